@@ -95,7 +95,7 @@ def real_header(all_functions: list[Function]) -> str:
     )
     return (
         f'{NOTE}\n#pragma once\n\n#include "pool/capture/calls/libc.hpp"\n\n'
-        "namespace forebay::entry {\n\n"
+        "namespace forebay::capture {\n\n"
         f"inline constexpr std::size_t function_count = {len(functions)};\n"
         f"inline constexpr const char* function_names[] = {{\n{names}\n}};\n"
         "// Looked for when they are called first.\n"
@@ -107,7 +107,7 @@ def real_header(all_functions: list[Function]) -> str:
         "    void* const known = real_addresses[number].load(std::memory_order_relaxed);\n"
         "    return known != nullptr ? known : find_real(number);\n}\n\n"
         f"namespace real {{\n\n{calls}\n\n}}  // namespace real\n\n"
-        "}  // namespace forebay::entry\n"
+        "}  // namespace forebay::capture\n"
     )
 
 
@@ -115,8 +115,8 @@ def captured_header(functions: list[Function]) -> str:
     declared = "\n".join(f"{function.declared(function.handler)};" for function in functions)
     return (
         f'{NOTE}\n#pragma once\n\n#include "pool/capture/calls/libc.hpp"\n\n'
-        f"namespace forebay::entry::captured {{\n\n{declared}\n\n"
-        "}  // namespace forebay::entry::captured\n"
+        f"namespace forebay::capture::captured {{\n\n{declared}\n\n"
+        "}  // namespace forebay::capture::captured\n"
     )
 
 
@@ -126,7 +126,7 @@ def exported(function: Function, name: str) -> str:
     rest = ("...",) if function.variadic else ()
     parameters = ", ".join((*function.parameters, *rest))
     declared = f"{function.returns} {label}({parameters}) noexcept"
-    call = f"forebay::entry::captured::{function.handler}"
+    call = f"forebay::capture::captured::{function.handler}"
     if function.variadic:
         result = (
             f"    va_list rest;\n    va_start(rest, {function.arguments[-1]});\n"
@@ -166,8 +166,8 @@ def wide_functions(functions: list[Function]) -> str:
     return (
         f'{NOTE}\n#include "capture/captured.hpp"\n#include "capture/real.hpp"\n'
         '#include "pool/capture/calls/wide.hpp"\n\n'
-        f"namespace forebay::entry::captured {{\n\n{bodies}\n"
-        "}  // namespace forebay::entry::captured\n"
+        f"namespace forebay::capture::captured {{\n\n{bodies}\n"
+        "}  // namespace forebay::capture::captured\n"
     )
 
 
@@ -205,17 +205,17 @@ def numbers_source(functions: list[Function]) -> str:
     return (
         f'{NOTE}\n#include "capture/captured.hpp"\n#include "pool/capture/calls/numbers.hpp"\n\n'
         "#include <sys/syscall.h>\n\n"
-        "namespace forebay::entry {\n\n"
+        "namespace forebay::capture {\n\n"
         f"constexpr int numbers[] = {{{listed}}};\n\n"
         "bool is_ours(long number, const long* words) noexcept {\n"
         f"    switch (number) {{\n{conditions}\n        default: return false;\n    }}\n}}\n\n"
         "long call_by_number(long number, const long* words) noexcept {\n"
         f"    switch (number) {{\n{calls}\n        default: return -1;\n    }}\n}}\n\n"
-        "}  // namespace forebay::entry\n\n"
+        "}  // namespace forebay::capture\n\n"
         'extern "C" {\n'
-        "extern const forebay::entry::NumberTable forebay_numbers;\n"
-        "constinit const forebay::entry::NumberTable forebay_numbers =\n"
-        "    forebay::entry::table_of(forebay::entry::numbers);\n}\n"
+        "extern const forebay::capture::NumberTable forebay_numbers;\n"
+        "constinit const forebay::capture::NumberTable forebay_numbers =\n"
+        "    forebay::capture::table_of(forebay::capture::numbers);\n}\n"
     )
 
 

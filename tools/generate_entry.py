@@ -103,10 +103,10 @@ def trampolines(functions: list[Function]) -> str:
 def names_header(functions: list[Function]) -> str:
     names = "\n".join(f'    "PMPI_File_{function.name}",' for function in functions)
     return (
-        f"{NOTE}\n#pragma once\n\nnamespace forebay::entry {{\n\n"
+        f"{NOTE}\n#pragma once\n\nnamespace forebay::interposer {{\n\n"
         f"inline constexpr unsigned function_count = {len(functions)};\n"
         f"inline constexpr const char* function_names[] = {{\n{names}\n}};\n\n"
-        "}  // namespace forebay::entry\n"
+        "}  // namespace forebay::interposer\n"
     )
 
 
@@ -163,10 +163,10 @@ def narrow_functions(functions: list[Function]) -> str:
     )
     return (
         f'{NOTE}\n#include "entry/functions.hpp"\n#include "collective/mpi/narrow.hpp"\n\n'
-        f'namespace forebay::entry {{\n\nextern "C" {{\n\n{bodies}\n}}\n\n'
+        f'namespace forebay::interposer {{\n\nextern "C" {{\n\n{bodies}\n}}\n\n'
         f"namespace {{\n\nvoid* const narrow[] = {{\n{rows}\n}};\n\n}}  // namespace\n\n"
         "void* const* narrow_table() noexcept {\n    return narrow;\n}\n\n"
-        "}  // namespace forebay::entry\n"
+        "}  // namespace forebay::interposer\n"
     )
 
 
@@ -181,10 +181,10 @@ def entry_points(functions: list[Function]) -> str:
     )
     return (
         f'{NOTE}\n#include "collective/mpi/access.hpp"\n#include "entry/functions.hpp"\n\n'
-        f'namespace forebay::entry {{\n\nextern "C" {{\n\n{bodies}\n}}\n\n'
+        f'namespace forebay::interposer {{\n\nextern "C" {{\n\n{bodies}\n}}\n\n'
         f"namespace {{\n\nvoid* const table[] = {{\n{rows}\n}};\n\n}}  // namespace\n\n"
         "void* const* own_table() noexcept {\n    return table;\n}\n\n"
-        "}  // namespace forebay::entry\n"
+        "}  // namespace forebay::interposer\n"
     )
 
 
@@ -207,7 +207,7 @@ def functions_header(functions: list[Function]) -> str:
     together = "\n".join(f"    {str(function.by_all_ranks).lower()}," for function in functions)
     return (
         f"{NOTE}\n#pragma once\n\n#include <cstddef>\n#include <mpi.h>\n\n"
-        "namespace forebay::entry {\n\n"
+        "namespace forebay::interposer {\n\n"
         f"inline constexpr std::size_t function_count = {len(functions)};\n"
         "[[nodiscard]] void* real_address(std::size_t number) noexcept;\n\n"
         "// The MPI's own functions, whatever name the program's calls are bound to.\n"
@@ -219,7 +219,7 @@ def functions_header(functions: list[Function]) -> str:
         f"inline constexpr bool function_is_collective[] = {{\n{together}\n}};\n"
         "// In the order above; nullptr: the MPI's own.\n"
         "[[nodiscard]] void* const* own_table() noexcept;\n\n"
-        f'extern "C" {{\n{declared}\n}}\n\n}}  // namespace forebay::entry\n'
+        f'extern "C" {{\n{declared}\n}}\n\n}}  // namespace forebay::interposer\n'
     )
 
 

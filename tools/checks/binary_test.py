@@ -83,7 +83,9 @@ def test_constant_is_no_mutable_static(place: Place, body: str) -> None:
 
 
 def test_process_file_of_an_entry_may_hold_state(place: Place) -> None:
-    archive(place, "collective_mpi_mpich", "int counter; int* f() { return &counter; }", "process.cpp")
+    archive(
+        place, "collective_mpi_mpich", "int counter; int* f() { return &counter; }", "process.cpp"
+    )
     assert not statics.check(place).findings
 
 

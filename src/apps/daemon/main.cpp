@@ -40,10 +40,10 @@ namespace {
 using forebay::Error;
 using forebay::OwnFd;
 using forebay::Result;
-using forebay::server::Peers;
-using forebay::server::Rescued;
-using forebay::server::Server;
-using forebay::server::Witness;
+using forebay::daemon::DaemonWatcher;
+namespace cluster = forebay::cluster;
+using forebay::daemon::Rescued;
+using forebay::daemon::Server;
 
 constexpr int all_arrived = 0;
 constexpr int not_all = 1;
@@ -74,20 +74,21 @@ void raise_descriptor_limit() {
 }
 
 // What programs wait for goes as fast as they do: with a journal that is each write.
-void be_nice(const forebay::server::JournalOptions& journal) {
+void be_nice(const forebay::daemon::JournalOptions& journal) {
     constexpr int niceness = 5;
     if (journal.folder.empty() || !journal.keeps) {
         ::setpriority(PRIO_PROCESS, 0, niceness);
     }
 }
 
-void say_ready(const forebay::server::ServerOptions& options, const Peers* peers) {
-    const std::string job = peers == nullptr ? ""
-                                             : fmt::format(R"("node":{},"address":"{}",)",
-                                                           options.desk.node, peers->address());
+void say_ready(const forebay::daemon::ServerOptions& options, const cluster::Peers* peers) {
+    const std::string job = peers == nullptr
+                                ? ""
+                                : fmt::format(R"("node":{},"address":"{}",)",
+                                              options.dispatcher.node, peers->address());
     fmt::print(R"({{"schema":"forebay.pool.ready/1","process":{},"socket":"{}",{}"directory":{}}})"
                "\n",
-               ::getpid(), options.socket, job, forebay::server::directory_shape());
+               ::getpid(), options.socket, job, forebay::daemon::directory_shape());
     std::fflush(stdout);
     if (peers == nullptr) {
         // Who waits for the line waits for the end of the output, too.
@@ -117,17 +118,17 @@ std::string own_host() {
     return name.data();
 }
 
-Result<std::unique_ptr<Peers>> listen_for_peers(const forebay::server::ServerOptions& options,
-                                                const forebay::ports::Clock& clock) {
-    if (options.desk.nodes == 1) {
+Result<std::unique_ptr<cluster::Peers>> listen_for_peers(
+    const forebay::daemon::ServerOptions& options, const forebay::ports::Clock& clock) {
+    if (options.dispatcher.nodes == 1) {
         return nullptr;
     }
-    return Peers::listen(options.host.empty() ? own_host() : options.host,
-                         {options.desk.node, options.desk.nodes}, clock);
+    return cluster::Peers::listen(options.host.empty() ? own_host() : options.host,
+                                  {options.dispatcher.node, options.dispatcher.nodes}, clock);
 }
 
-Result<void> meet(Peers& peers, std::uint32_t nodes) {
-    const auto list = forebay::server::peer_list_of(line_of_input(), nodes);
+Result<void> meet(cluster::Peers& peers, std::uint32_t nodes) {
+    const auto list = cluster::peer_list_of(line_of_input(), nodes);
     return list ? peers.join(*list) : forebay::failure(list.error());
 }
 
@@ -149,12 +150,12 @@ int run(std::span<char* const> words) {
         return fail(settings.error(), wrong_arguments);
     }
     const auto options =
-        forebay::server::options_of(words, *settings, forebay::server::look_around());
+        forebay::daemon::options_of(words, *settings, forebay::daemon::look_around());
     if (!options) {
         return fail(options.error(), wrong_arguments);
     }
     OwnFd signals = signals_to_hear();
-    be_nice(options->desk.journal);
+    be_nice(options->dispatcher.journal);
     raise_descriptor_limit();
     const forebay::adapters::SteadyClock steady;
     const forebay::adapters::Calendar calendar;
@@ -170,30 +171,31 @@ int run(std::span<char* const> words) {
     if (const auto heard = (*server)->hear(std::move(signals)); !heard) {
         return fail(heard.error(), not_all);
     }
-    std::optional<Witness> witness;
+    std::optional<DaemonWatcher> watcher;
     if (*peers) {
-        auto beside = Witness::beside((*server)->directory(), options->desk.node);
+        auto beside = DaemonWatcher::beside((*server)->directory(), options->dispatcher.node);
         if (!beside) {
             return fail(beside.error(), not_all);
         }
-        witness.emplace(std::move(*beside));
+        watcher.emplace(std::move(*beside));
     }
     say_ready(*options, peers->get());
     if (*peers) {
-        if (const auto met = meet(**peers, options->desk.nodes); !met) {
-            witness->dismiss();
+        if (const auto met = meet(**peers, options->dispatcher.nodes); !met) {
+            watcher->dismiss();
             return fail(met.error(), not_all);
         }
-        say(fmt::format(R"({{"schema":"forebay.pool.joined/1","node":{}}})", options->desk.node));
+        say(fmt::format(R"({{"schema":"forebay.pool.joined/1","node":{}}})",
+                        options->dispatcher.node));
         (*server)->live_as_long_as(STDIN_FILENO);
     }
     (*server)->run();
     if (*peers) {
         for (const std::string& part :
-             forebay::server::in_parts(options->desk.node, (*server)->report())) {
+             forebay::daemon::in_parts(options->dispatcher.node, (*server)->report())) {
             say(part);
         }
-        witness->dismiss();
+        watcher->dismiss();
     }
     const int status = tell(**server);
     if (status != all_arrived || (*server)->gave_up()) {

@@ -71,7 +71,7 @@ OwnMove outcome(const Channel& channel, const OwnRequest& request) {
     move.failure = channel.failure();
     move.requests = channel.requests();
     move.busy_ns = channel.busy_ns();
-    plan::Ballot verdict;
+    plan::AgreementVote verdict;
     verdict.failure = move.failure;
     move.bytes = plan::bytes_moved(*request.view, request.range, verdict, channel.end_of_file());
     return move;

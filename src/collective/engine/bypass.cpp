@@ -6,7 +6,7 @@
 namespace forebay::engine {
 
 ports::Word& NodeGate::word(TargetId target) const noexcept {
-    return crew_.lane().gate(target.position() % Lane::gates);
+    return team_.node_segment().gate(target.position() % NodeSegment::gates);
 }
 
 std::int32_t NodeGate::try_enter(TargetId target) {
@@ -24,7 +24,7 @@ std::int32_t NodeGate::try_enter(TargetId target) {
 void NodeGate::leave(TargetId target, const plan::Service& /*service*/) {
     ports::Word& count = word(target);
     count.fetch_sub(1, std::memory_order_acq_rel);
-    crew_.communicator().wake(count);
+    team_.communicator().wake(count);
 }
 
 DirectSource::DirectSource(pattern::Transfer& transfer, const Extent& span,
@@ -74,7 +74,7 @@ std::optional<TargetId> DirectSource::next(std::vector<ports::Piece>& pieces) {
     return target;
 }
 
-void move_directly(Crew& crew, transfer::Channel& channel, const NodeGate& gate,
+void move_directly(CallTeam& team, transfer::Channel& channel, const NodeGate& gate,
                    std::unique_ptr<transfer::RequestSource> source) {
     channel.begin(0, std::move(source));
     while (!channel.finished(0)) {
@@ -86,7 +86,7 @@ void move_directly(Crew& crew, transfer::Channel& channel, const NodeGate& gate,
             continue;
         }
         const ports::Word& word = gate.refused_at();
-        crew.wait_briefly(word, word.load(std::memory_order_acquire));
+        team.wait_briefly(word, word.load(std::memory_order_acquire));
     }
 }
 

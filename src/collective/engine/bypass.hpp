@@ -16,7 +16,7 @@ namespace forebay::engine {
 // The gate of a node's ranks: k requests per target in flight among all of them.
 class NodeGate final : public transfer::Gate {
 public:
-    NodeGate(Crew& crew, std::int32_t in_flight_max) : crew_{crew}, most_{in_flight_max} {}
+    NodeGate(CallTeam& team, std::int32_t in_flight_max) : team_{team}, most_{in_flight_max} {}
 
     [[nodiscard]] std::int32_t try_enter(TargetId target) override;
     void leave(TargetId target, const plan::Service& service) override;
@@ -26,7 +26,7 @@ public:
 private:
     [[nodiscard]] ports::Word& word(TargetId target) const noexcept;
 
-    Crew& crew_;
+    CallTeam& team_;
     std::int32_t most_;
     const ports::Word* refused_ = nullptr;
 };
@@ -52,7 +52,7 @@ private:
 
 // Moves the whole request of this rank through `channel`; local. Contract: the channel's gate is
 // `gate`.
-void move_directly(Crew& crew, transfer::Channel& channel, const NodeGate& gate,
+void move_directly(CallTeam& team, transfer::Channel& channel, const NodeGate& gate,
                    std::unique_ptr<transfer::RequestSource> source);
 
 }  // namespace forebay::engine

@@ -1,5 +1,5 @@
-// The ranks of a job at one lane: how they meet, wait for one another and agree. A rank that also
-// writes, reads or carries messages has duties; it attends to them whenever it waits.
+// The ranks of a job at one node segment: how they meet, wait for one another and agree. A rank
+// that also writes, reads or carries messages has tasks; it attends to them whenever it waits.
 #pragma once
 
 #include "collective/engine/node_segment.hpp"
@@ -14,17 +14,17 @@
 namespace forebay::engine {
 
 // Something a rank does for others beside its own copying.
-class Duty {
+class ProgressTask {
 public:
-    virtual ~Duty() = default;
+    virtual ~ProgressTask() = default;
     // Does what can be done without blocking. True when anything was done.
     virtual bool attend() = 0;
     // Blocks until the outside world has done something, if nothing else can go on. False: it did
     // not block.
     virtual bool block() { return false; }
-    // The word whose change lets the duty go on; nullptr: none in particular.
+    // The word whose change lets the task go on; nullptr: none in particular.
     virtual const ports::Word* concern() { return nullptr; }
-    // No other rank waits for a message that this duty still has to send or take.
+    // No other rank waits for a message that this task still has to send or take.
     [[nodiscard]] virtual bool settled() { return true; }
     // One more round may become known: the oldest that would be forgotten for it has been opened.
     [[nodiscard]] virtual bool keeps_up() { return true; }
@@ -38,14 +38,14 @@ struct Times {
     std::int64_t wait = 0;
 };
 
-class Crew {
+class CallTeam {
 public:
     // `imagined`: where the program's bytes are not there; else nullptr.
-    Crew(ports::Communicator& communicator, const ports::Clock& clock,
-         ports::Imagined* imagined = nullptr);
+    CallTeam(ports::Communicator& communicator, const ports::Clock& clock,
+             ports::Imagined* imagined = nullptr);
 
     [[nodiscard]] const ports::Place& place() const noexcept { return place_; }
-    [[nodiscard]] Lane& lane() noexcept { return lane_; }
+    [[nodiscard]] NodeSegment& node_segment() noexcept { return node_segment_; }
     [[nodiscard]] ports::Communicator& communicator() noexcept { return communicator_; }
     [[nodiscard]] const ports::Clock& clock() const noexcept { return clock_; }
     [[nodiscard]] const Times& times() const noexcept { return times_; }
@@ -54,8 +54,8 @@ public:
     void begin_call() noexcept { times_ = {}; }
     // Aggregators of this file share targets: the same on all ranks.
     void use_turns() noexcept { turns_ = true; }
-    void on_duty(std::vector<Duty*> duties) { duties_ = std::move(duties); }
-    void off_duty() noexcept { duties_.clear(); }
+    void on_duty(std::vector<ProgressTask*> tasks) { tasks_ = std::move(tasks); }
+    void off_duty() noexcept { tasks_.clear(); }
     bool attend();
     [[nodiscard]] bool settled();
     [[nodiscard]] bool keeps_up();
@@ -65,7 +65,7 @@ public:
     // Blocks until `ready()`; `word` changes when it may have become so.
     template <class Ready>
     void wait_until(const ports::Word& word, Ready ready);
-    // Blocks until `ready()`, which only this rank's duties can bring about.
+    // Blocks until `ready()`, which only this rank's tasks can bring about.
     template <class Ready>
     void attend_until(Ready ready);
 
@@ -75,16 +75,18 @@ public:
     // Sleeps on `word` for a moment at most; counts as waiting.
     void wait_briefly(const ports::Word& word, std::uint32_t seen);
 
-    // Collective over the job: every rank's ballot in, the merged one out. At the start it also
-    // leaves each node's summary in the lane. An error of the message library is the outcome's
-    // failure.
-    plan::Ballot agree(Moment moment, const plan::Ballot& mine);
+    // Collective over the job: every rank's vote in, the merged one out. At the start it also
+    // leaves each node's summary in the node segment. An error of the message library is the
+    // outcome's failure.
+    plan::AgreementVote agree(Moment moment, const plan::AgreementVote& mine);
     // Collective over the job: the next round's blocks.
     plan::Claims agree(const plan::Claims& mine, std::int64_t blocks_max);
     // Collective over the job: nobody goes on before all have come.
     void meet();
-    // Number of the present call in this lane; the same for all ranks of a node.
-    [[nodiscard]] std::uint64_t call_number() const noexcept { return lane_.header().calls; }
+    // Number of the present call in this node segment; the same for all ranks of a node.
+    [[nodiscard]] std::uint64_t call_number() const noexcept {
+        return node_segment_.header().calls;
+    }
 
 private:
     template <class Publish>
@@ -92,7 +94,7 @@ private:
     // Leaders: every node's, in node order, and of this one `mine`; they lie in `room`.
     template <class Each>
     Result<std::span<const Each>> of_all_nodes(const Each& mine, std::vector<Each>& room);
-    void publish_ballots(Moment moment);
+    void publish_votes(Moment moment);
     void publish_claims(std::int64_t blocks_max);
     void wait(const ports::Word& word, std::uint32_t seen);
     void wait_for_bell(const ports::Word& word, std::uint32_t seen);
@@ -101,16 +103,16 @@ private:
     const ports::Clock& clock_;
     ports::Imagined* imagined_;
     ports::Place place_;
-    Lane lane_;
-    std::vector<Duty*> duties_;
+    NodeSegment node_segment_;
+    std::vector<ProgressTask*> tasks_;
     std::vector<plan::Claims> gathered_claims_;
-    std::vector<plan::Ballot> gathered_ballots_;
+    std::vector<plan::AgreementVote> gathered_votes_;
     Times times_;
     bool turns_ = false;
 };
 
 template <class Ready>
-void Crew::wait_until(const ports::Word& word, Ready ready) {
+void CallTeam::wait_until(const ports::Word& word, Ready ready) {
     while (true) {
         const std::uint32_t seen = word.load(std::memory_order_acquire);
         if (ready()) {
@@ -123,8 +125,8 @@ void Crew::wait_until(const ports::Word& word, Ready ready) {
 }
 
 template <class Ready>
-void Crew::attend_until(Ready ready) {
-    ports::Word& none = lane_.header().arrived;
+void CallTeam::attend_until(Ready ready) {
+    ports::Word& none = node_segment_.header().arrived;
     while (!ready()) {
         if (!attend()) {
             wait(none, none.load(std::memory_order_acquire));

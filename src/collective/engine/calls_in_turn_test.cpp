@@ -131,7 +131,7 @@ std::vector<int> agreements(Job job, Direction direction, const pattern::View& v
     watched.file.put(Offset{0}, std::vector<std::byte>(1 << 20));
     adapters::ClusterOptions cluster;
     cluster.node_sizes = job.nodes;
-    cluster.node_bytes = File::lane_bytes(2, job.tuning.staging_bytes_max);
+    cluster.node_bytes = File::node_segment_bytes(2, job.tuning.staging_bytes_max);
     std::vector<int> counts;
     adapters::run_ranks(cluster, [&](ports::Communicator& inner) {
         Counting communicator{inner};

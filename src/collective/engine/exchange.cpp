@@ -5,24 +5,24 @@
 
 namespace forebay::engine {
 
-void take_part(Crew& crew, WindowControl& control) {
+void take_part(CallTeam& team, WindowControl& control) {
     const std::uint32_t expected = control.expected.load(std::memory_order_relaxed);
     if (control.parts.fetch_add(1, std::memory_order_acq_rel) + 1 == expected) {
-        crew.wake(control.parts);
+        team.wake(control.parts);
     }
 }
 
-Exchange::Exchange(Crew& crew, Rounds& rounds, const Staging& staging, pattern::Transfer& transfer,
-                   Direction direction)
-    : crew_{crew}, rounds_{rounds}, staging_{staging}, transfer_{transfer}, direction_{direction} {}
+Exchange::Exchange(CallTeam& team, Rounds& rounds, const Staging& staging,
+                   pattern::Transfer& transfer, Direction direction)
+    : team_{team}, rounds_{rounds}, staging_{staging}, transfer_{transfer}, direction_{direction} {}
 
 void Exchange::run(const pattern::View& view, const pattern::Range& request) {
-    const NodeId node = crew_.place().node;
+    const NodeId node = team_.place().node;
     for (std::int64_t round = 0;; ++round) {
         if (!rounds_.complete()) {
             take_pending();  // nobody may be waited for at a meeting
         }
-        if (!rounds_.reach(round, crew_, view, request)) {
+        if (!rounds_.reach(round, team_, view, request)) {
             break;
         }
         for (std::int32_t i = 0; i < rounds_.aggregators(); ++i) {
@@ -38,13 +38,13 @@ void Exchange::visit(std::int64_t round, AggregatorId id) {
     if (window_.empty()) {
         return;
     }
-    const NodeId here = crew_.place().node;
+    const NodeId here = team_.place().node;
     if (rounds_.aggregator(id).node == here) {
         visit_here(round, id);
-    } else if (plan::touches(crew_.lane().node(here), window_.hull())) {
+    } else if (plan::touches(team_.node_segment().node(here), window_.hull())) {
         visit_image(round);
     }
-    crew_.attend();
+    team_.attend();
 }
 
 void Exchange::visit_here(std::int64_t round, AggregatorId id) {
@@ -52,15 +52,15 @@ void Exchange::visit_here(std::int64_t round, AggregatorId id) {
         return;
     }
     // Holding an image of an earlier round while waiting for a window of this one could close a
-    // circle of nodes that wait for each other; within a round it cannot.
+    // cached communicator of nodes that wait for each other; within a round it cannot.
     if (pending_round_ < round) {
         take_pending();
     }
     const std::size_t index = rounds_.window_index(id, round);
-    WindowControl& control = crew_.lane().control(index);
-    wait_for(control, window_tag(crew_.call_number(), round));
+    WindowControl& control = team_.node_segment().control(index);
+    wait_for(control, window_tag(team_.call_number(), round));
     move(window_, control, index);
-    take_part(crew_, control);
+    take_part(team_, control);
 }
 
 // A window of another node, for which this node's leader opens an image.
@@ -70,20 +70,20 @@ void Exchange::visit_image(std::int64_t round) {
         return;
     }
     const std::size_t index = rounds_.image_index(number);
-    WindowControl& control = crew_.lane().control(index);
+    WindowControl& control = team_.node_segment().control(index);
     if (direction_ == Direction::write) {
-        wait_for(control, image_tag(crew_.call_number(), number, 0));
+        wait_for(control, image_tag(team_.call_number(), number, 0));
         move(window_, control, index);
-        take_part(crew_, control);
+        take_part(team_, control);
         return;
     }
     // Only two images exist, and the older must be free before a third is opened.
     if (pending_image_ >= 0 && pending_image_ + 1 < number) {
         take_pending();
     }
-    wait_for(control, image_tag(crew_.call_number(), number, 0));
+    wait_for(control, image_tag(team_.call_number(), number, 0));
     want(index);
-    take_part(crew_, control);
+    take_part(team_, control);
     take_pending();
     pending_image_ = number;
     pending_round_ = round;
@@ -95,15 +95,15 @@ void Exchange::take_pending() {
         return;
     }
     const std::size_t index = rounds_.image_index(pending_image_);
-    WindowControl& control = crew_.lane().control(index);
-    wait_for(control, image_tag(crew_.call_number(), pending_image_, 1));
+    WindowControl& control = team_.node_segment().control(index);
+    wait_for(control, image_tag(team_.call_number(), pending_image_, 1));
     move(pending_window_, control, index);
-    take_part(crew_, control);
+    take_part(team_, control);
     pending_image_ = -1;
 }
 
 void Exchange::wait_for(const WindowControl& control, std::uint64_t tag) {
-    crew_.wait_until(control.bell,
+    team_.wait_until(control.bell,
                      [&] { return control.tag.load(std::memory_order_acquire) == tag; });
 }
 
@@ -129,15 +129,15 @@ void Exchange::imagine(const plan::Window& window, WindowControl& control, std::
     }
     control.imagined.fetch_add(bytes, std::memory_order_relaxed);
     const std::int64_t piece = std::max<std::int64_t>(rounds_.mine().shortest_piece, 1);
-    crew_.imagined()->copied({bytes, (bytes + piece - 1) / piece});
+    team_.imagined()->copied({bytes, (bytes + piece - 1) / piece});
 }
 
 // Copies this rank's bytes of the window into the image, or out of it.
 void Exchange::move(const plan::Window& window, WindowControl& control, std::size_t index) {
-    const std::int64_t begin = crew_.clock().now_ns();
-    if (crew_.imagined() != nullptr) {
+    const std::int64_t begin = team_.clock().now_ns();
+    if (team_.imagined() != nullptr) {
         imagine(window, control, index);
-        crew_.count_copy(crew_.clock().now_ns() - begin);
+        team_.count_copy(team_.clock().now_ns() - begin);
         return;
     }
     pattern::Coverage coverage = staging_.coverage(index, window.bytes);
@@ -155,7 +155,7 @@ void Exchange::move(const plan::Window& window, WindowControl& control, std::siz
         }
         at += extent.length.bytes();
     }
-    crew_.count_copy(crew_.clock().now_ns() - begin);
+    team_.count_copy(team_.clock().now_ns() - begin);
 }
 
 }  // namespace forebay::engine

@@ -1,4 +1,4 @@
-// One collective call on its way: rounds of windows that this rank fills or empties, and the duties
+// One collective call on its way: rounds of windows that this rank fills or empties, and the tasks
 // it has meanwhile.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace forebay::engine {
 // A rank's own part in the exchange of one call.
 class Exchange {
 public:
-    Exchange(Crew& crew, Rounds& rounds, const Staging& staging, pattern::Transfer& transfer,
+    Exchange(CallTeam& team, Rounds& rounds, const Staging& staging, pattern::Transfer& transfer,
              Direction direction);
 
     // Takes part in every round; returns when this rank's bytes are all in staging (write) or in
@@ -35,7 +35,7 @@ private:
     void want(std::size_t index);
     void imagine(const plan::Window& window, WindowControl& control, std::size_t index);
 
-    Crew& crew_;
+    CallTeam& team_;
     Rounds& rounds_;
     const Staging& staging_;
     pattern::Transfer& transfer_;
@@ -51,6 +51,6 @@ private:
 };
 
 // This rank's own share of `window`'s bytes has been moved: counts it, and wakes who waits for it.
-void take_part(Crew& crew, WindowControl& control);
+void take_part(CallTeam& team, WindowControl& control);
 
 }  // namespace forebay::engine

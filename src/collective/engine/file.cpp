@@ -62,7 +62,7 @@ public:
 
     [[nodiscard]] const std::vector<plan::Aggregator>& aggregators() const { return aggregators_; }
     [[nodiscard]] Rank rank_of(const plan::Aggregator& aggregator) const {
-        return crew_.communicator().rank_at(aggregator.node, aggregator.local);
+        return team_.communicator().rank_at(aggregator.node, aggregator.local);
     }
     [[nodiscard]] std::int32_t targets() const noexcept { return options_.layout.targets; }
     [[nodiscard]] const plan::FoundLimit& found(Direction direction) const noexcept {
@@ -72,22 +72,23 @@ public:
 private:
     [[nodiscard]] bool is_that_file(const ports::Identity& found) const;
     Refusal prepare(Direction direction);
-    plan::Ballot start(Call& call, Direction direction);
+    plan::AgreementVote start(Call& call, Direction direction);
     void offer_memory();
     void reach_memory();
-    plan::Ballot move(const Call& call, const plan::Ballot& mine, const plan::Ballot& all,
-                      Direction direction);
-    plan::Ballot move_bypassing(const Call& call, const Extent& span, Direction direction);
-    plan::Ballot move_exchanging(const Call& call, const plan::Summary& mine,
-                                 const plan::Plan& plan, Direction direction);
-    Outcome outcome(const Call& call, const plan::Ballot& verdict, Direction direction) const;
+    plan::AgreementVote move(const Call& call, const plan::AgreementVote& mine,
+                             const plan::AgreementVote& all, Direction direction);
+    plan::AgreementVote move_bypassing(const Call& call, const Extent& span, Direction direction);
+    plan::AgreementVote move_exchanging(const Call& call, const plan::Summary& mine,
+                                        const plan::Plan& plan, Direction direction);
+    Outcome outcome(const Call& call, const plan::AgreementVote& verdict,
+                    Direction direction) const;
     [[nodiscard]] Error error_of(const plan::Failure& failure, Direction direction) const;
     [[nodiscard]] Error exchange_error(const std::string& doing) const;
     [[nodiscard]] std::optional<AggregatorId> own_aggregator() const {
-        return plan::aggregator_at(aggregators_, crew_.place().node, crew_.place().local);
+        return plan::aggregator_at(aggregators_, team_.place().node, team_.place().local);
     }
-    std::unique_ptr<Courier> courier_for(const Rounds& rounds, const Staging& staging,
-                                         Direction direction);
+    std::unique_ptr<LeaderMessenger> messenger_for(const Rounds& rounds, const Staging& staging,
+                                                   Direction direction);
     std::unique_ptr<AggregatorDuty> aggregator_duty(AggregatorId id, const Rounds& rounds,
                                                     const Staging& staging,
                                                     transfer::Channel& channel, TurnBlock* turns,
@@ -101,7 +102,7 @@ private:
     [[nodiscard]] std::unique_ptr<transfer::Gate> gate(const plan::Plan& plan, Direction direction);
     Way& way(Direction direction) { return ways_[index_of(direction)]; }
 
-    mutable Crew crew_;
+    mutable CallTeam team_;
     ports::Recorder& recorder_;
     StorageOpener opener_;
     FileOptions options_;
@@ -115,17 +116,17 @@ private:
 
 File::State::State(ports::Communicator& communicator, const ports::Clock& clock,
                    ports::Recorder& recorder, StorageOpener opener, FileOptions options)
-    : crew_{communicator, clock, options.imagined},
+    : team_{communicator, clock, options.imagined},
       recorder_{recorder},
       opener_{std::move(opener)},
       options_{std::move(options)},
       topology_{topology_of(communicator, options_.aggregators_per_node_max)} {
-    const auto area = static_cast<std::int64_t>(crew_.lane().staging().size()) -
+    const auto area = static_cast<std::int64_t>(team_.node_segment().staging().size()) -
                       static_cast<std::int64_t>(Staging::rounding_bytes_max);
     options_.tuning.staging_bytes_max = std::min(options_.tuning.staging_bytes_max, area);
     aggregators_ = plan::place_aggregators(options_.layout, topology_, options_.tuning);
     if (plan::share_targets(aggregators_)) {
-        crew_.use_turns();
+        team_.use_turns();
     }
     for (const auto direction : {Direction::write, Direction::read}) {
         const plan::FoundLimit& known = options_.known[index_of(direction)];
@@ -136,7 +137,7 @@ File::State::State(ports::Communicator& communicator, const ports::Clock& clock,
 
 // Rank 0 said which file was opened. Device numbers of network file systems differ between nodes.
 bool File::State::is_that_file(const ports::Identity& found) const {
-    const bool here = crew_.place().node.value() == 0;
+    const bool here = team_.place().node.value() == 0;
     return found.inode == options_.identity->inode &&
            (!here || found.device == options_.identity->device);
 }
@@ -161,12 +162,12 @@ Refusal File::State::prepare(Direction direction) {
 
 // What this rank says at the start of a call. Where the last one bypassed, its own part is moved
 // before anybody is asked, which saves an agreement; `call` is then left without a request.
-plan::Ballot File::State::start(Call& call, Direction direction) {
+plan::AgreementVote File::State::start(Call& call, Direction direction) {
     Refusal refusal = call.refusal;
     if (refusal == Refusal::none && own_aggregator()) {
         refusal = prepare(direction);
     }
-    plan::Ballot mine;
+    plan::AgreementVote mine;
     mine.refusal = refusal;
     if (refusal != Refusal::none) {
         return mine;
@@ -195,8 +196,8 @@ plan::Ballot File::State::start(Call& call, Direction direction) {
 // What the other ranks of the node find by the name is there before they are told of it.
 void File::State::offer_memory() {
     if (const ports::Lender* const lender = way(Direction::write).storage->lender()) {
-        crew_.lane()
-            .slot(crew_.place().local)
+        team_.node_segment()
+            .slot(team_.place().local)
             .lends.store(lender->name(), std::memory_order_release);
     }
 }
@@ -205,13 +206,13 @@ void File::State::offer_memory() {
 void File::State::reach_memory() {
     for (const plan::Aggregator& one : aggregators_) {
         const auto number = static_cast<std::size_t>(one.on_node);
-        if (one.node != crew_.place().node || number >= Slot::lenders_max) {
+        if (one.node != team_.place().node || number >= Slot::lenders_max) {
             continue;
         }
         const std::uint64_t name =
-            crew_.lane().slot(one.local).lends.load(std::memory_order_acquire);
+            team_.node_segment().slot(one.local).lends.load(std::memory_order_acquire);
         std::atomic<std::uint64_t>& reached =
-            crew_.lane().slot(crew_.place().local).reaches[number];
+            team_.node_segment().slot(team_.place().local).reaches[number];
         if (name != 0 && reached.load(std::memory_order_relaxed) != name &&
             options_.borrower->reaches(name)) {
             reached.store(name, std::memory_order_release);
@@ -220,28 +221,28 @@ void File::State::reach_memory() {
 }
 
 // What is left after the start, and everyone's verdict on the whole call.
-plan::Ballot File::State::move(const Call& call, const plan::Ballot& mine, const plan::Ballot& all,
-                               Direction direction) {
+plan::AgreementVote File::State::move(const Call& call, const plan::AgreementVote& mine,
+                                      const plan::AgreementVote& all, Direction direction) {
     const plan::Plan plan =
         plan::make_plan(all.summary, options_.layout, topology_, options_.tuning, direction);
     const bool bypasses = plan.path == plan::Path::bypass && all.cannot_bypass == 0;
-    plan::Ballot end = bypasses ? move_bypassing(call, plan.span, direction)
-                                : move_exchanging(call, mine.summary, plan, direction);
+    plan::AgreementVote end = bypasses ? move_bypassing(call, plan.span, direction)
+                                       : move_exchanging(call, mine.summary, plan, direction);
     end.failure = plan::first_of(end.failure, all.failure);
     record_.bypassed = bypasses;
-    return crew_.agree(Moment::end, end);
+    return team_.agree(Moment::end, end);
 }
 
 Outcome File::State::transfer(const Call& call, Direction direction) {
-    const std::int64_t begin = crew_.clock().now_ns();
-    crew_.begin_call();
+    const std::int64_t begin = team_.clock().now_ns();
+    team_.begin_call();
     misunderstood_.reset();
     own_end_.reset();
     record_ = ports::CallRecord{};
     record_.direction = direction;
     Call rest = call;
-    const plan::Ballot mine = start(rest, direction);
-    const plan::Ballot all = crew_.agree(Moment::start, mine);
+    const plan::AgreementVote mine = start(rest, direction);
+    const plan::AgreementVote all = team_.agree(Moment::start, mine);
     if (all.refusal != Refusal::none) {
         forget();
         Outcome refused;
@@ -255,13 +256,14 @@ Outcome File::State::transfer(const Call& call, Direction direction) {
         all, options_.layout, topology_, options_.tuning, direction,
         options_.only_read ? plan::Handle::only_reads : plan::Handle::may_write);
     record_.bypassed = all.summary.empty();
-    const plan::Ballot verdict = all.summary.empty() ? all : move(rest, mine, all, direction);
+    const plan::AgreementVote verdict =
+        all.summary.empty() ? all : move(rest, mine, all, direction);
     Outcome result = outcome(call, verdict, direction);
     result.span = plan::merge(all.summary, all.direct).span();
     record_.bytes = result.bytes;
-    record_.total_ns = crew_.clock().now_ns() - begin;
-    record_.exchange_ns = crew_.times().copy;
-    record_.wait_ns = crew_.times().wait;
+    record_.total_ns = team_.clock().now_ns() - begin;
+    record_.exchange_ns = team_.times().copy;
+    record_.wait_ns = team_.times().wait;
     record_.found_limit = result.found.limit;
     record_.slow = result.slow;
     recorder_.call(record_);
@@ -275,19 +277,19 @@ Outcome File::State::transfer(const Call& call, Direction direction) {
 }
 
 // `span`: has all of this rank's bytes.
-plan::Ballot File::State::move_bypassing(const Call& call, const Extent& span,
-                                         Direction direction) {
-    plan::Ballot end;
+plan::AgreementVote File::State::move_bypassing(const Call& call, const Extent& span,
+                                                Direction direction) {
+    plan::AgreementVote end;
     if (call.request.length == 0) {
         return end;
     }
     pattern::Transfer transfer{*call.view, call.request, call.memory};
-    NodeGate gate{crew_, plan::bypassing_in_flight(options_.layout, options_.tuning, direction)};
+    NodeGate gate{team_, plan::bypassing_in_flight(options_.layout, options_.tuning, direction)};
     // With one target there is nothing that another request could use meanwhile.
     const transfer::Pace pace =
         options_.layout.targets == 1 ? transfer::Pace::at_once : transfer::Pace::overlapped;
-    transfer::Channel channel{*way(direction).storage, gate, crew_.clock(), {direction, 1, pace}};
-    move_directly(crew_, channel, gate,
+    transfer::Channel channel{*way(direction).storage, gate, team_.clock(), {direction, 1, pace}};
+    move_directly(team_, channel, gate,
                   std::make_unique<DirectSource>(transfer, span, limits(direction)));
     record_.requests += channel.requests();
     record_.storage_ns += channel.busy_ns();
@@ -297,15 +299,16 @@ plan::Ballot File::State::move_bypassing(const Call& call, const Extent& span,
 }
 
 // Leaders carry messages when there is more than one node.
-std::unique_ptr<Courier> File::State::courier_for(const Rounds& rounds, const Staging& staging,
-                                                  Direction direction) {
-    if (crew_.place().nodes == 1 || !crew_.place().leader()) {
+std::unique_ptr<LeaderMessenger> File::State::messenger_for(const Rounds& rounds,
+                                                            const Staging& staging,
+                                                            Direction direction) {
+    if (team_.place().nodes == 1 || !team_.place().leader()) {
         return nullptr;
     }
     if (direction == Direction::write) {
-        return std::make_unique<WriteCourier>(crew_, rounds, staging);
+        return std::make_unique<WriteMessenger>(team_, rounds, staging);
     }
-    return std::make_unique<ReadCourier>(crew_, rounds, staging);
+    return std::make_unique<ReadMessenger>(team_, rounds, staging);
 }
 
 // Where windows take turns, these are the gate.
@@ -319,7 +322,7 @@ std::unique_ptr<transfer::Gate> File::State::gate(const plan::Plan& plan, Direct
 
 // Of the targets that this rank has seen all of.
 void File::State::add_rates(plan::Rates& rates, Direction direction) {
-    const ports::Place& place = crew_.place();
+    const ports::Place& place = team_.place();
     const bool shared = plan::share_targets(aggregators_);
     for (const plan::Aggregator& one : aggregators_) {
         if (!plan::tells_rates(one, place.node, place.local, shared)) {
@@ -340,66 +343,66 @@ std::unique_ptr<AggregatorDuty> File::State::aggregator_duty(AggregatorId id, co
     if (direction == Direction::write) {
         ports::Lender* const lender =
             options_.borrower != nullptr ? way(direction).storage->lender() : nullptr;
-        return std::make_unique<WriteDuty>(id, crew_, rounds, staging, channel, cut, turns, lender);
+        return std::make_unique<WriteDuty>(id, team_, rounds, staging, channel, cut, turns, lender);
     }
-    return std::make_unique<ReadDuty>(id, crew_, rounds, staging, channel, cut, turns);
+    return std::make_unique<ReadDuty>(id, team_, rounds, staging, channel, cut, turns);
 }
 
-plan::Ballot File::State::move_exchanging(const Call& call, const plan::Summary& mine,
-                                          const plan::Plan& plan, Direction direction) {
-    Rounds rounds{plan, mine, crew_.place()};
-    const Staging staging{crew_.lane(), plan, crew_.place().nodes, options_.borrower};
+plan::AgreementVote File::State::move_exchanging(const Call& call, const plan::Summary& mine,
+                                                 const plan::Plan& plan, Direction direction) {
+    Rounds rounds{plan, mine, team_.place()};
+    const Staging staging{team_.node_segment(), plan, team_.place().nodes, options_.borrower};
     if (options_.borrower != nullptr && direction == Direction::write) {
         reach_memory();
     }
     const std::unique_ptr<transfer::Gate> gate = this->gate(plan, direction);
     const bool turns = plan.takes_turns;
     std::optional<transfer::Channel> channel;
-    std::unique_ptr<AggregatorDuty> duty;
-    std::vector<Duty*> duties;
+    std::unique_ptr<AggregatorDuty> task;
+    std::vector<ProgressTask*> tasks;
     if (const auto id = own_aggregator()) {
         TurnBlock* const block =
-            turns ? &crew_.lane().turns(rounds.aggregator(*id).on_node) : nullptr;
+            turns ? &team_.node_segment().turns(rounds.aggregator(*id).on_node) : nullptr;
         const transfer::ChannelOptions options{
             direction, static_cast<std::size_t>(plan.buffers), transfer::Pace::overlapped,
             turns ? transfer::PerJob::one : transfer::PerJob::any};
-        channel.emplace(*way(direction).storage, *gate, crew_.clock(), options);
-        duty = aggregator_duty(*id, rounds, staging, *channel, block, direction);
-        duties.push_back(duty.get());
+        channel.emplace(*way(direction).storage, *gate, team_.clock(), options);
+        task = aggregator_duty(*id, rounds, staging, *channel, block, direction);
+        tasks.push_back(task.get());
     }
-    const std::unique_ptr<Courier> courier = courier_for(rounds, staging, direction);
-    if (courier) {
-        duties.push_back(courier.get());
+    const std::unique_ptr<LeaderMessenger> messenger = messenger_for(rounds, staging, direction);
+    if (messenger) {
+        tasks.push_back(messenger.get());
     }
-    std::optional<TurnCourier> turn_courier;
-    if (turns && crew_.place().leader()) {
-        duties.push_back(&turn_courier.emplace(crew_, rounds, way(direction).throttles));
+    std::optional<TokenForwarder> token_forwarder;
+    if (turns && team_.place().leader()) {
+        tasks.push_back(&token_forwarder.emplace(team_, rounds, way(direction).throttles));
     }
-    crew_.on_duty(duties);
+    team_.on_duty(tasks);
     pattern::Transfer transfer{*call.view, call.request, call.memory};
-    Exchange exchange{crew_, rounds, staging, transfer, direction};
+    Exchange exchange{team_, rounds, staging, transfer, direction};
     exchange.run(*call.view, call.request);
-    crew_.attend_until([&] { return crew_.through() && crew_.settled(); });
-    plan::Ballot end;
-    if (courier) {
-        end.failure = courier->failure();
-        misunderstood_ = courier->misunderstood();
+    team_.attend_until([&] { return team_.through() && team_.settled(); });
+    plan::AgreementVote end;
+    if (messenger) {
+        end.failure = messenger->failure();
+        misunderstood_ = messenger->misunderstood();
     }
-    if (duty) {
+    if (task) {
         end.failure = plan::first_of(end.failure, channel->failure());
         end.end_of_file = channel->end_of_file();
         record_.requests += channel->requests();
         record_.storage_ns += channel->busy_ns();
-        record_.lent = duty->lent();
+        record_.lent = task->lent();
     }
-    crew_.off_duty();
-    turn_courier.reset();  // gives back what it found
+    team_.off_duty();
+    token_forwarder.reset();  // gives back what it found
     add_rates(end.rates, direction);
     record_.rounds = exchange.rounds();
     return end;
 }
 
-Outcome File::State::outcome(const Call& call, const plan::Ballot& verdict,
+Outcome File::State::outcome(const Call& call, const plan::AgreementVote& verdict,
                              Direction direction) const {
     Outcome result;
     result.bytes = Length{plan::bytes_moved(*call.view, call.request, verdict, own_end_)};
@@ -451,11 +454,11 @@ Result<void> File::State::close() {
 }
 
 std::optional<Error> File::State::agree(const std::optional<Error>& mine) {
-    plan::Ballot ballot;
+    plan::AgreementVote vote;
     if (mine) {
-        ballot.failure = plan::Failure{0, static_cast<std::uint32_t>(mine->code), mine->system};
+        vote.failure = plan::Failure{0, static_cast<std::uint32_t>(mine->code), mine->system};
     }
-    const plan::Ballot all = crew_.agree(Moment::end, ballot);
+    const plan::AgreementVote all = team_.agree(Moment::end, vote);
     if (!all.failure.happened()) {
         return std::nullopt;
     }
@@ -497,8 +500,8 @@ const plan::FoundLimit& File::found(Direction direction) const noexcept {
 
 std::int32_t File::targets() const noexcept { return state_->targets(); }
 
-std::size_t File::lane_bytes(std::int32_t ranks, std::int64_t staging_bytes_max) {
-    return Lane::overhead_bytes(ranks, ranks) + static_cast<std::size_t>(staging_bytes_max) +
+std::size_t File::node_segment_bytes(std::int32_t ranks, std::int64_t staging_bytes_max) {
+    return NodeSegment::overhead_bytes(ranks, ranks) + static_cast<std::size_t>(staging_bytes_max) +
            Staging::rounding_bytes_max;
 }
 

@@ -63,9 +63,9 @@ struct FileOptions {
 
 class File {
 public:
-    // The communicator's node memory must be at least lane_bytes() large (pages are touched only as
-    // far as used), and be used by one file's call at a time (several files may share it when their
-    // calls do not run at the same time).
+    // The communicator's node memory must be at least node_segment_bytes() large (pages are touched
+    // only as far as used), and be used by one file's call at a time (several files may share it
+    // when their calls do not run at the same time).
     File(ports::Communicator& communicator, const ports::Clock& clock, ports::Recorder& recorder,
          StorageOpener opener, FileOptions options);
     ~File();
@@ -95,7 +95,8 @@ public:
     [[nodiscard]] const plan::FoundLimit& found(Direction direction) const noexcept;
 
     // Size of node memory that a communicator of `ranks` ranks must provide.
-    [[nodiscard]] static std::size_t lane_bytes(std::int32_t ranks, std::int64_t staging_bytes_max);
+    [[nodiscard]] static std::size_t node_segment_bytes(std::int32_t ranks,
+                                                        std::int64_t staging_bytes_max);
 
 private:
     class State;

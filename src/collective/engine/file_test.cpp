@@ -168,7 +168,7 @@ private:
 // What one rank that writes `bytes` hears of its targets.
 Outcome outcome_of(Job& job, std::int64_t bytes, bool sick) {
     adapters::ClusterOptions cluster;
-    cluster.node_bytes = File::lane_bytes(1, job.tuning.staging_bytes_max);
+    cluster.node_bytes = File::node_segment_bytes(1, job.tuning.staging_bytes_max);
     job.tuning.write = plan::Mode::enable;
     Outcome outcome;
     adapters::run_ranks(cluster, [&](ports::Communicator& communicator) {
@@ -210,7 +210,7 @@ TEST(FoundLimit, IsTakenFromCallsThatSucceedOnly) {
     job.tuning.requests_in_flight = plan::find_requests_in_flight;
     job.tuning.write = plan::Mode::enable;
     adapters::ClusterOptions cluster;
-    cluster.node_bytes = File::lane_bytes(1, job.tuning.staging_bytes_max);
+    cluster.node_bytes = File::node_segment_bytes(1, job.tuning.staging_bytes_max);
     adapters::run_ranks(cluster, [&](ports::Communicator& communicator) {
         auto storage = std::make_unique<SerialStorage>(bytes, job.layout);
         const ports::Clock& clock = *storage;

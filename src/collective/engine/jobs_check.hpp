@@ -238,7 +238,7 @@ inline adapters::NodesOptions nodes_of(const Job& job) {
     const std::int32_t ranks = std::accumulate(job.nodes.begin(), job.nodes.end(), 0);
     adapters::NodesOptions nodes;
     nodes.node_sizes = job.nodes;
-    nodes.node_bytes = File::lane_bytes(ranks, job.tuning.staging_bytes_max);
+    nodes.node_bytes = File::node_segment_bytes(ranks, job.tuning.staging_bytes_max);
     return nodes;
 }
 

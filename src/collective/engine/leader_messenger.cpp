@@ -1,40 +1,42 @@
-// What couriers of both directions share.
+// What messengers of both directions share.
 #include "collective/engine/leader_messenger.hpp"
 
 #include <algorithm>
 
 namespace forebay::engine {
 
-Parcel* ParcelPair::unused() noexcept {
-    for (Parcel& parcel : parcels_) {
-        if (!parcel.ticket) {
-            return &parcel;
+MessageSlot* MessageSlotPair::unused() noexcept {
+    for (MessageSlot& message_slot : message_slots_) {
+        if (!message_slot.ticket) {
+            return &message_slot;
         }
     }
     return nullptr;
 }
 
-bool ParcelPair::reap(ports::Communicator& communicator) {
+bool MessageSlotPair::reap(ports::Communicator& communicator) {
     bool any = false;
-    for (Parcel& parcel : parcels_) {
-        if (parcel.ticket && communicator.done(*parcel.ticket)) {
-            parcel.ticket.reset();
+    for (MessageSlot& message_slot : message_slots_) {
+        if (message_slot.ticket && communicator.done(*message_slot.ticket)) {
+            message_slot.ticket.reset();
             any = true;
         }
     }
     return any;
 }
 
-bool ParcelPair::quiet() const noexcept { return !parcels_[0].ticket && !parcels_[1].ticket; }
+bool MessageSlotPair::quiet() const noexcept {
+    return !message_slots_[0].ticket && !message_slots_[1].ticket;
+}
 
-Courier::Courier(Crew& crew, const Rounds& rounds, const Staging& staging)
-    : crew_{crew},
+LeaderMessenger::LeaderMessenger(CallTeam& team, const Rounds& rounds, const Staging& staging)
+    : team_{team},
       rounds_{rounds},
       staging_{staging},
-      outward_{crew, rounds},
-      inward_{crew, rounds} {}
+      outward_{team, rounds},
+      inward_{team, rounds} {}
 
-bool Courier::open(std::int64_t number) {
+bool LeaderMessenger::open(std::int64_t number) {
     Image& one = image(number);
     const auto step = outward_.next(one.window);
     if (!step) {
@@ -42,8 +44,9 @@ bool Courier::open(std::int64_t number) {
     }
     one.home = rounds_.aggregator(step->id).node;
     one.expected = 0;
-    for (std::int32_t i = 0; i < crew_.place().locals; ++i) {
-        const plan::Summary& rank = crew_.lane().slot(LocalRank{i}).ballot(Moment::start).summary;
+    for (std::int32_t i = 0; i < team_.place().locals; ++i) {
+        const plan::Summary& rank =
+            team_.node_segment().slot(LocalRank{i}).vote(Moment::start).summary;
         one.expected += plan::touches(rank, one.window.hull()) ? 1U : 0U;
     }
     if (marks_) {
@@ -54,45 +57,46 @@ bool Courier::open(std::int64_t number) {
     return true;
 }
 
-void Courier::announce(std::int64_t number, std::uint32_t phase, std::int64_t end_of_file) {
-    WindowControl& control = crew_.lane().control(rounds_.image_index(number));
+void LeaderMessenger::announce(std::int64_t number, std::uint32_t phase, std::int64_t end_of_file) {
+    WindowControl& control = team_.node_segment().control(rounds_.image_index(number));
     control.parts.store(0, std::memory_order_relaxed);
     control.imagined.store(0, std::memory_order_relaxed);
     control.lender.store(0, std::memory_order_relaxed);
     control.expected.store(image(number).expected, std::memory_order_relaxed);
     control.end_of_file.store(end_of_file, std::memory_order_relaxed);
-    control.tag.store(image_tag(crew_.call_number(), number, phase), std::memory_order_release);
+    control.tag.store(image_tag(team_.call_number(), number, phase), std::memory_order_release);
     control.bell.fetch_add(1, std::memory_order_release);
-    crew_.communicator().wake(control.bell);
+    team_.communicator().wake(control.bell);
 }
 
-bool Courier::done_by_all(std::int64_t number) {
-    return crew_.lane()
+bool LeaderMessenger::done_by_all(std::int64_t number) {
+    return team_.node_segment()
                .control(rounds_.image_index(number))
                .parts.load(std::memory_order_acquire) == image(number).expected;
 }
 
-std::span<std::byte> Courier::bytes_of(std::int64_t number) {
+std::span<std::byte> LeaderMessenger::bytes_of(std::int64_t number) {
     return staging_.image(rounds_.image_index(number))
         .first(static_cast<std::size_t>(image(number).window.bytes));
 }
 
-pattern::Coverage Courier::coverage_of(std::int64_t number) {
+pattern::Coverage LeaderMessenger::coverage_of(std::int64_t number) {
     return staging_.coverage(rounds_.image_index(number), image(number).window.bytes);
 }
 
-void Courier::misunderstand(const plan::Window& window, const Error& error) {
+void LeaderMessenger::misunderstand(const plan::Window& window, const Error& error) {
     failure_ = plan::first_of(
         failure_, plan::Failure{window.hull().begin.bytes(), static_cast<std::uint32_t>(error.code),
                                 plan::Failure::misunderstood});
     misunderstood_ = error;
 }
 
-bool Courier::post_receives(std::span<Parcel> buffers, int tag) {
+bool LeaderMessenger::post_receives(std::span<MessageSlot> buffers, int tag) {
     bool any = false;
-    for (Parcel& parcel : buffers) {
-        const bool busy = std::any_of(awaited_.begin(), awaited_.end(),
-                                      [&](const Awaited& one) { return one.parcel == &parcel; });
+    for (MessageSlot& message_slot : buffers) {
+        const bool busy = std::any_of(awaited_.begin(), awaited_.end(), [&](const Awaited& one) {
+            return one.message_slot == &message_slot;
+        });
         if (busy) {
             continue;
         }
@@ -100,33 +104,33 @@ bool Courier::post_receives(std::span<Parcel> buffers, int tag) {
         if (!step) {
             return any;
         }
-        parcel.ticket = crew_.communicator().receive(step->from, tag, parcel.buffer);
-        awaited_.push_back(Awaited{*step, &parcel});
+        message_slot.ticket = team_.communicator().receive(step->from, tag, message_slot.buffer);
+        awaited_.push_back(Awaited{*step, &message_slot});
         any = true;
     }
     return any;
 }
 
-void Courier::note_arrivals() {
+void LeaderMessenger::note_arrivals() {
     for (Awaited& one : awaited_) {
-        one.arrived = one.arrived || crew_.communicator().done(*one.parcel->ticket);
+        one.arrived = one.arrived || team_.communicator().done(*one.message_slot->ticket);
     }
 }
 
-bool Courier::next_is_ready() const {
+bool LeaderMessenger::next_is_ready() const {
     return !awaited_.empty() && awaited_.front().arrived && is_open(awaited_.front().step);
 }
 
-Courier::Awaited Courier::take_next() {
+LeaderMessenger::Awaited LeaderMessenger::take_next() {
     const Awaited one = awaited_.front();
     awaited_.pop_front();
     return one;
 }
 
-bool Courier::is_open(const InwardSteps::Step& step) const {
+bool LeaderMessenger::is_open(const InwardSteps::Step& step) const {
     const std::size_t index = rounds_.window_index(step.id, step.round);
-    return crew_.lane().control(index).tag.load(std::memory_order_acquire) ==
-           window_tag(crew_.call_number(), step.round);
+    return team_.node_segment().control(index).tag.load(std::memory_order_acquire) ==
+           window_tag(team_.call_number(), step.round);
 }
 
 }  // namespace forebay::engine

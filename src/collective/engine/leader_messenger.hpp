@@ -1,4 +1,4 @@
-// The duty of a node's leader: messages between nodes, one per (node, aggregator, round). Ranks of
+// The task of a node's leader: messages between nodes, one per (node, aggregator, round). Ranks of
 // a node put their bytes for another node's window into an image here, as if it were the window;
 // the leader sends what is covered. Reads go the other way, after the node has said what it wants.
 #pragma once
@@ -16,31 +16,32 @@
 namespace forebay::engine {
 
 // A message buffer and the operation it is used by.
-struct Parcel {
+struct MessageSlot {
     std::span<std::byte> buffer;
     std::optional<ports::Communicator::Ticket> ticket;
 };
 
 // Two buffers that are used in turn.
-class ParcelPair {
+class MessageSlotPair {
 public:
-    ParcelPair(const Staging& staging, std::size_t first)
-        : parcels_{Parcel{staging.message(first), {}}, Parcel{staging.message(first + 1), {}}} {}
+    MessageSlotPair(const Staging& staging, std::size_t first)
+        : message_slots_{MessageSlot{staging.message(first), {}},
+                         MessageSlot{staging.message(first + 1), {}}} {}
 
     // A buffer without an operation; nullptr: both are in use.
-    [[nodiscard]] Parcel* unused() noexcept;
+    [[nodiscard]] MessageSlot* unused() noexcept;
     // Frees the buffers of sends that have ended. True when any has.
     bool reap(ports::Communicator& communicator);
     [[nodiscard]] bool quiet() const noexcept;
 
 private:
-    std::array<Parcel, 2> parcels_;
+    std::array<MessageSlot, 2> message_slots_;
 };
 
 // What leaders do both for writes and for reads: images for windows of other nodes.
-class Courier : public Duty {
+class LeaderMessenger : public ProgressTask {
 public:
-    Courier(Crew& crew, const Rounds& rounds, const Staging& staging);
+    LeaderMessenger(CallTeam& team, const Rounds& rounds, const Staging& staging);
 
     // All messages of the known rounds have been dealt with.
     [[nodiscard]] virtual bool idle() = 0;
@@ -61,7 +62,7 @@ protected:
     // A message about a window here.
     struct Awaited {
         InwardSteps::Step step;
-        Parcel* parcel;
+        MessageSlot* message_slot;
         bool arrived = false;
     };
 
@@ -76,7 +77,7 @@ protected:
     [[nodiscard]] std::span<std::byte> bytes_of(std::int64_t number);
     [[nodiscard]] pattern::Coverage coverage_of(std::int64_t number);
     // Receives what the next inward steps bring into those buffers that nothing awaited is to fill.
-    bool post_receives(std::span<Parcel> buffers, int tag);
+    bool post_receives(std::span<MessageSlot> buffers, int tag);
     // Messages are taken in the order of their keys; one may wait for its window to be opened.
     void note_arrivals();
     [[nodiscard]] bool next_is_ready() const;
@@ -84,7 +85,7 @@ protected:
     // The message about `window` made no sense.
     void misunderstand(const plan::Window& window, const Error& error);
 
-    Crew& crew_;
+    CallTeam& team_;
     const Rounds& rounds_;
     const Staging& staging_;
     OutwardSteps outward_;
@@ -102,9 +103,9 @@ private:
     std::optional<Error> misunderstood_;
 };
 
-class WriteCourier final : public Courier {
+class WriteMessenger final : public LeaderMessenger {
 public:
-    WriteCourier(Crew& crew, const Rounds& rounds, const Staging& staging);
+    WriteMessenger(CallTeam& team, const Rounds& rounds, const Staging& staging);
     bool attend() override;
     [[nodiscard]] bool idle() override;
 
@@ -114,15 +115,15 @@ private:
     std::size_t pack(std::int64_t number, std::span<std::byte> message);
     Result<std::int64_t> unpack(const Awaited& one);
 
-    ParcelPair out_;
-    std::array<Parcel, 2> in_;
+    MessageSlotPair out_;
+    std::array<MessageSlot, 2> in_;
     plan::Window window_;  // of the message that is being taken in
     std::int64_t sent_ = 0;
 };
 
-class ReadCourier final : public Courier {
+class ReadMessenger final : public LeaderMessenger {
 public:
-    ReadCourier(Crew& crew, const Rounds& rounds, const Staging& staging);
+    ReadMessenger(CallTeam& team, const Rounds& rounds, const Staging& staging);
     bool attend() override;
     [[nodiscard]] bool idle() override;
 
@@ -134,13 +135,13 @@ private:
                      std::span<std::byte> message);
     Result<std::int64_t> unpack(std::int64_t number, std::span<const std::byte> message);
 
-    ParcelPair wants_out_;
-    ParcelPair data_out_;
-    std::array<Parcel, 2> wants_in_;
-    std::array<Parcel, 2> data_in_;  // of image number n at n mod 2
-    std::int64_t asked_ = 0;         // images whose wants are sent
-    std::int64_t given_ = 0;         // images whose data is there
-    std::int64_t taken_ = 0;         // images that all ranks have used up
+    MessageSlotPair wants_out_;
+    MessageSlotPair data_out_;
+    std::array<MessageSlot, 2> wants_in_;
+    std::array<MessageSlot, 2> data_in_;  // of image number n at n mod 2
+    std::int64_t asked_ = 0;              // images whose wants are sent
+    std::int64_t given_ = 0;              // images whose data is there
+    std::int64_t taken_ = 0;              // images that all ranks have used up
 };
 
 }  // namespace forebay::engine

@@ -16,7 +16,7 @@
 namespace forebay::engine {
 namespace {
 
-// Tags of WriteCourier's and ReadCourier's messages.
+// Tags of WriteMessenger's and ReadMessenger's messages.
 enum Tag { written_data = 1, wants = 2, read_data = 3 };
 
 // Spoils the messages of one tag that this rank sends.
@@ -63,7 +63,7 @@ void expect_a_clear_error(Tag tag, Direction direction) {
     options.tuning.staging_bytes_max = 4 << 20;
     options.tuning.write = plan::Mode::enable;
     options.tuning.read = plan::Mode::enable;
-    cluster.node_bytes = File::lane_bytes(2, options.tuning.staging_bytes_max);
+    cluster.node_bytes = File::node_segment_bytes(2, options.tuning.staging_bytes_max);
     adapters::run_ranks(cluster, [&](ports::Communicator& inner) {
         const std::int64_t rank = inner.place().rank.value();
         Spoiler communicator{inner, rank == 1 ? static_cast<int>(tag) : -1};
@@ -92,15 +92,15 @@ void expect_a_clear_error(Tag tag, Direction direction) {
     });
 }
 
-TEST(Courier, SaysWhenWhatWasWrittenElsewhereMakesNoSense) {
+TEST(LeaderMessenger, SaysWhenWhatWasWrittenElsewhereMakesNoSense) {
     expect_a_clear_error(written_data, Direction::write);
 }
 
-TEST(Courier, SaysWhenWhatAnotherNodeWantsMakesNoSense) {
+TEST(LeaderMessenger, SaysWhenWhatAnotherNodeWantsMakesNoSense) {
     expect_a_clear_error(wants, Direction::read);
 }
 
-TEST(Courier, SaysWhenWhatWasReadElsewhereMakesNoSense) {
+TEST(LeaderMessenger, SaysWhenWhatWasReadElsewhereMakesNoSense) {
     expect_a_clear_error(read_data, Direction::read);
 }
 

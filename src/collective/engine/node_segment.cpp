@@ -1,4 +1,4 @@
-// Where everything lies in a lane.
+// Where everything lies in a node segment.
 #include "collective/engine/node_segment.hpp"
 
 #include "foundation/pattern/coverage.hpp"
@@ -26,7 +26,7 @@ std::size_t controls_at(std::int32_t locals, std::int32_t nodes) noexcept {
 }
 
 std::size_t turns_at(std::int32_t locals, std::int32_t nodes) noexcept {
-    return controls_at(locals, nodes) + sizeof(WindowControl) * Lane::controls;
+    return controls_at(locals, nodes) + sizeof(WindowControl) * NodeSegment::controls;
 }
 
 // Node memory starts as zero bytes, which is a valid state of every type used here.
@@ -38,15 +38,15 @@ std::span<T> typed(std::span<std::byte> memory, std::size_t at, std::size_t coun
 
 }  // namespace
 
-std::size_t Lane::overhead_bytes(std::int32_t locals, std::int32_t nodes) {
+std::size_t NodeSegment::overhead_bytes(std::int32_t locals, std::int32_t nodes) {
     return rounded_up(
         turns_at(locals, nodes) + sizeof(TurnBlock) * static_cast<std::size_t>(locals), page);
 }
 
-Lane::Lane(std::span<std::byte> memory, const ports::Place& place)
+NodeSegment::NodeSegment(std::span<std::byte> memory, const ports::Place& place)
     : header_{typed<Header>(memory, 0, 1).data()} {
     const std::size_t overhead = overhead_bytes(place.locals, place.nodes);
-    expects(memory.size() > overhead, "node memory has room for a lane");
+    expects(memory.size() > overhead, "node memory has room for a node_segment");
     slots_ = typed<Slot>(memory, slots_at(), static_cast<std::size_t>(place.locals));
     nodes_ =
         typed<plan::Summary>(memory, nodes_at(place.locals), static_cast<std::size_t>(place.nodes));
@@ -56,24 +56,27 @@ Lane::Lane(std::span<std::byte> memory, const ports::Place& place)
     staging_ = memory.subspan(overhead);
 }
 
-Slot& Lane::slot(LocalRank rank) const noexcept { return slots_[rank.position()]; }
+Slot& NodeSegment::slot(LocalRank rank) const noexcept { return slots_[rank.position()]; }
 
-plan::Summary& Lane::node(NodeId node) const noexcept { return nodes_[node.position()]; }
+plan::Summary& NodeSegment::node(NodeId node) const noexcept { return nodes_[node.position()]; }
 
-WindowControl& Lane::control(std::size_t window) const noexcept {
+WindowControl& NodeSegment::control(std::size_t window) const noexcept {
     expects(window < controls_.size(), "a window has a control block");
     return controls_[window];
 }
 
-TurnBlock& Lane::turns(std::int32_t number) const noexcept {
+TurnBlock& NodeSegment::turns(std::int32_t number) const noexcept {
     expects(number >= 0 && static_cast<std::size_t>(number) < turns_.size(),
             "a node has at most one aggregator a rank");
     return turns_[static_cast<std::size_t>(number)];
 }
 
-Staging::Staging(const Lane& lane, const plan::Plan& plan, std::int32_t nodes,
+Staging::Staging(const NodeSegment& node_segment, const plan::Plan& plan, std::int32_t nodes,
                  ports::Borrower* borrower)
-    : lane_{&lane}, borrower_{borrower}, area_{lane.staging()}, granularity_{plan.granularity} {
+    : node_segment_{&node_segment},
+      borrower_{borrower},
+      area_{node_segment.staging()},
+      granularity_{plan.granularity} {
     image_bytes_ = static_cast<std::size_t>(plan.window_bytes);
     words_ = pattern::Coverage::words_for(plan.window_bytes, plan.granularity);
     window_stride_ = rounded_up(image_bytes_ + words_ * sizeof(std::uint64_t), page);
@@ -89,7 +92,7 @@ Staging::Staging(const Lane& lane, const plan::Plan& plan, std::int32_t nodes,
 }
 
 std::span<std::byte> Staging::announced(std::size_t window, std::int64_t bytes) const {
-    const WindowControl& control = lane_->control(window);
+    const WindowControl& control = node_segment_->control(window);
     const std::uint64_t lender = control.lender.load(std::memory_order_relaxed);
     if (lender == 0) {
         return image(window).first(static_cast<std::size_t>(bytes));

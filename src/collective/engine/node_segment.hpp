@@ -2,7 +2,7 @@
 // rank, a summary per node, control blocks and the staging area. Everything here is plain bytes
 // and atomics at the same place for every rank; zero is a valid start, and nothing but `tag`s, what
 // is lent, and the words of meetings and attendances outlives a call, so that files can take turns
-// in one lane.
+// in one node segment.
 #pragma once
 
 #include "collective/plan/agreement.hpp"
@@ -23,22 +23,23 @@
 
 namespace forebay::engine {
 
-// The two moments of a call at which all ranks vote. Ballots of the start are read during the call.
+// The two moments of a call at which all ranks vote. AgreementVotes of the start are read during
+// the call.
 enum class Moment : std::size_t { start, end };
 
 struct alignas(64) Slot {
     // Aggregators of a node whose windows may lie in memory that their storage lends.
     static constexpr std::size_t lenders_max = 8;
 
-    std::array<plan::Ballot, 2> ballots;  // by Moment
+    std::array<plan::AgreementVote, 2> votes;  // by Moment
     plan::Claims claims;
     // By which the rank's storage lends memory (foundation/ports/lending.hpp); 0: it does not.
     std::atomic<std::uint64_t> lends{0};
     // What the rank can write to, by Aggregator::on_node; 0: nothing.
     std::array<std::atomic<std::uint64_t>, lenders_max> reaches{};
 
-    [[nodiscard]] plan::Ballot& ballot(Moment moment) noexcept {
-        return ballots[static_cast<std::size_t>(moment)];
+    [[nodiscard]] plan::AgreementVote& vote(Moment moment) noexcept {
+        return votes[static_cast<std::size_t>(moment)];
     }
 };
 
@@ -76,8 +77,9 @@ struct Header {
     alignas(64) ports::Word arrived{0};
     // Where aggregators share targets: changes with every word that the leader may wait for.
     alignas(64) ports::Word leader_bell{0};
-    alignas(64) std::uint64_t calls = 0;  // numbers the calls of the lane; written by publishers
-    plan::Ballot verdict;
+    alignas(64) std::uint64_t calls =
+        0;  // numbers the calls of the node segment; written by publishers
+    plan::AgreementVote verdict;
     plan::Claims round;
     alignas(64) std::array<ports::Word, 64> gates{};  // requests in flight of bypassing ranks
     // Who has come to non-blocking calls, as plan::Attendance; and a word that changes with each.
@@ -86,12 +88,12 @@ struct Header {
     ports::Word attendance_bell{0};
 };
 
-class Lane {
+class NodeSegment {
 public:
     static constexpr std::size_t controls = 1024;
     static constexpr std::size_t gates = 64;
 
-    Lane(std::span<std::byte> memory, const ports::Place& place);
+    NodeSegment(std::span<std::byte> memory, const ports::Place& place);
 
     [[nodiscard]] static std::size_t overhead_bytes(std::int32_t locals, std::int32_t nodes);
 
@@ -121,7 +123,7 @@ public:
     static constexpr std::size_t rounding_bytes_max = 512 << 10;  // lost to page alignment
 
     // `borrower`: reaches what storage lends; may be null where nothing does.
-    Staging(const Lane& lane, const plan::Plan& plan, std::int32_t nodes,
+    Staging(const NodeSegment& node_segment, const plan::Plan& plan, std::int32_t nodes,
             ports::Borrower* borrower = nullptr);
 
     [[nodiscard]] std::span<std::byte> image(std::size_t window) const noexcept;
@@ -132,7 +134,7 @@ public:
     [[nodiscard]] std::span<std::byte> message(std::size_t number) const noexcept;
 
 private:
-    const Lane* lane_;
+    const NodeSegment* node_segment_;
     ports::Borrower* borrower_;
     std::span<std::byte> area_;
     std::size_t image_bytes_ = 0;

@@ -8,17 +8,17 @@ namespace forebay::engine {
 
 namespace {
 
-const plan::Summary& summary_of(Crew& crew, LocalRank rank) {
-    return crew.lane().slot(rank).ballot(Moment::start).summary;
+const plan::Summary& summary_of(CallTeam& team, LocalRank rank) {
+    return team.node_segment().slot(rank).vote(Moment::start).summary;
 }
 
 }  // namespace
 
-AggregatorDuty::AggregatorDuty(AggregatorId id, Crew& crew, const Rounds& rounds,
+AggregatorDuty::AggregatorDuty(AggregatorId id, CallTeam& team, const Rounds& rounds,
                                const Staging& staging, transfer::Channel& channel,
                                const transfer::CutLimits& limits, TurnBlock* turns)
     : id_{id},
-      crew_{crew},
+      team_{team},
       rounds_{rounds},
       staging_{staging},
       channel_{channel},
@@ -30,7 +30,7 @@ void AggregatorDuty::tell_ready(std::int64_t round) {
     if (turns_ != nullptr && ready_ < round) {
         ready_ = round;
         turns_->filled.store(static_cast<std::uint32_t>(round), std::memory_order_release);
-        crew_.wake(turns_->filled);
+        team_.wake(turns_->filled);
     }
 }
 
@@ -41,7 +41,7 @@ bool AggregatorDuty::has_turn(std::int64_t round) const {
 
 void AggregatorDuty::start(std::int64_t round, std::unique_ptr<transfer::RequestSource> source) {
     if (turns_ != nullptr) {
-        stage(round).begin_ns = crew_.clock().now_ns();
+        stage(round).begin_ns = team_.clock().now_ns();
     }
     channel_.begin(job_of(round), std::move(source));
 }
@@ -54,9 +54,9 @@ void AggregatorDuty::end(std::int64_t round) {
     plan::Service& service =
         turns_->services[static_cast<std::size_t>(round) % turns_->services.size()];
     service.bytes = one.expected > 0 ? channel_.bytes_moved(job_of(round)) : 0;
-    service.nanoseconds = crew_.clock().now_ns() - one.begin_ns;
+    service.nanoseconds = team_.clock().now_ns() - one.begin_ns;
     turns_->ended.store(static_cast<std::uint32_t>(round + 1), std::memory_order_release);
-    crew_.wake(turns_->ended);
+    team_.wake(turns_->ended);
 }
 
 // Ranks of this node that may have bytes in the window, and other nodes that may.
@@ -65,14 +65,14 @@ std::uint32_t AggregatorDuty::participants(const plan::Window& window) const {
         return 0;
     }
     const Extent hull = window.hull();
-    const ports::Place& place = crew_.place();
+    const ports::Place& place = team_.place();
     std::uint32_t count = 0;
     for (std::int32_t i = 0; i < place.locals; ++i) {
-        count += plan::touches(summary_of(crew_, LocalRank{i}), hull) ? 1U : 0U;
+        count += plan::touches(summary_of(team_, LocalRank{i}), hull) ? 1U : 0U;
     }
     for (std::int32_t n = 0; n < place.nodes; ++n) {
         const bool other = n != place.node.value();
-        count += other && plan::touches(crew_.lane().node(NodeId{n}), hull) ? 1U : 0U;
+        count += other && plan::touches(team_.node_segment().node(NodeId{n}), hull) ? 1U : 0U;
     }
     return count;
 }
@@ -89,22 +89,22 @@ void AggregatorDuty::announce(std::int64_t round, std::int64_t end_of_file) {
     if (one.expected == 0) {
         return;
     }
-    WindowControl& control = crew_.lane().control(one.index);
+    WindowControl& control = team_.node_segment().control(one.index);
     control.parts.store(0, std::memory_order_relaxed);
     control.imagined.store(0, std::memory_order_relaxed);
     control.lender.store(one.loan ? one.loan->lender : 0, std::memory_order_relaxed);
     control.place.store(one.loan ? one.loan->place : 0, std::memory_order_relaxed);
     control.expected.store(one.expected, std::memory_order_relaxed);
     control.end_of_file.store(end_of_file, std::memory_order_relaxed);
-    control.tag.store(window_tag(crew_.call_number(), round), std::memory_order_release);
+    control.tag.store(window_tag(team_.call_number(), round), std::memory_order_release);
     control.bell.fetch_add(1, std::memory_order_release);
-    crew_.wake(control.bell);
+    team_.wake(control.bell);
 }
 
 bool AggregatorDuty::done_by_all(std::int64_t round) {
     const Stage& one = stage(round);
-    return one.expected == 0 ||
-           crew_.lane().control(one.index).parts.load(std::memory_order_acquire) == one.expected;
+    return one.expected == 0 || team_.node_segment().control(one.index).parts.load(
+                                    std::memory_order_acquire) == one.expected;
 }
 
 std::span<std::byte> AggregatorDuty::image(const Stage& stage) const {
@@ -114,12 +114,12 @@ std::span<std::byte> AggregatorDuty::image(const Stage& stage) const {
 }
 
 bool AggregatorDuty::marks_nothing() const noexcept {
-    return crew_.imagined() != nullptr && rounds_.plan().gapless();
+    return team_.imagined() != nullptr && rounds_.plan().gapless();
 }
 
 std::optional<pattern::Coverage> AggregatorDuty::given(const Stage& stage) const {
     if (marks_nothing()) {
-        const WindowControl& control = crew_.lane().control(stage.index);
+        const WindowControl& control = team_.node_segment().control(stage.index);
         ensures(control.imagined.load(std::memory_order_relaxed) == stage.window.bytes,
                 "a window without gaps has been given whole");
         return std::nullopt;
@@ -132,8 +132,8 @@ bool WriteDuty::reached_by_all() {
     if (reached_ || number >= Slot::lenders_max) {
         return reached_;
     }
-    for (std::int32_t i = 0; i < crew_.place().locals; ++i) {
-        const Slot& slot = crew_.lane().slot(LocalRank{i});
+    for (std::int32_t i = 0; i < team_.place().locals; ++i) {
+        const Slot& slot = team_.node_segment().slot(LocalRank{i});
         if (slot.reaches[number].load(std::memory_order_acquire) != lender_->name()) {
             return false;
         }
@@ -203,7 +203,7 @@ const ports::Word* WriteDuty::concern() {
     if (turns_ != nullptr && middle_ < ready_) {
         return &turns_->started;
     }
-    return middle_ < opened_ ? &crew_.lane().control(stage(middle_).index).parts : nullptr;
+    return middle_ < opened_ ? &team_.node_segment().control(stage(middle_).index).parts : nullptr;
 }
 
 bool ReadDuty::attend() {
@@ -246,7 +246,7 @@ bool ReadDuty::block() {
 
 const ports::Word* ReadDuty::concern() {
     if (finished_ < middle_) {
-        return &crew_.lane().control(stage(finished_).index).parts;
+        return &team_.node_segment().control(stage(finished_).index).parts;
     }
     return turns_ != nullptr && opened_ < ready_ ? &turns_->started : nullptr;
 }

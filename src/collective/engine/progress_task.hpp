@@ -1,4 +1,4 @@
-// The two duties of an aggregator: writing windows that have been filled, and filling windows that
+// The two tasks of an aggregator: writing windows that have been filled, and filling windows that
 // are to be read. Both keep `buffers` windows going at once, so that exchange and storage overlap.
 #pragma once
 
@@ -14,11 +14,11 @@
 namespace forebay::engine {
 
 // What both have in common: a ring of windows, opened in the order of rounds.
-class AggregatorDuty : public Duty {
+class AggregatorDuty : public ProgressTask {
 public:
     // `turns`: where the target is shared with other aggregators; else nullptr. Contract: then the
     // channel has one request of a window in flight.
-    AggregatorDuty(AggregatorId id, Crew& crew, const Rounds& rounds, const Staging& staging,
+    AggregatorDuty(AggregatorId id, CallTeam& team, const Rounds& rounds, const Staging& staging,
                    transfer::Channel& channel, const transfer::CutLimits& limits, TurnBlock* turns);
 
     // Every known round has been dealt with.
@@ -31,7 +31,7 @@ public:
 protected:
     struct Stage {
         plan::Window window;
-        std::size_t index = 0;            // in staging and in the lane's controls
+        std::size_t index = 0;            // in staging and in the node segment's controls
         std::uint32_t expected = 0;       // ranks of this node, and other nodes, that take part
         std::int64_t begin_ns = 0;        // given to storage
         std::optional<ports::Loan> loan;  // where the window is, if not in staging
@@ -63,7 +63,7 @@ protected:
     void end(std::int64_t round);
 
     AggregatorId id_;
-    Crew& crew_;
+    CallTeam& team_;
     const Rounds& rounds_;
     const Staging& staging_;
     transfer::Channel& channel_;
@@ -86,10 +86,10 @@ private:
 class WriteDuty final : public AggregatorDuty {
 public:
     // `lender`: may be null.
-    WriteDuty(AggregatorId id, Crew& crew, const Rounds& rounds, const Staging& staging,
+    WriteDuty(AggregatorId id, CallTeam& team, const Rounds& rounds, const Staging& staging,
               transfer::Channel& channel, const transfer::CutLimits& limits, TurnBlock* turns,
               ports::Lender* lender)
-        : AggregatorDuty{id, crew, rounds, staging, channel, limits, turns}, lender_{lender} {}
+        : AggregatorDuty{id, team, rounds, staging, channel, limits, turns}, lender_{lender} {}
     bool attend() override;
     bool block() override;
     const ports::Word* concern() override;

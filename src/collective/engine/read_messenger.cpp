@@ -17,16 +17,16 @@ constexpr std::size_t prefix_bytes = sizeof(std::int64_t);
 
 }  // namespace
 
-ReadCourier::ReadCourier(Crew& crew, const Rounds& rounds, const Staging& staging)
-    : Courier{crew, rounds, staging},
+ReadMessenger::ReadMessenger(CallTeam& team, const Rounds& rounds, const Staging& staging)
+    : LeaderMessenger{team, rounds, staging},
       wants_out_{staging, 0},
       data_out_{staging, 2},
-      wants_in_{Parcel{staging.message(4), {}}, Parcel{staging.message(5), {}}},
-      data_in_{Parcel{staging.message(6), {}}, Parcel{staging.message(7), {}}} {}
+      wants_in_{MessageSlot{staging.message(4), {}}, MessageSlot{staging.message(5), {}}},
+      data_in_{MessageSlot{staging.message(6), {}}, MessageSlot{staging.message(7), {}}} {}
 
-bool ReadCourier::attend() {
-    bool any = wants_out_.reap(crew_.communicator());
-    any = data_out_.reap(crew_.communicator()) || any;
+bool ReadMessenger::attend() {
+    bool any = wants_out_.reap(team_.communicator());
+    any = data_out_.reap(team_.communicator()) || any;
     any = ask() || any;
     any = take_data() || any;
     while (taken_ < given_ && done_by_all(taken_)) {
@@ -40,35 +40,37 @@ bool ReadCourier::attend() {
     return give() || any;
 }
 
-bool ReadCourier::idle() {
+bool ReadMessenger::idle() {
     return outward_.exhausted() && taken_ == opened_ && wants_out_.quiet() && data_out_.quiet() &&
            awaited_.empty() && inward_.exhausted();
 }
 
 // Sends what the ranks here want of the next image, and gets ready for the answer.
-bool ReadCourier::ask() {
+bool ReadMessenger::ask() {
     bool any = false;
     while (asked_ < opened_ && done_by_all(asked_)) {
-        Parcel* parcel = wants_out_.unused();
-        if (parcel == nullptr) {
+        MessageSlot* message_slot = wants_out_.unused();
+        if (message_slot == nullptr) {
             return any;
         }
-        Parcel& answer = data_in_[static_cast<std::size_t>(asked_) % images];
+        MessageSlot& answer = data_in_[static_cast<std::size_t>(asked_) % images];
         const NodeId home = image(asked_).home;
-        answer.ticket = crew_.communicator().receive(home, read_tag, answer.buffer);
-        const std::size_t size = pattern::encode_coverage(coverage_of(asked_), parcel->buffer);
-        parcel->ticket = crew_.communicator().send(home, want_tag, parcel->buffer.first(size));
+        answer.ticket = team_.communicator().receive(home, read_tag, answer.buffer);
+        const std::size_t size =
+            pattern::encode_coverage(coverage_of(asked_), message_slot->buffer);
+        message_slot->ticket =
+            team_.communicator().send(home, want_tag, message_slot->buffer.first(size));
         ++asked_;
         any = true;
     }
     return any;
 }
 
-bool ReadCourier::take_data() {
+bool ReadMessenger::take_data() {
     bool any = false;
     while (given_ < asked_) {
-        Parcel& answer = data_in_[static_cast<std::size_t>(given_) % images];
-        if (!crew_.communicator().done(*answer.ticket)) {
+        MessageSlot& answer = data_in_[static_cast<std::size_t>(given_) % images];
+        if (!team_.communicator().done(*answer.ticket)) {
             return any;
         }
         answer.ticket.reset();
@@ -84,24 +86,24 @@ bool ReadCourier::take_data() {
     return any;
 }
 
-bool ReadCourier::give() {
+bool ReadMessenger::give() {
     bool any = false;
     note_arrivals();
     while (next_is_ready()) {
-        Parcel* out = data_out_.unused();
+        MessageSlot* out = data_out_.unused();
         if (out == nullptr) {
             return any;
         }
         const Awaited one = take_next();
         const std::size_t index = rounds_.window_index(one.step.id, one.step.round);
-        WindowControl& control = crew_.lane().control(index);
+        WindowControl& control = team_.node_segment().control(index);
         plan::Window window;
         rounds_.window(one.step.round, one.step.id, window);
         // Windows that are read use no coverage of their own: it serves as scratch here.
         pattern::Coverage wants = staging_.coverage(index, window.bytes);
         wants.clear();
         std::int64_t end_of_file = control.end_of_file.load(std::memory_order_relaxed);
-        const auto wanted = pattern::decode_coverage(one.parcel->buffer, wants);
+        const auto wanted = pattern::decode_coverage(one.message_slot->buffer, wants);
         if (!wanted) {
             misunderstand(window, wanted.error());
             end_of_file = 0;
@@ -109,35 +111,36 @@ bool ReadCourier::give() {
         std::memcpy(out->buffer.data(), &end_of_file, prefix_bytes);
         const auto bytes = staging_.image(index).first(static_cast<std::size_t>(window.bytes));
         const std::size_t size = pack(wants, bytes, out->buffer.subspan(prefix_bytes));
-        out->ticket = crew_.communicator().send(one.step.from, read_tag,
+        out->ticket = team_.communicator().send(one.step.from, read_tag,
                                                 out->buffer.first(prefix_bytes + size));
-        take_part(crew_, control);
+        take_part(team_, control);
         any = true;
     }
     return any;
 }
 
 // The wanted bytes as a message; where they are not there, nothing but their number.
-std::size_t ReadCourier::pack(const pattern::Coverage& wants, std::span<const std::byte> bytes,
-                              std::span<std::byte> message) {
-    if (crew_.imagined() == nullptr) {
+std::size_t ReadMessenger::pack(const pattern::Coverage& wants, std::span<const std::byte> bytes,
+                                std::span<std::byte> message) {
+    if (team_.imagined() == nullptr) {
         return pattern::encode(wants, bytes, message);
     }
     const std::int64_t wanted = wants.covered_bytes();
     std::memcpy(message.data(), &wanted, sizeof wanted);
-    crew_.imagined()->copied({wanted, 1});
-    crew_.imagined()->absent(wanted);
+    team_.imagined()->copied({wanted, 1});
+    team_.imagined()->absent(wanted);
     return sizeof wanted;
 }
 
-Result<std::int64_t> ReadCourier::unpack(std::int64_t number, std::span<const std::byte> message) {
+Result<std::int64_t> ReadMessenger::unpack(std::int64_t number,
+                                           std::span<const std::byte> message) {
     pattern::Coverage coverage = coverage_of(number);
-    if (crew_.imagined() == nullptr) {
+    if (team_.imagined() == nullptr) {
         return pattern::decode_into(message, bytes_of(number), coverage);
     }
     std::int64_t bytes = 0;
     std::memcpy(&bytes, message.data(), sizeof bytes);
-    crew_.imagined()->copied({bytes, 1});
+    team_.imagined()->copied({bytes, 1});
     return bytes;
 }
 

@@ -15,8 +15,8 @@ Rendezvous::Rendezvous(ports::Communicator& communicator, const ports::Clock& cl
                        std::uint32_t file)
     : communicator_{communicator},
       clock_{clock},
-      lane_{communicator.node_memory(), communicator.place()},
-      word_{lane_.header().attendances[file % Header::attendances_max]},
+      node_segment_{communicator.node_memory(), communicator.place()},
+      word_{node_segment_.header().attendances[file % Header::attendances_max]},
       file_{file % plan::Attendance::files} {}
 
 bool Rendezvous::all_come(std::int64_t patience_ns) {
@@ -46,15 +46,15 @@ bool Rendezvous::join(const plan::Coming& me, std::int64_t patience_ns) {
             if (now->meeting == plan::Meeting::open) {
                 return wait(me, patience_ns) == plan::Meeting::together;
             }
-            lane_.header().attendance_bell.fetch_add(1, std::memory_order_release);
-            communicator_.wake(lane_.header().attendance_bell);
+            node_segment_.header().attendance_bell.fetch_add(1, std::memory_order_release);
+            communicator_.wake(node_segment_.header().attendance_bell);
             return true;
         }
     }
 }
 
 plan::Meeting Rendezvous::wait(const plan::Coming& me, std::int64_t patience_ns) {
-    ports::Word& bell = lane_.header().attendance_bell;
+    ports::Word& bell = node_segment_.header().attendance_bell;
     const std::int64_t until = clock_.now_ns() + patience_ns;
     for (;;) {
         const std::uint32_t rung = bell.load(std::memory_order_acquire);

@@ -1,5 +1,5 @@
 // Whether the ranks of a node may make a non-blocking call together: if all of them come to it
-// soon. They meet in the lane, and need nothing of a call that is under way.
+// soon. They meet in the node segment, and need nothing of a call that is under way.
 #pragma once
 
 #include "collective/engine/node_segment.hpp"
@@ -30,7 +30,7 @@ private:
 
     ports::Communicator& communicator_;
     const ports::Clock& clock_;
-    Lane lane_;
+    NodeSegment node_segment_;
     std::atomic<std::uint64_t>& word_;
     std::uint32_t file_;
     std::uint32_t call_ = 0;

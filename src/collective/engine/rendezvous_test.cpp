@@ -24,7 +24,7 @@ Answers answers(std::uint64_t seed, const Delay& delay) {
     std::array<int, calls> in_exchange{};
     adapters::MemoryWorld world{{.seed = seed}};
     const adapters::NodesOptions nodes{.node_sizes = {ranks},
-                                       .node_bytes = File::lane_bytes(ranks, 1 << 20)};
+                                       .node_bytes = File::node_segment_bytes(ranks, 1 << 20)};
     const adapters::Ending ending =
         adapters::run_ranks(world, nodes, [&](ports::Communicator& communicator) {
             const std::size_t rank = communicator.place().rank.position();
@@ -94,7 +94,7 @@ TEST(Rendezvous, AllRanksHaveTheSameAnswerWhateverTheOrder) {
 TEST(Rendezvous, WhoTakesNoPartKeepsNobodyLong) {
     adapters::MemoryWorld world{{.seed = 3}};
     const adapters::NodesOptions nodes{.node_sizes = {2},
-                                       .node_bytes = File::lane_bytes(2, 1 << 20)};
+                                       .node_bytes = File::node_segment_bytes(2, 1 << 20)};
     std::int64_t waited = 0;
     const adapters::Ending ending =
         adapters::run_ranks(world, nodes, [&](ports::Communicator& communicator) {

@@ -18,28 +18,28 @@ Rounds::Rounds(const plan::Plan& plan, const plan::Summary& mine, const ports::P
     }
 }
 
-bool Rounds::reach(std::int64_t round, Crew& crew, const pattern::View& view,
+bool Rounds::reach(std::int64_t round, CallTeam& team, const pattern::View& view,
                    const pattern::Range& request) {
     if (round < known_ || complete_) {
         return round < known_;
     }
     if (plan_.exchange == plan::Exchange::all) {
-        crew.attend_until([&crew] { return crew.through(); });
+        team.attend_until([&team] { return team.through(); });
     }
     if (recent_.empty()) {
         complete_ = known_ == count_;
         if (!complete_) {
-            crew.meet();
+            team.meet();
             ++known_;
         }
         return !complete_;
     }
     // An aggregator whose windows were empty for long may not have looked at them yet.
-    crew.attend_until([&crew] { return crew.keeps_up(); });
+    team.attend_until([&team] { return team.keeps_up(); });
     const std::int64_t blocks_max = plan_.window_bytes / plan_.block_bytes;
     const plan::Claims mine =
         plan::claim(view, request, {plan_.block_bytes, next_block_}, blocks_max);
-    const plan::Claims all = crew.agree(mine, blocks_max);
+    const plan::Claims all = team.agree(mine, blocks_max);
     if (all.finished()) {
         complete_ = true;
         return false;

@@ -25,7 +25,7 @@ public:
     [[nodiscard]] bool complete() const noexcept { return complete_; }
     // Collective when rounds go by claims or in lockstep (Exchange::all), local otherwise: makes
     // round `round` known; false when there is no such round.
-    bool reach(std::int64_t round, Crew& crew, const pattern::View& view,
+    bool reach(std::int64_t round, CallTeam& team, const pattern::View& view,
                const pattern::Range& request);
 
     // Whether window() will still answer for `round` when one more round is known.

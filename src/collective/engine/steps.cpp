@@ -7,7 +7,7 @@
 namespace forebay::engine {
 
 std::optional<OutwardSteps::Step> OutwardSteps::next(plan::Window& window) {
-    const NodeId here = crew_.place().node;
+    const NodeId here = team_.place().node;
     for (; round_ < rounds_.known(); ++round_, i_ = 0) {
         while (i_ < rounds_.aggregators()) {
             const AggregatorId id = rounds_.visited(here, i_++);
@@ -15,7 +15,7 @@ std::optional<OutwardSteps::Step> OutwardSteps::next(plan::Window& window) {
                 continue;
             }
             rounds_.window(round_, id, window);
-            if (!window.empty() && plan::touches(crew_.lane().node(here), window.hull())) {
+            if (!window.empty() && plan::touches(team_.node_segment().node(here), window.hull())) {
                 return Step{round_, id};
             }
         }
@@ -36,16 +36,16 @@ std::optional<InwardSteps::Step> InwardSteps::next() {
 void InwardSteps::load(std::int64_t round) {
     of_round_.clear();
     position_ = 0;
-    const NodeId here = crew_.place().node;
+    const NodeId here = team_.place().node;
     for (std::int32_t a = 0; a < rounds_.aggregators(); ++a) {
         const AggregatorId id{a};
         if (rounds_.aggregator(id).node != here) {
             continue;
         }
         rounds_.window(round, id, window_);
-        for (std::int32_t n = 0; !window_.empty() && n < crew_.place().nodes; ++n) {
+        for (std::int32_t n = 0; !window_.empty() && n < team_.place().nodes; ++n) {
             const NodeId from{n};
-            if (from != here && plan::touches(crew_.lane().node(from), window_.hull())) {
+            if (from != here && plan::touches(team_.node_segment().node(from), window_.hull())) {
                 of_round_.push_back(Step{round, id, from});
             }
         }

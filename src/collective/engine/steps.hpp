@@ -20,7 +20,7 @@ public:
         AggregatorId id;
     };
 
-    OutwardSteps(Crew& crew, const Rounds& rounds) : crew_{crew}, rounds_{rounds} {}
+    OutwardSteps(CallTeam& team, const Rounds& rounds) : team_{team}, rounds_{rounds} {}
 
     // The next one of the rounds known so far; `window` becomes its window.
     std::optional<Step> next(plan::Window& window);
@@ -28,7 +28,7 @@ public:
     [[nodiscard]] bool exhausted() const noexcept { return round_ == rounds_.known(); }
 
 private:
-    Crew& crew_;
+    CallTeam& team_;
     const Rounds& rounds_;
     std::int64_t round_ = 0;
     std::int32_t i_ = 0;
@@ -43,7 +43,7 @@ public:
         NodeId from;
     };
 
-    InwardSteps(Crew& crew, const Rounds& rounds) : crew_{crew}, rounds_{rounds} {}
+    InwardSteps(CallTeam& team, const Rounds& rounds) : team_{team}, rounds_{rounds} {}
 
     std::optional<Step> next();
     // Contract: next() has just said that there is none. True: nor will there be in known rounds.
@@ -54,7 +54,7 @@ public:
 private:
     void load(std::int64_t round);
 
-    Crew& crew_;
+    CallTeam& team_;
     const Rounds& rounds_;
     std::int64_t round_ = 0;  // the next to be loaded
     std::vector<Step> of_round_;

@@ -1,5 +1,5 @@
-// The order that keeps leaders from waiting in a circle: both ends of every message see it at the
-// same place among the messages between the two.
+// The order that keeps leaders from waiting in a cached communicator: both ends of every message
+// see it at the same place among the messages between the two.
 #include "collective/engine/steps.hpp"
 
 #include "collective/engine/file.hpp"
@@ -29,22 +29,22 @@ Seen walk(const plan::Plan& plan, const std::vector<plan::Summary>& spans) {
     adapters::ClusterOptions options;
     options.node_sizes.assign(spans.size(), 1);
     options.node_bytes =
-        File::lane_bytes(static_cast<std::int32_t>(spans.size()), std::int64_t{4} << 20);
+        File::node_segment_bytes(static_cast<std::int32_t>(spans.size()), std::int64_t{4} << 20);
     adapters::MemoryCluster cluster{options};
     const adapters::SteadyClock clock;
     for (std::int32_t n = 0; n < cluster.ranks(); ++n) {
-        Crew crew{cluster.communicator(Rank{n}), clock};
+        CallTeam team{cluster.communicator(Rank{n}), clock};
         for (std::size_t i = 0; i < spans.size(); ++i) {
-            crew.lane().node(NodeId{static_cast<std::int32_t>(i)}) = spans[i];
+            team.node_segment().node(NodeId{static_cast<std::int32_t>(i)}) = spans[i];
         }
-        const Rounds rounds{plan, spans[static_cast<std::size_t>(n)], crew.place()};
-        OutwardSteps outward{crew, rounds};
+        const Rounds rounds{plan, spans[static_cast<std::size_t>(n)], team.place()};
+        OutwardSteps outward{team, rounds};
         plan::Window window;
         while (const auto step = outward.next(window)) {
             seen.sent[{n, rounds.aggregator(step->id).node.value()}].emplace_back(step->round,
                                                                                   step->id.value());
         }
-        InwardSteps inward{crew, rounds};
+        InwardSteps inward{team, rounds};
         while (const auto step = inward.next()) {
             seen.received[{step->from.value(), n}].emplace_back(step->round, step->id.value());
         }

@@ -14,19 +14,20 @@ int tag_of(AggregatorId id) noexcept { return first_tag + id.value(); }
 
 }  // namespace
 
-TurnCourier::TurnCourier(Crew& crew, const Rounds& rounds, std::vector<plan::Throttle>& throttles)
-    : crew_{crew}, rounds_{rounds}, throttles_{throttles} {
+TokenForwarder::TokenForwarder(CallTeam& team, const Rounds& rounds,
+                               std::vector<plan::Throttle>& throttles)
+    : team_{team}, rounds_{rounds}, throttles_{throttles} {
     expects(rounds.aggregators() <= aggregators_max, "every aggregator has a tag");
     for (std::int32_t i = 0; i < rounds.aggregators(); ++i) {
         const AggregatorId id{i};
         const plan::Aggregator& one = rounds.aggregator(id);
-        if (one.node != crew.place().node) {
+        if (one.node != team.place().node) {
             continue;
         }
         const plan::Throttle& throttle = throttles[static_cast<std::size_t>(one.first_target)];
         chairs_.push_back(Chair{plan::Station{one.share, rounds.plan().shares, throttle},
                                 id,
-                                &crew.lane().turns(one.on_node),
+                                &team.node_segment().turns(one.on_node),
                                 rounds.aggregator(beside(id, -1)).node,
                                 rounds.aggregator(beside(id, 1)).node,
                                 0,
@@ -36,7 +37,7 @@ TurnCourier::TurnCourier(Crew& crew, const Rounds& rounds, std::vector<plan::Thr
     }
 }
 
-TurnCourier::~TurnCourier() {
+TokenForwarder::~TokenForwarder() {
     for (const Chair& chair : chairs_) {
         const plan::Aggregator& one = rounds_.aggregator(chair.id);
         if (one.share == 0) {
@@ -46,18 +47,18 @@ TurnCourier::~TurnCourier() {
 }
 
 // The aggregator so many stations further on in the ring of its target.
-AggregatorId TurnCourier::beside(AggregatorId id, std::int32_t shares) const noexcept {
+AggregatorId TokenForwarder::beside(AggregatorId id, std::int32_t shares) const noexcept {
     const std::int32_t all = rounds_.aggregators();
     return AggregatorId{(id.value() + shares * (all / rounds_.plan().shares) + all) % all};
 }
 
-TurnCourier::Chair& TurnCourier::chair_of(AggregatorId id) {
+TokenForwarder::Chair& TokenForwarder::chair_of(AggregatorId id) {
     const auto found = std::ranges::find(chairs_, id, &Chair::id);
     expects(found != chairs_.end(), "the aggregator is on this node");
     return *found;
 }
 
-bool TurnCourier::settled() {
+bool TokenForwarder::settled() {
     for (Chair& chair : chairs_) {
         chair.station.know(rounds_.known());
     }
@@ -66,9 +67,9 @@ bool TurnCourier::settled() {
            });
 }
 
-bool TurnCourier::attend() {
+bool TokenForwarder::attend() {
     bool any = std::erase_if(sent_, [this](const Sent& one) {
-                   return crew_.communicator().done(one.ticket);
+                   return team_.communicator().done(one.ticket);
                }) > 0;
     for (Chair& chair : chairs_) {
         any = hear(chair) || any;
@@ -88,7 +89,7 @@ bool TurnCourier::attend() {
 }
 
 // What the aggregator has to say.
-bool TurnCourier::hear(Chair& chair) {
+bool TokenForwarder::hear(Chair& chair) {
     chair.station.know(rounds_.known());
     chair.station.filled(chair.block->filled.load(std::memory_order_acquire));
     const std::int64_t ended = chair.block->ended.load(std::memory_order_acquire);
@@ -102,8 +103,8 @@ bool TurnCourier::hear(Chair& chair) {
     return any;
 }
 
-bool TurnCourier::take_message(Chair& chair) {
-    if (chair.before == crew_.place().node) {
+bool TokenForwarder::take_message(Chair& chair) {
+    if (chair.before == team_.place().node) {
         return false;
     }
     bool any = false;
@@ -113,10 +114,10 @@ bool TurnCourier::take_message(Chair& chair) {
                 return any;
             }
             chair.coming =
-                crew_.communicator().receive(chair.before, tag_of(chair.id),
+                team_.communicator().receive(chair.before, tag_of(chair.id),
                                              std::as_writable_bytes(std::span{&chair.message, 1}));
         }
-        if (!crew_.communicator().done(*chair.coming)) {
+        if (!team_.communicator().done(*chair.coming)) {
             return any;
         }
         chair.coming.reset();
@@ -125,7 +126,7 @@ bool TurnCourier::take_message(Chair& chair) {
     }
 }
 
-bool TurnCourier::pass_on(Chair& chair) {
+bool TokenForwarder::pass_on(Chair& chair) {
     if (chair.station.out().empty()) {
         return false;
     }
@@ -133,25 +134,25 @@ bool TurnCourier::pass_on(Chair& chair) {
     messages.swap(chair.station.out());
     const AggregatorId next = beside(chair.id, 1);
     for (const plan::RingMessage& message : messages) {
-        if (chair.after == crew_.place().node) {
+        if (chair.after == team_.place().node) {
             chair_of(next).station.take(message);
             continue;
         }
         Sent& one = sent_.emplace_back(Sent{message, 0});
-        one.ticket = crew_.communicator().send(chair.after, tag_of(next),
+        one.ticket = team_.communicator().send(chair.after, tag_of(next),
                                                std::as_bytes(std::span{&one.message, 1}));
     }
     return true;
 }
 
-bool TurnCourier::grant(Chair& chair) {
+bool TokenForwarder::grant(Chair& chair) {
     if (chair.granted == chair.station.started()) {
         return false;
     }
     chair.granted = chair.station.started();
     chair.block->started.store(static_cast<std::uint32_t>(chair.granted),
                                std::memory_order_release);
-    crew_.communicator().wake(chair.block->started);
+    team_.communicator().wake(chair.block->started);
     return true;
 }
 

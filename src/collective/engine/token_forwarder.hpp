@@ -1,6 +1,6 @@
-// The duty of a node's leader where aggregators share targets: carries the turns
-// (collective/plan/turns.hpp) of its node's aggregators, through the lane to them and by messages
-// to other nodes.
+// The task of a node's leader where aggregators share targets: carries the turns
+// (collective/plan/turns.hpp) of its node's aggregators, through the node segment to them and by
+// messages to other nodes.
 #pragma once
 
 #include "collective/engine/call_team.hpp"
@@ -13,11 +13,11 @@
 
 namespace forebay::engine {
 
-class TurnCourier final : public Duty {
+class TokenForwarder final : public ProgressTask {
 public:
     // `throttles`: one per target; keeps what was found where station 0 is on this node.
-    TurnCourier(Crew& crew, const Rounds& rounds, std::vector<plan::Throttle>& throttles);
-    ~TurnCourier() override;
+    TokenForwarder(CallTeam& team, const Rounds& rounds, std::vector<plan::Throttle>& throttles);
+    ~TokenForwarder() override;
 
     bool attend() override;
     [[nodiscard]] bool settled() override;
@@ -47,7 +47,7 @@ private:
     bool pass_on(Chair& chair);
     bool grant(Chair& chair);
 
-    Crew& crew_;
+    CallTeam& team_;
     const Rounds& rounds_;
     std::vector<plan::Throttle>& throttles_;
     std::vector<Chair> chairs_;

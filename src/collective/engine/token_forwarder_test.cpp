@@ -49,7 +49,7 @@ TEST_P(OneNode, RingsForItsLeader) {
     options.tuning.exchange = GetParam();
     adapters::ClusterOptions cluster;
     cluster.node_sizes = {ranks};
-    cluster.node_bytes = File::lane_bytes(ranks, options.tuning.staging_bytes_max);
+    cluster.node_bytes = File::node_segment_bytes(ranks, options.tuning.staging_bytes_max);
     adapters::run_ranks(cluster, [&](ports::Communicator& inner) {
         SoundSleeper communicator{inner};
         const adapters::SteadyClock clock;

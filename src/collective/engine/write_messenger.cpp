@@ -13,15 +13,15 @@ constexpr int write_tag = 1;
 
 }  // namespace
 
-WriteCourier::WriteCourier(Crew& crew, const Rounds& rounds, const Staging& staging)
-    : Courier{crew, rounds, staging},
+WriteMessenger::WriteMessenger(CallTeam& team, const Rounds& rounds, const Staging& staging)
+    : LeaderMessenger{team, rounds, staging},
       out_{staging, 0},
-      in_{Parcel{staging.message(2), {}}, Parcel{staging.message(3), {}}} {
-    marks_ = crew.imagined() == nullptr || !rounds.plan().gapless();
+      in_{MessageSlot{staging.message(2), {}}, MessageSlot{staging.message(3), {}}} {
+    marks_ = team.imagined() == nullptr || !rounds.plan().gapless();
 }
 
-bool WriteCourier::attend() {
-    bool any = out_.reap(crew_.communicator());
+bool WriteMessenger::attend() {
+    bool any = out_.reap(team_.communicator());
     any = send_filled() || any;
     while (opened_ < sent_ + static_cast<std::int64_t>(images) && open(opened_)) {
         any = true;
@@ -32,28 +32,28 @@ bool WriteCourier::attend() {
     return any;
 }
 
-bool WriteCourier::idle() {
+bool WriteMessenger::idle() {
     return outward_.exhausted() && sent_ == opened_ && out_.quiet() && awaited_.empty() &&
            inward_.exhausted();
 }
 
-bool WriteCourier::send_filled() {
+bool WriteMessenger::send_filled() {
     bool any = false;
     while (sent_ < opened_ && done_by_all(sent_)) {
-        Parcel* parcel = out_.unused();
-        if (parcel == nullptr) {
+        MessageSlot* message_slot = out_.unused();
+        if (message_slot == nullptr) {
             return any;
         }
-        const std::size_t size = pack(sent_, parcel->buffer);
-        parcel->ticket =
-            crew_.communicator().send(image(sent_).home, write_tag, parcel->buffer.first(size));
+        const std::size_t size = pack(sent_, message_slot->buffer);
+        message_slot->ticket = team_.communicator().send(image(sent_).home, write_tag,
+                                                         message_slot->buffer.first(size));
         ++sent_;
         any = true;
     }
     return any;
 }
 
-bool WriteCourier::take_in() {
+bool WriteMessenger::take_in() {
     bool any = false;
     note_arrivals();
     while (next_is_ready()) {
@@ -62,7 +62,8 @@ bool WriteCourier::take_in() {
         if (!taken) {
             misunderstand(window_, taken.error());
         }
-        take_part(crew_, crew_.lane().control(rounds_.window_index(one.step.id, one.step.round)));
+        take_part(team_,
+                  team_.node_segment().control(rounds_.window_index(one.step.id, one.step.round)));
         any = true;
     }
     return any;
@@ -70,43 +71,44 @@ bool WriteCourier::take_in() {
 
 // The covered bytes of an image as a message; returns its length. Where bytes are not there, which
 // they are or, without gaps, how many.
-std::size_t WriteCourier::pack(std::int64_t number, std::span<std::byte> message) {
+std::size_t WriteMessenger::pack(std::int64_t number, std::span<std::byte> message) {
     const pattern::Coverage coverage = coverage_of(number);
-    if (crew_.imagined() == nullptr) {
+    if (team_.imagined() == nullptr) {
         return pattern::encode(coverage, bytes_of(number), message);
     }
     std::int64_t bytes = 0;
     std::size_t size = sizeof bytes;
     if (!marks_) {
-        const WindowControl& control = crew_.lane().control(rounds_.image_index(number));
+        const WindowControl& control = team_.node_segment().control(rounds_.image_index(number));
         bytes = control.imagined.load(std::memory_order_relaxed);
         std::memcpy(message.data(), &bytes, sizeof bytes);
     } else {
         bytes = coverage.covered_bytes();
         size = pattern::encode_coverage(coverage, message);
     }
-    crew_.imagined()->copied({bytes, 1});
-    crew_.imagined()->absent(bytes);
+    team_.imagined()->copied({bytes, 1});
+    team_.imagined()->absent(bytes);
     return size;
 }
 
 // Puts a message into the window that it belongs to.
-Result<std::int64_t> WriteCourier::unpack(const Awaited& one) {
+Result<std::int64_t> WriteMessenger::unpack(const Awaited& one) {
     const std::size_t index = rounds_.window_index(one.step.id, one.step.round);
     rounds_.window(one.step.round, one.step.id, window_);
     pattern::Coverage coverage = staging_.coverage(index, window_.bytes);
-    if (crew_.imagined() == nullptr) {
-        return pattern::decode_into(one.parcel->buffer, staging_.announced(index, window_.bytes),
-                                    coverage);
+    if (team_.imagined() == nullptr) {
+        return pattern::decode_into(one.message_slot->buffer,
+                                    staging_.announced(index, window_.bytes), coverage);
     }
     Result<std::int64_t> bytes{0};
     if (!marks_) {
-        std::memcpy(&*bytes, one.parcel->buffer.data(), sizeof *bytes);
+        std::memcpy(&*bytes, one.message_slot->buffer.data(), sizeof *bytes);
     } else {
-        bytes = pattern::decode_coverage(one.parcel->buffer, coverage);
+        bytes = pattern::decode_coverage(one.message_slot->buffer, coverage);
     }
-    crew_.lane().control(index).imagined.fetch_add(bytes.value_or(0), std::memory_order_relaxed);
-    crew_.imagined()->copied({bytes.value_or(0), 1});
+    team_.node_segment().control(index).imagined.fetch_add(bytes.value_or(0),
+                                                           std::memory_order_relaxed);
+    team_.imagined()->copied({bytes.value_or(0), 1});
     return bytes;
 }
 

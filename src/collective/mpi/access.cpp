@@ -4,7 +4,7 @@
 #include "collective/mpi/guard.hpp"
 #include "collective/mpi/process.hpp"
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 namespace {
 
@@ -84,4 +84,4 @@ int leave(const Left& left, PassOn pass) noexcept {
     return guarded(left.file, waiting, [&] { return file->leave(left, pass); });
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

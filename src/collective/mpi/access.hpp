@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <mpi.h>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 // Where an access starts.
 enum class Start { offset, pointer, shared_pointer };
@@ -57,4 +57,4 @@ int take_start_write(const Access& access, const Starting& starting) noexcept;
 int take_start_read(const Access& access, const Starting& starting) noexcept;
 int leave(const Left& left, PassOn pass) noexcept;
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

@@ -4,7 +4,7 @@
 
 #include "collective/mpi/status.hpp"
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 namespace {
 
@@ -37,4 +37,4 @@ int completed_request(std::int64_t bytes, MPI_Request* request) noexcept {
     return code == MPI_SUCCESS ? PMPI_Grequest_complete(*request) : code;
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

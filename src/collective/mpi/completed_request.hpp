@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <mpi.h>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 // `bytes` were moved: what the status of the request will tell, counted in any datatype. An MPI
 // error code; `request` is MPI_REQUEST_NULL where there is one.
 int completed_request(std::int64_t bytes, MPI_Request* request) noexcept;
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

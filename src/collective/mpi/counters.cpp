@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <span>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 namespace {
 
@@ -170,4 +170,4 @@ void Counters::fill(record::FileLine& line, MPI_Comm communicator, const char* s
     }
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 class Counters final : public ports::Recorder {
 public:
@@ -54,4 +54,4 @@ private:
     std::size_t function_ = 0;
 };
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

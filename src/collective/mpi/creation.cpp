@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 namespace {
 
@@ -86,4 +86,4 @@ Stripes found_or_told(const std::string& path, const Settings& settings,
     return plan_layout(*found, facts ? facts->bytes : 0);
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

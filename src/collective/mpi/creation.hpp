@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 struct Creation {
     bool made = false;              // the file was not there, and is now
@@ -27,4 +27,4 @@ struct Creation {
 [[nodiscard]] Stripes found_or_told(const std::string& path, const Settings& settings,
                                     std::vector<std::string>& warnings);
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

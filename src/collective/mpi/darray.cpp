@@ -5,7 +5,7 @@
 #include <array>
 #include <vector>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 namespace {
 
@@ -84,4 +84,4 @@ Nest darray(Envelope& envelope, const DecodedType& child) {
     return nest;
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

@@ -5,8 +5,8 @@
 #include "collective/mpi/datatype.hpp"
 #include "collective/mpi/envelope.hpp"
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 [[nodiscard]] pattern::Nest darray(Envelope& envelope, const DecodedType& child);
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

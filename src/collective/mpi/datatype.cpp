@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 namespace {
 
@@ -240,4 +240,4 @@ Result<DecodedType> decode(MPI_Datatype type, const LargeCountInquiry& inquiry) 
     return DecodedType{std::move(*nest), extent, size_of(type)};
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

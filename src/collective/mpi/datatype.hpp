@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <mpi.h>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 // A datatype as the engine needs it: where its bytes lie and how far apart its copies are.
 struct DecodedType {
@@ -34,4 +34,4 @@ Result<DecodedType> decode(MPI_Datatype type, const LargeCountInquiry& inquiry);
 // Named types need not be (and must not be) duplicated or freed.
 [[nodiscard]] bool is_named(MPI_Datatype type, const LargeCountInquiry& inquiry) noexcept;
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

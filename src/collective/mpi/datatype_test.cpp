@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 namespace {
 
 LargeCountInquiry inquiry() {
@@ -241,4 +241,4 @@ TEST(Datatype, fortran_parametrised_types) {
 }
 
 }  // namespace
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 namespace {
 
@@ -149,4 +149,4 @@ std::vector<std::int64_t> Envelope::integers(std::int64_t number) {
     return taken;
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

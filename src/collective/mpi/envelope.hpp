@@ -10,7 +10,7 @@
 #include <mpi.h>
 #include <vector>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 class Envelope {
 public:
@@ -76,4 +76,4 @@ inline constexpr int hindexed_integer = MPI_COMBINER_HINDEXED_INTEGER;
 inline constexpr int struct_integer = MPI_COMBINER_STRUCT_INTEGER;
 #endif
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

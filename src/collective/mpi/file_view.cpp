@@ -5,7 +5,7 @@
 #include <new>
 #include <utility>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 namespace {
 
@@ -84,4 +84,4 @@ bool FileView::reaches(std::int64_t position, std::int64_t length) const noexcep
            !__builtin_add_overflow(last, high, &last) && last < last_offset;
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

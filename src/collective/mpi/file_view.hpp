@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <mpi.h>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 // What a program gives MPI_File_set_view.
 struct ViewArguments {
@@ -40,4 +40,4 @@ private:
     static FileView decoded(const ViewArguments& arguments, const LargeCountInquiry& inquiry);
 };
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

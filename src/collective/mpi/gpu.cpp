@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 namespace {
 
@@ -31,4 +31,4 @@ bool GpuMemory::holds(const void* address) const noexcept {
     });
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdint>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 class GpuMemory {
 public:
@@ -21,4 +21,4 @@ private:
     std::array<Ask, 2> askers_{};
 };
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

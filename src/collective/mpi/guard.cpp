@@ -10,7 +10,7 @@
 #include <new>
 #include <unistd.h>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 namespace {
 
@@ -73,4 +73,4 @@ int convert_exception(MPI_File file, Waiting waiting) noexcept {
     return raise(file, row.error_class);
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

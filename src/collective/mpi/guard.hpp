@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <mpi.h>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 // Who waits when a rank does not come to the end of a call.
 enum class Waiting { nobody, other_ranks };
@@ -31,4 +31,4 @@ int guarded(MPI_File file, Waiting waiting, const Body& body) noexcept {
     }
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <utility>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 namespace {
 
@@ -218,4 +218,4 @@ int HeldView::close() noexcept {
     return stand_in_ == MPI_FILE_NULL ? MPI_SUCCESS : real::close(&stand_in_);
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

@@ -19,7 +19,7 @@
 #include <optional>
 #include <string>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 // Whether it pays to hold `view`, which was made of `arguments`: its nest is small, but a list of
 // its pieces would have more than `pieces_max` entries.
@@ -80,4 +80,4 @@ private:
     std::mutex pointer_;     // of threads that access the file independently
 };
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <cstdlib>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 namespace {
 
@@ -87,4 +87,4 @@ void remember_limits(const Settings& settings, const std::string& path, const St
     }
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

@@ -9,7 +9,7 @@
 
 #include <string>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 // k is to be found, and what is found is to be kept.
 [[nodiscard]] bool remembers_limits(const Settings& settings);
@@ -20,4 +20,4 @@ namespace forebay::entry {
 void remember_limits(const Settings& settings, const std::string& path, const Stripes& layout,
                      const engine::FoundLimits& found);
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

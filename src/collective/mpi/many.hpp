@@ -4,7 +4,7 @@
 #include <limits>
 #include <mpi.h>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 class Many {
 public:
@@ -22,4 +22,4 @@ private:
     MPI_Datatype type_ = MPI_DATATYPE_NULL;
 };
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

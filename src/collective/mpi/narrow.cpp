@@ -5,7 +5,7 @@
 
 #include <array>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 namespace {
 
@@ -40,4 +40,4 @@ int forebay_narrow_get_type_extent_c(MPI_File fh, MPI_Datatype datatype,
     return code;
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

@@ -6,7 +6,7 @@
 
 #include <mpi.h>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 // In the order of functions.toml; nullptr: nothing stands for it.
 [[nodiscard]] void* const* narrow_table() noexcept;
@@ -24,4 +24,4 @@ int narrowed(MPI_Count count, MPI_Datatype datatype, const Older& older) noexcep
 extern "C" int forebay_narrow_get_type_extent_c(MPI_File fh, MPI_Datatype datatype,
                                                 MPI_Count* extent) noexcept;
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

@@ -16,7 +16,7 @@
 #include <span>
 #include <utility>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 namespace {
 
@@ -39,19 +39,19 @@ adapters::Preference preference_of(const Settings& settings) noexcept {
 
 }  // namespace
 
-OpenFile::OpenFile(MPI_File handle, FileFacts facts, Settings settings, Circle* circle,
-                   const LargeCountInquiry& inquiry)
+OpenFile::OpenFile(MPI_File handle, FileFacts facts, Settings settings,
+                   CachedCommunicator* cached_communicator, const LargeCountInquiry& inquiry)
     : handle_(handle),
       facts_(std::move(facts)),
       settings_(std::move(settings)),
-      circle_(circle),
+      cached_communicator_(cached_communicator),
       inquiry_(&inquiry),
       counters_(std::make_unique<Counters>(facts_.recording)),
       held_(handle, facts_.name, facts_.amode, inquiry),
       disabled_at_open_{settings_.text(Setting::collective_write) == "disable",
                         settings_.text(Setting::collective_read) == "disable"},
       own_part_(facts_.pool, clock_, facts_.path, facts_.identity),
-      number_(circle != nullptr ? ++circle->opened : 0) {}
+      number_(cached_communicator != nullptr ? ++cached_communicator->opened : 0) {}
 
 engine::File& OpenFile::engine() {
     if (engine_) {
@@ -70,7 +70,7 @@ engine::File& OpenFile::engine() {
         }
         known.settings = settings_.numbers();
     }
-    circle_->group->tell(std::as_writable_bytes(std::span{&known, 1}));
+    cached_communicator_->group->tell(std::as_writable_bytes(std::span{&known, 1}));
     settings_.take_numbers(known.settings);
     layout_ = {known.targets, known.stripe_bytes};
     engine::FileOptions options;
@@ -102,7 +102,8 @@ engine::File& OpenFile::engine() {
         }
         return adapters::open_storage(facts_.path, direction, preference_of(settings_));
     };
-    engine_ = std::make_unique<engine::File>(*circle_->group, clock_, *counters_, opener, options);
+    engine_ = std::make_unique<engine::File>(*cached_communicator_->group, clock_, *counters_,
+                                             opener, options);
     return *engine_;
 }
 
@@ -113,10 +114,10 @@ void OpenFile::borrow(engine::FileOptions& options) {
         return;
     }
     options.tuning.lent_bytes_max = adapters::lent_bytes_max;
-    if (pool != nullptr && !circle_->borrower) {
-        circle_->borrower = adapters::borrower_of(*pool);
+    if (pool != nullptr && !cached_communicator_->borrower) {
+        cached_communicator_->borrower = adapters::borrower_of(*pool);
     }
-    options.borrower = circle_->borrower.get();
+    options.borrower = cached_communicator_->borrower.get();
 }
 
 // What only this rank knows against the call; the engine makes it everyone's.
@@ -292,4 +293,4 @@ std::string OpenFile::aggregators() const {
     return engine_ ? engine_->aggregators() : std::string();
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

@@ -24,7 +24,7 @@
 #include <string>
 #include <vector>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 // What is fixed when the file is opened.
 struct FileFacts {
@@ -48,8 +48,8 @@ struct FileFacts {
 
 class OpenFile {
 public:
-    OpenFile(MPI_File handle, FileFacts facts, Settings settings, Circle* circle,
-             const LargeCountInquiry& inquiry);
+    OpenFile(MPI_File handle, FileFacts facts, Settings settings,
+             CachedCommunicator* cached_communicator, const LargeCountInquiry& inquiry);
     OpenFile(const OpenFile&) = delete;
     OpenFile& operator=(const OpenFile&) = delete;
     ~OpenFile() = default;
@@ -86,7 +86,9 @@ public:
     }
     [[nodiscard]] const FileFacts& facts() const noexcept { return facts_; }
     [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
-    [[nodiscard]] Circle* circle() const noexcept { return circle_; }
+    [[nodiscard]] CachedCommunicator* cached_communicator() const noexcept {
+        return cached_communicator_;
+    }
     [[nodiscard]] std::string aggregators() const;
     [[nodiscard]] Stripes layout() const noexcept { return layout_; }
     [[nodiscard]] const Counters& counters() const noexcept { return *counters_; }
@@ -138,7 +140,7 @@ private:
     MPI_File handle_;
     FileFacts facts_;
     Settings settings_;
-    Circle* circle_;
+    CachedCommunicator* cached_communicator_;
     const LargeCountInquiry* inquiry_;
     adapters::SteadyClock clock_;
     std::unique_ptr<Counters> counters_;
@@ -151,7 +153,7 @@ private:
     bool mpi_under_way_ = false;  // see plan::SharedFacts; the same on all ranks
     bool by_itself_ = false;      // some call was done by each rank itself; the same on all ranks
     OwnPart own_part_;
-    std::uint32_t number_;                          // among the circle's files
+    std::uint32_t number_;                          // among the cached communicator's files
     std::optional<engine::Rendezvous> rendezvous_;  // made by the first non-blocking call
     // What the pools of several nodes may have, as this rank knows it, and how often something was
     // added. Threads may access the file independently meanwhile: under the mutex.
@@ -162,4 +164,4 @@ private:
     std::optional<std::int64_t> begun_;  // bytes of a split access that was taken over
 };
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

@@ -9,7 +9,7 @@
 
 #include <cerrno>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 // 0, or an errno.
 int OpenFile::ask_to_settle() const noexcept {
@@ -60,7 +60,7 @@ int OpenFile::settle_together() {
         return MPI_SUCCESS;
     }
     int error = facts_.rank == 0 ? ask_to_settle() : 0;
-    circle_->group->tell(std::as_writable_bytes(std::span{&error, 1}));
+    cached_communicator_->group->tell(std::as_writable_bytes(std::span{&error, 1}));
     if (error != 0) {
         return could_not_settle(error);
     }
@@ -113,4 +113,4 @@ int OpenFile::preallocate(MPI_Offset size) {
     return code == MPI_SUCCESS ? real::preallocate(handle_, size) : code;
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 // Where its datatype lies now.
 pattern::Memory OpenFile::memory_of(const Asked& ask) noexcept {
@@ -21,7 +21,7 @@ pattern::Memory OpenFile::memory_of(const Asked& ask) noexcept {
 plan::SharedFacts OpenFile::shared_facts(Direction direction) const noexcept {
     plan::SharedFacts facts;
     facts.pooled = ours() && facts_.pooled;
-    facts.nodes = facts.pooled ? circle_->group->place().nodes : 1;
+    facts.nodes = facts.pooled ? cached_communicator_->group->place().nodes : 1;
     if (facts_.group != 0) {
         facts.nodes = std::max(facts.nodes, 2);  // nodes of the pool
     }
@@ -59,7 +59,7 @@ int OpenFile::start(const Access& access, Direction direction, const Starting& s
 // is faster where pieces are short.
 bool OpenFile::all_come(const Asked& ask, engine::Refusal own) {
     if (!rendezvous_) {
-        rendezvous_.emplace(*circle_->group, clock_, number_);
+        rendezvous_.emplace(*cached_communicator_->group, clock_, number_);
     }
     const bool may = own == engine::Refusal::none;
     const std::int64_t memory_piece =
@@ -152,4 +152,4 @@ Result<void> OpenFile::close_own_part() {
     return own_part_.close();
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

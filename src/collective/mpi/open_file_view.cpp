@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 // Arguments that the MPI would not take go to it as they are.
 int OpenFile::set_view(const ViewArguments& arguments) {
@@ -16,7 +16,7 @@ int OpenFile::set_view(const ViewArguments& arguments) {
     FileView view = FileView::make(arguments, *inquiry_);
     const bool dear =
         is_dear(view, arguments, settings_.number(Setting::view_pieces_max), *inquiry_);
-    const int code = held_.set(arguments, dear, circle_->group->own());
+    const int code = held_.set(arguments, dear, cached_communicator_->group->own());
     forget();
     if (code == MPI_SUCCESS) {
         take_hints(arguments.info);
@@ -46,7 +46,7 @@ int OpenFile::seek(MPI_Offset offset, int whence) {
 
 // Before a collective call that is left to the MPI.
 int OpenFile::tell_view() {
-    return held_.anywhere() ? held_.tell(circle_->group->own()) : MPI_SUCCESS;
+    return held_.anywhere() ? held_.tell(cached_communicator_->group->own()) : MPI_SUCCESS;
 }
 
 int OpenFile::seek_shared(MPI_Offset offset, int whence) {
@@ -157,4 +157,4 @@ int OpenFile::sync() {
     return code == MPI_SUCCESS ? real_code : code;
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

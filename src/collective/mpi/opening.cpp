@@ -10,7 +10,7 @@
 #include <cstring>
 #include <random>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 namespace {
 
@@ -97,7 +97,7 @@ Opening decide(const OpeningRequest& request, int ranks, Settings& settings,
     opening.standing = standing_of(request, ranks, settings);
     opening.recording = settings.text(Setting::record).empty() ? 0 : 1;
     if (ranks > 1 && (opening.standing == Standing::ours || opening.recording != 0)) {
-        choose_circle(request.communicator, needs_of(settings), opening);
+        choose_cached_communicator(request.communicator, needs_of(settings), opening);
     }
     if (creates(request, settings)) {
         create(request, settings, opening, warnings);
@@ -168,4 +168,4 @@ const Opening& OpeningTalk::end() {
     return opening_;
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 // Whether a file's collective calls are ours; else why not. The same on all its ranks.
 enum class Standing : std::uint32_t { ours, disabled, excluded, one_rank, sequential, no_group };
@@ -23,8 +23,8 @@ struct Opening {
     std::int32_t failed = 0;  // the settings are wrong: rank 0 said so, the open must fail
     std::int32_t recording = 0;
     Standing standing = Standing::ours;
-    std::int32_t make_circle = 0;
-    std::uint64_t circle = 0;  // label; 0: none
+    std::int32_t make_cached_communicator = 0;
+    std::uint64_t cached_communicator = 0;  // label; 0: none
     std::int32_t made = 0;     // rank 0 has made the file, with the layout that hints ask for
     std::int32_t targets = 0;  // of a file that hints gave a layout; 0: not known
     std::int64_t stripe_bytes = 0;
@@ -74,4 +74,4 @@ private:
     MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

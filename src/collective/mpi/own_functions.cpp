@@ -10,7 +10,7 @@
 
 #include <sys/stat.h>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 namespace {
 
@@ -121,17 +121,19 @@ int open_file(const OpenArguments& arguments) {
     if (opening.failed != 0) {
         return code != MPI_SUCCESS ? code : refuse_open(arguments);
     }
-    Circle* circle = join_circle(arguments.communicator, opening, needs_of(settings));
+    CachedCommunicator* cached_communicator =
+        join_cached_communicator(arguments.communicator, opening, needs_of(settings));
     const auto identity = identity_of_path(path);
     const bool can = code == MPI_SUCCESS && covered && can_take_part(pool, identity);
     const std::uint64_t agreed = agreed_group(opening.group, can, arguments.communicator);
     if (code != MPI_SUCCESS) {
-        leave_circle(circle);
+        leave_cached_communicator(cached_communicator);
         return code;
     }
     FileFacts facts = facts_of(arguments, path);
     facts.standing = opening.standing;
-    if (circle != nullptr && !circle->group && facts.standing == Standing::ours) {
+    if (cached_communicator != nullptr && !cached_communicator->group &&
+        facts.standing == Standing::ours) {
         facts.standing = Standing::no_group;
     }
     facts.recording = opening.recording != 0;
@@ -147,7 +149,7 @@ int open_file(const OpenArguments& arguments) {
     facts.group = agreed;
     facts.open_ns = adapters::SteadyClock().now_ns() - begin;
     auto file = std::make_unique<OpenFile>(*arguments.fh, std::move(facts), std::move(settings),
-                                           circle, large_count_inquiry());
+                                           cached_communicator, large_count_inquiry());
     announce(*file);
     report_job(*file);
     keep_file(*arguments.fh, std::move(file));
@@ -158,7 +160,7 @@ int close_file(MPI_File* fh) {
     const std::unique_ptr<OpenFile> file = take_file(*fh);
     const int finished = file->finish();
     const int code = real::close(fh);
-    leave_circle(file->circle());
+    leave_cached_communicator(file->cached_communicator());
     return code != MPI_SUCCESS ? code : finished;
 }
 
@@ -285,4 +287,4 @@ int forebay_file_set_atomicity(MPI_File fh, int flag) noexcept {
 
 }  // extern "C"
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

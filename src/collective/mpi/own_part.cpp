@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 plan::Refusal OwnPart::open(Direction direction) {
     Way& one = way(direction);
@@ -49,4 +49,4 @@ Result<void> OwnPart::close() {
     return all;
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

@@ -14,7 +14,7 @@
 #include <optional>
 #include <string>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 class OwnPart {
 public:
@@ -50,4 +50,4 @@ private:
     std::array<Way, 2> ways_;
 };
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 OwnType OwnType::take(MPI_Datatype type, const LargeCountInquiry& inquiry) {
     OwnType own;
@@ -42,4 +42,4 @@ MPI_Datatype OwnType::copy() const noexcept {
     return made;
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

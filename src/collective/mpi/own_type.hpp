@@ -5,7 +5,7 @@
 
 #include <mpi.h>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 class OwnType {
 public:
@@ -29,4 +29,4 @@ private:
     bool derived_ = false;
 };
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

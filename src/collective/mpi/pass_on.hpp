@@ -6,7 +6,7 @@
 #include <mpi.h>
 #include <type_traits>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 class PassOn {
 public:
@@ -24,4 +24,4 @@ private:
     int (*call_)(const void*, MPI_File) noexcept;
 };
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

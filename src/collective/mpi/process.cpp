@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 namespace {
 
@@ -31,8 +31,8 @@ struct Process {
     LargeCountInquiry inquiry;
     std::shared_mutex files_mutex;
     std::unordered_map<MPI_File, std::unique_ptr<OpenFile>> files;
-    std::mutex circles_mutex;
-    Circles circles;
+    std::mutex cached_communicators_mutex;
+    CachedCommunicators cached_communicators;
     std::mutex settings_mutex;
     std::optional<Result<Settings>> settings;
     std::once_flag gpu_once;
@@ -80,10 +80,10 @@ void at_exit() {
 int at_finalize(MPI_Comm /*self*/, int /*key*/, void* /*value*/, void* /*extra*/) noexcept {
     const Inside inside;
     Process& p = process();
-    std::vector<std::unique_ptr<Circle>> idle;
+    std::vector<std::unique_ptr<CachedCommunicator>> idle;
     {
-        const std::lock_guard lock(p.circles_mutex);
-        idle = p.circles.stop_keeping();
+        const std::lock_guard lock(p.cached_communicators_mutex);
+        idle = p.cached_communicators.stop_keeping();
     }
     idle.clear();  // collective: no lock
     const std::shared_lock lock(p.files_mutex);
@@ -160,50 +160,56 @@ std::unique_ptr<OpenFile> take_file(MPI_File handle) noexcept {
     return found.empty() ? nullptr : std::move(found.mapped());
 }
 
-void choose_circle(MPI_Comm communicator, const CircleNeeds& needs, Opening& opening) {
+void choose_cached_communicator(MPI_Comm communicator, const CommunicatorNeeds& needs,
+                                Opening& opening) {
     Process& p = process();
-    const std::lock_guard lock(p.circles_mutex);
-    Circle* free = p.circles.find_free(communicator, needs, threads_may_meet());
+    const std::lock_guard lock(p.cached_communicators_mutex);
+    CachedCommunicator* free =
+        p.cached_communicators.find_free(communicator, needs, threads_may_meet());
     if (free != nullptr) {
         free->files += 1;  // before another thread sees it free
     }
-    opening.make_circle = free == nullptr ? 1 : 0;
-    opening.circle = free == nullptr ? p.circles.next_label() : free->label;
+    opening.make_cached_communicator = free == nullptr ? 1 : 0;
+    opening.cached_communicator =
+        free == nullptr ? p.cached_communicators.next_label() : free->label;
 }
 
-Circle* join_circle(MPI_Comm communicator, const Opening& opening, const CircleNeeds& needs) {
-    if (opening.circle == 0) {
+CachedCommunicator* join_cached_communicator(MPI_Comm communicator, const Opening& opening,
+                                             const CommunicatorNeeds& needs) {
+    if (opening.cached_communicator == 0) {
         return nullptr;
     }
     Process& p = process();
     bool room = false;
     {
-        const std::lock_guard lock(p.circles_mutex);
-        if (opening.make_circle == 0) {
-            Circle* found = p.circles.find_label(communicator, opening.circle);
-            invariant(found != nullptr, "all ranks keep the same circles");
+        const std::lock_guard lock(p.cached_communicators_mutex);
+        if (opening.make_cached_communicator == 0) {
+            CachedCommunicator* found =
+                p.cached_communicators.find_label(communicator, opening.cached_communicator);
+            invariant(found != nullptr, "all ranks keep the same cached_communicators");
             int rank = 0;
             PMPI_Comm_rank(communicator, &rank);
             found->files += rank == 0 ? 0 : 1;  // rank 0 has reserved it
             return found;
         }
-        room = p.circles.has_room();
+        room = p.cached_communicators.has_room();
     }
-    auto made = make_circle(communicator, opening.circle, needs, room);  // collective: no lock
+    auto made = make_cached_communicator(communicator, opening.cached_communicator, needs,
+                                         room);  // collective: no lock
     made->files = 1;
-    const std::lock_guard lock(p.circles_mutex);
-    return p.circles.adopt(std::move(made));
+    const std::lock_guard lock(p.cached_communicators_mutex);
+    return p.cached_communicators.adopt(std::move(made));
 }
 
-void leave_circle(Circle* circle) {
-    if (circle == nullptr) {
+void leave_cached_communicator(CachedCommunicator* cached_communicator) {
+    if (cached_communicator == nullptr) {
         return;
     }
     Process& p = process();
-    std::unique_ptr<Circle> last;
+    std::unique_ptr<CachedCommunicator> last;
     {
-        const std::lock_guard lock(p.circles_mutex);
-        last = p.circles.release(circle);
+        const std::lock_guard lock(p.cached_communicators_mutex);
+        last = p.cached_communicators.release(cached_communicator);
     }
     last.reset();  // collective: no lock
 }
@@ -233,4 +239,4 @@ Inside::~Inside() { depth -= 1; }
 
 bool Inside::now() noexcept { return depth > 0; }
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

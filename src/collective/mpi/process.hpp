@@ -1,5 +1,5 @@
-// The only mutable state of a process: the MPI's functions, the open files, the circles. Everything
-// here may be called from several threads.
+// The only mutable state of a process: the MPI's functions, the open files, the
+// cached communicators. Everything here may be called from several threads.
 #pragma once
 
 #include "collective/mpi/open_file.hpp"
@@ -8,7 +8,7 @@
 #include <mpi.h>
 #include <vector>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 // Once, before anything else. `real`: the MPI's functions, nullptr where it has none. Returns the
 // functions that the program's calls are to be bound to, or nullptr for the MPI's own.
@@ -28,13 +28,15 @@ namespace forebay::entry {
 void keep_file(MPI_File handle, std::unique_ptr<OpenFile> file);
 [[nodiscard]] std::unique_ptr<OpenFile> take_file(MPI_File handle) noexcept;
 
-// On rank 0: names a circle for `communicator` in `opening`, and reserves it.
-void choose_circle(MPI_Comm communicator, const CircleNeeds& needs, Opening& opening);
+// On rank 0: names a cached communicator for `communicator` in `opening`, and reserves it.
+void choose_cached_communicator(MPI_Comm communicator, const CommunicatorNeeds& needs,
+                                Opening& opening);
 // On all ranks, collective if one is to be made. Null when `opening` names none.
-[[nodiscard]] Circle* join_circle(MPI_Comm communicator, const Opening& opening,
-                                  const CircleNeeds& needs);
-// Collective when it was the last file of a circle that is not kept.
-void leave_circle(Circle* circle);
+[[nodiscard]] CachedCommunicator* join_cached_communicator(MPI_Comm communicator,
+                                                           const Opening& opening,
+                                                           const CommunicatorNeeds& needs);
+// Collective when it was the last file of a cached communicator that is not kept.
+void leave_cached_communicator(CachedCommunicator* cached_communicator);
 
 // How many aggregators a node like this one should have; the machine is inspected once.
 [[nodiscard]] std::int32_t aggregators_per_node();
@@ -56,4 +58,4 @@ public:
     [[nodiscard]] static bool now() noexcept;
 };
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <unistd.h>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 namespace {
 
@@ -68,8 +68,10 @@ std::vector<std::int32_t> numbers_of(std::string_view text) {
 }
 
 std::int64_t nodes_of(const OpenFile& file) {
-    const Circle* circle = file.circle();
-    return circle == nullptr || !circle->group ? 1 : circle->group->place().nodes;
+    const CachedCommunicator* cached_communicator = file.cached_communicator();
+    return cached_communicator == nullptr || !cached_communicator->group
+               ? 1
+               : cached_communicator->group->place().nodes;
 }
 
 record::FileLine line_of(const OpenFile& file) {
@@ -142,10 +144,10 @@ void report_closed(const OpenFile& file) {
     if (!file.facts().recording) {
         return;
     }
-    const Circle* circle = file.circle();
-    const bool together = circle != nullptr && circle->group;
+    const CachedCommunicator* cached_communicator = file.cached_communicator();
+    const bool together = cached_communicator != nullptr && cached_communicator->group;
     record::FileLine line = line_of(file);
-    file.counters().fill(line, together ? circle->group->own() : MPI_COMM_NULL,
+    file.counters().fill(line, together ? cached_communicator->group->own() : MPI_COMM_NULL,
                          reason_of(file.facts().standing));
     if (file.facts().rank == 0) {
         append(file, record::to_json(line));
@@ -162,4 +164,4 @@ void report_unclosed(const OpenFile& file) {
     append(file, record::to_json(line));
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

@@ -5,7 +5,7 @@
 
 #include <mpi.h>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 // Setting `verbose`; by rank 0.
 void announce(const OpenFile& file);
@@ -19,4 +19,4 @@ void report_unclosed(const OpenFile& file);
 // Before the job's first file; by rank 0 of that file.
 void report_job(const OpenFile& file);
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

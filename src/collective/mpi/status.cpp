@@ -9,7 +9,7 @@
 #include <string_view>
 #include <unistd.h>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 namespace {
 
@@ -93,4 +93,4 @@ void say(const std::string& text) noexcept {
     [[maybe_unused]] const auto written = kernel::writev(STDERR_FILENO, line.data(), 3);
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

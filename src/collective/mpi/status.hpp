@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <mpi.h>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 // `bytes` were moved, counted in any datatype the program asks for. Takes MPI_STATUS_IGNORE.
 void set_status(MPI_Status* status, std::int64_t bytes) noexcept;
@@ -23,4 +23,4 @@ int raise(MPI_File file, int code) noexcept;
 // One line on standard error, as whole lines also when ranks share the stream.
 void say(const std::string& message) noexcept;
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

@@ -5,8 +5,8 @@
 
 namespace forebay::plan {
 
-Ballot merge(const Ballot& a, const Ballot& b) noexcept {
-    Ballot both;
+AgreementVote merge(const AgreementVote& a, const AgreementVote& b) noexcept {
+    AgreementVote both;
     both.summary = merge(a.summary, b.summary);
     both.direct = merge(a.direct, b.direct);
     both.failure = first_of(a.failure, b.failure);
@@ -19,7 +19,7 @@ Ballot merge(const Ballot& a, const Ballot& b) noexcept {
 }
 
 std::int64_t bytes_moved(const pattern::View& view, const pattern::Range& request,
-                         const Ballot& verdict, std::optional<std::int64_t> own_end) {
+                         const AgreementVote& verdict, std::optional<std::int64_t> own_end) {
     const std::int64_t good = std::min(verdict.failure.at, own_end.value_or(verdict.end_of_file));
     if (good == Failure::nowhere) {
         return request.length;

@@ -1,4 +1,4 @@
-// How ranks agree: each puts in a ballot at the start and at the end of a call; ballots of ranks
+// How ranks agree: each puts in a vote at the start and at the end of a call; votes of ranks
 // merge into that of a node, and those of nodes into that of the job, which everyone then acts on.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace forebay::plan {
 
 // What a rank, a node or the job says. Plain bytes: it travels through shared memory and messages
 // as it is.
-struct Ballot {
+struct AgreementVote {
     Summary summary;  // of what is to be moved
     Summary direct;   // of what has been moved by the rank itself, before the start
     Failure failure;
@@ -25,15 +25,16 @@ struct Ballot {
     std::uint32_t view_has_holes = 0;  // or may have
     Rates rates;
 
-    bool operator==(const Ballot&) const noexcept = default;
+    bool operator==(const AgreementVote&) const noexcept = default;
 };
 
-[[nodiscard]] Ballot merge(const Ballot& a, const Ballot& b) noexcept;
+[[nodiscard]] AgreementVote merge(const AgreementVote& a, const AgreementVote& b) noexcept;
 
 // Bytes of a rank's request that were moved when all is over: those that lie below the first error
 // and the file's end. `own_end`: where this rank found the file to end by itself; it then knows
 // better than the others.
 [[nodiscard]] std::int64_t bytes_moved(const pattern::View& view, const pattern::Range& request,
-                                       const Ballot& verdict, std::optional<std::int64_t> own_end);
+                                       const AgreementVote& verdict,
+                                       std::optional<std::int64_t> own_end);
 
 }  // namespace forebay::plan

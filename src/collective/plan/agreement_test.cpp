@@ -1,4 +1,4 @@
-// What comes of ballots: the worst of each, in any order; and what a rank may then call moved.
+// What comes of votes: the worst of each, in any order; and what a rank may then call moved.
 #include "collective/plan/agreement.hpp"
 
 #include <gtest/gtest.h>
@@ -11,36 +11,36 @@
 namespace forebay::plan {
 namespace {
 
-static_assert(std::is_trivially_copyable_v<Ballot>, "it travels as it is");
+static_assert(std::is_trivially_copyable_v<AgreementVote>, "it travels as it is");
 
-Ballot refusing(Refusal refusal) {
-    Ballot ballot;
-    ballot.refusal = refusal;
-    return ballot;
+AgreementVote refusing(Refusal refusal) {
+    AgreementVote vote;
+    vote.refusal = refusal;
+    return vote;
 }
 
-Ballot failing(std::int64_t at, std::int32_t system) {
-    Ballot ballot;
-    ballot.failure = {at, 1, system};
-    return ballot;
+AgreementVote failing(std::int64_t at, std::int32_t system) {
+    AgreementVote vote;
+    vote.failure = {at, 1, system};
+    return vote;
 }
 
-TEST(Ballot, TheWorstOfEachCounts) {
-    Ballot cannot;
+TEST(AgreementVote, TheWorstOfEachCounts) {
+    AgreementVote cannot;
     cannot.cannot_bypass = 1;
-    Ballot holes;
+    AgreementVote holes;
     holes.view_has_holes = 1;
-    Ballot ends;
+    AgreementVote ends;
     ends.end_of_file = 700;
-    Ballot both = cannot;
+    AgreementVote both = cannot;
     both.view_has_holes = 1;
-    Ballot both_end = ends;
+    AgreementVote both_end = ends;
     both_end.end_of_file = 500;
     struct Row {
         const char* name;
-        Ballot a;
-        Ballot b;
-        Ballot all;
+        AgreementVote a;
+        AgreementVote b;
+        AgreementVote all;
     };
     const std::vector<Row> table{
         {"nothing", {}, {}, {}},
@@ -58,28 +58,28 @@ TEST(Ballot, TheWorstOfEachCounts) {
     }
 }
 
-Ballot any_ballot() {
-    Ballot ballot;
+AgreementVote any_vote() {
+    AgreementVote vote;
     const std::int64_t begin = *rc::gen::inRange<std::int64_t>(0, 1000);
     const std::int64_t bytes = *rc::gen::inRange<std::int64_t>(0, 100);
-    ballot.summary = {begin, begin + bytes, bytes, 4, 4};
-    ballot.direct = {begin, begin + bytes / 2, bytes / 2, 8, 4};
+    vote.summary = {begin, begin + bytes, bytes, 4, 4};
+    vote.direct = {begin, begin + bytes / 2, bytes / 2, 8, 4};
     // Two failures at one offset need not be told apart.
     const std::int64_t at = *rc::gen::inRange<std::int64_t>(0, 1000);
-    ballot.failure = {at, static_cast<std::uint32_t>(at % 4), static_cast<std::int32_t>(at)};
-    ballot.end_of_file = *rc::gen::inRange<std::int64_t>(0, 1000);
-    ballot.refusal = static_cast<Refusal>(*rc::gen::inRange(0, 11));
-    ballot.cannot_bypass = *rc::gen::inRange(0U, 2U);
-    ballot.view_has_holes = *rc::gen::inRange(0U, 2U);
-    ballot.rates.targets = *rc::gen::inRange(0, 9);
-    return ballot;
+    vote.failure = {at, static_cast<std::uint32_t>(at % 4), static_cast<std::int32_t>(at)};
+    vote.end_of_file = *rc::gen::inRange<std::int64_t>(0, 1000);
+    vote.refusal = static_cast<Refusal>(*rc::gen::inRange(0, 11));
+    vote.cannot_bypass = *rc::gen::inRange(0U, 2U);
+    vote.view_has_holes = *rc::gen::inRange(0U, 2U);
+    vote.rates.targets = *rc::gen::inRange(0, 9);
+    return vote;
 }
 
-RC_GTEST_PROP(BallotProperty, NodesMayMergeFirst, ()) {
-    const Ballot a = any_ballot();
-    const Ballot b = any_ballot();
-    const Ballot c = any_ballot();
-    const Ballot left = merge(merge(a, b), c);
+RC_GTEST_PROP(AgreementVoteProperty, NodesMayMergeFirst, ()) {
+    const AgreementVote a = any_vote();
+    const AgreementVote b = any_vote();
+    const AgreementVote c = any_vote();
+    const AgreementVote left = merge(merge(a, b), c);
     RC_ASSERT(left == merge(a, merge(b, c)));
 }
 
@@ -116,7 +116,7 @@ TEST(BytesMoved, LieBelowTheFirstErrorAndTheEndOfTheFile) {
         {1305, nowhere, 1405, 15},   // which excuses no error
     };
     for (const Row& row : table) {
-        Ballot verdict;
+        AgreementVote verdict;
         verdict.failure.at = row.failed_at;
         verdict.end_of_file = row.end_of_file;
         EXPECT_EQ(bytes_moved(view, request, verdict, row.own_end), row.moved)

@@ -8,7 +8,7 @@ bool may_bypass(const Summary& mine, const Stripes& layout, const Topology& topo
     return mine.bytes > 0 && bypasses(mine, layout, topology, tuning, direction);
 }
 
-bool may_move_first(const Ballot& all, const Stripes& layout, const Topology& topology,
+bool may_move_first(const AgreementVote& all, const Stripes& layout, const Topology& topology,
                     const Tuning& tuning, Direction direction, Handle handle) {
     const bool writes = direction == Direction::write;
     const bool in_order = writes ? all.view_has_holes == 0 : handle == Handle::only_reads;

@@ -23,7 +23,7 @@ enum class Handle { may_write, only_reads };
 // at its start, needs no exchange, of all that was asked for. Through a view with holes the MPI may
 // do an independent write of another rank by reading and writing back what lies between its pieces;
 // that must have ended before. Readers wait for who may have written just before by themselves.
-[[nodiscard]] bool may_move_first(const Ballot& all, const Stripes& layout,
+[[nodiscard]] bool may_move_first(const AgreementVote& all, const Stripes& layout,
                                   const Topology& topology, const Tuning& tuning,
                                   Direction direction, Handle handle);
 

@@ -43,21 +43,21 @@ TEST(MayBypass, WhoHasBytesThatNeedNoExchange) {
 }
 
 TEST(MayMoveFirst, WhereTheLastCallBypassedAndNothingCanComeBetween) {
-    Ballot all;
+    AgreementVote all;
     all.summary = block(0, mib);
     all.direct = block(mib, mib);
-    Ballot holes = all;
+    AgreementVote holes = all;
     holes.view_has_holes = 1;
-    Ballot unable = all;
+    AgreementVote unable = all;
     unable.cannot_bypass = 1;
-    Ballot exchanged = all;
+    AgreementVote exchanged = all;
     exchanged.summary.unbroken = false;
     exchanged.summary.shortest_piece = 4096;
-    Ballot moved_before;  // all of it before the start
+    AgreementVote moved_before;  // all of it before the start
     moved_before.direct = all.direct;
     struct Row {
         const char* name;
-        Ballot all;
+        AgreementVote all;
         Direction direction;
         Handle handle;
         bool may;

@@ -13,7 +13,7 @@
 namespace forebay::plan {
 
 // What was seen of the file's targets, and of those whose k has been found. Rates in bytes per
-// second. Plain bytes: it travels with a ballot.
+// second. Plain bytes: it travels with a vote.
 struct Rates {
     double sum = 0;  // of the usual ones
     double slowest = std::numeric_limits<double>::infinity();

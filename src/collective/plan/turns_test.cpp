@@ -15,7 +15,8 @@ namespace {
 // How rounds become known to a station.
 enum class Learning {
     at_once,      // rounds by span
-    at_meetings,  // one by one, each after all stations have closed the ones before (Crew::meet)
+    at_meetings,  // one by one, each after all stations have closed the ones before
+                  // (CallTeam::meet)
     one_by_one,   // whenever the station likes, also while the token is closing earlier ones
 };
 

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <initializer_list>
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 namespace {
 
@@ -92,4 +92,4 @@ Libmpi find_libmpi(const void* own) noexcept {
     return {};
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

@@ -3,7 +3,7 @@
 // there.
 #pragma once
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 enum class Family { none, mpich, openmpi, standard_abi };
 
@@ -16,4 +16,4 @@ struct Libmpi {
 // `own` is an address in this library, which is not what is looked for.
 [[nodiscard]] Libmpi find_libmpi(const void* own) noexcept;
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer

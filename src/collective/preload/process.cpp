@@ -19,7 +19,7 @@ extern void* forebay_preload_slots[];
 void forebay_preload_bind() noexcept;
 }
 
-namespace forebay::entry {
+namespace forebay::interposer {
 
 namespace {
 
@@ -124,9 +124,9 @@ void bind_all() noexcept {
 
 }  // namespace
 
-}  // namespace forebay::entry
+}  // namespace forebay::interposer
 
 void forebay_preload_bind() noexcept {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, &forebay::entry::bind_all);
+    pthread_once(&once, &forebay::interposer::bind_all);
 }

@@ -9,7 +9,7 @@
 
 namespace forebay::pool {
 
-Written::Rest Depositor::standing(FileId file) const noexcept {
+Written::Rest LogWriter::standing(FileId file) const noexcept {
     const FileSlot& slot = directory_.files[file.slot];
     if (!heard()) {
         return Written::Rest::lost;
@@ -23,14 +23,14 @@ Written::Rest Depositor::standing(FileId file) const noexcept {
     return pooled ? Written::Rest::none : Written::Rest::through;
 }
 
-std::int64_t Depositor::sleep(const Word& word, std::uint32_t seen) noexcept {
+std::int64_t LogWriter::sleep(const Word& word, std::uint32_t seen) noexcept {
     const std::int64_t before = daemon_.now_ns();
     daemon_.kick();
     daemon_.wait(word, seen);
     return daemon_.now_ns() - before;
 }
 
-Written::Rest Depositor::wait_for_window(FileId file, std::size_t bytes,
+Written::Rest LogWriter::wait_for_window(FileId file, std::size_t bytes,
                                          std::int64_t& waited_ns) noexcept {
     const FileSlot& slot = directory_.files[file.slot];
     for (;;) {
@@ -52,7 +52,7 @@ Written::Rest Depositor::wait_for_window(FileId file, std::size_t bytes,
     }
 }
 
-std::int64_t Depositor::uncounted_bytes() noexcept {
+std::int64_t LogWriter::uncounted_bytes() noexcept {
     const std::uint64_t committed = log_.header().commits.load(std::memory_order_seq_cst);
     if (directory_.clients[client_].commits.load(std::memory_order_acquire) >= committed) {
         committed_bytes_.store(0, relaxed);
@@ -60,7 +60,7 @@ std::int64_t Depositor::uncounted_bytes() noexcept {
     return committed_bytes_.load(relaxed);
 }
 
-Depositor::Memory Depositor::memory_of(std::uint64_t number) const noexcept {
+LogWriter::Memory LogWriter::memory_of(std::uint64_t number) const noexcept {
     const std::uint32_t lease = directory_.leases[client_][number % blocks_max].load(relaxed);
     const std::uint32_t block = block_of(lease);
     const bool prepared = new_ones_[number % new_ones_.size()].load(relaxed) == number + 1;
@@ -69,7 +69,7 @@ Depositor::Memory Depositor::memory_of(std::uint64_t number) const noexcept {
             .is_new = (lease & new_memory) != 0 && !prepared};
 }
 
-std::byte* Depositor::memory_at(std::uint64_t position) noexcept {
+std::byte* LogWriter::memory_at(std::uint64_t position) noexcept {
     const std::uint64_t number = position / block_bytes;
     const Memory memory = memory_of(number);
     std::atomic<std::uint64_t>& word = prepared_[memory.block / 64];
@@ -82,7 +82,7 @@ std::byte* Depositor::memory_at(std::uint64_t position) noexcept {
     return memory.begin + position % block_bytes;
 }
 
-void Depositor::copy(std::uint64_t position, std::span<const std::byte> bytes) noexcept {
+void LogWriter::copy(std::uint64_t position, std::span<const std::byte> bytes) noexcept {
     if (bytes.size() >= filled_least && directory_.header.crowded.load(relaxed) != 0) {
         const Memory memory = memory_of(position / block_bytes);
         if (memory.is_new && daemon_.fill(memory.begin + position % block_bytes, bytes)) {
@@ -98,12 +98,12 @@ void Depositor::copy(std::uint64_t position, std::span<const std::byte> bytes) n
     std::memcpy(memory_at(position), bytes.data(), bytes.size());
 }
 
-std::optional<std::uint64_t> Depositor::next_number() noexcept {
+std::optional<std::uint64_t> LogWriter::next_number() noexcept {
     const std::uint64_t number = log_.header().entries.fetch_add(1, std::memory_order_seq_cst);
     return (number & log_sealed) == 0 ? std::optional{number} : std::nullopt;
 }
 
-bool Depositor::reserve(std::uint64_t number) noexcept {
+bool LogWriter::reserve(std::uint64_t number) noexcept {
     std::atomic<std::uint64_t>& state = log_.entry(number).state;
     std::uint64_t before = state.load(std::memory_order_acquire);
     return state_of(number, before) != EntryState::revoked &&
@@ -113,7 +113,7 @@ bool Depositor::reserve(std::uint64_t number) noexcept {
 
 // False: the daemon died, stopped listening, or sealed the log, while the entry was still somebody
 // else's. It is not touched then.
-bool Depositor::fill_in(std::uint64_t number, FileId file, EntryKind kind,
+bool LogWriter::fill_in(std::uint64_t number, FileId file, EntryKind kind,
                         const Piece& piece) noexcept {
     const ClientSlot& self = directory_.clients[client_];
     for (;;) {
@@ -139,7 +139,7 @@ bool Depositor::fill_in(std::uint64_t number, FileId file, EntryKind kind,
     return true;
 }
 
-void Depositor::abandon(FileId file, const Piece& piece) noexcept {
+void LogWriter::abandon(FileId file, const Piece& piece) noexcept {
     const std::optional<std::uint64_t> number = next_number();
     if (number && fill_in(*number, file, EntryKind::deposit, piece)) {
         log_.entry(*number).state.store(stated(*number, EntryState::abandoned),
@@ -149,14 +149,14 @@ void Depositor::abandon(FileId file, const Piece& piece) noexcept {
 
 // The bytes that the entry was about are still somebody's. It has to be about something: a byte
 // that nobody will use.
-void Depositor::abandon_without_bytes(std::uint64_t number) noexcept {
+void LogWriter::abandon_without_bytes(std::uint64_t number) noexcept {
     Entry& entry = log_.entry(number);
     entry.position.store(log_.header().reserved.fetch_add(1, relaxed), relaxed);
     entry.length.store(1, relaxed);
     entry.state.store(stated(number, EntryState::abandoned), std::memory_order_release);
 }
 
-Written::Rest Depositor::deposit(FileId file, const Piece& piece, const std::byte* bytes) noexcept {
+Written::Rest LogWriter::deposit(FileId file, const Piece& piece, const std::byte* bytes) noexcept {
     const ClientSlot& self = directory_.clients[client_];
     const std::optional<std::uint64_t> number = next_number();
     if (!number || !fill_in(*number, file, EntryKind::deposit, piece)) {
@@ -186,7 +186,7 @@ Written::Rest Depositor::deposit(FileId file, const Piece& piece, const std::byt
 }
 
 // False: the daemon has revoked the entry, while this client took its time.
-bool Depositor::commit(std::uint64_t number, const Piece& piece) noexcept {
+bool LogWriter::commit(std::uint64_t number, const Piece& piece) noexcept {
     committed_bytes_.fetch_add(piece.length, relaxed);
     std::uint64_t expected = stated(number, EntryState::reserved);
     if (!log_.entry(number).state.compare_exchange_strong(
@@ -200,7 +200,7 @@ bool Depositor::commit(std::uint64_t number, const Piece& piece) noexcept {
     return true;
 }
 
-Written Depositor::write(FileId file, std::int64_t offset,
+Written LogWriter::write(FileId file, std::int64_t offset,
                          std::span<const std::byte> bytes) noexcept {
     const Written written = put(file, offset, bytes);
     if (written.taken == 0) {
@@ -212,7 +212,7 @@ Written Depositor::write(FileId file, std::int64_t offset,
 
 // Before it says that all is durable after its journal has failed, the daemon says that it has:
 // what a file could not take is not durable then, although all clients go on.
-Written Depositor::make_durable(FileId file) noexcept {
+Written LogWriter::make_durable(FileId file) noexcept {
     const std::atomic<Durability>& promised = directory_.header.durability;
     if (promised.load(relaxed) == Durability::process) {
         return {};
@@ -239,7 +239,7 @@ Written Depositor::make_durable(FileId file) noexcept {
     }
 }
 
-Written Depositor::put(FileId file, std::int64_t offset,
+Written LogWriter::put(FileId file, std::int64_t offset,
                        std::span<const std::byte> bytes) noexcept {
     Written written;
     while (written.taken < bytes.size() && written.rest == Written::Rest::none) {
@@ -273,7 +273,7 @@ Written Depositor::put(FileId file, std::int64_t offset,
     return written;
 }
 
-std::optional<Loan> Depositor::lend(FileId file, std::size_t bytes) noexcept {
+std::optional<Loan> LogWriter::lend(FileId file, std::size_t bytes) noexcept {
     const DirectoryHeader& header = directory_.header;
     const bool lends = header.consistency.load(relaxed) == Consistency::pool &&
                        header.cap.load(relaxed) >= lending_cap_least;
@@ -302,7 +302,7 @@ std::optional<Loan> Depositor::lend(FileId file, std::size_t bytes) noexcept {
     }
 }
 
-Written Depositor::put_lent(FileId file, std::int64_t offset, const Loan& part) noexcept {
+Written LogWriter::put_lent(FileId file, std::int64_t offset, const Loan& part) noexcept {
     Piece piece{.offset = offset,
                 .position = part.position,
                 .length = static_cast<std::uint32_t>(part.bytes.size())};
@@ -320,7 +320,7 @@ Written Depositor::put_lent(FileId file, std::int64_t offset, const Loan& part) 
     return written;
 }
 
-Written::Rest Depositor::deposit_lent(FileId file, Piece piece) noexcept {
+Written::Rest LogWriter::deposit_lent(FileId file, Piece piece) noexcept {
     const std::optional<std::uint64_t> number = next_number();
     if (!number || !fill_in(*number, file, EntryKind::deposit, piece)) {
         return refused();
@@ -335,12 +335,12 @@ Written::Rest Depositor::deposit_lent(FileId file, Piece piece) noexcept {
     return rest;
 }
 
-void Depositor::give_back(const Loan& part) noexcept {
+void LogWriter::give_back(const Loan& part) noexcept {
     abandon({},
             {.position = part.position, .length = static_cast<std::uint32_t>(part.bytes.size())});
 }
 
-void Depositor::tell(FileId file, EntryKind kind, std::int64_t offset,
+void LogWriter::tell(FileId file, EntryKind kind, std::int64_t offset,
                      std::uint32_t length) noexcept {
     const std::uint64_t taken = directory_.clients[client_].entries.load(relaxed);
     if (log_.header().entries.load(relaxed) >= taken + entries_max / 2 || !daemon_.alive()) {
@@ -359,7 +359,7 @@ void Depositor::tell(FileId file, EntryKind kind, std::int64_t offset,
     }
 }
 
-Written Depositor::settle(FileId file) noexcept {
+Written LogWriter::settle(FileId file) noexcept {
     const FileSlot& slot = directory_.files[file.slot];
     for (;;) {
         const std::uint32_t seen = slot.progress.load(std::memory_order_acquire);

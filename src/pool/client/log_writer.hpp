@@ -37,7 +37,7 @@ struct Loan {
     std::span<std::byte> bytes;
 };
 
-class Depositor {
+class LogWriter {
 public:
     // Where the node's pool may have less, nothing is lent: loans that wait for other processes
     // could be all that there is.
@@ -49,15 +49,15 @@ public:
     static constexpr std::size_t filled_least = 8192;
 
     // The client is admitted.
-    Depositor(const Directory& directory, Log log, std::uint32_t client, Daemon& daemon) noexcept
+    LogWriter(const Directory& directory, Log log, std::uint32_t client, Daemon& daemon) noexcept
         : directory_{directory},
           log_{log},
           client_{client},
           admission_{directory.clients[client].admission.load(std::memory_order_acquire)},
           daemon_{daemon} {}
-    Depositor(const Depositor&) = delete;
-    Depositor& operator=(const Depositor&) = delete;
-    ~Depositor() = default;
+    LogWriter(const LogWriter&) = delete;
+    LogWriter& operator=(const LogWriter&) = delete;
+    ~LogWriter() = default;
 
     // offset + bytes.size() must not overflow. Returns when what is taken is as durable as this
     // pool promises.

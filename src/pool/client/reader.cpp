@@ -130,14 +130,14 @@ std::int32_t Reader::share_of(const FileSlot& slot) const noexcept {
 
 // Tells the daemon what is to be fetched; mostly there is nothing new.
 void Reader::wish(const Source& source, std::int64_t offset, std::size_t bytes) noexcept {
-    const Wishes wishes = source.guess->note(
+    const PrefetchHints wishes = source.guess->note(
         {Offset{offset}, Length{static_cast<std::int64_t>(bytes)}}, share_of(source.slot));
     if (wishes.count > 0) [[unlikely]] {
         tell(source, wishes);
     }
 }
 
-void Reader::tell(const Source& source, const Wishes& wishes) noexcept {
+void Reader::tell(const Source& source, const PrefetchHints& wishes) noexcept {
     if (source.slot.state.load(relaxed) != FileState::pooled) {
         return;
     }
@@ -201,7 +201,7 @@ std::int64_t Reader::direct(const Source& source, std::int64_t offset,
         const std::int64_t took = daemon_.now_ns() - before;
         const std::int64_t fetching = std::int64_t{source.slot.fetch_us.load(relaxed)} * 1000;
         if (source.guess->direct({Offset{offset}, Length{got}}, took, fetching)) {
-            Wishes wishes;
+            PrefetchHints wishes;
             const std::int64_t block = offset / ReadAhead::block * ReadAhead::block;
             wishes.ranges[wishes.count++] = {Offset{block}, Length{ReadAhead::block}};
             tell(source, wishes);
@@ -310,15 +310,15 @@ bool Reader::still_there(const FileSlot& slot, const Extent& range,
            std::ranges::equal(before, room.deposits().first(search.found), {}, place_of, place_of);
 }
 
-void Reader::set_up(Foresight& guess) const noexcept {
+void Reader::set_up(ReadAheadPolicy& guess) const noexcept {
     guess.use(consistency_);
     if (directory_.header.readers.load(relaxed) > 0) [[unlikely]] {
         guess.leave_to_daemon();
     }
 }
 
-std::int64_t Reader::read(FileId file, Backing& backing, Foresight* guess, std::int64_t offset,
-                          std::span<std::byte> bytes) noexcept {
+std::int64_t Reader::read(FileId file, Backing& backing, ReadAheadPolicy* guess,
+                          std::int64_t offset, std::span<std::byte> bytes) noexcept {
     const FileSlot& slot = directory_.files[file.slot];
     if (!catch_up(slot)) {
         return -EIO;

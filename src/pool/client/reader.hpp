@@ -36,7 +36,7 @@ protected:
 
 // How a reader tells what it will read, and where clean blocks lie; null: there are none.
 struct Ahead {
-    Depositor* wishes = nullptr;
+    LogWriter* wishes = nullptr;
     std::uint32_t client = 0;  // the own one
     const std::byte* blocks = nullptr;
 };
@@ -55,7 +55,7 @@ public:
     // Sees everything that any process of the node had written to the file before. Bytes read,
     // fewer at the file's end only, or minus an errno: the file's own, or EIO when the daemon is
     // dead. `guess`: of who reads by this descriptor; null: nothing is fetched ahead.
-    [[nodiscard]] std::int64_t read(FileId file, Backing& backing, Foresight* guess,
+    [[nodiscard]] std::int64_t read(FileId file, Backing& backing, ReadAheadPolicy* guess,
                                     std::int64_t offset, std::span<std::byte> bytes) noexcept;
     // One past the last byte that was deposited, 0 without deposits; minus EIO: the daemon is dead.
     [[nodiscard]] std::int64_t deposited_size(FileId file) noexcept;
@@ -69,11 +69,11 @@ private:
         FileId file;
         const FileSlot& slot;
         Backing& backing;
-        Foresight* guess;
+        ReadAheadPolicy* guess;
     };
-    void set_up(Foresight& guess) const noexcept;
+    void set_up(ReadAheadPolicy& guess) const noexcept;
     [[nodiscard]] std::int32_t share_of(const FileSlot& slot) const noexcept;
-    void tell(const Source& source, const Wishes& wishes) noexcept;
+    void tell(const Source& source, const PrefetchHints& wishes) noexcept;
     void wish(const Source& source, std::int64_t offset, std::size_t bytes) noexcept;
     [[nodiscard]] std::int64_t look(const Source& source, std::int64_t offset,
                                     std::span<std::byte> bytes) noexcept;

@@ -10,8 +10,8 @@
 #include "foundation/base/result.hpp"
 #include "foundation/base/stripes.hpp"
 #include "foundation/base/units.hpp"
+#include "foundation/ports/background_io.hpp"
 #include "foundation/ports/clock.hpp"
-#include "foundation/ports/errands.hpp"
 #include "foundation/ports/file_control.hpp"
 #include "foundation/ports/stamp.hpp"
 #include "foundation/ports/storage.hpp"
@@ -41,7 +41,7 @@ struct PoolOptions {
     std::int32_t requests_in_flight = 2;  // k of each target of a file; 0: found while running
     std::int32_t files_at_once = 4;       // that are being drained
     std::size_t processors = 0;           // that daemon and clients share; 0: enough for all
-    // Clean blocks of all files, read ahead; of the cap, and no more than a quarter of it.
+    // ReadCache blocks of all files, read ahead; of the cap, and no more than a quarter of it.
     std::int64_t read_ahead_bytes = std::int64_t{256} << 20;
     // Other nodes have files open, too: forgotten() is kept, and no file without a name is dropped.
     bool shared = false;
@@ -51,7 +51,7 @@ struct PoolOptions {
     bool sync_to_journal = false;
 };
 
-// Clean blocks that there may be at a time.
+// ReadCache blocks that there may be at a time.
 [[nodiscard]] std::size_t clean_blocks(const PoolOptions& options) noexcept;
 
 // The memory behind the clients' logs. Charged to who provides it, the daemon; cleared by who
@@ -94,7 +94,7 @@ struct PoolPorts {
     const ports::Clock& clock;     // CLOCK_MONOTONIC: of the entries in the logs
     const ports::Clock& calendar;  // CLOCK_REALTIME: of files' times
     // Null: what takes long (fsync, truncate) is done by advance() itself, and holds up all files.
-    ports::Errands* errands = nullptr;
+    ports::BackgroundIo* background_io = nullptr;
     // Null: nothing is read ahead.
     CleanMemory* clean = nullptr;
     // Processor time of this process. Null: it may take as much as there is.

@@ -16,7 +16,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 namespace {
 
@@ -41,22 +41,23 @@ pool::MemoryLimit memory_limit() {
 }
 
 // What the settings say, or what is usual where they say nothing.
-void choose_cap(DeskOptions& desk, const Settings& settings, const Surroundings& around) {
+void choose_cap(DispatcherOptions& dispatcher, const Settings& settings,
+                const Surroundings& around) {
     const std::int64_t wanted = settings.number(Setting::pool_cap);
-    desk.memory = around.memory;
-    desk.pool.cap_bytes = wanted == 0 ? pool::usual_cap(around.memory.bytes)
-                                      : pool::bounded_cap(wanted, around.memory);
+    dispatcher.memory = around.memory;
+    dispatcher.pool.cap_bytes = wanted == 0 ? pool::usual_cap(around.memory.bytes)
+                                            : pool::bounded_cap(wanted, around.memory);
     if (wanted != 0 && wanted < pool::cap_least) {
-        desk.notes.push_back(
+        dispatcher.notes.push_back(
             fmt::format("pool_cap is {} bytes, and the pool takes {} MiB, the "
                         "least that it works with.",
                         wanted, pool::cap_least / mebibyte));
     }
-    if (wanted > desk.pool.cap_bytes) {
-        desk.notes.push_back(fmt::format(
+    if (wanted > dispatcher.pool.cap_bytes) {
+        dispatcher.notes.push_back(fmt::format(
             "pool_cap is {} MiB, and the pool takes {} MiB at most: {} allows {} MiB to the pool "
             "and the programs together. Give the job more memory, or let pool_cap be less.",
-            wanted / mebibyte, desk.pool.cap_bytes / mebibyte, around.memory.file,
+            wanted / mebibyte, dispatcher.pool.cap_bytes / mebibyte, around.memory.file,
             around.memory.bytes / mebibyte));
     }
 }
@@ -89,42 +90,42 @@ bool take_job_word(std::string_view word, std::string_view value, ServerOptions&
     if (word == "--host") {
         options.host = value;
     } else if (word == "--node" && number) {
-        options.desk.node = *number;
+        options.dispatcher.node = *number;
     } else if (word == "--nodes" && number && *number > 0) {
-        options.desk.nodes = *number;
+        options.dispatcher.nodes = *number;
     } else {
         return false;
     }
     return true;
 }
 
-DeskOptions desk_options(const Settings& settings, const Surroundings& around) {
-    DeskOptions desk;
-    choose_cap(desk, settings, around);
-    desk.pool.processors = around.processors;
-    desk.pool.window_bytes = settings.number(Setting::pool_window);
-    desk.pool.age_max_ns = settings.number(Setting::pool_age) * second_ns;
-    desk.pool.quiet_ns = settings.number(Setting::pool_quiet) * 1'000'000;
-    desk.pool.request_bytes_max = settings.number(Setting::request_bytes_max);
-    desk.pool.requests_in_flight =
+DispatcherOptions dispatcher_options(const Settings& settings, const Surroundings& around) {
+    DispatcherOptions dispatcher;
+    choose_cap(dispatcher, settings, around);
+    dispatcher.pool.processors = around.processors;
+    dispatcher.pool.window_bytes = settings.number(Setting::pool_window);
+    dispatcher.pool.age_max_ns = settings.number(Setting::pool_age) * second_ns;
+    dispatcher.pool.quiet_ns = settings.number(Setting::pool_quiet) * 1'000'000;
+    dispatcher.pool.request_bytes_max = settings.number(Setting::request_bytes_max);
+    dispatcher.pool.requests_in_flight =
         static_cast<std::int32_t>(settings.number(Setting::pool_requests_in_flight));
-    desk.pool.files_at_once =
+    dispatcher.pool.files_at_once =
         static_cast<std::int32_t>(settings.number(Setting::pool_files_at_once));
-    desk.pool.read_ahead_bytes = settings.number(Setting::pool_read_ahead);
-    desk.readers = static_cast<std::uint32_t>(settings.number(Setting::pool_readers));
-    desk.pool.consistency =
+    dispatcher.pool.read_ahead_bytes = settings.number(Setting::pool_read_ahead);
+    dispatcher.readers = static_cast<std::uint32_t>(settings.number(Setting::pool_readers));
+    dispatcher.pool.consistency =
         static_cast<pool::Consistency>(settings.number(Setting::pool_consistency));
     // The choices stand in the order of the enum, here and above.
-    desk.storage = static_cast<adapters::Preference>(settings.number(Setting::storage));
-    desk.through = settings.text(Setting::pool_durability) == "global";
-    desk.pool.sync_to_journal = settings.text(Setting::pool_fsync) == "node";
+    dispatcher.storage = static_cast<adapters::Preference>(settings.number(Setting::storage));
+    dispatcher.through = settings.text(Setting::pool_durability) == "global";
+    dispatcher.pool.sync_to_journal = settings.text(Setting::pool_fsync) == "node";
     const std::int64_t told = settings.number(Setting::pool_job_end);
     const std::int64_t margin = settings.number(Setting::pool_deadline);
     if (margin > 0) {
-        desk.job_end_ns = (told == 0 ? around.job_end_s : told) * second_ns;
-        desk.job_margin_ns = margin * second_ns;
+        dispatcher.job_end_ns = (told == 0 ? around.job_end_s : told) * second_ns;
+        dispatcher.job_margin_ns = margin * second_ns;
     }
-    return desk;
+    return dispatcher;
 }
 
 // What Slurm says; 0: nothing that makes sense.
@@ -165,9 +166,9 @@ std::string real_path(const std::string& path) {
 // A journal is replayed wherever it is named, and kept where writes wait for it.
 Result<void> read_journal(ServerOptions& options, const Settings& settings,
                           const Surroundings& around) {
-    JournalOptions& journal = options.desk.journal;
+    JournalOptions& journal = options.dispatcher.journal;
     const std::string folder =
-        placed(settings.text(Setting::pool_journal), around.host, options.desk.node);
+        placed(settings.text(Setting::pool_journal), around.host, options.dispatcher.node);
     journal.keeps = settings.text(Setting::pool_durability) == "node";
     if (folder.empty() && journal.keeps) {
         return failure({ErrorCode::argument, 0,
@@ -177,7 +178,8 @@ Result<void> read_journal(ServerOptions& options, const Settings& settings,
     if (!folder.empty()) {
         journal.folder = absolute(folder, around.folder);
         const std::int64_t bytes = settings.number(Setting::pool_journal_size);
-        journal.bytes = bytes == 0 ? 2 * options.desk.pool.cap_bytes + journal_bytes_more : bytes;
+        journal.bytes =
+            bytes == 0 ? 2 * options.dispatcher.pool.cap_bytes + journal_bytes_more : bytes;
         journal.rescue_folders = options.rescue_folders;
         for (const std::string& path : settings.list(Setting::pool_paths)) {
             journal.below.push_back(real_path(absolute(path, around.folder)));
@@ -210,7 +212,7 @@ Result<void> read_folders(ServerOptions& options, const Settings& settings,
     for (pool::FolderRule& one : *folders) {
         one.path = real_path(one.path);
     }
-    options.desk.folders = std::move(*folders);
+    options.dispatcher.folders = std::move(*folders);
     return {};
 }
 
@@ -237,7 +239,7 @@ Surroundings look_around() {
 Result<ServerOptions> options_of(std::span<char* const> words, const Settings& settings,
                                  const Surroundings& around) {
     ServerOptions options;
-    options.desk = desk_options(settings, around);
+    options.dispatcher = dispatcher_options(settings, around);
     for (std::size_t i = 0; i < words.size(); i += 2) {
         const std::string_view word{words[i]};
         const bool of_job = word == "--node" || word == "--nodes" || word == "--host";
@@ -260,7 +262,7 @@ Result<ServerOptions> options_of(std::span<char* const> words, const Settings& s
             options.rescue_folders.push_back(path);
         }
     }
-    if (options.desk.node >= options.desk.nodes) {
+    if (options.dispatcher.node >= options.dispatcher.nodes) {
         return refuse("--node", "the daemons of a job are numbered from 0 on");
     }
     if (options.socket.empty()) {
@@ -276,4 +278,4 @@ Result<ServerOptions> options_of(std::span<char* const> words, const Settings& s
     return options;
 }
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

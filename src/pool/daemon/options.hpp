@@ -10,7 +10,7 @@
 #include <span>
 #include <string>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 // What the daemon may use on this machine.
 struct Surroundings {
@@ -30,4 +30,4 @@ struct Surroundings {
                                                const Settings& settings,
                                                const Surroundings& around);
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

@@ -17,7 +17,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 namespace {
 
@@ -34,7 +34,7 @@ constexpr nanoseconds without_clients = std::chrono::hours{1};
 constexpr nanoseconds near_for = std::chrono::microseconds{60};
 
 constexpr std::size_t questions_at_once = 16;
-constexpr std::size_t visitors_at_once = 16;
+constexpr std::size_t connections_at_once = 16;
 constexpr std::uint64_t source_bits = 3;
 
 void note(const std::string& text) {
@@ -61,30 +61,31 @@ int wait_for_events(int epoll, std::span<epoll_event> events, nanoseconds wait_m
 }  // namespace
 
 Result<std::unique_ptr<Server>> Server::make(const ServerOptions& options, const Clocks& clocks,
-                                             Peers* peers) {
-    Result<Door> door = Door::open(options.socket);
-    if (!door) {
-        return failure(std::move(door.error()));
+                                             cluster::Peers* peers) {
+    Result<Listener> listener = Listener::open(options.socket);
+    if (!listener) {
+        return failure(std::move(listener.error()));
     }
     Result<std::unique_ptr<InodesFile>> inodes =
-        InodesFile::make(door->path() + pool::KnownInodes::suffix);
+        InodesFile::make(listener->path() + pool::KnownInodes::suffix);
     if (!inodes) {
         return failure(std::move(inodes.error()));
     }
-    DeskOptions desk_options = options.desk;
-    desk_options.inodes = &(*inodes)->inodes();
-    Result<std::unique_ptr<Desk>> desk = Desk::make(desk_options, clocks, peers);
-    if (!desk) {
-        return failure(std::move(desk.error()));
+    DispatcherOptions dispatcher_options = options.dispatcher;
+    dispatcher_options.inodes = &(*inodes)->inodes();
+    Result<std::unique_ptr<Dispatcher>> dispatcher =
+        Dispatcher::make(dispatcher_options, clocks, peers);
+    if (!dispatcher) {
+        return failure(std::move(dispatcher.error()));
     }
     OwnFd epoll{::epoll_create1(EPOLL_CLOEXEC)};
     if (!epoll.valid()) {
         return failure(system_error(errno, "wait for clients"));
     }
     std::unique_ptr<Server> made{new Server{options,
-                                            {.door = std::move(*door),
+                                            {.listener = std::move(*listener),
                                              .inodes = std::move(*inodes),
-                                             .desk = std::move(*desk),
+                                             .dispatcher = std::move(*dispatcher),
                                              .epoll = std::move(epoll)},
                                             peers}};
     if (peers != nullptr) {
@@ -92,10 +93,10 @@ Result<std::unique_ptr<Server>> Server::make(const ServerOptions& options, const
             return failure(std::move(watched.error()));
         }
     }
-    if (auto watched = made->watch(made->door_.socket(), Source::door, 0); !watched) {
+    if (auto watched = made->watch(made->listener_.socket(), Source::listener, 0); !watched) {
         return failure(std::move(watched.error()));
     }
-    const int journal = made->desk_->journal_bell();
+    const int journal = made->dispatcher_->journal_bell();
     if (auto watched = journal < 0 ? Result<void>{} : made->watch(journal, Source::journal, 0);
         !watched) {
         return failure(std::move(watched.error()));
@@ -104,11 +105,11 @@ Result<std::unique_ptr<Server>> Server::make(const ServerOptions& options, const
     return made;
 }
 
-Server::Server(const ServerOptions& options, Parts parts, Peers* peers)
+Server::Server(const ServerOptions& options, Parts parts, cluster::Peers* peers)
     : options_{options},
-      door_{std::move(parts.door)},
+      listener_{std::move(parts.listener)},
       inodes_{std::move(parts.inodes)},
-      desk_{std::move(parts.desk)},
+      dispatcher_{std::move(parts.dispatcher)},
       epoll_{std::move(parts.epoll)},
       peers_{peers} {}
 
@@ -150,13 +151,14 @@ nanoseconds Server::patience() const {
     if (did_something_) {
         return after_something;
     }
-    if (!desk_->idle()) {
+    if (!dispatcher_->idle()) {
         return while_busy;
     }
     if (peers_ != nullptr && peers_->has_something_for_later()) {
-        return nanoseconds{Peers::later_ns};
+        return nanoseconds{cluster::Peers::later_ns};
     }
-    const nanoseconds most = peers_ != nullptr ? nanoseconds{Peers::heartbeat_ns} : without_clients;
+    const nanoseconds most =
+        peers_ != nullptr ? nanoseconds{cluster::Peers::heartbeat_ns} : without_clients;
     return clients_ > 0 ? while_idle : most;
 }
 
@@ -190,7 +192,7 @@ void Server::turn(nanoseconds wait_max) {
         handle(static_cast<Source>(event.data.u64 & mask), event.data.u64 >> source_bits,
                event.events);
     }
-    if (desk_->close_before_the_job_ends()) {
+    if (dispatcher_->close_before_the_job_ends()) {
         note(
             "the batch job will end. What the pool has is being drained; writes go to the file "
             "system from now on.");
@@ -198,23 +200,23 @@ void Server::turn(nanoseconds wait_max) {
     if (peers_ != nullptr) {
         hear_peers();
     }
-    did_something_ = desk_->advance();
+    did_something_ = dispatcher_->advance();
     tell_news();
     answer_done();
-    if (stopping_ && drained_ && desk_->drained_as_far_as_possible()) {
+    if (stopping_ && drained_ && dispatcher_->drained_as_far_as_possible()) {
         finish();
     }
 }
 
 void Server::tell_news() {
-    for (const std::string& one : desk_->news()) {
+    for (const std::string& one : dispatcher_->news()) {
         note(one);
     }
 }
 
 void Server::handle(Source source, std::uint64_t number, std::uint32_t events) {
-    if (source == Source::door) {
-        let_in();
+    if (source == Source::listener) {
+        accept_all();
         return;
     }
     if (source == Source::peers) {
@@ -229,7 +231,7 @@ void Server::handle(Source source, std::uint64_t number, std::uint32_t events) {
         return;
     }
     if (source == Source::journal) {
-        empty_bell(desk_->journal_bell());
+        empty_bell(dispatcher_->journal_bell());
         return;
     }
     const auto found = sessions_.find(number);
@@ -253,24 +255,25 @@ void Server::handle(Source source, std::uint64_t number, std::uint32_t events) {
     tend(number, session);
 }
 
-void Server::let_in() {
-    for (std::size_t i = 0; i < visitors_at_once; ++i) {
-        Visitor visitor = door_.next();
-        if (visitor.socket.valid() && sessions_.size() >= sessions_max) {
-            visitor = {.refused = "too many processes are connected", .no_room = true};
+void Server::accept_all() {
+    for (std::size_t i = 0; i < connections_at_once; ++i) {
+        IncomingConnection incoming = listener_.next();
+        if (incoming.socket.valid() && sessions_.size() >= sessions_max) {
+            incoming = {.refused = "too many processes are connected", .no_room = true};
         }
-        if (!visitor.refused.empty()) {
-            note("sent somebody away (" + visitor.refused + ").");
+        if (!incoming.refused.empty()) {
+            note("sent somebody away (" + incoming.refused + ").");
         }
-        if (visitor.no_room) {
-            desk_->close_down(pool::Reason::full);  // who was sent away sees nothing that is pooled
+        if (incoming.no_room) {
+            dispatcher_->close_down(
+                pool::Reason::full);  // who was sent away sees nothing that is pooled
         }
-        if (!visitor.socket.valid()) {
+        if (!incoming.socket.valid()) {
             return;
         }
         const std::uint64_t number = next_session_++;
-        const int fd = visitor.socket.get();
-        sessions_.emplace(number, Session{std::move(visitor.socket), visitor.process});
+        const int fd = incoming.socket.get();
+        sessions_.emplace(number, Session{std::move(incoming.socket), incoming.process});
         if (!watch(fd, Source::session, number)) {
             sessions_.erase(number);
             return;
@@ -283,7 +286,7 @@ void Server::hear_signals() {
     signalfd_siginfo heard{};
     while (::read(signals_.get(), &heard, sizeof heard) == static_cast<ssize_t>(sizeof heard)) {
         if (heard.ssi_signo == SIGUSR1) {
-            desk_->close_down(pool::Reason::job_ends);
+            dispatcher_->close_down(pool::Reason::job_ends);
         } else if (stopping_) {
             give_up();
         } else {
@@ -302,7 +305,7 @@ void Server::read(std::uint64_t number, Session& session) {
 
 // False: there was none.
 bool Server::take_question(std::uint64_t number, Session& session) {
-    Received received = receive(session.socket(), sizeof(wire::Question));
+    Received received = receive(session.socket(), sizeof(protocol::Question));
     if (received.arrival == Arrival::nothing) {
         return false;
     }
@@ -311,7 +314,7 @@ bool Server::take_question(std::uint64_t number, Session& session) {
         session.drop();
         return false;
     }
-    const auto question = wire::question_of(received.bytes);
+    const auto question = protocol::question_of(received.bytes);
     if (!question) {
         note("ended a connection (what process " + std::to_string(session.process()) +
              " said is no question; it may be of another version).");
@@ -323,14 +326,14 @@ bool Server::take_question(std::uint64_t number, Session& session) {
     }
     next_question_near_ = std::chrono::steady_clock::now() + near_for;
     const bool was_client = session.client.has_value();
-    session.answer(desk_->answer(session, *question, std::move(received.descriptors)));
+    session.answer(dispatcher_->answer(session, *question, std::move(received.descriptors)));
     if (!was_client && session.client) {
         ++clients_;
         if (!watch(session.bell.get(), Source::bell, number)) {
             session.end();
         }
     }
-    if (question->ask == wire::Ask::stop) {
+    if (question->ask == protocol::Ask::stop) {
         stop();
     }
     return true;
@@ -341,7 +344,7 @@ void Server::hear_peers() {
     for (const std::string& complaint : peers_->complaints()) {
         note(complaint + ".");
     }
-    if (desk_->bereaved()) {
+    if (dispatcher_->peer_lost()) {
         note(
             "the daemon of another node has died, and what it had not drained is lost. What this "
             "one has is being drained; writes go to the file system from now on.");
@@ -349,7 +352,7 @@ void Server::hear_peers() {
 }
 
 void Server::answer_done() {
-    for (const pool::Done& done : desk_->done()) {
+    for (const pool::Done& done : dispatcher_->done()) {
         bool wanted = false;
         if (stopping_ == done.ticket) {
             drained_ = true;
@@ -360,18 +363,18 @@ void Server::answer_done() {
                 answer->ticket.reset();
                 next_question_near_ = std::chrono::steady_clock::now() + near_for;
                 answer->reply.error = done.error;
-                desk_->complete(session, *answer, done.ticket);
+                dispatcher_->complete(session, *answer, done.ticket);
                 did_something_ = did_something_ || answer->ticket;  // the pool was asked
                 wanted = true;
             }
         }
         if (!wanted) {
-            desk_->nobody_wants(done.ticket);
+            dispatcher_->nobody_wants(done.ticket);
         }
     }
     for (auto at = sessions_.begin(); at != sessions_.end();) {
         auto& [number, session] = *at++;
-        if (session.client && desk_->distrusts(*session.client)) {
+        if (session.client && dispatcher_->distrusts(*session.client)) {
             note("ended a connection (the log of process " + std::to_string(session.process()) +
                  " makes no sense). What it had written before is kept.");
             session.end();
@@ -393,7 +396,7 @@ void Server::tend(std::uint64_t number, Session& session) {
         if (session.client) {
             --clients_;
         }
-        desk_->leave(session);
+        dispatcher_->leave(session);
         sessions_.erase(number);  // closing its descriptors ends their being watched
         return;
     }
@@ -410,7 +413,7 @@ void Server::tend(std::uint64_t number, Session& session) {
 
 void Server::stop() {
     if (!stopping_) {
-        stopping_ = desk_->stop();
+        stopping_ = dispatcher_->stop();
     }
 }
 
@@ -423,19 +426,19 @@ void Server::give_up() {
 
 void Server::finish() {
     if (peers_ != nullptr) {
-        desk_->say_farewell();
+        dispatcher_->announce_shutdown();
         peers_->flush();
     }
-    desk_->refuse_commits();
-    rescued_ = desk_->rescue(options_.rescue_folders);
-    desk_->finish_journal();
+    dispatcher_->refuse_commits();
+    rescued_ = dispatcher_->rescue(options_.rescue_folders);
+    dispatcher_->finish_journal();
     tell_news();
-    adapters::NotebookFile report{door_.path() + ".report"};
-    report_ = desk_->status(true, rescued_);
+    adapters::NotebookFile report{listener_.path() + ".report"};
+    report_ = dispatcher_->status(true, rescued_);
     if (const auto written = report.write(report_ + "\n"); !written) {
         note(written.error().message);
     }
-    desk_->end(rescued_.empty() ? Ending::well : Ending::badly);
+    dispatcher_->end(rescued_.empty() ? Ending::well : Ending::badly);
     for (auto& [number, session] : sessions_) {
         while (Answer* const answer = session.waiting_for(Answer::until_the_end)) {
             answer->ticket.reset();
@@ -446,4 +449,4 @@ void Server::finish() {
     ended_ = true;
 }
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

@@ -18,13 +18,13 @@
 #include <string>
 #include <vector>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 struct ServerOptions {
     std::string socket;                       // an absolute path
     std::vector<std::string> rescue_folders;  // that are tried in this order
     std::string host;                         // by which other nodes reach this one; empty: ask
-    DeskOptions desk;
+    DispatcherOptions dispatcher;
 };
 
 class Server {
@@ -35,7 +35,7 @@ public:
     // `peers`, where there are other daemons, have joined; they outlive it, too.
     [[nodiscard]] static Result<std::unique_ptr<Server>> make(const ServerOptions& options,
                                                               const Clocks& clocks,
-                                                              Peers* peers = nullptr);
+                                                              cluster::Peers* peers = nullptr);
     Server(const Server&) = delete;
     Server& operator=(const Server&) = delete;
     ~Server();
@@ -58,7 +58,9 @@ public:
     [[nodiscard]] bool ended() const noexcept { return ended_; }
     // What did not arrive.
     [[nodiscard]] const std::vector<Rescued>& rescued() const noexcept { return rescued_; }
-    [[nodiscard]] const pool::Directory& directory() const noexcept { return desk_->directory(); }
+    [[nodiscard]] const pool::Directory& directory() const noexcept {
+        return dispatcher_->directory();
+    }
     // What the report says of the end, as one line of JSON.
     [[nodiscard]] const std::string& report() const noexcept { return report_; }
     // It was told to end twice: something may hang in the file system for ever.
@@ -66,20 +68,20 @@ public:
 
 private:
     struct Parts {
-        Door door;
+        Listener listener;
         std::unique_ptr<InodesFile> inodes;
-        std::unique_ptr<Desk> desk;
+        std::unique_ptr<Dispatcher> dispatcher;
         OwnFd epoll;
     };
-    Server(const ServerOptions& options, Parts parts, Peers* peers);
+    Server(const ServerOptions& options, Parts parts, cluster::Peers* peers);
 
-    enum class Source : std::uint64_t { door, signals, session, bell, peers, owner, journal };
+    enum class Source : std::uint64_t { listener, signals, session, bell, peers, owner, journal };
     Result<void> watch(int fd, Source source, std::uint64_t number);
     [[nodiscard]] std::chrono::nanoseconds patience() const;
     [[nodiscard]] bool something_is_near() const;
     void handle(Source source, std::uint64_t number, std::uint32_t events);
     void tell_news();
-    void let_in();
+    void accept_all();
     void hear_signals();
     void read(std::uint64_t number, Session& session);
     bool take_question(std::uint64_t number, Session& session);
@@ -90,11 +92,11 @@ private:
     void finish();
 
     ServerOptions options_;
-    Door door_;
+    Listener listener_;
     std::unique_ptr<InodesFile> inodes_;
-    std::unique_ptr<Desk> desk_;
+    std::unique_ptr<Dispatcher> dispatcher_;
     OwnFd epoll_;
-    Peers* peers_;
+    cluster::Peers* peers_;
     int owner_ = -1;
     OwnFd signals_;
     std::map<std::uint64_t, Session> sessions_;  // by numbers that are never used again
@@ -112,4 +114,4 @@ private:
     std::string report_;
 };
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

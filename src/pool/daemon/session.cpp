@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <span>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 int errno_of(const Error& error) noexcept { return error.system == 0 ? EIO : error.system; }
 
@@ -49,4 +49,4 @@ bool Session::send() {
     return true;
 }
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

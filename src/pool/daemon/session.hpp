@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 class Opening;
 
@@ -26,13 +26,13 @@ struct Answer {
     // In the place of a ticket: the reply waits for the end of the daemon.
     static constexpr std::uint64_t until_the_end = ~std::uint64_t{0};
 
-    wire::Reply reply;
+    protocol::Reply reply;
     std::vector<OwnFd> descriptors;
-    std::optional<std::uint64_t> ticket;  // of the desk; the reply waits for it
+    std::optional<std::uint64_t> ticket;  // of the dispatcher; the reply waits for it
     std::int64_t asked_ns = 0;
     std::shared_ptr<Opening> opening;          // it waits for this
     pool::Reason leaves = pool::Reason::none;  // an opened file: at once, for this reason
-    std::optional<registry::FileKey> file;     // that is being opened, where other nodes may, too
+    std::optional<tokens::FileKey> file;       // that is being opened, where other nodes may, too
     std::uint64_t group = 0;                   // of ranks that open it together
     bool admitted = false;                     // by the other daemons
     std::optional<ports::Identity> program;    // that is to be run
@@ -91,4 +91,4 @@ private:
     bool ending_ = false;
 };
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

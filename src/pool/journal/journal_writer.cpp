@@ -75,7 +75,7 @@ bool JournalWriter::fits(std::size_t payload) const noexcept { return group().fi
 bool JournalWriter::has_room(std::size_t payload) const noexcept {
     const std::size_t bytes =
         journal::padded(group().bytes() + journal::record_bytes(payload), journal::group_unit);
-    return segments_.has_room(bytes, journal::Segments::reserve);
+    return segments_.has_room(bytes, journal::SegmentAllocator::reserve);
 }
 
 JournalWriter::Added JournalWriter::add(journal::RecordHeader record) {

@@ -36,7 +36,7 @@ struct JournalStart {
     journal::Sum last{};              // of the group before that
     std::uint64_t heads = 0;          // that were written
     std::uint64_t unneeded = 0;       // see journal::Head
-    std::uint64_t held = 0;           // see journal::Segments::hold
+    std::uint64_t held = 0;           // see journal::SegmentAllocator::hold
     std::vector<std::uint32_t> free;  // segments
     std::uint32_t next_segment = 0;   // numbers that no segment has, from here on
     std::size_t segments_max = 64;    // so many may be made
@@ -115,8 +115,8 @@ public:
     [[nodiscard]] std::uint64_t durable() const noexcept { return durable_; }
     // When the last durable group was made.
     [[nodiscard]] std::int64_t lived_ns() const noexcept { return lived_ns_; }
-    [[nodiscard]] journal::Segments& segments() noexcept { return segments_; }
-    [[nodiscard]] const journal::Segments& segments() const noexcept { return segments_; }
+    [[nodiscard]] journal::SegmentAllocator& segments() noexcept { return segments_; }
+    [[nodiscard]] const journal::SegmentAllocator& segments() const noexcept { return segments_; }
     [[nodiscard]] ports::JournalDevice& device() noexcept { return device_; }
 
 private:
@@ -142,7 +142,7 @@ private:
     std::uint64_t next_record_;
     std::uint32_t next_segment_;
     std::size_t segments_max_;
-    journal::Segments segments_;
+    journal::SegmentAllocator segments_;
     static constexpr std::size_t groups = groups_under_way_max + 1;
     std::array<GroupMemory, groups> memory_;
     std::array<journal::GroupWriter, groups> groups_;

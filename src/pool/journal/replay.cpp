@@ -19,7 +19,7 @@ namespace forebay::pool {
 namespace {
 
 using journal::Kind;
-using journal::Story;
+using journal::ReplayPlan;
 using journal::Verdict;
 
 constexpr std::int64_t sign_of_life_ns = 250'000'000;
@@ -70,15 +70,15 @@ public:
         if (auto ready = prepare(); !ready) {
             return failure(std::move(ready.error()));
         }
-        std::vector<Story> stories = journal::stories_of(chain_.groups);
-        if (auto judged = judge(stories); !judged) {
+        std::vector<ReplayPlan> replay_plans = journal::stories_of(scan_.groups);
+        if (auto judged = judge(replay_plans); !judged) {
             return failure(std::move(judged.error()));
         }
         Replay done;
-        done.unfinished = chain_.unfinished;
-        done.head_damaged = chain_.head_damaged;
-        for (std::size_t i = 0; i < stories.size(); ++i) {
-            auto one = replay_file(stories[i], cases_[i]);
+        done.unfinished = scan_.unfinished;
+        done.head_damaged = scan_.head_damaged;
+        for (std::size_t i = 0; i < replay_plans.size(); ++i) {
+            auto one = replay_file(replay_plans[i], cases_[i]);
             if (!one) {
                 return failure(std::move(one.error()));
             }
@@ -113,12 +113,12 @@ private:
             return failure(std::move(head.error()));
         }
         has_head_ = std::ssize(*head) == ports::JournalDevice::head_bytes;
-        chain_ = journal::chain_of(all, *head, device_.key());
-        if (chain_.damage != journal::Damage::none) {
-            return failure(refused(chain_.damage));
+        scan_ = journal::chain_of(all, *head, device_.key());
+        if (scan_.damage != journal::Damage::none) {
+            return failure(refused(scan_.damage));
         }
         for (const journal::SegmentBytes& one : all) {
-            if (std::ranges::find(chain_.segments, one.number) == chain_.segments.end()) {
+            if (std::ranges::find(scan_.segments, one.number) == scan_.segments.end()) {
                 free_.push_back(one.number);
             }
         }
@@ -129,23 +129,23 @@ private:
     }
 
     Result<void> prepare() {
-        const std::size_t used = chain_.segments.size();
+        const std::size_t used = scan_.segments.size();
         JournalStart start{
             .life = options_.life,
-            .next_record = chain_.next_record,
-            .next_epoch = chain_.next_epoch,
-            .next_group = chain_.next_group,
-            .last = chain_.last,
-            .heads = chain_.heads,
-            .unneeded = chain_.unneeded,
+            .next_record = scan_.next_record,
+            .next_epoch = scan_.next_epoch,
+            .next_group = scan_.next_group,
+            .last = scan_.last,
+            .heads = scan_.heads,
+            .unneeded = scan_.unneeded,
             .free = free_,
             .next_segment = next_segment_,
             .segments_max = std::max(options_.segments_max, ReplayOptions::segments_least)};
         // Those of the chain are added when it is let go.
         start.segments_max =
             std::max(start.segments_max, used + ReplayOptions::segments_least) - used;
-        if (!chain_.groups.empty()) {
-            start.held = chain_.groups.front().header.epoch;
+        if (!scan_.groups.empty()) {
+            start.held = scan_.groups.front().header.epoch;
         }
         if (!has_head_) {
             device_.begin_adding(ports::JournalDevice::head);
@@ -182,26 +182,26 @@ private:
         return due ? write() : Result<void>{};
     }
 
-    Result<void> judge(const std::vector<Story>& stories) {
-        if (chain_.groups.empty()) {
+    Result<void> judge(const std::vector<ReplayPlan>& replay_plans) {
+        if (scan_.groups.empty()) {
             return {};
         }
         static_cast<void>(writer_->add({.kind = Kind::life}));
-        for (const Story& story : stories) {
+        for (const ReplayPlan& replay_plan : replay_plans) {
             Case one;
-            if (!files_.is_asked_for(story)) {
+            if (!files_.is_asked_for(replay_plan)) {
                 one.verdict = Verdict::elsewhere;
                 cases_.push_back(std::move(one));
                 continue;
             }
-            auto found = files_.find(story);
+            auto found = files_.find(replay_plan);
             if (!found) {
                 one.error = found.error().system == 0 ? EIO : found.error().system;
                 one.verdict = Verdict::apply;
             } else {
                 one.file = std::move(*found);
                 one.verdict = journal::judge(
-                    story, one.file ? std::optional{one.file->found()} : std::nullopt);
+                    replay_plan, one.file ? std::optional{one.file->found()} : std::nullopt);
             }
             if (one.file && one.verdict == Verdict::apply) {
                 if (!writer_->fits(0)) {
@@ -209,31 +209,32 @@ private:
                         return written;
                     }
                 }
-                static_cast<void>(writer_->add({.kind = Kind::changing, .file = story.number}));
+                static_cast<void>(
+                    writer_->add({.kind = Kind::changing, .file = replay_plan.number}));
             }
             cases_.push_back(std::move(one));
         }
         return write();
     }
 
-    Result<Replayed> replay_file(const Story& story, Case& one) {
-        Replayed done{.path = story.path,
-                      .bytes = story.bytes(),
+    Result<Replayed> replay_file(const ReplayPlan& replay_plan, Case& one) {
+        Replayed done{.path = replay_plan.path,
+                      .bytes = replay_plan.bytes(),
                       .verdict = one.verdict,
                       .error = one.error,
                       .kept_in = {}};
         bool applied = false;
         if (one.file && one.verdict == Verdict::apply) {
-            auto error = apply(story, *one.file);
+            auto error = apply(replay_plan, *one.file);
             if (!error) {
                 return failure(std::move(error.error()));
             }
             done.error = *error;
             applied = done.error == 0;
         }
-        done.uncut = applied ? std::nullopt : story.cut;
-        if (!applied && !story.runs.empty()) {
-            auto kept = files_.keep(story, done.error);
+        done.uncut = applied ? std::nullopt : replay_plan.cut;
+        if (!applied && !replay_plan.runs.empty()) {
+            auto kept = files_.keep(replay_plan, done.error);
             if (!kept) {
                 return failure(std::move(kept.error()));
             }
@@ -246,19 +247,19 @@ private:
         }
         static_cast<void>(
             writer_->add({.kind = Kind::settled,
-                          .file = story.number,
-                          .number = static_cast<std::int64_t>(chain_.next_record - 1)}));
+                          .file = replay_plan.number,
+                          .number = static_cast<std::int64_t>(scan_.next_record - 1)}));
         one.file.reset();
         return done;
     }
 
     // errno; an error is the journal's.
-    Result<int> apply(const Story& story, ReplayFile& file) {
+    Result<int> apply(const ReplayPlan& replay_plan, ReplayFile& file) {
         int error = 0;
-        if (story.cut && file.length() > *story.cut) {
-            error = file.set_length(*story.cut);
+        if (replay_plan.cut && file.length() > *replay_plan.cut) {
+            error = file.set_length(*replay_plan.cut);
         }
-        for (const journal::Run& run : story.runs) {
+        for (const journal::Run& run : replay_plan.runs) {
             if (error != 0) {
                 return error;
             }
@@ -267,14 +268,14 @@ private:
                 return failure(std::move(alive.error()));
             }
         }
-        if (error == 0 && story.cut && file.length() < story.length_least) {
-            error = file.set_length(story.length_least);
+        if (error == 0 && replay_plan.cut && file.length() < replay_plan.length_least) {
+            error = file.set_length(replay_plan.length_least);
         }
         return error == 0 ? file.sync() : error;
     }
 
     Result<void> let_go() {
-        if (chain_.groups.empty()) {
+        if (scan_.groups.empty()) {
             return {};
         }
         writer_->segments().hold(0);
@@ -282,7 +283,7 @@ private:
         if (auto written = write(); !written) {
             return written;
         }
-        for (const std::uint32_t number : chain_.segments) {
+        for (const std::uint32_t number : scan_.segments) {
             writer_->segments().add(number);
         }
         return {};
@@ -292,7 +293,7 @@ private:
     const ports::Clock& calendar_;
     ReplayFiles& files_;
     ReplayOptions options_;
-    journal::Chain chain_;
+    journal::SegmentScan scan_;
     std::vector<std::uint32_t> free_;
     std::uint32_t next_segment_ = 0;
     bool has_head_ = false;

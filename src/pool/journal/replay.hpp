@@ -31,12 +31,16 @@ class ReplayFiles {
 public:
     virtual ~ReplayFiles() = default;
     // It may be written to: it lies where files were said to be.
-    [[nodiscard]] virtual bool is_asked_for(const journal::Story& /*story*/) const { return true; }
+    [[nodiscard]] virtual bool is_asked_for(const journal::ReplayPlan& /*replay_plan*/) const {
+        return true;
+    }
     // The one of which the journal tells, if its name, or another one beside it, still leads there;
     // else whatever has its name now. Null: there is none. An error: it cannot be opened.
-    [[nodiscard]] virtual Result<std::unique_ptr<ReplayFile>> find(const journal::Story& story) = 0;
+    [[nodiscard]] virtual Result<std::unique_ptr<ReplayFile>> find(
+        const journal::ReplayPlan& replay_plan) = 0;
     // Keeps the bytes elsewhere, durably: where. `error`: errno of what went wrong, or 0.
-    [[nodiscard]] virtual Result<std::string> keep(const journal::Story& story, int error) = 0;
+    [[nodiscard]] virtual Result<std::string> keep(const journal::ReplayPlan& replay_plan,
+                                                   int error) = 0;
 };
 
 struct Replayed {
@@ -56,7 +60,7 @@ struct ReplayOptions {
 
 struct Replay {
     std::vector<Replayed> files;
-    // See journal::Chain: people are to know of it.
+    // See journal::SegmentScan: people are to know of it.
     bool unfinished = false;
     bool head_damaged = false;
     std::unique_ptr<JournalWriter> writer;

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace forebay::wire {
+namespace forebay::protocol {
 
 namespace {
 
@@ -63,4 +63,4 @@ std::optional<Reply> reply_of(std::span<const std::byte> bytes) noexcept {
     return reply;
 }
 
-}  // namespace forebay::wire
+}  // namespace forebay::protocol

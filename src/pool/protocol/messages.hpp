@@ -43,7 +43,7 @@
 #include <optional>
 #include <span>
 
-namespace forebay::wire {
+namespace forebay::protocol {
 
 enum class Ask : std::uint32_t {
     hello = 1,
@@ -106,4 +106,4 @@ struct Reply {
 [[nodiscard]] std::optional<Question> question_of(std::span<const std::byte> bytes) noexcept;
 [[nodiscard]] std::optional<Reply> reply_of(std::span<const std::byte> bytes) noexcept;
 
-}  // namespace forebay::wire
+}  // namespace forebay::protocol

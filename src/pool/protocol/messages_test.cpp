@@ -9,7 +9,7 @@
 #include <iterator>
 #include <string>
 
-namespace forebay::wire {
+namespace forebay::protocol {
 namespace {
 
 template <class Message>
@@ -97,4 +97,4 @@ TEST(Reply, IsNoneOutsideOfItsBounds) {
 }
 
 }  // namespace
-}  // namespace forebay::wire
+}  // namespace forebay::protocol

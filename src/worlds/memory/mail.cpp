@@ -23,7 +23,7 @@ Mail::Ticket Mail::send(const Route& route, std::span<const std::byte> bytes) {
     const std::scoped_lock lock{mutex_};
     const Ticket ticket = new_ticket();
     const auto wish = std::find_if(wishes_.begin(), wishes_.end(),
-                                   [&](const Wish& one) { return one.route == route; });
+                                   [&](const TokenWish& one) { return one.route == route; });
     if (wish != wishes_.end()) {
         deliver(bytes, wish->bytes);
         ended_[wish->ticket] = true;

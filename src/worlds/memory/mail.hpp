@@ -39,7 +39,7 @@ private:
         std::vector<std::byte> copy;  // of a short message
         bool eager = false;
     };
-    struct Wish {
+    struct TokenWish {
         Route route;
         Ticket ticket = 0;
         std::span<std::byte> bytes;
@@ -52,7 +52,7 @@ private:
     Ticket last_ = 0;
     std::unordered_map<Ticket, bool> ended_;  // of every ticket that is not gone
     std::deque<Message> messages_;            // not received yet
-    std::deque<Wish> wishes_;                 // not fulfilled yet
+    std::deque<TokenWish> wishes_;            // not fulfilled yet
 };
 
 }  // namespace forebay::adapters

@@ -24,10 +24,10 @@ double normal(std::uint64_t seed, Draw draw, std::uint64_t number) {
     return radius * std::cos(2 * std::numbers::pi * even(seed, draw, 2 * number + 1));
 }
 
-double drift_at(const Weather& weather, std::uint64_t seed) {
-    double level = weather.drift * normal(seed, Draw::drift, 0);
-    const double step = weather.drift * std::sqrt(1 - drift_kept * drift_kept);
-    for (std::int64_t moment = 1; moment <= weather.moment; ++moment) {
+double drift_at(const BackgroundLoad& background_load, std::uint64_t seed) {
+    double level = background_load.drift * normal(seed, Draw::drift, 0);
+    const double step = background_load.drift * std::sqrt(1 - drift_kept * drift_kept);
+    for (std::int64_t moment = 1; moment <= background_load.moment; ++moment) {
         level = drift_kept * level +
                 step * normal(seed, Draw::drift, static_cast<std::uint64_t>(moment));
     }
@@ -36,15 +36,16 @@ double drift_at(const Weather& weather, std::uint64_t seed) {
 
 }  // namespace
 
-std::vector<double> slowness(const Weather& weather, std::uint64_t seed, std::int64_t targets) {
+std::vector<double> slowness(const BackgroundLoad& background_load, std::uint64_t seed,
+                             std::int64_t targets) {
     constexpr double slower_least = 1.3;
     constexpr double slower_most = 3;
-    const double drift = drift_at(weather, seed);
+    const double drift = drift_at(background_load, seed);
     std::vector<double> factors;
     for (std::int64_t target = 0; target < targets; ++target) {
-        const auto number = static_cast<std::uint64_t>(weather.moment * targets + target);
-        double factor = std::exp(drift + weather.noise * normal(seed, Draw::noise, number));
-        if (even(seed, Draw::straggler, number) < weather.stragglers) {
+        const auto number = static_cast<std::uint64_t>(background_load.moment * targets + target);
+        double factor = std::exp(drift + background_load.noise * normal(seed, Draw::noise, number));
+        if (even(seed, Draw::straggler, number) < background_load.stragglers) {
             factor *=
                 slower_least + (slower_most - slower_least) * even(seed, Draw::slower, number);
         }

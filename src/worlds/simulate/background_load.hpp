@@ -9,7 +9,7 @@
 namespace forebay::sim {
 
 // Shares are standard deviations of the logarithm of a target's rate.
-struct Weather {
+struct BackgroundLoad {
     double drift = 0;       // of all targets together; changes slowly from moment to moment
     double noise = 0;       // of each target, for this moment alone
     double stragglers = 0;  // the share of targets that are 1.3 to 3 times as slow at this moment
@@ -20,7 +20,7 @@ struct Weather {
 inline constexpr double drift_kept = 0.9;
 
 // By which each target's times are multiplied.
-[[nodiscard]] std::vector<double> slowness(const Weather& weather, std::uint64_t seed,
-                                           std::int64_t targets);
+[[nodiscard]] std::vector<double> slowness(const BackgroundLoad& background_load,
+                                           std::uint64_t seed, std::int64_t targets);
 
 }  // namespace forebay::sim

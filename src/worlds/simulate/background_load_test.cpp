@@ -18,20 +18,20 @@ double mean_log(const std::vector<double>& factors) {
     return sum / static_cast<double>(factors.size());
 }
 
-TEST(Weather, WithoutAnyAllTargetsAreAsTheyAre) {
+TEST(BackgroundLoad, WithoutAnyAllTargetsAreAsTheyAre) {
     EXPECT_EQ(slowness({}, 7, 3), (std::vector<double>{1, 1, 1}));
 }
 
-TEST(Weather, TheSameSeedAndMomentGiveTheSame) {
-    const Weather weather{0.1, 0.1, 0.1, 5};
-    EXPECT_EQ(slowness(weather, 1, targets), slowness(weather, 1, targets));
-    EXPECT_NE(slowness(weather, 1, targets), slowness(weather, 2, targets));
-    Weather later = weather;
+TEST(BackgroundLoad, TheSameSeedAndMomentGiveTheSame) {
+    const BackgroundLoad background_load{0.1, 0.1, 0.1, 5};
+    EXPECT_EQ(slowness(background_load, 1, targets), slowness(background_load, 1, targets));
+    EXPECT_NE(slowness(background_load, 1, targets), slowness(background_load, 2, targets));
+    BackgroundLoad later = background_load;
     later.moment = 6;
-    EXPECT_NE(slowness(weather, 1, targets), slowness(later, 1, targets));
+    EXPECT_NE(slowness(background_load, 1, targets), slowness(later, 1, targets));
 }
 
-TEST(Weather, DriftIsTheSameForAllTargetsAndChangesSlowly) {
+TEST(BackgroundLoad, DriftIsTheSameForAllTargetsAndChangesSlowly) {
     double step = 0;
     double size = 0;
     constexpr int moments = 400;
@@ -48,7 +48,7 @@ TEST(Weather, DriftIsTheSameForAllTargetsAndChangesSlowly) {
     EXPECT_NEAR(std::sqrt(step / moments), 0.2 * std::sqrt(2 * (1 - drift_kept)), 0.02);
 }
 
-TEST(Weather, NoiseIsOfEachTarget) {
+TEST(BackgroundLoad, NoiseIsOfEachTarget) {
     const std::vector<double> factors = slowness({0, 0.1, 0, 0}, 3, targets);
     const double mean = mean_log(factors);
     double square = 0;
@@ -59,7 +59,7 @@ TEST(Weather, NoiseIsOfEachTarget) {
     EXPECT_NEAR(std::sqrt(square / targets), 0.1, 0.01);
 }
 
-TEST(Weather, SomeTargetsStraggle) {
+TEST(BackgroundLoad, SomeTargetsStraggle) {
     const std::vector<double> factors = slowness({0, 0, 0.2, 0}, 3, targets);
     const auto slow = std::ranges::count_if(factors, [](double one) { return one != 1; });
     EXPECT_NEAR(static_cast<double>(slow), 200, 40);

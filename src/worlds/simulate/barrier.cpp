@@ -2,7 +2,7 @@
 
 namespace forebay::sim {
 
-void Meeting::meet(adapters::RankPorts& rank) {
+void RankBarrier::meet(adapters::RankPorts& rank) {
     rank.life.compute(0);  // what it owes has passed when it arrives
     if (++arrived_ == ranks_) {
         arrived_ = 0;

@@ -7,9 +7,9 @@
 
 namespace forebay::sim {
 
-class Meeting {
+class RankBarrier {
 public:
-    explicit Meeting(std::int64_t ranks) : ranks_{ranks} {}
+    explicit RankBarrier(std::int64_t ranks) : ranks_{ranks} {}
     void meet(adapters::RankPorts& rank);
 
 private:

@@ -163,7 +163,8 @@ Result<Outcome> run(const Experiment& experiment) {
     options.mapping = experiment.mapping;
     options.blocking = experiment.blocking;
     const auto ranks = static_cast<std::int32_t>(ranks_of(experiment));
-    options.node_bytes = engine::File::lane_bytes(ranks, experiment.tuning.staging_bytes_max);
+    options.node_bytes =
+        engine::File::node_segment_bytes(ranks, experiment.tuning.staging_bytes_max);
     options.seed = experiment.seed;
     options.sickness = experiment.sickness;
     std::optional<adapters::MemoryFile> content;

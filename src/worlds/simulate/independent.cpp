@@ -26,9 +26,10 @@ struct ProcessTimes {
 
 class Process {
 public:
-    Process(const IndependentExperiment& experiment, Meeting& meeting, adapters::RankPorts& ports)
+    Process(const IndependentExperiment& experiment, RankBarrier& barrier,
+            adapters::RankPorts& ports)
         : experiment_{experiment},
-          meeting_{meeting},
+          meeting_{barrier},
           ports_{ports},
           number_{ports.communicator.place().rank.value()} {}
 
@@ -43,7 +44,7 @@ private:
     int call(ports::Storage& storage, Offset at, Length length);
 
     const IndependentExperiment& experiment_;
-    Meeting& meeting_;
+    RankBarrier& meeting_;
     adapters::RankPorts& ports_;
     std::int64_t number_;
 };
@@ -55,7 +56,7 @@ adapters::MountedFile Process::file() const {
     const std::int64_t targets = e.platform.target.count;
     const std::int64_t number = e.shared ? 0 : number_;
     const auto first = static_cast<std::int64_t>(
-        adapters::scramble(e.seed, 0xf11e, static_cast<std::uint64_t>(e.weather.moment)) %
+        adapters::scramble(e.seed, 0xf11e, static_cast<std::uint64_t>(e.background_load.moment)) %
         static_cast<std::uint64_t>(targets));
     adapters::MountedFile file;
     file.place.number = number;
@@ -163,16 +164,16 @@ Result<IndependentOutcome> run(const IndependentExperiment& experiment) {
     options.ranks_per_host = static_cast<std::int32_t>(per_node_of(experiment));
     options.ranks_per_node = options.ranks_per_host;
     options.node_bytes = 4096;
-    options.seed = experiment.seed + static_cast<std::uint64_t>(experiment.weather.moment);
+    options.seed = experiment.seed + static_cast<std::uint64_t>(experiment.background_load.moment);
     options.sickness = experiment.sickness;
-    options.slower = slowness(experiment.weather, experiment.seed, platform.target.count);
+    options.slower = slowness(experiment.background_load, experiment.seed, platform.target.count);
     options.bytes_expected = processes * experiment.process_bytes;
-    Meeting meeting{processes};
+    RankBarrier barrier{processes};
     std::vector<ProcessTimes> told(static_cast<std::size_t>(processes));
     auto world = adapters::run_world(platform, options, [&](adapters::RankPorts& ports) {
         const std::size_t number = ports.communicator.place().rank.position();
         if (number < told.size()) {  // the last node may have ranks that do nothing
-            told[number] = Process{experiment, meeting, ports}.run();
+            told[number] = Process{experiment, barrier, ports}.run();
         }
     });
     if (!world) {
@@ -205,7 +206,7 @@ std::string as_json(const IndependentExperiment& experiment, const IndependentOu
     line["stripe_count"] = stripes_of(experiment);
     line["direction"] = experiment.read ? "read" : "write";
     line["seed"] = experiment.seed;
-    line["moment"] = experiment.weather.moment;
+    line["moment"] = experiment.background_load.moment;
     line["bytes"] = outcome.bytes;
     line["seconds_open"] = outcome.open_seconds;
     line["seconds_moving"] = outcome.moving_seconds;

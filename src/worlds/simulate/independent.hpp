@@ -26,7 +26,7 @@ struct IndependentExperiment {
     bool same = false;    // all read the same bytes of one file
     bool direct = false;  // past the client's memory
 
-    Weather weather;
+    BackgroundLoad background_load;
     std::uint64_t seed = 1;
     adapters::Sickness sickness;
 };

@@ -157,10 +157,10 @@ TEST(Independent, ASickTargetHoldsTheFileUp) {
 TEST(Independent, TheSameSeedGivesTheSameFigures) {
     IndependentExperiment experiment = small();
     experiment.platform.target.jitter = 0.1;
-    experiment.weather = {0.1, 0.1, 0, 3};
+    experiment.background_load = {0.1, 0.1, 0, 3};
     const nlohmann::json first = run_alone(experiment);
     EXPECT_EQ(run_alone(experiment), first);
-    experiment.weather.moment = 4;
+    experiment.background_load.moment = 4;
     EXPECT_NE(run_alone(experiment)["seconds_moving"], first["seconds_moving"]);
 }
 

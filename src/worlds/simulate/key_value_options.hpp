@@ -1,4 +1,4 @@
-// Words of a command line, KEY=VALUE, as tables: what each is called, means, and may be.
+// KeyValueOptions of a command line, KEY=VALUE, as tables: what each is called, means, and may be.
 #pragma once
 
 #include "foundation/base/result.hpp"
@@ -72,7 +72,7 @@ inline constexpr double kibibyte = 1024;
 inline constexpr double gibibyte = 1024 * 1024 * kibibyte;
 inline constexpr double tebibyte = 1024 * gibibyte;
 
-// Words that change a number of the platform.
+// KeyValueOptions that change a number of the platform.
 [[nodiscard]] std::vector<Named> platform_words();
 // nullopt: it is no such word. The message of an error is the reason alone.
 [[nodiscard]] std::optional<Result<void>> put_platform(const std::string& name,

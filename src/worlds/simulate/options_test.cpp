@@ -10,7 +10,7 @@ namespace {
 
 constexpr CommandLine<Experiment> line{"tsubame-2.5-thin", &parse_options};
 
-TEST(Words, AreRefusedWithTheReason) {
+TEST(KeyValueOptions, AreRefusedWithTheReason) {
     line.expect_refusals(
         Wrong{"stripe_bytes=0", "from 4096 to"}, Wrong{"buffers=0", "from 1 to"},
         Wrong{"targets=0", "from 1 to"}, Wrong{"servers=0", "from 1 to"},
@@ -28,14 +28,14 @@ TEST(Words, AreRefusedWithTheReason) {
         Wrong{"nodes=", "it is no number"});
 }
 
-TEST(Words, AreQuotedWhereTheyAreRefused) {
+TEST(KeyValueOptions, AreQuotedWhereTheyAreRefused) {
     for (const char* word : {"nodes=1e12", "nodes=many", "speed=3", "sick_slower=5", "nodes="}) {
         const std::string said = line.complaint({word});
         EXPECT_TRUE(said.starts_with(std::string{"cannot use \""} + word + '"')) << said;
     }
 }
 
-TEST(Words, ThatFitAloneButNotTogetherAreRefused) {
+TEST(KeyValueOptions, ThatFitAloneButNotTogetherAreRefused) {
     EXPECT_NE(line.complaint({"nodes=65536"}).find("there may be 65536 ranks"), std::string::npos);
     EXPECT_NE(line.complaint({"nodes=1024", "ranks_alone=1"}).find("8192 that are alone"),
               std::string::npos);
@@ -59,7 +59,7 @@ TEST(Words, ThatFitAloneButNotTogetherAreRefused) {
               std::string::npos);
 }
 
-TEST(Words, NameAVariantWithAWholeLimit) {
+TEST(KeyValueOptions, NameAVariantWithAWholeLimit) {
     EXPECT_EQ(line.complaint({"variant=earth(wr,ex:4096)"}), "none");
     for (const char* word : {"variant=earth(wr:2x)", "variant=earth(wr:)", "variant=earth(wr:2"}) {
         EXPECT_NE(line.complaint({word}).find("there is no variant"), std::string::npos) << word;
@@ -72,13 +72,13 @@ TEST(Words, NameAVariantWithAWholeLimit) {
     }
 }
 
-TEST(Words, AreInTheHelp) {
+TEST(KeyValueOptions, AreInTheHelp) {
     for (const char* key : {"  nodes  ", "  jitter  ", "  sick_error_from  ", "  verify  "}) {
         EXPECT_NE(help().find(key), std::string::npos) << key;
     }
 }
 
-TEST(Words, AreTakenInAnyOrderWithUnits) {
+TEST(KeyValueOptions, AreTakenInAnyOrderWithUnits) {
     const auto experiment =
         line.parsed({"link_rate=2 GB/s", "stripe_bytes=1 MiB", "message_time=3us", "rpc_bytes=4MiB",
                      "server_memory=0", "grant_time=1ms"});

@@ -14,13 +14,13 @@ constexpr double wait_seconds = 10e-3;
 
 }  // namespace
 
-bool ImaginedDepositor::pooled(pool::FileId file) const {
+bool ImaginedLogWriter::pooled(pool::FileId file) const {
     const pool::FileSlot& slot = node_.directory().files[file.slot];
     return slot.state.load() == pool::FileState::pooled &&
            slot.generation.load(relaxed) == file.generation;
 }
 
-std::int64_t ImaginedDepositor::sleep(const ports::Word& word, std::uint32_t seen) {
+std::int64_t ImaginedLogWriter::sleep(const ports::Word& word, std::uint32_t seen) {
     const std::int64_t before = ports_.clock.now_ns();
     node_.kick(ports_);
     ports_.life.wait_for(word, seen, wait_seconds);
@@ -29,7 +29,7 @@ std::int64_t ImaginedDepositor::sleep(const ports::Word& word, std::uint32_t see
     return slept;
 }
 
-std::int64_t ImaginedDepositor::uncounted_bytes() {
+std::int64_t ImaginedLogWriter::uncounted_bytes() {
     const std::uint64_t committed = log_.header().commits.load();
     if (node_.directory().clients[client_].commits.load() >= committed) {
         committed_bytes_ = 0;
@@ -38,7 +38,7 @@ std::int64_t ImaginedDepositor::uncounted_bytes() {
 }
 
 // False: the file is not in the pool any more.
-bool ImaginedDepositor::wait_for_window(pool::FileId file, std::int64_t bytes, Piece& piece) {
+bool ImaginedLogWriter::wait_for_window(pool::FileId file, std::int64_t bytes, Piece& piece) {
     const pool::FileSlot& slot = node_.directory().files[file.slot];
     const pool::ClientSlot& self = node_.directory().clients[client_];
     for (;;) {
@@ -59,7 +59,7 @@ bool ImaginedDepositor::wait_for_window(pool::FileId file, std::int64_t bytes, P
 }
 
 // The entry's number; it is filled in, and nothing yet. nullopt: the daemon takes nothing more.
-std::optional<std::uint64_t> ImaginedDepositor::begin_entry(pool::FileId file, const Piece& piece) {
+std::optional<std::uint64_t> ImaginedLogWriter::begin_entry(pool::FileId file, const Piece& piece) {
     const pool::ClientSlot& self = node_.directory().clients[client_];
     const std::uint64_t number = log_.header().entries.fetch_add(1);
     if ((number & pool::log_sealed) != 0) {
@@ -84,14 +84,14 @@ std::optional<std::uint64_t> ImaginedDepositor::begin_entry(pool::FileId file, c
     return number;
 }
 
-void ImaginedDepositor::abandon(pool::FileId file, const Piece& piece) {
+void ImaginedLogWriter::abandon(pool::FileId file, const Piece& piece) {
     if (const auto number = begin_entry(file, piece)) {
         log_.entry(*number).state.store(stated(*number, pool::EntryState::abandoned));
     }
 }
 
 // False: the file is not in the pool any more.
-bool ImaginedDepositor::deposit(pool::FileId file, const Piece& piece) {
+bool ImaginedLogWriter::deposit(pool::FileId file, const Piece& piece) {
     const pool::ClientSlot& self = node_.directory().clients[client_];
     const auto given = begin_entry(file, piece);
     if (!given) {
@@ -124,7 +124,7 @@ bool ImaginedDepositor::deposit(pool::FileId file, const Piece& piece) {
     return true;
 }
 
-std::int64_t ImaginedDepositor::write(pool::FileId file, const Extent& what) {
+std::int64_t ImaginedLogWriter::write(pool::FileId file, const Extent& what) {
     std::int64_t taken = 0;
     bool goes = true;
     while (taken < what.length.bytes() && goes) {
@@ -156,7 +156,7 @@ std::int64_t ImaginedDepositor::write(pool::FileId file, const Extent& what) {
     return taken;
 }
 
-void ImaginedDepositor::settle(pool::FileId file) {
+void ImaginedLogWriter::settle(pool::FileId file) {
     const pool::FileSlot& slot = node_.directory().files[file.slot];
     for (;;) {
         const std::uint32_t seen = slot.progress.load();

@@ -14,10 +14,10 @@
 
 namespace forebay::sim {
 
-class ImaginedDepositor {
+class ImaginedLogWriter {
 public:
     // The client is admitted; `ports` are those of the rank that it is.
-    ImaginedDepositor(PoolNode& node, std::uint32_t client, pool::Log log,
+    ImaginedLogWriter(PoolNode& node, std::uint32_t client, pool::Log log,
                       adapters::RankPorts& ports)
         : node_{node}, client_{client}, log_{log}, ports_{ports} {}
 

@@ -39,7 +39,7 @@ pool::Directory& directory_in(std::span<std::byte> memory) {
 
 std::int64_t nanoseconds(double seconds) { return static_cast<std::int64_t>(seconds * 1e9); }
 
-registry::FileKey key_of(std::int64_t number) { return {static_cast<std::uint64_t>(number) + 1}; }
+tokens::FileKey key_of(std::int64_t number) { return {static_cast<std::uint64_t>(number) + 1}; }
 
 }  // namespace
 
@@ -62,9 +62,9 @@ PoolNode::PoolNode(const NodeShape& shape, adapters::RankPorts& ports)
              .calendar = ports.clock,
              .clean = shape.clean.empty() ? nullptr : this},
             shape.pool},
-      member_{static_cast<registry::Node>(shape.node), static_cast<std::uint32_t>(shape.nodes),
+      member_{static_cast<tokens::Node>(shape.node), static_cast<std::uint32_t>(shape.nodes),
               static_cast<std::uint32_t>(shape.readers)},
-      passing_{{.self = static_cast<registry::Node>(shape.node),
+      passing_{{.self = static_cast<tokens::Node>(shape.node),
                 .all = shape.all,
                 .ports = ports,
                 .pool = pool_,
@@ -198,13 +198,13 @@ pool::OpenFile PoolNode::file_of(const Wanted& wanted) {
 
 // Where the registry has no answer yet, it names the ticket again.
 void PoolNode::want(std::uint64_t ticket) {
-    const Wish wish = wishes_.at(ticket);
-    const registry::FileKey key = key_of(wish.wanted.number);
+    const TokenWish wish = wishes_.at(ticket);
+    const tokens::FileKey key = key_of(wish.wanted.number);
     const bool reads = wish.wanted.access == pool::Access::read;
-    const auto token = reads ? registry::Token::read : registry::Token::write;
+    const auto token = reads ? tokens::Token::read : tokens::Token::write;
     const auto admission = member_.want(key, {token, 0}, ticket);
     if (admission) {
-        expects(admission != registry::Admission::refused, "no daemon is gone, or silent");
+        expects(admission != tokens::Admission::refused, "no daemon is gone, or silent");
         const auto opened = pool_.open(wish.client, file_of(wish.wanted), wish.wanted.access);
         expects(opened.has_value(), "a node has room for its files");
         const bool may_cache = member_.entered(key, opened->slot);
@@ -218,7 +218,7 @@ void PoolNode::want(std::uint64_t ticket) {
         heard_.fetch_add(1);
         ports_.communicator.wake(heard_);
     }
-    obey();
+    apply();
 }
 
 void PoolNode::close(adapters::RankPorts& rank, std::uint32_t client, pool::FileId file) {
@@ -237,7 +237,7 @@ void PoolNode::leave(adapters::RankPorts& rank, std::optional<std::uint32_t> cli
 }
 
 // Called between two events, by no rank.
-void PoolNode::arrive(registry::Node from, const registry::Message& message) {
+void PoolNode::arrive(tokens::Node from, const tokens::Message& message) {
     letters_.push_back({from, message});
     bell_.fetch_add(1);
 }
@@ -256,17 +256,17 @@ bool PoolNode::talk() {
     }
     for (const pool::Done& done : pool_.done()) {
         if (const auto found = leaving_.find(done.ticket); found != leaving_.end()) {
-            const registry::FileKey key = found->second;
+            const tokens::FileKey key = found->second;
             leaving_.erase(found);
             member_.left(key, done.error == 0 || done.error == ENOENT);
             any = true;
         }
     }
-    obey();
+    apply();
     return any;
 }
 
-void PoolNode::make_leave(const registry::Actions::Leave& order) {
+void PoolNode::make_leave(const tokens::Actions::Leave& order) {
     for (const std::uint64_t ticket : pool_.ask_each(order.slots, pool::leave_to_other_nodes)) {
         if (order.answer) {
             leaving_[ticket] = order.file;
@@ -274,19 +274,19 @@ void PoolNode::make_leave(const registry::Actions::Leave& order) {
     }
 }
 
-void PoolNode::obey() {
+void PoolNode::apply() {
     std::vector<std::uint64_t> again;
-    for (registry::Actions actions = member_.take_actions(); !actions.empty();
+    for (tokens::Actions actions = member_.take_actions(); !actions.empty();
          actions = member_.take_actions()) {
-        for (const registry::Outgoing& one : actions.send) {
+        for (const tokens::Outgoing& one : actions.send) {
             ++report_.messages;
             PoolNode* const other = shape_.all[one.to].get();
             const std::int32_t actors = ports_.communicator.place().locals;
             ports_.life.tell(Rank{static_cast<std::int32_t>(one.to) * actors},
-                             [other, from = static_cast<registry::Node>(shape_.node),
+                             [other, from = static_cast<tokens::Node>(shape_.node),
                               message = one.message] { other->arrive(from, message); });
         }
-        for (const registry::Actions::Leave& order : actions.leave) {
+        for (const tokens::Actions::Leave& order : actions.leave) {
             make_leave(order);
         }
         again.insert(again.end(), actions.again.begin(), actions.again.end());

@@ -74,7 +74,7 @@ public:
     // The daemon looks at the logs at once.
     void kick(adapters::RankPorts& rank);
     // A message has arrived from another node's daemon.
-    void arrive(registry::Node from, const registry::Message& message);
+    void arrive(tokens::Node from, const tokens::Message& message);
     // Something has come for the daemon, between two events.
     void ring() { bell_.fetch_add(1); }
     [[nodiscard]] PoolPassing& passing() noexcept { return passing_; }
@@ -99,15 +99,15 @@ public:
 
 private:
     // A file that a rank waits for.
-    struct Wish {
+    struct TokenWish {
         Wanted wanted;
         std::uint32_t client = 0;
         pool::FileId* id = nullptr;
         bool* done = nullptr;
     };
-    struct Letter {
-        registry::Node from = 0;
-        registry::Message message;
+    struct PeerMessage {
+        tokens::Node from = 0;
+        tokens::Message message;
     };
     bool provide(std::uint32_t client, std::uint32_t block) override;
     void release(std::uint32_t /*client*/, std::uint32_t /*block*/) override {}
@@ -122,8 +122,8 @@ private:
     void want(std::uint64_t ticket);
     [[nodiscard]] pool::OpenFile file_of(const Wanted& wanted);
     bool talk();
-    void obey();
-    void make_leave(const registry::Actions::Leave& order);
+    void apply();
+    void make_leave(const tokens::Actions::Leave& order);
     void look_at_deadline();
     void note();
     void note_file(std::uint32_t slot);
@@ -134,18 +134,18 @@ private:
     adapters::RankPorts& ports_;
     pool::Directory& directory_;
     pool::Pool pool_;
-    registry::Member member_;
+    tokens::Member member_;
     PoolPassing passing_;
     pool::Deadline deadline_;
     std::int64_t looked_ns_ = 0;  // at the deadline
     std::deque<std::function<void()>> said_;
-    std::deque<Letter> letters_;
+    std::deque<PeerMessage> letters_;
     ports::Word bell_{0};
     ports::Word heard_{0};  // changes when something that was said is done
-    std::map<std::uint64_t, Wish> wishes_;
+    std::map<std::uint64_t, TokenWish> wishes_;
     std::map<std::uint32_t, pool::Log> logs_;
-    std::map<std::uint64_t, registry::FileKey> leaving_;  // by the pool's ticket
-    std::set<std::uint32_t> slots_;                       // of files that are known
+    std::map<std::uint64_t, tokens::FileKey> leaving_;  // by the pool's ticket
+    std::set<std::uint32_t> slots_;                     // of files that are known
     std::uint64_t next_ticket_ = 1;
     std::int32_t left_ = 0;  // ranks that have gone
     Report report_;

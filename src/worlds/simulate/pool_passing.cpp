@@ -7,13 +7,13 @@
 
 namespace forebay::sim {
 
-void PoolPassing::tell(registry::Node to, std::function<void()> what) {
+void PoolPassing::tell(tokens::Node to, std::function<void()> what) {
     const std::int32_t actors = my_.ports.communicator.place().locals;
     my_.ports.life.tell(Rank{static_cast<std::int32_t>(to) * actors}, std::move(what));
 }
 
-std::optional<std::uint64_t> PoolPassing::ask(const Wish& wish) {
-    const registry::Parent parent = my_.member.parent_of(wish.file);
+std::optional<std::uint64_t> PoolPassing::ask(const TokenWish& wish) {
+    const tokens::Parent parent = my_.member.parent_of(wish.file);
     if (parent.grant == 0) {
         return std::nullopt;
     }

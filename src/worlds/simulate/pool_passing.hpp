@@ -32,21 +32,21 @@ class PoolPassing final : public pool::PassedBytes {
 public:
     // What is given outlives it. `all`: the nodes of the job, by number.
     struct Around {
-        registry::Node self = 0;
+        tokens::Node self = 0;
         std::span<const std::unique_ptr<PoolNode>> all;
         adapters::RankPorts& ports;
         pool::Pool& pool;
-        const registry::Member& member;
+        const tokens::Member& member;
     };
     PoolPassing(const Around& around, const PassingCosts& costs) : my_{around}, costs_{costs} {}
 
-    struct Wish {
-        registry::FileKey file;
+    struct TokenWish {
+        tokens::FileKey file;
         pool::Stamp seen;
         Extent range;
     };
     // By this node's daemon. A number for it; nullopt: nobody passes the file on to this node.
-    [[nodiscard]] std::optional<std::uint64_t> ask(const Wish& wish);
+    [[nodiscard]] std::optional<std::uint64_t> ask(const TokenWish& wish);
     [[nodiscard]] std::optional<Outcome> take(std::uint64_t number) override;
     void forget(std::uint64_t number) override { asked_.erase(number); }
 
@@ -63,10 +63,10 @@ private:
         double at = 0;  // when it is there
     };
     struct Waiting {
-        registry::Node from = 0;
+        tokens::Node from = 0;
         std::uint64_t number = 0;
         std::uint64_t grant = 0;
-        Wish wish;
+        TokenWish wish;
         bool begun = false;  // it is being read
     };
     [[nodiscard]] pool::Shared look(Waiting& one);
@@ -75,7 +75,7 @@ private:
     [[nodiscard]] double now() const {
         return static_cast<double>(my_.ports.clock.now_ns()) * 1e-9;
     }
-    void tell(registry::Node to, std::function<void()> what);
+    void tell(tokens::Node to, std::function<void()> what);
 
     Around my_;
     PassingCosts costs_;

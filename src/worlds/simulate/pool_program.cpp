@@ -42,7 +42,7 @@ Result<std::unique_ptr<PoolWorld>> PoolWorld::make(const PoolExperiment& experim
         }
     }
     std::unique_ptr<PoolWorld> world{new PoolWorld{.experiment = experiment,
-                                                   .meeting = Meeting{ranks_of(experiment)},
+                                                   .barrier = RankBarrier{ranks_of(experiment)},
                                                    .nodes = {},
                                                    .directories = *std::move(directories),
                                                    .logs = *std::move(logs),
@@ -114,7 +114,7 @@ PoolTold PoolProgram::run_pooled() {
     if (writer_ || reads) {
         const pool::Log log = world_.log_of(reads ? rank_ : *writer_);
         client_ = node().join(ports_, log);
-        depositor_.emplace(node(), *client_, log, ports_);
+        log_writer_.emplace(node(), *client_, log, ports_);
     }
     const PoolTold told = run(How::pooled);
     node().leave(ports_, client_);
@@ -123,7 +123,7 @@ PoolTold PoolProgram::run_pooled() {
 
 PoolTold PoolProgram::run(How how) {
     PoolTold told;
-    world_.meeting.meet(ports_);
+    world_.barrier.meet(ports_);
     told.began = now();
     if (experiment_.input_bytes > 0) {
         read_input(how, told);
@@ -134,7 +134,7 @@ PoolTold PoolProgram::run(How how) {
     }
     for (std::int64_t step = 0; step < experiment_.steps; ++step) {
         ports_.life.compute(experiment_.interval);
-        world_.meeting.meet(ports_);
+        world_.barrier.meet(ports_);
         if (writer_) {
             burst(how, step, told);
         }
@@ -144,8 +144,8 @@ PoolTold PoolProgram::run(How how) {
     }
     ports_.life.compute(0);
     told.ended = now();
-    told.waited = depositor_ ? depositor_->waited() : 0;
-    world_.meeting.meet(ports_);
+    told.waited = log_writer_ ? log_writer_->waited() : 0;
+    world_.barrier.meet(ports_);
     return told;
 }
 
@@ -248,9 +248,9 @@ void PoolProgram::write(How how, std::int64_t step, std::int64_t file, PoolTold&
     const Offset begin{experiment_.new_files ? 0 : step * length.bytes()};
     Length taken{0};
     if (how == How::pooled) {
-        taken = Length{depositor_->write(open.id, {begin, length})};
+        taken = Length{log_writer_->write(open.id, {begin, length})};
         if (taken < length) {
-            depositor_->settle(open.id);
+            log_writer_->settle(open.id);
             told.bytes_past += (length - taken).bytes();
         }
     }

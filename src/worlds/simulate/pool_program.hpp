@@ -26,7 +26,7 @@ struct PoolWorld {
     static Result<std::unique_ptr<PoolWorld>> make(const PoolExperiment& experiment);
 
     const PoolExperiment& experiment;
-    Meeting meeting;
+    RankBarrier barrier;
     std::vector<std::unique_ptr<PoolNode>> nodes;
     ports::Word turn_of_pool{0};  // 1: the program has run without
     ports::Word daemons{0};       // that are there
@@ -91,7 +91,7 @@ private:
     std::optional<std::int64_t> writer_;  // its number, if it writes
     std::map<std::int64_t, Open> open_;   // by number
     std::optional<std::uint32_t> client_;
-    std::optional<ImaginedDepositor> depositor_;
+    std::optional<ImaginedLogWriter> log_writer_;
 };
 
 }  // namespace forebay::sim

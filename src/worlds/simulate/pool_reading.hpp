@@ -1,5 +1,5 @@
-// A program's side of reading through the pool: the real Reader and its foresight. The bytes that
-// it copies are zeros, the same for all: what copying takes is charged.
+// A program's side of reading through the pool: the real Reader and its read-ahead policy. The
+// bytes that it copies are zeros, the same for all: what copying takes is charged.
 #pragma once
 
 #include "pool/client/log_writer.hpp"
@@ -54,9 +54,9 @@ private:
 
     PoolNode& node_;
     adapters::RankPorts& ports_;
-    pool::Depositor wishes_;
+    pool::LogWriter wishes_;
     pool::Reader reader_;
-    pool::Foresight guess_;
+    pool::ReadAheadPolicy guess_;
 };
 
 }  // namespace forebay::sim

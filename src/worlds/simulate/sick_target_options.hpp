@@ -1,4 +1,4 @@
-// Words about a target that is ill, which two of the command lines have.
+// KeyValueOptions about a target that is ill, which two of the command lines have.
 #pragma once
 
 #include "worlds/simgrid/lustre.hpp"

@@ -4,5 +4,5 @@
 
 extern "C" __attribute__((visibility("default"))) void* const* forebay_core_table(
     void* const* real, void* libmpi, int take_over) noexcept {
-    return forebay::entry::start_process(real, libmpi, take_over != 0);
+    return forebay::interposer::start_process(real, libmpi, take_over != 0);
 }

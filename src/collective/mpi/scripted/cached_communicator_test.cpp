@@ -5,93 +5,95 @@
 
 #include <gtest/gtest.h>
 
-namespace forebay::entry::scripted {
+namespace forebay::interposer::scripted {
 namespace {
 
-constexpr CircleNeeds needs{0, 1 << 20};
+constexpr CommunicatorNeeds needs{0, 1 << 20};
 constexpr MPI_Comm some_ranks = 77;
 constexpr MPI_Comm other_ranks = 78;
 
-class CirclesOf : public testing::Test {
+class CachedCommunicatorsOf : public testing::Test {
 protected:
-    CirclesOf() { begin(); }
+    CachedCommunicatorsOf() { begin(); }
 
-    Circle* add(MPI_Comm communicator) {
-        auto made = make_circle(communicator, circles_.next_label(), needs, circles_.has_room());
+    CachedCommunicator* add(MPI_Comm communicator) {
+        auto made = make_cached_communicator(communicator, cached_communicators_.next_label(),
+                                             needs, cached_communicators_.has_room());
         made->files = 1;
-        return circles_.adopt(std::move(made));
+        return cached_communicators_.adopt(std::move(made));
     }
 
-    Circles circles_;
+    CachedCommunicators cached_communicators_;
 };
 
-TEST_F(CirclesOf, TheSameRanksUseOneAgain) {
-    Circle* circle = add(some_ranks);
-    ASSERT_TRUE(circle->group);
-    EXPECT_TRUE(circle->kept);
-    EXPECT_EQ(circles_.find_free(some_ranks, needs, false), circle);
-    EXPECT_EQ(circles_.find_label(some_ranks, circle->label), circle);
-    EXPECT_EQ(circles_.find_free(other_ranks, needs, false), nullptr);
-    EXPECT_EQ(circles_.find_label(other_ranks, circle->label), nullptr);
-    EXPECT_EQ(circles_.find_free(some_ranks, {2, 1 << 20}, false), nullptr);
+TEST_F(CachedCommunicatorsOf, TheSameRanksUseOneAgain) {
+    CachedCommunicator* cached_communicator = add(some_ranks);
+    ASSERT_TRUE(cached_communicator->group);
+    EXPECT_TRUE(cached_communicator->kept);
+    EXPECT_EQ(cached_communicators_.find_free(some_ranks, needs, false), cached_communicator);
+    EXPECT_EQ(cached_communicators_.find_label(some_ranks, cached_communicator->label),
+              cached_communicator);
+    EXPECT_EQ(cached_communicators_.find_free(other_ranks, needs, false), nullptr);
+    EXPECT_EQ(cached_communicators_.find_label(other_ranks, cached_communicator->label), nullptr);
+    EXPECT_EQ(cached_communicators_.find_free(some_ranks, {2, 1 << 20}, false), nullptr);
 }
 
-TEST_F(CirclesOf, FilesOfTwoThreadsDoNotMeet) {
-    Circle* circle = add(some_ranks);
-    EXPECT_EQ(circles_.find_free(some_ranks, needs, true), nullptr);
-    EXPECT_EQ(circles_.release(circle), nullptr);
-    EXPECT_EQ(circles_.find_free(some_ranks, needs, true), circle);
+TEST_F(CachedCommunicatorsOf, FilesOfTwoThreadsDoNotMeet) {
+    CachedCommunicator* cached_communicator = add(some_ranks);
+    EXPECT_EQ(cached_communicators_.find_free(some_ranks, needs, true), nullptr);
+    EXPECT_EQ(cached_communicators_.release(cached_communicator), nullptr);
+    EXPECT_EQ(cached_communicators_.find_free(some_ranks, needs, true), cached_communicator);
 }
 
-TEST_F(CirclesOf, OneThatIsNotKeptGoesWithItsLastFile) {
+TEST_F(CachedCommunicatorsOf, OneThatIsNotKeptGoesWithItsLastFile) {
     script().others = {0};  // another rank has no room
-    Circle* circle = add(some_ranks);
-    ASSERT_FALSE(circle->kept);
-    circle->files = 2;
-    EXPECT_EQ(circles_.release(circle), nullptr);
-    EXPECT_NE(circles_.release(circle), nullptr);
+    CachedCommunicator* cached_communicator = add(some_ranks);
+    ASSERT_FALSE(cached_communicator->kept);
+    cached_communicator->files = 2;
+    EXPECT_EQ(cached_communicators_.release(cached_communicator), nullptr);
+    EXPECT_NE(cached_communicators_.release(cached_communicator), nullptr);
     EXPECT_EQ(script().calls("Comm_free"), 1);
-    EXPECT_EQ(circles_.find_free(some_ranks, needs, false), nullptr);
+    EXPECT_EQ(cached_communicators_.find_free(some_ranks, needs, false), nullptr);
 }
 
-TEST_F(CirclesOf, NoMoreThanSomeAreKept) {
-    for (std::size_t i = 0; i < Circles::kept_max; ++i) {
-        EXPECT_TRUE(circles_.has_room());
+TEST_F(CachedCommunicatorsOf, NoMoreThanSomeAreKept) {
+    for (std::size_t i = 0; i < CachedCommunicators::kept_max; ++i) {
+        EXPECT_TRUE(cached_communicators_.has_room());
         EXPECT_TRUE(add(100 + static_cast<MPI_Comm>(i))->kept);
     }
-    EXPECT_FALSE(circles_.has_room());
+    EXPECT_FALSE(cached_communicators_.has_room());
     EXPECT_FALSE(add(some_ranks)->kept);
 }
 
-TEST_F(CirclesOf, OneWithoutACommunicatorIsNeverFound) {
+TEST_F(CachedCommunicatorsOf, OneWithoutACommunicatorIsNeverFound) {
     script().failing["Comm_create"] = MPI_ERR_OTHER;
-    Circle* circle = add(some_ranks);
-    EXPECT_FALSE(circle->group);
-    EXPECT_FALSE(circle->kept);
-    EXPECT_EQ(circles_.find_free(some_ranks, needs, false), nullptr);
-    EXPECT_NE(circles_.release(circle), nullptr);
+    CachedCommunicator* cached_communicator = add(some_ranks);
+    EXPECT_FALSE(cached_communicator->group);
+    EXPECT_FALSE(cached_communicator->kept);
+    EXPECT_EQ(cached_communicators_.find_free(some_ranks, needs, false), nullptr);
+    EXPECT_NE(cached_communicators_.release(cached_communicator), nullptr);
 }
 
 // Once a segfault: all were freed, also those that open files still used.
-TEST_F(CirclesOf, AtTheEndThoseOfOpenFilesStay) {
-    Circle* used = add(some_ranks);
-    Circle* idle = add(other_ranks);
-    static_cast<void>(circles_.release(idle));
-    EXPECT_EQ(circles_.stop_keeping().size(), 1U);
+TEST_F(CachedCommunicatorsOf, AtTheEndThoseOfOpenFilesStay) {
+    CachedCommunicator* used = add(some_ranks);
+    CachedCommunicator* idle = add(other_ranks);
+    static_cast<void>(cached_communicators_.release(idle));
+    EXPECT_EQ(cached_communicators_.stop_keeping().size(), 1U);
     EXPECT_EQ(script().calls("Comm_free"), 1);
-    EXPECT_EQ(circles_.find_label(some_ranks, used->label), used);
-    EXPECT_FALSE(circles_.has_room());
-    EXPECT_NE(circles_.release(used), nullptr);
+    EXPECT_EQ(cached_communicators_.find_label(some_ranks, used->label), used);
+    EXPECT_FALSE(cached_communicators_.has_room());
+    EXPECT_NE(cached_communicators_.release(used), nullptr);
     EXPECT_EQ(script().calls("Comm_free"), 2);
     EXPECT_TRUE(script().made_of.empty());
 }
 
-TEST_F(CirclesOf, AfterTheMpiIsOverNothingIsFreed) {
+TEST_F(CachedCommunicatorsOf, AfterTheMpiIsOverNothingIsFreed) {
     add(some_ranks);
     script().finalized = true;
-    circles_ = Circles();
+    cached_communicators_ = CachedCommunicators();
     EXPECT_EQ(script().calls("Comm_free"), 0);
 }
 
 }  // namespace
-}  // namespace forebay::entry::scripted
+}  // namespace forebay::interposer::scripted

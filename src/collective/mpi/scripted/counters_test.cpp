@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <string_view>
 
-namespace forebay::entry::scripted {
+namespace forebay::interposer::scripted {
 namespace {
 
 std::size_t number_of(std::string_view name) {
@@ -134,4 +134,4 @@ TEST_F(CountersOf, WithoutARecordNothingIsKept) {
 }
 
 }  // namespace
-}  // namespace forebay::entry::scripted
+}  // namespace forebay::interposer::scripted

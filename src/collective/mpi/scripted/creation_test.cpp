@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-namespace forebay::entry::scripted {
+namespace forebay::interposer::scripted {
 namespace {
 
 Settings striped(const char* factor, const char* unit) {
@@ -53,4 +53,4 @@ TEST_F(CreationOf, HintsDivideTheWorkWhereNothingIsStriped) {
 }
 
 }  // namespace
-}  // namespace forebay::entry::scripted
+}  // namespace forebay::interposer::scripted

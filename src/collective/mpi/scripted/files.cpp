@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-namespace forebay::entry::scripted {
+namespace forebay::interposer::scripted {
 
 namespace {
 
@@ -139,4 +139,4 @@ void* file_function(std::string_view name) {
     return nullptr;
 }
 
-}  // namespace forebay::entry::scripted
+}  // namespace forebay::interposer::scripted

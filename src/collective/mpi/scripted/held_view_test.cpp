@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace forebay::entry::scripted {
+namespace forebay::interposer::scripted {
 namespace {
 
 constexpr MPI_Comm ranks_of_file = 77;
@@ -183,4 +183,4 @@ TEST_F(HeldViewOf, OnlyManyPiecesAreDear) {
 }
 
 }  // namespace
-}  // namespace forebay::entry::scripted
+}  // namespace forebay::interposer::scripted

@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <unistd.h>
 
-namespace forebay::entry::scripted {
+namespace forebay::interposer::scripted {
 
 Script& script() {
     static Script one;
@@ -94,9 +94,10 @@ void reduce(const void* from, void* to, int count, MPI_Datatype type, MPI_Op op)
 
 }  // namespace
 
-}  // namespace forebay::entry::scripted
+}  // namespace forebay::interposer::scripted
 
-using namespace forebay::entry::scripted;  // NOLINT(google-build-using-namespace): its functions
+using namespace forebay::interposer::scripted;  // NOLINT(google-build-using-namespace): its
+                                                // functions
 
 extern "C" {
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace forebay::entry::scripted {
+namespace forebay::interposer::scripted {
 
 // A datatype as MPI_Type_get_envelope and _contents tell it.
 struct Type {
@@ -83,4 +83,4 @@ int called(std::string_view name);
 // The MPI_File_ function of that name (without "MPI_File_"); null where there is none.
 [[nodiscard]] void* file_function(std::string_view name);
 
-}  // namespace forebay::entry::scripted
+}  // namespace forebay::interposer::scripted

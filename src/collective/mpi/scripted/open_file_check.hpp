@@ -11,7 +11,7 @@
 #include <string>
 #include <unistd.h>
 
-namespace forebay::entry::scripted {
+namespace forebay::interposer::scripted {
 
 class OpenedFile : public testing::Test {
 protected:
@@ -22,7 +22,8 @@ protected:
         std::ofstream(path_) << "";
         facts_.name = facts_.path = path_;
         facts_.amode = MPI_MODE_RDWR;
-        circle_ = make_circle(MPI_COMM_WORLD, 1, needs_of(settings_), true);
+        cached_communicator_ =
+            make_cached_communicator(MPI_COMM_WORLD, 1, needs_of(settings_), true);
     }
     ~OpenedFile() override {
         ::unlink(path_.c_str());
@@ -31,7 +32,8 @@ protected:
 
     OpenFile& open() {
         handle_ = script().make_file(facts_.name, facts_.amode);
-        file_ = std::make_unique<OpenFile>(handle_, facts_, settings_, circle_.get(), none_);
+        file_ = std::make_unique<OpenFile>(handle_, facts_, settings_, cached_communicator_.get(),
+                                           none_);
         return *file_;
     }
     OpenFile& open_recorded() {
@@ -70,10 +72,10 @@ protected:
     MPI_Status status_{};
     FileFacts facts_;
     Settings settings_;
-    std::unique_ptr<Circle> circle_;
+    std::unique_ptr<CachedCommunicator> cached_communicator_;
     MPI_File handle_ = MPI_FILE_NULL;
     std::unique_ptr<OpenFile> file_;
     LargeCountInquiry none_;
 };
 
-}  // namespace forebay::entry::scripted
+}  // namespace forebay::interposer::scripted

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace forebay::entry::scripted {
+namespace forebay::interposer::scripted {
 namespace {
 
 int open_plainly(const char* path, int flags, mode_t mode) { return ::open(path, flags, mode); }
@@ -215,4 +215,4 @@ TEST_F(NonBlocking, ARequestThatCannotBeMadeIsAnError) {
 }
 
 }  // namespace
-}  // namespace forebay::entry::scripted
+}  // namespace forebay::interposer::scripted

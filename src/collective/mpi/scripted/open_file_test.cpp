@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace forebay::entry::scripted {
+namespace forebay::interposer::scripted {
 namespace {
 
 class OpenFileOf : public OpenedFile {
@@ -188,4 +188,4 @@ TEST_F(OpenFileOf, AFileThatIsClosedIsOneLineOfTheRecord) {
 }
 
 }  // namespace
-}  // namespace forebay::entry::scripted
+}  // namespace forebay::interposer::scripted

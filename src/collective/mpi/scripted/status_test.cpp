@@ -10,7 +10,7 @@
 #include <new>
 #include <stdexcept>
 
-namespace forebay::entry::scripted {
+namespace forebay::interposer::scripted {
 namespace {
 
 class Ending : public testing::Test {
@@ -111,4 +111,4 @@ TEST_F(Ending, AnExtentIsWidened) {
 }
 
 }  // namespace
-}  // namespace forebay::entry::scripted
+}  // namespace forebay::interposer::scripted

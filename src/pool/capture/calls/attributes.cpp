@@ -8,7 +8,7 @@
 
 #include <fcntl.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -95,4 +95,4 @@ int fremovexattr(int fd, const char* name) noexcept {
 
 }  // namespace captured
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -15,7 +15,7 @@
 #include <cstring>
 #include <fcntl.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -128,4 +128,4 @@ long finit_module(int fd, const char* parameters, int flags) noexcept {
 
 }  // namespace captured
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <stdio_ext.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -153,4 +153,4 @@ int daemon(int stay, int keep) noexcept {
 
 }  // namespace captured
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

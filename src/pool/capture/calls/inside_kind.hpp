@@ -8,7 +8,7 @@
 #include <cstring>
 #include <span>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 inline constexpr std::size_t magic_bytes = 4;
 using Magic = std::array<unsigned char, magic_bytes>;
@@ -27,4 +27,4 @@ using Magic = std::array<unsigned char, magic_bytes>;
            });
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

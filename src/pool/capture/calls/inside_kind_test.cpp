@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-namespace forebay::entry {
+namespace forebay::capture {
 namespace {
 
 bool is_known(std::string_view begin) { return is_read_inside(std::as_bytes(std::span{begin})); }
@@ -31,4 +31,4 @@ TEST(InsideKind, OthersDoNot) {
 }
 
 }  // namespace
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -156,4 +156,4 @@ int ioctl(int fd, unsigned long request, void* argument) noexcept {
 
 }  // namespace captured
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -9,7 +9,7 @@
 #include <optional>
 #include <pthread.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -125,4 +125,4 @@ std::size_t fread_unlocked_chk(void* to, std::size_t room, std::size_t size, std
 
 }  // namespace captured
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -25,7 +25,7 @@ extern "C" {
 // NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 }
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -170,4 +170,4 @@ int mlockall(int flags) noexcept {
 
 }  // namespace captured
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <fcntl.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -33,10 +33,10 @@ std::int64_t origin_of(int fd, int whence) noexcept {
     std::int64_t at = the_kernels;
     if (held) {
         const Place place{*held, fd};
-        switch (footing(place)) {
-            case Footing::pooled: at = origin(place, whence); break;
-            case Footing::passed: break;
-            case Footing::lost: at = the_kernels - EIO; break;
+        switch (route(place)) {
+            case FileRoute::pooled: at = origin(place, whence); break;
+            case FileRoute::passed: break;
+            case FileRoute::lost: at = the_kernels - EIO; break;
         }
     }
     errno = before;
@@ -122,4 +122,4 @@ int lockf(int fd, int command, off_t bytes) noexcept {
 
 }  // namespace captured
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

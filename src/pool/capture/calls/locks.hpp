@@ -3,10 +3,10 @@
 // such a range is given to it as counted from the file's beginning.
 #pragma once
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 [[nodiscard]] bool is_record_lock(int command) noexcept;
 // As fcntl.
 int record_lock(int fd, int command, void* argument) noexcept;
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

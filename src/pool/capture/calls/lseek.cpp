@@ -6,7 +6,7 @@
 
 #include <cerrno>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -77,4 +77,4 @@ off_t lseek(int fd, off_t at, int whence) noexcept {
 
 }  // namespace captured
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -12,7 +12,7 @@
 
 #include <cerrno>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -110,4 +110,4 @@ int munmap_by_number(void* at, size_t bytes) noexcept {
 
 }  // namespace captured
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

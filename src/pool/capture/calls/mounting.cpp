@@ -14,7 +14,7 @@
 #include <optional>
 #include <sys/mount.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -116,4 +116,4 @@ int mount_setattr(int folder, const char* path, unsigned flags, mount_attr* want
 
 }  // namespace captured
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <type_traits>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 // Not 0: a call by this number may be ours. system_call.S knows the size.
 using NumberTable = std::array<unsigned char, 512>;
@@ -50,4 +50,4 @@ long word(Result result) noexcept {
     return kernel::word_of(result);
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -14,7 +14,7 @@
 #include <fcntl.h>
 #include <limits>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -108,8 +108,8 @@ int switch_file(int fd, unsigned long request, void* argument) noexcept {
     }
     const int before = errno;
     const Place place{*held, fd};
-    const Footing here = footing(place);
-    if (here == Footing::lost) {
+    const FileRoute here = route(place);
+    if (here == FileRoute::lost) {
         return fail(EIO);
     }
     const bool known = connection.reached() && connection.life() == Connection::Life::lives &&
@@ -122,4 +122,4 @@ int switch_file(int fd, unsigned long request, void* argument) noexcept {
     return error == 0 ? 0 : fail(error);
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

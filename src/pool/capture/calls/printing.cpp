@@ -15,7 +15,7 @@
 extern "C" int __vsnprintf_chk(char* to, std::size_t bytes, int checks, std::size_t room,
                                const char* format, va_list rest);
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -122,4 +122,4 @@ void backtrace_symbols_fd(void* const* frames, int count, int fd) noexcept {
 
 }  // namespace captured
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -17,7 +17,7 @@
 #include <limits>
 #include <span>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -107,7 +107,7 @@ std::int64_t deposit(Place place, std::span<const std::byte> bytes, std::int64_t
         case pool::Written::Rest::none: return taken;
         case pool::Written::Rest::failed: error = written.error; break;
         case pool::Written::Rest::through: {
-            const pool::Written settled = connection.depositor().settle(file);
+            const pool::Written settled = connection.log_writer().settle(file);
             if (settled.rest == pool::Written::Rest::through) {
                 const std::span<const std::byte> rest = bytes.subspan(written.taken);
                 const ssize_t moved =
@@ -125,7 +125,7 @@ std::int64_t deposit(Place place, std::span<const std::byte> bytes, std::int64_t
             [[fallthrough]];
         }
         case pool::Written::Rest::lost:
-            connection.mourn();
+            connection.report_daemon_death();
             error = EIO;
             break;
     }
@@ -134,14 +134,14 @@ std::int64_t deposit(Place place, std::span<const std::byte> bytes, std::int64_t
 
 // `moved`, or minus an errno: where the pool promises to outlive the node, when it does.
 std::int64_t made_durable(Place place, std::int64_t moved) noexcept {
-    const pool::Written durable = connection.depositor().make_durable(place.file.file());
+    const pool::Written durable = connection.log_writer().make_durable(place.file.file());
     switch (durable.rest) {
         case pool::Written::Rest::none:
         case pool::Written::Rest::through: return moved;
         case pool::Written::Rest::failed: return -durable.error;
         case pool::Written::Rest::lost: break;
     }
-    connection.mourn();
+    connection.report_daemon_death();
     return -EIO;
 }
 
@@ -165,7 +165,7 @@ std::int64_t write_at(Place place, Pieces pieces, std::int64_t at) noexcept {
             }
             return there == 0 ? -EFAULT
                               : deposit(place, bytes, at + before, [&](pool::FileId file) noexcept {
-                                    return connection.depositor().put(file, at + before, bytes);
+                                    return connection.log_writer().put(file, at + before, bytes);
                                 });
         });
     return moved > 0 ? made_durable(place, moved) : moved;
@@ -177,7 +177,7 @@ std::int64_t write_lent_at(Place place, const pool::Loan& part, std::int64_t at,
     heed_size_limit();
     place.file.wrote.store(true, relaxed);
     const std::int64_t moved = deposit(place, part.bytes, at, [&](pool::FileId file) noexcept {
-        const pool::Written written = connection.depositor().put_lent(file, at, part);
+        const pool::Written written = connection.log_writer().put_lent(file, at, part);
         taken = written.taken > 0;
         return written;
     });
@@ -448,4 +448,4 @@ ssize_t write_lent(int fd, const pool::LentBytes* part, off_t at, bool* taken) n
         });
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

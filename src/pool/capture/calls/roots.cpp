@@ -9,7 +9,7 @@
 
 #include <cerrno>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -46,4 +46,4 @@ int chroot(const char* folder) noexcept {
 
 }  // namespace captured
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

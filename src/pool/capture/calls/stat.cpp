@@ -17,7 +17,7 @@
 #include <limits>
 #include <optional>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -240,4 +240,4 @@ int utime(const char* path, const utimbuf* times) noexcept {
 
 }  // namespace captured
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -12,7 +12,7 @@
 #include <fcntl.h>
 #include <linux/falloc.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -98,16 +98,16 @@ int ftruncate(int fd, off_t bytes) noexcept {
         return real::ftruncate(fd, bytes);
     }
     const Place place{*held, fd};
-    const Footing here = footing(place);
-    const bool told = here == Footing::passed && connection.life() == Connection::Life::lives &&
+    const FileRoute here = route(place);
+    const bool told = here == FileRoute::passed && connection.life() == Connection::Life::lives &&
                       held->connection.load(std::memory_order_relaxed) == connection.number();
-    if (here == Footing::passed && !told) {
+    if (here == FileRoute::passed && !told) {
         return real::ftruncate(fd, bytes);
     }
-    if (here != Footing::lost && is_beyond_size_limit(bytes) && bytes > size_of(place)) {
+    if (here != FileRoute::lost && is_beyond_size_limit(bytes) && bytes > size_of(place)) {
         return real::ftruncate(fd, bytes);  // fails, and the signal comes
     }
-    return here == Footing::lost ? fail(EIO) : done(truncate(place, bytes));
+    return here == FileRoute::lost ? fail(EIO) : done(truncate(place, bytes));
 }
 
 int truncate(const char* path, off_t bytes) noexcept {
@@ -152,4 +152,4 @@ int posix_fallocate(int fd, off_t at, off_t bytes) noexcept {
 
 }  // namespace captured
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

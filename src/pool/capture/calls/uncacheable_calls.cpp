@@ -11,7 +11,7 @@
 
 #include <cerrno>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 // The source of a copy that the kernel makes: drained, and the kernel has its offset.
 int prepare_source(int fd) noexcept {
@@ -120,4 +120,4 @@ int io_uring_queue_init_mem(unsigned entries, void* ring, void* parameters, void
 
 }  // namespace captured
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

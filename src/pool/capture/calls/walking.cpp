@@ -10,7 +10,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -103,7 +103,7 @@ int ftw(const char* path, FtwVisit* visit, int depth) noexcept {
     }
     const Walk before = own_walk();
     own_walk() = {.visit = visit};
-    const int said = real::ftw(path, &entry::visit, depth);
+    const int said = real::ftw(path, &capture::visit, depth);
     own_walk() = before;
     return said;
 }
@@ -133,4 +133,4 @@ FTSENT* fts_children(FTS* tree, int options) noexcept {
 
 }  // namespace captured
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

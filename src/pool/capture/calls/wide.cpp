@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstdio>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -48,4 +48,4 @@ int fwide(FILE* stream, int orientation) noexcept {
 
 }  // namespace captured
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -3,9 +3,9 @@
 
 #include <cstdio>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 // True: libc may have wide characters of the stream. Else with errno, and the stream has an error.
 [[nodiscard]] bool ready_for_wide(FILE* stream) noexcept;
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

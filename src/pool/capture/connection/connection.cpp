@@ -22,7 +22,7 @@
 #include <span>
 #include <utility>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -38,8 +38,8 @@ int moved_up(int fd) noexcept {
     return high;
 }
 
-bool send_question(int socket, const wire::Question& question, int descriptor) noexcept {
-    iovec bytes{const_cast<wire::Question*>(&question), sizeof question};
+bool send_question(int socket, const protocol::Question& question, int descriptor) noexcept {
+    iovec bytes{const_cast<protocol::Question*>(&question), sizeof question};
     alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof descriptor)> control{};
     msghdr message{};
     message.msg_iov = &bytes;
@@ -248,9 +248,9 @@ const char* Connection::connect_and_greet(Received& greeting, bool last_try) noe
     if (const char* const problem = connect_to_daemon(socket_.load(relaxed))) {
         return problem;
     }
-    wire::Question hello;
+    protocol::Question hello;
     hello.number = process_;
-    hello.flags = last_try ? wire::last_try : 0;
+    hello.flags = last_try ? protocol::last_try : 0;
     greeting = exchange(hello, -1);
     if (!greeting.came) {
         // It had no descriptor for so much as an answer, and is making room.
@@ -287,12 +287,12 @@ const char* Connection::map(Received& greeting) noexcept {
     bell_.store(moved_up(greeting.descriptors[2]), relaxed);
     greeting.descriptors[2] = -1;
     client_ = greeting.reply.client;
-    depositor_.emplace(*directory_, log_, client_, *this);
+    log_writer_.emplace(*directory_, log_, client_, *this);
     // Without it, all that is not deposited is read from the file itself.
     clean_bytes_ = std::size_t{directory_->header.clean_blocks.load(relaxed)} * pool::block_bytes;
     clean_ = clean_bytes_ == 0 ? nullptr : map_whole(greeting.descriptors[3], {clean_bytes_});
     reader_.emplace(*directory_, *this,
-                    pool::Ahead{.wishes = &*depositor_, .client = client_, .blocks = clean_});
+                    pool::Ahead{.wishes = &*log_writer_, .client = client_, .blocks = clean_});
     number_.fetch_add(1, relaxed);
     unmapped(std::exchange(inherited_, nullptr), sizeof(pool::Directory));
     return nullptr;
@@ -347,7 +347,7 @@ void Connection::forget(Table table) noexcept {
         lent = {};
     }
     own_name_.store(0, relaxed);
-    depositor_.reset();
+    log_writer_.reset();
     reader_.reset();
     readings_.store(0, relaxed);
     turn_.store(0, relaxed);
@@ -358,10 +358,11 @@ void Connection::forget(Table table) noexcept {
     errno = before;
 }
 
-Connection::Received Connection::exchange(const wire::Question& question, int descriptor) noexcept {
+Connection::Received Connection::exchange(const protocol::Question& question,
+                                          int descriptor) noexcept {
     const int socket = socket_.load(relaxed);
     Received received;
-    std::array<std::byte, sizeof(wire::Reply)> bytes;
+    std::array<std::byte, sizeof(protocol::Reply)> bytes;
     const ssize_t moved = send_question(socket, question, descriptor)
                               ? receive(socket, bytes, received.descriptors, yielding_)
                               : -1;
@@ -369,7 +370,7 @@ Connection::Received Connection::exchange(const wire::Question& question, int de
         errno = moved == 0 ? ECONNRESET : errno;
         return received;
     }
-    const auto said = wire::reply_of(std::span{bytes}.first(static_cast<std::size_t>(moved)));
+    const auto said = protocol::reply_of(std::span{bytes}.first(static_cast<std::size_t>(moved)));
     received.came = said.has_value() && said->ask == question.ask;
     if (received.came) {
         received.reply = *said;
@@ -379,13 +380,13 @@ Connection::Received Connection::exchange(const wire::Question& question, int de
     return received;
 }
 
-std::optional<wire::Reply> Connection::ask(const wire::Question& question,
-                                           int descriptor) noexcept {
+std::optional<protocol::Reply> Connection::ask(const protocol::Question& question,
+                                               int descriptor) noexcept {
     if ((!reached() && !stays_out()) || !is_ours()) {
         return std::nullopt;
     }
     const int before = errno;
-    std::optional<wire::Reply> reply;
+    std::optional<protocol::Reply> reply;
     {
         const Turn turn{*this};
         const Received received = exchange(question, descriptor);
@@ -397,13 +398,13 @@ std::optional<wire::Reply> Connection::ask(const wire::Question& question,
         }
     }
     if (!reply && reached() && life() == Life::dead) {
-        mourn();
+        report_daemon_death();
     }
     errno = before;
     return reply;
 }
 
-void Connection::mourn() noexcept {
+void Connection::report_daemon_death() noexcept {
     if (!told_.exchange(true, relaxed)) {
         const bool dead = life() == Life::dead;
         say("files of the pool fail from now on",
@@ -497,4 +498,4 @@ bool Connection::fill(std::byte* to, std::span<const std::byte> bytes) noexcept 
     return log_file_.write(static_cast<std::size_t>(to - log_.base()), bytes);
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

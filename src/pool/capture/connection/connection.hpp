@@ -18,7 +18,7 @@
 #include <sys/types.h>
 #include <sys/un.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 inline constexpr std::int64_t nanoseconds = 1'000'000'000;  // in a second
 
@@ -62,16 +62,16 @@ public:
 
     // All of these where it was reached.
     [[nodiscard]] const pool::Directory& directory() const noexcept { return *directory_; }
-    [[nodiscard]] pool::Depositor& depositor() noexcept { return *depositor_; }
+    [[nodiscard]] pool::LogWriter& log_writer() noexcept { return *log_writer_; }
     [[nodiscard]] pool::Reader& reader() noexcept { return *reader_; }
 
     // Where it was reached, or stays out. nullopt: the daemon is not there any more, which is told
     // once if it is dead. Blocks signals: a handler may ask, too. `descriptor` travels with the
     // question.
-    [[nodiscard]] std::optional<wire::Reply> ask(const wire::Question& question,
-                                                 int descriptor = -1) noexcept;
+    [[nodiscard]] std::optional<protocol::Reply> ask(const protocol::Question& question,
+                                                     int descriptor = -1) noexcept;
     // Tells once that the daemon is dead.
-    void mourn() noexcept;
+    void report_daemon_death() noexcept;
 
     // Whether the descriptor is the connection's own, which a program never has the use of.
     [[nodiscard]] bool owns(int fd) const noexcept {
@@ -132,7 +132,7 @@ private:
     // Descriptors that came with a reply; all are closed, but one that was taken out.
     struct Received {
         static constexpr std::size_t most = 4;
-        wire::Reply reply;
+        protocol::Reply reply;
         std::array<int, most> descriptors{-1, -1, -1, -1};
         bool came = false;
     };
@@ -158,7 +158,7 @@ private:
     void disconnect(bool but_for_the_socket = false) noexcept;
     void unmap() noexcept;
     void forget_logs_that_are_gone() noexcept;
-    [[nodiscard]] Received exchange(const wire::Question& question, int descriptor) noexcept;
+    [[nodiscard]] Received exchange(const protocol::Question& question, int descriptor) noexcept;
     [[nodiscard]] std::byte* map_log(std::uint32_t client) noexcept;
     [[nodiscard]] pool::Log mapped_or_drained(std::uint32_t client) noexcept;
     void retire(std::byte* log) noexcept;
@@ -183,7 +183,7 @@ private:
     pool::Log log_;
     const std::byte* clean_ = nullptr;  // null: nothing is read ahead
     std::size_t clean_bytes_ = 0;
-    std::optional<pool::Depositor> depositor_;
+    std::optional<pool::LogWriter> log_writer_;
     std::optional<pool::Reader> reader_;
     std::array<OtherLog, pool::clients_max> others_{};
     std::atomic<std::size_t> others_mapped_{0};
@@ -193,4 +193,4 @@ private:
     std::array<LentLog, lent_logs_max> lent_logs_{};  // of others; changed by whose turn it is
 };
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

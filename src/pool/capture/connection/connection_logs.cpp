@@ -8,7 +8,7 @@
 #include <sys/random.h>
 #include <utility>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 pool::Log Connection::log_of(std::uint32_t client) noexcept {
     if (client == client_) {
@@ -64,8 +64,8 @@ pool::Log Connection::mapped_or_drained(std::uint32_t client) noexcept {
         return pool::Log{mapped};
     }
     if (directory_->clients[client].log.load(std::memory_order_acquire) != 0) {
-        wire::Question question;
-        question.ask = wire::Ask::drain;
+        protocol::Question question;
+        question.ask = protocol::Ask::drain;
         static_cast<void>(ask(question));
     }
     return {};
@@ -97,8 +97,8 @@ std::span<const std::byte> Connection::mapped_behind(const std::byte* at) const 
 
 std::byte* Connection::map_log(std::uint32_t client) noexcept {
     const int before = errno;
-    wire::Question question;
-    question.ask = wire::Ask::log;
+    protocol::Question question;
+    question.ask = protocol::Ask::log;
     question.number = client;
     const Turn turn{*this};
     OtherLog& other = others_[client];
@@ -130,8 +130,8 @@ std::uint64_t Connection::lend_log() noexcept {
     if (own_name_.load(std::memory_order_acquire) != 0) {
         return own_name_.load(relaxed);
     }
-    wire::Question question;
-    question.ask = wire::Ask::lend;
+    protocol::Question question;
+    question.ask = protocol::Ask::lend;
     if (::getrandom(&question.group, sizeof question.group, 0) !=
         static_cast<ssize_t>(sizeof question.group)) {
         return 0;
@@ -159,8 +159,8 @@ std::byte* Connection::reach_log(std::uint64_t name) noexcept {
         room = room == nullptr && one.name == 0 ? &one : room;
     }
     if (room != nullptr) {
-        wire::Question question;
-        question.ask = wire::Ask::borrow;
+        protocol::Question question;
+        question.ask = protocol::Ask::borrow;
         question.group = name;
         const Received received = exchange(question, -1);
         std::byte* const base = received.came && received.reply.error == 0
@@ -192,4 +192,4 @@ void Connection::retire(std::byte* log) noexcept {
     }
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

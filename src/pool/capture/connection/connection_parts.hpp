@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 inline constexpr timespec nap{.tv_sec = 0, .tv_nsec = 10'000'000};
 
@@ -73,4 +73,4 @@ private:
     kernel::Signals signals_;
 };
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -6,7 +6,7 @@
 
 #include <cerrno>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 std::uint64_t lend_log() noexcept {
     return capturing() && connection.reach() ? connection.lend_log() : 0;
@@ -21,7 +21,7 @@ bool lend(int fd, std::size_t bytes, pool::LentBytes* lent) noexcept {
     const int done = on(
         fd, []() noexcept { return 0; },
         [&](Place place) noexcept {
-            const auto loan = connection.depositor().lend(place.file.file(), bytes);
+            const auto loan = connection.log_writer().lend(place.file.file(), bytes);
             if (loan) {
                 *lent = {.position = loan->position,
                          .place = loan->place,
@@ -36,12 +36,12 @@ bool lend(int fd, std::size_t bytes, pool::LentBytes* lent) noexcept {
 
 void give_back(const pool::LentBytes* part) noexcept {
     if (connection.reached()) {
-        connection.depositor().give_back({.position = part->position,
-                                          .place = part->place,
-                                          .bytes = {part->begin, part->bytes}});
+        connection.log_writer().give_back({.position = part->position,
+                                           .place = part->place,
+                                           .bytes = {part->begin, part->bytes}});
     }
 }
 
 void prepare(std::byte* begin, std::size_t bytes) noexcept { connection.prepare(begin, bytes); }
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <sys/types.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 [[nodiscard]] std::uint64_t lend_log() noexcept;
 [[nodiscard]] std::byte* reach_log(std::uint64_t name) noexcept;
@@ -18,4 +18,4 @@ namespace forebay::entry {
 void give_back(const pool::LentBytes* part) noexcept;
 void prepare(std::byte* begin, std::size_t bytes) noexcept;
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -105,4 +105,4 @@ bool LogFile::write(std::size_t place, std::span<const std::byte> bytes) noexcep
     return done;
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -8,7 +8,7 @@
 #include <span>
 #include <sys/types.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 class LogFile {
 public:
@@ -44,4 +44,4 @@ private:
     ino_t inode_ = 0;
 };
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

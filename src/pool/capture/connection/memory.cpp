@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <fcntl.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -164,4 +164,4 @@ void Memory::forget(const void* at, std::size_t bytes) noexcept {
     }
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

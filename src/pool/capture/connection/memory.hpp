@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 // What was found to be there is remembered, so that a program that uses the same memory again pays
 // a comparison. It is forgotten where the program unmaps or protects it, and where newer findings
@@ -58,4 +58,4 @@ private:
     Places writable_{};
 };
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 namespace {
 
 constexpr std::size_t granule = std::size_t{1} << 16;
@@ -102,4 +102,4 @@ TEST(Memory, AsksNothingWhereThereIsNothing) {
 }
 
 }  // namespace
-}  // namespace forebay::entry
+}  // namespace forebay::capture

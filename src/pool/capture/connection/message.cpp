@@ -11,7 +11,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -68,4 +68,4 @@ void say(const char* problem, const char* why, const char* next) noexcept {
     errno = before;
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

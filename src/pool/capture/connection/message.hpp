@@ -1,9 +1,9 @@
 // What a user is told on standard error, in one sentence a problem.
 #pragma once
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 // forebay: problem (why). What to do next.
 void say(const char* problem, const char* why, const char* next) noexcept;
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

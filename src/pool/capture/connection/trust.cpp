@@ -10,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -68,4 +68,4 @@ pid_t daemon_of(const char* told, const char* socket) noexcept {
     return is_of_it && process <= most ? process : 0;
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

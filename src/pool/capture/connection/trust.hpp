@@ -4,7 +4,7 @@
 
 #include <sys/types.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 // Before connecting: null, or what is wrong with the folder of the socket, which has to be this
 // user's and closed to others. One that is not there is for connect() to tell.
@@ -18,4 +18,4 @@ namespace forebay::entry {
 // What `forebay run` says of the daemon of this socket, as "PROCESS:SOCKET"; 0: nothing.
 [[nodiscard]] pid_t daemon_of(const char* told, const char* socket) noexcept;
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 namespace {
 
 class Folder {
@@ -114,4 +114,4 @@ TEST(Trust, RunNamesTheDaemonOfItsOwnSocketOnly) {
 }
 
 }  // namespace
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -14,7 +14,7 @@
 #include <linux/close_range.h>
 #include <utility>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -35,7 +35,7 @@ int farewell(Place place) noexcept {
         return 0;
     }
     if (connection.life() == Connection::Life::dead) {
-        connection.mourn();
+        connection.report_daemon_death();
         return EIO;
     }
     const bool wrote = place.file.wrote.load(std::memory_order_relaxed);
@@ -227,4 +227,4 @@ void closefrom(int first) noexcept {
 
 }  // namespace captured
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -92,4 +92,4 @@ int sendmmsg(int socket, mmsghdr* messages, unsigned count, int flags) noexcept 
 
 }  // namespace captured
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

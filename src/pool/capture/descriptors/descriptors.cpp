@@ -4,7 +4,7 @@
 
 #include "foundation/base/atomics.hpp"
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -96,4 +96,4 @@ void Descriptors::recount() noexcept {
     }
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 inline constexpr int descriptors_max = 65536;             // numbers below this can be captured
 inline constexpr std::size_t descriptions_max = 1 << 13;  // open at a time
@@ -54,7 +54,7 @@ struct alignas(64) Description {
 // library's file.
 struct alignas(64) Guess {
     std::atomic<bool> taken;
-    std::optional<pool::Foresight> ahead;
+    std::optional<pool::ReadAheadPolicy> ahead;
 };
 
 // While it lives, nobody else has the guess; null, where somebody else has it.
@@ -69,7 +69,9 @@ public:
             guess_.taken.store(false, std::memory_order_release);
         }
     }
-    [[nodiscard]] pool::Foresight* get() const noexcept { return got_ ? &*guess_.ahead : nullptr; }
+    [[nodiscard]] pool::ReadAheadPolicy* get() const noexcept {
+        return got_ ? &*guess_.ahead : nullptr;
+    }
 
 private:
     Guess& guess_;
@@ -131,4 +133,4 @@ private:
     std::atomic<int> end_{0};
 };
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -45,4 +45,4 @@ int doubled_out_of_the_way(int fd) noexcept {
     return high;
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

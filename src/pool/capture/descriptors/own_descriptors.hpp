@@ -2,7 +2,7 @@
 // have.
 #pragma once
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 // A double beyond what the program may have: the limit is raised for a moment, which needs a
 // privilege where the soft limit is the hard one. -1: it cannot be.
@@ -10,4 +10,4 @@ int doubled_beyond_limit(int fd) noexcept;
 // As above, or else where programs rarely look. -1: there is no descriptor left.
 int doubled_out_of_the_way(int fd) noexcept;
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -16,7 +16,7 @@
 #include <cerrno>
 #include <sched.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -116,4 +116,4 @@ int unshare(int flags) noexcept {
 
 }  // namespace captured
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -6,7 +6,7 @@
 // ends, so that nobody else pools them meanwhile.
 #pragma once
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 // All files leave, and nothing is tracked from now on. 0 or an errno: a file cannot be drained.
 int stop_tracking() noexcept;
@@ -18,4 +18,4 @@ int stop_tracking(int fd) noexcept;
 // that already. 0 or an errno.
 int prepare_own_table() noexcept;
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

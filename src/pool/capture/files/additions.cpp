@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <array>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -137,4 +137,4 @@ std::int64_t blocks_with(const Addition& addition, std::int64_t found, std::int6
     return std::min(found + addition.occupied / sector, std::max(found, whole));
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -9,7 +9,7 @@
 #include <optional>
 #include <sys/types.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 // A file's st_ctime: that of the file system, unless that is the pool's own doing.
 struct ChangeTimes {
@@ -45,4 +45,4 @@ inline constexpr std::int64_t usual_grain = 4096;
 [[nodiscard]] std::int64_t blocks_with(const Addition& addition, std::int64_t found,
                                        std::int64_t size, std::int64_t grain) noexcept;
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

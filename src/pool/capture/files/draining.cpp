@@ -8,7 +8,7 @@
 
 #include <cerrno>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -88,8 +88,8 @@ int drain_all() noexcept {
         (connection.reached() && connection.life() != Connection::Life::lives)) {
         return 0;
     }
-    wire::Question question;
-    question.ask = wire::Ask::drain;
+    protocol::Question question;
+    question.ask = protocol::Ask::drain;
     const auto reply = connection.ask(question);
     if (reply) {
         return reply->error;
@@ -98,4 +98,4 @@ int drain_all() noexcept {
     return connection.reached() && connection.life() != Connection::Life::ended ? EIO : 0;
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

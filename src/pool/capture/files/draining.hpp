@@ -5,7 +5,7 @@
 
 #include <sys/types.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 // What was written before, by whomever, is in the file system. 0 or an errno; a file that is not
 // there, or not the pool's, has nothing to be drained.
@@ -17,4 +17,4 @@ namespace forebay::entry {
 // Everything in the pool, whoever wrote it.
 [[nodiscard]] int drain_all() noexcept;
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

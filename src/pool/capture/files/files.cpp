@@ -16,14 +16,14 @@
 #include <sched.h>
 #include <string_view>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
 bool may_write(int flags) noexcept { return (flags & O_ACCMODE) != O_RDONLY; }
 
-wire::Question about(const Description& file, wire::Ask ask) noexcept {
-    wire::Question question;
+protocol::Question about(const Description& file, protocol::Ask ask) noexcept {
+    protocol::Question question;
     question.ask = ask;
     question.slot = file.file().slot;
     question.generation = file.file().generation;
@@ -35,7 +35,7 @@ constexpr auto nothing_is_left = []() noexcept { return 0; };
 
 // 0 or an errno. `ended`: a system call that does it where the daemon has ended in good order.
 template <class Ended>
-int ask(const wire::Question& question, const Ended& ended) noexcept {
+int ask(const protocol::Question& question, const Ended& ended) noexcept {
     const auto reply = connection.ask(question);
     if (reply) {
         return reply->error;
@@ -46,7 +46,7 @@ int ask(const wire::Question& question, const Ended& ended) noexcept {
     return ended() == 0 ? 0 : errno;
 }
 
-int ask(const wire::Question& question) noexcept { return ask(question, nothing_is_left); }
+int ask(const protocol::Question& question) noexcept { return ask(question, nothing_is_left); }
 
 enum class Introduced {
     yes,
@@ -57,14 +57,14 @@ enum class Introduced {
 
 // Tells the daemon of the file over the present connection.
 Introduced introduce(Place place, std::string_view path, pool::Reason through) noexcept {
-    wire::Question question;
-    question.ask = wire::Ask::open;
+    protocol::Question question;
+    question.ask = protocol::Ask::open;
     const bool deposits =
         may_write(place.file.flags.load(relaxed)) && !place.file.beside.load(relaxed);
-    question.flags = deposits ? wire::for_writing : 0;
+    question.flags = deposits ? protocol::for_writing : 0;
     question.group = through == pool::Reason::none ? grouping().group : 0;
     if (through != pool::Reason::none) {
-        question.flags |= wire::through_only;
+        question.flags |= protocol::through_only;
         question.number = static_cast<std::int64_t>(through);
     }
     struct stat found{};
@@ -166,8 +166,8 @@ int if_captured(int fd, Act act) noexcept {
     int error = 0;
     if (held) {
         const Place place{*held, fd};
-        const Footing here = footing(place);
-        error = here == Footing::lost ? EIO : act(place, here);
+        const FileRoute here = route(place);
+        error = here == FileRoute::lost ? EIO : act(place, here);
     }
     errno = before;
     return error;
@@ -177,7 +177,7 @@ int if_captured(int fd, Act act) noexcept {
 
 int let_go(Description& held) noexcept {
     const bool known = held.connection.load(relaxed) == connection.number();
-    const wire::Question question = about(held, wire::Ask::close);
+    const protocol::Question question = about(held, protocol::Ask::close);
     if (!Descriptors::drop(held) || !known || !connection.reached() ||
         connection.life() != Connection::Life::lives) {
         return 0;
@@ -199,36 +199,36 @@ Held::Held(int fd) noexcept {
     }
 }
 
-Footing footing(Place place) noexcept {
+FileRoute route(Place place) noexcept {
     const bool passes = place.file.passes.load(std::memory_order_acquire);
     const bool introduced =
         place.file.connection.load(std::memory_order_acquire) == connection.number() &&
         connection.reached();
     if (passes && introduced) {
         if (place.file.beside.load(relaxed) || !came_back(place)) {
-            return Footing::passed;
+            return FileRoute::passed;
         }
         place.file.passes.store(false, std::memory_order_release);
-        return Footing::pooled;
+        return FileRoute::pooled;
     }
     if (introduced) {
         switch (connection.life()) {
-            case Connection::Life::lives: return Footing::pooled;
-            case Connection::Life::dead: connection.mourn(); return Footing::lost;
-            case Connection::Life::ended: give_up(place); return Footing::passed;
+            case Connection::Life::lives: return FileRoute::pooled;
+            case Connection::Life::dead: connection.report_daemon_death(); return FileRoute::lost;
+            case Connection::Life::ended: give_up(place); return FileRoute::passed;
         }
     }
     PathBuffer buffer;
     const pool::Reason through = passes ? pool::Reason::inherited : pool::Reason::none;
     if (connection.reach() &&
         introduce(place, path_of(place.fd, buffer), through) == Introduced::yes) {
-        return passes ? Footing::passed : Footing::pooled;
+        return passes ? FileRoute::passed : FileRoute::pooled;
     }
     if (!passes && connection.life() == Connection::Life::ended) {
         give_up(place);
-        return Footing::passed;
+        return FileRoute::passed;
     }
-    return passes ? Footing::passed : Footing::lost;
+    return passes ? FileRoute::passed : FileRoute::lost;
 }
 
 namespace {
@@ -390,7 +390,7 @@ int leave(Place place, pool::Reason reason) noexcept {
         return 0;
     }
     put_offset_into_kernel(place);
-    wire::Question question = about(place.file, wire::Ask::leave);
+    protocol::Question question = about(place.file, protocol::Ask::leave);
     question.number = static_cast<std::int64_t>(reason);
     const int error = ask(question);
     if (error == 0) {
@@ -400,8 +400,8 @@ int leave(Place place, pool::Reason reason) noexcept {
 }
 
 int settle(pool::FileId file) noexcept {
-    wire::Question question;
-    question.ask = wire::Ask::settle;
+    protocol::Question question;
+    question.ask = protocol::Ask::settle;
     question.slot = file.slot;
     question.generation = file.generation;
     const int error = ask(question);
@@ -409,14 +409,14 @@ int settle(pool::FileId file) noexcept {
 }
 
 int adjust(Place place, const Adjusting& wanted) noexcept {
-    wire::Question question = about(place.file, wire::Ask::adjust);
+    protocol::Question question = about(place.file, protocol::Ask::adjust);
     question.number = wanted.window;
-    question.flags = wanted.back ? wire::comes_back : 0;
+    question.flags = wanted.back ? protocol::comes_back : 0;
     return ask(question);
 }
 
 int leave_if_captured(int fd, pool::Reason reason) noexcept {
-    return if_captured(fd, [&](Place place, Footing) noexcept { return leave(place, reason); });
+    return if_captured(fd, [&](Place place, FileRoute) noexcept { return leave(place, reason); });
 }
 
 int drain(Place place) noexcept {
@@ -426,12 +426,12 @@ int drain(Place place) noexcept {
         return static_cast<int>(-size);
     }
     const pool::FileSlot& slot = connection.directory().files[place.file.file().slot];
-    return pending(slot) ? ask(about(place.file, wire::Ask::sync)) : 0;
+    return pending(slot) ? ask(about(place.file, protocol::Ask::sync)) : 0;
 }
 
 int drain_if_captured(int fd) noexcept {
-    return if_captured(fd, [](Place place, Footing here) noexcept {
-        return here == Footing::pooled ? drain(place) : 0;
+    return if_captured(fd, [](Place place, FileRoute here) noexcept {
+        return here == FileRoute::pooled ? drain(place) : 0;
     });
 }
 
@@ -446,14 +446,14 @@ int drain_to_change(Place place) noexcept {
     if (!pending(slot) && slot.stamped_ns.load(relaxed) == 0) {
         return 0;
     }
-    wire::Question question = about(place.file, wire::Ask::sync);
-    question.flags = wire::before_change;
+    protocol::Question question = about(place.file, protocol::Ask::sync);
+    question.flags = protocol::before_change;
     return ask(question);
 }
 
 int drain_to_change_if_captured(int fd) noexcept {
-    return if_captured(fd, [](Place place, Footing here) noexcept {
-        return here == Footing::pooled ? drain_to_change(place) : 0;
+    return if_captured(fd, [](Place place, FileRoute here) noexcept {
+        return here == FileRoute::pooled ? drain_to_change(place) : 0;
     });
 }
 
@@ -470,8 +470,8 @@ bool is_through(const Description& file) noexcept {
 }  // namespace
 
 int sync(Place place) noexcept {
-    wire::Question question = about(place.file, wire::Ask::sync);
-    question.flags = wire::to_storage;
+    protocol::Question question = about(place.file, protocol::Ask::sync);
+    question.flags = protocol::to_storage;
     const int error = ask(question, [place]() noexcept { return kernel::fsync(place.fd); });
     if (error != 0 || !is_through(place.file)) {
         return error;
@@ -483,7 +483,7 @@ int truncate(Place place, std::int64_t bytes) noexcept {
     const auto itself = [place, bytes]() noexcept { return kernel::ftruncate(place.fd, bytes); };
     int error = ESTALE;
     if (!is_through(place.file)) {
-        wire::Question question = about(place.file, wire::Ask::truncate);
+        protocol::Question question = about(place.file, protocol::Ask::truncate);
         question.number = bytes;
         error = ask(question, itself);
     }
@@ -522,8 +522,8 @@ std::int64_t size_of(Place place) noexcept {
 }
 
 int drain_and_close(dev_t device, ino_t inode) noexcept {
-    wire::Question question;
-    question.ask = wire::Ask::run;
+    protocol::Question question;
+    question.ask = protocol::Ask::run;
     question.number = static_cast<std::int64_t>(device);
     question.inode = inode;
     const auto reply = connection.ask(question);
@@ -548,4 +548,4 @@ std::optional<pool::FileId> known(dev_t device, ino_t inode) noexcept {
     return std::nullopt;
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

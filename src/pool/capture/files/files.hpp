@@ -10,7 +10,7 @@
 #include <optional>
 #include <sys/types.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 // Beyond, the kernel is asked whether the file system has such an offset.
 inline constexpr std::int64_t sure_max = std::int64_t{1} << 40;
@@ -49,13 +49,13 @@ private:
     Description* held_ = nullptr;
 };
 
-enum class Footing {
+enum class FileRoute {
     pooled,  // over the pool
     passed,  // libc's business
     lost,    // the daemon is dead: EIO
 };
 // A forked child makes its files known anew here.
-[[nodiscard]] Footing footing(Place place) noexcept;
+[[nodiscard]] FileRoute route(Place place) noexcept;
 
 // How a descriptor came about.
 struct Opening {
@@ -110,11 +110,11 @@ int settle(pool::FileId file) noexcept;
 template <class Pass, class Own>
 auto on(int fd, const Pass& pass, const Own& own) noexcept -> decltype(pass());
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture
 
 #include "pool/capture/processes/process.hpp"
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 template <class Pass, class Own>
 auto on(int fd, const Pass& pass, const Own& own) noexcept -> decltype(pass()) {
@@ -124,12 +124,12 @@ auto on(int fd, const Pass& pass, const Own& own) noexcept -> decltype(pass()) {
     const int before = errno;
     {
         const Held held{fd};
-        const Footing here = held ? footing({*held, fd}) : Footing::passed;
-        if (here == Footing::lost) {
+        const FileRoute here = held ? route({*held, fd}) : FileRoute::passed;
+        if (here == FileRoute::lost) {
             errno = EIO;
             return -1;
         }
-        if (here == Footing::pooled) {
+        if (here == FileRoute::pooled) {
             const auto result = own(Place{*held, fd});
             if (result != -1) {
                 errno = before;
@@ -142,4 +142,4 @@ auto on(int fd, const Pass& pass, const Own& own) noexcept -> decltype(pass()) {
     return pass();
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <utility>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -46,4 +46,4 @@ int settle(dev_t device, ino_t inode) noexcept {
     return file ? settle(*file) : fail(ENOENT);
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <sys/types.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 [[nodiscard]] std::uint32_t nodes_of_job() noexcept;
 void group_opens(std::uint64_t group) noexcept;
@@ -12,4 +12,4 @@ void group_opens(std::uint64_t group) noexcept;
 [[nodiscard]] bool knows(dev_t device, ino_t inode) noexcept;
 [[nodiscard]] int settle(dev_t device, ino_t inode) noexcept;
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

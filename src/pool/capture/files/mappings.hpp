@@ -7,7 +7,7 @@
 #include <atomic>
 #include <cstddef>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 class Mappings {
 public:
@@ -68,4 +68,4 @@ private:
     std::atomic<std::size_t> count_{0};
 };
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <fcntl.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -55,11 +55,11 @@ int drain_everything() noexcept {
         return 0;
     }
     const int before = errno;
-    wire::Question question;
-    question.ask = wire::Ask::drain;
+    protocol::Question question;
+    question.ask = protocol::Ask::drain;
     const auto reply = connection.ask(question);
     errno = before;
     return reply ? reply->error : EIO;
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -3,7 +3,7 @@
 
 #include "pool/protocol/directory.hpp"
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 // What was written before is in the file system. `flags` are fstatat's. 0 or an errno.
 int drain_named(int folder, const char* path, int flags) noexcept;
@@ -12,4 +12,4 @@ int leave_named(int folder, const char* path, int flags, pool::Reason reason) no
 // Everything in the pool of this node is in the file system, whoever wrote it. 0 or an errno.
 int drain_everything() noexcept;
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

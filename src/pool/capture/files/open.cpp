@@ -14,7 +14,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -173,4 +173,4 @@ int pidfd_getfd(int process, int fd, unsigned flags) noexcept {
 
 }  // namespace captured
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -14,7 +14,7 @@
 #include <cstring>
 #include <fcntl.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 void OtherNames::map(const char* socket) noexcept {
     const int before = errno;
@@ -55,4 +55,4 @@ bool is_known_by_inode(const struct stat& found) noexcept {
                               : connection.stays_out();
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

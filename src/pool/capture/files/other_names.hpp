@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 class OtherNames {
 public:
@@ -25,4 +25,4 @@ private:
 // The daemon knows the file, or keeps out of its way for this process.
 [[nodiscard]] bool is_known_by_inode(const struct stat& found) noexcept;
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -12,7 +12,7 @@
 #include <cstring>
 #include <fcntl.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -123,4 +123,4 @@ bool covers(const char* path) noexcept {
     return held;
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

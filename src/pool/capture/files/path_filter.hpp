@@ -5,7 +5,7 @@
 #include <string_view>
 #include <sys/types.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 using PathBuffer = std::array<char, 4096>;
 
@@ -22,4 +22,4 @@ using PathBuffer = std::array<char, 4096>;
 // A path that exists, or will: by itself, or by its folder.
 [[nodiscard]] bool covers(const char* path) noexcept;
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

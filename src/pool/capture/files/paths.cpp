@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 std::size_t PoolPaths::set(std::string_view folders) noexcept {
     std::size_t used = 0;
@@ -50,4 +50,4 @@ bool PoolPaths::hold(std::string_view path) const noexcept {
     return false;
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 class PoolPaths {
 public:
@@ -39,4 +39,4 @@ private:
     std::size_t count_ = 0;
 };
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

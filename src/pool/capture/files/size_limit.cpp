@@ -14,7 +14,7 @@
 #include <sys/resource.h>
 #include <ulimit.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -91,4 +91,4 @@ long ulimit(int command, long amount) noexcept {
 
 }  // namespace captured
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

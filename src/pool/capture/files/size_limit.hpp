@@ -6,11 +6,11 @@
 // one tick (1 to 10 ms) goes beyond a limit that another process has just set.
 #pragma once
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 // Before something is deposited.
 void heed_size_limit() noexcept;
 // Whether there is one that a file of so many bytes would go beyond.
 [[nodiscard]] bool is_beyond_size_limit(long long bytes) noexcept;
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -9,7 +9,7 @@
 #include <strings.h>
 #include <unistd.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -188,4 +188,4 @@ char* const* changed(char* const* environment, EnvironmentChanges changes, void*
     return made;
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

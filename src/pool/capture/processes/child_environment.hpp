@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 class PoolPaths;
 
@@ -38,4 +38,4 @@ struct EnvironmentChanges {
 [[nodiscard]] char* const* changed(char* const* environment, EnvironmentChanges changes,
                                    void* room) noexcept;
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace forebay::entry {
+namespace forebay::capture {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -101,4 +101,4 @@ TEST(ChildEnvironment, OnlyWithLibrarySocketAndPathsIsAProgramCaptured) {
 }
 
 }  // namespace
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -13,7 +13,7 @@
 #include <cstring>
 #include <fcntl.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -279,4 +279,4 @@ int wordexp(const char* words, wordexp_t* to, int flags) noexcept {
 
 }  // namespace captured
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

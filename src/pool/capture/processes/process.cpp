@@ -18,7 +18,7 @@
 #include <initializer_list>
 #include <strings.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): a process has no other place
 // GCC lays these out from the last one to the first: so the large tables, of which most are never
@@ -43,7 +43,7 @@ namespace {
 Grouping& grouping() noexcept { return own_grouping; }
 Walk& own_walk() noexcept { return walk_of_thread; }
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture
 
 extern "C" {
 // Of shared/vfork.S. A child of vfork shares all that is above with its parent, so where there is a
@@ -60,7 +60,7 @@ void* forebay_find_loader(unsigned number) noexcept;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 }
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -154,11 +154,11 @@ void* no_loader() noexcept { return nullptr; }
 
 }  // namespace
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture
 
 // Before this library has begun, a constructor of another one or a sanitizer may ask.
 void* forebay_find_loader(unsigned number) noexcept {
-    using namespace forebay::entry;
+    using namespace forebay::capture;
     constexpr const char* names[] = {"dlsym", "dlvsym", "dlopen", "dlmopen"};
     const char* const name = names[number];
     void* found = symbols.find(name);
@@ -168,7 +168,7 @@ void* forebay_find_loader(unsigned number) noexcept {
     return found;
 }
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 void* real_function(const char* name) noexcept {
     void* const found = symbols.find(name);
@@ -190,4 +190,4 @@ void* find_real(std::size_t number) noexcept {
     return found;
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <sys/types.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 // File systems, by the numbers that the kernel gives them; looked for when they are first needed.
 struct Devices {
@@ -89,4 +89,4 @@ void in_child() noexcept;
 // In a child that has a copy of the memory, and shares the descriptors (CLONE_FILES).
 void in_child_with_our_descriptors() noexcept;
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

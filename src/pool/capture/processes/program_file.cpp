@@ -16,7 +16,7 @@
 #include <span>
 #include <string_view>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -261,4 +261,4 @@ const char* why_uncaptured(ProgramKind kind) noexcept {
     return nullptr;
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -4,7 +4,7 @@
 
 #include <sys/types.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 enum class ProgramKind {
     preloadable,     // glibc's loader starts it
@@ -29,4 +29,4 @@ struct ProgramFile {
 // Why nobody captures it, for people; null: that is no reason.
 [[nodiscard]] const char* why_uncaptured(ProgramKind kind) noexcept;
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <vector>
 
-namespace forebay::entry {
+namespace forebay::capture {
 namespace {
 
 ProgramKind kind_of(const std::string& path) {
@@ -147,4 +147,4 @@ TEST(ProgramFile, BrokenFilesAreLookedAtWithoutHarm) {
 }
 
 }  // namespace
-}  // namespace forebay::entry
+}  // namespace forebay::capture

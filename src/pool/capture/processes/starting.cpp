@@ -16,7 +16,7 @@
 #include <string_view>
 #include <unistd.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -48,8 +48,8 @@ bool is_container_program(const char* path) noexcept {
 // Of ours: it touches no file that nobody has sent it.
 bool is_harmless(const char* path) noexcept { return last_name_of(path) == "forebayd"; }
 
-bool send_about(int socket, const wire::Question& question) noexcept {
-    iovec bytes{const_cast<wire::Question*>(&question), sizeof question};
+bool send_about(int socket, const protocol::Question& question) noexcept {
+    iovec bytes{const_cast<protocol::Question*>(&question), sizeof question};
     msghdr message{};
     message.msg_iov = &bytes;
     message.msg_iovlen = 1;
@@ -62,7 +62,7 @@ bool send_about(int socket, const wire::Question& question) noexcept {
 
 // Waits for the reply, whatever it says.
 void await_reply(int socket) noexcept {
-    wire::Reply reply;
+    protocol::Reply reply;
     iovec bytes{&reply, sizeof reply};
     msghdr message{};
     message.msg_iov = &bytes;
@@ -73,9 +73,9 @@ void await_reply(int socket) noexcept {
     } while (got < 0 && errno == EINTR);
 }
 
-wire::Question about_program() noexcept {
-    wire::Question question;
-    question.ask = wire::Ask::uncaptured;
+protocol::Question about_program() noexcept {
+    protocol::Question question;
+    question.ask = protocol::Ask::uncaptured;
     question.inode = static_cast<std::uint64_t>(kernel::getpid());
     return question;
 }
@@ -98,8 +98,8 @@ int connect_for_program() noexcept {
 }
 
 void ask_for_room(int socket, bool itself, const UncapturedProgram& program) noexcept {
-    wire::Question question = about_program();
-    question.flags = itself ? wire::itself : 0;
+    protocol::Question question = about_program();
+    question.flags = itself ? protocol::itself : 0;
     std::snprintf(question.path.data(), question.path.size(), "%.100s (%s)", program.path,
                   program.why);
     if (send_about(socket, question)) {
@@ -151,8 +151,8 @@ Starting::~Starting() {
     }
     const int before = errno;
     if (as_ == As::itself) {
-        wire::Question question = about_program();
-        question.flags = wire::not_started;
+        protocol::Question question = about_program();
+        question.flags = protocol::not_started;
         static_cast<void>(send_about(socket_, question));
     }
     kernel::close(socket_);
@@ -220,7 +220,7 @@ void Starting::started(pid_t child) noexcept {
         return;
     }
     const int before = errno;
-    wire::Question question = about_program();
+    protocol::Question question = about_program();
     question.number = child;
     if (send_about(socket_, question)) {
         await_reply(socket_);
@@ -228,4 +228,4 @@ void Starting::started(pid_t child) noexcept {
     errno = before;
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

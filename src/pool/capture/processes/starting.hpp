@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 // A connection to the daemon, which is inherited by whatever is started from now on. -1: it is not
 // there.
@@ -63,4 +63,4 @@ private:
     int socket_ = -1;              // inherited by the program; -1: it is captured
 };
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -33,7 +33,7 @@ void* loader_function(unsigned number) noexcept {
 // knows: a library that has been closed is drained.
 void drain_library(const char* path) noexcept {
     if (path != nullptr && std::strchr(path, '/') != nullptr) {
-        static_cast<void>(forebay::entry::drain_named(AT_FDCWD, path, 0));
+        static_cast<void>(forebay::capture::drain_named(AT_FDCWD, path, 0));
     }
 }
 
@@ -43,22 +43,24 @@ void drain_library(const char* path) noexcept {
 void* forebay_look_up(void* handle, const char* name) noexcept {
     using Function = void* (*)(void*, const char*);
     void* const found = reinterpret_cast<Function>(loader_function(0))(handle, name);
-    return forebay::entry::ours_for(found, name);
+    return forebay::capture::ours_for(found, name);
 }
 
 void* forebay_look_up_version(void* handle, const char* name, const char* version) noexcept {
     using Function = void* (*)(void*, const char*, const char*);
     void* const found = reinterpret_cast<Function>(loader_function(1))(handle, name, version);
-    return forebay::entry::ours_for(found, name);
+    return forebay::capture::ours_for(found, name);
 }
 
-bool forebay_captures_name(const char* name) noexcept { return forebay::entry::is_captured(name); }
+bool forebay_captures_name(const char* name) noexcept {
+    return forebay::capture::is_captured(name);
+}
 
 // A library that prefers what it brings along (RTLD_DEEPBIND), libc among it, calls that past us.
 void forebay_before_dlopen(const char* path, int flags) noexcept {
     drain_library(path);
     if ((flags & RTLD_DEEPBIND) != 0 && (flags & RTLD_NOLOAD) == 0) {
-        forebay::entry::leave_for_good();
+        forebay::capture::leave_for_good();
     }
 }
 
@@ -66,6 +68,6 @@ void forebay_before_dlopen(const char* path, int flags) noexcept {
 void forebay_before_dlmopen(Lmid_t space, const char* path, int flags) noexcept {
     forebay_before_dlopen(path, flags);
     if (space != LM_ID_BASE) {
-        forebay::entry::leave_for_good();
+        forebay::capture::leave_for_good();
     }
 }

@@ -11,7 +11,7 @@ long forebay_call_by_number(long number, long one, long two, long three, long fo
 }
 
 bool forebay_is_ours(const long* words) noexcept {
-    return forebay::entry::is_ours(words[0], words + 1);
+    return forebay::capture::is_ours(words[0], words + 1);
 }
 
 // syscall is no cancellation point, whatever libc's function of that name may be.
@@ -20,7 +20,7 @@ long forebay_call_by_number(long number, long one, long two, long three, long fo
     const long words[] = {one, two, three, four, five, six};
     int before = 0;
     ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-    const long result = forebay::entry::call_by_number(number, words);
+    const long result = forebay::capture::call_by_number(number, words);
     ::pthread_setcancelstate(before, nullptr);
     return result;
 }

@@ -14,7 +14,7 @@
 #include <pthread.h>
 #include <utility>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -240,4 +240,4 @@ void close_model(FILE* model) noexcept {
     }
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

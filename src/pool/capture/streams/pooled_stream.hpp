@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdio>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 // Belongs to the process; fixed tables of atomics.
 class Streams {
@@ -73,4 +73,4 @@ void turn(FILE* stream) noexcept;
 // What a turned stream used, once it is closed; null: nothing.
 void close_model(FILE* model) noexcept;
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

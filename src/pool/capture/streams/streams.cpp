@@ -14,7 +14,7 @@
 #include <pthread.h>
 #include <stdio_ext.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -213,4 +213,4 @@ void perror(const char* message) noexcept {
 
 }  // namespace captured
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

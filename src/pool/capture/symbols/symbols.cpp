@@ -4,7 +4,7 @@
 
 #include <link.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 namespace {
 
@@ -176,4 +176,4 @@ void* ObjectSymbols::find(const char* name) const noexcept {
     return found == nullptr ? nullptr : Symbols::address_of(object_, *found);
 }
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <elf.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 
 // Does what dlsym(RTLD_NEXT) does, but takes no lock and allocates nothing: signal handlers may
 // ask, and no program pays at its start for what it never calls. What a program starts with is
@@ -70,4 +70,4 @@ private:
     bool known_ = false;
 };
 
-}  // namespace forebay::entry
+}  // namespace forebay::capture

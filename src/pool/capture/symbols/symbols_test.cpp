@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-namespace forebay::entry {
+namespace forebay::capture {
 namespace {
 
 Symbols behind_this_program() {
@@ -68,4 +68,4 @@ TEST(Symbols, OfOneObjectAreThoseThatItsHandleFinds) {
 }
 
 }  // namespace
-}  // namespace forebay::entry
+}  // namespace forebay::capture

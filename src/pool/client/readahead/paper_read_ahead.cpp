@@ -13,8 +13,8 @@ std::int64_t up(std::int64_t at) noexcept { return down(saturated_sum(at, block 
 
 }  // namespace
 
-Wishes PaperReadAhead::note(const Extent& read, std::int32_t share) noexcept {
-    Wishes wishes;
+PrefetchHints PaperReadAhead::note(const Extent& read, std::int32_t share) noexcept {
+    PrefetchHints wishes;
     if (read.empty()) {
         return wishes;
     }
@@ -37,13 +37,15 @@ Wishes PaperReadAhead::note(const Extent& read, std::int32_t share) noexcept {
 }
 
 // Algorithm 1: the blocks behind the read, beginning with the one in which it ends.
-void PaperReadAhead::follow(const Extent& read, std::int32_t share, Wishes& wishes) noexcept {
+void PaperReadAhead::follow(const Extent& read, std::int32_t share,
+                            PrefetchHints& wishes) noexcept {
     const std::int64_t from = down(read.end().bytes());
     wish(std::max(known_, from), saturated_sum(from, share * block), wishes);
 }
 
 // Algorithm 2: the blocks of the reads to come, as many as there may be ahead.
-void PaperReadAhead::stride(const Extent& read, std::int32_t share, Wishes& wishes) noexcept {
+void PaperReadAhead::stride(const Extent& read, std::int32_t share,
+                            PrefetchHints& wishes) noexcept {
     const std::int64_t length = read.length.bytes();
     const std::int64_t step = read.begin.bytes() - begin_;
     const std::int64_t reads = share / (length / block + 2);  // wherever they begin
@@ -51,7 +53,7 @@ void PaperReadAhead::stride(const Extent& read, std::int32_t share, Wishes& wish
     for (std::int64_t i = 0; i < std::max<std::int64_t>(reads, 1); ++i) {
         at = saturated_sum(at, step);
         const std::int64_t end = saturated_sum(at, length);
-        if (end == INT64_MAX || wishes.count == Wishes::most) {
+        if (end == INT64_MAX || wishes.count == PrefetchHints::most) {
             return;
         }
         if (end > known_) {
@@ -60,7 +62,7 @@ void PaperReadAhead::stride(const Extent& read, std::int32_t share, Wishes& wish
     }
 }
 
-void PaperReadAhead::wish(std::int64_t begin, std::int64_t end, Wishes& wishes) noexcept {
+void PaperReadAhead::wish(std::int64_t begin, std::int64_t end, PrefetchHints& wishes) noexcept {
     if (begin >= end) {
         return;
     }

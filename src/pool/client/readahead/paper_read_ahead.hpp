@@ -18,16 +18,16 @@ public:
     constexpr PaperReadAhead() noexcept = default;
 
     // A read begins. Whole blocks to be fetched, at most `share` of them behind it.
-    [[nodiscard]] Wishes note(const Extent& read, std::int32_t share) noexcept;
+    [[nodiscard]] PrefetchHints note(const Extent& read, std::int32_t share) noexcept;
     // It was wished for: the reader waits for it.
     [[nodiscard]] bool asked(std::int64_t at) const noexcept {
         return at >= asked_.begin.bytes() && at - asked_.begin.bytes() < asked_.length.bytes();
     }
 
 private:
-    void follow(const Extent& read, std::int32_t share, Wishes& wishes) noexcept;
-    void stride(const Extent& read, std::int32_t share, Wishes& wishes) noexcept;
-    void wish(std::int64_t begin, std::int64_t end, Wishes& wishes) noexcept;
+    void follow(const Extent& read, std::int32_t share, PrefetchHints& wishes) noexcept;
+    void stride(const Extent& read, std::int32_t share, PrefetchHints& wishes) noexcept;
+    void wish(std::int64_t begin, std::int64_t end, PrefetchHints& wishes) noexcept;
 
     std::int64_t begin_ = 0;   // the last read
     std::int64_t end_ = -1;    // -1: there was none

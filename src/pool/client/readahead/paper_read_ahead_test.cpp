@@ -13,7 +13,7 @@ namespace {
 
 Extent at(std::int64_t begin, std::int64_t length) { return {Offset{begin}, Length{length}}; }
 
-std::vector<Extent> list(const Wishes& wishes) {
+std::vector<Extent> list(const PrefetchHints& wishes) {
     return {wishes.ranges.begin(),
             wishes.ranges.begin() + static_cast<std::ptrdiff_t>(wishes.count)};
 }
@@ -108,9 +108,9 @@ TEST(PaperReadAhead, TheEndOfAllOffsetsIsNoStumblingBlock) {
     }
 }
 
-TEST(Foresight, GuessesAsTheDaemonCaches) {
-    Foresight own;
-    Foresight paper;
+TEST(ReadAheadPolicy, GuessesAsTheDaemonCaches) {
+    ReadAheadPolicy own;
+    ReadAheadPolicy paper;
     own.use(Consistency::pool);
     paper.use(Consistency::paper);
     EXPECT_FALSE(own.worthwhile()) << "nothing was slow yet";

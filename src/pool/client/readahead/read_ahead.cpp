@@ -83,8 +83,8 @@ int ReadAhead::direction() const noexcept {
     return step_ == backwards || (step_ < 0 && step_ >= -block) ? -1 : 0;
 }
 
-Wishes ReadAhead::note(const Extent& read, std::int32_t share) noexcept {
-    Wishes wishes;
+PrefetchHints ReadAhead::note(const Extent& read, std::int32_t share) noexcept {
+    PrefetchHints wishes;
     const Step step = step_to(read);
     if (read.empty() || (end_ >= 0 && step == 0)) {
         return wishes;  // what is read again says nothing
@@ -127,13 +127,13 @@ Wishes ReadAhead::note(const Extent& read, std::int32_t share) noexcept {
 }
 
 // Where a block begins, the rest of it is likely to follow.
-void ReadAhead::ask_for_itself(Wishes& wishes) noexcept {
+void ReadAhead::ask_for_itself(PrefetchHints& wishes) noexcept {
     asked_ = between(down(begin_, grain), up(end_, begin_ % block == 0 ? block : grain));
     wishes.ranges[wishes.count++] = asked_;
 }
 
 // Asks when half of what was asked for is read.
-void ReadAhead::ask_along(int direction, std::int64_t window, Wishes& wishes) noexcept {
+void ReadAhead::ask_along(int direction, std::int64_t window, PrefetchHints& wishes) noexcept {
     std::int64_t from = down(begin_, grain);
     std::int64_t to = up(end_, grain);
     if (direction > 0) {
@@ -177,7 +177,7 @@ bool ReadAhead::next_of(Coming& coming) const noexcept {
     return true;
 }
 
-void ReadAhead::ask_in_steps(std::int64_t window, Wishes& wishes) noexcept {
+void ReadAhead::ask_in_steps(std::int64_t window, PrefetchHints& wishes) noexcept {
     if (left_ > depth_ / 2) {
         return;
     }
@@ -197,7 +197,7 @@ void ReadAhead::ask_in_steps(std::int64_t window, Wishes& wishes) noexcept {
             const Offset end = std::max(last->end(), range.end());
             bytes += (end - last->end()).bytes();
             *last = {last->begin, end - last->begin};
-        } else if (wishes.count < Wishes::most) {
+        } else if (wishes.count < PrefetchHints::most) {
             wishes.ranges[wishes.count++] = range;
             bytes += range.length.bytes();
         } else {

@@ -16,7 +16,7 @@
 namespace forebay::pool {
 
 // Ranges to be fetched, in the order in which they will be read.
-struct Wishes {
+struct PrefetchHints {
     static constexpr std::size_t most = 8;
     std::array<Extent, most> ranges;
     std::size_t count = 0;
@@ -34,7 +34,7 @@ public:
     // few nodes read the file for all of them.
     void leave_to_daemon() noexcept { left_to_daemon_ = true; }
     // A read begins. What is to be fetched for it and behind it, at most `share` blocks ahead.
-    [[nodiscard]] Wishes note(const Extent& read, std::int32_t share) noexcept;
+    [[nodiscard]] PrefetchHints note(const Extent& read, std::int32_t share) noexcept;
     // What was read from the file system itself, in so many nanoseconds: what the kernel had in its
     // cache anyway is not worth to be fetched. True: it was not.
     bool direct(std::int64_t bytes, std::int64_t took_ns) noexcept;
@@ -70,9 +70,9 @@ private:
     [[nodiscard]] bool sure() const noexcept;
     // 1, -1: from block to block in this direction; 0: in steps that leave blocks out.
     [[nodiscard]] int direction() const noexcept;
-    void ask_for_itself(Wishes& wishes) noexcept;
-    void ask_along(int direction, std::int64_t window, Wishes& wishes) noexcept;
-    void ask_in_steps(std::int64_t window, Wishes& wishes) noexcept;
+    void ask_for_itself(PrefetchHints& wishes) noexcept;
+    void ask_along(int direction, std::int64_t window, PrefetchHints& wishes) noexcept;
+    void ask_in_steps(std::int64_t window, PrefetchHints& wishes) noexcept;
     [[nodiscard]] bool next_of(Coming& coming) const noexcept;
 
     std::int64_t begin_ = 0;  // the last read

@@ -10,9 +10,9 @@
 
 namespace forebay::pool {
 
-class Foresight {
+class ReadAheadPolicy {
 public:
-    constexpr Foresight() noexcept = default;
+    constexpr ReadAheadPolicy() noexcept = default;
 
     // Before anything else, at each read: a daemon does not change its way, but there may be
     // another one.
@@ -20,7 +20,7 @@ public:
     void leave_to_daemon() noexcept { own_.leave_to_daemon(); }
 
     // As in ReadAhead.
-    [[nodiscard]] Wishes note(const Extent& read, std::int32_t share) noexcept {
+    [[nodiscard]] PrefetchHints note(const Extent& read, std::int32_t share) noexcept {
         return paper_way_ ? paper_.note(read, share) : own_.note(read, share);
     }
     // True: the block that it lies in is worth fetching. `fetch_ns` as in ScatteredReads.

@@ -27,7 +27,7 @@ public:
             known += covers(range.begin.bytes() + done) ? bytes : 0;
         }
         ahead.direct(4 * kib, 10'000'000);
-        const Wishes wishes = ahead.note(range, share);
+        const PrefetchHints wishes = ahead.note(range, share);
         for (std::size_t i = 0; i < wishes.count; ++i) {
             EXPECT_FALSE(wishes.ranges[i].empty());
             EXPECT_GE(wishes.ranges[i].begin, Offset{0});
@@ -141,7 +141,7 @@ TEST(ReadAhead, WhatIsLeftToTheDaemonIsAskedForAtOnce) {
     ReadAhead ahead;
     ahead.leave_to_daemon();
     const auto asked = [&](const Extent& read) {
-        const Wishes wishes = ahead.note(read, share);
+        const PrefetchHints wishes = ahead.note(read, share);
         return wishes.count == 1 ? wishes.ranges[0] : Extent{};
     };
     EXPECT_EQ(asked(at(0, 100)), at(0, mib));
@@ -165,7 +165,7 @@ TEST(ReadAhead, TheWindowGrowsNoFurtherThanTheShare) {
     ReadAhead ahead;
     ahead.direct(4096, 10'000'000);
     for (int i = 0; i < 200; ++i) {
-        const Wishes wishes = ahead.note(at(i * mib, mib), 4);
+        const PrefetchHints wishes = ahead.note(at(i * mib, mib), 4);
         for (std::size_t j = 0; j < wishes.count; ++j) {
             EXPECT_LE(wishes.ranges[j].end().bytes(), (i + 1 + 4) * mib);
         }

@@ -4,77 +4,77 @@
 #include <cerrno>
 #include <utility>
 
-namespace forebay::server {
+namespace forebay::cluster {
 
-Companions::Companions(const Job& job, pool::Pool& pool)
+CoherenceClient::CoherenceClient(const Job& job, pool::Pool& pool)
     : post_{job.post}, pool_{pool}, member_{job.self, job.nodes, job.readers} {}
 
-std::optional<registry::Admission> Companions::settle(registry::FileKey file,
-                                                      std::uint64_t ticket) {
+std::optional<tokens::Admission> CoherenceClient::settle(tokens::FileKey file,
+                                                         std::uint64_t ticket) {
     const auto admission = member_.settle(file, ticket);
-    obey();
+    apply();
     return admission;
 }
 
-std::optional<registry::Admission> Companions::want(registry::FileKey file,
-                                                    const registry::Wish& wish,
-                                                    std::uint64_t ticket) {
+std::optional<tokens::Admission> CoherenceClient::want(tokens::FileKey file,
+                                                       const tokens::TokenWish& wish,
+                                                       std::uint64_t ticket) {
     const auto admission = member_.want(file, wish, ticket);
-    obey();
+    apply();
     return admission;
 }
 
-bool Companions::entered(registry::FileKey file, std::uint32_t slot) {
+bool CoherenceClient::entered(tokens::FileKey file, std::uint32_t slot) {
     slots_[slot] = file;
     const bool may_cache = member_.entered(file, slot);
-    obey();
+    apply();
     return may_cache;
 }
 
-void Companions::not_entered(registry::FileKey file) {
+void CoherenceClient::not_entered(tokens::FileKey file) {
     member_.not_entered(file);
-    obey();
+    apply();
 }
 
-void Companions::abandon(registry::FileKey file, std::uint64_t ticket) {
+void CoherenceClient::abandon(tokens::FileKey file, std::uint64_t ticket) {
     member_.abandon(file, ticket);
-    obey();
+    apply();
 }
 
-bool Companions::forget() {
+bool CoherenceClient::forget() {
     bool any = false;
     for (const std::uint32_t slot : pool_.forgotten()) {
         slots_.erase(slot);
         member_.forgotten(slot);
         any = true;
     }
-    obey();
+    apply();
     return any;
 }
 
-void Companions::hear() {
-    for (const Post::Letter& letter : post_.arrived()) {
-        member_.hear(letter.from, letter.message);
+void CoherenceClient::hear() {
+    for (const PeerTransport::PeerMessage& message : post_.arrived()) {
+        member_.hear(message.from, message.message);
     }
-    for (const registry::Node node : post_.gone()) {
+    for (const tokens::Node node : post_.gone()) {
         member_.lost(node);
     }
     if (member_.waiting() > 0 && post_.anybody_silent()) {
         member_.refuse_waiting();
     }
-    obey();
+    apply();
 }
 
-void Companions::obey() {
-    for (registry::Actions actions = member_.take_actions(); !actions.empty();
+void CoherenceClient::apply() {
+    for (tokens::Actions actions = member_.take_actions(); !actions.empty();
          actions = member_.take_actions()) {
-        for (const registry::Outgoing& one : actions.send) {
+        for (const tokens::Outgoing& one : actions.send) {
             post_.send(one.to, one.message);
         }
-        for (const registry::Actions::Leave& order : actions.leave) {
+        for (const tokens::Actions::Leave& order : actions.leave) {
             leave(order);
         }
-        for (const registry::Actions::Drain& order : actions.drain) {
+        for (const tokens::Actions::Drain& order : actions.drain) {
             drain(order);
         }
         again_.insert(again_.end(), actions.again.begin(), actions.again.end());
@@ -83,7 +83,7 @@ void Companions::obey() {
     }
 }
 
-void Companions::leave(const registry::Actions::Leave& order) {
+void CoherenceClient::leave(const tokens::Actions::Leave& order) {
     const auto tickets = pool_.ask_each(order.slots, pool::leave_to_other_nodes);
     if (tickets.empty()) {
         return;
@@ -92,13 +92,13 @@ void Companions::leave(const registry::Actions::Leave& order) {
     kept.insert(tickets.begin(), tickets.end());
 }
 
-void Companions::drain(const registry::Actions::Drain& order) {
+void CoherenceClient::drain(const tokens::Actions::Drain& order) {
     const auto tickets = pool_.ask_each(order.slots, pool::Task{});
     draining_[{order.file, order.number}].tickets.insert(tickets.begin(), tickets.end());
 }
 
 template <class Key, class Tell>
-bool Companions::answered(std::map<Key, Leaving>& orders, const pool::Done& done, Tell tell) {
+bool CoherenceClient::answered(std::map<Key, Leaving>& orders, const pool::Done& done, Tell tell) {
     const auto found = std::ranges::find_if(
         orders, [&](const auto& one) { return one.second.tickets.contains(done.ticket); });
     if (found == orders.end()) {
@@ -108,42 +108,42 @@ bool Companions::answered(std::map<Key, Leaving>& orders, const pool::Done& done
         const auto [key, order] = *found;
         orders.erase(found);
         tell(key, order.drained);
-        obey();
+        apply();
     }
     return true;
 }
 
-bool Companions::took(const pool::Done& done) {
+bool CoherenceClient::took(const pool::Done& done) {
     if (ignored_.erase(done.ticket) > 0) {
         return true;
     }
     if (closing_ == done.ticket) {
         closing_.reset();
         member_.closed_down(stuck());
-        obey();
+        apply();
         return true;
     }
     return answered(leaving_, done,
-                    [&](registry::FileKey file, bool all) { member_.left(file, all); }) ||
+                    [&](tokens::FileKey file, bool all) { member_.left(file, all); }) ||
            answered(draining_, done, [&](const auto& key, bool all) {
                member_.drained(key.first, key.second, all);
            });
 }
 
-bool Companions::Leaving::take(const pool::Done& done) {
+bool CoherenceClient::Leaving::take(const pool::Done& done) {
     tickets.erase(done.ticket);
     // ENOENT: it was forgotten before it was asked.
     drained = drained && (done.error == 0 || done.error == ENOENT);
     return tickets.empty();
 }
 
-std::vector<std::uint64_t> Companions::again() { return std::exchange(again_, {}); }
+std::vector<std::uint64_t> CoherenceClient::again() { return std::exchange(again_, {}); }
 
-bool Companions::closes_down() { return std::exchange(closes_down_, false); }
+bool CoherenceClient::closes_down() { return std::exchange(closes_down_, false); }
 
 // Files of which something is still here.
-std::vector<registry::FileKey> Companions::stuck() const {
-    std::set<registry::FileKey> files;
+std::vector<tokens::FileKey> CoherenceClient::stuck() const {
+    std::set<tokens::FileKey> files;
     for (const auto& [slot, key] : slots_) {
         if (!pool_.undrained(slot).empty()) {
             files.insert(key);
@@ -152,12 +152,12 @@ std::vector<registry::FileKey> Companions::stuck() const {
     return {files.begin(), files.end()};
 }
 
-void Companions::say_farewell() {
-    if (!member_.bereaved() || closing_) {
+void CoherenceClient::announce_shutdown() {
+    if (!member_.peer_lost() || closing_) {
         member_.closed_down(stuck());  // nobody has told the others yet
     }
-    member_.say_farewell();
-    obey();
+    member_.announce_shutdown();
+    apply();
 }
 
-}  // namespace forebay::server
+}  // namespace forebay::cluster

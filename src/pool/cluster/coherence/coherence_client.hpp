@@ -1,5 +1,5 @@
-// The other daemons of the job, as the desk sees them: who may cache which file, by the rules of
-// pool/cluster/tokens/member.hpp. Carries out what these decide, over the pool and the post.
+// The other daemons of the job, as the dispatcher sees them: who may cache which file, by the rules
+// of pool/cluster/tokens/member.hpp. Carries out what these decide, over the pool and the post.
 #pragma once
 
 #include "pool/cluster/tokens/member.hpp"
@@ -13,35 +13,35 @@
 #include <utility>
 #include <vector>
 
-namespace forebay::server {
+namespace forebay::cluster {
 
-class Companions {
+class CoherenceClient {
 public:
     struct Job {
-        Post& post;
-        registry::Node self = 0;
+        PeerTransport& post;
+        tokens::Node self = 0;
         std::uint32_t nodes = 1;
         std::uint32_t readers = 0;  // nodes that read a file for all; 0: each for itself
     };
     // Both outlive it.
-    Companions(const Job& job, pool::Pool& pool);
+    CoherenceClient(const Job& job, pool::Pool& pool);
 
-    // See registry::Member: want, settle, entered, not_entered, abandon.
-    [[nodiscard]] std::optional<registry::Admission> want(registry::FileKey file,
-                                                          const registry::Wish& wish,
+    // See tokens::Member: want, settle, entered, not_entered, abandon.
+    [[nodiscard]] std::optional<tokens::Admission> want(tokens::FileKey file,
+                                                        const tokens::TokenWish& wish,
+                                                        std::uint64_t ticket);
+    [[nodiscard]] std::optional<tokens::Admission> settle(tokens::FileKey file,
                                                           std::uint64_t ticket);
-    [[nodiscard]] std::optional<registry::Admission> settle(registry::FileKey file,
-                                                            std::uint64_t ticket);
-    [[nodiscard]] bool entered(registry::FileKey file, std::uint32_t slot);
-    void not_entered(registry::FileKey file);
-    void abandon(registry::FileKey file, std::uint64_t ticket);
+    [[nodiscard]] bool entered(tokens::FileKey file, std::uint32_t slot);
+    void not_entered(tokens::FileKey file);
+    void abandon(tokens::FileKey file, std::uint64_t ticket);
 
-    // See registry::Member: parent_of, passed_on.
-    [[nodiscard]] registry::Parent parent_of(registry::FileKey file) const {
+    // See tokens::Member: parent_of, passed_on.
+    [[nodiscard]] tokens::Parent parent_of(tokens::FileKey file) const {
         return member_.parent_of(file);
     }
-    [[nodiscard]] registry::Member::PassedOn passed_on(registry::FileKey file,
-                                                       std::uint64_t grant) const {
+    [[nodiscard]] tokens::Member::PassedOn passed_on(tokens::FileKey file,
+                                                     std::uint64_t grant) const {
         return member_.passed_on(file, grant);
     }
 
@@ -60,18 +60,18 @@ public:
     [[nodiscard]] bool somebody_died() noexcept { return std::exchange(died_, false); }
     void draining_all(std::uint64_t ticket) { closing_ = ticket; }
     // The end: what could not be drained, and that it ends.
-    void say_farewell();
+    void announce_shutdown();
 
     [[nodiscard]] bool idle() const {
         return member_.waiting() == 0 && leaving_.empty() && draining_.empty();
     }
-    [[nodiscard]] bool bereaved() const noexcept { return member_.bereaved(); }
+    [[nodiscard]] bool peer_lost() const noexcept { return member_.peer_lost(); }
 
 private:
-    void obey();
-    void leave(const registry::Actions::Leave& order);
-    void drain(const registry::Actions::Drain& order);
-    [[nodiscard]] std::vector<registry::FileKey> stuck() const;
+    void apply();
+    void leave(const tokens::Actions::Leave& order);
+    void drain(const tokens::Actions::Drain& order);
+    [[nodiscard]] std::vector<tokens::FileKey> stuck() const;
 
     // A file that another node wants drained: the tickets of its slots.
     struct Leaving {
@@ -85,17 +85,17 @@ private:
     template <class Key, class Tell>
     [[nodiscard]] bool answered(std::map<Key, Leaving>& orders, const pool::Done& done, Tell tell);
 
-    Post& post_;
+    PeerTransport& post_;
     pool::Pool& pool_;
-    registry::Member member_;
-    std::map<registry::FileKey, Leaving> leaving_;
-    std::map<std::pair<registry::FileKey, std::uint64_t>, Leaving> draining_;  // by its number
+    tokens::Member member_;
+    std::map<tokens::FileKey, Leaving> leaving_;
+    std::map<std::pair<tokens::FileKey, std::uint64_t>, Leaving> draining_;  // by its number
     std::set<std::uint64_t> ignored_;  // tickets whose answers nobody needs
-    std::map<std::uint32_t, registry::FileKey> slots_;
+    std::map<std::uint32_t, tokens::FileKey> slots_;
     std::vector<std::uint64_t> again_;
     std::optional<std::uint64_t> closing_;  // the ticket of draining everything
     bool closes_down_ = false;
     bool died_ = false;
 };
 
-}  // namespace forebay::server
+}  // namespace forebay::cluster

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-namespace forebay::server {
+namespace forebay::cluster {
 
-std::optional<std::uint64_t> Passed::ask(const Wish& wish) {
-    const registry::Parent parent = parents_(wish.file);
+std::optional<std::uint64_t> PeerReadClient::ask(const TokenWish& wish) {
+    const tokens::Parent parent = parents_(wish.file);
     if (parent.grant == 0 || !post_.reachable(parent.node)) {
         return std::nullopt;
     }
@@ -23,7 +23,7 @@ std::optional<std::uint64_t> Passed::ask(const Wish& wish) {
     return number;
 }
 
-std::optional<Passed::Outcome> Passed::take(std::uint64_t number) {
+std::optional<PeerReadClient::Outcome> PeerReadClient::take(std::uint64_t number) {
     const auto found = asked_.find(number);
     if (found == asked_.end()) {
         return Outcome{.refused = true};
@@ -35,9 +35,9 @@ std::optional<Passed::Outcome> Passed::take(std::uint64_t number) {
     return outcome;
 }
 
-bool Passed::turn() {
+bool PeerReadClient::turn() {
     bool any = false;
-    for (const Post::Passed& one : post_.passed()) {
+    for (const PeerTransport::PeerReadClient& one : post_.passed()) {
         take_part(one.from, one.part);
         any = true;
     }
@@ -51,7 +51,7 @@ bool Passed::turn() {
 }
 
 // What does not fit together is as good as a refusal: the file is read then.
-void Passed::take_part(registry::Node from, const wire::Part& part) {
+void PeerReadClient::take_part(tokens::Node from, const protocol::Part& part) {
     const auto found = asked_.find(part.number);
     if (found == asked_.end() || found->second.of != from || found->second.outcome) {
         return;
@@ -71,8 +71,8 @@ void Passed::take_part(registry::Node from, const wire::Part& part) {
     }
 }
 
-std::unique_ptr<ports::Storage> read_by(std::unique_ptr<ports::Storage> own, Passed& passed,
-                                        registry::FileKey file,
+std::unique_ptr<ports::Storage> read_by(std::unique_ptr<ports::Storage> own, PeerReadClient& passed,
+                                        tokens::FileKey file,
                                         std::shared_ptr<const ports::Stamp> seen) {
     return std::make_unique<pool::PassedStorage>(
         std::move(own), passed, [&passed, file, seen = std::move(seen)](const ports::Piece& piece) {
@@ -80,4 +80,4 @@ std::unique_ptr<ports::Storage> read_by(std::unique_ptr<ports::Storage> own, Pas
         });
 }
 
-}  // namespace forebay::server
+}  // namespace forebay::cluster

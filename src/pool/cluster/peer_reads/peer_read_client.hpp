@@ -17,25 +17,26 @@
 #include <span>
 #include <utility>
 
-namespace forebay::server {
+namespace forebay::cluster {
 
 // Everything that this node has asked others for.
-class Passed final : public pool::PassedBytes {
+class PeerReadClient final : public pool::PassedBytes {
 public:
     // Who passes a file on to this node; grant 0: nobody.
-    using Parents = std::function<registry::Parent(registry::FileKey)>;
+    using Parents = std::function<tokens::Parent(tokens::FileKey)>;
 
     // The post outlives it.
-    Passed(Post& post, Parents parents) : post_{post}, parents_{std::move(parents)} {}
+    PeerReadClient(PeerTransport& post, Parents parents)
+        : post_{post}, parents_{std::move(parents)} {}
 
-    struct Wish {
-        registry::FileKey file;
+    struct TokenWish {
+        tokens::FileKey file;
         ports::Stamp seen;  // of the file, when it was opened
         ports::Piece piece;
     };
     // A number for it; nullopt: nobody passes the file on to this node. The memory must live until
     // take() or forget().
-    [[nodiscard]] std::optional<std::uint64_t> ask(const Wish& wish);
+    [[nodiscard]] std::optional<std::uint64_t> ask(const TokenWish& wish);
     [[nodiscard]] std::optional<Outcome> take(std::uint64_t number) override;
     void forget(std::uint64_t number) override { asked_.erase(number); }
 
@@ -46,14 +47,14 @@ public:
 
 private:
     struct Asked {
-        registry::Node of = 0;
+        tokens::Node of = 0;
         std::span<std::byte> to;
         std::size_t got = 0;
         std::optional<Outcome> outcome;
     };
-    void take_part(registry::Node from, const wire::Part& part);
+    void take_part(tokens::Node from, const protocol::Part& part);
 
-    Post& post_;
+    PeerTransport& post_;
     Parents parents_;
     std::map<std::uint64_t, Asked> asked_;
     std::uint64_t next_ = 1;
@@ -62,7 +63,7 @@ private:
 
 // The file, by what others pass on, and by itself. `passed` outlives it.
 [[nodiscard]] std::unique_ptr<ports::Storage> read_by(std::unique_ptr<ports::Storage> own,
-                                                      Passed& passed, registry::FileKey file,
+                                                      PeerReadClient& passed, tokens::FileKey file,
                                                       std::shared_ptr<const ports::Stamp> seen);
 
-}  // namespace forebay::server
+}  // namespace forebay::cluster

@@ -11,11 +11,11 @@
 #include <set>
 #include <vector>
 
-namespace forebay::server {
+namespace forebay::cluster {
 namespace {
 
-constexpr registry::FileKey file{7};
-constexpr registry::Parent parent{3, 40};
+constexpr tokens::FileKey file{7};
+constexpr tokens::Parent parent{3, 40};
 constexpr std::size_t file_bytes = 5000;
 
 std::vector<std::byte> contents() {
@@ -27,23 +27,23 @@ std::vector<std::byte> contents() {
 }
 
 // Remembers what was asked for; says what a test tells it.
-class Scripted final : public Post {
+class Scripted final : public PeerTransport {
 public:
-    void send(registry::Node /*to*/, const registry::Message& /*message*/) override {}
-    std::vector<Letter> arrived() override { return {}; }
-    std::vector<registry::Node> gone() override { return {}; }
+    void send(tokens::Node /*to*/, const tokens::Message& /*message*/) override {}
+    std::vector<PeerMessage> arrived() override { return {}; }
+    std::vector<tokens::Node> gone() override { return {}; }
     bool anybody_silent() override { return false; }
-    void ask(registry::Node of, const wire::Wanted& one) override {
+    void ask(tokens::Node of, const protocol::Wanted& one) override {
         EXPECT_EQ(of, parent.node);
         wanted.push_back(one);
     }
     std::vector<Request> requests() override { return {}; }
-    void pass(registry::Node /*to*/, std::uint64_t /*number*/,
+    void pass(tokens::Node /*to*/, std::uint64_t /*number*/,
               std::vector<std::byte> /*bytes*/) override {}
-    bool takes_more(registry::Node /*node*/) override { return true; }
-    void refuse(registry::Node /*to*/, std::uint64_t /*number*/) override {}
-    std::vector<Passed> passed() override { return std::exchange(parts, {}); }
-    bool reachable(registry::Node node) override { return !lost.contains(node); }
+    bool takes_more(tokens::Node /*node*/) override { return true; }
+    void refuse(tokens::Node /*to*/, std::uint64_t /*number*/) override {}
+    std::vector<PeerReadClient> passed() override { return std::exchange(parts, {}); }
+    bool reachable(tokens::Node node) override { return !lost.contains(node); }
 
     // Of what was asked for last: these of its bytes.
     void say(std::size_t begin, std::size_t end, std::size_t whole) {
@@ -58,9 +58,9 @@ public:
                           .bytes = {at(begin), at(end)}}});
     }
 
-    std::vector<wire::Wanted> wanted;
-    std::vector<Passed> parts;
-    std::set<registry::Node> lost;
+    std::vector<protocol::Wanted> wanted;
+    std::vector<PeerReadClient> parts;
+    std::set<tokens::Node> lost;
 };
 
 // A file that is read at once.
@@ -119,8 +119,8 @@ struct Reading {
     }
 
     Scripted post;
-    registry::Parent by = parent;
-    Passed passed{post, [this](registry::FileKey) { return by; }};
+    tokens::Parent by = parent;
+    PeerReadClient passed{post, [this](tokens::FileKey) { return by; }};
     int own_reads = 0;
     std::shared_ptr<ports::Stamp> seen = std::make_shared<ports::Stamp>(ports::Stamp{1, 2, 3});
     std::unique_ptr<ports::Storage> storage =
@@ -129,10 +129,10 @@ struct Reading {
     ports::Piece piece;
 };
 
-TEST(Passed, BytesComeInParts) {
+TEST(PeerReadClient, BytesComeInParts) {
     Reading one;
     ASSERT_EQ(one.post.wanted.size(), 1U);
-    const wire::Wanted& wanted = one.post.wanted.front();
+    const protocol::Wanted& wanted = one.post.wanted.front();
     EXPECT_EQ(wanted.file, file);
     EXPECT_EQ(wanted.grant, parent.grant);
     EXPECT_EQ(wanted.at, 1000);
@@ -147,14 +147,14 @@ TEST(Passed, BytesComeInParts) {
     EXPECT_EQ(one.passed.bytes(), 2000);
 }
 
-TEST(Passed, TheFileMayEnd) {
+TEST(PeerReadClient, TheFileMayEnd) {
     Reading one;
     one.post.say(0, 700, 700);
     EXPECT_EQ(one.got(), 700);
     EXPECT_EQ(one.own_reads, 0);
 }
 
-TEST(Passed, WhatIsRefusedIsRead) {
+TEST(PeerReadClient, WhatIsRefusedIsRead) {
     Reading one;
     one.post.parts.push_back(
         {parent.node, {.number = one.post.wanted.front().number, .refused = true}});
@@ -162,7 +162,7 @@ TEST(Passed, WhatIsRefusedIsRead) {
     EXPECT_EQ(one.own_reads, 1);
 }
 
-TEST(Passed, WhatDoesNotFitTogetherIsRead) {
+TEST(PeerReadClient, WhatDoesNotFitTogetherIsRead) {
     for (const auto& [begin, end, whole] : {std::array{100, 200, 2000}, std::array{0, 100, 2001}}) {
         Reading one;
         one.post.say(static_cast<std::size_t>(begin), static_cast<std::size_t>(end),
@@ -172,7 +172,7 @@ TEST(Passed, WhatDoesNotFitTogetherIsRead) {
     }
 }
 
-TEST(Passed, WhereNobodyPassesItOnItIsRead) {
+TEST(PeerReadClient, WhereNobodyPassesItOnItIsRead) {
     Reading one;
     one.post.lost.insert(parent.node);  // while it is asked
     EXPECT_EQ(one.got(), 2000);
@@ -186,7 +186,7 @@ TEST(Passed, WhereNobodyPassesItOnItIsRead) {
     EXPECT_EQ(one.post.wanted.size(), 1U);
 }
 
-TEST(Passed, WhoeverWaitsReadsItself) {
+TEST(PeerReadClient, WhoeverWaitsReadsItself) {
     Reading one;
     std::array<ports::Completion, 4> out;
     ASSERT_EQ(one.storage->wait(out), 1U);
@@ -195,14 +195,14 @@ TEST(Passed, WhoeverWaitsReadsItself) {
     EXPECT_FALSE(one.passed.take(one.post.wanted.front().number)->bytes > 0);
 }
 
-TEST(Passed, NobodyElseAnswers) {
+TEST(PeerReadClient, NobodyElseAnswers) {
     Reading one;
     one.post.say(0, 2000, 2000);
     one.post.parts.back().from = parent.node + 1;
     EXPECT_EQ(one.got(), -1);
 }
 
-TEST(Passed, WhatComesBehindTheEndGoesNowhere) {
+TEST(PeerReadClient, WhatComesBehindTheEndGoesNowhere) {
     Reading one;
     one.post.say(0, 2000, 2000);
     one.storage.reset();
@@ -212,4 +212,4 @@ TEST(Passed, WhatComesBehindTheEndGoesNowhere) {
 }
 
 }  // namespace
-}  // namespace forebay::server
+}  // namespace forebay::cluster

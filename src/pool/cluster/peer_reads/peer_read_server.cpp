@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-namespace forebay::server {
+namespace forebay::cluster {
 
-bool Passing::turn() {
-    std::vector<Post::Request> requests = post_.requests();
+bool PeerReadServer::turn() {
+    std::vector<PeerTransport::Request> requests = post_.requests();
     bool any = !requests.empty();
-    for (const Post::Request& request : requests) {
+    for (const PeerTransport::Request& request : requests) {
         const auto of_this_node = std::ranges::count_if(
             waiting_, [&](const Waiting& one) { return one.request.from == request.from; });
         if (of_this_node < static_cast<std::ptrdiff_t>(waiting_max)) {
@@ -20,14 +20,14 @@ bool Passing::turn() {
 }
 
 // Two files of different devices may have one inode: their times tell them apart.
-pool::Shared Passing::look(Waiting& one) {
+pool::Shared PeerReadServer::look(Waiting& one) {
     using enum pool::Shared::State;
-    const wire::Wanted& wanted = one.request.wanted;
+    const protocol::Wanted& wanted = one.request.wanted;
     const pool::Stamp seen{.bytes = wanted.file_bytes,
                            .modified_ns = wanted.modified_ns,
                            .changed_ns = wanted.changed_ns};
     const Extent range{Offset{wanted.at}, Length{wanted.bytes}};
-    const auto [slots, later] = companions_.passed_on(wanted.file, wanted.grant);
+    const auto [slots, later] = coherence_.passed_on(wanted.file, wanted.grant);
     for (const std::uint32_t slot : slots) {
         const pool::Shared shared = pool_.share(slot, seen, range, !one.begun);
         if (shared.state != none) {
@@ -38,7 +38,7 @@ pool::Shared Passing::look(Waiting& one) {
     return {.state = later ? coming : none};
 }
 
-bool Passing::pass_on(Waiting& one) {
+bool PeerReadServer::pass_on(Waiting& one) {
     const auto& [from, wanted] = one.request;
     if (!post_.reachable(from)) {
         return true;
@@ -59,4 +59,4 @@ bool Passing::pass_on(Waiting& one) {
     return true;
 }
 
-}  // namespace forebay::server
+}  // namespace forebay::cluster

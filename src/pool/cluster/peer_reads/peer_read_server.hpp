@@ -10,16 +10,16 @@
 #include <cstdint>
 #include <vector>
 
-namespace forebay::server {
+namespace forebay::cluster {
 
-class Passing {
+class PeerReadServer {
 public:
     // That one node may wait for at a time; further ones are refused.
     static constexpr std::size_t waiting_max = 256;
 
     // All outlive it.
-    Passing(Post& post, const Companions& companions, pool::Pool& pool)
-        : post_{post}, companions_{companions}, pool_{pool} {}
+    PeerReadServer(PeerTransport& post, const CoherenceClient& coherence, pool::Pool& pool)
+        : post_{post}, coherence_{coherence}, pool_{pool} {}
 
     // Hears what is asked for, and passes on what is there by now. True when anything was done.
     bool turn();
@@ -29,18 +29,18 @@ public:
 
 private:
     struct Waiting {
-        Post::Request request;
+        PeerTransport::Request request;
         bool begun = false;  // it is being read
     };
     [[nodiscard]] pool::Shared look(Waiting& one);
     // True: it is over.
     bool pass_on(Waiting& one);
 
-    Post& post_;
-    const Companions& companions_;
+    PeerTransport& post_;
+    const CoherenceClient& coherence_;
     pool::Pool& pool_;
     std::vector<Waiting> waiting_;
     std::int64_t bytes_ = 0;
 };
 
-}  // namespace forebay::server
+}  // namespace forebay::cluster

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace forebay::registry {
+namespace forebay::tokens {
 
 Token Home::token_of(Node node, FileKey file) const {
     const auto found = files_.find(file);
@@ -156,4 +156,4 @@ void Home::grant(FileKey key, File& file, const Revoking& ended, std::vector<Out
     send.push_back({ended.wish.node, message});
 }
 
-}  // namespace forebay::registry
+}  // namespace forebay::tokens

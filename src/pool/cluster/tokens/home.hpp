@@ -12,7 +12,7 @@
 #include <set>
 #include <vector>
 
-namespace forebay::registry {
+namespace forebay::tokens {
 
 class Home {
 public:
@@ -71,4 +71,4 @@ private:
     std::uint64_t next_number_ = 1;
 };
 
-}  // namespace forebay::registry
+}  // namespace forebay::tokens

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace forebay::registry {
+namespace forebay::tokens {
 
 namespace {
 
@@ -28,7 +28,7 @@ Member::Member(Node self, std::uint32_t nodes, std::uint32_t readers)
     }
 }
 
-std::optional<Admission> Member::want(FileKey file, const Wish& wish, std::uint64_t ticket) {
+std::optional<Admission> Member::want(FileKey file, const TokenWish& wish, std::uint64_t ticket) {
     const bool promised = promised_.erase(ticket) > 0;
     const std::optional<Admission> admission = admit(file, wish, ticket);
     if (promised && (!admission || admission == Admission::refused)) {
@@ -39,11 +39,11 @@ std::optional<Admission> Member::want(FileKey file, const Wish& wish, std::uint6
     return admission;
 }
 
-std::optional<Admission> Member::admit(FileKey file, const Wish& wish, std::uint64_t ticket) {
+std::optional<Admission> Member::admit(FileKey file, const TokenWish& wish, std::uint64_t ticket) {
     if (refused_.erase(ticket) > 0) {
         return Admission::refused;
     }
-    if (bereaved_) {
+    if (peer_lost_) {
         return admit_bereaved(file, ticket);
     }
     const std::optional<Token> token = tokens_.want(file, wish, ticket, actions_.send);
@@ -66,7 +66,7 @@ std::optional<Admission> Member::settle(FileKey file, std::uint64_t ticket) {
     if (settled_.erase(ticket) > 0) {
         return Admission::cached;
     }
-    if (bereaved_) {
+    if (peer_lost_) {
         return admit_bereaved(file, ticket);
     }
     if (tokens_.settle(file, ticket, actions_.send)) {
@@ -194,7 +194,7 @@ void Member::hear(Node from, const Message& message) {
     }
     switch (message.kind) {
         case Kind::grant:
-        case Kind::revoke: obey(message.file, tokens_.hear(message, actions_.send)); break;
+        case Kind::revoke: apply(message.file, tokens_.hear(message, actions_.send)); break;
         case Kind::stuck: stuck_.insert(message.file); break;
         case Kind::drained:
             drained_.insert(from);
@@ -210,7 +210,7 @@ void Member::hear(Node from, const Message& message) {
     settle();
 }
 
-void Member::obey(FileKey file, const Tokens::Heard& heard) {
+void Member::apply(FileKey file, const Tokens::Heard& heard) {
     if (heard.settled) {
         (heard.refused ? refused_ : settled_).insert(*heard.settled);
         actions_.again.push_back(*heard.settled);
@@ -245,11 +245,11 @@ void Member::obey(FileKey file, const Tokens::Heard& heard) {
 
 Parent Member::parent_of(FileKey file) const {
     const Parent parent = tokens_.place_of(file).parent;
-    return !bereaved_ && others_.contains(parent.node) ? parent : Parent{};
+    return !peer_lost_ && others_.contains(parent.node) ? parent : Parent{};
 }
 
 Member::PassedOn Member::passed_on(FileKey file, std::uint64_t grant) const {
-    if (bereaved_ || grant == 0) {
+    if (peer_lost_ || grant == 0) {
         return {};
     }
     if (!tokens_.has_heard_of(file, grant)) {
@@ -272,10 +272,10 @@ void Member::lost(Node node) {
 }
 
 void Member::bereave() {
-    if (bereaved_) {
+    if (peer_lost_) {
         return;
     }
-    bereaved_ = true;
+    peer_lost_ = true;
     actions_.close_down = true;
     append(waiting_, tokens_.drop_waiting());
 }
@@ -291,7 +291,7 @@ void Member::closed_down(const std::vector<FileKey>& stuck) {
 
 // Whoever waited because a daemon is gone, need not wait any more.
 void Member::settle() {
-    if (bereaved_ && closed_down_ && std::ranges::includes(drained_, others_)) {
+    if (peer_lost_ && closed_down_ && std::ranges::includes(drained_, others_)) {
         append(actions_.again, std::exchange(waiting_, {}));
     }
 }
@@ -302,7 +302,7 @@ void Member::refuse_waiting() {
     append(actions_.again, std::exchange(waiting_, {}));
 }
 
-void Member::say_farewell() {
+void Member::announce_shutdown() {
     say_to_all({.kind = Kind::farewell, .token = Token::none, .file = {}, .number = 0});
 }
 
@@ -324,11 +324,11 @@ void Member::deliver() {
         if (is_for_home(message.kind)) {
             home_.hear(self_, message, actions_.send);
         } else {
-            obey(message.file, tokens_.hear(message, actions_.send));
+            apply(message.file, tokens_.hear(message, actions_.send));
         }
     }
 }
 
 Actions Member::take_actions() { return std::exchange(actions_, {}); }
 
-}  // namespace forebay::registry
+}  // namespace forebay::tokens

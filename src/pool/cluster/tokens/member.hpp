@@ -18,7 +18,7 @@
 #include <set>
 #include <vector>
 
-namespace forebay::registry {
+namespace forebay::tokens {
 
 enum class Admission : std::uint8_t {
     cached,   // its bytes may lie in the pool
@@ -63,7 +63,7 @@ public:
     // A client opens the file. nullopt: its ticket comes back in Actions::again. Otherwise the
     // answer holds until entered() or not_entered(), one of which has to follow if it is not a
     // refusal.
-    [[nodiscard]] std::optional<Admission> want(FileKey file, const Wish& wish,
+    [[nodiscard]] std::optional<Admission> want(FileKey file, const TokenWish& wish,
                                                 std::uint64_t ticket);
     // A client does something to a file that several nodes write together, by other than their
     // collective calls: what was deposited before, on whatever node, has to be in the file.
@@ -99,14 +99,14 @@ public:
     // Whoever waits for an answer of another daemon is refused: one has been silent for too long.
     void refuse_waiting();
     // Said to all, at the end.
-    void say_farewell();
+    void announce_shutdown();
 
     [[nodiscard]] Actions take_actions();
     [[nodiscard]] std::size_t waiting() const noexcept {
         return tokens_.waiting() + waiting_.size();
     }
     [[nodiscard]] const std::set<Node>& others() const noexcept { return others_; }
-    [[nodiscard]] bool bereaved() const noexcept { return bereaved_; }
+    [[nodiscard]] bool peer_lost() const noexcept { return peer_lost_; }
     auto operator<=>(const Member&) const noexcept = default;
 
 private:
@@ -119,11 +119,11 @@ private:
         auto operator<=>(const Known&) const noexcept = default;
     };
 
-    [[nodiscard]] std::optional<Admission> admit(FileKey file, const Wish& wish,
+    [[nodiscard]] std::optional<Admission> admit(FileKey file, const TokenWish& wish,
                                                  std::uint64_t ticket);
     [[nodiscard]] std::optional<Admission> admit_bereaved(FileKey file, std::uint64_t ticket);
     void deliver();
-    void obey(FileKey file, const Tokens::Heard& heard);
+    void apply(FileKey file, const Tokens::Heard& heard);
     void begin_to_drain(FileKey file);
     void give_back_if_nobody_enters(FileKey file);
     void tidy(FileKey file);
@@ -143,7 +143,7 @@ private:
     std::uint64_t next_draining_ = 1;
     Actions actions_;
 
-    bool bereaved_ = false;
+    bool peer_lost_ = false;
     bool closed_down_ = false;
     std::set<Node> drained_;    // others that said so
     std::set<Node> farewells_;  // others that are about to end
@@ -151,4 +151,4 @@ private:
     std::vector<std::uint64_t> waiting_;
 };
 
-}  // namespace forebay::registry
+}  // namespace forebay::tokens

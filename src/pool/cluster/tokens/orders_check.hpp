@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-namespace forebay::registry {
+namespace forebay::tokens {
 
 // What one client does: opens the file, writes to it if it does so, reads it, and closes it.
 struct Visit {
@@ -43,7 +43,7 @@ constexpr Parts nothing{};
 constexpr Parts all_of(std::int64_t version) { return {version, version, version}; }
 
 // A client of a node.
-struct Visitor {
+struct IncomingConnection {
     enum class Stage : std::uint8_t { outside, waiting, entering, inside, asking, settling, done };
     Script script;
     std::size_t at = 0;
@@ -53,17 +53,17 @@ struct Visitor {
     std::int32_t used = 0;  // how much of its visit is over
     std::optional<Parts>
         owed;  // what had been acknowledged when it asked for the rest to be drained
-    auto operator<=>(const Visitor&) const noexcept = default;
+    auto operator<=>(const IncomingConnection&) const noexcept = default;
 };
 
 // What a client's node asks of the one that passes a file on, and its answer.
-struct Passing {
-    std::size_t visitor = 0;
+struct PeerReadServer {
+    std::size_t incoming = 0;
     Parent parent;
     bool answered = false;
     bool dropped = false;        // somebody of the node that asked has written there since
     std::optional<Parts> bytes;  // nullopt: it does not pass it on (any more)
-    auto operator<=>(const Passing&) const noexcept = default;
+    auto operator<=>(const PeerReadServer&) const noexcept = default;
 };
 
 // A file as a node's pool knows it.
@@ -95,16 +95,16 @@ public:
             hosts_.push_back(Host{.member = Member{node, nodes, readers}, .pool = {}});
         }
         for (const Client& one : clients) {
-            visitors_.push_back(
-                Visitor{.script = one.script, .ticket = visitors_.size() + 1, .owed = {}});
+            incoming_connections_.push_back(IncomingConnection{
+                .script = one.script, .ticket = incoming_connections_.size() + 1, .owed = {}});
             node_of_.push_back(one.node);
-            settle(visitors_.back());
+            settle(incoming_connections_.back());
         }
     }
 
     struct Step {
         enum class Kind : std::uint8_t {
-            visitor,
+            incoming,
             message,
             drain,
             forget,
@@ -115,16 +115,16 @@ public:
             die,
             pass
         };
-        Kind kind = Kind::visitor;
-        std::uint32_t a = 0;  // a visitor, a node, or who sent the message
+        Kind kind = Kind::incoming;
+        std::uint32_t a = 0;  // a connection, a node, or who sent the message
         std::uint64_t b = 0;  // a file, or to whom
     };
 
     [[nodiscard]] std::vector<Step> steps() const {
         std::vector<Step> steps;
-        for (std::uint32_t i = 0; i < visitors_.size(); ++i) {
+        for (std::uint32_t i = 0; i < incoming_connections_.size(); ++i) {
             if (can_go_on(i)) {
-                steps.push_back({Step::Kind::visitor, i, 0});
+                steps.push_back({Step::Kind::incoming, i, 0});
             }
         }
         for (const auto& [link, messages] : links_) {
@@ -148,7 +148,9 @@ public:
         bool right = true;
         const auto node = static_cast<Node>(step.a);
         switch (step.kind) {
-            case Step::Kind::visitor: right = visit(visitors_[step.a], node_of_[step.a]); break;
+            case Step::Kind::incoming:
+                right = visit(incoming_connections_[step.a], node_of_[step.a]);
+                break;
             case Step::Kind::message: deliver(node, static_cast<Node>(step.b)); break;
             case Step::Kind::drain: drain(hosts_[node], step.b); break;
             case Step::Kind::forget: forget(hosts_[node], step.b); break;
@@ -172,15 +174,16 @@ public:
             case Step::Kind::pass: right = pass(step.a); break;
         }
         for (Node one = 0; one < hosts_.size(); ++one) {
-            obey(one);
+            apply(one);
         }
         return right;
     }
 
     // Everybody has done everything, …
     [[nodiscard]] bool over() const {
-        return std::ranges::all_of(
-            visitors_, [](const Visitor& one) { return one.stage == Visitor::Stage::done; });
+        return std::ranges::all_of(incoming_connections_, [](const IncomingConnection& one) {
+            return one.stage == IncomingConnection::Stage::done;
+        });
     }
     // … and what the file system has is what was acknowledged.
     [[nodiscard]] bool all_stored() const { return stored_ == latest_; }
@@ -213,12 +216,14 @@ private:
     using Link = std::pair<Node, Node>;  // from, to
 
     [[nodiscard]] bool can_go_on(std::size_t number) const {
-        const Visitor& one = visitors_[number];
-        if (one.stage == Visitor::Stage::done || one.stage == Visitor::Stage::waiting ||
-            one.stage == Visitor::Stage::settling || one.stage == Visitor::Stage::asking) {
+        const IncomingConnection& one = incoming_connections_[number];
+        if (one.stage == IncomingConnection::Stage::done ||
+            one.stage == IncomingConnection::Stage::waiting ||
+            one.stage == IncomingConnection::Stage::settling ||
+            one.stage == IncomingConnection::Stage::asking) {
             return false;
         }
-        if (one.stage != Visitor::Stage::inside) {
+        if (one.stage != IncomingConnection::Stage::inside) {
             return true;
         }
         // A write to a file that leaves waits until it is drained.
@@ -263,77 +268,77 @@ private:
     }
 
     // To the next visit, or to the end of the script.
-    static void settle(Visitor& visitor) {
-        visitor.used = 0;
-        visitor.stage =
-            visitor.at < visitor.script.size() ? Visitor::Stage::outside : Visitor::Stage::done;
+    static void settle(IncomingConnection& incoming) {
+        incoming.used = 0;
+        incoming.stage = incoming.at < incoming.script.size() ? IncomingConnection::Stage::outside
+                                                              : IncomingConnection::Stage::done;
     }
 
-    [[nodiscard]] bool visit(Visitor& visitor, Node node) {
+    [[nodiscard]] bool visit(IncomingConnection& incoming, Node node) {
         Host& host = hosts_[node];
-        const Visit& now = visitor.script[visitor.at];
-        if (visitor.stage == Visitor::Stage::outside) {
-            come(visitor, host);
+        const Visit& now = incoming.script[incoming.at];
+        if (incoming.stage == IncomingConnection::Stage::outside) {
+            come(incoming, host);
             return true;
         }
         Pooled& file = host.pool[now.file];
-        if (visitor.stage == Visitor::Stage::entering) {
+        if (incoming.stage == IncomingConnection::Stage::entering) {
             ++file.opens;
             const bool may_cache =
                 host.member.entered({now.file}, static_cast<std::uint32_t>(now.file));
-            if (!visitor.cached || !may_cache || host.closes) {
+            if (!incoming.cached || !may_cache || host.closes) {
                 file.cached = false;
                 file.clean.reset();
             }
-            visitor.stage = Visitor::Stage::inside;
-            visitor.used = now.kind == Visit::Kind::reads ? 1 : 0;
+            incoming.stage = IncomingConnection::Stage::inside;
+            incoming.used = now.kind == Visit::Kind::reads ? 1 : 0;
             return true;
         }
-        if (visitor.used == 2) {
+        if (incoming.used == 2) {
             --file.opens;
-            ++visitor.at;
-            settle(visitor);
+            ++incoming.at;
+            settle(incoming);
             return true;
         }
-        return now.kind == Visit::Kind::together ? use_together(visitor, node, file)
-                                                 : use(visitor, host, file);
+        return now.kind == Visit::Kind::together ? use_together(incoming, node, file)
+                                                 : use(incoming, host, file);
     }
 
-    void come(Visitor& visitor, Host& host) {
-        const Visit& now = visitor.script[visitor.at];
-        if (visitor.stage == Visitor::Stage::settling) {
-            have_settled(visitor, host);
+    void come(IncomingConnection& incoming, Host& host) {
+        const Visit& now = incoming.script[incoming.at];
+        if (incoming.stage == IncomingConnection::Stage::settling) {
+            have_settled(incoming, host);
             return;
         }
         const Token token = now.kind == Visit::Kind::reads    ? Token::read
                             : now.kind == Visit::Kind::writes ? Token::write
                                                               : Token::collective;
-        const auto admission = host.member.want({now.file}, {token, now.group}, visitor.ticket);
-        visitor.stage = Visitor::Stage::waiting;
+        const auto admission = host.member.want({now.file}, {token, now.group}, incoming.ticket);
+        incoming.stage = IncomingConnection::Stage::waiting;
         if (admission == Admission::refused) {
-            ++visitor.at;
-            settle(visitor);
+            ++incoming.at;
+            settle(incoming);
         } else if (admission) {
-            visitor.cached = admission == Admission::cached;
-            cached_ += visitor.cached ? 1 : 0;
-            visitor.stage = Visitor::Stage::entering;
+            incoming.cached = admission == Admission::cached;
+            cached_ += incoming.cached ? 1 : 0;
+            incoming.stage = IncomingConnection::Stage::entering;
         }
     }
 
     // Writes, reads.
-    [[nodiscard]] bool use(Visitor& visitor, const Host& host, Pooled& file) {
-        const std::uint64_t number = visitor.script[visitor.at].file;
-        if (visitor.used++ == 0) {
+    [[nodiscard]] bool use(IncomingConnection& incoming, const Host& host, Pooled& file) {
+        const std::uint64_t number = incoming.script[incoming.at].file;
+        if (incoming.used++ == 0) {
             ++version_;
-            drop_what_comes(node_of_[index_of(visitor)], number);
+            drop_what_comes(node_of_[index_of(incoming)], number);
             (file.cached ? file.deposit : stored_[number]) = all_of(version_);
             latest_[number] = all_of(version_);
             return true;
         }
         if (file.cached && !file.clean) {
             if (const Parent parent = host.member.parent_of({number}); parent.grant != 0) {
-                visitor.stage = Visitor::Stage::asking;
-                passing_.push_back({.visitor = index_of(visitor), .parent = parent, .bytes = {}});
+                incoming.stage = IncomingConnection::Stage::asking;
+                passing_.push_back({.incoming = index_of(incoming), .parent = parent, .bytes = {}});
                 return true;
             }
             file.clean = stored_[number];
@@ -341,17 +346,17 @@ private:
         return read(number, file);
     }
 
-    [[nodiscard]] std::size_t index_of(const Visitor& visitor) const {
-        return static_cast<std::size_t>(&visitor - visitors_.data());
+    [[nodiscard]] std::size_t index_of(const IncomingConnection& incoming) const {
+        return static_cast<std::size_t>(&incoming - incoming_connections_.data());
     }
 
     // As blocks that are being read are dropped where something is deposited.
     void drop_what_comes(Node node, std::uint64_t number) {
-        for (Passing& one : passing_) {
-            const Visitor& asks = visitors_[one.visitor];
-            one.dropped = one.dropped ||
-                          (node_of_[one.visitor] == node && asks.stage == Visitor::Stage::asking &&
-                           asks.script[asks.at].file == number);
+        for (PeerReadServer& one : passing_) {
+            const IncomingConnection& asks = incoming_connections_[one.incoming];
+            one.dropped = one.dropped || (node_of_[one.incoming] == node &&
+                                          asks.stage == IncomingConnection::Stage::asking &&
+                                          asks.script[asks.at].file == number);
         }
     }
 
@@ -367,22 +372,22 @@ private:
         return true;
     }
 
-    [[nodiscard]] bool can_pass(const Passing& one) const {
-        const Visitor& visitor = visitors_[one.visitor];
+    [[nodiscard]] bool can_pass(const PeerReadServer& one) const {
+        const IncomingConnection& incoming = incoming_connections_[one.incoming];
         const Host& host = hosts_[one.parent.node];
-        return one.answered || host.dead || visitor.stage != Visitor::Stage::asking ||
-               !host.member.passed_on({visitor.script[visitor.at].file}, one.parent.grant).later;
+        return one.answered || host.dead || incoming.stage != IncomingConnection::Stage::asking ||
+               !host.member.passed_on({incoming.script[incoming.at].file}, one.parent.grant).later;
     }
 
     // The node that is asked answers; then the one that asked hears it, and its client reads.
     [[nodiscard]] bool pass(std::size_t which) {
-        Passing& now = passing_[which];
-        Visitor& visitor = visitors_[now.visitor];
-        if (visitor.stage != Visitor::Stage::asking) {  // it has died
+        PeerReadServer& now = passing_[which];
+        IncomingConnection& incoming = incoming_connections_[now.incoming];
+        if (incoming.stage != IncomingConnection::Stage::asking) {  // it has died
             passing_.erase(passing_.begin() + static_cast<std::ptrdiff_t>(which));
             return true;
         }
-        const std::uint64_t number = visitor.script[visitor.at].file;
+        const std::uint64_t number = incoming.script[incoming.at].file;
         if (!std::exchange(now.answered, true)) {
             Host& host = hosts_[now.parent.node];
             const auto known = host.pool.find(number);
@@ -399,8 +404,8 @@ private:
         const std::optional<Parts> bytes = now.bytes;
         passing_.erase(passing_.begin() + static_cast<std::ptrdiff_t>(which));
         passed_ += bytes ? 1 : 0;
-        visitor.stage = Visitor::Stage::inside;
-        Pooled& file = hosts_[node_of_[index_of(visitor)]].pool.at(number);
+        incoming.stage = IncomingConnection::Stage::inside;
+        Pooled& file = hosts_[node_of_[index_of(incoming)]].pool.at(number);
         if (file.cached && !file.clean && !dropped) {
             file.clean = bytes.value_or(stored_[number]);
         }
@@ -408,26 +413,26 @@ private:
     }
 
     // Writes its own part, has all settled, and reads past the pools.
-    [[nodiscard]] bool use_together(Visitor& visitor, Node node, Pooled& file) {
-        const std::uint64_t number = visitor.script[visitor.at].file;
-        if (visitor.used == 0) {
+    [[nodiscard]] bool use_together(IncomingConnection& incoming, Node node, Pooled& file) {
+        const std::uint64_t number = incoming.script[incoming.at].file;
+        if (incoming.used == 0) {
             ++version_;
             (file.cached ? file.deposit : stored_[number]).at(node % parts_max) = version_;
             latest_[number].at(node % parts_max) = version_;
-            visitor.used = 1;
+            incoming.used = 1;
             return true;
         }
         if (!settles_) {
-            visitor.used = 2;
+            incoming.used = 2;
             return true;
         }
-        if (!visitor.owed) {
-            visitor.owed = latest_[number];
-            have_settled(visitor, hosts_[node]);
+        if (!incoming.owed) {
+            incoming.owed = latest_[number];
+            have_settled(incoming, hosts_[node]);
             return true;
         }
-        visitor.used = 2;
-        const Parts owed = *std::exchange(visitor.owed, std::nullopt);
+        incoming.used = 2;
+        const Parts owed = *std::exchange(incoming.owed, std::nullopt);
         for (std::size_t part = 0; part < parts_max; ++part) {
             seen_ = stored_[number][part];
             expected_ = owed[part];
@@ -438,9 +443,11 @@ private:
         return true;
     }
 
-    static void have_settled(Visitor& visitor, Host& host) {
-        const auto answer = host.member.settle({visitor.script[visitor.at].file}, visitor.ticket);
-        visitor.stage = answer ? Visitor::Stage::inside : Visitor::Stage::settling;
+    static void have_settled(IncomingConnection& incoming, Host& host) {
+        const auto answer =
+            host.member.settle({incoming.script[incoming.at].file}, incoming.ticket);
+        incoming.stage =
+            answer ? IncomingConnection::Stage::inside : IncomingConnection::Stage::settling;
     }
 
     void deliver(Node from, Node to) {
@@ -475,7 +482,7 @@ private:
     // It is said to be lost, so nobody is owed it any more.
     void lose(std::uint64_t file, std::size_t part) {
         latest_[file][part] = stored_[file][part];
-        for (Visitor& one : visitors_) {
+        for (IncomingConnection& one : incoming_connections_) {
             if (one.owed && one.script[one.at].file == file) {
                 one.owed->at(part) = std::min(one.owed->at(part), stored_[file][part]);
             }
@@ -494,9 +501,9 @@ private:
             }
         }
         host.pool.clear();
-        for (std::size_t i = 0; i < visitors_.size(); ++i) {
+        for (std::size_t i = 0; i < incoming_connections_.size(); ++i) {
             if (node_of_[i] == node) {
-                visitors_[i].stage = Visitor::Stage::done;
+                incoming_connections_[i].stage = IncomingConnection::Stage::done;
             }
         }
         for (Node other = 0; other < hosts_.size(); ++other) {
@@ -506,7 +513,7 @@ private:
         }
     }
 
-    void obey(Node node) {
+    void apply(Node node) {
         Host& host = hosts_[node];
         for (Actions actions = host.member.take_actions(); !actions.empty() && !host.dead;
              actions = host.member.take_actions()) {
@@ -532,15 +539,15 @@ private:
                 }
             }
             for (const std::uint64_t ticket : actions.again) {
-                come(visitors_[ticket - 1], host);
+                come(incoming_connections_[ticket - 1], host);
             }
         }
     }
 
     std::vector<Host> hosts_;
-    std::vector<Visitor> visitors_;
+    std::vector<IncomingConnection> incoming_connections_;
     std::vector<Node> node_of_;
-    std::vector<Passing> passing_;
+    std::vector<PeerReadServer> passing_;
     std::map<Link, std::deque<Message>> links_;
     std::set<Link> lost_;                    // of a dead daemon, to one that does not know
     std::map<std::uint64_t, Parts> stored_;  // by the file system
@@ -555,4 +562,4 @@ private:
     std::int64_t passed_ = 0;
 };
 
-}  // namespace forebay::registry
+}  // namespace forebay::tokens

@@ -7,7 +7,7 @@
 #include <set>
 #include <span>
 
-namespace forebay::registry {
+namespace forebay::tokens {
 namespace {
 
 // Sanitizers make each step many times slower: with them, clients visit once.
@@ -392,4 +392,4 @@ TEST(Orders, MessagesOfANodeAndAFileDoNotDependOnTheNumberOfNodes) {
 }
 
 }  // namespace
-}  // namespace forebay::registry
+}  // namespace forebay::tokens

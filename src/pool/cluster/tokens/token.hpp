@@ -29,7 +29,7 @@
 #include <compare>
 #include <cstdint>
 
-namespace forebay::registry {
+namespace forebay::tokens {
 
 // Of a daemon in its job: 0, 1, …
 using Node = std::uint32_t;
@@ -60,10 +60,10 @@ enum class Token : std::uint8_t {
 };
 
 // What is asked for. `group`: of Token::collective, the program's number for what it does together.
-struct Wish {
+struct TokenWish {
     Token token = Token::none;
     std::uint64_t group = 0;
-    auto operator<=>(const Wish&) const noexcept = default;
+    auto operator<=>(const TokenWish&) const noexcept = default;
 };
 
 // The node from which another one has the bytes of a file: as long as it still holds the token of
@@ -105,4 +105,4 @@ struct Outgoing {
     auto operator<=>(const Outgoing&) const noexcept = default;
 };
 
-}  // namespace forebay::registry
+}  // namespace forebay::tokens

@@ -3,11 +3,11 @@
 #include <numeric>
 #include <utility>
 
-namespace forebay::registry {
+namespace forebay::tokens {
 
 namespace {
 
-bool enough(const Wish& there, const Wish& wish) noexcept {
+bool enough(const TokenWish& there, const TokenWish& wish) noexcept {
     switch (there.token) {
         case Token::through: return true;
         case Token::write: return wish.token == Token::read || wish.token == Token::write;
@@ -23,7 +23,7 @@ void Tokens::say(const Message& message, std::vector<Outgoing>& send) const {
     send.push_back({home_of(message.file, nodes_), message});
 }
 
-std::optional<Token> Tokens::want(FileKey file, const Wish& wish, std::uint64_t ticket,
+std::optional<Token> Tokens::want(FileKey file, const TokenWish& wish, std::uint64_t ticket,
                                   std::vector<Outgoing>& send) {
     File& one = files_[file];
     if (enough({one.token, one.group}, wish) && !one.others_may_cache) {
@@ -75,7 +75,7 @@ Tokens::Heard Tokens::hear(const Message& message, std::vector<Outgoing>& send) 
         erase_if_empty(message.file);
         return heard;
     }
-    const Wish asked = std::exchange(one.asked, {});
+    const TokenWish asked = std::exchange(one.asked, {});
     heard.tickets = std::exchange(one.tickets, {});
     if (!heard.refused) {
         one.token = message.token;
@@ -197,4 +197,4 @@ std::size_t Tokens::waiting() const noexcept {
                            });
 }
 
-}  // namespace forebay::registry
+}  // namespace forebay::tokens

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-namespace forebay::registry {
+namespace forebay::tokens {
 
 class Tokens {
 public:
@@ -18,8 +18,8 @@ public:
 
     // The token that is there, if it is enough for the wish (read, write or collective). nullopt:
     // the home was asked, and `ticket` comes back in Heard.
-    [[nodiscard]] std::optional<Token> want(FileKey file, const Wish& wish, std::uint64_t ticket,
-                                            std::vector<Outgoing>& send);
+    [[nodiscard]] std::optional<Token> want(FileKey file, const TokenWish& wish,
+                                            std::uint64_t ticket, std::vector<Outgoing>& send);
     // Whether no other node can have deposits of it. False: the home was asked to have all nodes
     // drain it, and `ticket` comes back in Heard.
     [[nodiscard]] bool settle(FileKey file, std::uint64_t ticket, std::vector<Outgoing>& send);
@@ -67,7 +67,7 @@ private:
         bool others_may_cache = false;
         bool nowhere = false;     // it is through, and no node has anything of it any more
         std::uint64_t group = 0;  // where it is `collective`, …
-        Wish asked;               // … or will be; a question is under way
+        TokenWish asked;          // … or will be; a question is under way
         std::uint64_t grant = 0;  // of `read`
         Parent parent;
         std::uint64_t revoking = 0;  // number; 0: nobody wants it back, nor drained
@@ -87,4 +87,4 @@ private:
     std::map<Node, std::uint64_t> last_grants_;  // by home
 };
 
-}  // namespace forebay::registry
+}  // namespace forebay::tokens

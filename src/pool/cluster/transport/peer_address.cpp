@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <vector>
 
-namespace forebay::server {
+namespace forebay::cluster {
 
 namespace {
 
@@ -229,4 +229,4 @@ Result<Listening> listen_for_peers(const std::string& host) {
     return listen_everywhere(host);
 }
 
-}  // namespace forebay::server
+}  // namespace forebay::cluster

@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace forebay::server {
+namespace forebay::cluster {
 
 struct Listening {
     OwnFd socket;
@@ -22,4 +22,4 @@ struct Listening {
 // only one.
 [[nodiscard]] Result<Listening> listen_for_peers(const std::string& host);
 
-}  // namespace forebay::server
+}  // namespace forebay::cluster

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <utility>
 
-namespace forebay::server {
+namespace forebay::cluster {
 
 namespace {
 
@@ -163,16 +163,16 @@ bool Link::say_next_part() {
         return false;
     }
     hurries_ = true;
-    Passing& now = passing_.front();
+    PeerReadServer& now = passing_.front();
     const std::size_t end =
-        std::min(now.begin + std::size_t{wire::part_bytes_max}, now.bytes.size());
+        std::min(now.begin + std::size_t{protocol::part_bytes_max}, now.bytes.size());
     const auto at = [&](std::size_t place) {
         return now.bytes.begin() + static_cast<std::ptrdiff_t>(place);
     };
-    encrypt(wire::Part{.number = now.number,
-                       .whole = static_cast<std::uint32_t>(now.bytes.size()),
-                       .begin = static_cast<std::uint32_t>(now.begin),
-                       .bytes = {at(now.begin), at(end)}});
+    encrypt(protocol::Part{.number = now.number,
+                           .whole = static_cast<std::uint32_t>(now.bytes.size()),
+                           .begin = static_cast<std::uint32_t>(now.begin),
+                           .bytes = {at(now.begin), at(end)}});
     now.begin = end;
     if (end == now.bytes.size()) {
         passing_.pop_front();
@@ -218,8 +218,8 @@ bool Link::take_greeting() {
     crypto_secretstream_xchacha20poly1305_init_push(&cipher_->push, header.data(), key.data());
     const auto said = std::as_bytes(std::span{header});
     put(said);
-    send(registry::Message{});  // alive: the proof
-    for (const wire::PeerWord& word : std::exchange(early_, {})) {
+    send(tokens::Message{});  // alive: the proof
+    for (const protocol::PeerWord& word : std::exchange(early_, {})) {
         send(word);
     }
     return true;
@@ -257,7 +257,7 @@ bool Link::take_frame() {
         return false;
     }
     std::memcpy(&length, head->data(), sizeof length);
-    if (length < more_bytes || length > wire::peer_bytes_max + more_bytes) {
+    if (length < more_bytes || length > protocol::peer_bytes_max + more_bytes) {
         refuse("what it says is no message");
         return false;
     }
@@ -271,7 +271,7 @@ bool Link::take_frame() {
     const int opened = crypto_secretstream_xchacha20poly1305_pull(
         &cipher_->pull, reinterpret_cast<unsigned char*>(plain.data()), nullptr, &tag,
         reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), nullptr, 0);
-    auto word = opened == 0 ? wire::peer_word_of(plain) : std::nullopt;
+    auto word = opened == 0 ? protocol::peer_word_of(plain) : std::nullopt;
     if (!word) {
         refuse(opened == 0 ? "what it says is no message" : "it does not know the job's secret");
         return false;
@@ -284,8 +284,8 @@ bool Link::take_frame() {
     return true;
 }
 
-void Link::encrypt(const wire::PeerWord& word) {
-    const std::vector<std::byte> plain = wire::bytes_of(word);
+void Link::encrypt(const protocol::PeerWord& word) {
+    const std::vector<std::byte> plain = protocol::bytes_of(word);
     const auto length = static_cast<FrameLength>(plain.size() + more_bytes);
     put(std::as_bytes(std::span{&length, 1}));
     const std::size_t before = out_.size();
@@ -295,7 +295,7 @@ void Link::encrypt(const wire::PeerWord& word) {
         reinterpret_cast<const unsigned char*>(plain.data()), plain.size(), nullptr, 0, 0);
 }
 
-void Link::send(const wire::PeerWord& word, Haste haste) {
+void Link::send(const protocol::PeerWord& word, Haste haste) {
     hurries_ = hurries_ || haste == Haste::now;
     if (!cipher_->greeted) {
         early_.push_back(word);
@@ -314,19 +314,19 @@ void Link::pass(std::uint64_t number, std::vector<std::byte> bytes) {
 
 std::size_t Link::bytes_to_pass() const noexcept {
     std::size_t bytes = 0;
-    for (const Passing& one : passing_) {
+    for (const PeerReadServer& one : passing_) {
         bytes += one.bytes.size() - one.begin;
     }
     return bytes;
 }
 
-std::optional<wire::PeerWord> Link::next() {
+std::optional<protocol::PeerWord> Link::next() {
     if (words_.empty()) {
         return std::nullopt;
     }
-    wire::PeerWord word = std::move(words_.front());
+    protocol::PeerWord word = std::move(words_.front());
     words_.pop_front();
     return word;
 }
 
-}  // namespace forebay::server
+}  // namespace forebay::cluster

@@ -21,14 +21,14 @@
 #include <string>
 #include <vector>
 
-namespace forebay::server {
+namespace forebay::cluster {
 
 inline constexpr std::size_t secret_bytes = 32;
 using Secret = std::array<unsigned char, secret_bytes>;
 
 // Which daemon this is, of how many.
 struct Seat {
-    registry::Node self = 0;
+    tokens::Node self = 0;
     std::uint32_t nodes = 1;
 };
 
@@ -54,7 +54,7 @@ public:
         refused,      // it does not belong to this job; why() says it
     };
     [[nodiscard]] State state() const noexcept { return state_; }
-    [[nodiscard]] registry::Node other() const noexcept { return other_; }
+    [[nodiscard]] tokens::Node other() const noexcept { return other_; }
     [[nodiscard]] const std::string& why() const noexcept { return why_; }
     // errno of its end; 0 where the other side closed it, or it has not ended.
     [[nodiscard]] int error() const noexcept { return error_; }
@@ -73,18 +73,18 @@ public:
         none,  // it goes with what is said next, or when hasten() is called
         now,
     };
-    void send(const wire::PeerWord& word, Haste haste = Haste::now);
+    void send(const protocol::PeerWord& word, Haste haste = Haste::now);
     void hasten() noexcept { hurries_ = hurries_ || !out_.empty(); }
     // Bytes of a file, in parts with this number.
     void pass(std::uint64_t number, std::vector<std::byte> bytes);
     // Of these, what has not been said yet.
     [[nodiscard]] std::size_t bytes_to_pass() const noexcept;
-    [[nodiscard]] std::optional<wire::PeerWord> next();
+    [[nodiscard]] std::optional<protocol::PeerWord> next();
 
 private:
     struct Cipher;
     using Received = std::array<std::byte, std::size_t{64} << 10>;
-    struct Passing {
+    struct PeerReadServer {
         std::uint64_t number = 0;
         std::vector<std::byte> bytes;
         std::size_t begin = 0;  // of what is not said yet
@@ -94,7 +94,7 @@ private:
     void read();
     void write();
     bool say_next_part();
-    void encrypt(const wire::PeerWord& word);
+    void encrypt(const protocol::PeerWord& word);
     void put(std::span<const std::byte> bytes);
     // What has come and was not taken; nullopt: not so much has.
     [[nodiscard]] std::optional<std::span<const std::byte>> look(std::size_t bytes) const;
@@ -108,7 +108,7 @@ private:
     OwnFd socket_;
     Seat seat_;
     Secret secret_;
-    registry::Node other_ = 0;
+    tokens::Node other_ = 0;
     State state_ = State::greeting;
     std::string why_;
     int error_ = 0;
@@ -120,10 +120,10 @@ private:
     std::vector<std::byte> out_;
     std::size_t sent_ = 0;  // of out_
     bool hurries_ = true;   // what is in out_ is to be sent
-    std::deque<Passing> passing_;
-    std::deque<wire::PeerWord> words_;
-    std::vector<wire::PeerWord> early_;  // to be sent when the key is there
+    std::deque<PeerReadServer> passing_;
+    std::deque<protocol::PeerWord> words_;
+    std::vector<protocol::PeerWord> early_;  // to be sent when the key is there
     std::unique_ptr<Cipher> cipher_;
 };
 
-}  // namespace forebay::server
+}  // namespace forebay::cluster

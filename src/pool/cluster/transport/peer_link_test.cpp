@@ -6,11 +6,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-namespace forebay::server {
+namespace forebay::cluster {
 namespace {
 
-using registry::Message;
-using registry::Token;
+using tokens::Message;
+using tokens::Token;
 
 std::array<OwnFd, 2> connected() {
     std::array<int, 2> ends{};
@@ -24,7 +24,7 @@ Secret secret(unsigned char byte) {
     return made;
 }
 
-wire::PeerWord message(std::uint64_t number) {
+protocol::PeerWord message(std::uint64_t number) {
     return Message{
         .kind = Message::Kind::revoke, .token = Token::none, .file = {7}, .number = number};
 }
@@ -166,7 +166,7 @@ TEST(Link, BytesOfAFileComeInPartsAndMessagesBetweenThem) {
     for (std::size_t i = 0; i < bytes.size(); ++i) {
         bytes[i] = static_cast<std::byte>(i * 2654435761U >> 13U);
     }
-    const wire::Wanted wanted{.file = {7}, .grant = 3, .number = 11, .at = 4096, .bytes = 4096};
+    const protocol::Wanted wanted{.file = {7}, .grant = 3, .number = 11, .at = 4096, .bytes = 4096};
     one.send(wanted);
     zero.pass(11, bytes);
     zero.turn();  // the socket takes a part of it
@@ -176,7 +176,7 @@ TEST(Link, BytesOfAFileComeInPartsAndMessagesBetweenThem) {
     for (int i = 0; i < 100 && (got.size() < bytes.size() || before_message == 0); ++i) {
         both.talk();
         while (const auto word = one.next()) {
-            if (const auto* const part = std::get_if<wire::Part>(&*word)) {
+            if (const auto* const part = std::get_if<protocol::Part>(&*word)) {
                 EXPECT_EQ(part->number, 11U);
                 EXPECT_EQ(part->whole, bytes.size());
                 EXPECT_EQ(part->begin, got.size());
@@ -190,7 +190,7 @@ TEST(Link, BytesOfAFileComeInPartsAndMessagesBetweenThem) {
     EXPECT_EQ(got, bytes);
     EXPECT_LT(before_message, bytes.size());
     EXPECT_FALSE(zero.blocked());
-    EXPECT_EQ(zero.next(), wire::PeerWord{wanted});
+    EXPECT_EQ(zero.next(), protocol::PeerWord{wanted});
 }
 
 TEST(Link, WhatNobodyWaitsForGoesWithWhatIsSaidNext) {
@@ -260,4 +260,4 @@ TEST(Link, AnEndIsSeenAfterWhatWasSaidBefore) {
 }
 
 }  // namespace
-}  // namespace forebay::server
+}  // namespace forebay::cluster

@@ -5,12 +5,12 @@
 #include <cstring>
 #include <utility>
 
-namespace forebay::wire {
+namespace forebay::protocol {
 
 namespace {
 
-using registry::Message;
-using registry::Token;
+using tokens::Message;
+using tokens::Token;
 
 constexpr std::uint16_t wanted_kind = 64;  // a message's are below
 constexpr std::uint16_t part_kind = 65;
@@ -120,7 +120,7 @@ std::optional<PeerWord> message_of(std::span<const std::byte> bytes) {
                    .file = {packed->inode},
                    .number = packed->number,
                    .grant = packed->grant,
-                   .parent = {static_cast<registry::Node>(packed->parent), packed->parents_grant}};
+                   .parent = {static_cast<tokens::Node>(packed->parent), packed->parents_grant}};
 }
 
 std::optional<PeerWord> wanted_of(std::span<const std::byte> bytes) {
@@ -184,4 +184,4 @@ std::optional<PeerWord> peer_word_of(std::span<const std::byte> bytes) {
     }
 }
 
-}  // namespace forebay::wire
+}  // namespace forebay::protocol

@@ -1,4 +1,4 @@
-// What the daemons of a job say to each other: registry::Message, and what few nodes read for all
+// What the daemons of a job say to each other: tokens::Message, and what few nodes read for all
 // of them (pool/cluster/peer_reads/peer_read_server.hpp). All nodes of a job are alike: numbers are
 // as they lie in memory.
 #pragma once
@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-namespace forebay::wire {
+namespace forebay::protocol {
 
 // One more with each change of what is said.
 inline constexpr std::uint32_t peer_format = 3;
@@ -23,8 +23,8 @@ inline constexpr std::size_t peer_bytes_max = 128 + part_bytes_max;
 
 // Bytes of a file that one daemon wants of another one, which passes it on to it.
 struct Wanted {
-    registry::FileKey file{};
-    std::uint64_t grant = 0;   // see registry::Parent
+    tokens::FileKey file{};
+    std::uint64_t grant = 0;   // see tokens::Parent
     std::uint64_t number = 0;  // of the answer
     std::int64_t at = 0;
     std::uint32_t bytes = 0;  // all in one block
@@ -45,10 +45,10 @@ struct Part {
     auto operator<=>(const Part&) const noexcept = default;
 };
 
-using PeerWord = std::variant<registry::Message, Wanted, Part>;
+using PeerWord = std::variant<tokens::Message, Wanted, Part>;
 
 [[nodiscard]] std::vector<std::byte> bytes_of(const PeerWord& word);
 // nullopt: it makes no sense.
 [[nodiscard]] std::optional<PeerWord> peer_word_of(std::span<const std::byte> bytes);
 
-}  // namespace forebay::wire
+}  // namespace forebay::protocol

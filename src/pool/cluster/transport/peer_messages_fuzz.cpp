@@ -9,8 +9,8 @@ using namespace forebay;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::span bytes{reinterpret_cast<const std::byte*>(data), size};
-    if (const auto word = wire::peer_word_of(bytes)) {
-        must(std::ranges::equal(wire::bytes_of(*word), bytes), "it is the same again");
+    if (const auto word = protocol::peer_word_of(bytes)) {
+        must(std::ranges::equal(protocol::bytes_of(*word), bytes), "it is the same again");
     }
     return 0;
 }

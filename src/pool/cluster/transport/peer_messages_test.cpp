@@ -13,11 +13,11 @@
 #include <variant>
 #include <vector>
 
-namespace forebay::wire {
+namespace forebay::protocol {
 namespace {
 
-using registry::Message;
-using registry::Token;
+using tokens::Message;
+using tokens::Token;
 
 Message question() {
     return {.kind = Message::Kind::ask, .token = Token::read, .file = {7}, .number = 0};
@@ -93,4 +93,4 @@ TEST(Peers, WhatIsNoMessageIsNone) {
 }
 
 }  // namespace
-}  // namespace forebay::wire
+}  // namespace forebay::protocol

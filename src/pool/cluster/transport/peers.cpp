@@ -20,7 +20,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-namespace forebay::server {
+namespace forebay::cluster {
 
 namespace {
 
@@ -127,30 +127,30 @@ Result<std::unique_ptr<Peers>> Peers::listen(const std::string& host, const Seat
         return cannot("talk to the other daemons of the job", "the kernel gives no random numbers",
                       "Use the pool on one node.");
     }
-    Result<Listening> door = listen_for_peers(host);
-    if (!door) {
-        return failure(std::move(door.error()));
+    Result<Listening> listener = listen_for_peers(host);
+    if (!listener) {
+        return failure(std::move(listener.error()));
     }
     OwnFd epoll{::epoll_create1(EPOLL_CLOEXEC)};
     epoll_event event{};
     event.events = EPOLLIN;
     event.data.ptr = nullptr;
     if (!epoll.valid() ||
-        ::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, door->socket.get(), &event) != 0) {
+        ::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, listener->socket.get(), &event) != 0) {
         return failure(system_error(errno, "wait for the other daemons of the job"));
     }
-    std::unique_ptr<Peers> made{new Peers{std::move(door->socket), std::move(epoll),
-                                          std::move(door->address), seat, clock}};
-    if (!door->everywhere.empty()) {
+    std::unique_ptr<Peers> made{new Peers{std::move(listener->socket), std::move(epoll),
+                                          std::move(listener->address), seat, clock}};
+    if (!listener->everywhere.empty()) {
         made->complaints_.push_back("waits for the other daemons at all interfaces (" +
-                                    door->everywhere + ")");
+                                    listener->everywhere + ")");
     }
     return made;
 }
 
-Peers::Peers(OwnFd door, OwnFd epoll, std::string address, const Seat& seat,
+Peers::Peers(OwnFd listener, OwnFd epoll, std::string address, const Seat& seat,
              const ports::Clock& clock)
-    : door_{std::move(door)},
+    : listener_{std::move(listener)},
       epoll_{std::move(epoll)},
       address_{std::move(address)},
       seat_{seat},
@@ -171,7 +171,7 @@ void Peers::meet(OwnFd socket, Whence whence) {
 }
 
 bool Peers::complete() const {
-    for (registry::Node node = 0; node < peers_.size(); ++node) {
+    for (tokens::Node node = 0; node < peers_.size(); ++node) {
         if (node != seat_.self && !peers_[node].link) {
             return false;
         }
@@ -181,7 +181,7 @@ bool Peers::complete() const {
 
 Result<void> Peers::join(const PeerList& list) {
     secret_ = list.secret;
-    for (registry::Node node = 0; node < seat_.self; ++node) {
+    for (tokens::Node node = 0; node < seat_.self; ++node) {
         if (auto begun = reach(list.addresses[node]); !begun) {
             return begun;
         }
@@ -197,7 +197,7 @@ Result<void> Peers::join(const PeerList& list) {
         }
         if (clock_.now_ns() > until) {
             std::string missing;
-            for (registry::Node node = 0; node < peers_.size(); ++node) {
+            for (tokens::Node node = 0; node < peers_.size(); ++node) {
                 if (node != seat_.self && !peers_[node].link) {
                     missing += (missing.empty() ? "" : ", ") + list.addresses[node];
                 }
@@ -213,7 +213,7 @@ Result<void> Peers::join(const PeerList& list) {
         turn();
     }
     // All are there, and none comes twice: who connects from now on is none of the job.
-    door_ = OwnFd{};
+    listener_ = OwnFd{};
     strangers_.clear();
     return {};
 }
@@ -247,11 +247,11 @@ Result<void> Peers::reach_again() {
 }
 
 // So many at a time that those who are there prove who they are between.
-void Peers::let_in() {
+void Peers::accept_all() {
     for (std::size_t i = 0; i < accepted_at_once; ++i) {
         sockaddr_storage name{};
         socklen_t bytes = sizeof name;
-        OwnFd socket{::accept4(door_.get(), reinterpret_cast<sockaddr*>(&name), &bytes,
+        OwnFd socket{::accept4(listener_.get(), reinterpret_cast<sockaddr*>(&name), &bytes,
                                SOCK_CLOEXEC | SOCK_NONBLOCK)};
         if (!socket.valid() && (errno == EMFILE || errno == ENFILE) && send_one_away()) {
             continue;
@@ -314,7 +314,7 @@ void Peers::turn() {
             }
         }
         if (somebody_comes) {  // now that no event is left of those who may be sent away
-            let_in();
+            accept_all();
         }
     } while (got == static_cast<int>(events.size()));
     look_at_strangers();
@@ -324,11 +324,11 @@ void Peers::turn() {
         later_since_ns_.reset();
     }
     const bool beats = now - said_alive_ns_ >= heartbeat_ns;
-    for (registry::Node node = 0; node < peers_.size(); ++node) {
+    for (tokens::Node node = 0; node < peers_.size(); ++node) {
         Peer& peer = peers_[node];
         if (peer.link) {
             if (beats) {
-                peer.link->send(registry::Message{});
+                peer.link->send(tokens::Message{});
             }
             if (hastens) {
                 peer.link->hasten();
@@ -388,7 +388,7 @@ void Peers::adopt(std::unique_ptr<Link> link) {
     peer.heard_ns = clock_.now_ns();
 }
 
-void Peers::look_at(Peer& peer, registry::Node node) {
+void Peers::look_at(Peer& peer, tokens::Node node) {
     peer.link->turn();
     while (auto word = peer.link->next()) {
         peer.heard_ns = clock_.now_ns();
@@ -405,14 +405,14 @@ void Peers::look_at(Peer& peer, registry::Node node) {
     }
 }
 
-void Peers::take(registry::Node from, wire::PeerWord word) {
-    if (auto* const wanted = std::get_if<wire::Wanted>(&word)) {
+void Peers::take(tokens::Node from, protocol::PeerWord word) {
+    if (auto* const wanted = std::get_if<protocol::Wanted>(&word)) {
         requests_.push_back({from, *wanted});
-    } else if (auto* const part = std::get_if<wire::Part>(&word)) {
+    } else if (auto* const part = std::get_if<protocol::Part>(&word)) {
         passed_.push_back({from, std::move(*part)});
-    } else if (const auto& message = std::get<registry::Message>(word);
-               message.kind != registry::Message::Kind::alive) {
-        if (message.kind == registry::Message::Kind::grant) {
+    } else if (const auto& message = std::get<tokens::Message>(word);
+               message.kind != tokens::Message::Kind::alive) {
+        if (message.kind == tokens::Message::Kind::grant) {
             asked_ns_.reset();
         }
         letters_.push_back({from, message});
@@ -441,13 +441,13 @@ void Peers::flush() {
 }
 
 // Null: it has gone.
-Link* Peers::link_to(registry::Node node) {
+Link* Peers::link_to(tokens::Node node) {
     Peer& peer = peers_[node];
     const bool there = peer.link && peer.link->state() == Link::State::established;
     return there ? peer.link.get() : nullptr;
 }
 
-void Peers::say(registry::Node to, const wire::PeerWord& word) {
+void Peers::say(tokens::Node to, const protocol::PeerWord& word) {
     if (Link* const link = link_to(to)) {
         link->send(word);
         link->turn();
@@ -455,11 +455,11 @@ void Peers::say(registry::Node to, const wire::PeerWord& word) {
 }
 
 // Nobody waits for `forgotten`: what is said next to that daemon takes it along.
-void Peers::send(registry::Node to, const registry::Message& message) {
-    if (message.kind == registry::Message::Kind::ask) {
+void Peers::send(tokens::Node to, const tokens::Message& message) {
+    if (message.kind == tokens::Message::Kind::ask) {
         asked_ns_ = clock_.now_ns();
     }
-    if (message.kind != registry::Message::Kind::forgotten) {
+    if (message.kind != tokens::Message::Kind::forgotten) {
         say(to, message);
     } else if (Link* const link = link_to(to)) {
         link->send(message, Link::Haste::none);
@@ -468,31 +468,31 @@ void Peers::send(registry::Node to, const registry::Message& message) {
     }
 }
 
-void Peers::ask(registry::Node of, const wire::Wanted& wanted) { say(of, wanted); }
+void Peers::ask(tokens::Node of, const protocol::Wanted& wanted) { say(of, wanted); }
 
-void Peers::refuse(registry::Node to, std::uint64_t number) {
-    say(to, wire::Part{.number = number, .refused = true});
+void Peers::refuse(tokens::Node to, std::uint64_t number) {
+    say(to, protocol::Part{.number = number, .refused = true});
 }
 
-void Peers::pass(registry::Node to, std::uint64_t number, std::vector<std::byte> bytes) {
+void Peers::pass(tokens::Node to, std::uint64_t number, std::vector<std::byte> bytes) {
     if (Link* const link = link_to(to)) {
         link->pass(number, std::move(bytes));
         link->turn();
     }
 }
 
-bool Peers::takes_more(registry::Node node) {
+bool Peers::takes_more(tokens::Node node) {
     const Link* const link = link_to(node);
     return link == nullptr || link->bytes_to_pass() < passing_max;
 }
 
-std::vector<Post::Request> Peers::requests() { return std::exchange(requests_, {}); }
+std::vector<PeerTransport::Request> Peers::requests() { return std::exchange(requests_, {}); }
 
-std::vector<Post::Passed> Peers::passed() { return std::exchange(passed_, {}); }
+std::vector<PeerTransport::PeerReadClient> Peers::passed() { return std::exchange(passed_, {}); }
 
-std::vector<Post::Letter> Peers::arrived() { return std::exchange(letters_, {}); }
+std::vector<PeerTransport::PeerMessage> Peers::arrived() { return std::exchange(letters_, {}); }
 
-std::vector<registry::Node> Peers::gone() { return std::exchange(gone_, {}); }
+std::vector<tokens::Node> Peers::gone() { return std::exchange(gone_, {}); }
 
 bool Peers::answer_may_be_near() const {
     return asked_ns_ && clock_.now_ns() - *asked_ns_ < near_ns;
@@ -508,11 +508,11 @@ bool Peers::silent(const Peer& peer, std::int64_t now_ns) const {
            (peer.link->state() == Link::State::cut || now_ns - peer.heard_ns > silent_ns);
 }
 
-bool Peers::reachable(registry::Node node) {
+bool Peers::reachable(tokens::Node node) {
     return node < peers_.size() && link_to(node) != nullptr &&
            !silent(peers_[node], clock_.now_ns());
 }
 
 std::vector<std::string> Peers::complaints() { return std::exchange(complaints_, {}); }
 
-}  // namespace forebay::server
+}  // namespace forebay::cluster

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-namespace forebay::server {
+namespace forebay::cluster {
 
 struct PeerList {
     std::vector<std::string> addresses;  // "host:port" of each daemon, by its number
@@ -25,7 +25,7 @@ struct PeerList {
 // {"schema": "forebay.pool.peers/1", "secret": 64 hexadecimal digits, "addresses": […]}
 [[nodiscard]] Result<PeerList> peer_list_of(const std::string& line, std::uint32_t nodes);
 
-class Peers final : public Post {
+class Peers final : public PeerTransport {
 public:
     static constexpr std::int64_t heartbeat_ns = 2'000'000'000;
     static constexpr std::int64_t later_ns = 1'000'000;
@@ -69,17 +69,17 @@ public:
     // Why connections were refused since the last call.
     [[nodiscard]] std::vector<std::string> complaints();
 
-    void send(registry::Node to, const registry::Message& message) override;
-    [[nodiscard]] std::vector<Letter> arrived() override;
-    [[nodiscard]] std::vector<registry::Node> gone() override;
+    void send(tokens::Node to, const tokens::Message& message) override;
+    [[nodiscard]] std::vector<PeerMessage> arrived() override;
+    [[nodiscard]] std::vector<tokens::Node> gone() override;
     [[nodiscard]] bool anybody_silent() override;
-    void ask(registry::Node of, const wire::Wanted& wanted) override;
+    void ask(tokens::Node of, const protocol::Wanted& wanted) override;
     [[nodiscard]] std::vector<Request> requests() override;
-    void pass(registry::Node to, std::uint64_t number, std::vector<std::byte> bytes) override;
-    [[nodiscard]] bool takes_more(registry::Node node) override;
-    void refuse(registry::Node to, std::uint64_t number) override;
-    [[nodiscard]] std::vector<Passed> passed() override;
-    [[nodiscard]] bool reachable(registry::Node node) override;
+    void pass(tokens::Node to, std::uint64_t number, std::vector<std::byte> bytes) override;
+    [[nodiscard]] bool takes_more(tokens::Node node) override;
+    void refuse(tokens::Node to, std::uint64_t number) override;
+    [[nodiscard]] std::vector<PeerReadClient> passed() override;
+    [[nodiscard]] bool reachable(tokens::Node node) override;
 
 private:
     struct Peer {
@@ -88,7 +88,7 @@ private:
         bool told_gone = false;
     };
 
-    Peers(OwnFd door, OwnFd epoll, std::string address, const Seat& seat,
+    Peers(OwnFd listener, OwnFd epoll, std::string address, const Seat& seat,
           const ports::Clock& clock);
     // Of one that this daemon connects to, its address; of one that came by itself, from where.
     struct Whence {
@@ -102,21 +102,21 @@ private:
     };
     [[nodiscard]] Result<void> reach(const std::string& address);
     [[nodiscard]] Result<void> reach_again();
-    void let_in();
+    void accept_all();
     [[nodiscard]] bool send_one_away();
     void complain_of_strangers(const std::string& source);
     void meet(OwnFd socket, Whence whence);
     void adopt(std::unique_ptr<Link> link);
     void look_at_strangers();
     void fail_to_reach(const Link& link, const std::string& address, std::int64_t now);
-    void look_at(Peer& peer, registry::Node node);
-    void take(registry::Node from, wire::PeerWord word);
-    void say(registry::Node to, const wire::PeerWord& word);
-    [[nodiscard]] Link* link_to(registry::Node node);
+    void look_at(Peer& peer, tokens::Node node);
+    void take(tokens::Node from, protocol::PeerWord word);
+    void say(tokens::Node to, const protocol::PeerWord& word);
+    [[nodiscard]] Link* link_to(tokens::Node node);
     [[nodiscard]] bool silent(const Peer& peer, std::int64_t now_ns) const;
     [[nodiscard]] bool complete() const;
 
-    OwnFd door_;
+    OwnFd listener_;
     OwnFd epoll_;
     std::string address_;
     Seat seat_;
@@ -134,14 +134,14 @@ private:
     std::vector<Again> again_;
     std::optional<std::int64_t> hung_up_since_ns_;
     std::string unmet_;  // why one that this daemon connected to is not met
-    std::vector<Letter> letters_;
+    std::vector<PeerMessage> letters_;
     std::vector<Request> requests_;
-    std::vector<Passed> passed_;
-    std::vector<registry::Node> gone_;
+    std::vector<PeerReadClient> passed_;
+    std::vector<tokens::Node> gone_;
     std::vector<std::string> complaints_;
     std::int64_t said_alive_ns_ = 0;
     std::optional<std::int64_t> later_since_ns_;
     std::optional<std::int64_t> asked_ns_;  // a home, and no grant of any has come since
 };
 
-}  // namespace forebay::server
+}  // namespace forebay::cluster

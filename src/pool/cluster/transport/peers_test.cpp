@@ -13,10 +13,10 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-namespace forebay::server {
+namespace forebay::cluster {
 namespace {
 
-using registry::Message;
+using tokens::Message;
 
 class SetClock final : public ports::Clock {
 public:
@@ -44,8 +44,8 @@ struct Pair {
         ::poll(&news, 1, wait_ms);
         one->turn();
         std::vector<Message> heard;
-        for (const Post::Letter& letter : one->arrived()) {
-            heard.push_back(letter.message);
+        for (const PeerTransport::PeerMessage& message : one->arrived()) {
+            heard.push_back(message.message);
         }
         return heard;
     }
@@ -56,7 +56,7 @@ struct Pair {
 };
 
 Message of_kind(Message::Kind kind) {
-    return {.kind = kind, .token = registry::Token::read, .file = {7}, .number = 0};
+    return {.kind = kind, .token = tokens::Token::read, .file = {7}, .number = 0};
 }
 
 constexpr int soon_ms = 10'000;
@@ -152,4 +152,4 @@ TEST(Peers, ListenAtTheAddressThatTheyTell) {
 }
 
 }  // namespace
-}  // namespace forebay::server
+}  // namespace forebay::cluster

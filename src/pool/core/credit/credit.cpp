@@ -48,21 +48,21 @@ std::int64_t used_by(const Client& client) noexcept {
 
 bool Credit::round() {
     Lending lending = survey();
-    touches_left_ = ledger_.journal.waited_for()
+    touches_left_ = pool_state_.journal.waited_for()
                         ? touched_least
                         : std::clamp(lending.writers, touched_least, touched_most);
     look_at_demand(lending);
-    for (const std::uint32_t number : ledger_.admitted) {
-        release(number, *ledger_.clients[number], lending);
+    for (const std::uint32_t number : pool_state_.admitted) {
+        release(number, *pool_state_.clients[number], lending);
     }
     bool any = false;
-    const std::vector<std::uint32_t>& all = ledger_.admitted;
+    const std::vector<std::uint32_t>& all = pool_state_.admitted;
     turn_ = all.empty() ? 0 : (turn_ + 1) % all.size();
     for (bool more = !all.empty(); more;) {
         more = false;
         for (std::size_t i = 0; i < all.size(); ++i) {
             const std::uint32_t number = all[(turn_ + i) % all.size()];
-            more = lend(number, *ledger_.clients[number], lending) || more;
+            more = lend(number, *pool_state_.clients[number], lending) || more;
         }
         any = any || more;
     }
@@ -73,11 +73,11 @@ bool Credit::round() {
 
 Lending Credit::survey() {
     Lending lending;
-    const std::int64_t now = ledger_.now_ns();
-    lending.cap = (ledger_.options.cap_bytes - ledger_.clean.bytes()) /
+    const std::int64_t now = pool_state_.now_ns();
+    lending.cap = (pool_state_.options.cap_bytes - pool_state_.clean.bytes()) /
                   static_cast<std::int64_t>(block_bytes);
-    for (const std::uint32_t number : ledger_.admitted) {
-        Client& client = *ledger_.clients[number];
+    for (const std::uint32_t number : pool_state_.admitted) {
+        Client& client = *pool_state_.clients[number];
         lending.held += held_by(client);
         client.wrote_ns = writes(client) ? std::optional{now} : client.wrote_ns;
         if (writes(client)) {
@@ -85,8 +85,8 @@ Lending Credit::survey() {
             lending.missing += std::max<std::int64_t>(0, minimum_blocks - held_by(client));
         }
     }
-    for (const std::uint32_t number : ledger_.admitted) {
-        const Client& client = *ledger_.clients[number];
+    for (const std::uint32_t number : pool_state_.admitted) {
+        const Client& client = *pool_state_.clients[number];
         const bool waits = writes(client) && reserved(client) > client.blocks.credit();
         lending.others_wait =
             lending.others_wait || (waits && held_by(client) < fair_share(lending));
@@ -95,13 +95,13 @@ Lending Credit::survey() {
 }
 
 void Credit::look_at_demand(Lending& lending) {
-    const std::int64_t now = ledger_.now_ns();
+    const std::int64_t now = pool_state_.now_ns();
     if (now - looked_ns_ < look_ns) {
         return;
     }
     looked_ns_ = now;
-    for (const std::uint32_t number : ledger_.admitted) {
-        Client& client = *ledger_.clients[number];
+    for (const std::uint32_t number : pool_state_.admitted) {
+        Client& client = *pool_state_.clients[number];
         const std::uint64_t before = std::min(client.reserved_before, reserved(client));
         const std::uint64_t used = (reserved(client) - before) / block_bytes;
         client.reserved_before = reserved(client);
@@ -113,7 +113,7 @@ void Credit::look_at_demand(Lending& lending) {
 
 // One block at a time, so that whoever opens a file and ends costs little.
 void Credit::warm(std::uint32_t number, Client& client, Lending& lending) {
-    if (ledger_.journal.waited_for()) {
+    if (pool_state_.journal.waited_for()) {
         return;
     }
     const std::int64_t wanted = used_by(client) + warmed(client.demand, used_by(client), lending);
@@ -145,7 +145,7 @@ bool Credit::lend(std::uint32_t number, Client& client, Lending& lending) {
     }
     const std::uint32_t physical = blocks.take_idle();
     const std::uint32_t lease = physical | (blocks.take_newness(physical) ? new_memory : 0);
-    ledger_.directory.leases[number][blocks.leased_end() % blocks_max].store(lease, relaxed);
+    pool_state_.directory.leases[number][blocks.leased_end() % blocks_max].store(lease, relaxed);
     blocks.lease(physical);
     return true;
 }
@@ -154,7 +154,7 @@ bool Credit::provide(std::uint32_t number, Client& client, Lending& lending) {
     const std::int64_t holds = held_by(client);
     const auto physical = client.blocks.absent();
     if (!physical || touches_left_ == 0 || !may_have_more(holds, lending) ||
-        !ledger_.ports.memory.provide(number, *physical)) {
+        !pool_state_.ports.memory.provide(number, *physical)) {
         return false;
     }
     client.blocks.provide(*physical);
@@ -168,7 +168,7 @@ bool Credit::provide(std::uint32_t number, Client& client, Lending& lending) {
 bool Credit::between_files(const Client& client, const Lending& lending) const {
     return client.writes == 0 && client.standing == Client::Standing::here &&
            !lending.others_wait && client.wrote_ns &&
-           ledger_.now_ns() - *client.wrote_ns < between_files_ns;
+           pool_state_.now_ns() - *client.wrote_ns < between_files_ns;
 }
 
 // Idle memory beyond what the client will soon use, or that others wait for.
@@ -183,7 +183,7 @@ void Credit::release(std::uint32_t number, Client& client, Lending& lending) {
         return !may_write || others ? 0 : kept(client.demand, used_by(client), lending);
     };
     while (client.blocks.idle() > 0 && static_cast<std::int64_t>(client.blocks.idle()) > keeps()) {
-        ledger_.ports.memory.release(number, client.blocks.take_coldest());
+        pool_state_.ports.memory.release(number, client.blocks.take_coldest());
         --lending.held;
     }
 }
@@ -191,9 +191,9 @@ void Credit::release(std::uint32_t number, Client& client, Lending& lending) {
 void Credit::publish(const Lending& lending) {
     wanting_ = false;
     in_use_ = 0;
-    for (const std::uint32_t number : ledger_.admitted) {
-        Client& client = *ledger_.clients[number];
-        ClientSlot& slot = ledger_.directory.clients[number];
+    for (const std::uint32_t number : pool_state_.admitted) {
+        Client& client = *pool_state_.clients[number];
+        ClientSlot& slot = pool_state_.directory.clients[number];
         wanting_ = wanting_ || (writes(client) && reserved(client) > client.blocks.credit());
         in_use_ += used_by(client);
         if (client.blocks.credit() != slot.credit.load(relaxed)) {
@@ -201,32 +201,32 @@ void Credit::publish(const Lending& lending) {
             client.news = true;
         }
     }
-    DirectoryHeader& header = ledger_.directory.header;
+    DirectoryHeader& header = pool_state_.directory.header;
     const std::int64_t leased = lending.held * static_cast<std::int64_t>(block_bytes);
     header.leased.store(leased, relaxed);
     header.high.store(std::max(header.high.load(relaxed), leased), relaxed);
-    const auto processors = static_cast<std::int64_t>(ledger_.options.processors);
+    const auto processors = static_cast<std::int64_t>(pool_state_.options.processors);
     const bool crowded = processors > 0 && lending.writers >= processors;
     header.crowded.store(crowded ? 1 : 0, relaxed);
 }
 
 // Something that is deposited can be drained.
 bool Credit::any_comes_free() const {
-    const std::int64_t now = ledger_.now_ns();
-    return std::ranges::any_of(ledger_.busy, [&](std::uint32_t number) {
-        const File* const file = ledger_.files[number].get();
+    const std::int64_t now = pool_state_.now_ns();
+    return std::ranges::any_of(pool_state_.busy, [&](std::uint32_t number) {
+        const File* const file = pool_state_.files[number].get();
         if (file == nullptr || (file->held_bytes == 0 && !file->job)) {
             return false;
         }
         const bool stalled = file->job && now - file->job->news_ns >= stalled_ns;
-        return !stalled && ledger_.slot_of(*file).error.load(relaxed) == 0;
+        return !stalled && pool_state_.slot_of(*file).error.load(relaxed) == 0;
     });
 }
 
 // Where all memory is full of what cannot be drained, or where there is none, the files that others
 // write to leave the pool: these are not to wait until some other file's storage heals.
 void Credit::let_waiting_files_leave() {
-    const std::int64_t now = ledger_.now_ns();
+    const std::int64_t now = pool_state_.now_ns();
     if (!wanting_ || any_comes_free()) {
         dry_since_ns_ = never_ns;
         return;
@@ -238,9 +238,9 @@ void Credit::let_waiting_files_leave() {
         return;
     }
     dry_since_ns_ = never_ns;
-    for (const auto& [identity, number] : ledger_.slots) {
-        if (ledger_.files[number]->reserved_in == ledger_.round) {
-            ledger_.leave(*ledger_.files[number], Reason::no_memory);
+    for (const auto& [identity, number] : pool_state_.slots) {
+        if (pool_state_.files[number]->reserved_in == pool_state_.round) {
+            pool_state_.leave(*pool_state_.files[number], Reason::no_memory);
         }
     }
 }

@@ -11,7 +11,7 @@ namespace forebay::pool {
 
 class Credit {
 public:
-    explicit Credit(Ledger& ledger) : ledger_{ledger} {}
+    explicit Credit(PoolState& pool_state) : pool_state_{pool_state} {}
 
     // True when anybody got any.
     bool round();
@@ -38,7 +38,7 @@ private:
     static constexpr std::int64_t touched_least = 2;
     static constexpr std::int64_t touched_most = 16;
 
-    Ledger& ledger_;
+    PoolState& pool_state_;
     std::int64_t touches_left_ = 0;
     std::size_t turn_ = 0;  // of the client that is given a block first; it goes round
     bool wanting_ = false;

@@ -8,8 +8,8 @@
 
 namespace forebay::pool {
 
-void note_changing(Ledger& ledger, File& file) {
-    FileSlot& slot = ledger.slot_of(file);
+void note_changing(PoolState& pool_state, File& file) {
+    FileSlot& slot = pool_state.slot_of(file);
     const std::int64_t stamped = slot.stamped_ns.load(relaxed);
     if (stamped == ChangeTime::unsettled) {
         return;
@@ -24,15 +24,15 @@ void note_changing(Ledger& ledger, File& file) {
     slot.stamped_ns.store(ChangeTime::unsettled, std::memory_order_release);
 }
 
-void note_changed(Ledger& ledger, File& file, const std::optional<Stamp>& stamp,
+void note_changed(PoolState& pool_state, File& file, const std::optional<Stamp>& stamp,
                   std::int64_t modified_ns) {
-    FileSlot& slot = ledger.slot_of(file);
+    FileSlot& slot = pool_state.slot_of(file);
     slot.changed_ns.store(std::max(slot.changed_ns.load(relaxed), modified_ns), relaxed);
     slot.stamped_ns.store(stamp ? stamp->changed_ns : 0, std::memory_order_release);
 }
 
-void note_own_change(Ledger& ledger, File& file) {
-    ledger.slot_of(file).stamped_ns.store(0, std::memory_order_release);
+void note_own_change(PoolState& pool_state, File& file) {
+    pool_state.slot_of(file).stamped_ns.store(0, std::memory_order_release);
 }
 
 void recall_change_time(Directory& directory, FileSlot& slot) {

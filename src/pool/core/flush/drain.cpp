@@ -23,13 +23,13 @@ constexpr std::int64_t room_retry_ns = 10'000'000;
 
 bool Drain::collect() {
     bool any = false;
-    for (std::size_t i = 0; i < ledger_.busy.size(); ++i) {
-        File* const file = ledger_.files[ledger_.busy[i]].get();
+    for (std::size_t i = 0; i < pool_state_.busy.size(); ++i) {
+        File* const file = pool_state_.files[pool_state_.busy[i]].get();
         if (file == nullptr || !file->job) {
             continue;
         }
         if (file->job->channel->advance()) {
-            file->job->news_ns = ledger_.now_ns();
+            file->job->news_ns = pool_state_.now_ns();
             any = true;
         }
         if (file->job->channel->finished(0)) {
@@ -42,31 +42,32 @@ bool Drain::collect() {
 
 // What was written and not overwritten meanwhile is free now; all of it is unpinned.
 void Drain::finish(File& file) {
-    const std::unique_ptr<Job> job = std::move(file.job);
+    const std::unique_ptr<FlushBatch> job = std::move(file.job);
     const auto& failure = job->channel->failure();
     const Extent written{Offset{0}, Length{failure.at}};
     // Before a deposit goes: what was read ahead below it is old.
-    Ledger::changed(file);
+    PoolState::changed(file);
     for (const Deposit& deposit : job->deposits) {
-        ledger_.clean.drop(file, deposit.extent);
+        pool_state_.clean.drop(file, deposit.extent);
     }
     std::vector<Deposit> taken;
     for (const Deposit& deposit : job->deposits) {
         const Deposit part = part_of(deposit, written);
-        if (!part.extent.empty() && !ledger_.extents.take(ledger_.slot_of(file), part, taken)) {
+        if (!part.extent.empty() &&
+            !pool_state_.extents.take(pool_state_.slot_of(file), part, taken)) {
             break;  // no room to split one: they will be written once more
         }
     }
     for (const Deposit& deposit : taken) {
         file.pass.drained_bytes += deposit.extent.length.bytes();
-        ledger_.counts.drained_bytes += deposit.extent.length.bytes();
+        pool_state_.counts.drained_bytes += deposit.extent.length.bytes();
     }
-    ledger_.free(file, taken);
+    pool_state_.free(file, taken);
     for (const Deposit& deposit : job->deposits) {
-        ledger_.clients[deposit.client]->blocks.unpin(deposit.position);
+        pool_state_.clients[deposit.client]->blocks.unpin(deposit.position);
     }
     if (failure.happened()) {
-        ++ledger_.counts.failed_jobs;
+        ++pool_state_.counts.failed_jobs;
         ++file.pass.failures;
         file.pass.error = failure.system == 0 ? EIO : failure.system;
         const auto failed = std::ranges::find_if(job->deposits, [&](const Deposit& deposit) {
@@ -79,16 +80,16 @@ void Drain::finish(File& file) {
     if (file.held_bytes == 0 || queue_->over(file)) {
         end_pass(file);
     }
-    ledger_.stir(file);
+    pool_state_.stir(file);
 }
 
 void Drain::end_pass(File& file) {
-    Pass& pass = file.pass;
-    FileSlot& slot = ledger_.slot_of(file);
+    FlushPass& pass = file.pass;
+    FileSlot& slot = pool_state_.slot_of(file);
     pass.under_way = false;
     queue_->end(file, pass.failures >= failures_max);
-    if (pass.failures > 0 && hopes_for_room(ledger_, file)) {
-        file.retry_ns = ledger_.now_ns() + room_retry_ns;
+    if (pass.failures > 0 && hopes_for_room(pool_state_, file)) {
+        file.retry_ns = pool_state_.now_ns() + room_retry_ns;
     } else if (pass.failures > 0) {
         file.short_since_ns = never_ns;
         file.told = file.told && slot.error.load(relaxed) == pass.error;
@@ -96,7 +97,7 @@ void Drain::end_pass(File& file) {
         slot.error.store(pass.error, relaxed);
         file.failed_ns = pass.began_ns;
         file.patience_ns = std::clamp(2 * file.patience_ns, patience_ns_min, patience_ns_max);
-        file.retry_ns = ledger_.now_ns() + file.patience_ns;
+        file.retry_ns = pool_state_.now_ns() + file.patience_ns;
     } else if (pass.whole && pass.from_start) {
         file.patience_ns = 0;
         file.short_since_ns = never_ns;
@@ -106,37 +107,39 @@ void Drain::end_pass(File& file) {
         file.journaled.drained = pass.began_record;
         file.healed = true;
     }
-    ledger_.tell(file);
+    pool_state_.tell(file);
 }
 
 Candidate Drain::candidate(const File& file) {
-    const bool leaving = ledger_.state_of(file) == FileState::leaving;
+    const bool leaving = pool_state_.state_of(file) == FileState::leaving;
     const bool waited_for = std::ranges::any_of(file.asked, [&](const Asked& one) {
         return one.task.kind != Task::Kind::truncate && !one.entered &&
-               one.at_ns < ledger_.taken_until_ns;
+               one.at_ns < pool_state_.taken_until_ns;
     });
     const bool truncates = std::ranges::any_of(
         file.asked, [](const Asked& one) { return one.task.kind == Task::Kind::truncate; });
     // There was no room: it is tried again soon, and not at once.
     const bool hopes = file.short_since_ns != never_ns;
-    const bool rests = hopes && ledger_.now_ns() < file.retry_ns;
-    const bool alone = file.errand && file.errand->company == Errand::Company::alone;
-    return {.held_bytes = file.held_bytes,
-            .pressing_bytes = queue_->pressing_bytes(ledger_.slot_of(file).window.load(relaxed)),
-            .oldest_ns = file.oldest_ns,
-            .written_ns = file.written_ns,
-            .retry_ns = file.retry_ns,
-            .asked = !rests && (waited_for || (leaving && (hopes || file.retry_ns == 0))),
-            .held_back = file.job != nullptr || truncates || alone || !file.open->storage};
+    const bool rests = hopes && pool_state_.now_ns() < file.retry_ns;
+    const bool alone =
+        file.background_task && file.background_task->company == BackgroundTask::Company::alone;
+    return {
+        .held_bytes = file.held_bytes,
+        .pressing_bytes = queue_->pressing_bytes(pool_state_.slot_of(file).window.load(relaxed)),
+        .oldest_ns = file.oldest_ns,
+        .written_ns = file.written_ns,
+        .retry_ns = file.retry_ns,
+        .asked = !rests && (waited_for || (leaving && (hopes || file.retry_ns == 0))),
+        .held_back = file.job != nullptr || truncates || alone || !file.open->storage};
 }
 
 bool Drain::start(bool pressed) {
     std::vector<Candidate> candidates;
     std::vector<File*> files;
     std::int32_t shares = 0;  // of the jobs under way
-    const std::int64_t now = ledger_.now_ns();
-    for (const std::uint32_t slot : ledger_.busy) {
-        File* const file = ledger_.files[slot].get();
+    const std::int64_t now = pool_state_.now_ns();
+    for (const std::uint32_t slot : pool_state_.busy) {
+        File* const file = pool_state_.files[slot].get();
         if (file == nullptr) {
             continue;
         }
@@ -145,23 +148,23 @@ bool Drain::start(bool pressed) {
         candidates.push_back(candidate(*file));
     }
     const Situation situation{.now_ns = now,
-                              .quiet_ns = ledger_.options.quiet_ns,
-                              .age_max_ns = ledger_.options.age_max_ns,
+                              .quiet_ns = pool_state_.options.quiet_ns,
+                              .age_max_ns = pool_state_.options.age_max_ns,
                               .pressed = pressed,
-                              .closing = ledger_.closing};
+                              .closing = pool_state_.closing};
     // Once the program has ended, nobody else needs the processors.
-    const ports::Clock* const effort = ledger_.ports.effort;
-    if (effort != nullptr && effort_.rests(now, effort->now_ns()) && !ledger_.closing) {
+    const ports::Clock* const effort = pool_state_.ports.effort;
+    if (effort != nullptr && effort_.rests(now, effort->now_ns()) && !pool_state_.closing) {
         return false;
     }
     bool any = false;
-    while (shares < ledger_.options.files_at_once * shares_of_file) {
+    while (shares < pool_state_.options.files_at_once * shares_of_file) {
         const auto choice = next_to_drain(candidates, situation);
         if (!choice) {
             break;
         }
         File& file = *files[choice->candidate];
-        if (ledger_.journal.may_change(file)) {
+        if (pool_state_.journal.may_change(file)) {
             shares += start_job(file, choice->why) ? file.shares : 0;
             any = true;
         }
@@ -173,7 +176,7 @@ bool Drain::start(bool pressed) {
 // False: there was nothing (more) to be written in this pass.
 bool Drain::start_job(File& file, Why why) {
     const bool too_late = std::ranges::any_of(file.asked, [&](const Asked& one) {
-        return one.at_ns < ledger_.taken_until_ns && one.at_ns >= file.pass.began_ns;
+        return one.at_ns < pool_state_.taken_until_ns && one.at_ns >= file.pass.began_ns;
     });
     const bool stripes_only = !file.pass.whole && why != Why::pressure;
     if (!file.pass.under_way || too_late || stripes_only) {
@@ -194,8 +197,8 @@ bool Drain::start_job(File& file, Why why) {
 
 void Drain::submit(File& file, std::vector<Deposit> deposits) {
     plan::Tuning tuning;
-    tuning.requests_in_flight = ledger_.options.requests_in_flight;
-    tuning.request_bytes_max = ledger_.options.request_bytes_max;
+    tuning.requests_in_flight = pool_state_.options.requests_in_flight;
+    tuning.request_bytes_max = pool_state_.options.request_bytes_max;
     if (!file.gate) {
         const auto targets = static_cast<std::size_t>(std::max(file.open->stripes.targets, 1));
         file.throttles.assign(targets, plan::Throttle::first(tuning, {}));
@@ -210,19 +213,19 @@ void Drain::submit(File& file, std::vector<Deposit> deposits) {
         bytes += deposit.extent.length.bytes();
         runs += deposit.extent.begin == end ? 0 : 1;
         end = deposit.extent.end();
-        ledger_.clients[deposit.client]->blocks.pin(deposit.position);
+        pool_state_.clients[deposit.client]->blocks.pin(deposit.position);
         pieces.push_back(
-            {deposit.extent.begin, {ledger_.memory_of(deposit), deposit.extent.length.size()}});
+            {deposit.extent.begin, {pool_state_.memory_of(deposit), deposit.extent.length.size()}});
     }
     file.shares = shares_of(bytes, runs);
-    Ledger::changed(file);
-    note_changing(ledger_, file);
-    file.job = std::make_unique<Job>();
+    PoolState::changed(file);
+    note_changing(pool_state_, file);
+    file.job = std::make_unique<FlushBatch>();
     file.job->deposits = std::move(deposits);
-    file.job->news_ns = ledger_.now_ns();
+    file.job->news_ns = pool_state_.now_ns();
     file.job->channel = std::make_unique<transfer::Channel>(
-        *file.open->storage, *file.gate, ledger_.ports.clock, transfer::ChannelOptions{});
-    ++ledger_.counts.jobs;
+        *file.open->storage, *file.gate, pool_state_.ports.clock, transfer::ChannelOptions{});
+    ++pool_state_.counts.jobs;
     file.job->channel->begin(
         0, std::make_unique<DepositSource>(
                std::move(pieces), file.open->stripes,

@@ -18,7 +18,8 @@ inline constexpr std::int64_t stalled_ns = 2'000'000'000;
 
 class Drain {
 public:
-    explicit Drain(Ledger& ledger) : ledger_{ledger}, queue_{make_queue(ledger)} {}
+    explicit Drain(PoolState& pool_state)
+        : pool_state_{pool_state}, queue_{make_queue(pool_state)} {}
 
     // Takes completions, ends jobs.
     bool collect();
@@ -32,8 +33,8 @@ private:
     void submit(File& file, std::vector<Deposit> deposits);
     [[nodiscard]] Candidate candidate(const File& file);
 
-    Ledger& ledger_;
-    std::unique_ptr<const Queue> queue_;
+    PoolState& pool_state_;
+    std::unique_ptr<const DrainPolicy> queue_;
     Effort effort_;
 };
 

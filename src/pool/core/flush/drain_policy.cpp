@@ -53,9 +53,9 @@ std::int64_t within(std::int64_t window_bytes, std::int64_t bytes) {
     return std::max<std::int64_t>(std::min(most, bytes), 1);
 }
 
-class ByOffset final : public Queue {
+class ByOffset final : public DrainPolicy {
 public:
-    using Queue::Queue;
+    using DrainPolicy::DrainPolicy;
 
     [[nodiscard]] std::int64_t pressing_bytes(std::int64_t window_bytes) const override {
         return within(window_bytes, worthwhile_bytes(window_bytes));
@@ -67,8 +67,8 @@ public:
                      .from_start = file.resumes_at == Offset{0},
                      .began_at = file.resumes_at,
                      .at = file.resumes_at,
-                     .end = Offset{ledger_.slot_of(file).size.load(relaxed)},
-                     .began_ns = ledger_.taken_until_ns};
+                     .end = Offset{pool_state_.slot_of(file).size.load(relaxed)},
+                     .began_ns = pool_state_.taken_until_ns};
     }
 
     [[nodiscard]] std::vector<Deposit> next(File& file) const override {
@@ -84,18 +84,18 @@ public:
 
     // A file system may refuse a request as a whole because of one bad block.
     void failed(File& file, const Deposit& deposit, bool alone) const override {
-        Pass& pass = file.pass;
+        FlushPass& pass = file.pass;
         if (alone && deposit.extent.length <= narrow_length) {
             pass.at = deposit.extent.end();
             return;
         }
         pass.at = deposit.extent.begin;
         pass.narrow_until =
-            std::max(pass.narrow_until, pass.at + Length{ledger_.options.request_bytes_max});
+            std::max(pass.narrow_until, pass.at + Length{pool_state_.options.request_bytes_max});
     }
 
     [[nodiscard]] bool over(File& file) const override {
-        const auto next = ledger_.extents.next(ledger_.slot_of(file), file.pass.at);
+        const auto next = pool_state_.extents.next(pool_state_.slot_of(file), file.pass.at);
         return !next || next->extent.begin >= file.pass.end;
     }
 
@@ -105,7 +105,7 @@ public:
 
 private:
     [[nodiscard]] std::vector<Deposit> little(File& file, const FileSlot& slot) const {
-        const auto next = ledger_.extents.next(slot, file.pass.at);
+        const auto next = pool_state_.extents.next(slot, file.pass.at);
         if (!next || next->extent.begin >= file.pass.end) {
             file.pass.at = file.pass.end;
             return {};
@@ -118,17 +118,18 @@ private:
 
     // The pass goes on behind them.
     [[nodiscard]] std::vector<Deposit> some(File& file) const {
-        const FileSlot& slot = ledger_.slot_of(file);
+        const FileSlot& slot = pool_state_.slot_of(file);
         if (file.pass.at < file.pass.narrow_until) {
             return little(file, slot);
         }
-        const std::int64_t most = job_bytes(slot.window.load(relaxed), ledger_.options.cap_bytes,
-                                            ledger_.options.request_bytes_max);
+        const std::int64_t most =
+            job_bytes(slot.window.load(relaxed), pool_state_.options.cap_bytes,
+                      pool_state_.options.request_bytes_max);
         std::vector<Deposit> deposits;
         while (deposits.empty() && file.pass.at < file.pass.end) {
             std::int64_t bytes = 0;
             while (bytes < most && file.pass.at < file.pass.end) {
-                const auto next = ledger_.extents.next(slot, file.pass.at);
+                const auto next = pool_state_.extents.next(slot, file.pass.at);
                 if (!next || next->extent.begin >= file.pass.end) {
                     file.pass.at = file.pass.end;
                     break;
@@ -150,9 +151,9 @@ Turn turn_of(const Deposit& deposit) noexcept {
 }
 
 // A job is a block: deposits that came one after the other and lie one behind the other.
-class FirstInFirstOut final : public Queue {
+class FirstInFirstOut final : public DrainPolicy {
 public:
-    using Queue::Queue;
+    using DrainPolicy::DrainPolicy;
 
     [[nodiscard]] std::int64_t pressing_bytes(std::int64_t window_bytes) const override {
         return within(window_bytes, static_cast<std::int64_t>(block_bytes));
@@ -163,14 +164,14 @@ public:
         file.pass = {};
         file.pass.under_way = true;
         file.pass.from_start = !resumes;
-        file.pass.began_ns = ledger_.taken_until_ns;
+        file.pass.began_ns = pool_state_.taken_until_ns;
         if (!resumes) {
             line_up(file);
         }
     }
 
     [[nodiscard]] std::vector<Deposit> next(File& file) const override {
-        FifoBlock block{{.bytes = ledger_.options.request_bytes_max,
+        FifoBlock block{{.bytes = pool_state_.options.request_bytes_max,
                          // What failed is tried one by one: it must not keep others back.
                          .pieces = file.patience_ns > 0 || file.pass.failures > 0
                                        ? 1
@@ -200,11 +201,11 @@ public:
 
 private:
     void line_up(File& file) const {
-        const FileSlot& slot = ledger_.slot_of(file);
+        const FileSlot& slot = pool_state_.slot_of(file);
         file.line = {};
         file.line.deposits.reserve(slot.extents.load(relaxed));
         Offset at{0};
-        while (const auto next = ledger_.extents.next(slot, at)) {
+        while (const auto next = pool_state_.extents.next(slot, at)) {
             file.line.deposits.push_back(*next);
             at = next->extent.end();
         }
@@ -213,10 +214,11 @@ private:
 
     // The first of the line, as far as nobody has overwritten or cut it off since.
     [[nodiscard]] std::optional<Deposit> front(File& file) const {
-        Line& line = file.line;
+        FlushBacklog& line = file.line;
         while (line.next < line.deposits.size()) {
             const Deposit& first = line.deposits[line.next];
-            const auto found = ledger_.extents.next(ledger_.slot_of(file), first.extent.begin);
+            const auto found =
+                pool_state_.extents.next(pool_state_.slot_of(file), first.extent.begin);
             const Deposit there = found ? part_of(*found, first.extent) : Deposit{};
             if (there.extent.empty()) {
                 ++line.next;
@@ -243,11 +245,11 @@ private:
 
 }  // namespace
 
-std::unique_ptr<const Queue> make_queue(Ledger& ledger) {
-    if (ledger.options.consistency == Consistency::paper) {
-        return std::make_unique<FirstInFirstOut>(ledger);
+std::unique_ptr<const DrainPolicy> make_queue(PoolState& pool_state) {
+    if (pool_state.options.consistency == Consistency::paper) {
+        return std::make_unique<FirstInFirstOut>(pool_state);
     }
-    return std::make_unique<ByOffset>(ledger);
+    return std::make_unique<ByOffset>(pool_state);
 }
 
 }  // namespace forebay::pool

@@ -11,12 +11,12 @@
 
 namespace forebay::pool {
 
-class Queue {
+class DrainPolicy {
 public:
-    explicit Queue(Ledger& ledger) noexcept : ledger_{ledger} {}
-    Queue(const Queue&) = delete;
-    Queue& operator=(const Queue&) = delete;
-    virtual ~Queue() = default;
+    explicit DrainPolicy(PoolState& pool_state) noexcept : pool_state_{pool_state} {}
+    DrainPolicy(const DrainPolicy&) = delete;
+    DrainPolicy& operator=(const DrainPolicy&) = delete;
+    virtual ~DrainPolicy() = default;
 
     // So many deposited bytes ask to be drained while the file is written to.
     [[nodiscard]] virtual std::int64_t pressing_bytes(std::int64_t window_bytes) const = 0;
@@ -32,9 +32,9 @@ public:
     virtual void end(File& file, bool early) const = 0;
 
 protected:
-    Ledger& ledger_;
+    PoolState& pool_state_;
 };
 
-[[nodiscard]] std::unique_ptr<const Queue> make_queue(Ledger& ledger);
+[[nodiscard]] std::unique_ptr<const DrainPolicy> make_queue(PoolState& pool_state);
 
 }  // namespace forebay::pool

@@ -28,7 +28,7 @@ void Journal::put(File& file, const Deposit& deposit) {
     if (!kept()) {
         return;
     }
-    ledger_.clients[deposit.client]->blocks.pin(deposit.position);
+    pool_state_.clients[deposit.client]->blocks.pin(deposit.position);
     queue_.push_back({.slot = file.slot, .deposit = deposit});
     ++file.journaled.waiting;
     ++entered_;
@@ -44,7 +44,7 @@ void Journal::cut(File& file, Length bytes) {
     ++file.journaled.waiting;
     ++entered_;
     Offset at{bytes.bytes()};
-    while (const auto next = ledger_.extents.next(ledger_.slot_of(file), at)) {
+    while (const auto next = pool_state_.extents.next(pool_state_.slot_of(file), at)) {
         const Extent behind{at, Offset::none() - at};
         put(file, part_of(*next, behind));
         at = next->extent.end();
@@ -83,23 +83,23 @@ bool Journal::may_change(File& file) {
 }
 
 bool Journal::fresh() const {
-    return ledger_.ports.calendar.now_ns() - writer_->lived_ns() <= fresh_ns;
+    return pool_state_.ports.calendar.now_ns() - writer_->lived_ns() <= fresh_ns;
 }
 
 // What a journal that has failed says last cannot be taken back: a replay would write it over what
 // came later, but where the file was changed later than this daemon seems to have lived.
-bool Journal::outlived() const { return ledger_.ports.calendar.now_ns() > refused_from_ns_; }
+bool Journal::outlived() const { return pool_state_.ports.calendar.now_ns() > refused_from_ns_; }
 
 bool Journal::room_for_mark(std::size_t payload) const { return writer_->fits(payload); }
 
 bool Journal::whole(const File& file) const {
-    const FileSlot& slot = ledger_.directory.files[file.slot];
+    const FileSlot& slot = pool_state_.directory.files[file.slot];
     return file.held_bytes == 0 && slot.modified_ns.load(relaxed) == 0;
 }
 
 bool Journal::wants_sync(const File& file) const {
     const Journaled& now = file.journaled;
-    if (!asked() || now.lost || file.job || file.errand || !file.open->storage) {
+    if (!asked() || now.lost || file.job || file.background_task || !file.open->storage) {
         return false;
     }
     if (!kept()) {
@@ -113,8 +113,8 @@ bool Journal::wants_sync(const File& file) const {
     if (now.number == 0 || first == 0 || !said || !(all || some)) {
         return false;
     }
-    const FileState state = ledger_.directory.files[file.slot].state.load(relaxed);
-    const bool quiet = all && ledger_.now_ns() - file.written_ns >= quiet_ns;
+    const FileState state = pool_state_.directory.files[file.slot].state.load(relaxed);
+    const bool quiet = all && pool_state_.now_ns() - file.written_ns >= quiet_ns;
     return full_ || quiet || (all && (state != FileState::pooled || file.clients.empty())) ||
            !writer_->segments().in_the_last(first);
 }
@@ -183,7 +183,7 @@ void Journal::drop(File& file) {
     for (Entry& entry : queue_) {
         if (entry.slot == file.slot) {
             if (!entry.cuts) {
-                ledger_.clients[entry.deposit.client]->blocks.unpin(entry.deposit.position);
+                pool_state_.clients[entry.deposit.client]->blocks.unpin(entry.deposit.position);
             }
             entry.slot = files_max;
         }
@@ -211,7 +211,7 @@ void Journal::note_commits(std::uint32_t client, std::uint64_t commits) {
     if (!asked()) {
         return;
     }
-    std::deque<Awaited>& awaited = ledger_.clients[client]->awaited;
+    std::deque<Awaited>& awaited = pool_state_.clients[client]->awaited;
     if (!awaited.empty() && awaited.back().entered == entered_) {
         awaited.back().commits = commits;
     } else {
@@ -247,7 +247,7 @@ bool Journal::round() {
 // Behind the last group for a while, so that it holds up no write; and from time to time where
 // groups come one after the other.
 void Journal::tend_head() {
-    const std::int64_t now = ledger_.now_ns();
+    const std::int64_t now = pool_state_.now_ns();
     const bool old = now - head_ns_ >= head_age_ns;
     const bool quiet = kept() && writer_->idle() && now - group_ns_ >= head_quiet_ns;
     if (kept()) {
@@ -269,7 +269,7 @@ bool Journal::collect() {
             needs_.durable(writer_->durable() - 1);
             writer_->segments().need(needs_.first(writer_->next_record()));
             crowd_ = std::max(crowd_ - 1, std::int64_t{0});
-            group_ns_ = ledger_.now_ns();
+            group_ns_ = pool_state_.now_ns();
         }
         written_.pop_front();
     }
@@ -281,7 +281,7 @@ bool Journal::collect() {
 }
 
 void Journal::start() {
-    const std::int64_t silent = ledger_.ports.calendar.now_ns() - writer_->lived_ns();
+    const std::int64_t silent = pool_state_.ports.calendar.now_ns() - writer_->lived_ns();
     const bool lets_go = full_ && writer_->segments().lets_go();
     const bool moves_on = full_ && !lets_go && writer_->may_move_on();
     if (full_ && !lets_go && !moves_on && !writer_->filled() && stuck()) {
@@ -303,18 +303,18 @@ void Journal::start() {
 }
 
 void Journal::count_who_waits() {
-    waiting_ = std::ranges::count_if(ledger_.admitted, [&](std::uint32_t number) {
-        return !ledger_.clients[number]->awaited.empty();
+    waiting_ = std::ranges::count_if(pool_state_.admitted, [&](std::uint32_t number) {
+        return !pool_state_.clients[number]->awaited.empty();
     });
     crowd_ = std::max(crowd_, waiting_);
 }
 
 // All that it has is of files that cannot be drained, or made durable.
 bool Journal::stuck() const {
-    return std::ranges::all_of(ledger_.busy, [&](std::uint32_t slot) {
-        const File* const file = ledger_.files[slot].get();
+    return std::ranges::all_of(pool_state_.busy, [&](std::uint32_t slot) {
+        const File* const file = pool_state_.files[slot].get();
         return file == nullptr || file->journaled.number == 0 ||
-               ledger_.directory.files[slot].error.load(relaxed) != 0;
+               pool_state_.directory.files[slot].error.load(relaxed) != 0;
     });
 }
 
@@ -337,7 +337,7 @@ bool Journal::enter(const Entry& entry) {
     if (entry.slot == files_max) {
         return true;
     }
-    File& file = *ledger_.files[entry.slot];
+    File& file = *pool_state_.files[entry.slot];
     const std::size_t payload = entry.cuts ? 0 : entry.deposit.extent.length.size();
     const std::size_t all = payload + intro_bytes(file) + mark_bytes;
     if (!writer_->fits(all)) {
@@ -362,13 +362,13 @@ bool Journal::enter(const Entry& entry) {
     }
     const JournalWriter::Added added = writer_->add(header);
     if (!entry.cuts) {
-        std::memcpy(added.payload.data(), ledger_.memory_of(entry.deposit), payload);
-        ledger_.clients[entry.deposit.client]->blocks.unpin(entry.deposit.position);
+        std::memcpy(added.payload.data(), pool_state_.memory_of(entry.deposit), payload);
+        pool_state_.clients[entry.deposit.client]->blocks.unpin(entry.deposit.position);
     }
     needs_.recorded(now.number, added.at);
     now.last = added.at;
     --now.waiting;
-    ledger_.stir(file);
+    pool_state_.stir(file);
     return true;
 }
 
@@ -400,15 +400,15 @@ void Journal::introduce(File& file, std::uint64_t number) {
 }
 
 void Journal::publish() {
-    for (const std::uint32_t number : ledger_.admitted) {
-        Client& client = *ledger_.clients[number];
+    for (const std::uint32_t number : pool_state_.admitted) {
+        Client& client = *pool_state_.clients[number];
         std::uint64_t commits = 0;
         while (!client.awaited.empty() && client.awaited.front().entered <= durable_) {
             commits = client.awaited.front().commits;
             client.awaited.pop_front();
         }
         if (commits != 0) {
-            ledger_.directory.clients[number].durable.store(commits, std::memory_order_release);
+            pool_state_.directory.clients[number].durable.store(commits, std::memory_order_release);
             client.synced = true;
         }
     }
@@ -418,30 +418,30 @@ void Journal::publish() {
 void Journal::fail(int error) {
     error_ = error;
     full_ = false;
-    ledger_.directory.header.durability.store(Durability::files, std::memory_order_release);
-    refused_from_ns_ = ledger_.ports.calendar.now_ns() + journal::slack_ns;
+    pool_state_.directory.header.durability.store(Durability::files, std::memory_order_release);
+    refused_from_ns_ = pool_state_.ports.calendar.now_ns() + journal::slack_ns;
     for (const Entry& entry : queue_) {
         if (entry.slot == files_max) {
             continue;
         }
-        ledger_.files[entry.slot]->journaled.waiting = 0;
+        pool_state_.files[entry.slot]->journaled.waiting = 0;
         if (!entry.cuts) {
-            ledger_.clients[entry.deposit.client]->blocks.unpin(entry.deposit.position);
+            pool_state_.clients[entry.deposit.client]->blocks.unpin(entry.deposit.position);
         }
     }
     queue_.clear();
-    for (const auto& [identity, slot] : ledger_.slots) {
-        ledger_.leave(*ledger_.files[slot], Reason::no_journal);
-        ledger_.stir(*ledger_.files[slot]);
+    for (const auto& [identity, slot] : pool_state_.slots) {
+        pool_state_.leave(*pool_state_.files[slot], Reason::no_journal);
+        pool_state_.stir(*pool_state_.files[slot]);
     }
 }
 
 void Journal::release() {
-    const bool all = std::ranges::all_of(ledger_.slots, [&](const auto& known) {
-        const File& file = *ledger_.files[known.second];
-        const bool wrong = ledger_.slot_of(file).error.load(relaxed) != 0;
-        return wrong ||
-               (!file.journaled.unsynced && file.held_bytes == 0 && !file.job && !file.errand);
+    const bool all = std::ranges::all_of(pool_state_.slots, [&](const auto& known) {
+        const File& file = *pool_state_.files[known.second];
+        const bool wrong = pool_state_.slot_of(file).error.load(relaxed) != 0;
+        return wrong || (!file.journaled.unsynced && file.held_bytes == 0 && !file.job &&
+                         !file.background_task);
     });
     if (all) {
         durable_ = entered_;
@@ -459,8 +459,8 @@ bool Journal::finish() {
         }
     }
     // Where its device has failed, what it says last may be older than what is in the files since.
-    const bool nothing = std::ranges::all_of(ledger_.slots, [&](const auto& known) {
-        const File& file = *ledger_.files[known.second];
+    const bool nothing = std::ranges::all_of(pool_state_.slots, [&](const auto& known) {
+        const File& file = *pool_state_.files[known.second];
         const Journaled& one = file.journaled;
         return kept() ? one.number == 0 && one.waiting == 0
                       : !one.unsynced && !one.lost && file.held_bytes == 0;

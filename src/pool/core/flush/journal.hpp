@@ -20,12 +20,13 @@
 
 namespace forebay::pool {
 
-class Ledger;
+class PoolState;
 
 class Journal {
 public:
     // `writer` outlives it; null: none is asked for, and everything is as if all were durable.
-    Journal(Ledger& ledger, JournalWriter* writer) : ledger_{ledger}, writer_{writer} {}
+    Journal(PoolState& pool_state, JournalWriter* writer)
+        : pool_state_{pool_state}, writer_{writer} {}
 
     [[nodiscard]] bool asked() const noexcept { return writer_ != nullptr; }
     // It is asked for, and its device has not failed.
@@ -106,7 +107,7 @@ private:
     static constexpr std::int64_t head_quiet_ns = 20'000'000;
     static constexpr std::int64_t head_age_ns = 1'000'000'000;
 
-    Ledger& ledger_;
+    PoolState& pool_state_;
     JournalWriter* writer_;
     journal::Needs needs_;
     std::deque<Entry> queue_;

@@ -21,26 +21,27 @@ int sync_open(const OpenFile& open) {
 }
 
 // After a failed sync nobody knows what of the file is there: it stays an error.
-void note_failure(Ledger& ledger, File& file, int error) {
-    ledger.journal.sync_failed(file);
-    if (ledger.journal.asked()) {
-        ledger.slot_of(file).error.store(error, std::memory_order_relaxed);
-        file.failed_ns = ledger.now_ns();
+void note_failure(PoolState& pool_state, File& file, int error) {
+    pool_state.journal.sync_failed(file);
+    if (pool_state.journal.asked()) {
+        pool_state.slot_of(file).error.store(error, std::memory_order_relaxed);
+        file.failed_ns = pool_state.now_ns();
         file.told = false;
         file.healed = false;
-        ledger.tell(file);
+        pool_state.tell(file);
     }
 }
 
 }  // namespace
 
-void begin_sync(Ledger& ledger, File& file, std::function<void(int)> then) {
-    const std::uint64_t through = ledger.journal.begin_sync(file);
-    const bool past = std::exchange(file.past_the_pool, ledger.state_of(file) != FileState::pooled);
+void begin_sync(PoolState& pool_state, File& file, std::function<void(int)> then) {
+    const std::uint64_t through = pool_state.journal.begin_sync(file);
+    const bool past =
+        std::exchange(file.past_the_pool, pool_state.state_of(file) != FileState::pooled);
     // Shared by the call, which fills it in, and by what follows it.
     const auto stamp = std::make_shared<std::optional<Stamp>>();
-    ledger.begin_errand(
-        file, Errand::Company::alone,
+    pool_state.begin_background_task(
+        file, BackgroundTask::Company::alone,
         [open = file.open, stamp]() -> std::int64_t {
             const int error = sync_open(*open);
             if (error == 0) {
@@ -48,12 +49,12 @@ void begin_sync(Ledger& ledger, File& file, std::function<void(int)> then) {
             }
             return error;
         },
-        [&ledger, &file, through, stamp, past, then = std::move(then)](std::int64_t error) {
+        [&pool_state, &file, through, stamp, past, then = std::move(then)](std::int64_t error) {
             file.past_the_pool = file.past_the_pool || (past && error != 0);
             if (error == 0) {
-                ledger.journal.synced(file, through, *stamp);
+                pool_state.journal.synced(file, through, *stamp);
             } else {
-                note_failure(ledger, file, static_cast<int>(error));
+                note_failure(pool_state, file, static_cast<int>(error));
             }
             then(static_cast<int>(error));
         });

@@ -1,4 +1,5 @@
-// Making a file durable, as an errand: what the journal has of it is not needed after that.
+// Making a file durable, as an background task: what the journal has of it is not needed after
+// that.
 #pragma once
 
 #include "pool/core/state/pool_state.hpp"
@@ -7,7 +8,7 @@
 
 namespace forebay::pool {
 
-// Contract: the file has no job and no errand. `then` is told an errno.
-void begin_sync(Ledger& ledger, File& file, std::function<void(int)> then);
+// Contract: the file has no job and no background task. `then` is told an errno.
+void begin_sync(PoolState& pool_state, File& file, std::function<void(int)> then);
 
 }  // namespace forebay::pool

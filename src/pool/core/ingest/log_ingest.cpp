@@ -47,7 +47,7 @@ bool revoke(Entry& entry, std::uint64_t number, std::uint64_t seen) noexcept {
 
 }  // namespace
 
-void close_file(Ledger& ledger, std::uint32_t client, File& file) {
+void close_file(PoolState& pool_state, std::uint32_t client, File& file) {
     const auto opens = file.clients.find(client);
     if (opens == file.clients.end()) {
         return;
@@ -59,77 +59,77 @@ void close_file(Ledger& ledger, std::uint32_t client, File& file) {
         return;
     }
     if (opens->second.writes) {
-        --ledger.clients[client]->writes;
+        --pool_state.clients[client]->writes;
     }
     file.clients.erase(opens);
     if (file.clients.empty() && file.shared_ns == never_ns) {
-        ledger.clean.drop_all(file);
+        pool_state.clean.drop_all(file);
     }
-    ledger.slot_of(file).writers[client / 64].fetch_and(~(std::uint64_t{1} << client % 64),
-                                                        std::memory_order_release);
-    ledger.stir(file);
+    pool_state.slot_of(file).writers[client / 64].fetch_and(~(std::uint64_t{1} << client % 64),
+                                                            std::memory_order_release);
+    pool_state.stir(file);
 }
 
-bool Intake::round() {
-    ++ledger_.round;
-    DirectoryHeader& header = ledger_.directory.header;
+bool LogIngest::round() {
+    ++pool_state_.round;
+    DirectoryHeader& header = pool_state_.directory.header;
     const std::uint32_t round = header.round.load(relaxed) + 1;
     // Before the first look at what is committed: who has seen the round before waits for this one.
     header.round.store(round, std::memory_order_seq_cst);
     items_.clear();
     // Whatever these count was committed before the cutoff.
-    for (const std::uint32_t number : ledger_.admitted) {
-        Client& client = *ledger_.clients[number];
+    for (const std::uint32_t number : pool_state_.admitted) {
+        Client& client = *pool_state_.clients[number];
         if (client.standing <= Client::Standing::leaving) {
             client.commits = std::max(client.commits,
                                       client.log.header().commits.load(std::memory_order_seq_cst));
             client.behind = false;
         }
     }
-    cutoff_ns_ = ledger_.now_ns();
-    ledger_.taken_until_ns = cutoff_ns_;
-    for (const std::uint32_t number : ledger_.admitted) {
-        Client& client = *ledger_.clients[number];
+    cutoff_ns_ = pool_state_.now_ns();
+    pool_state_.taken_until_ns = cutoff_ns_;
+    for (const std::uint32_t number : pool_state_.admitted) {
+        Client& client = *pool_state_.clients[number];
         if (client.standing == Client::Standing::here ||
             client.standing == Client::Standing::leaving) {
             look_at(number, client);
         }
     }
-    calendar_ns_ = items_.empty() ? calendar_ns_ : ledger_.ports.calendar.now_ns();
+    calendar_ns_ = items_.empty() ? calendar_ns_ : pool_state_.ports.calendar.now_ns();
     const auto order = [](const Item& item) {
         return std::tuple{item.time_ns, item.client, item.number};
     };
     if (!std::ranges::is_sorted(items_, {}, order)) {
         std::ranges::sort(items_, {}, order);
     }
-    ledger_.short_of_extents = false;
+    pool_state_.short_of_extents = false;
     std::size_t taken = 0;
     while (taken < items_.size() && take(items_[taken])) {
         ++taken;
     }
     if (taken < items_.size()) {
-        ledger_.short_of_extents = true;
-        ledger_.taken_until_ns = std::min(cutoff_ns_, items_[taken].time_ns);
+        pool_state_.short_of_extents = true;
+        pool_state_.taken_until_ns = std::min(cutoff_ns_, items_[taken].time_ns);
         for (std::size_t i = taken; i < items_.size(); ++i) {
             put_back(items_[i]);
         }
     }
     bool all = true;
-    for (const std::uint32_t number : ledger_.admitted) {
-        Client& client = *ledger_.clients[number];
+    for (const std::uint32_t number : pool_state_.admitted) {
+        Client& client = *pool_state_.clients[number];
         all = all && (!client.behind || client.standing > Client::Standing::leaving);
         publish(number, client);
     }
     if (all) {
         header.taken_round.store(round, std::memory_order_release);
-        if (ledger_.admitted.size() > 1) {
-            ledger_.ports.sleepers.wake(header.taken_round);
+        if (pool_state_.admitted.size() > 1) {
+            pool_state_.ports.sleepers.wake(header.taken_round);
         }
     }
     return taken > 0;
 }
 
-bool Intake::sensible(const Client& client) const {
+bool LogIngest::sensible(const Client& client) const {
     const LogHeader& header = client.log.header();
     const std::uint64_t entries = numbers_of(client);
     const std::uint64_t reserved = header.reserved.load(relaxed);
@@ -137,9 +137,9 @@ bool Intake::sensible(const Client& client) const {
            reserved <= client.blocks.credit() + reserved_max;
 }
 
-void Intake::look_at(std::uint32_t number, Client& client) {
+void LogIngest::look_at(std::uint32_t number, Client& client) {
     if (client.standing == Client::Standing::here && !sensible(client)) {
-        ledger_.distrust(number);
+        pool_state_.distrust(number);
         return;
     }
     const std::uint64_t end = numbers_end(client);
@@ -150,7 +150,7 @@ void Intake::look_at(std::uint32_t number, Client& client) {
                   [&](OpenEntry& open) { return look_at_entry(number, client, open); });
 }
 
-Intake::Item Intake::read(const Entry& entry) {
+LogIngest::Item LogIngest::read(const Entry& entry) {
     return {.time_ns = entry.time_ns.load(relaxed),
             .slot = entry.file.load(relaxed),
             .generation = entry.generation.load(relaxed),
@@ -162,7 +162,7 @@ Intake::Item Intake::read(const Entry& entry) {
 }
 
 // True when the entry need not be looked at again.
-bool Intake::look_at_entry(std::uint32_t number, Client& client, OpenEntry& open) {
+bool LogIngest::look_at_entry(std::uint32_t number, Client& client, OpenEntry& open) {
     const bool leaving = client.standing == Client::Standing::leaving;
     Entry& entry = client.log.entry(open.number);
     const std::uint64_t seen = entry.state.load(std::memory_order_seq_cst);
@@ -192,7 +192,7 @@ bool Intake::look_at_entry(std::uint32_t number, Client& client, OpenEntry& open
     }
     if (item.time_ns >= cutoff_ns_ && !leaving) {
         // It began after the cutoff; or says so.
-        open.time_ns = std::min(item.time_ns, ledger_.now_ns());
+        open.time_ns = std::min(item.time_ns, pool_state_.now_ns());
         client.behind = client.behind || open.time_ns <= cutoff_ns_;
         note_reserved(number, item);
         return false;
@@ -203,28 +203,28 @@ bool Intake::look_at_entry(std::uint32_t number, Client& client, OpenEntry& open
 }
 
 // Its client may be suspended, and somebody waits for it. What is revoked was not acknowledged.
-bool Intake::takes_too_long(const Client& client, const Item& item) const {
+bool LogIngest::takes_too_long(const Client& client, const Item& item) const {
     if (client.sealed_ns && cutoff_ns_ - *client.sealed_ns > suspended_ns) {
         return true;
     }
-    const File* const file = ledger_.file(item.slot, item.generation);
-    return file != nullptr && ledger_.state_of(*file) == FileState::leaving &&
+    const File* const file = pool_state_.file(item.slot, item.generation);
+    return file != nullptr && pool_state_.state_of(*file) == FileState::leaving &&
            cutoff_ns_ - file->left_ns > suspended_ns;
 }
 
-void Intake::give_up(const Client& client, const Item& item) {
-    ++ledger_.counts.revoked;
-    const File* const file = ledger_.file(item.slot, item.generation);
-    if (ledger_.closing && file != nullptr && ledger_.given_up.size() < given_up_max) {
-        ledger_.given_up.push_back({.process = client.process,
-                                    .path = file->open->path,
-                                    .offset = item.offset,
-                                    .bytes = item.length});
+void LogIngest::give_up(const Client& client, const Item& item) {
+    ++pool_state_.counts.revoked;
+    const File* const file = pool_state_.file(item.slot, item.generation);
+    if (pool_state_.closing && file != nullptr && pool_state_.given_up.size() < given_up_max) {
+        pool_state_.given_up.push_back({.process = client.process,
+                                        .path = file->open->path,
+                                        .offset = item.offset,
+                                        .bytes = item.length});
     }
 }
 
 // What has a place in the ring and was not looked at since the last round was seen by it.
-Intake::Swept Intake::sweep(Client& client) {
+LogIngest::Swept LogIngest::sweep(Client& client) {
     Swept swept;
     std::vector<std::uint64_t> numbers;
     for (const OpenEntry& open : client.open) {
@@ -247,12 +247,12 @@ Intake::Swept Intake::sweep(Client& client) {
 }
 
 // The sweep comes last: no number that it has not seen is given a place in the ring behind it.
-void Intake::refuse_all() {
+void LogIngest::refuse_all() {
     for (int vain = 0; vain < vain_rounds_max;) {
         const bool took = round();
         Swept all;
-        for (const std::uint32_t number : ledger_.admitted) {
-            Client& client = *ledger_.clients[number];
+        for (const std::uint32_t number : pool_state_.admitted) {
+            Client& client = *pool_state_.clients[number];
             if (client.standing == Client::Standing::here) {
                 const Swept swept = sweep(client);
                 all = {.revoked = all.revoked || swept.revoked,
@@ -267,14 +267,14 @@ void Intake::refuse_all() {
 }
 
 // Who waits until the file has left the pool waits for this entry, too.
-void Intake::note_reserved(std::uint32_t number, const Item& item) {
-    File* const file = ledger_.file(item.slot, item.generation);
+void LogIngest::note_reserved(std::uint32_t number, const Item& item) {
+    File* const file = pool_state_.file(item.slot, item.generation);
     if (file == nullptr || item.kind != EntryKind::deposit) {
         return;
     }
     const auto opens = file->clients.find(number);
     if (opens != file->clients.end() && opens->second.writes) {
-        file->reserved_in = ledger_.round;
+        file->reserved_in = pool_state_.round;
     }
 }
 
@@ -286,52 +286,52 @@ bool in_one_block(std::uint64_t position, std::uint32_t length) noexcept {
 
 }  // namespace
 
-bool Intake::abandon(Client& client, const Item& item) {
+bool LogIngest::abandon(Client& client, const Item& item) {
     auto answer = Blocks::Answer::refused;
     if (item.kind == EntryKind::deposit && in_one_block(item.position, item.length)) {
         answer = client.blocks.account(item.position, item.length, Blocks::Use::nothing);
     }
     if (answer == Blocks::Answer::refused) {
-        ++ledger_.counts.refused;
-        ledger_.distrust(item.client);
+        ++pool_state_.counts.refused;
+        pool_state_.distrust(item.client);
     }
     return answer != Blocks::Answer::later;
 }
 
 // False: there is no room for more extents, so that it has to wait.
-bool Intake::take(const Item& item) {
+bool LogIngest::take(const Item& item) {
     if (item.kind == EntryKind::deposit) {
         return deposit(item);
     }
-    ++ledger_.counts.entries;
-    File* const file = ledger_.file(item.slot, item.generation);
+    ++pool_state_.counts.entries;
+    File* const file = pool_state_.file(item.slot, item.generation);
     if (item.kind == EntryKind::closed && file != nullptr) {
-        close_file(ledger_, item.client, *file);
+        close_file(pool_state_, item.client, *file);
     } else if (item.kind == EntryKind::wanted && file != nullptr) {
         fetch_.wish(item.client, *file, item.offset, item.length);
     } else if (item.kind != EntryKind::wanted && item.kind != EntryKind::closed) {
-        ++ledger_.counts.refused;
-        ledger_.distrust(item.client);
+        ++pool_state_.counts.refused;
+        pool_state_.distrust(item.client);
     }
     return true;
 }
 
 // What no client of ours ever writes is refused, and its client distrusted. A file that is not open
 // for writing (any more) is the program's own mistake.
-bool Intake::deposit(const Item& item) {
-    Client& client = *ledger_.clients[item.client];
+bool LogIngest::deposit(const Item& item) {
+    Client& client = *pool_state_.clients[item.client];
     std::int64_t end = 0;
     const bool shaped =
         item.offset >= 0 && in_one_block(item.position, item.length) &&
         !__builtin_add_overflow(item.offset, static_cast<std::int64_t>(item.length), &end);
-    File* const file = shaped ? ledger_.file(item.slot, item.generation) : nullptr;
+    File* const file = shaped ? pool_state_.file(item.slot, item.generation) : nullptr;
     bool allowed = false;
     if (file != nullptr) {
         const auto opens = file->clients.find(item.client);
         allowed = opens != file->clients.end() && opens->second.writes &&
-                  ledger_.state_of(*file) != FileState::through;
+                  pool_state_.state_of(*file) != FileState::through;
     }
-    if (allowed && ledger_.extents.room() < extents_kept) {
+    if (allowed && pool_state_.extents.room() < extents_kept) {
         return false;
     }
     // Blocks are leased as a whole.
@@ -340,21 +340,21 @@ bool Intake::deposit(const Item& item) {
     const auto answer = makes_sense ? client.blocks.account(item.position, item.length,
                                                             allowed ? Use::deposited : Use::nothing)
                                     : Blocks::Answer::refused;
-    ++ledger_.counts.entries;
+    ++pool_state_.counts.entries;
     if (allowed && answer == Blocks::Answer::done) {
         put(*file, item);
         return true;
     }
-    ++ledger_.counts.refused;
+    ++pool_state_.counts.refused;
     if (answer == Blocks::Answer::refused) {
-        ledger_.distrust(item.client);
+        pool_state_.distrust(item.client);
     }
     return true;
 }
 
 // The newest bytes of the file.
-void Intake::put(File& file, const Item& item) {
-    FileSlot& slot = ledger_.slot_of(file);
+void LogIngest::put(File& file, const Item& item) {
+    FileSlot& slot = pool_state_.slot_of(file);
     const Extent extent{Offset{item.offset}, Length{item.length}};
     slot.size.store(std::max(slot.size.load(relaxed), extent.end().bytes()),
                     std::memory_order_release);
@@ -372,23 +372,23 @@ void Intake::put(File& file, const Item& item) {
                           .client = item.client,
                           .position = item.position,
                           .time_ns = item.time_ns};
-    const bool put = ledger_.extents.put(slot, deposit, displaced_);
+    const bool put = pool_state_.extents.put(slot, deposit, displaced_);
     invariant(put, "there is room for more extents");
-    ledger_.journal.put(file, deposit);
-    ledger_.free(file, displaced_);
+    pool_state_.journal.put(file, deposit);
+    pool_state_.free(file, displaced_);
     slot.high.store(std::max(slot.high.load(relaxed), file.held_bytes), relaxed);
-    ledger_.stir(file);
+    pool_state_.stir(file);
 }
 
-void Intake::put_back(const Item& item) {
-    Client& client = *ledger_.clients[item.client];
+void LogIngest::put_back(const Item& item) {
+    Client& client = *pool_state_.clients[item.client];
     const auto place = std::ranges::lower_bound(client.open, item.number, {}, &OpenEntry::number);
     client.open.insert(place, {item.number, item.time_ns});
     client.behind = true;
     note_reserved(item.client, item);
 }
 
-void Intake::publish(std::uint32_t number, Client& client) {
+void LogIngest::publish(std::uint32_t number, Client& client) {
     if (client.standing == Client::Standing::gone) {
         return;
     }
@@ -396,7 +396,7 @@ void Intake::publish(std::uint32_t number, Client& client) {
         bury(number, client);
         return;
     }
-    ClientSlot& slot = ledger_.directory.clients[number];
+    ClientSlot& slot = pool_state_.directory.clients[number];
     const std::uint64_t entries = client.open.empty() ? client.looked_at : client.open[0].number;
     if (entries != client.entries) {
         client.entries = entries;
@@ -405,24 +405,24 @@ void Intake::publish(std::uint32_t number, Client& client) {
     }
     if (!client.behind && client.commits != slot.commits.load(relaxed)) {
         slot.commits.store(client.commits, std::memory_order_release);
-        ledger_.journal.note_commits(number, client.commits);
+        pool_state_.journal.note_commits(number, client.commits);
         client.news = true;
     }
 }
 
 // Everything that the client committed is taken.
-void Intake::bury(std::uint32_t number, Client& client) {
-    for (const auto& [identity, slot] : ledger_.slots) {
-        File& file = *ledger_.files[slot];
+void LogIngest::bury(std::uint32_t number, Client& client) {
+    for (const auto& [identity, slot] : pool_state_.slots) {
+        File& file = *pool_state_.files[slot];
         const auto opens = file.clients.find(number);
         if (opens != file.clients.end()) {
             opens->second.count = 1;
-            close_file(ledger_, number, file);
+            close_file(pool_state_, number, file);
         }
     }
     client.standing = Client::Standing::gone;
     client.blocks.close();
-    ledger_.directory.clients[number].commits.store(all_commits, std::memory_order_release);
+    pool_state_.directory.clients[number].commits.store(all_commits, std::memory_order_release);
     client.news = true;
 }
 

@@ -11,9 +11,9 @@
 
 namespace forebay::pool {
 
-class Intake {
+class LogIngest {
 public:
-    Intake(Ledger& ledger, Fetch& fetch) : ledger_{ledger}, fetch_{fetch} {}
+    LogIngest(PoolState& pool_state, Prefetch& fetch) : pool_state_{pool_state}, fetch_{fetch} {}
 
     // True when anything was taken.
     bool round();
@@ -55,8 +55,8 @@ private:
     void publish(std::uint32_t number, Client& client);
     void bury(std::uint32_t number, Client& client);
 
-    Ledger& ledger_;
-    Fetch& fetch_;
+    PoolState& pool_state_;
+    Prefetch& fetch_;
     std::int64_t cutoff_ns_ = 0;
     std::int64_t calendar_ns_ = 0;
     std::vector<Item> items_;
@@ -64,6 +64,6 @@ private:
 };
 
 // The client does not have the file open any more, once less.
-void close_file(Ledger& ledger, std::uint32_t client, File& file);
+void close_file(PoolState& pool_state, std::uint32_t client, File& file);
 
 }  // namespace forebay::pool

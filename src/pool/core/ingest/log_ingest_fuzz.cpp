@@ -136,11 +136,11 @@ void spoil_header(World& world, Input& input) {
     }
 }
 
-void write(World& world, Depositor& depositor, Input& input, std::vector<std::byte>& expected) {
+void write(World& world, LogWriter& log_writer, Input& input, std::vector<std::byte>& expected) {
     const auto at = static_cast<std::int64_t>(input.take<std::uint16_t>());
     const std::vector<std::byte> bytes(1 + input.take<std::uint16_t>(),
                                        std::byte{input.take<std::uint8_t>()});
-    const Written written = depositor.write(world.ids[1], at, bytes);
+    const Written written = log_writer.write(world.ids[1], at, bytes);
     must(written.rest == Written::Rest::none, "who is in order is heard");
     const std::size_t end = static_cast<std::size_t>(at) + bytes.size();
     expected.resize(std::max(expected.size(), end));
@@ -152,7 +152,7 @@ void write(World& world, Depositor& depositor, Input& input, std::vector<std::by
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     Input input{data, size};
     World world;
-    Depositor depositor{world.directory, Log{world.logs[1].begin()}, 1, world};
+    LogWriter log_writer{world.directory, Log{world.logs[1].begin()}, 1, world};
     std::vector<std::byte> expected;
     while (!input.empty()) {
         switch (input.take<std::uint8_t>() % 8) {
@@ -160,7 +160,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             case 1:
             case 2: forge(world, input); break;
             case 3: spoil_header(world, input); break;
-            case 4: write(world, depositor, input, expected); break;
+            case 4: write(world, log_writer, input, expected); break;
             case 5: world.pool.close(0, world.ids[0].slot, world.ids[0].generation); break;
             case 6: world.pool.dismiss(0); break;
             default: world.pool.advance(); break;

@@ -33,28 +33,28 @@ bool read_and_written(const File& file) {
 }
 
 bool nobody_needs(const File& file) {
-    return file.clients.empty() && !file.job && file.asked.empty() && !file.errand &&
+    return file.clients.empty() && !file.job && file.asked.empty() && !file.background_task &&
            !file.fetching.listed && file.shared_ns == never_ns;
 }
 
 }  // namespace
 
-void FileLife::note_opened(Ledger& ledger, File& file) {
+void FileLife::note_opened(PoolState& pool_state, File& file) {
     if (read_and_written(file)) {
-        file.mixed_ns = ledger.now_ns();
-        ledger.stir(file);
+        file.mixed_ns = pool_state.now_ns();
+        pool_state.stir(file);
     }
 }
 
 bool FileLife::look_at(File& file) {
     judge_mixed(file);
-    if (file.shared_ns != never_ns && (ledger_.now_ns() - file.shared_ns > shared_for_ns ||
-                                       ledger_.state_of(file) != FileState::pooled)) {
+    if (file.shared_ns != never_ns && (pool_state_.now_ns() - file.shared_ns > shared_for_ns ||
+                                       pool_state_.state_of(file) != FileState::pooled)) {
         file.shared_ns = never_ns;
     }
     look_at_room(file);
     look_at_name(file);
-    if (file.held_bytes == 0 && !file.job && !file.errand) {
+    if (file.held_bytes == 0 && !file.job && !file.background_task) {
         (void)stamped(file);
     }
     const bool synced = sync_for_journal(file);
@@ -65,151 +65,153 @@ bool FileLife::look_at(File& file) {
 
 // What the journal has of the file is let go when the file has it as durably.
 bool FileLife::sync_for_journal(File& file) {
-    if (!ledger_.journal.wants_sync(file)) {
+    if (!pool_state_.journal.wants_sync(file)) {
         return false;
     }
-    begin_sync(ledger_, file, [](int /*error*/) {});
+    begin_sync(pool_state_, file, [](int /*error*/) {});
     return true;
 }
 
 // Not when it is opened: that it was closed before stands in a log, perhaps.
 void FileLife::judge_mixed(File& file) {
-    if (file.mixed_ns == never_ns || file.mixed_ns >= ledger_.taken_until_ns) {
+    if (file.mixed_ns == never_ns || file.mixed_ns >= pool_state_.taken_until_ns) {
         return;
     }
     file.mixed_ns = never_ns;
     if (read_and_written(file)) {
-        ledger_.leave(file, Reason::read_and_written);
+        pool_state_.leave(file, Reason::read_and_written);
     }
 }
 
 // Bytes that the file system has no room for are not to be promised.
 void FileLife::look_at_room(File& file) {
-    if (ledger_.state_of(file) != FileState::pooled || file.held_bytes == 0 || file.errand) {
+    if (pool_state_.state_of(file) != FileState::pooled || file.held_bytes == 0 ||
+        file.background_task) {
         return;
     }
-    const std::int64_t now = ledger_.now_ns();
+    const std::int64_t now = pool_state_.now_ns();
     const bool asked = file.room_asked_ns != never_ns && now - file.room_asked_ns < room_look_ns;
     if (asked && file.held_bytes - file.room_asked_held < room_look_bytes) {
         return;
     }
     file.room_asked_ns = now;
     file.room_asked_held = file.held_bytes;
-    ledger_.begin_errand(
-        file, Errand::Company::any, [open = file.open] { return open->control->room(); },
+    pool_state_.begin_background_task(
+        file, BackgroundTask::Company::any, [open = file.open] { return open->control->room(); },
         [this, &file](std::int64_t room) { judge_room(file, room); });
 }
 
 // `room`: bytes, or negative where that cannot be told.
 void FileLife::judge_room(File& file, std::int64_t room) {
-    note_room(ledger_, file, room);
-    if (is_short_of_room(ledger_, file, room)) {
-        ledger_.leave(file, Reason::no_room);
+    note_room(pool_state_, file, room);
+    if (is_short_of_room(pool_state_, file, room)) {
+        pool_state_.leave(file, Reason::no_room);
     }
 }
 
 // Nobody will ever read what has neither a name nor anybody who has it open.
 void FileLife::look_at_name(File& file) {
-    const std::int64_t now = ledger_.now_ns();
+    const std::int64_t now = pool_state_.now_ns();
     const bool asked = file.name_asked_ns != never_ns && now - file.name_asked_ns < name_look_ns;
-    if (!nobody_needs(file) || ledger_.being_opened > 0 || file.held_bytes == 0 || asked ||
-        ledger_.options.shared) {
+    if (!nobody_needs(file) || pool_state_.being_opened > 0 || file.held_bytes == 0 || asked ||
+        pool_state_.options.shared) {
         return;
     }
     file.name_asked_ns = now;
-    ledger_.begin_errand(
-        file, Errand::Company::alone,
+    pool_state_.begin_background_task(
+        file, BackgroundTask::Company::alone,
         [open = file.open] { return std::int64_t{open->control->has_name() ? 1 : 0}; },
         [this, &file](std::int64_t has_name) {
-            if (has_name != 0 || !nobody_needs(file) || ledger_.being_opened > 0) {
+            if (has_name != 0 || !nobody_needs(file) || pool_state_.being_opened > 0) {
                 return;
             }
             std::vector<Deposit> gone;
             const Extent all{Offset{0}, Offset::none() - Offset{0}};
-            const bool cut = ledger_.extents.cut(ledger_.slot_of(file), all, gone);
+            const bool cut = pool_state_.extents.cut(pool_state_.slot_of(file), all, gone);
             invariant(cut, "whole extents are not split");
-            ledger_.free(file, gone);
-            ledger_.journal.drop(file);
+            pool_state_.free(file, gone);
+            pool_state_.journal.drop(file);
         });
 }
 
 // Its time of change is that of the last deposit, not of the last request. Once for what was
 // drained: a time that the program sets later (tar, cp -p) stays. False: it is being set.
 bool FileLife::stamped(File& file) {
-    const std::int64_t modified = ledger_.slot_of(file).modified_ns.load(relaxed);
+    const std::int64_t modified = pool_state_.slot_of(file).modified_ns.load(relaxed);
     if (modified == 0) {
         return true;
     }
-    if (!ledger_.journal.may_change(file)) {
+    if (!pool_state_.journal.may_change(file)) {
         return false;
     }
-    Ledger::changed(file);
-    note_changing(ledger_, file);
+    PoolState::changed(file);
+    note_changing(pool_state_, file);
     // Shared by the call, which fills it in, and by what follows it.
     const auto stamp = std::make_shared<std::optional<Stamp>>();
-    ledger_.begin_errand(
-        file, Errand::Company::alone,
+    pool_state_.begin_background_task(
+        file, BackgroundTask::Company::alone,
         [open = file.open, modified, stamp] {
             const int error = open->control->set_modified(modified);
             *stamp = open->control->stamp();
             return std::int64_t{error};
         },
         [this, &file, modified, stamp](std::int64_t /*error*/) {
-            note_changed(ledger_, file, *stamp, modified);
-            std::atomic<std::int64_t>& now = ledger_.slot_of(file).modified_ns;
+            note_changed(pool_state_, file, *stamp, modified);
+            std::atomic<std::int64_t>& now = pool_state_.slot_of(file).modified_ns;
             now.store(now.load(relaxed) == modified ? 0 : now.load(relaxed), relaxed);
-            Ledger::changed(file);
-            ledger_.stir(file);
+            PoolState::changed(file);
+            pool_state_.stir(file);
         });
     return false;
 }
 
 // From leaving to through, once nothing is deposited and nobody is about to.
 bool FileLife::go_through(File& file) {
-    FileSlot& slot = ledger_.slot_of(file);
+    FileSlot& slot = pool_state_.slot_of(file);
     if (slot.state.load(relaxed) != FileState::leaving || file.held_bytes > 0 || file.job ||
-        file.errand || ledger_.round <= file.left_in || file.reserved_in == ledger_.round ||
-        !stamped(file) || !ledger_.journal.nothing_of(file) || waits_for_room(file)) {
+        file.background_task || pool_state_.round <= file.left_in ||
+        file.reserved_in == pool_state_.round || !stamped(file) ||
+        !pool_state_.journal.nothing_of(file) || waits_for_room(file)) {
         return false;
     }
     // The file system knows how long it is, and who is not seen may make it shorter.
     slot.size.store(0, std::memory_order_release);
     slot.state.store(FileState::through, std::memory_order_seq_cst);
-    ledger_.tell(file);
+    pool_state_.tell(file);
     return true;
 }
 
 // Its writes are to meet the disk as it is without us: files without names are closed first.
 bool FileLife::waits_for_room(File& file) {
-    if (ledger_.slot_of(file).reason.load(relaxed) != Reason::no_room) {
+    if (pool_state_.slot_of(file).reason.load(relaxed) != Reason::no_room) {
         return false;
     }
     if (file.short_since_ns == never_ns) {
-        file.short_since_ns = ledger_.now_ns();
+        file.short_since_ns = pool_state_.now_ns();
     }
-    return ledger_.now_ns() - file.short_since_ns < room_wait_ns &&
-           room_may_come(ledger_, file, file.short_since_ns);
+    return pool_state_.now_ns() - file.short_since_ns < room_wait_ns &&
+           room_may_come(pool_state_, file, file.short_since_ns);
 }
 
 // Of a file that is through, what is asked for is the clients' business; but one that was switched
 // off may come back.
 bool FileLife::let_descriptors_go(File& file) {
-    const bool through = ledger_.state_of(file) == FileState::through &&
-                         !can_be_undone(ledger_.slot_of(file).reason.load(relaxed));
-    if (!through || file.errand || file.fetching.listed || !ledger_.journal.nothing_of(file) ||
-        (!file.open->storage && !file.open->control)) {
+    const bool through = pool_state_.state_of(file) == FileState::through &&
+                         !can_be_undone(pool_state_.slot_of(file).reason.load(relaxed));
+    if (!through || file.background_task || file.fetching.listed ||
+        !pool_state_.journal.nothing_of(file) || (!file.open->storage && !file.open->control)) {
         return false;
     }
-    ledger_.let_descriptors_go(file);
+    pool_state_.let_descriptors_go(file);
     return true;
 }
 
 bool FileLife::forget(File& file) {
     if (!nobody_needs(file) || file.held_bytes > 0 || !stamped(file) ||
-        !ledger_.journal.nothing_of(file)) {
+        !pool_state_.journal.nothing_of(file)) {
         return false;
     }
-    ledger_.forget(file);
+    pool_state_.forget(file);
     return true;
 }
 

@@ -8,11 +8,11 @@ namespace forebay::pool {
 
 class FileLife {
 public:
-    explicit FileLife(Ledger& ledger) : ledger_{ledger} {}
+    explicit FileLife(PoolState& pool_state) : pool_state_{pool_state} {}
 
     // It was opened once more, where cached writes and read-ahead exclude each other: if it is open
     // for both, it will leave.
-    static void note_opened(Ledger& ledger, File& file);
+    static void note_opened(PoolState& pool_state, File& file);
     // True when anything changed. The file may be forgotten then.
     bool look_at(File& file);
 
@@ -28,7 +28,7 @@ private:
     bool let_descriptors_go(File& file);
     bool forget(File& file);
 
-    Ledger& ledger_;
+    PoolState& pool_state_;
 };
 
 }  // namespace forebay::pool

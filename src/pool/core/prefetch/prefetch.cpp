@@ -34,16 +34,16 @@ CleanRange range_in_block(std::int64_t begin, std::int64_t end) noexcept {
 
 // What each reader may have ahead of it: half of the memory is for what all of them have not read
 // yet, the rest for who comes behind.
-void Fetch::publish_share() {
+void Prefetch::publish_share() {
     const std::size_t readers = std::max<std::size_t>(readers_.size(), 1);
-    const std::size_t share = ledger_.clean.room() / (2 * readers);
-    const std::uint32_t least = ledger_.clean.room() > 0 ? 1 : 0;
-    ledger_.directory.header.clean_share.store(
+    const std::size_t share = pool_state_.clean.room() / (2 * readers);
+    const std::uint32_t least = pool_state_.clean.room() > 0 ? 1 : 0;
+    pool_state_.directory.header.clean_share.store(
         std::clamp(static_cast<std::uint32_t>(share), least, clean_share_max), relaxed);
 }
 
-void Fetch::count_reader(std::uint32_t client) {
-    const std::int64_t now = ledger_.taken_until_ns;
+void Prefetch::count_reader(std::uint32_t client) {
+    const std::int64_t now = pool_state_.taken_until_ns;
     const bool known = !readers_.insert_or_assign(client, now).second;
     const bool stale = now - counted_ns_ >= reader_ns;
     if (stale) {
@@ -56,20 +56,20 @@ void Fetch::count_reader(std::uint32_t client) {
     }
 }
 
-bool Fetch::may_fetch(const File& file) {
-    return ledger_.clean.room() > 0 && ledger_.state_of(file) == FileState::pooled &&
-           !file.fetching.gave_up && !(ledger_.excludes() && file.held_bytes > 0);
+bool Prefetch::may_fetch(const File& file) {
+    return pool_state_.clean.room() > 0 && pool_state_.state_of(file) == FileState::pooled &&
+           !file.fetching.gave_up && !(pool_state_.excludes() && file.held_bytes > 0);
 }
 
-void Fetch::wish(std::uint32_t client, File& file, std::int64_t offset, std::uint32_t length) {
+void Prefetch::wish(std::uint32_t client, File& file, std::int64_t offset, std::uint32_t length) {
     std::int64_t end = 0;
     if (offset < 0 || length == 0 || __builtin_add_overflow(offset, std::int64_t{length}, &end) ||
         !file.clients.contains(client) || !may_fetch(file)) {
         return;
     }
-    ++ledger_.counts.wishes;
+    ++pool_state_.counts.wishes;
     count_reader(client);
-    end = std::min({end, std::max(file.bytes, ledger_.slot_of(file).size.load(relaxed)),
+    end = std::min({end, std::max(file.bytes, pool_state_.slot_of(file).size.load(relaxed)),
                     (offset / block + wish_blocks_max) * block});
     for (std::int64_t at = offset; at < end;) {
         const std::int64_t to = std::min(end, (at / block + 1) * block);
@@ -78,7 +78,7 @@ void Fetch::wish(std::uint32_t client, File& file, std::int64_t offset, std::uin
     }
 }
 
-Shared Fetch::share(File& file, const Extent& range, bool begins) {
+Shared Prefetch::share(File& file, const Extent& range, bool begins) {
     using enum Shared::State;
     const std::int64_t begin = range.begin.bytes();
     const std::int64_t number = begin / block;
@@ -90,37 +90,37 @@ Shared Fetch::share(File& file, const Extent& range, bool begins) {
     if (begins) {
         wish_block(file, number, wanted);
     }
-    const auto known = ledger_.clean.find(file, number);
-    if (!known || !ledger_.clean.has(*known, wanted)) {
+    const auto known = pool_state_.clean.find(file, number);
+    if (!known || !pool_state_.clean.has(*known, wanted)) {
         return {};
     }
-    file.shared_ns = ledger_.now_ns();
-    ledger_.stir(file);
-    if (!ledger_.clean.ready(*known)) {
+    file.shared_ns = pool_state_.now_ns();
+    pool_state_.stir(file);
+    if (!pool_state_.clean.ready(*known)) {
         return {.state = coming};
     }
     const auto first = static_cast<std::uint32_t>(begin % block);
     const auto end = static_cast<std::uint32_t>(range.end().bytes() - number * block);
     const std::uint32_t last =
-        std::clamp(ledger_.directory.clean[*known].end.load(relaxed), first, end);
+        std::clamp(pool_state_.directory.clean[*known].end.load(relaxed), first, end);
     return {.state = there,
-            .bytes = {ledger_.ports.clean->block(*known) + first, std::size_t{last - first}}};
+            .bytes = {pool_state_.ports.clean->block(*known) + first, std::size_t{last - first}}};
 }
 
-void Fetch::wish_block(File& file, std::int64_t number, CleanRange range) {
-    if (const auto known = ledger_.clean.find(file, number)) {
-        if (ledger_.clean.has(*known, range) || !ledger_.clean.ready(*known)) {
-            ledger_.clean.touch(*known);
+void Prefetch::wish_block(File& file, std::int64_t number, CleanRange range) {
+    if (const auto known = pool_state_.clean.find(file, number)) {
+        if (pool_state_.clean.has(*known, range) || !pool_state_.clean.ready(*known)) {
+            pool_state_.clean.touch(*known);
             return;
         }
-        ledger_.clean.drop(file, *known);
+        pool_state_.clean.drop(file, *known);
         range = {0, block_bytes};
     }
-    if (ledger_.excludes()) {
+    if (pool_state_.excludes()) {
         make_room(file);
         file.fetching.line.push_back(number);
     }
-    const FetchedBlock taken = ledger_.clean.take(file, number, range);
+    const FetchedBlock taken = pool_state_.clean.take(file, number, range);
     if (taken.number != no_clean) {
         file.fetching.queue.push_back(taken);
         list(file);
@@ -128,50 +128,50 @@ void Fetch::wish_block(File& file, std::int64_t number, CleanRange range) {
 }
 
 // First in, first out: where the file's window is full, its first block goes.
-void Fetch::make_room(File& file) {
+void Prefetch::make_room(File& file) {
     std::deque<std::int64_t>& line = file.fetching.line;
-    const std::int64_t most = ledger_.slot_of(file).window.load(relaxed) / block;
+    const std::int64_t most = pool_state_.slot_of(file).window.load(relaxed) / block;
     while (!line.empty() && std::ssize(line) >= most) {
-        if (const auto first = ledger_.clean.find(file, line.front())) {
-            ledger_.clean.drop(file, *first);
+        if (const auto first = pool_state_.clean.find(file, line.front())) {
+            pool_state_.clean.drop(file, *first);
         }
         line.pop_front();
     }
 }
 
-void Fetch::list(File& file) {
+void Prefetch::list(File& file) {
     if (!file.fetching.listed) {
         file.fetching.listed = true;
         files_.push_back(file.slot);
     }
 }
 
-bool Fetch::round(bool memory_is_short) {
-    bool any = ledger_.clean.room() > 0 && ledger_.clean.shrink(memory_is_short);
+bool Prefetch::round(bool memory_is_short) {
+    bool any = pool_state_.clean.room() > 0 && pool_state_.clean.shrink(memory_is_short);
     for (const std::uint32_t slot : files_) {
-        any = collect(*ledger_.files[slot]) || any;
+        any = collect(*pool_state_.files[slot]) || any;
     }
     for (const std::uint32_t slot : files_) {
-        any = start(*ledger_.files[slot]) || any;
+        any = start(*pool_state_.files[slot]) || any;
     }
     std::erase_if(files_, [&](std::uint32_t slot) {
-        File& file = *ledger_.files[slot];
+        File& file = *pool_state_.files[slot];
         file.fetching.listed = file.fetching.in_flight > 0 || !file.fetching.queue.empty();
         if (!file.fetching.listed) {
-            ledger_.stir(file);  // it may be forgotten now
+            pool_state_.stir(file);  // it may be forgotten now
         }
         return !file.fetching.listed;
     });
-    DirectoryHeader& header = ledger_.directory.header;
-    header.clean_bytes.store(ledger_.clean.bytes(), relaxed);
-    header.fetched_bytes.store(ledger_.counts.fetched_bytes, relaxed);
+    DirectoryHeader& header = pool_state_.directory.header;
+    header.clean_bytes.store(pool_state_.clean.bytes(), relaxed);
+    header.fetched_bytes.store(pool_state_.counts.fetched_bytes, relaxed);
     if (!files_.empty()) {  // not always the same one first
         std::ranges::rotate(files_, files_.begin() + 1);
     }
     return any;
 }
 
-bool Fetch::collect(File& file) {
+bool Prefetch::collect(File& file) {
     Fetching& fetching = file.fetching;
     if (fetching.in_flight == 0) {
         return false;
@@ -191,42 +191,42 @@ bool Fetch::collect(File& file) {
     return any;
 }
 
-void Fetch::end(File& file, std::size_t job, int error) {
+void Prefetch::end(File& file, std::size_t job, int error) {
     Fetching& fetching = file.fetching;
     const FetchedBlock ended = std::exchange(fetching.under_way[job], {});
-    const CleanSlot& slot = ledger_.directory.clean[ended.number];
+    const CleanSlot& slot = pool_state_.directory.clean[ended.number];
     const std::int64_t begin = slot.block.load(relaxed) * block;
     auto end = static_cast<std::int64_t>(slot.end.load(relaxed));
     if (error != 0) {
         end = 0;
-        ++ledger_.counts.failed_fetches;
+        ++pool_state_.counts.failed_fetches;
     } else if (fetching.channel->bytes_moved(job) == 0) {
         end = std::clamp<std::int64_t>(fetching.channel->end_of_file() - begin, 0, end);
     }
     if (end - slot.begin.load(relaxed) == block) {
-        note_time(file, ledger_.now_ns() - fetching.begun_ns[job]);
+        note_time(file, pool_state_.now_ns() - fetching.begun_ns[job]);
     }
     --fetching.in_flight;
     --in_flight_;
-    ledger_.counts.fetched_bytes += std::max<std::int64_t>(end - slot.begin.load(relaxed), 0);
-    ledger_.clean.finish(ended, static_cast<std::uint32_t>(end));
+    pool_state_.counts.fetched_bytes += std::max<std::int64_t>(end - slot.begin.load(relaxed), 0);
+    pool_state_.clean.finish(ended, static_cast<std::uint32_t>(end));
 }
 
 // For those who weigh it against reading bit by bit.
-void Fetch::note_time(const File& file, std::int64_t ns) const {
-    std::atomic<std::uint32_t>& known = ledger_.slot_of(file).fetch_us;
+void Prefetch::note_time(const File& file, std::int64_t ns) const {
+    std::atomic<std::uint32_t>& known = pool_state_.slot_of(file).fetch_us;
     const std::int64_t before = known.load(relaxed);
     const std::int64_t us = std::clamp<std::int64_t>(ns / 1000, 1, 1'000'000'000);
     known.store(static_cast<std::uint32_t>(before == 0 ? us : (3 * before + us) / 4), relaxed);
 }
 
-void Fetch::give_up(File& file) {
+void Prefetch::give_up(File& file) {
     file.fetching.gave_up = true;
     file.fetching.channel.reset();
-    ledger_.clean.drop_all(file);
+    pool_state_.clean.drop_all(file);
 }
 
-bool Fetch::prepare(File& file) {
+bool Prefetch::prepare(File& file) {
     Fetching& fetching = file.fetching;
     if (!fetching.source && file.open->open_for_reading) {
         fetching.source = file.open->open_for_reading(file.stamp);
@@ -235,20 +235,20 @@ bool Fetch::prepare(File& file) {
         return false;
     }
     if (!fetching.gate) {
-        const std::int32_t k = ledger_.options.requests_in_flight;
+        const std::int32_t k = pool_state_.options.requests_in_flight;
         fetching.gate = std::make_unique<transfer::FixedGate>(
             std::max(file.open->stripes.targets, 1),
             k == plan::find_requests_in_flight ? plan::first_requests_in_flight : k);
     }
     if (!fetching.channel) {
         fetching.channel = std::make_unique<transfer::Channel>(
-            *fetching.source, *fetching.gate, ledger_.ports.clock,
+            *fetching.source, *fetching.gate, pool_state_.ports.clock,
             transfer::ChannelOptions{.direction = Direction::read, .jobs = Fetching::jobs});
     }
     return true;
 }
 
-bool Fetch::start(File& file) {
+bool Prefetch::start(File& file) {
     Fetching& fetching = file.fetching;
     bool any = false;
     while (!fetching.queue.empty() && in_flight_ < in_flight_max &&
@@ -262,7 +262,7 @@ bool Fetch::start(File& file) {
         }
         const FetchedBlock next = fetching.queue.front();
         fetching.queue.pop_front();
-        if (const auto place = ledger_.clean.begin(next)) {
+        if (const auto place = pool_state_.clean.begin(next)) {
             const auto* const free =
                 std::ranges::find(fetching.under_way, no_clean, &FetchedBlock::number);
             begin(file, static_cast<std::size_t>(free - fetching.under_way.begin()), next, *place);
@@ -275,20 +275,20 @@ bool Fetch::start(File& file) {
     return any;
 }
 
-void Fetch::begin(File& file, std::size_t job, const FetchedBlock& taken,
-                  const Clean::Place& place) {
+void Prefetch::begin(File& file, std::size_t job, const FetchedBlock& taken,
+                     const ReadCache::Place& place) {
     Fetching& fetching = file.fetching;
     plan::Tuning tuning;
-    tuning.requests_in_flight = ledger_.options.requests_in_flight;
-    tuning.request_bytes_max = ledger_.options.request_bytes_max;
-    std::byte* const memory = ledger_.ports.clean->block(taken.number) + place.range.begin;
+    tuning.requests_in_flight = pool_state_.options.requests_in_flight;
+    tuning.request_bytes_max = pool_state_.options.request_bytes_max;
+    std::byte* const memory = pool_state_.ports.clean->block(taken.number) + place.range.begin;
     std::vector<ports::Piece> pieces{{Offset{place.block * block + place.range.begin},
                                       {memory, std::size_t{place.range.end - place.range.begin}}}};
     fetching.under_way[job] = taken;
-    fetching.begun_ns[job] = ledger_.now_ns();
+    fetching.begun_ns[job] = pool_state_.now_ns();
     ++fetching.in_flight;
     ++in_flight_;
-    ++ledger_.counts.fetches;
+    ++pool_state_.counts.fetches;
     fetching.channel->begin(
         job, std::make_unique<DepositSource>(
                  std::move(pieces), file.open->stripes,

@@ -11,9 +11,9 @@
 
 namespace forebay::pool {
 
-class Fetch {
+class Prefetch {
 public:
-    explicit Fetch(Ledger& ledger) : ledger_{ledger} {}
+    explicit Prefetch(PoolState& pool_state) : pool_state_{pool_state} {}
 
     // A client will read this range. What it says is looked at first.
     void wish(std::uint32_t client, File& file, std::int64_t offset, std::uint32_t length);
@@ -21,7 +21,7 @@ public:
     [[nodiscard]] Shared share(File& file, const Extent& range, bool begins);
     // Takes completions, begins reading, gives memory back. True when anything was done.
     bool round(bool memory_is_short);
-    [[nodiscard]] bool idle() const noexcept { return files_.empty() && ledger_.clean.tight(); }
+    [[nodiscard]] bool idle() const noexcept { return files_.empty() && pool_state_.clean.tight(); }
 
 private:
     [[nodiscard]] bool may_fetch(const File& file);
@@ -36,9 +36,10 @@ private:
     [[nodiscard]] bool prepare(File& file);
     void give_up(File& file);
     void note_time(const File& file, std::int64_t ns) const;
-    void begin(File& file, std::size_t job, const FetchedBlock& block, const Clean::Place& place);
+    void begin(File& file, std::size_t job, const FetchedBlock& block,
+               const ReadCache::Place& place);
 
-    Ledger& ledger_;
+    PoolState& pool_state_;
     std::vector<std::uint32_t> files_;  // slots of files with something queued or in flight
     std::size_t in_flight_ = 0;         // of all files
     std::map<std::uint32_t, std::int64_t> readers_;  // clients, and when they last wished

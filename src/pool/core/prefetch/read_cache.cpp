@@ -23,7 +23,7 @@ std::size_t clean_blocks(const PoolOptions& options) noexcept {
                     clean_max);
 }
 
-Clean::Clean(const Surroundings& around, std::size_t room)
+ReadCache::ReadCache(const Surroundings& around, std::size_t room)
     : directory_{around.directory},
       memory_{around.ports.clean},
       sleepers_{around.ports.sleepers},
@@ -39,31 +39,31 @@ Clean::Clean(const Surroundings& around, std::size_t room)
         relaxed);
 }
 
-std::int64_t Clean::bytes() const noexcept {
+std::int64_t ReadCache::bytes() const noexcept {
     return static_cast<std::int64_t>((blocks_max_ - absent_.size()) * block_bytes);
 }
 
-std::optional<std::uint32_t> Clean::find(const File& file, std::int64_t block) const {
+std::optional<std::uint32_t> ReadCache::find(const File& file, std::int64_t block) const {
     const auto known = file.clean.find(block);
     return known == file.clean.end() ? std::nullopt : std::optional{known->second};
 }
 
-bool Clean::has(std::uint32_t number, const CleanRange& range) const {
+bool ReadCache::has(std::uint32_t number, const CleanRange& range) const {
     const CleanSlot& one = slot(number);
     return one.begin.load(relaxed) <= range.begin &&
            (one.end.load(relaxed) >= range.end || blocks_[number].ends_file);
 }
 
-bool Clean::ready(std::uint32_t number) const {
+bool ReadCache::ready(std::uint32_t number) const {
     return clean_state(slot(number).state.load(relaxed)) == CleanState::ready;
 }
 
-void Clean::touch(std::uint32_t number) {
+void ReadCache::touch(std::uint32_t number) {
     order_.splice(order_.end(), order_, blocks_[number].place);
 }
 
 // Drops the block that was wished for longest ago.
-bool Clean::give_way() {
+bool ReadCache::give_way() {
     int looks = 0;
     for (const std::uint32_t number : order_) {
         if (!blocks_[number].reading && ready(number)) {
@@ -78,7 +78,7 @@ bool Clean::give_way() {
 }
 
 // The number of a block whose memory is there and idle; 0: none can be had.
-std::uint32_t Clean::memory() {
+std::uint32_t ReadCache::memory() {
     if (idle_.empty() && !absent_.empty() && !squeezed_) {
         const std::uint32_t number = absent_.back();
         if (memory_->provide(number)) {
@@ -94,7 +94,7 @@ std::uint32_t Clean::memory() {
     return number;
 }
 
-void Clean::turn(std::uint32_t number, CleanState state) {
+void ReadCache::turn(std::uint32_t number, CleanState state) {
     CleanSlot& one = slot(number);
     const std::uint32_t before = one.state.load(relaxed);
     one.state.store(after(before, state), std::memory_order_seq_cst);
@@ -103,14 +103,14 @@ void Clean::turn(std::uint32_t number, CleanState state) {
     }
 }
 
-void Clean::link(std::uint32_t number) noexcept {
+void ReadCache::link(std::uint32_t number) noexcept {
     CleanSlot& one = slot(number);
     const std::size_t bucket = clean_bucket(one.file.load(relaxed), one.block.load(relaxed));
     one.next.store(directory_.clean_heads[bucket].load(relaxed), relaxed);
     directory_.clean_heads[bucket].store(number, std::memory_order_release);
 }
 
-void Clean::unlink(std::uint32_t number) noexcept {
+void ReadCache::unlink(std::uint32_t number) noexcept {
     const CleanSlot& gone = slot(number);
     const std::size_t bucket = clean_bucket(gone.file.load(relaxed), gone.block.load(relaxed));
     std::atomic<std::uint32_t>* link = &directory_.clean_heads[bucket];
@@ -120,7 +120,7 @@ void Clean::unlink(std::uint32_t number) noexcept {
     link->store(gone.next.load(relaxed), std::memory_order_release);
 }
 
-FetchedBlock Clean::take(File& file, std::int64_t block, const CleanRange& range) {
+FetchedBlock ReadCache::take(File& file, std::int64_t block, const CleanRange& range) {
     expects(range.begin < range.end && range.end <= block_bytes, "a part of a block");
     const std::uint32_t number = memory();
     if (number == no_clean) {
@@ -142,7 +142,7 @@ FetchedBlock Clean::take(File& file, std::int64_t block, const CleanRange& range
     return {number, one.state.load(relaxed)};
 }
 
-std::optional<Clean::Place> Clean::begin(const FetchedBlock& block) {
+std::optional<ReadCache::Place> ReadCache::begin(const FetchedBlock& block) {
     const CleanSlot& one = slot(block.number);
     if (one.state.load(relaxed) != block.word) {
         return std::nullopt;
@@ -152,7 +152,7 @@ std::optional<Clean::Place> Clean::begin(const FetchedBlock& block) {
                  .range = {one.begin.load(relaxed), one.end.load(relaxed)}};
 }
 
-void Clean::finish(const FetchedBlock& block, std::uint32_t end) {
+void ReadCache::finish(const FetchedBlock& block, std::uint32_t end) {
     Block& known = blocks_[block.number];
     CleanSlot& one = slot(block.number);
     known.reading = false;
@@ -169,7 +169,7 @@ void Clean::finish(const FetchedBlock& block, std::uint32_t end) {
     turn(block.number, CleanState::ready);
 }
 
-void Clean::drop(File& file, std::uint32_t number) {
+void ReadCache::drop(File& file, std::uint32_t number) {
     Block& gone = blocks_[number];
     expects(gone.used && gone.file == file.slot, "the block is the file's");
     turn(number, CleanState::free);
@@ -183,7 +183,7 @@ void Clean::drop(File& file, std::uint32_t number) {
     }
 }
 
-void Clean::drop(File& file, const Extent& range) {
+void ReadCache::drop(File& file, const Extent& range) {
     if (file.clean.empty() || range.empty()) {
         return;
     }
@@ -195,7 +195,7 @@ void Clean::drop(File& file, const Extent& range) {
     }
 }
 
-void Clean::drop_all(File& file) {
+void ReadCache::drop_all(File& file) {
     file.fetching.queue.clear();
     file.fetching.line.clear();
     while (!file.clean.empty()) {
@@ -203,7 +203,7 @@ void Clean::drop_all(File& file) {
     }
 }
 
-bool Clean::shrink(bool others_need_it) {
+bool ReadCache::shrink(bool others_need_it) {
     squeezed_ = others_need_it;
     if (!others_need_it && tight()) {
         return false;

@@ -25,7 +25,7 @@ struct CleanRange {
     std::uint32_t end = 0;
 };
 
-class Clean {
+class ReadCache {
 public:
     struct Surroundings {
         Directory& directory;
@@ -33,7 +33,7 @@ public:
         std::vector<std::unique_ptr<File>>& files;
     };
     // Surroundings outlive it.
-    Clean(const Surroundings& around, std::size_t room);
+    ReadCache(const Surroundings& around, std::size_t room);
 
     // Blocks that there may be at a time; 0: nothing is read ahead.
     [[nodiscard]] std::size_t room() const noexcept { return blocks_max_; }

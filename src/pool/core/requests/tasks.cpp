@@ -20,26 +20,26 @@ std::uint64_t Tasks::ask(File* file, const Task& task) {
         return ticket;
     }
     if (task.kind == Task::Kind::leave) {
-        ledger_.leave(*file, task.reason);
+        pool_state_.leave(*file, task.reason);
     }
-    file->asked.push_back({ticket, task, ledger_.now_ns()});
+    file->asked.push_back({ticket, task, pool_state_.now_ns()});
     ++waiting_;
-    ledger_.stir(*file);
+    pool_state_.stir(*file);
     return ticket;
 }
 
 std::uint64_t Tasks::drain_all() {
     const std::uint64_t ticket = next_ticket_++;
-    const std::int64_t now = ledger_.now_ns();
-    for (const auto& [identity, slot] : ledger_.slots) {
-        ledger_.files[slot]->asked.push_back({ticket, {}, now});
-        ledger_.stir(*ledger_.files[slot]);
+    const std::int64_t now = pool_state_.now_ns();
+    for (const auto& [identity, slot] : pool_state_.slots) {
+        pool_state_.files[slot]->asked.push_back({ticket, {}, now});
+        pool_state_.stir(*pool_state_.files[slot]);
     }
-    if (ledger_.slots.empty()) {
+    if (pool_state_.slots.empty()) {
         done_.push_back({ticket, 0});
         return ticket;
     }
-    all_[ticket].left = ledger_.slots.size();
+    all_[ticket].left = pool_state_.slots.size();
     ++waiting_;
     return ticket;
 }
@@ -64,7 +64,7 @@ void Tasks::answer(const File& file, std::uint64_t ticket, int error) {
 }
 
 std::vector<Done> Tasks::done() {
-    while (!cut_.empty() && ledger_.journal.is_durable(cut_.front().entered)) {
+    while (!cut_.empty() && pool_state_.journal.is_durable(cut_.front().entered)) {
         --waiting_;
         done_.push_back({cut_.front().ticket, 0});
         cut_.pop_front();
@@ -73,17 +73,17 @@ std::vector<Done> Tasks::done() {
 }
 
 void Tasks::close(std::uint32_t client, std::uint32_t slot, std::uint32_t generation) {
-    closes_.push_back({client, slot, generation, ledger_.now_ns()});
+    closes_.push_back({client, slot, generation, pool_state_.now_ns()});
 }
 
 bool Tasks::apply_closes() {
     const auto due = [&](const Close& close) {
-        if (close.at_ns >= ledger_.taken_until_ns) {
+        if (close.at_ns >= pool_state_.taken_until_ns) {
             return false;
         }
-        File* const file = ledger_.file(close.slot, close.generation);
+        File* const file = pool_state_.file(close.slot, close.generation);
         if (file != nullptr) {
-            close_file(ledger_, close.client, *file);
+            close_file(pool_state_, close.client, *file);
         }
         return true;
     };
@@ -108,53 +108,53 @@ bool Tasks::look_at(File& file) {
 // that to be tried again, as others do.
 void Tasks::look_at_journal(File& file) {
     const bool by_journal =
-        file.open->rule.sync_to_journal.value_or(ledger_.options.sync_to_journal);
-    const bool enough = ledger_.journal.kept() && !file.past_the_pool &&
-                        ledger_.slot_of(file).error.load(relaxed) == 0;
+        file.open->rule.sync_to_journal.value_or(pool_state_.options.sync_to_journal);
+    const bool enough = pool_state_.journal.kept() && !file.past_the_pool &&
+                        pool_state_.slot_of(file).error.load(relaxed) == 0;
     for (Asked& asked : file.asked) {
         if (asked.task.kind != Task::Kind::sync || !by_journal) {
             continue;
         }
         if (!enough) {
             asked.entered.reset();
-        } else if (!asked.entered && asked.at_ns < ledger_.taken_until_ns) {
-            asked.entered = ledger_.journal.so_far();
+        } else if (!asked.entered && asked.at_ns < pool_state_.taken_until_ns) {
+            asked.entered = pool_state_.journal.so_far();
         }
     }
 }
 
 Tasks::Outlook Tasks::outlook(File& file, const Asked& asked) {
-    if (asked.at_ns >= ledger_.taken_until_ns) {
+    if (asked.at_ns >= pool_state_.taken_until_ns) {
         return Outlook::waits;
     }
     if (asked.entered) {
-        return ledger_.journal.is_durable(*asked.entered) ? Outlook::done : Outlook::waits;
+        return pool_state_.journal.is_durable(*asked.entered) ? Outlook::done : Outlook::waits;
     }
     if (asked.task.kind == Task::Kind::truncate) {
-        return file.job || file.errand ? Outlook::waits : Outlook::done;
+        return file.job || file.background_task ? Outlook::waits : Outlook::done;
     }
-    const bool stamped = ledger_.slot_of(file).modified_ns.load(relaxed) == 0;
+    const bool stamped = pool_state_.slot_of(file).modified_ns.load(relaxed) == 0;
     const bool drained = (file.held_bytes == 0 && !file.job && stamped) ||
                          (file.held_bytes > 0 && file.drained_until_ns > asked.at_ns);
     // It left as soon as it was asked to; pooled, it has come back since.
-    const bool left = ledger_.state_of(file) != FileState::leaving;
+    const bool left = pool_state_.state_of(file) != FileState::leaving;
     if (asked.task.kind == Task::Kind::leave ? left : drained) {
         return Outlook::done;
     }
     return file.failed_ns > asked.at_ns ? Outlook::failed : Outlook::waits;
 }
 
-// Of what needs no errand.
+// Of what needs no background task.
 bool Tasks::answered(File& file, const Asked& asked) {
     const Outlook now = outlook(file, asked);
-    const bool errand =
+    const bool background_task =
         asked.task.kind == Task::Kind::truncate ||
         (asked.task.kind == Task::Kind::sync && !asked.entered && now == Outlook::done);
-    if (now == Outlook::waits || errand) {
+    if (now == Outlook::waits || background_task) {
         return false;
     }
     if (asked.task.changes) {
-        note_own_change(ledger_, file);
+        note_own_change(pool_state_, file);
     }
     answer(file, asked.ticket, tell_error(file));
     return true;
@@ -164,7 +164,7 @@ bool Tasks::begin_truncation(File& file) {
     const auto first = std::ranges::find_if(
         file.asked, [](const Asked& one) { return one.task.kind == Task::Kind::truncate; });
     if (first == file.asked.end() || outlook(file, *first) == Outlook::waits ||
-        !ledger_.journal.may_change(file)) {
+        !pool_state_.journal.may_change(file)) {
         return false;
     }
     const Asked asked = *first;
@@ -174,8 +174,8 @@ bool Tasks::begin_truncation(File& file) {
         return true;
     }
     file.truncates = true;
-    ledger_.begin_errand(
-        file, Errand::Company::alone,
+    pool_state_.begin_background_task(
+        file, BackgroundTask::Company::alone,
         [open = file.open, bytes = asked.task.bytes] {
             return std::int64_t{open->control->truncate(bytes)};
         },
@@ -184,7 +184,7 @@ bool Tasks::begin_truncation(File& file) {
             const std::vector<Extent> kept = std::exchange(file.kept, {});
             if (error == 0) {
                 truncated(file, asked.task.bytes, kept);
-                cut_.push_back({asked.ticket, ledger_.journal.so_far()});
+                cut_.push_back({asked.ticket, pool_state_.journal.so_far()});
             } else {
                 answer(file, asked.ticket, static_cast<int>(error));
             }
@@ -195,7 +195,7 @@ bool Tasks::begin_truncation(File& file) {
 // What was deposited beyond the new end goes the way of the file's own bytes, except what came
 // since: somebody may have seen the file at its new size, and have written to it.
 void Tasks::truncated(File& file, Length bytes, std::vector<Extent> kept) {
-    FileSlot& slot = ledger_.slot_of(file);
+    FileSlot& slot = pool_state_.slot_of(file);
     std::int64_t size = std::min(slot.size.load(relaxed), bytes.bytes());
     std::vector<Deposit> gone;
     Offset at{bytes.bytes()};
@@ -203,30 +203,30 @@ void Tasks::truncated(File& file, Length bytes, std::vector<Extent> kept) {
     std::ranges::sort(kept, {}, &Extent::begin);
     for (const Extent& one : kept) {
         if (one.begin > at) {
-            const bool cut = ledger_.extents.cut(slot, {at, one.begin - at}, gone);
+            const bool cut = pool_state_.extents.cut(slot, {at, one.begin - at}, gone);
             invariant(cut, "there is room to split an extent");
         }
         at = std::max(at, one.end());
         size = std::max(size, one.empty() ? 0 : one.end().bytes());
     }
-    ledger_.free(file, gone);
+    pool_state_.free(file, gone);
     // What is through, clients make longer where no journal sees it.
-    if (ledger_.state_of(file) != FileState::through) {
-        ledger_.journal.cut(file, bytes);
+    if (pool_state_.state_of(file) != FileState::through) {
+        pool_state_.journal.cut(file, bytes);
     }
-    ledger_.clean.drop_all(file);
-    Ledger::changed(file);
+    pool_state_.clean.drop_all(file);
+    PoolState::changed(file);
     file.bytes = bytes.bytes();
     slot.size.store(size, std::memory_order_release);
-    if (ledger_.state_of(file) != FileState::through) {
-        slot.modified_ns.store(ledger_.ports.calendar.now_ns(), relaxed);
+    if (pool_state_.state_of(file) != FileState::through) {
+        slot.modified_ns.store(pool_state_.ports.calendar.now_ns(), relaxed);
     }
-    ledger_.tell(file);
+    pool_state_.tell(file);
 }
 
 // One for all who wait for it.
 bool Tasks::begin_syncs(File& file) {
-    if (file.job || file.errand) {
+    if (file.job || file.background_task) {
         return false;
     }
     std::vector<std::uint64_t> tickets;
@@ -248,7 +248,7 @@ bool Tasks::begin_syncs(File& file) {
         }
         return true;
     }
-    begin_sync(ledger_, file, [this, &file, tickets](int error) {
+    begin_sync(pool_state_, file, [this, &file, tickets](int error) {
         for (const std::uint64_t ticket : tickets) {
             const int sticky = tell_error(file);
             answer(file, ticket, sticky != 0 ? sticky : error);
@@ -259,19 +259,19 @@ bool Tasks::begin_syncs(File& file) {
 
 // The sticky error; whoever asks is told now.
 int Tasks::tell_error(File& file) {
-    const int error = ledger_.slot_of(file).error.load(relaxed);
+    const int error = pool_state_.slot_of(file).error.load(relaxed);
     file.told = file.told || error != 0;
     return error;
 }
 
 // It goes when what could not be written was written after all, and somebody was told.
 void Tasks::settle_error(File& file) {
-    FileSlot& slot = ledger_.slot_of(file);
+    FileSlot& slot = pool_state_.slot_of(file);
     file.healed = file.healed || (file.held_bytes == 0 && !file.job);
     if (slot.error.load(relaxed) != 0 && file.healed && file.told) {
         slot.error.store(0, relaxed);
         file.told = false;
-        ledger_.tell(file);
+        pool_state_.tell(file);
     }
 }
 

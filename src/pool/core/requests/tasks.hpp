@@ -12,7 +12,7 @@ namespace forebay::pool {
 
 class Tasks {
 public:
-    explicit Tasks(Ledger& ledger) : ledger_{ledger} {}
+    explicit Tasks(PoolState& pool_state) : pool_state_{pool_state} {}
 
     [[nodiscard]] std::uint64_t ask(File* file, const Task& task);
     [[nodiscard]] std::uint64_t drain_all();
@@ -50,7 +50,7 @@ private:
     void settle_error(File& file);
     void answer(const File& file, std::uint64_t ticket, int error);
 
-    Ledger& ledger_;
+    PoolState& pool_state_;
     std::uint64_t next_ticket_ = 1;
     std::size_t waiting_ = 0;
     std::vector<Done> done_;

@@ -11,28 +11,28 @@ namespace {
 // A program that goes round many files comes back to each within this time, perhaps.
 constexpr std::int64_t alone_ns = 1'000'000'000;
 
-bool is_idle(Ledger& ledger, const File& file) {
-    return ledger.state_of(file) == FileState::pooled && file.open->control &&
-           file.held_bytes == 0 && !file.job && !file.errand && file.asked.empty() &&
+bool is_idle(PoolState& pool_state, const File& file) {
+    return pool_state.state_of(file) == FileState::pooled && file.open->control &&
+           file.held_bytes == 0 && !file.job && !file.background_task && file.asked.empty() &&
            !file.fetching.listed && file.shared_ns == never_ns &&
-           ledger.now_ns() - file.written_ns > alone_ns &&
-           ledger.now_ns() - file.opened_ns > alone_ns;
+           pool_state.now_ns() - file.written_ns > alone_ns &&
+           pool_state.now_ns() - file.opened_ns > alone_ns;
 }
 
 }  // namespace
 
-std::size_t give_descriptors_back(Ledger& ledger, std::size_t most) {
+std::size_t give_descriptors_back(PoolState& pool_state, std::size_t most) {
     std::vector<std::pair<std::int64_t, File*>> idle;
-    for (const auto& [identity, slot] : ledger.slots) {
-        File& file = *ledger.files[slot];
-        if (is_idle(ledger, file)) {
+    for (const auto& [identity, slot] : pool_state.slots) {
+        File& file = *pool_state.files[slot];
+        if (is_idle(pool_state, file)) {
             idle.emplace_back(std::max(file.written_ns, file.opened_ns), &file);
         }
     }
     const std::size_t count = std::min(most, idle.size());
     std::ranges::partial_sort(idle, idle.begin() + static_cast<std::ptrdiff_t>(count));
     for (std::size_t i = 0; i < count; ++i) {
-        ledger.leave(*idle[i].second, Reason::no_descriptor);
+        pool_state.leave(*idle[i].second, Reason::no_descriptor);
     }
     return count;
 }

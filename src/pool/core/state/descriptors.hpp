@@ -11,6 +11,6 @@ namespace forebay::pool {
 
 // Up to `most` files that have nothing deposited and were left alone for a while leave the pool.
 // How many it were.
-std::size_t give_descriptors_back(Ledger& ledger, std::size_t most);
+std::size_t give_descriptors_back(PoolState& pool_state, std::size_t most);
 
 }  // namespace forebay::pool

@@ -39,16 +39,16 @@ struct Asked {
 };
 
 // What is under way to the file system. Its deposits' blocks are pinned until it has ended.
-struct Job {
+struct FlushBatch {
     std::vector<Deposit> deposits;
     std::unique_ptr<transfer::Channel> channel;
     std::int64_t news_ns = 0;  // when something of it last happened
 };
 
-// Once over the whole file, job by job, in the order that Queue says. What was taken before
+// Once over the whole file, job by job, in the order that DrainPolicy says. What was taken before
 // `began_ns` is drained when it has ended, or has failed. After many failures it ends early, and
 // the next one begins where it did: what is behind those that fail is drained, too.
-struct Pass {
+struct FlushPass {
     bool under_way = false;
     bool whole = true;       // false: stripes of which only a part is there are left out
     bool from_start = true;  // false: it begins where another one ended early
@@ -64,14 +64,14 @@ struct Pass {
 };
 
 // What is left of a pass in the order in which it was deposited.
-struct Line {
+struct FlushBacklog {
     std::vector<Deposit> deposits;
     std::size_t next = 0;
     bool resumes = false;  // the next pass goes on with it
 };
 
 // A call that takes long, and what follows its answer. There is one at a time.
-struct Errand {
+struct BackgroundTask {
     enum class Company {
         alone,  // no job is begun meanwhile
         any,
@@ -120,7 +120,7 @@ struct Journaled {
 
 struct File {
     std::uint32_t slot = 0;
-    // Owners: this, and errands under way, which end after a file that is given up.
+    // Owners: this, and background I/O under way, which end after a file that is given up.
     std::shared_ptr<OpenFile> open;
     std::map<std::uint32_t, Opens> clients;
 
@@ -140,10 +140,10 @@ struct File {
 
     std::vector<plan::Throttle> throttles;
     std::unique_ptr<transfer::Gate> gate;
-    std::unique_ptr<Job> job;
+    std::unique_ptr<FlushBatch> job;
     std::int32_t shares = shares_of_file;  // of its last job
-    Pass pass;
-    Line line;                                 // first in, first out
+    FlushPass pass;
+    FlushBacklog line;                         // first in, first out
     Offset resumes_at;                         // by offset: where the next pass begins
     std::int64_t drained_until_ns = never_ns;  // the last whole pass without a failure began then
     std::int64_t failed_ns = never_ns;         // the last one with a failure did
@@ -168,7 +168,7 @@ struct File {
 
     Journaled journaled;
     std::vector<Asked> asked;
-    std::optional<Errand> errand;
+    std::optional<BackgroundTask> background_task;
     // A truncation is under way; what was deposited since it began, and outlives it.
     bool truncates = false;
     std::vector<Extent> kept;
@@ -176,7 +176,7 @@ struct File {
     std::int64_t room_asked_ns = never_ns;
     std::int64_t room_asked_held = 0;  // bytes that were held then
 
-    bool busy = false;  // among the ledger's busy files
+    bool busy = false;  // among the pool state's busy files
     bool news = false;  // its word has changed: whoever sleeps is to be woken
 };
 

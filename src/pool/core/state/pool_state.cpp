@@ -37,15 +37,15 @@ PoolOptions settled(PoolOptions options) noexcept {
 
 }  // namespace
 
-Ledger::Ledger(Directory& shared, const PoolPorts& node, const PoolOptions& wanted)
+PoolState::PoolState(Directory& shared, const PoolPorts& node, const PoolOptions& wanted)
     : directory{shared},
       ports{node},
       options{settled(wanted)},
       extents{shared},
       files(files_max),
       clean{{shared, node, files}, clean_blocks(wanted)} {
-    if (ports.errands == nullptr) {
-        ports.errands = &at_once_;
+    if (ports.background_io == nullptr) {
+        ports.background_io = &at_once_;
     }
     directory.header.cap.store(options.cap_bytes, relaxed);
     directory.header.consistency.store(options.consistency, relaxed);
@@ -54,21 +54,21 @@ Ledger::Ledger(Directory& shared, const PoolPorts& node, const PoolOptions& want
     directory.header.format.store(format, std::memory_order_release);
 }
 
-std::byte* Ledger::memory_of(const Deposit& deposit) const noexcept {
+std::byte* PoolState::memory_of(const Deposit& deposit) const noexcept {
     const std::uint64_t number = deposit.position / block_bytes % blocks_max;
     const std::uint32_t block = block_of(directory.leases[deposit.client][number].load(relaxed));
     return clients[deposit.client]->log.block(block) + deposit.position % block_bytes;
 }
 
-Client* Ledger::client(std::uint32_t number) noexcept {
+Client* PoolState::client(std::uint32_t number) noexcept {
     return number < clients_max ? clients[number].get() : nullptr;
 }
 
-const Client* Ledger::client(std::uint32_t number) const noexcept {
+const Client* PoolState::client(std::uint32_t number) const noexcept {
     return number < clients_max ? clients[number].get() : nullptr;
 }
 
-File* Ledger::file(std::uint32_t slot, std::uint32_t generation) noexcept {
+File* PoolState::file(std::uint32_t slot, std::uint32_t generation) noexcept {
     if (slot >= files_max || !files[slot] ||
         directory.files[slot].generation.load(relaxed) != generation) {
         return nullptr;
@@ -76,11 +76,13 @@ File* Ledger::file(std::uint32_t slot, std::uint32_t generation) noexcept {
     return files[slot].get();
 }
 
-FileSlot& Ledger::slot_of(const File& file) noexcept { return directory.files[file.slot]; }
+FileSlot& PoolState::slot_of(const File& file) noexcept { return directory.files[file.slot]; }
 
-FileState Ledger::state_of(const File& file) noexcept { return slot_of(file).state.load(relaxed); }
+FileState PoolState::state_of(const File& file) noexcept {
+    return slot_of(file).state.load(relaxed);
+}
 
-std::optional<std::uint32_t> Ledger::admit(std::uint64_t process, Log log) {
+std::optional<std::uint32_t> PoolState::admit(std::uint64_t process, Log log) {
     for (std::size_t tried = 0; tried < clients_max; ++tried) {
         const std::uint32_t number = next_client_;
         next_client_ = (next_client_ + 1) % clients_max;
@@ -109,13 +111,13 @@ std::optional<std::uint32_t> Ledger::admit(std::uint64_t process, Log log) {
 
 // Before the last look at its log: a client that commits looks in the other order, so that one of
 // the two sees the other.
-void Ledger::stop_listening(std::uint32_t number) {
+void PoolState::stop_listening(std::uint32_t number) {
     directory.clients[number].admission.store(0, std::memory_order_seq_cst);
     clients[number]->news = true;
     clients[number]->synced = true;
 }
 
-void Ledger::seal(std::uint32_t number) {
+void PoolState::seal(std::uint32_t number) {
     Client& client = *clients[number];
     if (!client.sealed_ns) {
         client.sealed_numbers =
@@ -126,7 +128,7 @@ void Ledger::seal(std::uint32_t number) {
     }
 }
 
-void Ledger::distrust(std::uint32_t number) {
+void PoolState::distrust(std::uint32_t number) {
     if (clients[number]->standing == Client::Standing::here) {
         clients[number]->standing = Client::Standing::distrusted;
         ++counts.distrusted;
@@ -134,7 +136,7 @@ void Ledger::distrust(std::uint32_t number) {
     }
 }
 
-Result<File*> Ledger::make_known(OpenFile& open) {
+Result<File*> PoolState::make_known(OpenFile& open) {
     if (excludes()) {
         open.stripes = {};
     }
@@ -144,8 +146,8 @@ Result<File*> Ledger::make_known(OpenFile& open) {
         const Stamp stamp = open.stamp;
         auto other = std::make_shared<OpenFile>(std::move(open));
         if (!file.open->storage && other->storage) {
-            // As a whole: what was opened to be read cannot be truncated either, and errands that
-            // are under way keep what they have.
+            // As a whole: what was opened to be read cannot be truncated either, and background I/O
+            // that are under way keep what they have.
             std::swap(file.open, other);
         }
         close_beside(std::move(other), {}, slot_of(file).drained.load(relaxed));
@@ -208,7 +210,7 @@ Result<File*> Ledger::make_known(OpenFile& open) {
 }
 
 // Somebody who does not go through the pool may have changed the file since it was last opened.
-void Ledger::look_at_stamp(File& file, const Stamp& stamp) {
+void PoolState::look_at_stamp(File& file, const Stamp& stamp) {
     if (file.changed_here || file.fresh || stamp != *file.stamp) {
         clean.drop_all(file);
     }
@@ -217,12 +219,12 @@ void Ledger::look_at_stamp(File& file, const Stamp& stamp) {
     }
     *file.stamp = stamp;
     file.bytes = stamp.bytes;
-    file.changed_here = file.job != nullptr || file.errand.has_value();
+    file.changed_here = file.job != nullptr || file.background_task.has_value();
     const std::int64_t changed = std::max(stamp.changed_ns, stamp.modified_ns);
     file.fresh = ports.calendar.now_ns() - changed < fresh_ns;
 }
 
-void Ledger::forget(File& file) {
+void PoolState::forget(File& file) {
     expects(!file.fetching.listed, "what is being read has ended");
     clean.drop_all(file);
     FileSlot& slot = slot_of(file);
@@ -244,9 +246,9 @@ void Ledger::forget(File& file) {
 }
 
 // Closing may take as long as anything else that a file system does.
-void Ledger::close_beside(std::shared_ptr<const OpenFile> open,
-                          std::unique_ptr<ports::Storage> source, std::int64_t bytes) {
-    const std::uint64_t ticket = next_errand_++;
+void PoolState::close_beside(std::shared_ptr<const OpenFile> open,
+                             std::unique_ptr<ports::Storage> source, std::int64_t bytes) {
+    const std::uint64_t ticket = next_background_task_++;
     closes_[ticket] = {open->identity, {.path = open->path, .bytes = bytes}};
     // Shared, since a function must be copied.
     std::shared_ptr<ports::Storage> read = std::move(source);
@@ -260,13 +262,13 @@ void Ledger::close_beside(std::shared_ptr<const OpenFile> open,
         return std::int64_t{told || error != 0 ? error : EIO};
     };
     if (local) {
-        ports.errands->begin_later(ticket, std::move(close));
+        ports.background_io->begin_later(ticket, std::move(close));
     } else {
-        ports.errands->begin(ticket, std::move(close));
+        ports.background_io->begin(ticket, std::move(close));
     }
 }
 
-bool Ledger::lets_go(const ports::Identity& identity) const {
+bool PoolState::lets_go(const ports::Identity& identity) const {
     const auto found = slots.find(key_of(identity));
     if (found != slots.end()) {
         const File& file = *files[found->second];
@@ -277,18 +279,18 @@ bool Ledger::lets_go(const ports::Identity& identity) const {
     const bool closes = std::ranges::any_of(
         closes_, [&](const auto& one) { return one.second.identity == identity; });
     if (closes) {
-        ports.errands->hurry();
+        ports.background_io->hurry();
     }
     return closes;
 }
 
-bool Ledger::closing_on(std::uint64_t device) const noexcept {
+bool PoolState::closing_on(std::uint64_t device) const noexcept {
     return std::ranges::any_of(
         closes_, [&](const auto& one) { return one.second.identity.device == device; });
 }
 
 // Another descriptor would keep the blocks of a file that its programs have unlinked and closed.
-void Ledger::let_descriptors_go(File& file) {
+void PoolState::let_descriptors_go(File& file) {
     auto without = std::make_shared<OpenFile>();
     without->identity = file.open->identity;
     without->stripes = file.open->stripes;
@@ -304,7 +306,7 @@ void Ledger::let_descriptors_go(File& file) {
                  slot_of(file).drained.load(relaxed));
 }
 
-void Ledger::free(File& file, const std::vector<Deposit>& deposits) {
+void PoolState::free(File& file, const std::vector<Deposit>& deposits) {
     std::int64_t bytes = 0;
     for (const Deposit& deposit : deposits) {
         clients[deposit.client]->blocks.free(deposit.position, deposit.extent.length.size());
@@ -317,7 +319,7 @@ void Ledger::free(File& file, const std::vector<Deposit>& deposits) {
     }
 }
 
-void Ledger::leave(File& file, Reason reason) {
+void PoolState::leave(File& file, Reason reason) {
     FileSlot& slot = slot_of(file);
     if (slot.state.load(relaxed) != FileState::pooled) {
         // What can be undone does not hide what cannot, nor what a program has switched off.
@@ -337,7 +339,7 @@ void Ledger::leave(File& file, Reason reason) {
     tell(file);
 }
 
-bool Ledger::come_back(File& file, Reason from) {
+bool PoolState::come_back(File& file, Reason from) {
     FileSlot& slot = slot_of(file);
     if (slot.state.load(relaxed) == FileState::pooled) {
         return true;
@@ -354,18 +356,19 @@ bool Ledger::come_back(File& file, Reason from) {
     return true;
 }
 
-void Ledger::begin_errand(File& file, Errand::Company company, std::function<std::int64_t()> call,
-                          std::function<void(std::int64_t)> then) {
-    expects(!file.errand, "a file has one errand at a time");
-    file.errand = Errand{next_errand_++, company, std::move(then)};
-    errands_[file.errand->ticket] = file.slot;
+void PoolState::begin_background_task(File& file, BackgroundTask::Company company,
+                                      std::function<std::int64_t()> call,
+                                      std::function<void(std::int64_t)> then) {
+    expects(!file.background_task, "a file has one background_task at a time");
+    file.background_task = BackgroundTask{next_background_task_++, company, std::move(then)};
+    background_io_[file.background_task->ticket] = file.slot;
     stir(file);
-    ports.errands->begin(file.errand->ticket, std::move(call));
+    ports.background_io->begin(file.background_task->ticket, std::move(call));
 }
 
-bool Ledger::end_errands() {
+bool PoolState::end_background_tasks() {
     bool any = false;
-    for (const ports::Errands::Ended& ended : ports.errands->ended()) {
+    for (const ports::BackgroundIo::Ended& ended : ports.background_io->ended()) {
         any = true;
         if (auto closed = closes_.extract(ended.ticket)) {
             FailedClose& close = closed.mapped().close;
@@ -375,35 +378,35 @@ bool Ledger::end_errands() {
             }
             continue;
         }
-        const auto known = errands_.find(ended.ticket);
+        const auto known = background_io_.find(ended.ticket);
         File& file = *files[known->second];
-        errands_.erase(known);
-        const Errand errand = *std::exchange(file.errand, {});
-        errand.then(ended.answer);
+        background_io_.erase(known);
+        const BackgroundTask background_task = *std::exchange(file.background_task, {});
+        background_task.then(ended.answer);
         stir(file);
     }
     return any;
 }
 
-void Ledger::stir(File& file) {
+void PoolState::stir(File& file) {
     if (!file.busy) {
         file.busy = true;
         busy.push_back(file.slot);
     }
 }
 
-void Ledger::tell(File& file) {
+void PoolState::tell(File& file) {
     file.news = true;
     stir(file);
 }
 
-void Ledger::wake(Word& word) {
+void PoolState::wake(Word& word) {
     word.fetch_add(1, std::memory_order_release);
     ports.sleepers.wake(word);
 }
 
 // Two words: who waits for the journal would else be woken when its commits are taken, too.
-void Ledger::wake_all() {
+void PoolState::wake_all() {
     for (const std::uint32_t number : admitted) {
         Client& one = *clients[number];
         ClientSlot& slot = directory.clients[number];
@@ -421,7 +424,7 @@ void Ledger::wake_all() {
     }
 }
 
-void Ledger::let_all_go() {
+void PoolState::let_all_go() {
     for (const std::uint32_t number : admitted) {
         ClientSlot& slot = directory.clients[number];
         slot.commits.store(all_commits, std::memory_order_release);

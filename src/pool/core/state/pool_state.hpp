@@ -1,5 +1,5 @@
 // Everything that the pool knows, in one place: clients, files, who holds which bytes. What is done
-// with it is elsewhere: intake, credit, drain, tasks.
+// with it is elsewhere: log ingest, credit, drain, tasks.
 #pragma once
 
 #include "pool/core/flush/journal.hpp"
@@ -19,9 +19,9 @@
 
 namespace forebay::pool {
 
-class Ledger {
+class PoolState {
 public:
-    Ledger(Directory& directory, const PoolPorts& ports, const PoolOptions& options);
+    PoolState(Directory& directory, const PoolPorts& ports, const PoolOptions& options);
 
     Directory& directory;
     PoolPorts ports;
@@ -73,9 +73,10 @@ public:
     [[nodiscard]] bool come_back(File& file, Reason from);
     // `call` may take long; `then` is told its answer in a later round. The file is known until
     // then.
-    void begin_errand(File& file, Errand::Company company, std::function<std::int64_t()> call,
-                      std::function<void(std::int64_t)> then);
-    bool end_errands();
+    void begin_background_task(File& file, BackgroundTask::Company company,
+                               std::function<std::int64_t()> call,
+                               std::function<void(std::int64_t)> then);
+    bool end_background_tasks();
     // `bytes` were drained to the file; where there are none, an error is nobody's.
     void close_beside(std::shared_ptr<const OpenFile> open, std::unique_ptr<ports::Storage> source,
                       std::int64_t bytes);
@@ -92,7 +93,7 @@ public:
     std::vector<std::unique_ptr<File>> files;
     std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> slots;  // by identity
     std::vector<std::uint32_t> busy;                                         // slots
-    Clean clean;
+    ReadCache clean;
     std::vector<GivenUpWrite> given_up;    // for who asks
     std::vector<std::uint32_t> forgotten;  // slots, for who asks; only where `options.shared`
     std::vector<FailedClose> failed_closes;
@@ -104,8 +105,8 @@ public:
     [[nodiscard]] bool lets_go(const ports::Identity& identity) const;
 
 private:
-    // Where no other errands are given.
-    class AtOnce final : public ports::Errands {
+    // Where no other background I/O are given.
+    class AtOnce final : public ports::BackgroundIo {
     public:
         void begin(std::uint64_t ticket, std::function<std::int64_t()> call) override {
             ended_.push_back({ticket, call()});
@@ -120,8 +121,8 @@ private:
     void wake(Word& word);
 
     AtOnce at_once_;
-    std::uint64_t next_errand_ = 1;
-    std::map<std::uint64_t, std::uint32_t> errands_;  // slots of the files, by ticket
+    std::uint64_t next_background_task_ = 1;
+    std::map<std::uint64_t, std::uint32_t> background_io_;  // slots of the files, by ticket
     struct Closing {
         ports::Identity identity;
         FailedClose close;  // no error yet

@@ -13,20 +13,22 @@ namespace forebay::pool {
 inline constexpr std::int64_t room_margin_bytes = std::int64_t{16} << 20;
 
 // Bytes that are deposited for files of this file system.
-[[nodiscard]] std::int64_t promised_on(const Ledger& ledger, std::uint64_t device);
+[[nodiscard]] std::int64_t promised_on(const PoolState& pool_state, std::uint64_t device);
 
 // Where `room` bytes of the file's file system are free: too few to promise any more of them.
-[[nodiscard]] bool is_short_of_room(const Ledger& ledger, const File& file, std::int64_t room);
+[[nodiscard]] bool is_short_of_room(const PoolState& pool_state, const File& file,
+                                    std::int64_t room);
 
 // Says in the file's slot whether there is hardly more than that: see FileSlot::scarce.
-void note_room(Ledger& ledger, const File& file, std::int64_t room);
+void note_room(PoolState& pool_state, const File& file, std::int64_t room);
 
 // Files of the same file system are being closed, or may have lost their names since `since_ns`:
 // what has failed for want of room may be done then.
-[[nodiscard]] bool room_may_come(const Ledger& ledger, const File& file, std::int64_t since_ns);
+[[nodiscard]] bool room_may_come(const PoolState& pool_state, const File& file,
+                                 std::int64_t since_ns);
 
 // A pass over the file has failed for want of room: whether it is worth another one before anybody
 // is told. At least once it is, and for no longer than a second.
-[[nodiscard]] bool hopes_for_room(const Ledger& ledger, File& file);
+[[nodiscard]] bool hopes_for_room(const PoolState& pool_state, File& file);
 
 }  // namespace forebay::pool

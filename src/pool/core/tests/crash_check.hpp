@@ -261,16 +261,16 @@ public:
     DiskFiles(Disk& disk, const ports::Clock& clock, std::int64_t changes = -1)
         : disk_{disk}, clock_{clock}, left_{changes} {}
 
-    Result<std::unique_ptr<ReplayFile>> find(const journal::Story& story) override {
-        const auto number = static_cast<std::size_t>(story.facts.inode) - 1;
+    Result<std::unique_ptr<ReplayFile>> find(const journal::ReplayPlan& replay_plan) override {
+        const auto number = static_cast<std::size_t>(replay_plan.facts.inode) - 1;
         return number < disk_.files.size() ? std::make_unique<One>(*this, number) : nullptr;
     }
-    Result<std::string> keep(const journal::Story& story, int /*error*/) override {
+    Result<std::string> keep(const journal::ReplayPlan& replay_plan, int /*error*/) override {
         if (!may_change()) {
             return failure(system_error(EIO, "keep"));
         }
-        auto& runs = kept[static_cast<std::size_t>(story.facts.inode) - 1];
-        for (const journal::Run& run : story.runs) {
+        auto& runs = kept[static_cast<std::size_t>(replay_plan.facts.inode) - 1];
+        for (const journal::Run& run : replay_plan.runs) {
             runs.emplace_back(run.at.bytes(),
                               std::vector<std::byte>{run.bytes.begin(), run.bytes.end()});
         }

@@ -39,7 +39,7 @@ public:
         pool.sync_to_journal = dice_.draw(2) == 0;
         node_ = std::make_unique<Node>(
             adapters::MemoryWorldOptions{.seed = seed, .quiet_ns_max = 100'000'000'000}, pool,
-            NodeOptions{.errands = NodeOptions::Errands::slow, .journal = writer});
+            NodeOptions{.background_io = NodeOptions::BackgroundIo::slow, .journal = writer});
         journal_.join(node_->world());
         for (std::int64_t i = 0; i < 1 + dice_.draw(3); ++i) {
             files_.push_back(std::make_unique<Watched>());
@@ -192,11 +192,11 @@ private:
         std::vector<std::byte> bytes(range.length.size());
         Oracle::fill(bytes, change, range.begin.bytes());
         Promises::Op& op = one.promises.begin(events_.count(), range, change);
-        const Written written = self.depositor().write(id, range.begin.bytes(), bytes);
+        const Written written = self.log_writer().write(id, range.begin.bytes(), bytes);
         ASSERT_TRUE(written.rest == Written::Rest::none || written.rest == Written::Rest::through);
         if (written.rest == Written::Rest::through) {
             op.firm = false;
-            ASSERT_EQ(self.depositor().settle(id).rest, Written::Rest::through);
+            ASSERT_EQ(self.log_writer().settle(id).rest, Written::Rest::through);
             node_->world().step({"pwrite"});
             put(one, number, range.begin.bytes() + static_cast<std::int64_t>(written.taken),
                 std::span{bytes}.subspan(written.taken));

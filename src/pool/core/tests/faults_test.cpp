@@ -143,7 +143,7 @@ TEST(Faults, AFileThatCannotLeaveIsNotWrittenPastItsDeposits) {
     with_no_room(node, file, [&](NodeClient& self, FileId id) {
         EXPECT_EQ(self.ask(id, {Task::Kind::leave, Reason::mapped}), ENOSPC);
         EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 2)).error, ENOSPC);
-        const Written settled = self.depositor().settle(id);
+        const Written settled = self.log_writer().settle(id);
         EXPECT_EQ(settled.rest, Written::Rest::failed);
         EXPECT_EQ(settled.error, ENOSPC);
         file.set_faults({});

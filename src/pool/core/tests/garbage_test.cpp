@@ -57,7 +57,7 @@ struct Trouble {
             node.world().sleep(5'000'000);  // the daemon looks at it
             const ClientSlot& slot = node.directory().clients[self.number()];
             distrusted = slot.admission == 0;
-            const Written after = self.depositor().write(id, 2000, bytes);
+            const Written after = self.log_writer().write(id, 2000, bytes);
             EXPECT_EQ(after.rest, distrusted ? Written::Rest::lost : Written::Rest::none);
         });
         node.client("good", [&](NodeClient& self) {

@@ -32,7 +32,7 @@ public:
                     }}} {
         node_ = std::make_unique<Node>(
             adapters::MemoryWorldOptions{.seed = 3, .quiet_ns_max = 100'000'000'000}, how.pool,
-            NodeOptions{.errands = NodeOptions::Errands::slow,
+            NodeOptions{.background_io = NodeOptions::BackgroundIo::slow,
                         .journal = journal_.start(),
                         .rule = how.rule});
         journal_.join(node_->world());
@@ -51,11 +51,11 @@ public:
             all.push_back({number, *disk().look(number)});
         }
         std::int64_t bytes = 0;
-        const journal::Chain chain =
+        const journal::SegmentScan chain =
             journal::chain_of(all, *disk().look(JournalDisk::head), disk().key());
         EXPECT_EQ(chain.damage, journal::Damage::none);
-        for (const journal::Story& story : journal::stories_of(chain.groups)) {
-            bytes += story.bytes().bytes();
+        for (const journal::ReplayPlan& replay_plan : journal::stories_of(chain.groups)) {
+            bytes += replay_plan.bytes().bytes();
         }
         return bytes;
     }
@@ -264,7 +264,7 @@ TEST(PoolJournal, AfterAnErrorOfItsDeviceWritesAreDurableInTheFile) {
         EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 1)).taken, 1000U);
         kept.disk().set_error(EIO);
         const std::size_t before = kept.syncs();
-        const Written written = self.depositor().write(id, 1000, bytes_of(1000, 2));
+        const Written written = self.log_writer().write(id, 1000, bytes_of(1000, 2));
         EXPECT_EQ(written.rest, Written::Rest::none);
         EXPECT_EQ(file.get({Offset{1000}, Length{1000}}), bytes_of(1000, 2));
         EXPECT_GT(kept.syncs(), before);
@@ -306,7 +306,7 @@ TEST(PoolJournal, WhereItIsFullOfWhatCannotBeDrainedOthersWriteThrough) {
     kept.node().client("client", [&](NodeClient& self) {
         const FileId bad_id = self.open(full, Access::write);
         const FileId id = self.open(good, Access::write);
-        EXPECT_EQ(self.depositor().write(bad_id, 0, bytes_of(1000, 1)).taken, 1000U);
+        EXPECT_EQ(self.log_writer().write(bad_id, 0, bytes_of(1000, 1)).taken, 1000U);
         for (int i = 0; i < 20; ++i) {
             EXPECT_EQ(self.write(id, good, i * 100'000, bytes_of(100'000, i)).taken, 100'000U);
         }
@@ -331,7 +331,7 @@ TEST(PoolJournal, AfterAnErrorWhoseFileFailsIsTold) {
         faults.error = ENOSPC;
         faults.error_at = Offset{500};
         file.set_faults(faults);
-        const Written written = self.depositor().write(id, 0, bytes_of(1000, 2));
+        const Written written = self.log_writer().write(id, 0, bytes_of(1000, 2));
         EXPECT_EQ(written.rest, Written::Rest::failed);
         EXPECT_EQ(written.error, ENOSPC);
         file.set_faults({});

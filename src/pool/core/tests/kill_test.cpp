@@ -70,7 +70,7 @@ private:
         const FileId id = self.open(to, Access::write);
         for (int i = 0; i < records; ++i) {
             const Written written =
-                self.depositor().write(id, offset_of(i), bytes_of(bytes, i + 1));
+                self.log_writer().write(id, offset_of(i), bytes_of(bytes, i + 1));
             EXPECT_EQ(written.rest, Written::Rest::none);
             count = i + 1;
             if (i == 2) {

@@ -18,7 +18,7 @@ Loan part_of(const Loan& loan, std::size_t begin, std::size_t bytes) {
 // Credit comes a moment after a file was opened.
 Loan lent(Node& node, NodeClient& self, FileId file, std::size_t bytes) {
     for (;;) {
-        if (const auto loan = self.depositor().lend(file, bytes)) {
+        if (const auto loan = self.log_writer().lend(file, bytes)) {
             return *loan;
         }
         node.world().sleep(100'000);
@@ -43,11 +43,11 @@ TEST(Lending, WhatIsCommittedFromALoanArrivesAndTheRestIsGivenBack) {
         const Loan loan = lent(node, self, id, 1000);
         EXPECT_EQ(self.log().base() + loan.place, loan.bytes.data());
         fill(loan, 7);
-        const Written first = self.depositor().put_lent(id, 5000, part_of(loan, 100, 300));
+        const Written first = self.log_writer().put_lent(id, 5000, part_of(loan, 100, 300));
         EXPECT_EQ(first.taken, 300U);
-        EXPECT_EQ(self.depositor().put_lent(id, 100, part_of(loan, 600, 400)).taken, 400U);
-        self.depositor().give_back(part_of(loan, 0, 100));
-        self.depositor().give_back(part_of(loan, 400, 200));
+        EXPECT_EQ(self.log_writer().put_lent(id, 100, part_of(loan, 600, 400)).taken, 400U);
+        self.log_writer().give_back(part_of(loan, 0, 100));
+        self.log_writer().give_back(part_of(loan, 400, 200));
         EXPECT_EQ(self.write(id, file, 5100, run_of(10, 9)).taken, 10U) << "the later one wins";
         self.close(id);
     });
@@ -70,7 +70,7 @@ TEST(Lending, ALoanLiesInOneBlock) {
             EXPECT_EQ(loan.position % block_bytes, 0U);
             fill(loan, 2 + i);
             const std::int64_t offset = 1000 + i * static_cast<std::int64_t>(block_bytes);
-            EXPECT_EQ(self.depositor().put_lent(id, offset, loan).taken, block_bytes);
+            EXPECT_EQ(self.log_writer().put_lent(id, offset, loan).taken, block_bytes);
         }
         self.close(id);
     });
@@ -87,18 +87,18 @@ TEST(Lending, NothingIsLentWhereItCouldNotBeCommitted) {
     adapters::MemoryFile file;
     run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
         const Loan loan = lent(node, self, id, 10);
-        EXPECT_FALSE(self.depositor().lend(id, 0));
-        EXPECT_FALSE(self.depositor().lend(id, block_bytes + 1));
+        EXPECT_FALSE(self.log_writer().lend(id, 0));
+        EXPECT_FALSE(self.log_writer().lend(id, block_bytes + 1));
         EXPECT_EQ(self.ask(id, {Task::Kind::leave, Reason::mapped}), 0);
-        EXPECT_FALSE(self.depositor().lend(id, 10)) << "the file is not pooled any more";
-        self.depositor().give_back(loan);
+        EXPECT_FALSE(self.log_writer().lend(id, 10)) << "the file is not pooled any more";
+        self.log_writer().give_back(loan);
         self.close(id);
     });
     Node small{{.seed = 4}, {.cap_bytes = 64 << 20}};
     adapters::MemoryFile other;
     run_client(small, other, Access::write, [&](NodeClient& self, FileId id) {
         EXPECT_EQ(self.write(id, other, 0, run_of(10, 1)).taken, 10U);
-        EXPECT_FALSE(self.depositor().lend(id, 10));
+        EXPECT_FALSE(self.log_writer().lend(id, 10));
         self.close(id);
     });
 }
@@ -110,12 +110,12 @@ TEST(Lending, BytesOfAFileThatLeftStayForWhoWritesThemToIt) {
         const Loan loan = lent(node, self, id, block_bytes);
         fill(loan, 5);
         EXPECT_EQ(self.ask(id, {Task::Kind::leave, Reason::mapped}), 0);
-        const Written written = self.depositor().put_lent(id, 0, loan);
+        const Written written = self.log_writer().put_lent(id, 0, loan);
         EXPECT_EQ(written.rest, Written::Rest::through);
         EXPECT_EQ(written.taken, 0U);
         node.world().sleep(50'000'000);  // the daemon has seen the entry
         EXPECT_TRUE(same({loan.bytes.begin(), loan.bytes.end()}, run_of(block_bytes, 5)));
-        self.depositor().give_back(loan);
+        self.log_writer().give_back(loan);
         self.close(id);
     });
     EXPECT_EQ(node.provided(), 0);
@@ -137,11 +137,11 @@ bool killed_at(std::int64_t step) {
                 const Loan one = part_of(loan, static_cast<std::size_t>(part % 2 * half), half);
                 fill(one, part + 1);
                 node.world().step({"between filling and committing"});
-                EXPECT_EQ(self.depositor().put_lent(id, part * half, one).rest,
+                EXPECT_EQ(self.log_writer().put_lent(id, part * half, one).rest,
                           Written::Rest::none);
                 acknowledged = part + 1;
             }
-            self.depositor().give_back(part_of(loan, 2 * half, 10));
+            self.log_writer().give_back(part_of(loan, 2 * half, 10));
         }
         self.close(id);
         ended = true;

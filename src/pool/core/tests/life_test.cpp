@@ -61,7 +61,7 @@ TEST(Life, WhatIsWrittenToAFileThatWasSeenCutStays) {
     for (std::int64_t seed = 1; seed <= seeds; ++seed) {
         Node node{{.seed = static_cast<std::uint64_t>(seed)},
                   patient,
-                  {.errands = NodeOptions::Errands::slow}};
+                  {.background_io = NodeOptions::BackgroundIo::slow}};
         adapters::MemoryFile file;
         file.put(Offset{0}, bytes_of(8000, 1));
         node.daemon();
@@ -125,7 +125,7 @@ TEST(Life, AFileLeavesWhileOthersWriteToIt) {
             EXPECT_EQ(node.directory().files[id.slot].state, FileState::through);
             EXPECT_EQ(node.directory().files[id.slot].reason, Reason::mapped);
             EXPECT_EQ(node.directory().files[id.slot].size, 0) << "the file system knows";
-            EXPECT_EQ(self.depositor().write(id, 0, {}).rest, Written::Rest::none);
+            EXPECT_EQ(self.log_writer().write(id, 0, {}).rest, Written::Rest::none);
         });
         node.run();
         for (int part = 0; part < 24; ++part) {
@@ -160,7 +160,7 @@ TEST(Life, AFileThatLeftIsPooledAgainWhenItIsOpenedAnew) {
     adapters::MemoryFile file;
     run_client(node, file, Access::write, [&](NodeClient& self, FileId first) {
         EXPECT_EQ(self.ask(first, {Task::Kind::leave, Reason::asked}), 0);
-        EXPECT_EQ(self.depositor().write(first, 0, bytes_of(10, 1)).rest, Written::Rest::through);
+        EXPECT_EQ(self.log_writer().write(first, 0, bytes_of(10, 1)).rest, Written::Rest::through);
         self.close(first);
         FileId second = self.open(file, Access::write);
         while (second.generation == first.generation && second.slot == first.slot) {
@@ -168,8 +168,8 @@ TEST(Life, AFileThatLeftIsPooledAgainWhenItIsOpenedAnew) {
             node.world().sleep(1'000'000);
             second = self.open(file, Access::write);
         }
-        EXPECT_EQ(self.depositor().write(second, 0, bytes_of(10, 2)).rest, Written::Rest::none);
-        EXPECT_EQ(self.depositor().write(first, 0, bytes_of(10, 3)).rest, Written::Rest::through);
+        EXPECT_EQ(self.log_writer().write(second, 0, bytes_of(10, 2)).rest, Written::Rest::none);
+        EXPECT_EQ(self.log_writer().write(first, 0, bytes_of(10, 3)).rest, Written::Rest::through);
     });
     EXPECT_TRUE(same(file.get({Offset{0}, Length{10}}), bytes_of(10, 2)));
 }
@@ -453,7 +453,7 @@ TEST(Life, NewMemoryIsFilledWhereAllProcessorsAreBusy) {
             const std::int64_t before = self.prepared();
             const FileId id = self.open(file, Access::write);
             for (int i = 0; i < 3; ++i) {
-                const auto small = bytes_of(Depositor::filled_least - 1, i);
+                const auto small = bytes_of(LogWriter::filled_least - 1, i);
                 EXPECT_EQ(self.write(id, file, i << 18, small).error, 0);
             }
             EXPECT_EQ(self.prepared(), before + 1) << "once for the block";

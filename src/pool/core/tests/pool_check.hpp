@@ -32,8 +32,8 @@ namespace forebay::pool {
 
 struct NodeOptions {
     Stripes stripes{};  // of all files
-    enum class Errands { at_once, slow };
-    Errands errands = Errands::at_once;
+    enum class BackgroundIo { at_once, slow };
+    BackgroundIo background_io = BackgroundIo::at_once;
     std::int64_t memory_max = std::int64_t{1} << 40;  // blocks that the node has
     const ports::Clock* effort = nullptr;             // see PoolPorts
     JournalWriter* journal = nullptr;                 // see PoolPorts
@@ -50,7 +50,7 @@ public:
 
     [[nodiscard]] std::uint32_t number() const noexcept { return client_; }
     [[nodiscard]] const Log& log() const noexcept { return log_; }
-    [[nodiscard]] Depositor& depositor() noexcept { return depositor_; }
+    [[nodiscard]] LogWriter& log_writer() noexcept { return log_writer_; }
     // What the daemon did not hear, because it has ended, is known to nobody: `slot` is files_max.
     [[nodiscard]] FileId open(adapters::MemoryFile& file, Access access);
     // As a program's: directly where the file is not pooled (any more). Bytes written; fewer where
@@ -91,9 +91,9 @@ private:
     Log log_;
     std::map<std::uint32_t, std::pair<std::uint64_t, Log>> others_;  // mapped once, with process
     std::map<std::uint32_t, adapters::MemoryFile*> files_;           // that it has opened, by slot
-    Depositor depositor_;
+    LogWriter log_writer_;
     Reader reader_;
-    Foresight guess_;  // of all files: a client of a test reads one
+    ReadAheadPolicy guess_;  // of all files: a client of a test reads one
     std::int64_t prepared_ = 0;
     std::int64_t filled_ = 0;
 };
@@ -129,7 +129,7 @@ public:
         return {file.size().bytes(), changed_ns[&file], changed_ns[&file]};
     }
     std::map<adapters::MemoryFile*, std::int64_t> changed_ns;
-    // Clean blocks of which memory is there.
+    // ReadCache blocks of which memory is there.
     [[nodiscard]] std::int64_t clean_provided() const noexcept {
         return std::ssize(clean_provided_);
     }
@@ -184,7 +184,7 @@ private:
     NodeOptions options_;
     adapters::MemoryWorld world_;
     CrowdedClock clock_{world_};
-    SlowErrands slow_errands_{world_};
+    SlowBackgroundIo slow_background_io_{world_};
     Sparse memory_{sizeof(Directory)};
     Directory& directory_{*reinterpret_cast<Directory*>(memory_.begin())};
     std::map<std::uint32_t, std::unique_ptr<Sparse>> logs_;  // kept: the dead still look at them
@@ -208,10 +208,10 @@ inline NodeClient::NodeClient(Node& node, std::uint32_t client, Log log)
     : node_{node},
       client_{client},
       log_{log},
-      depositor_{node.directory(), log, client, *this},
+      log_writer_{node.directory(), log, client, *this},
       reader_{node.directory(),
               *this,
-              {.wishes = &depositor_, .client = client, .blocks = node.clean_memory()}} {}
+              {.wishes = &log_writer_, .client = client, .blocks = node.clean_memory()}} {}
 
 inline FileId NodeClient::open(adapters::MemoryFile& file, Access access) {
     FileId id{.slot = files_max};
@@ -241,14 +241,14 @@ inline FileId NodeClient::open(adapters::MemoryFile& file, Access access) {
 
 inline NodeClient::Put NodeClient::write(FileId id, adapters::MemoryFile& file, std::int64_t offset,
                                          std::span<const std::byte> bytes) {
-    const Written written = depositor_.write(id, offset, bytes);
+    const Written written = log_writer_.write(id, offset, bytes);
     switch (written.rest) {
         case Written::Rest::none: return {written.taken, 0};
         case Written::Rest::failed: return {written.taken, written.error};
         case Written::Rest::lost: return {written.taken, EIO};
         case Written::Rest::through: break;
     }
-    const Written settled = depositor_.settle(id);
+    const Written settled = log_writer_.settle(id);
     if (settled.rest != Written::Rest::through) {
         return {written.taken, settled.rest == Written::Rest::failed ? settled.error : EIO};
     }
@@ -390,7 +390,9 @@ inline Node::Node(const adapters::MemoryWorldOptions& world, const PoolOptions& 
              .sleepers = *this,
              .clock = clock_,
              .calendar = world_,
-             .errands = node.errands == NodeOptions::Errands::slow ? &slow_errands_ : nullptr,
+             .background_io = node.background_io == NodeOptions::BackgroundIo::slow
+                                  ? &slow_background_io_
+                                  : nullptr,
              .clean = this,
              .effort = node.effort,
              .journal = node.journal},
@@ -458,7 +460,7 @@ inline void Node::stop() {
     });
 }
 
-// As Desk::drained_as_far_as_possible, and then the server's finish().
+// As Dispatcher::drained_as_far_as_possible, and then the server's finish().
 inline bool Node::ends() {
     if (!stopping_ || !answers_.contains(*stopping_) || !pool_.all_taken() || pool_.closing()) {
         return false;

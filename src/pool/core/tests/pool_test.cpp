@@ -10,7 +10,7 @@ TEST(Pool, WhatIsWrittenArrives) {
     adapters::MemoryFile file;
     run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
         const std::vector<std::byte> bytes(3'000'000, std::byte{7});
-        const Written written = self.depositor().write(id, 100, bytes);
+        const Written written = self.log_writer().write(id, 100, bytes);
         EXPECT_EQ(written.taken, bytes.size());
         std::vector<std::byte> read(bytes.size());
         EXPECT_EQ(self.read(id, file, 100, read), 3'000'000);

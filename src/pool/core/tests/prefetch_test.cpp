@@ -57,7 +57,7 @@ void read_through(NodeClient& self, FileId id, OldFile& old, std::int64_t bytes,
     }
 }
 
-TEST(Fetch, WhatFollowsIsReadAheadOnce) {
+TEST(Prefetch, WhatFollowsIsReadAheadOnce) {
     Node node{{.seed = 1}};
     OldFile old{node, 32 * mib};
     run_client(node, old.file, Access::read, [&](NodeClient& self, FileId id) {
@@ -69,7 +69,7 @@ TEST(Fetch, WhatFollowsIsReadAheadOnce) {
     EXPECT_EQ(node.pool().counts().failed_fetches, 0U);
 }
 
-TEST(Fetch, ClientsThatReadOneFileReadItOnce) {
+TEST(Prefetch, ClientsThatReadOneFileReadItOnce) {
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
         Node node{{.seed = seed}};
         OldFile old{node, 12 * mib};
@@ -84,7 +84,7 @@ TEST(Fetch, ClientsThatReadOneFileReadItOnce) {
     }
 }
 
-TEST(Fetch, ALongReadIsFetchedBehindItsFirstBlock) {
+TEST(Prefetch, ALongReadIsFetchedBehindItsFirstBlock) {
     Node node{{.seed = 1}};
     OldFile old{node, 40 * mib};
     node.daemon();
@@ -104,7 +104,7 @@ std::vector<std::int64_t> shuffled(std::int64_t count) {
     return numbers;
 }
 
-TEST(Fetch, ABlockThatIsReadBitByBitInNoOrderIsFetchedWhenThatHasCostAsMuch) {
+TEST(Prefetch, ABlockThatIsReadBitByBitInNoOrderIsFetchedWhenThatHasCostAsMuch) {
     constexpr std::int64_t piece = 8 * kib;
     constexpr std::int64_t bytes = 16 * mib;
     Node node{{.seed = 1}};
@@ -119,7 +119,7 @@ TEST(Fetch, ABlockThatIsReadBitByBitInNoOrderIsFetchedWhenThatHasCostAsMuch) {
     EXPECT_LE(node.read_directly, bytes / 4);
 }
 
-TEST(Fetch, WhatIsReadHereAndThereIsNotFetched) {
+TEST(Prefetch, WhatIsReadHereAndThereIsNotFetched) {
     constexpr std::int64_t piece = 8 * kib;
     Node node{{.seed = 1}};
     OldFile old{node, 64 * mib};
@@ -133,7 +133,7 @@ TEST(Fetch, WhatIsReadHereAndThereIsNotFetched) {
     EXPECT_EQ(old.fetched(), 0);
 }
 
-TEST(Fetch, ThereIsNeverMoreThanTheBound) {
+TEST(Prefetch, ThereIsNeverMoreThanTheBound) {
     Node node{{.seed = 3}, {.cap_bytes = 64 * mib, .read_ahead_bytes = 5 * mib}};
     std::vector<std::unique_ptr<OldFile>> files;
     std::int64_t most = 0;
@@ -156,7 +156,7 @@ TEST(Fetch, ThereIsNeverMoreThanTheBound) {
     EXPECT_EQ(node.clean_provided(), 0) << "nobody reads any more";
 }
 
-TEST(Fetch, NothingIsReadAheadWhereThatIsSwitchedOff) {
+TEST(Prefetch, NothingIsReadAheadWhereThatIsSwitchedOff) {
     Node node{{.seed = 1}, {.read_ahead_bytes = 0}};
     OldFile old{node, 8 * mib};
     run_client(node, old.file, Access::read, [&](NodeClient& self, FileId id) {
@@ -166,7 +166,7 @@ TEST(Fetch, NothingIsReadAheadWhereThatIsSwitchedOff) {
     EXPECT_EQ(old.fetched(), 0);
 }
 
-TEST(Fetch, TheFilesEndIsWhereItIs) {
+TEST(Prefetch, TheFilesEndIsWhereItIs) {
     Node node{{.seed = 1}};
     OldFile old{node, 5 * mib + 12345};
     run_client(node, old.file, Access::read, [&](NodeClient& self, FileId id) {
@@ -179,7 +179,7 @@ TEST(Fetch, TheFilesEndIsWhereItIs) {
     });
 }
 
-TEST(Fetch, ABlockThatCannotBeReadIsTheReadersOwnBusiness) {
+TEST(Prefetch, ABlockThatCannotBeReadIsTheReadersOwnBusiness) {
     Node node{{.seed = 1}};
     adapters::Faults faults;
     faults.error_at = Offset{4 * mib + 5};
@@ -203,7 +203,7 @@ TEST(Coherence, AReaderDoesNotWaitForAWriterThatGoesAwayMeanwhile) {
         node.daemon();
         add_clients(node, 2, old.file, Access::write, [&](NodeClient& self, FileId id, int /*i*/) {
             const auto bytes = bytes_of(0, 4 * kib);
-            EXPECT_EQ(self.depositor().write(id, 0, bytes).taken, bytes.size());
+            EXPECT_EQ(self.log_writer().write(id, 0, bytes).taken, bytes.size());
         });
         node.client("reader", [&](NodeClient& self) {
             const FileId id = self.open(old.file, Access::read);
@@ -253,7 +253,7 @@ void reader_sees(std::uint64_t seed,
 FileId deposit_change(NodeClient& self, OldFile& old) {
     const FileId id = self.open(old.file, Access::write);
     const auto bytes = changed_bytes();
-    EXPECT_EQ(self.depositor().write(id, 3 * mib, bytes).taken, bytes.size());
+    EXPECT_EQ(self.log_writer().write(id, 3 * mib, bytes).taken, bytes.size());
     return id;
 }
 
@@ -317,7 +317,7 @@ TEST(Coherence, NoReaderEverSeesOldBytesWhileWritersWriteAndFilesAreDrained) {
                 const auto where = static_cast<std::int64_t>(at) * piece;
                 begun[at] = turn;
                 const auto bytes = bytes_of(where, piece, static_cast<std::uint64_t>(turn) * 4096);
-                EXPECT_EQ(self.depositor().write(id, where, bytes).taken, bytes.size());
+                EXPECT_EQ(self.log_writer().write(id, where, bytes).taken, bytes.size());
                 written[at] = turn;
                 node.world().sleep(5'000'000);
             }
@@ -347,7 +347,7 @@ TEST(Coherence, NoReaderEverSeesOldBytesWhileWritersWriteAndFilesAreDrained) {
     }
 }
 
-TEST(Fetch, AWishThatMakesNoSenseIsNotFollowed) {
+TEST(Prefetch, AWishThatMakesNoSenseIsNotFollowed) {
     Node node{{.seed = 1}};
     OldFile old{node, 4 * mib};
     OldFile other{node, 4 * mib};
@@ -360,18 +360,18 @@ TEST(Fetch, AWishThatMakesNoSenseIsNotFollowed) {
     node.client("reader", [&](NodeClient& self) {
         const FileId id = self.open(old.file, Access::read);
         for (const std::int64_t offset : {std::int64_t{-1}, INT64_MAX, INT64_MAX - 5}) {
-            self.depositor().tell(id, EntryKind::wanted, offset, 4096);
+            self.log_writer().tell(id, EntryKind::wanted, offset, 4096);
         }
-        self.depositor().tell(id, EntryKind::wanted, 0, 0);
-        self.depositor().tell(id, EntryKind::wanted, 100 * mib, 4096);
-        self.depositor().tell({.slot = files_max - 1}, EntryKind::wanted, 0, 4096);
+        self.log_writer().tell(id, EntryKind::wanted, 0, 0);
+        self.log_writer().tell(id, EntryKind::wanted, 100 * mib, 4096);
+        self.log_writer().tell({.slot = files_max - 1}, EntryKind::wanted, 0, 4096);
         for (std::uint32_t slot = 0; slot < 8; ++slot) {  // it has not opened the other file
             if (slot != id.slot) {
-                self.depositor().tell({slot, 0}, EntryKind::wanted, 0, 4096);
-                self.depositor().tell({slot, 1}, EntryKind::wanted, 0, 4096);
+                self.log_writer().tell({slot, 0}, EntryKind::wanted, 0, 4096);
+                self.log_writer().tell({slot, 1}, EntryKind::wanted, 0, 4096);
             }
         }
-        self.depositor().tell(id, EntryKind::wanted, mib + 5, 1U << 31U);
+        self.log_writer().tell(id, EntryKind::wanted, mib + 5, 1U << 31U);
         read_and_compare(self, id, old.file, {Offset{0}, Length{64 * kib}});
         node.world().sleep(50'000'000);
         self.close(id);
@@ -382,7 +382,7 @@ TEST(Fetch, AWishThatMakesNoSenseIsNotFollowed) {
 }
 
 // For another node: what is not there is read, and counts as long as the file is the same.
-TEST(Fetch, ABlockIsReadForAnotherNode) {
+TEST(Prefetch, ABlockIsReadForAnotherNode) {
     Node node{{.seed = 1}};
     OldFile old{node, 3 * mib - 100};
     const Stamp seen = node.stamp_of(old.file);
@@ -418,7 +418,7 @@ TEST(Fetch, ABlockIsReadForAnotherNode) {
 }
 
 // Its times may not show that it is changed once more.
-TEST(Fetch, WhatWasChangedJustBeforeItWasOpenedIsNotPassedOn) {
+TEST(Prefetch, WhatWasChangedJustBeforeItWasOpenedIsNotPassedOn) {
     Node node{{.seed = 1}};
     OldFile old{node, mib};
     node.changed_ns[&old.file] = 0;
@@ -433,7 +433,7 @@ TEST(Fetch, WhatWasChangedJustBeforeItWasOpenedIsNotPassedOn) {
 }
 
 // Also the first read, and those that nobody could foresee.
-TEST(Fetch, WhereFewNodesReadClientsReadNothingThemselves) {
+TEST(Prefetch, WhereFewNodesReadClientsReadNothingThemselves) {
     Node node{{.seed = 1}};
     OldFile old{node, 8 * mib};
     node.direct_read_ns = 0;  // as from the kernel's cache

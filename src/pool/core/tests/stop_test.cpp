@@ -252,7 +252,7 @@ void loans(Suspended& all, NodeClient& self) {
         const std::vector<std::byte> record = bytes_of(bytes, i + 1);
         const std::int64_t at = i * static_cast<std::int64_t>(bytes);
         const auto loan =
-            id.slot == files_max ? std::nullopt : self.depositor().lend(id, record.size());
+            id.slot == files_max ? std::nullopt : self.log_writer().lend(id, record.size());
         if (!loan) {
             all.write(self, id, at, record);
             continue;
@@ -260,13 +260,13 @@ void loans(Suspended& all, NodeClient& self) {
         all.node.world().step({"fill the loan"});
         std::ranges::copy(record, loan->bytes.begin());
         all.node.world().step({"hand it in"});
-        const Written written = self.depositor().put_lent(id, at, *loan);
+        const Written written = self.log_writer().put_lent(id, at, *loan);
         if (written.taken == 0) {
             // From its own memory: nobody else may have got it meanwhile.
             const std::vector<std::byte> kept{loan->bytes.begin(), loan->bytes.end()};
             EXPECT_TRUE(same(kept, record));
             all.write(self, id, at, kept);
-            self.depositor().give_back(*loan);
+            self.log_writer().give_back(*loan);
         } else {
             all.acknowledged(at, record);
         }

@@ -22,10 +22,11 @@ namespace {
 
 using std::chrono::milliseconds;
 
-class Line final : public Daemon {
+class FlushBacklog final : public Daemon {
 public:
-    explicit Line(Word& bell, std::span<const Sparse> logs = {}) : bell_{bell}, logs_{logs} {}
-    ~Line() = default;
+    explicit FlushBacklog(Word& bell, std::span<const Sparse> logs = {})
+        : bell_{bell}, logs_{logs} {}
+    ~FlushBacklog() = default;
     [[nodiscard]] bool alive() const noexcept override { return true; }
     [[nodiscard]] std::int64_t now_ns() const noexcept override { return clock_.now_ns(); }
     void kick() noexcept override {
@@ -112,14 +113,14 @@ TEST(Threads, ShareALogAndAFile) {
     adapters::MemoryFile file{faults};
     std::array<Sparse, 2> logs{Sparse{LogShape::bytes}, Sparse{LogShape::bytes}};
     Machine machine{{.cap_bytes = 6 << 20, .window_bytes = 4 << 20, .quiet_ns = 100'000}};
-    Line line{machine.bell};
-    std::vector<std::unique_ptr<Depositor>> depositors;
+    FlushBacklog line{machine.bell};
+    std::vector<std::unique_ptr<LogWriter>> log_writers;
     std::vector<FileId> ids;
     for (std::uint32_t i = 0; i < logs.size(); ++i) {
         ASSERT_EQ(machine.pool.admit(1 + i, Log{logs[i].begin()}), i);
         ids.push_back(machine.open(i, file));
-        depositors.push_back(
-            std::make_unique<Depositor>(machine.directory, Log{logs[i].begin()}, i, line));
+        log_writers.push_back(
+            std::make_unique<LogWriter>(machine.directory, Log{logs[i].begin()}, i, line));
     }
     machine.start();
     std::vector<std::thread> threads;
@@ -130,7 +131,7 @@ TEST(Threads, ShareALogAndAFile) {
             for (int i = 0; i < rounds; ++i) {
                 const std::vector<std::byte> bytes(record, static_cast<std::byte>(i + who));
                 const std::int64_t at = (i / 2 * writers + who) * record;
-                const Written written = depositors[client]->write(ids[client], at, bytes);
+                const Written written = log_writers[client]->write(ids[client], at, bytes);
                 wrong += written.rest != Written::Rest::none ? 1 : 0;
             }
         });
@@ -192,7 +193,7 @@ TEST(Threads, ReadWhatOthersWriteMeanwhile) {
     const std::array<Sparse, 2> logs{Sparse{LogShape::bytes}, Sparse{LogShape::bytes}};
     // What is read has mostly not been drained.
     Machine machine{{.cap_bytes = 16 << 20, .window_bytes = 12 << 20, .quiet_ns = 1'000'000'000}};
-    Line line{machine.bell, logs};
+    FlushBacklog line{machine.bell, logs};
     std::array<Rewritten, 4> records;
     std::array<FileId, 2> ids;
     for (std::uint32_t i = 0; i < logs.size(); ++i) {
@@ -206,13 +207,13 @@ TEST(Threads, ReadWhatOthersWriteMeanwhile) {
     std::vector<std::thread> threads;
     for (std::uint32_t who = 0; who < logs.size(); ++who) {
         threads.emplace_back([&, who] {
-            Depositor depositor{machine.directory, Log{logs[who].begin()}, who, line};
+            LogWriter log_writer{machine.directory, Log{logs[who].begin()}, who, line};
             for (int i = 1; i <= rounds; ++i) {
                 for (std::size_t n = who; n < records.size(); n += logs.size()) {
                     const std::vector<std::byte> bytes(Rewritten::bytes, static_cast<std::byte>(i));
                     records[n].begun.store(i);
                     const auto at = static_cast<std::int64_t>(n) * Rewritten::bytes;
-                    const Written written = depositor.write(ids[who], at, bytes);
+                    const Written written = log_writer.write(ids[who], at, bytes);
                     wrong[who] += written.rest != Written::Rest::none ? 1 : 0;
                     records[n].ended.store(i);
                 }

@@ -2,8 +2,8 @@
 // time, and a clock at which others may go on. The node itself: pool_check.hpp.
 #pragma once
 
+#include "foundation/ports/background_io.hpp"
 #include "foundation/ports/clock.hpp"
-#include "foundation/ports/errands.hpp"
 #include "foundation/ports/file_control.hpp"
 #include "foundation/ports/stamp.hpp"
 #include "worlds/memory/world.hpp"
@@ -78,9 +78,9 @@ private:
 };
 
 // Calls that take imagined time, as those of threads do.
-class SlowErrands final : public ports::Errands {
+class SlowBackgroundIo final : public ports::BackgroundIo {
 public:
-    explicit SlowErrands(adapters::MemoryWorld& world) : world_{world} {}
+    explicit SlowBackgroundIo(adapters::MemoryWorld& world) : world_{world} {}
     void begin(std::uint64_t ticket, std::function<std::int64_t()> call) override {
         world_.after(1'000 + world_.draw(range_ns), [this, ticket, call = std::move(call)] {
             const std::int64_t answer = call();

@@ -28,7 +28,8 @@ struct Drawn {
             node.stripes = {static_cast<std::int32_t>(1 + draw(4)),
                             one_of<std::int64_t>({10'000, 65'536, 262'144, mib})};
         }
-        node.errands = draw(2) == 0 ? NodeOptions::Errands::at_once : NodeOptions::Errands::slow;
+        node.background_io =
+            draw(2) == 0 ? NodeOptions::BackgroundIo::at_once : NodeOptions::BackgroundIo::slow;
         clients = 1 + draw(4);
         threads = 1 + draw(2);
         faults.seed = seed;
@@ -149,7 +150,7 @@ private:
             const int error = self.ask(id, {Task::Kind::leave, Reason::mapped});
             expect_told(error);
         } else if (what < 94) {
-            self.depositor().tell(id, EntryKind::wanted, draw(file_bytes_max), 1000);
+            self.log_writer().tell(id, EntryKind::wanted, draw(file_bytes_max), 1000);
         } else if (what < 97) {
             close(self, id);
             id = open(self, one);
@@ -167,7 +168,7 @@ private:
         if (draw(2) == 0) {
             self.close(id);
         } else {
-            self.depositor().tell(id, EntryKind::closed, 0, 0);
+            self.log_writer().tell(id, EntryKind::closed, 0, 0);
             self.kick();
         }
     }

@@ -14,7 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 namespace {
 
@@ -90,20 +90,20 @@ OwnFd spare_descriptor() { return OwnFd{kernel::open("/dev/null", O_RDONLY | O_C
 
 }  // namespace
 
-Door::Door(OwnFd lock, OwnFd socket, std::string path)
+Listener::Listener(OwnFd lock, OwnFd socket, std::string path)
     : lock_{std::move(lock)},
       socket_{std::move(socket)},
       spare_{spare_descriptor()},
       path_{std::move(path)} {}
 
-Door::~Door() {
+Listener::~Listener() {
     if (socket_.valid()) {
         kernel::unlink(path_.c_str());
         ::ftruncate(lock_.get(), 0);
     }
 }
 
-Result<Door> Door::open(const std::string& path) {
+Result<Listener> Listener::open(const std::string& path) {
     const std::size_t slash = path.rfind('/');
     if (!path.starts_with('/') || slash == 0) {
         return refuse(ErrorCode::argument, EINVAL,
@@ -127,10 +127,10 @@ Result<Door> Door::open(const std::string& path) {
     if (!socket) {
         return failure(std::move(socket.error()));
     }
-    return Door{std::move(*lock), std::move(*socket), path};
+    return Listener{std::move(*lock), std::move(*socket), path};
 }
 
-Visitor Door::next() {
+IncomingConnection Listener::next() {
     OwnFd socket{::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
     if (!socket.valid() && (errno == EMFILE || errno == ENFILE)) {
         spare_ = OwnFd{};
@@ -152,4 +152,4 @@ Visitor Door::next() {
     return {.socket = std::move(socket), .process = who.pid};
 }
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

@@ -9,34 +9,34 @@
 #include <string>
 #include <utility>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 // Who connected, as the kernel says it.
-struct Visitor {
+struct IncomingConnection {
     OwnFd socket = {};  // not valid: nobody was there, or who was there was sent away
     std::int64_t process = 0;
     std::string refused = {};  // why somebody was sent away; empty: nobody was
     bool no_room = false;      // which is why
 };
 
-class Door {
+class Listener {
 public:
     // Makes the folder of `path`, with mode 0700, where it is missing. Fails where the folder is
-    // somebody else's or open to others, and where a daemon that lives stands at the door.
-    [[nodiscard]] static Result<Door> open(const std::string& path);
-    Door(Door&&) noexcept = default;
-    Door& operator=(Door&&) = delete;
-    Door(const Door&) = delete;
-    Door& operator=(const Door&) = delete;
-    ~Door();
+    // somebody else's or open to others, and where a daemon that lives stands at the listener.
+    [[nodiscard]] static Result<Listener> open(const std::string& path);
+    Listener(Listener&&) noexcept = default;
+    Listener& operator=(Listener&&) = delete;
+    Listener(const Listener&) = delete;
+    Listener& operator=(const Listener&) = delete;
+    ~Listener();
 
     [[nodiscard]] int socket() const noexcept { return socket_.get(); }
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
     // Next in the queue. Only processes of this user are let in; not even root's are.
-    [[nodiscard]] Visitor next();
+    [[nodiscard]] IncomingConnection next();
 
 private:
-    Door(OwnFd lock, OwnFd socket, std::string path);
+    Listener(OwnFd lock, OwnFd socket, std::string path);
 
     OwnFd lock_;
     OwnFd socket_;
@@ -44,4 +44,4 @@ private:
     std::string path_;
 };
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

@@ -1,4 +1,4 @@
-// Who may stand at a door: one daemon that lives, in a folder of the user's own.
+// Who may stand at a listener: one daemon that lives, in a folder of the user's own.
 #include "pool/daemon/listener/listener.hpp"
 
 #include "pool/daemon/tests/server_check.hpp"
@@ -7,76 +7,76 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-namespace forebay::server {
+namespace forebay::daemon {
 namespace {
 
 using check::Folder;
 using testing::HasSubstr;
 
-TEST(Door, MakesItsFolderForTheUserAlone) {
+TEST(Listener, MakesItsFolderForTheUserAlone) {
     const Folder folder;
-    const auto door = Door::open(folder.path("home/socket"));
-    ASSERT_TRUE(door.has_value()) << door.error().message;
+    const auto listener = Listener::open(folder.path("home/socket"));
+    ASSERT_TRUE(listener.has_value()) << listener.error().message;
     struct stat found{};
     ASSERT_EQ(::stat(folder.path("home").c_str(), &found), 0);
     EXPECT_EQ(found.st_mode & 07777, 0700U);
 }
 
-TEST(Door, IsRefusedWhileADaemonLives) {
+TEST(Listener, IsRefusedWhileADaemonLives) {
     const Folder folder;
-    const auto first = Door::open(folder.path("home/socket"));
+    const auto first = Listener::open(folder.path("home/socket"));
     ASSERT_TRUE(first.has_value());
-    const auto second = Door::open(folder.path("home/socket"));
+    const auto second = Listener::open(folder.path("home/socket"));
     ASSERT_FALSE(second.has_value());
     EXPECT_THAT(second.error().message, HasSubstr("process " + std::to_string(::getpid())));
     EXPECT_TRUE(check::connect_to(folder.path("home/socket")).valid()) << "the first still listens";
 }
 
-TEST(Door, ReplacesTheSocketOfADaemonThatWasKilled) {
+TEST(Listener, ReplacesTheSocketOfADaemonThatWasKilled) {
     const Folder folder;
     const std::string path = folder.path("home/socket");
     const pid_t killed = ::fork();
     if (killed == 0) {
-        const auto door = Door::open(path);
-        ::_exit(door ? 0 : 1);
+        const auto listener = Listener::open(path);
+        ::_exit(listener ? 0 : 1);
     }
     int status = -1;
     ASSERT_EQ(::waitpid(killed, &status, 0), killed);
     ASSERT_EQ(status, 0);
     ASSERT_TRUE(std::filesystem::exists(path));
     EXPECT_FALSE(check::connect_to(path).valid());
-    const auto door = Door::open(path);
-    ASSERT_TRUE(door.has_value()) << door.error().message;
+    const auto listener = Listener::open(path);
+    ASSERT_TRUE(listener.has_value()) << listener.error().message;
     EXPECT_TRUE(check::connect_to(path).valid());
 }
 
-TEST(Door, TakesItsSocketAwayAtTheEnd) {
+TEST(Listener, TakesItsSocketAwayAtTheEnd) {
     const Folder folder;
     {
-        ASSERT_TRUE(Door::open(folder.path("home/socket")).has_value());
+        ASSERT_TRUE(Listener::open(folder.path("home/socket")).has_value());
     }
     EXPECT_FALSE(std::filesystem::exists(folder.path("home/socket")));
 }
 
-TEST(Door, StandsInNoFolderThatOthersCanEnter) {
+TEST(Listener, StandsInNoFolderThatOthersCanEnter) {
     const Folder folder;
     ASSERT_EQ(::mkdir(folder.path("open").c_str(), 0755), 0);
-    const auto others = Door::open(folder.path("open/socket"));
+    const auto others = Listener::open(folder.path("open/socket"));
     ASSERT_FALSE(others.has_value());
     EXPECT_THAT(others.error().message, HasSubstr("0700"));
     ASSERT_EQ(::mkdir(folder.path("own").c_str(), 0700), 0);
     ASSERT_EQ(::symlink(folder.path("own").c_str(), folder.path("link").c_str()), 0);
-    EXPECT_FALSE(Door::open(folder.path("link/socket")).has_value());
-    EXPECT_FALSE(Door::open("socket").has_value());
-    EXPECT_FALSE(Door::open("/socket").has_value());
+    EXPECT_FALSE(Listener::open(folder.path("link/socket")).has_value());
+    EXPECT_FALSE(Listener::open("socket").has_value());
+    EXPECT_FALSE(Listener::open("/socket").has_value());
 }
 
-TEST(Door, SaysThatANameIsTooLong) {
+TEST(Listener, SaysThatANameIsTooLong) {
     const Folder folder;
-    const auto door = Door::open(folder.path(std::string(100, 'x')) + "/socket");
-    ASSERT_FALSE(door.has_value());
-    EXPECT_THAT(door.error().message, HasSubstr("shorter"));
+    const auto listener = Listener::open(folder.path(std::string(100, 'x')) + "/socket");
+    ASSERT_FALSE(listener.has_value());
+    EXPECT_THAT(listener.error().message, HasSubstr("shorter"));
 }
 
 }  // namespace
-}  // namespace forebay::server
+}  // namespace forebay::daemon

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <sys/socket.h>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 namespace {
 
@@ -81,4 +81,4 @@ Delivery deliver(int socket, std::span<const std::byte> bytes, std::span<const O
     return errno == EAGAIN || errno == EINTR || errno == ENOBUFS ? Delivery::later : Delivery::gone;
 }
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 enum class Arrival {
     message,
@@ -34,4 +34,4 @@ inline constexpr std::size_t descriptors_max = 4;
 [[nodiscard]] Delivery deliver(int socket, std::span<const std::byte> bytes,
                                std::span<const OwnFd> descriptors);
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

@@ -1,4 +1,4 @@
-// See life.hpp.
+// See liveness.hpp.
 #include "pool/daemon/liveness/liveness.hpp"
 
 #include <atomic>
@@ -6,7 +6,7 @@
 #include <linux/futex.h>
 #include <pthread.h>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 Result<void> begin_life(pool::DirectoryHeader& header) {
     pthread_mutexattr_t attributes;
@@ -39,4 +39,4 @@ void end_life(pool::DirectoryHeader& header, Ending ending) noexcept {
     ::pthread_mutex_unlock(&header.alive);
 }
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

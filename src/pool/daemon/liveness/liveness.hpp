@@ -5,7 +5,7 @@
 #include "foundation/base/result.hpp"
 #include "pool/protocol/directory.hpp"
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 // The calling thread holds it until it calls end_life(), or ends.
 Result<void> begin_life(pool::DirectoryHeader& header);
@@ -18,4 +18,4 @@ enum class Ending {
 // what a thread holds.
 void end_life(pool::DirectoryHeader& header, Ending ending) noexcept;
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

@@ -1,4 +1,4 @@
-// See witness.hpp.
+// See watcher.hpp.
 #include "pool/daemon/liveness/watcher.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -14,7 +14,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 namespace {
 
@@ -56,7 +56,7 @@ bool dismissed(int line) noexcept {
         std::array<char, 256> host{};
         static_cast<void>(::gethostname(host.data(), host.size() - 1));
         for (const std::string& part :
-             in_parts(node, told_by_witness(directory, node, host.data()))) {
+             in_parts(node, told_by_watcher(directory, node, host.data()))) {
             print(part + "\n");
         }
     }
@@ -65,7 +65,7 @@ bool dismissed(int line) noexcept {
 
 }  // namespace
 
-std::string told_by_witness(const pool::Directory& directory, std::uint32_t node,
+std::string told_by_watcher(const pool::Directory& directory, std::uint32_t node,
                             const std::string& host) {
     std::map<std::string, std::int64_t> files;
     for (const pool::FileSlot& slot : directory.files) {
@@ -85,7 +85,7 @@ std::string told_by_witness(const pool::Directory& directory, std::uint32_t node
     return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-Result<Witness> Witness::beside(const pool::Directory& directory, std::uint32_t node) {
+Result<DaemonWatcher> DaemonWatcher::beside(const pool::Directory& directory, std::uint32_t node) {
     std::array<int, 2> ends{-1, -1};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
         return failure(system_error(errno, "make a pipe"));
@@ -99,12 +99,12 @@ Result<Witness> Witness::beside(const pool::Directory& directory, std::uint32_t 
     if (child == 0) {
         watch(directory, node, reading.get());
     }
-    return Witness{std::move(writing)};
+    return DaemonWatcher{std::move(writing)};
 }
 
-void Witness::dismiss() noexcept {
+void DaemonWatcher::dismiss() noexcept {
     const char word = '.';
     static_cast<void>(kernel::write(line_.get(), &word, 1));
 }
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

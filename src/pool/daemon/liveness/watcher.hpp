@@ -10,26 +10,26 @@
 #include <string>
 #include <utility>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
-class Witness {
+class DaemonWatcher {
 public:
     // Forks. Where the daemon ends without dismiss(), the process prints a line of JSON on standard
     // output (schema/pool.md).
-    [[nodiscard]] static Result<Witness> beside(const pool::Directory& directory,
-                                                std::uint32_t node);
+    [[nodiscard]] static Result<DaemonWatcher> beside(const pool::Directory& directory,
+                                                      std::uint32_t node);
 
     // The daemon has said itself how it ends.
     void dismiss() noexcept;
 
 private:
-    explicit Witness(OwnFd line) noexcept : line_{std::move(line)} {}
+    explicit DaemonWatcher(OwnFd line) noexcept : line_{std::move(line)} {}
 
     OwnFd line_;  // the other end is the process'
 };
 
 // Files that hold what was taken and is not written yet. Of a daemon that has died.
-[[nodiscard]] std::string told_by_witness(const pool::Directory& directory, std::uint32_t node,
+[[nodiscard]] std::string told_by_watcher(const pool::Directory& directory, std::uint32_t node,
                                           const std::string& host);
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

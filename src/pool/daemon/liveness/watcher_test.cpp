@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace forebay::server {
+namespace forebay::daemon {
 namespace {
 
 using pool::FileState;
@@ -26,9 +26,9 @@ void hold(pool::FileSlot& slot, const char* path, FileState state, std::int64_t 
     slot.drained = drained;
 }
 
-class WitnessOf : public testing::Test {
+class WatcherOf : public testing::Test {
 protected:
-    ~WitnessOf() override { ::munmap(&directory_, sizeof(pool::Directory)); }
+    ~WatcherOf() override { ::munmap(&directory_, sizeof(pool::Directory)); }
 
     // Untouched pages take no memory.
     pool::Directory& directory_{*static_cast<pool::Directory*>(
@@ -36,12 +36,12 @@ protected:
                MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))};
 };
 
-TEST_F(WitnessOf, NamesWhatHoldsBytesByFile) {
+TEST_F(WatcherOf, NamesWhatHoldsBytesByFile) {
     hold(directory_.files[3], "/scratch/b", FileState::pooled, 1000, 400);
     hold(directory_.files[7], "/scratch/a \xff", FileState::leaving, 10, 0);
     hold(directory_.files[8], "/scratch/b", FileState::pooled, 5, 5);
     hold(directory_.files[9], "/scratch/through", FileState::through, 99, 0);
-    const auto said = nlohmann::json::parse(told_by_witness(directory_, 2, "n2"));
+    const auto said = nlohmann::json::parse(told_by_watcher(directory_, 2, "n2"));
     EXPECT_EQ(said.at("schema"), "forebay.pool.lost/1");
     EXPECT_EQ(said.at("node"), 2);
     EXPECT_EQ(said.at("host"), "n2");
@@ -60,12 +60,12 @@ std::string said_of(const pool::Directory& directory, bool dismissed) {
         ::dup2(ends[1], STDOUT_FILENO);
         ::close(ends[0]);
         ::close(ends[1]);
-        auto witness = Witness::beside(directory, 1);
-        if (!witness) {
+        auto watcher = DaemonWatcher::beside(directory, 1);
+        if (!watcher) {
             ::_exit(1);
         }
         if (dismissed) {
-            witness->dismiss();
+            watcher->dismiss();
         }
         ::kill(::getpid(), SIGKILL);
     }
@@ -80,14 +80,14 @@ std::string said_of(const pool::Directory& directory, bool dismissed) {
     return said;
 }
 
-TEST_F(WitnessOf, SpeaksOnlyWhereTheDaemonHasNotSaidHowItEnds) {
+TEST_F(WatcherOf, SpeaksOnlyWhereTheDaemonHasNotSaidHowItEnds) {
     hold(directory_.files[0], "/scratch/a", FileState::pooled, 7, 0);
     std::array<char, 256> host{};
     ASSERT_EQ(::gethostname(host.data(), host.size() - 1), 0);
     EXPECT_EQ(said_of(directory_, false),
-              in_parts(1, told_by_witness(directory_, 1, host.data()))[0] + "\n");
+              in_parts(1, told_by_watcher(directory_, 1, host.data()))[0] + "\n");
     EXPECT_EQ(said_of(directory_, true), "");
 }
 
 }  // namespace
-}  // namespace forebay::server
+}  // namespace forebay::daemon

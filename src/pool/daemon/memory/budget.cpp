@@ -6,7 +6,7 @@
 #include <limits>
 #include <sys/resource.h>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 namespace {
 
@@ -22,4 +22,4 @@ DescriptorBudget::DescriptorBudget() noexcept : DescriptorBudget{limit_of_this_p
 DescriptorBudget::DescriptorBudget(int limit) noexcept
     : soon_{limit / 4 * 3}, most_{std::max(limit - std::max(limit / 8, kept_min), 0)} {}
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

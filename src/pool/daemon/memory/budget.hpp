@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 class DescriptorBudget {
 public:
@@ -27,4 +27,4 @@ private:
     int most_;
 };
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

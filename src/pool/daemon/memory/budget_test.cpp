@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace forebay::server {
+namespace forebay::daemon {
 namespace {
 
 TEST(DescriptorBudget, FilesLeaveAPartOfTheDescriptorsToProcessesThatCome) {
@@ -19,4 +19,4 @@ TEST(DescriptorBudget, WhereThereAreHardlyAnyFilesGetNone) {
 }
 
 }  // namespace
-}  // namespace forebay::server
+}  // namespace forebay::daemon

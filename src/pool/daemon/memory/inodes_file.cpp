@@ -8,18 +8,19 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 Result<std::unique_ptr<InodesFile>> InodesFile::make(std::string link) {
-    Result<Area> area = Area::make("forebay-inodes", sizeof(pool::KnownInodes), Writers::daemon);
-    if (!area) {
-        return failure(std::move(area.error()));
+    Result<SharedSegment> segment =
+        SharedSegment::make("forebay-inodes", sizeof(pool::KnownInodes), Writers::daemon);
+    if (!segment) {
+        return failure(std::move(segment.error()));
     }
-    Result<OwnFd> read = area->for_reading();
+    Result<OwnFd> read = segment->for_reading();
     if (!read) {
         return failure(std::move(read.error()));
     }
-    if (!area->provide_here(0, sizeof(pool::KnownInodes))) {
+    if (!segment->provide_here(0, sizeof(pool::KnownInodes))) {
         return failure(system_error(ENOMEM, "make " + link));
     }
     const std::string where = fmt::format("/proc/{}/fd/{}", ::getpid(), read->get());
@@ -28,11 +29,11 @@ Result<std::unique_ptr<InodesFile>> InodesFile::make(std::string link) {
         return failure(system_error(errno, "make " + link));
     }
     std::unique_ptr<InodesFile> made{
-        new InodesFile{std::move(link), std::move(*area), std::move(*read)}};
+        new InodesFile{std::move(link), std::move(*segment), std::move(*read)}};
     made->inodes().format.store(pool::format, relaxed);
     return made;
 }
 
 InodesFile::~InodesFile() { kernel::unlink(link_.c_str()); }
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

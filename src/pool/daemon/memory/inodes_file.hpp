@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 class InodesFile {
 public:
@@ -22,16 +22,16 @@ public:
     ~InodesFile();
 
     [[nodiscard]] pool::KnownInodes& inodes() const noexcept {
-        return *reinterpret_cast<pool::KnownInodes*>(area_.base());
+        return *reinterpret_cast<pool::KnownInodes*>(segment_.base());
     }
 
 private:
-    InodesFile(std::string link, Area area, OwnFd read) noexcept
-        : link_{std::move(link)}, area_{std::move(area)}, read_{std::move(read)} {}
+    InodesFile(std::string link, SharedSegment segment, OwnFd read) noexcept
+        : link_{std::move(link)}, segment_{std::move(segment)}, read_{std::move(read)} {}
 
     std::string link_;
-    Area area_;
+    SharedSegment segment_;
     OwnFd read_;  // where the link leads
 };
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

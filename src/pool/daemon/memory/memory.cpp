@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 namespace {
 
@@ -20,8 +20,8 @@ constexpr std::size_t place_of(std::uint32_t block) noexcept {
 Memory::Memory() : areas_(pool::clients_max), names_(pool::clients_max, 0) {}
 
 Result<pool::Log> Memory::prepare() {
-    Result<Area> made =
-        Area::make("forebay-log", pool::LogShape::bytes, Writers::daemon_and_client);
+    Result<SharedSegment> made =
+        SharedSegment::make("forebay-log", pool::LogShape::bytes, Writers::daemon_and_client);
     if (!made) {
         return failure(std::move(made.error()));
     }
@@ -34,14 +34,16 @@ Result<pool::Log> Memory::prepare() {
     return pool::Log{next_.base()};
 }
 
-void Memory::assign(std::uint32_t client) { areas_.at(client) = std::exchange(next_, Area{}); }
+void Memory::assign(std::uint32_t client) {
+    areas_.at(client) = std::exchange(next_, SharedSegment{});
+}
 
 void Memory::forget(std::uint32_t client) {
     // Who has borrowed it may still map it.
     if (std::exchange(names_.at(client), 0) != 0) {
         areas_[client].release(0, pool::LogShape::bytes);
     }
-    areas_.at(client) = Area{};
+    areas_.at(client) = SharedSegment{};
 }
 
 bool Memory::lend(std::uint32_t client, std::uint64_t name) {
@@ -54,55 +56,55 @@ bool Memory::lend(std::uint32_t client, std::uint64_t name) {
     return own == name;
 }
 
-const Area* Memory::lent(std::uint64_t name) const {
+const SharedSegment* Memory::lent(std::uint64_t name) const {
     const auto owner = std::ranges::find(names_, name);
     return owner == names_.end() ? nullptr
                                  : &areas_[static_cast<std::size_t>(owner - names_.begin())];
 }
 
 // The pool may want blocks for a client that it is about to admit.
-Area& Memory::area_of(std::uint32_t client) {
-    Area& own = areas_.at(client);
+SharedSegment& Memory::area_of(std::uint32_t client) {
+    SharedSegment& own = areas_.at(client);
     return own.made() ? own : next_;
 }
 
 bool Memory::provide(std::uint32_t client, std::uint32_t block) {
-    Area& area = area_of(client);
-    return area.made() && area.provide(place_of(block), pool::block_bytes);
+    SharedSegment& segment = area_of(client);
+    return segment.made() && segment.provide(place_of(block), pool::block_bytes);
 }
 
 void Memory::release(std::uint32_t client, std::uint32_t block) {
-    Area& area = area_of(client);
-    if (area.made()) {
-        area.release(place_of(block), pool::block_bytes);
+    SharedSegment& segment = area_of(client);
+    if (segment.made()) {
+        segment.release(place_of(block), pool::block_bytes);
     }
 }
 
 Result<CleanMemory> CleanMemory::make(std::size_t blocks) {
     CleanMemory memory;
     if (blocks > 0) {
-        Result<Area> made =
-            Area::make("forebay-clean", blocks * pool::block_bytes, Writers::daemon_that_releases);
+        Result<SharedSegment> made = SharedSegment::make(
+            "forebay-clean", blocks * pool::block_bytes, Writers::daemon_that_releases);
         if (!made) {
             return failure(std::move(made.error()));
         }
-        memory.area_ = std::move(*made);
+        memory.segment_ = std::move(*made);
     }
     return memory;
 }
 
 std::byte* CleanMemory::block(std::uint32_t number) {
-    return area_.base() + pool::clean_place(number);
+    return segment_.base() + pool::clean_place(number);
 }
 
 bool CleanMemory::provide(std::uint32_t number) {
-    return area_.provide_here(pool::clean_place(number), pool::block_bytes);
+    return segment_.provide_here(pool::clean_place(number), pool::block_bytes);
 }
 
 void CleanMemory::release(std::uint32_t number) {
-    area_.release(pool::clean_place(number), pool::block_bytes);
+    segment_.release(pool::clean_place(number), pool::block_bytes);
 }
 
 void Sleepers::wake(pool::Word& word) { adapters::futex_wake(word); }
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 class Memory final : public pool::Memory {
 public:
@@ -18,40 +18,42 @@ public:
     [[nodiscard]] Result<pool::Log> prepare();
     void assign(std::uint32_t client);
     // Nobody was admitted.
-    void discard() { next_ = Area{}; }
+    void discard() { next_ = SharedSegment{}; }
     void forget(std::uint32_t client);
     // Not made: there is no such client.
-    [[nodiscard]] const Area& area(std::uint32_t client) const { return areas_.at(client); }
+    [[nodiscard]] const SharedSegment& segment(std::uint32_t client) const {
+        return areas_.at(client);
+    }
     // Who knows the name may write to the client's log from now on. False: the client has lent it
     // by another name, or the name is somebody else's.
     [[nodiscard]] bool lend(std::uint32_t client, std::uint64_t name);
     // Null: nobody has lent anything by that name.
-    [[nodiscard]] const Area* lent(std::uint64_t name) const;
+    [[nodiscard]] const SharedSegment* lent(std::uint64_t name) const;
 
     [[nodiscard]] bool provide(std::uint32_t client, std::uint32_t block) override;
     void release(std::uint32_t client, std::uint32_t block) override;
 
 private:
-    [[nodiscard]] Area& area_of(std::uint32_t client);
+    [[nodiscard]] SharedSegment& area_of(std::uint32_t client);
 
-    std::vector<Area> areas_;
+    std::vector<SharedSegment> areas_;
     std::vector<std::uint64_t> names_;  // by which logs are lent; 0: it is not
-    Area next_;
+    SharedSegment next_;
 };
 
-// One area for all clients, who can only read it.
+// One segment for all clients, who can only read it.
 class CleanMemory final : public pool::CleanMemory {
 public:
-    // For so many blocks; none takes memory until it is provided. 0: there is no area.
+    // For so many blocks; none takes memory until it is provided. 0: there is no segment.
     [[nodiscard]] static Result<CleanMemory> make(std::size_t blocks);
-    [[nodiscard]] const Area& area() const noexcept { return area_; }
+    [[nodiscard]] const SharedSegment& segment() const noexcept { return segment_; }
 
     [[nodiscard]] std::byte* block(std::uint32_t number) override;
     [[nodiscard]] bool provide(std::uint32_t number) override;
     void release(std::uint32_t number) override;
 
 private:
-    Area area_;
+    SharedSegment segment_;
 };
 
 // Wakes in every process that maps the word.
@@ -60,4 +62,4 @@ public:
     void wake(pool::Word& word) override;
 };
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

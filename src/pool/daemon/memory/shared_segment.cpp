@@ -1,4 +1,4 @@
-// See area.hpp.
+// See shared_segment.hpp.
 #include "pool/daemon/memory/shared_segment.hpp"
 
 #include "foundation/kernel/calls.hpp"
@@ -18,7 +18,7 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 namespace {
 
@@ -47,7 +47,7 @@ bool seal(int fd, Writers writers) noexcept {
 
 }  // namespace
 
-Result<Area> Area::make(const char* name, std::size_t bytes, Writers writers) {
+Result<SharedSegment> SharedSegment::make(const char* name, std::size_t bytes, Writers writers) {
     if (!within_file_limit(bytes)) {
         return refused(name, EFBIG);
     }
@@ -62,10 +62,10 @@ Result<Area> Area::make(const char* name, std::size_t bytes, Writers writers) {
     if (!seal(fd.get(), writers)) {
         return refused(name, errno);
     }
-    return Area{std::move(fd), std::move(*mapping)};
+    return SharedSegment{std::move(fd), std::move(*mapping)};
 }
 
-Result<OwnFd> Area::for_writing() const {
+Result<OwnFd> SharedSegment::for_writing() const {
     OwnFd fd{::fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0)};
     if (!fd.valid()) {
         return failure(system_error(errno, "pass on shared memory"));
@@ -73,7 +73,7 @@ Result<OwnFd> Area::for_writing() const {
     return fd;
 }
 
-Result<OwnFd> Area::for_reading() const {
+Result<OwnFd> SharedSegment::for_reading() const {
     const std::string path = fmt::format("/proc/self/fd/{}", fd_.get());
     OwnFd fd{kernel::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
     if (!fd.valid()) {
@@ -82,7 +82,7 @@ Result<OwnFd> Area::for_reading() const {
     return fd;
 }
 
-bool Area::provide(std::size_t begin, std::size_t bytes) noexcept {
+bool SharedSegment::provide(std::size_t begin, std::size_t bytes) noexcept {
     int status = 0;
     do {
         status = ::fallocate(fd_.get(), 0, static_cast<off_t>(begin), static_cast<off_t>(bytes));
@@ -90,15 +90,15 @@ bool Area::provide(std::size_t begin, std::size_t bytes) noexcept {
     return status == 0;
 }
 
-bool Area::provide_here(std::size_t begin, std::size_t bytes) noexcept {
+bool SharedSegment::provide_here(std::size_t begin, std::size_t bytes) noexcept {
     // Linux before 5.14 does not know it.
     return kernel::madvise(base() + begin, bytes, MADV_POPULATE_WRITE) == 0 ||
            (errno == EINVAL && provide(begin, bytes));
 }
 
-void Area::release(std::size_t begin, std::size_t bytes) noexcept {
+void SharedSegment::release(std::size_t begin, std::size_t bytes) noexcept {
     ::fallocate(fd_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin),
                 static_cast<off_t>(bytes));
 }
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <utility>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 enum class Writers {
     daemon,  // whoever else maps it can only read it, however the descriptor is opened
@@ -19,11 +19,12 @@ enum class Writers {
     daemon_and_client,
 };
 
-class Area {
+class SharedSegment {
 public:
-    Area() noexcept = default;
+    SharedSegment() noexcept = default;
 
-    [[nodiscard]] static Result<Area> make(const char* name, std::size_t bytes, Writers writers);
+    [[nodiscard]] static Result<SharedSegment> make(const char* name, std::size_t bytes,
+                                                    Writers writers);
 
     [[nodiscard]] bool made() const noexcept { return fd_.valid(); }
     [[nodiscard]] std::byte* base() const noexcept { return mapping_.bytes().data(); }
@@ -40,11 +41,11 @@ public:
     void release(std::size_t begin, std::size_t bytes) noexcept;
 
 private:
-    Area(OwnFd fd, adapters::Mapping mapping) noexcept
+    SharedSegment(OwnFd fd, adapters::Mapping mapping) noexcept
         : fd_{std::move(fd)}, mapping_{std::move(mapping)} {}
 
     OwnFd fd_;
     adapters::Mapping mapping_;
 };
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

@@ -6,15 +6,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace forebay::server {
+namespace forebay::daemon {
 namespace {
 
 constexpr std::size_t mib = std::size_t{1} << 20;
 
 // Of the system, by now.
-std::size_t memory_of(const Area& area) {
+std::size_t memory_of(const SharedSegment& segment) {
     struct stat found{};
-    const auto fd = area.for_reading();
+    const auto fd = segment.for_reading();
     EXPECT_TRUE(fd && ::fstat(fd->get(), &found) == 0);
     return static_cast<std::size_t>(found.st_blocks) * 512;
 }
@@ -22,27 +22,27 @@ std::size_t memory_of(const Area& area) {
 class Areas : public testing::TestWithParam<Writers> {};
 
 TEST_P(Areas, TakeMemoryWhenItIsProvidedAndGiveItBack) {
-    auto area = Area::make("test", 8 * mib, GetParam());
-    ASSERT_TRUE(area);
-    EXPECT_EQ(memory_of(*area), 0U);
-    EXPECT_TRUE(area->provide(mib, mib));
-    EXPECT_TRUE(area->provide_here(4 * mib, mib));
-    EXPECT_EQ(memory_of(*area), 2 * mib);
-    area->base()[mib] = std::byte{1};
-    area->release(mib, mib);
-    EXPECT_EQ(memory_of(*area), mib);
-    EXPECT_EQ(area->base()[mib], std::byte{0});
+    auto segment = SharedSegment::make("test", 8 * mib, GetParam());
+    ASSERT_TRUE(segment);
+    EXPECT_EQ(memory_of(*segment), 0U);
+    EXPECT_TRUE(segment->provide(mib, mib));
+    EXPECT_TRUE(segment->provide_here(4 * mib, mib));
+    EXPECT_EQ(memory_of(*segment), 2 * mib);
+    segment->base()[mib] = std::byte{1};
+    segment->release(mib, mib);
+    EXPECT_EQ(memory_of(*segment), mib);
+    EXPECT_EQ(segment->base()[mib], std::byte{0});
 }
 
 INSTANTIATE_TEST_SUITE_P(OfTwoKinds, Areas,
                          testing::Values(Writers::daemon_that_releases,
                                          Writers::daemon_and_client));
 
-TEST(Area, IsOnlyReadByWhoGetsItForReading) {
+TEST(SharedSegment, IsOnlyReadByWhoGetsItForReading) {
     for (const Writers writers : {Writers::daemon, Writers::daemon_that_releases}) {
-        auto area = Area::make("test", mib, writers);
-        ASSERT_TRUE(area);
-        const auto fd = area->for_reading();
+        auto segment = SharedSegment::make("test", mib, writers);
+        ASSERT_TRUE(segment);
+        const auto fd = segment->for_reading();
         ASSERT_TRUE(fd);
         EXPECT_EQ(::mmap(nullptr, mib, PROT_READ | PROT_WRITE, MAP_SHARED, fd->get(), 0),
                   MAP_FAILED);
@@ -51,4 +51,4 @@ TEST(Area, IsOnlyReadByWhoGetsItForReading) {
 }
 
 }  // namespace
-}  // namespace forebay::server
+}  // namespace forebay::daemon

@@ -1,4 +1,4 @@
-// See journal.hpp.
+// See open_journal.hpp.
 #include "pool/daemon/replay/open_journal.hpp"
 
 #include "pool/daemon/replay/replay_files.hpp"
@@ -11,7 +11,7 @@
 #include <system_error>
 #include <utility>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 namespace {
 
@@ -104,4 +104,4 @@ Result<KeptJournal> open_journal(const JournalOptions& options, const ports::Clo
     return kept;
 }
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 struct JournalOptions {
     std::string folder;      // an absolute path; empty: no journal is kept
@@ -33,4 +33,4 @@ struct KeptJournal {
 [[nodiscard]] Result<KeptJournal> open_journal(const JournalOptions& options,
                                                const ports::Clock& calendar);
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

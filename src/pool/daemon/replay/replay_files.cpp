@@ -15,12 +15,12 @@
 #include <sys/stat.h>
 #include <utility>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 namespace {
 
 using pool::journal::Found;
-using pool::journal::Story;
+using pool::journal::ReplayPlan;
 
 class Opened final : public pool::ReplayFile {
 public:
@@ -85,25 +85,25 @@ OwnFd open_plain(const std::string& path, int& error) {
     return fd;
 }
 
-bool is_the_one(const OwnFd& fd, const Story& story) {
+bool is_the_one(const OwnFd& fd, const ReplayPlan& replay_plan) {
     struct stat is{};
-    return fd.valid() && kernel::fstat(fd.get(), &is) == 0 && is.st_dev == story.facts.device &&
-           is.st_ino == story.facts.inode;
+    return fd.valid() && kernel::fstat(fd.get(), &is) == 0 &&
+           is.st_dev == replay_plan.facts.device && is.st_ino == replay_plan.facts.inode;
 }
 
 // It was renamed, as programs do that write a file beside the old one first.
-OwnFd look_beside(const Story& story) {
-    const std::size_t slash = story.path.rfind('/');
+OwnFd look_beside(const ReplayPlan& replay_plan) {
+    const std::size_t slash = replay_plan.path.rfind('/');
     if (slash == std::string::npos) {
         return OwnFd{};
     }
-    const std::string folder = story.path.substr(0, slash + 1);
+    const std::string folder = replay_plan.path.substr(0, slash + 1);
     const std::unique_ptr<DIR, int (*)(DIR*)> list{::opendir(folder.c_str()), ::closedir};
     while (const dirent* const entry = list ? ::readdir(list.get()) : nullptr) {
-        if (entry->d_ino == story.facts.inode) {
+        if (entry->d_ino == replay_plan.facts.inode) {
             int error = 0;
             OwnFd fd = open_plain(folder + entry->d_name, error);
-            if (is_the_one(fd, story)) {
+            if (is_the_one(fd, replay_plan)) {
                 return fd;
             }
         }
@@ -118,8 +118,8 @@ std::uint64_t generation_of(int fd) noexcept {
     return ::ioctl(fd, FS_IOC_GETVERSION, &version) == 0 ? static_cast<std::uint32_t>(version) : 0;
 }
 
-bool ReplayFiles::is_asked_for(const Story& story) const {
-    const std::string_view path = story.path;
+bool ReplayFiles::is_asked_for(const ReplayPlan& replay_plan) const {
+    const std::string_view path = replay_plan.path;
     if (below_.empty()) {
         return true;
     }
@@ -132,11 +132,11 @@ bool ReplayFiles::is_asked_for(const Story& story) const {
            });
 }
 
-Result<std::unique_ptr<pool::ReplayFile>> ReplayFiles::find(const Story& story) {
+Result<std::unique_ptr<pool::ReplayFile>> ReplayFiles::find(const ReplayPlan& replay_plan) {
     int error = 0;
-    OwnFd fd = open_plain(story.path, error);
-    if (!is_the_one(fd, story)) {
-        if (OwnFd beside = look_beside(story); beside.valid()) {
+    OwnFd fd = open_plain(replay_plan.path, error);
+    if (!is_the_one(fd, replay_plan)) {
+        if (OwnFd beside = look_beside(replay_plan); beside.valid()) {
             return std::make_unique<Opened>(std::move(beside));
         }
     }
@@ -146,26 +146,26 @@ Result<std::unique_ptr<pool::ReplayFile>> ReplayFiles::find(const Story& story) 
     if (error == ENOENT || error == ENOTDIR) {
         return std::unique_ptr<pool::ReplayFile>{};
     }
-    return failure(system_error(error, "open " + story.path));
+    return failure(system_error(error, "open " + replay_plan.path));
 }
 
-Result<std::string> ReplayFiles::keep(const Story& story, int error) {
+Result<std::string> ReplayFiles::keep(const ReplayPlan& replay_plan, int error) {
     std::vector<Run> runs;
-    for (const pool::journal::Run& run : story.runs) {
+    for (const pool::journal::Run& run : replay_plan.runs) {
         runs.push_back({run.at.bytes(), run.bytes});
     }
-    const Rescued kept = rescue_.keep({.path = story.path,
-                                       .device = story.facts.device,
-                                       .inode = story.facts.inode,
+    const Rescued kept = rescue_.keep({.path = replay_plan.path,
+                                       .device = replay_plan.facts.device,
+                                       .inode = replay_plan.facts.inode,
                                        .error = error},
                                       runs);
     if (kept.file.empty()) {
         return failure({ErrorCode::input_output, EIO,
-                        "cannot keep " + std::to_string(kept.bytes) + " bytes of " + story.path +
-                            " that the journal has (" + kept.problem +
+                        "cannot keep " + std::to_string(kept.bytes) + " bytes of " +
+                            replay_plan.path + " that the journal has (" + kept.problem +
                             "). They stay in the journal; start again when that is mended."});
     }
     return kept.file;
 }
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

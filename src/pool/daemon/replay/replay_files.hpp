@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 class ReplayFiles final : public pool::ReplayFiles {
 public:
@@ -18,10 +18,11 @@ public:
                 std::vector<std::string> below)
         : rescue_{std::move(rescue_folders), now_ns}, below_{std::move(below)} {}
 
-    [[nodiscard]] bool is_asked_for(const pool::journal::Story& story) const override;
+    [[nodiscard]] bool is_asked_for(const pool::journal::ReplayPlan& replay_plan) const override;
     [[nodiscard]] Result<std::unique_ptr<pool::ReplayFile>> find(
-        const pool::journal::Story& story) override;
-    [[nodiscard]] Result<std::string> keep(const pool::journal::Story& story, int error) override;
+        const pool::journal::ReplayPlan& replay_plan) override;
+    [[nodiscard]] Result<std::string> keep(const pool::journal::ReplayPlan& replay_plan,
+                                           int error) override;
 
 private:
     RescueFolder rescue_;
@@ -31,4 +32,4 @@ private:
 // Of the inode that is open; 0: its file system does not tell.
 [[nodiscard]] std::uint64_t generation_of(int fd) noexcept;
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

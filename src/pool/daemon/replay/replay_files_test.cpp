@@ -8,16 +8,16 @@
 #include <fstream>
 #include <gtest/gtest.h>
 
-namespace forebay::server {
+namespace forebay::daemon {
 namespace {
 
 using check::Folder;
 
 bool is_asked_for(const std::vector<std::string>& below, const std::string& path) {
     const ReplayFiles files{{}, 0, below};
-    pool::journal::Story story;
-    story.path = path;
-    return files.is_asked_for(story);
+    pool::journal::ReplayPlan replay_plan;
+    replay_plan.path = path;
+    return files.is_asked_for(replay_plan);
 }
 
 TEST(ReplayFiles, AreAllWhereNoPathsAreNamed) { EXPECT_TRUE(is_asked_for({}, "/etc/passwd")); }
@@ -43,17 +43,17 @@ TEST(ReplayFiles, AreNotFoundBehindALinkThatCameLater) {
     std::filesystem::create_directory_symlink("real", folder.path("link"));
     std::filesystem::create_symlink("real/file", folder.path("name"));
     ReplayFiles files{{}, 0, {}};
-    pool::journal::Story story;
+    pool::journal::ReplayPlan replay_plan;
     for (const auto& [path, is_found] : {std::pair{"/real/file", true},
                                          {"/link/file", false},
                                          {"/name", false},
                                          {"/nothing", false}}) {
-        story.path = folder.name() + path;
-        const auto found = files.find(story);
+        replay_plan.path = folder.name() + path;
+        const auto found = files.find(replay_plan);
         ASSERT_TRUE(found.has_value()) << path;
         EXPECT_EQ(*found != nullptr, is_found) << path;
     }
 }
 
 }  // namespace
-}  // namespace forebay::server
+}  // namespace forebay::daemon

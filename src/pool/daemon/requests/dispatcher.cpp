@@ -1,4 +1,4 @@
-// See desk.hpp.
+// See dispatcher.hpp.
 #include "pool/daemon/requests/dispatcher.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -13,11 +13,11 @@
 #include <unistd.h>
 #include <utility>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 namespace {
 
-using wire::Ask;
+using protocol::Ask;
 
 // What opens at once is answered at once. Beyond this a file system holds up only those who wait
 // for it.
@@ -45,12 +45,12 @@ pool::PoolOptions shared_if(pool::PoolOptions options, bool shared) {
     return options;
 }
 
-bool may_write(const Session& session, const wire::Question& question) {
+bool may_write(const Session& session, const protocol::Question& question) {
     const auto writes = session.writes.find(question.slot);
     return writes != session.writes.end() && writes->second == question.generation;
 }
 
-pool::Task task_of(const wire::Question& question) {
+pool::Task task_of(const protocol::Question& question) {
     if (question.ask == Ask::leave) {
         return leaving(static_cast<pool::Reason>(question.number));
     }
@@ -58,21 +58,23 @@ pool::Task task_of(const wire::Question& question) {
     if (question.ask == Ask::truncate) {
         task.kind = pool::Task::Kind::truncate;
         task.bytes = Length{question.number};
-    } else if ((question.flags & wire::to_storage) != 0) {
+    } else if ((question.flags & protocol::to_storage) != 0) {
         task.kind = pool::Task::Kind::sync;
     } else {
-        task.changes = (question.flags & wire::before_change) != 0;
+        task.changes = (question.flags & protocol::before_change) != 0;
     }
     return task;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Desk>> Desk::make(const DeskOptions& options, const Clocks& clocks,
-                                         Post* post) {
-    Result<Area> area = Area::make("forebay-directory", sizeof(pool::Directory), Writers::daemon);
-    if (!area) {
-        return failure(std::move(area.error()));
+Result<std::unique_ptr<Dispatcher>> Dispatcher::make(const DispatcherOptions& options,
+                                                     const Clocks& clocks,
+                                                     cluster::PeerTransport* post) {
+    Result<SharedSegment> segment =
+        SharedSegment::make("forebay-directory", sizeof(pool::Directory), Writers::daemon);
+    if (!segment) {
+        return failure(std::move(segment.error()));
     }
     Result<KeptJournal> journal = open_journal(options.journal, clocks.calendar);
     if (!journal) {
@@ -83,18 +85,19 @@ Result<std::unique_ptr<Desk>> Desk::make(const DeskOptions& options, const Clock
         return failure(std::move(clean.error()));
     }
     // Last: what is held and given up unseen stays in this thread's list of what it holds.
-    auto& directory = *reinterpret_cast<pool::Directory*>(area->base());
+    auto& directory = *reinterpret_cast<pool::Directory*>(segment->base());
     if (auto alive = begin_life(directory.header); !alive) {
         return failure(std::move(alive.error()));
     }
-    return std::unique_ptr<Desk>{
-        new Desk{std::move(*area), std::move(*clean), std::move(*journal), options, clocks, post}};
+    return std::unique_ptr<Dispatcher>{new Dispatcher{std::move(*segment), std::move(*clean),
+                                                      std::move(*journal), options, clocks, post}};
 }
 
-Desk::Desk(Area area, CleanMemory clean, KeptJournal journal, const DeskOptions& options,
-           const Clocks& clocks, Post* post)
-    : area_{std::move(area)},
-      directory_{*reinterpret_cast<pool::Directory*>(area_.base())},
+Dispatcher::Dispatcher(SharedSegment segment, CleanMemory clean, KeptJournal journal,
+                       const DispatcherOptions& options, const Clocks& clocks,
+                       cluster::PeerTransport* post)
+    : segment_{std::move(segment)},
+      directory_{*reinterpret_cast<pool::Directory*>(segment_.base())},
       clean_{std::move(clean)},
       clock_{clocks.steady},
       calendar_{clocks.calendar},
@@ -108,7 +111,7 @@ Desk::Desk(Area area, CleanMemory clean, KeptJournal journal, const DeskOptions&
              .sleepers = sleepers_,
              .clock = clocks.steady,
              .calendar = clocks.calendar,
-             .errands = &errands_,
+             .background_io = &background_io_,
              .clean = &clean_,
              .effort = clocks.effort,
              .journal = journal_.writer.get(),
@@ -116,11 +119,12 @@ Desk::Desk(Area area, CleanMemory clean, KeptJournal journal, const DeskOptions&
             shared_if(options.pool, post != nullptr)} {
     journal_.notes.insert(journal_.notes.begin(), options.notes.begin(), options.notes.end());
     if (post != nullptr) {
-        companions_.emplace(Companions::Job{*post, options.node, options.nodes, options.readers},
-                            pool_);
+        coherence_.emplace(
+            cluster::CoherenceClient::Job{*post, options.node, options.nodes, options.readers},
+            pool_);
         passed_.emplace(*post,
-                        [this](registry::FileKey file) { return companions_->parent_of(file); });
-        passing_.emplace(*post, *companions_, pool_);
+                        [this](tokens::FileKey file) { return coherence_->parent_of(file); });
+        passing_.emplace(*post, *coherence_, pool_);
         directory_.header.readers.store(options.readers, relaxed);
     }
     directory_.header.format.store(pool::format, relaxed);
@@ -128,10 +132,10 @@ Desk::Desk(Area area, CleanMemory clean, KeptJournal journal, const DeskOptions&
     directory_.header.process.store(static_cast<std::uint64_t>(::getpid()), relaxed);
 }
 
-Desk::~Desk() { end_life(directory_.header, ending_); }
+Dispatcher::~Dispatcher() { end_life(directory_.header, ending_); }
 
-Answer Desk::answer(Session& session, const wire::Question& question,
-                    std::vector<OwnFd> descriptors) {
+Answer Dispatcher::answer(Session& session, const protocol::Question& question,
+                          std::vector<OwnFd> descriptors) {
     Answer answer;
     answer.reply.ask = question.ask;
     answer.reply.slot = question.slot;
@@ -176,73 +180,73 @@ Answer Desk::answer(Session& session, const wire::Question& question,
     return answer;
 }
 
-void Desk::open(Session& session, const wire::Question& question, std::vector<OwnFd> descriptors,
-                Answer& answer) {
+void Dispatcher::open(Session& session, const protocol::Question& question,
+                      std::vector<OwnFd> descriptors, Answer& answer) {
     if (descriptors.size() != 1) {
         answer.refuse(EBADF);
         return;
     }
-    const bool writes = (question.flags & wire::for_writing) != 0;
+    const bool writes = (question.flags & protocol::for_writing) != 0;
     const auto access = access_of(descriptors.front(), writes);
     const int newest = descriptors.front().get();
     if (budget_.is_short(newest)) {
         pool_.give_descriptors_back(DescriptorBudget::given_back_max);
     }
     answer.opening = std::make_shared<Opening>(std::move(descriptors.front()),
-                                               Wish{.path = std::string{question.path.data()},
-                                                    .access = access,
-                                                    .durable_name = journal_.writer != nullptr,
-                                                    .only_known = budget_.is_spent(newest)},
+                                               OpenWish{.path = std::string{question.path.data()},
+                                                        .access = access,
+                                                        .durable_name = journal_.writer != nullptr,
+                                                        .only_known = budget_.is_spent(newest)},
                                                options_.storage);
     if (options_.through) {
         answer.leaves = pool::Reason::asked;
-    } else if ((question.flags & wire::through_only) != 0) {
+    } else if ((question.flags & protocol::through_only) != 0) {
         answer.leaves = static_cast<pool::Reason>(question.number);
         answer.outside = answer.leaves == pool::Reason::unmapped;
     }
-    if (companions_) {
-        answer.file = registry::FileKey{question.inode};
+    if (coherence_) {
+        answer.file = tokens::FileKey{question.inode};
         answer.group = question.group;
-        knock(session, answer, next_opening_++);
+        request_token(session, answer, next_opening_++);
     } else {
         begin_opening(session, answer);
     }
 }
 
 // Asks whether the other nodes' daemons let this one have the file, and how.
-void Desk::knock(Session& session, Answer& answer, std::uint64_t ticket) {
+void Dispatcher::request_token(Session& session, Answer& answer, std::uint64_t ticket) {
     const bool writes = answer.opening->access() != pool::Access::read;
-    const registry::Token token = answer.group != 0 ? registry::Token::collective
-                                  : writes          ? registry::Token::write
-                                                    : registry::Token::read;
-    const auto admission = companions_->want(*answer.file, {token, answer.group}, ticket);
+    const tokens::Token token = answer.group != 0 ? tokens::Token::collective
+                                : writes          ? tokens::Token::write
+                                                  : tokens::Token::read;
+    const auto admission = coherence_->want(*answer.file, {token, answer.group}, ticket);
     if (!admission) {
         coming_[ticket] = {*answer.file, false};
         answer.ticket = ticket;
         return;
     }
-    if (admission == registry::Admission::refused) {
+    if (admission == tokens::Admission::refused) {
         answer.refuse(EREMOTEIO);
         return;
     }
     answer.admitted = true;
-    if (admission == registry::Admission::through && answer.leaves == pool::Reason::none) {
+    if (admission == tokens::Admission::through && answer.leaves == pool::Reason::none) {
         answer.leaves =
-            companions_->bereaved() ? pool::Reason::node_lost : pool::Reason::other_nodes;
+            coherence_->peer_lost() ? pool::Reason::node_lost : pool::Reason::other_nodes;
     }
     begin_opening(session, answer);
 }
 
 // Nobody else has to be asked where files of the same mount have been opened before.
-bool Desk::opens_at_once(const Opening& opening) const {
+bool Dispatcher::opens_at_once(const Opening& opening) const {
     return !local_mounts_.empty() && !opening.takes_long() &&
            local_mounts_.contains(opening.mount());
 }
 
-void Desk::begin_opening(Session& session, Answer& answer) {
+void Dispatcher::begin_opening(Session& session, Answer& answer) {
     if (opens_at_once(*answer.opening)) {
         answer.opening->run();
-        enter(session, answer);
+        register_file(session, answer);
         return;
     }
     const std::uint64_t ticket = next_opening_++;
@@ -252,7 +256,7 @@ void Desk::begin_opening(Session& session, Answer& answer) {
         return std::int64_t{0};
     });
     if (answer.opening->over_within(opening_wait, yielding_)) {
-        enter(session, answer);
+        register_file(session, answer);
         return;
     }
     answer.ticket = ticket;
@@ -262,20 +266,20 @@ void Desk::begin_opening(Session& session, Answer& answer) {
 }
 
 // The file that is being opened will not be.
-void Desk::turn_away(Answer& answer, int error) {
+void Dispatcher::refuse_open(Answer& answer, int error) {
     answer.refuse(error);
     if (answer.admitted) {
-        companions_->not_entered(*answer.file);
+        coherence_->not_entered(*answer.file);
     }
 }
 
 // Where few nodes read a file for all of them.
-void Desk::read_by_others(pool::OpenFile& file) {
+void Dispatcher::read_by_others(pool::OpenFile& file) {
     if (!passed_ || options_.readers == 0 || !file.open_for_reading) {
         return;
     }
     file.open_for_reading = [open = std::move(file.open_for_reading), &passed = *passed_,
-                             key = registry::FileKey{file.identity.inode}](
+                             key = tokens::FileKey{file.identity.inode}](
                                 const auto& seen) -> std::unique_ptr<ports::Storage> {
         std::unique_ptr<ports::Storage> own = open(seen);
         return own ? read_by(std::move(own), passed, key, seen) : nullptr;
@@ -283,15 +287,15 @@ void Desk::read_by_others(pool::OpenFile& file) {
 }
 
 // The file that was opened becomes known to the pool.
-void Desk::enter(Session& session, Answer& answer) {
+void Dispatcher::register_file(Session& session, Answer& answer) {
     const std::shared_ptr<Opening> opening = std::exchange(answer.opening, {});
     Result<pool::OpenFile> file = opening->take();
     if (!file) {
-        turn_away(answer, errno_of(file.error()));
+        refuse_open(answer, errno_of(file.error()));
         return;
     }
     if (answer.admitted && file->identity.inode != answer.file->inode) {
-        turn_away(answer, EPROTO);
+        refuse_open(answer, EPROTO);
         return;
     }
     if (!file->local) {
@@ -324,10 +328,10 @@ void Desk::enter(Session& session, Answer& answer) {
     const pool::Access access = opening->access();
     const Result<pool::Opened> opened = pool_.open(*session.client, std::move(*file), access);
     if (!opened) {
-        turn_away(answer, errno_of(opened.error()));
+        refuse_open(answer, errno_of(opened.error()));
         return;
     }
-    if (answer.admitted && !companions_->entered(*answer.file, opened->slot) &&
+    if (answer.admitted && !coherence_->entered(*answer.file, opened->slot) &&
         (answer.leaves == pool::Reason::none || answer.leaves == pool::Reason::uncaptured)) {
         answer.leaves = pool::Reason::other_nodes;
     }
@@ -344,7 +348,7 @@ void Desk::enter(Session& session, Answer& answer) {
         static_cast<std::uint32_t>(directory_.files[opened->slot].state.load(relaxed));
 }
 
-void Desk::ask(const Session& session, const wire::Question& question, Answer& answer) {
+void Dispatcher::ask(const Session& session, const protocol::Question& question, Answer& answer) {
     if (!session.client) {
         answer.refuse(ENOTCONN);
         return;
@@ -357,37 +361,39 @@ void Desk::ask(const Session& session, const wire::Question& question, Answer& a
 }
 
 // The other nodes first: the registry has this one drain it, too, where any may have deposits.
-void Desk::settle(const Session& session, const wire::Question& question, Answer& answer) {
+void Dispatcher::settle(const Session& session, const protocol::Question& question,
+                        Answer& answer) {
     const pool::FileSlot& file = directory_.files[question.slot];
     if (!session.client || file.generation.load(relaxed) != question.generation) {
         answer.refuse(session.client ? ENOENT : ENOTCONN);
         return;
     }
-    if (!companions_) {
+    if (!coherence_) {
         answer.ticket = pool_.ask(question.slot, question.generation, pool::Task{});
         return;
     }
-    answer.file = registry::FileKey{file.inode.load(relaxed)};
+    answer.file = tokens::FileKey{file.inode.load(relaxed)};
     settle(answer, next_opening_++);
 }
 
-void Desk::settle(Answer& answer, std::uint64_t ticket) {
-    const auto settled = companions_->settle(*answer.file, ticket);
+void Dispatcher::settle(Answer& answer, std::uint64_t ticket) {
+    const auto settled = coherence_->settle(*answer.file, ticket);
     if (!settled) {
         coming_[ticket] = {*answer.file, false};
         answer.ticket = ticket;
-    } else if (settled == registry::Admission::refused) {
+    } else if (settled == tokens::Admission::refused) {
         answer.refuse(EREMOTEIO);
     }
 }
 
-void Desk::adjust(const Session& session, const wire::Question& question, Answer& answer) {
+void Dispatcher::adjust(const Session& session, const protocol::Question& question,
+                        Answer& answer) {
     if (!session.client || !may_write(session, question)) {
         answer.refuse(session.client ? EBADF : ENOTCONN);
         return;
     }
     // Where everything is written through, nothing comes back.
-    const bool back = (question.flags & wire::comes_back) != 0;
+    const bool back = (question.flags & protocol::comes_back) != 0;
     const int error = back && (options_.through || runs_uncaptured_)
                           ? EBUSY
                           : pool_.adjust(question.slot, question.generation,
@@ -398,7 +404,7 @@ void Desk::adjust(const Session& session, const wire::Question& question, Answer
 }
 
 // The kernel runs no program that somebody can write to.
-void Desk::run(const Session& session, const wire::Question& question, Answer& answer) {
+void Dispatcher::run(const Session& session, const protocol::Question& question, Answer& answer) {
     if (!session.client) {
         answer.refuse(ENOTCONN);
         return;
@@ -412,22 +418,22 @@ void Desk::run(const Session& session, const wire::Question& question, Answer& a
     }
 }
 
-void Desk::await_closing(Answer& answer) {
+void Dispatcher::await_closing(Answer& answer) {
     if (pool_.lets_go(*answer.program)) {
         answer.ticket = next_opening_++;
         running_[*answer.ticket] = *answer.program;
     }
 }
 
-std::vector<pool::Done> Desk::done() {
+std::vector<pool::Done> Dispatcher::done() {
     std::vector<pool::Done> done = pool_.done();
-    if (companions_) {
-        std::erase_if(done, [this](const pool::Done& one) { return companions_->took(one); });
-        for (const std::uint64_t ticket : companions_->again()) {
+    if (coherence_) {
+        std::erase_if(done, [this](const pool::Done& one) { return coherence_->took(one); });
+        for (const std::uint64_t ticket : coherence_->again()) {
             done.push_back({ticket, 0});
         }
     }
-    for (const ports::Errands::Ended& ended : openings_.ended()) {
+    for (const ports::BackgroundIo::Ended& ended : openings_.ended()) {
         --opening_;
         done.push_back({ended.ticket, 0});
     }
@@ -447,7 +453,7 @@ std::vector<pool::Done> Desk::done() {
     return done;
 }
 
-void Desk::complete(Session& session, Answer& answer, std::uint64_t ticket) {
+void Dispatcher::complete(Session& session, Answer& answer, std::uint64_t ticket) {
     if (answer.opening) {
         if (!session.client) {
             nobody_wants(ticket);
@@ -455,9 +461,9 @@ void Desk::complete(Session& session, Answer& answer, std::uint64_t ticket) {
         } else {
             coming_.erase(ticket);
             if (answer.file && !answer.admitted) {
-                knock(session, answer, ticket);
+                request_token(session, answer, ticket);
             } else {
-                enter(session, answer);
+                register_file(session, answer);
             }
         }
         if (answer.ticket || answer.reply.error != 0) {
@@ -475,7 +481,7 @@ void Desk::complete(Session& session, Answer& answer, std::uint64_t ticket) {
         answer.refuse(answer.refused);
         return;
     }
-    if (answer.outside && !companions_ && session.client) {
+    if (answer.outside && !coherence_ && session.client) {
         // Nobody opens it into the pool any more: the process need not say when it closes it.
         pool_.close(*session.client, answer.reply.slot, answer.reply.generation);
         session.writes.erase(answer.reply.slot);
@@ -494,33 +500,33 @@ void Desk::complete(Session& session, Answer& answer, std::uint64_t ticket) {
     }
 }
 
-void Desk::tell_status(Answer& answer) {
+void Dispatcher::tell_status(Answer& answer) {
     const std::string text = status(false);
     if (answer.pass(document_of(text))) {
         answer.reply.number = static_cast<std::int64_t>(text.size());
     }
 }
 
-void Desk::nobody_wants(std::uint64_t ticket) {
+void Dispatcher::nobody_wants(std::uint64_t ticket) {
     const auto found = coming_.find(ticket);
     if (found == coming_.end()) {
         return;
     }
     if (found->second.admitted) {
-        companions_->not_entered(found->second.file);
+        coherence_->not_entered(found->second.file);
     } else {
-        companions_->abandon(found->second.file, ticket);
+        coherence_->abandon(found->second.file, ticket);
     }
     coming_.erase(found);
 }
 
-void Desk::say_farewell() {
-    if (companions_) {
-        companions_->say_farewell();
+void Dispatcher::announce_shutdown() {
+    if (coherence_) {
+        coherence_->announce_shutdown();
     }
 }
 
-void Desk::leave(Session& session) {
+void Dispatcher::leave(Session& session) {
     end_of_connection(session);
     if (session.client) {
         pool_.dismiss(*session.client);
@@ -529,17 +535,17 @@ void Desk::leave(Session& session) {
     }
 }
 
-bool Desk::advance() {
+bool Dispatcher::advance() {
     bool did = passed_ && passed_->turn();
-    if (companions_) {
-        companions_->hear();  // first: others may wait for its answer
+    if (coherence_) {
+        coherence_->hear();  // first: others may wait for its answer
     }
     did = pool_.advance() || did;
-    if (companions_) {
-        did = companions_->forget() || did;  // at once: the next open may have such a slot
-        if (companions_->closes_down()) {
+    if (coherence_) {
+        did = coherence_->forget() || did;  // at once: the next open may have such a slot
+        if (coherence_->closes_down()) {
             close_down(pool::Reason::node_lost);
-            companions_->draining_all(pool_.drain_all());
+            coherence_->draining_all(pool_.drain_all());
         }
         did = passing_->turn() || did;
     }
@@ -554,4 +560,4 @@ bool Desk::advance() {
     return did;
 }
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

@@ -21,7 +21,7 @@
 #include "pool/policy/folder_rules.hpp"
 #include "pool/policy/memory_limit.hpp"
 #include "pool/protocol/messages.hpp"
-#include "storage/posix/errands.hpp"
+#include "storage/posix/background_io.hpp"
 #include "storage/uring/open.hpp"
 
 #include <cstdint>
@@ -32,9 +32,9 @@
 #include <string>
 #include <vector>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
-struct DeskOptions {
+struct DispatcherOptions {
     pool::PoolOptions pool;
     pool::MemoryLimit memory;        // that the pool shares with the programs
     std::vector<std::string> notes;  // what people are to know of these options
@@ -46,11 +46,11 @@ struct DeskOptions {
     // Of the batch job, CLOCK_REALTIME, and how long before it the pool takes nothing more.
     std::int64_t job_end_ns = pool::Deadline::never;
     std::int64_t job_margin_ns = 0;
-    // Of daemons of a job, which each have a pool; see companions.hpp.
-    registry::Node node = 0;
+    // Of daemons of a job, which each have a pool; see coherence_client.hpp.
+    tokens::Node node = 0;
     std::uint32_t nodes = 1;
-    std::uint32_t readers = 0;  // see Companions::Job
-    // Outlives the desk; null: nobody finds files by their inodes who is not connected.
+    std::uint32_t readers = 0;  // see CoherenceClient::Job
+    // Outlives the dispatcher; null: nobody finds files by their inodes who is not connected.
     pool::KnownInodes* inodes = nullptr;
 };
 
@@ -60,21 +60,21 @@ struct Clocks {
     const ports::Clock* effort = nullptr;  // processor time of this process; null: not bounded
 };
 
-class Desk {
+class Dispatcher {
 public:
     // The clocks outlive it. The calling thread is the one whose death clients see.
     // `post`, where there are other daemons, does so, too.
     // What a journal has is in its files then, or said by its notes not to be.
-    [[nodiscard]] static Result<std::unique_ptr<Desk>> make(const DeskOptions& options,
-                                                            const Clocks& clocks,
-                                                            Post* post = nullptr);
-    Desk(const Desk&) = delete;
-    Desk& operator=(const Desk&) = delete;
+    [[nodiscard]] static Result<std::unique_ptr<Dispatcher>> make(
+        const DispatcherOptions& options, const Clocks& clocks,
+        cluster::PeerTransport* post = nullptr);
+    Dispatcher(const Dispatcher&) = delete;
+    Dispatcher& operator=(const Dispatcher&) = delete;
     // Clients see that it is dead, unless end() was called.
-    ~Desk();
+    ~Dispatcher();
 
     // That of `stop` waits until the end: to bring it about is the caller's.
-    [[nodiscard]] Answer answer(Session& session, const wire::Question& question,
+    [[nodiscard]] Answer answer(Session& session, const protocol::Question& question,
                                 std::vector<OwnFd> descriptors);
     // What an answer says that waited for its ticket; it may then wait for another one.
     void complete(Session& session, Answer& answer, std::uint64_t ticket);
@@ -87,16 +87,16 @@ public:
     bool advance();
     [[nodiscard]] std::vector<pool::Done> done();
     [[nodiscard]] bool idle() const {
-        return pool_.idle() && opening_ == 0 && (!companions_ || companions_->idle()) &&
+        return pool_.idle() && opening_ == 0 && (!coherence_ || coherence_->idle()) &&
                (!passing_ || passing_->idle());
     }
     // What its log says makes no sense.
     [[nodiscard]] bool distrusts(std::uint32_t client) const { return pool_.distrusted(client); }
 
     // Tells the other daemons that this one ends.
-    void say_farewell();
+    void announce_shutdown();
     // Another daemon has died since the last call.
-    [[nodiscard]] bool bereaved() noexcept { return companions_ && companions_->somebody_died(); }
+    [[nodiscard]] bool peer_lost() noexcept { return coherence_ && coherence_->somebody_died(); }
     // No more deposits from now on.
     void close_down(pool::Reason why);
     // Closes down once, when the batch job will end. True: it was now.
@@ -127,69 +127,72 @@ public:
 private:
     static constexpr std::uint64_t first_opening = std::uint64_t{1} << 63;  // the pool's are below
 
-    Desk(Area area, CleanMemory clean, KeptJournal journal, const DeskOptions& options,
-         const Clocks& clocks, Post* post);
+    Dispatcher(SharedSegment segment, CleanMemory clean, KeptJournal journal,
+               const DispatcherOptions& options, const Clocks& clocks,
+               cluster::PeerTransport* post);
 
-    void hello(Session& session, const wire::Question& question, Answer& answer);
+    void hello(Session& session, const protocol::Question& question, Answer& answer);
     // The process goes on without the pool once all files have left it.
-    void send_away(Answer& answer, int error, const std::string& why);
+    void reject_client(Answer& answer, int error, const std::string& why);
     [[nodiscard]] bool everything_has_left();
-    void pass_log(const wire::Question& question, Answer& answer) const;
-    void pass_lent_log(const wire::Question& question, Answer& answer) const;
-    void open(Session& session, const wire::Question& question, std::vector<OwnFd> descriptors,
+    void pass_log(const protocol::Question& question, Answer& answer) const;
+    void pass_lent_log(const protocol::Question& question, Answer& answer) const;
+    void open(Session& session, const protocol::Question& question, std::vector<OwnFd> descriptors,
               Answer& answer);
-    void knock(Session& session, Answer& answer, std::uint64_t ticket);
+    void request_token(Session& session, Answer& answer, std::uint64_t ticket);
     [[nodiscard]] std::string durability_ended() const;
     [[nodiscard]] bool opens_at_once(const Opening& opening) const;
     void begin_opening(Session& session, Answer& answer);
-    void enter(Session& session, Answer& answer);
+    void register_file(Session& session, Answer& answer);
     void read_by_others(pool::OpenFile& file);
-    void turn_away(Answer& answer, int error);
-    void ask(const Session& session, const wire::Question& question, Answer& answer);
-    void settle(const Session& session, const wire::Question& question, Answer& answer);
+    void refuse_open(Answer& answer, int error);
+    void ask(const Session& session, const protocol::Question& question, Answer& answer);
+    void settle(const Session& session, const protocol::Question& question, Answer& answer);
     void settle(Answer& answer, std::uint64_t ticket);
-    void adjust(const Session& session, const wire::Question& question, Answer& answer);
-    void run(const Session& session, const wire::Question& question, Answer& answer);
+    void adjust(const Session& session, const protocol::Question& question, Answer& answer);
+    void run(const Session& session, const protocol::Question& question, Answer& answer);
     void await_closing(Answer& answer);
-    void make_room_for_uncaptured(Session& session, const wire::Question& question, Answer& answer);
+    void make_room_for_uncaptured(Session& session, const protocol::Question& question,
+                                  Answer& answer);
     void end_of_connection(Session& session);
     bool bring_back_after_uncaptured();
     void tell_status(Answer& answer);
     void pass_directory(Answer& answer) const;
 
-    Area area_;
+    SharedSegment segment_;
     pool::Directory& directory_;
     Memory memory_;
     CleanMemory clean_;
     Sleepers sleepers_;
     const ports::Clock& clock_;
     const ports::Clock& calendar_;
-    DeskOptions options_;
-    History history_;
+    DispatcherOptions options_;
+    FileStatistics history_;
     std::vector<std::uint32_t> departing_;  // clients whose logs are still needed
     std::int64_t started_ns_;
     pool::Deadline deadline_;
     std::int64_t looked_at_deadline_ns_ = 0;
     Ending ending_ = Ending::badly;
     KeptJournal journal_;
-    std::size_t told_ = 0;             // of its notes
-    bool journal_failed_ = false;      // which is among them
-    adapters::ErrandThreads errands_;  // a file system that hangs must not stop the daemon
-    adapters::ErrandThreads openings_;
+    std::size_t told_ = 0;         // of its notes
+    bool journal_failed_ = false;  // which is among them
+    adapters::BackgroundThreads
+        background_io_;  // a file system that hangs must not stop the daemon
+    adapters::BackgroundThreads openings_;
     DescriptorBudget budget_;
     std::set<std::uint64_t> local_mounts_;  // whose files nobody but this node has
     std::uint64_t next_opening_ = first_opening;
     Yielding yielding_;
     std::int64_t opening_ = 0;  // openings that are under way
     // Made behind the pool, whose files use them to their end.
-    std::optional<Companions> companions_;
-    std::optional<Passed> passed_;
+    std::optional<cluster::CoherenceClient> coherence_;
+    std::optional<cluster::PeerReadClient> passed_;
     pool::Pool pool_;
-    std::optional<Passing> passing_;
+    std::optional<cluster::PeerReadServer> passing_;
     // Files of openings that have not ended, by ticket; and whether the other daemons admitted
     // them.
     struct Coming {
-        registry::FileKey file;
+        tokens::FileKey file;
         bool admitted = false;
     };
     std::map<std::uint64_t, Coming> coming_;
@@ -202,4 +205,4 @@ private:
     std::set<std::pair<std::uint64_t, std::uint64_t>> outside_;
 };
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

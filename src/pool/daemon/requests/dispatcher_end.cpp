@@ -1,5 +1,5 @@
-// The part of the desk that has to do with ends: of the batch job, and of the daemon; and what is
-// told of it, last then.
+// The part of the dispatcher that has to do with ends: of the batch job, and of the daemon; and
+// what is told of it, last then.
 #include "foundation/base/atomics.hpp"
 #include "pool/daemon/requests/dispatcher.hpp"
 #include "pool/daemon/rescue/rescue.hpp"
@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 namespace {
 
@@ -15,17 +15,17 @@ constexpr std::int64_t deadline_look_ns = 100'000'000;
 
 }  // namespace
 
-void Desk::close_down(pool::Reason why) {
+void Dispatcher::close_down(pool::Reason why) {
     directory_.header.closing.store(1, relaxed);
     pool_.close_down(why);
 }
 
-std::uint64_t Desk::stop() {
+std::uint64_t Dispatcher::stop() {
     close_down(pool::Reason::closing);
     return pool_.drain_all();
 }
 
-bool Desk::close_before_the_job_ends() {
+bool Dispatcher::close_before_the_job_ends() {
     const std::int64_t now = clock_.now_ns();
     if (options_.job_end_ns == pool::Deadline::never ||
         directory_.header.closing.load(relaxed) != 0 ||
@@ -46,7 +46,7 @@ bool Desk::close_before_the_job_ends() {
     return passed;
 }
 
-bool Desk::drained_as_far_as_possible() const {
+bool Dispatcher::drained_as_far_as_possible() const {
     return !pool_.closing() && opening_ == 0 && pool_.all_taken() &&
            std::ranges::all_of(history_.slots(), [&](std::uint32_t slot) {
                const pool::FileSlot& file = directory_.files[slot];
@@ -58,7 +58,7 @@ bool Desk::drained_as_far_as_possible() const {
            });
 }
 
-void Desk::end(Ending ending) {
+void Dispatcher::end(Ending ending) {
     ending_ = ending;
     if (ending == Ending::well) {
         pool_.end();
@@ -68,7 +68,7 @@ void Desk::end(Ending ending) {
         std::memory_order_release);
 }
 
-std::vector<Rescued> Desk::rescue(const std::vector<std::string>& folders) {
+std::vector<Rescued> Dispatcher::rescue(const std::vector<std::string>& folders) {
     history_.look();
     RescueFolder folder{folders, calendar_.now_ns()};
     std::vector<Rescued> rescued;
@@ -97,7 +97,7 @@ std::vector<Rescued> Desk::rescue(const std::vector<std::string>& folders) {
     return rescued;
 }
 
-void Desk::finish_journal() {
+void Dispatcher::finish_journal() {
     if (journal_.writer && !pool_.finish_journal()) {
         journal_.notes.push_back("the journal " + options_.journal.folder +
                                  " is kept. The next daemon that is started with it writes what "
@@ -105,7 +105,7 @@ void Desk::finish_journal() {
     }
 }
 
-std::vector<std::string> Desk::news() {
+std::vector<std::string> Dispatcher::news() {
     for (const pool::GivenUpWrite& one : pool_.given_up()) {
         journal_.notes.push_back(
             "process " + std::to_string(one.process) + " was in the middle of a write of " +
@@ -126,13 +126,13 @@ std::vector<std::string> Desk::news() {
     return fresh;
 }
 
-std::string Desk::durability_ended() const {
+std::string Dispatcher::durability_ended() const {
     const int error = pool_.journal_error();
     return error == 0 ? std::string{}
                       : system_error(error, "write the journal " + options_.journal.folder).message;
 }
 
-std::string Desk::status(bool ended, const std::vector<Rescued>& rescued) {
+std::string Dispatcher::status(bool ended, const std::vector<Rescued>& rescued) {
     history_.look();
     const Moment moment{.now_ns = clock_.now_ns(),
                         .started_ns = started_ns_,
@@ -145,4 +145,4 @@ std::string Desk::status(bool ended, const std::vector<Rescued>& rescued) {
     return status_document(directory_, memory_, history_, moment, rescued);
 }
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

@@ -1,4 +1,5 @@
-// The part of the desk that has to do with begins: who comes, and what memory it is given to map.
+// The part of the dispatcher that has to do with begins: who comes, and what memory it is given to
+// map.
 #include "foundation/base/atomics.hpp"
 #include "pool/daemon/requests/dispatcher.hpp"
 
@@ -9,7 +10,7 @@
 #include <sys/eventfd.h>
 #include <utility>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 namespace {
 
@@ -18,13 +19,13 @@ constexpr const char* no_means =
 
 }  // namespace
 
-void Desk::pass_directory(Answer& answer) const {
-    if (answer.pass(area_.for_reading())) {
+void Dispatcher::pass_directory(Answer& answer) const {
+    if (answer.pass(segment_.for_reading())) {
         answer.reply.number = static_cast<std::int64_t>(sizeof(pool::Directory));
     }
 }
 
-void Desk::hello(Session& session, const wire::Question& question, Answer& answer) {
+void Dispatcher::hello(Session& session, const protocol::Question& question, Answer& answer) {
     if (session.client) {
         answer.refuse(EALREADY);
         return;
@@ -33,20 +34,20 @@ void Desk::hello(Session& session, const wire::Question& question, Answer& answe
     OwnFd client_bell{bell.valid() ? ::fcntl(bell.get(), F_DUPFD_CLOEXEC, 0) : -1};
     Result<pool::Log> log = memory_.prepare();
     if (!client_bell.valid() || !log) {
-        send_away(answer, log ? EMFILE : errno_of(log.error()), no_means);
+        reject_client(answer, log ? EMFILE : errno_of(log.error()), no_means);
         return;
     }
     const auto process = session.process() > 0 ? session.process() : question.number;
     const auto client = pool_.admit(static_cast<std::uint64_t>(process), *log);
     if (!client) {
         memory_.discard();
-        if (!departing_.empty() && (question.flags & wire::last_try) == 0) {
+        if (!departing_.empty() && (question.flags & protocol::last_try) == 0) {
             answer.refuse(EAGAIN);  // a place comes free once what a program left is drained
             return;
         }
-        send_away(answer, EUSERS,
-                  "More than " + std::to_string(pool::clients_max) +
-                      " processes use the pool at a time.");
+        reject_client(answer, EUSERS,
+                      "More than " + std::to_string(pool::clients_max) +
+                          " processes use the pool at a time.");
         return;
     }
     memory_.assign(*client);
@@ -54,40 +55,40 @@ void Desk::hello(Session& session, const wire::Question& question, Answer& answe
     session.bell = std::move(bell);
     answer.reply.client = *client;
     pass_directory(answer);
-    if (answer.reply.error == 0 && answer.pass(memory_.area(*client).for_writing())) {
+    if (answer.reply.error == 0 && answer.pass(memory_.segment(*client).for_writing())) {
         answer.descriptors.push_back(std::move(client_bell));
-        if (clean_.area().made()) {
-            answer.pass(clean_.area().for_reading());
+        if (clean_.segment().made()) {
+            answer.pass(clean_.segment().for_reading());
         }
     }
     if (answer.reply.error != 0) {
         leave(session);
-        send_away(answer, answer.reply.error, no_means);
+        reject_client(answer, answer.reply.error, no_means);
     }
 }
 
-void Desk::pass_log(const wire::Question& question, Answer& answer) const {
+void Dispatcher::pass_log(const protocol::Question& question, Answer& answer) const {
     const auto client = static_cast<std::uint32_t>(question.number);
-    const Area& area = memory_.area(client);
+    const SharedSegment& segment = memory_.segment(client);
     answer.reply.client = client;
-    if (!area.made()) {
+    if (!segment.made()) {
         answer.refuse(ENOENT);
         return;
     }
-    answer.pass(area.for_reading());
+    answer.pass(segment.for_reading());
 }
 
-void Desk::pass_lent_log(const wire::Question& question, Answer& answer) const {
-    const Area* const area = memory_.lent(question.group);
-    if (area == nullptr || !area->made()) {
+void Dispatcher::pass_lent_log(const protocol::Question& question, Answer& answer) const {
+    const SharedSegment* const segment = memory_.lent(question.group);
+    if (segment == nullptr || !segment->made()) {
         answer.refuse(ENOENT);
         return;
     }
-    answer.pass(area->for_writing());
+    answer.pass(segment->for_writing());
 }
 
 // It would not see what is in the pool, and would write past it: so nothing may be there.
-void Desk::send_away(Answer& answer, int error, const std::string& why) {
+void Dispatcher::reject_client(Answer& answer, int error, const std::string& why) {
     if (directory_.header.closing.load(relaxed) == 0) {
         close_down(pool::Reason::full);
         journal_.notes.push_back(why + " From now on all is written through.");
@@ -98,7 +99,7 @@ void Desk::send_away(Answer& answer, int error, const std::string& why) {
 }
 
 // But for what cannot be drained.
-bool Desk::everything_has_left() {
+bool Dispatcher::everything_has_left() {
     history_.look();
     return std::ranges::all_of(history_.slots(), [this](std::uint32_t slot) {
         const pool::FileSlot& file = directory_.files[slot];
@@ -108,4 +109,4 @@ bool Desk::everything_has_left() {
     });
 }
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

@@ -1,17 +1,17 @@
-// The part of the desk that has to do with programs that nobody captures: all files leave before
-// one begins, and come back when the last one has ended.
+// The part of the dispatcher that has to do with programs that nobody captures: all files leave
+// before one begins, and come back when the last one has ended.
 #include "foundation/base/atomics.hpp"
 #include "pool/daemon/requests/dispatcher.hpp"
 
 #include <cerrno>
 #include <string>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 // The answer waits until nothing is in the pool that the program would miss.
-void Desk::make_room_for_uncaptured(Session& session, const wire::Question& question,
-                                    Answer& answer) {
-    if ((question.flags & wire::not_started) != 0) {
+void Dispatcher::make_room_for_uncaptured(Session& session, const protocol::Question& question,
+                                          Answer& answer) {
+    if ((question.flags & protocol::not_started) != 0) {
         uncaptured_.forget(session.process());
         return;
     }
@@ -28,7 +28,7 @@ void Desk::make_room_for_uncaptured(Session& session, const wire::Question& ques
     }
     // A number means the same here only where both see the same processes.
     const std::int64_t itself = session.process();
-    const bool is_itself = (question.flags & wire::itself) != 0;
+    const bool is_itself = (question.flags & protocol::itself) != 0;
     const bool same_numbers = question.inode == static_cast<std::uint64_t>(itself);
     if (itself > 0 && (is_itself || (same_numbers && question.number > 0))) {
         uncaptured_.watch(is_itself ? itself : question.number);
@@ -43,7 +43,7 @@ void Desk::make_room_for_uncaptured(Session& session, const wire::Question& ques
     sent_away_.push_back(*answer.ticket);
 }
 
-void Desk::end_of_connection(Session& session) {
+void Dispatcher::end_of_connection(Session& session) {
     if (session.uncaptured) {
         session.uncaptured = false;
         uncaptured_.disconnected();
@@ -51,7 +51,7 @@ void Desk::end_of_connection(Session& session) {
 }
 
 // Those that are still being drained come back later.
-bool Desk::bring_back_after_uncaptured() {
+bool Dispatcher::bring_back_after_uncaptured() {
     if (!runs_uncaptured_ || !sent_away_.empty() || !uncaptured_.all_have_ended()) {
         return false;
     }
@@ -70,4 +70,4 @@ bool Desk::bring_back_after_uncaptured() {
     return true;
 }
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

@@ -22,7 +22,7 @@
 #include <sys/vfs.h>
 #include <utility>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 namespace {
 
@@ -143,7 +143,7 @@ pool::Access access_of(const OwnFd& received, bool writes) {
     return (flags & O_ACCMODE) == O_RDWR ? pool::Access::both : pool::Access::write;
 }
 
-Result<pool::OpenFile> open_again(const OwnFd& received, const Wish& wish,
+Result<pool::OpenFile> open_again(const OwnFd& received, const OpenWish& wish,
                                   adapters::Preference preference) {
     struct stat found{};
     const int flags = ::fcntl(received.get(), F_GETFL);
@@ -237,4 +237,4 @@ bool Opening::over_within(std::chrono::nanoseconds time, Yielding& yielding) {
     return news_.wait_for(lock, time, over);
 }
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

@@ -16,9 +16,9 @@
 #include <string>
 #include <utility>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
-struct Wish {
+struct OpenWish {
     std::string path;  // for messages
     pool::Access access = pool::Access::read;
     // What is acknowledged is to outlive the node: so must the name of a file that was just made.
@@ -33,13 +33,13 @@ struct Wish {
 // The same inode as the received descriptor's, whatever the path says by now. Fails where it is no
 // plain file (EINVAL), where the client asks for writing and its descriptor may not (EBADF), and
 // where the daemon cannot write to it although the client can.
-[[nodiscard]] Result<pool::OpenFile> open_again(const OwnFd& received, const Wish& wish,
+[[nodiscard]] Result<pool::OpenFile> open_again(const OwnFd& received, const OpenWish& wish,
                                                 adapters::Preference preference);
 
 // The same, done by another thread where a file system may hang at this, too.
 class Opening {
 public:
-    Opening(OwnFd received, Wish wish, adapters::Preference preference) noexcept
+    Opening(OwnFd received, OpenWish wish, adapters::Preference preference) noexcept
         : received_{std::move(received)}, wish_{std::move(wish)}, preference_{preference} {}
 
     // Which mount of this node the received descriptor belongs to; 0: it cannot be told. Not while
@@ -57,7 +57,7 @@ public:
 
 private:
     OwnFd received_;
-    Wish wish_;
+    OpenWish wish_;
     adapters::Preference preference_;
     std::mutex mutex_;
     std::condition_variable news_;
@@ -66,4 +66,4 @@ private:
     std::uint64_t mount_ = 0;                     // the same; of what was received
 };
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 void UncapturedPrograms::watch(std::int64_t process) {
     OwnFd fd{static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(process), 0U))};
@@ -28,4 +28,4 @@ bool UncapturedPrograms::all_have_ended() {
     return connections_ == 0 && processes_.empty();
 }
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 class UncapturedPrograms {
 public:
@@ -35,4 +35,4 @@ private:
     std::vector<Watched> processes_;
 };
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

@@ -6,14 +6,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace forebay::server {
+namespace forebay::daemon {
 namespace {
 
 using check::question;
 using check::World;
 
-wire::Question about(const std::string& program, std::int64_t process = 0) {
-    wire::Question asked = question(wire::Ask::uncaptured, process);
+protocol::Question about(const std::string& program, std::int64_t process = 0) {
+    protocol::Question asked = question(protocol::Ask::uncaptured, process);
     asked.inode = static_cast<std::uint64_t>(::getpid());
     program.copy(asked.path.data(), asked.path.size() - 1);
     return asked;
@@ -22,9 +22,9 @@ wire::Question about(const std::string& program, std::int64_t process = 0) {
 // A client with one file.
 struct Client {
     explicit Client(World& world) : socket{world.connect()} {
-        EXPECT_TRUE(world.ask(socket, question(wire::Ask::hello, ::getpid())));
+        EXPECT_TRUE(world.ask(socket, question(protocol::Ask::hello, ::getpid())));
         const std::string path = world.folder.path("file");
-        const auto opened = world.ask(socket, check::question_to_open(path, wire::for_writing),
+        const auto opened = world.ask(socket, check::question_to_open(path, protocol::for_writing),
                                       check::one(check::open_file(path, O_RDWR | O_CREAT)));
         EXPECT_TRUE(opened);
         slot = opened->reply.slot;
@@ -100,10 +100,10 @@ TEST(Uncaptured, WhatWasNotStartedIsNotWaitedFor) {
     World world;
     const Client client{world};
     OwnFd program = world.connect();
-    wire::Question itself = about("x");
-    itself.flags = wire::itself;  // this process, which does not end
+    protocol::Question itself = about("x");
+    itself.flags = protocol::itself;  // this process, which does not end
     ASSERT_TRUE(world.ask(program, itself));
-    itself.flags = wire::not_started;
+    itself.flags = protocol::not_started;
     ASSERT_TRUE(world.ask(program, itself));
     program = OwnFd{};
     EXPECT_TRUE(comes_back(world, client));
@@ -124,8 +124,8 @@ TEST(Uncaptured, WhatElseKeepsAFileOutStays) {
     const Client client{world};
     OwnFd program = world.connect();
     ASSERT_TRUE(world.ask(program, about("x")));
-    wire::Question leave =
-        question(wire::Ask::leave, static_cast<std::int64_t>(pool::Reason::mapped));
+    protocol::Question leave =
+        question(protocol::Ask::leave, static_cast<std::int64_t>(pool::Reason::mapped));
     leave.slot = client.slot;
     leave.generation = world.server().directory().files[client.slot].generation.load();
     ASSERT_TRUE(world.ask(client.socket, leave));
@@ -152,7 +152,7 @@ TEST(Uncaptured, WhoIsNotConnectedSeesWhichInodesTheDaemonMayKnow) {
     EXPECT_EQ(inodes.format.load(), pool::format);
     EXPECT_TRUE(inodes.may_have(file.device.load(), file.inode.load()));
     EXPECT_FALSE(inodes.may_have(file.device.load(), file.inode.load() + 1));
-    wire::Question close = question(wire::Ask::close);
+    protocol::Question close = question(protocol::Ask::close);
     close.slot = client.slot;
     close.generation = file.generation.load();
     ASSERT_TRUE(world.ask(client.socket, close));
@@ -162,4 +162,4 @@ TEST(Uncaptured, WhoIsNotConnectedSeesWhichInodesTheDaemonMayKnow) {
 }
 
 }  // namespace
-}  // namespace forebay::server
+}  // namespace forebay::daemon

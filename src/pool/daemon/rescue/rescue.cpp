@@ -17,7 +17,7 @@
 #include <string_view>
 #include <unistd.h>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 namespace {
 
@@ -138,14 +138,14 @@ std::vector<Run> bytes_of(const pool::Directory& directory, const Memory& memory
     std::vector<Run> runs;
     for (const pool::Deposit& one : deposits) {
         const std::size_t within = one.position % pool::block_bytes;
-        if (one.client >= pool::clients_max || !memory.area(one.client).made() ||
+        if (one.client >= pool::clients_max || !memory.segment(one.client).made() ||
             within + one.extent.length.size() > pool::block_bytes) {
             continue;
         }
         const std::uint64_t number = one.position / pool::block_bytes % pool::blocks_max;
         const std::uint32_t block =
             pool::block_of(directory.leases[one.client][number].load(relaxed));
-        const pool::Log log{memory.area(one.client).base()};
+        const pool::Log log{memory.segment(one.client).base()};
         const std::byte* const at = log.block(block) + within;
         runs.push_back({one.extent.begin.bytes(), {at, one.extent.length.size()}});
     }
@@ -210,4 +210,4 @@ Rescued RescueFolder::keep(const RescueOf& file, std::span<const Run> runs) {
     return rescued;
 }
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

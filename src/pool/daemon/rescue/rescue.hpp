@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 // Bytes of a file that lie together in memory.
 struct Run {
@@ -61,4 +61,4 @@ private:
     int files_ = 0;
 };
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

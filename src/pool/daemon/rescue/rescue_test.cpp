@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <iterator>
 
-namespace forebay::server {
+namespace forebay::daemon {
 namespace {
 
 using check::Folder;
@@ -44,8 +44,8 @@ TEST(Rescue, AFileHasAHeaderAndItsRuns) {
     const Folder folder;
     const Lost lost;
     RescueFolder rescue{{folder.name()}, 77};
-    const std::array runs{server::Run{5, bytes_of_text("abc")},
-                          server::Run{std::int64_t{1} << 33, bytes_of_text("123456789")}};
+    const std::array runs{daemon::Run{5, bytes_of_text("abc")},
+                          daemon::Run{std::int64_t{1} << 33, bytes_of_text("123456789")}};
     const Rescued kept = rescue.keep(rescue_of(lost.slot), runs);
     EXPECT_EQ(kept.problem, "");
     EXPECT_EQ(kept.bytes, 12);
@@ -73,7 +73,7 @@ TEST(Rescue, AFileHasAHeaderAndItsRuns) {
 TEST(Rescue, TriesFoldersInTheirOrderAndSaysWhenThereIsNone) {
     const Folder folder;
     const Lost lost;
-    const std::array runs{server::Run{0, bytes_of_text("abc")}};
+    const std::array runs{daemon::Run{0, bytes_of_text("abc")}};
     RescueFolder second{{"/proc", folder.name()}, 77};
     EXPECT_THAT(second.keep(rescue_of(lost.slot), runs).file, StartsWith(folder.name()));
     EXPECT_THAT(second.keep(rescue_of(lost.slot), runs).file, HasSubstr("/2-out.nc"));
@@ -95,4 +95,4 @@ TEST(Rescue, NameOfARescueFileSteersNoTerminal) {
 }
 
 }  // namespace
-}  // namespace forebay::server
+}  // namespace forebay::daemon

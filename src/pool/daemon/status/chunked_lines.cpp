@@ -1,11 +1,11 @@
-// See parts.hpp. By base64, so that nobody need know where a character or an escape ends.
+// See chunked_lines.hpp. By base64, so that nobody need know where a character or an escape ends.
 #include "pool/daemon/status/chunked_lines.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <sodium.h>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 namespace {
 
@@ -34,4 +34,4 @@ std::vector<std::string> in_parts(std::uint32_t node, std::string_view line) {
     return parts;
 }
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 // Lines of JSON (forebay.pool.part/1, schema/pool.md), each below 1000 bytes and without its end.
 [[nodiscard]] std::vector<std::string> in_parts(std::uint32_t node, std::string_view line);
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

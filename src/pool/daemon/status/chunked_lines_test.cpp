@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace forebay::server {
+namespace forebay::daemon {
 namespace {
 
 TEST(Parts, AreShortLinesThatSayHowManyThereAre) {
@@ -28,4 +28,4 @@ TEST(Parts, AreBase64) {
 }
 
 }  // namespace
-}  // namespace forebay::server
+}  // namespace forebay::daemon

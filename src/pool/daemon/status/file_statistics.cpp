@@ -1,4 +1,4 @@
-// See history.hpp.
+// See file_statistics.hpp.
 #include "pool/daemon/status/file_statistics.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -10,7 +10,7 @@
 #include <string_view>
 #include <utility>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 namespace {
 
@@ -51,24 +51,24 @@ pool::Reason first_of(pool::Reason before, pool::Reason later) noexcept {
     return says_why(before) || later == pool::Reason::none ? before : later;
 }
 
-// `later` came after all that `story` tells.
-void add_story(const FileStory& later, FileStory& story) {
-    const FileStory before = std::exchange(story, later);
-    story.reason = first_of(before.reason, later.reason);
-    story.error = later.error == 0 ? before.error : later.error;
-    story.waited_ns += before.waited_ns;
-    story.high = std::max(later.high, before.high);
-    story.taken += before.taken;
-    story.drained += before.drained;
-    story.storage_ns += before.storage_ns;
-    story.storage_bytes += before.storage_bytes;
-    story.requests += before.requests;
-    story.times += before.times;
+// `later` came after all that `replay_plan` tells.
+void add_story(const FileStory& later, FileStory& replay_plan) {
+    const FileStory before = std::exchange(replay_plan, later);
+    replay_plan.reason = first_of(before.reason, later.reason);
+    replay_plan.error = later.error == 0 ? before.error : later.error;
+    replay_plan.waited_ns += before.waited_ns;
+    replay_plan.high = std::max(later.high, before.high);
+    replay_plan.taken += before.taken;
+    replay_plan.drained += before.drained;
+    replay_plan.storage_ns += before.storage_ns;
+    replay_plan.storage_bytes += before.storage_bytes;
+    replay_plan.requests += before.requests;
+    replay_plan.times += before.times;
 }
 
 }  // namespace
 
-std::shared_ptr<Meter> History::meter_of(const ports::Identity& identity) const {
+std::shared_ptr<Meter> FileStatistics::meter_of(const ports::Identity& identity) const {
     for (const auto& [slot, known] : known_) {
         if (known.identity == identity &&
             directory_.files[slot].generation.load(relaxed) == known.generation) {
@@ -78,8 +78,8 @@ std::shared_ptr<Meter> History::meter_of(const ports::Identity& identity) const 
     return std::make_shared<Meter>();
 }
 
-void History::opened(std::uint32_t slot, const ports::Identity& identity,
-                     std::shared_ptr<Meter> meter) {
+void FileStatistics::opened(std::uint32_t slot, const ports::Identity& identity,
+                            std::shared_ptr<Meter> meter) {
     const pool::FileSlot& file = directory_.files[slot];
     Known& known = known_[slot];
     if (!known.meter || known.generation != file.generation.load(relaxed)) {
@@ -87,35 +87,35 @@ void History::opened(std::uint32_t slot, const ports::Identity& identity,
         known = {.generation = file.generation.load(relaxed),
                  .identity = identity,
                  .meter = std::move(meter),
-                 .story = {.path = std::string{path}, .times = 1}};
+                 .replay_plan = {.path = std::string{path}, .times = 1}};
     }
     look(slot, known);
 }
 
-void History::look(std::uint32_t slot, Known& known) const {
+void FileStatistics::look(std::uint32_t slot, Known& known) const {
     const pool::FileSlot& file = directory_.files[slot];
-    FileStory& story = known.story;
-    story.state = file.state.load(relaxed);
-    story.taken = std::max(story.taken, file.taken.load(relaxed));
-    story.drained = std::max(story.drained, file.drained.load(relaxed));
-    story.waited_ns = known.asked_ns + file.waited_ns.load(relaxed);
-    story.window = file.window.load(relaxed);
-    story.high = std::max(story.high, file.high.load(relaxed));
-    story.extents = file.extents.load(relaxed);
+    FileStory& replay_plan = known.replay_plan;
+    replay_plan.state = file.state.load(relaxed);
+    replay_plan.taken = std::max(replay_plan.taken, file.taken.load(relaxed));
+    replay_plan.drained = std::max(replay_plan.drained, file.drained.load(relaxed));
+    replay_plan.waited_ns = known.asked_ns + file.waited_ns.load(relaxed);
+    replay_plan.window = file.window.load(relaxed);
+    replay_plan.high = std::max(replay_plan.high, file.high.load(relaxed));
+    replay_plan.extents = file.extents.load(relaxed);
     const pool::Reason reason = file.reason.load(relaxed);
     const int error = file.error.load(relaxed);
-    story.reason = reason == pool::Reason::none ? story.reason : reason;
-    story.error = error == 0 ? story.error : error;
+    replay_plan.reason = reason == pool::Reason::none ? replay_plan.reason : reason;
+    replay_plan.error = error == 0 ? replay_plan.error : error;
 }
 
-void History::waited(std::uint32_t slot, std::int64_t ns) {
+void FileStatistics::waited(std::uint32_t slot, std::int64_t ns) {
     const auto found = known_.find(slot);
     if (found != known_.end()) {
         found->second.asked_ns += ns;
     }
 }
 
-void History::look() {
+void FileStatistics::look() {
     for (auto at = known_.begin(); at != known_.end();) {
         auto& [slot, known] = *at;
         const pool::FileSlot& file = directory_.files[slot];
@@ -129,20 +129,20 @@ void History::look() {
         if (is_free && generation == known.generation + 1) {
             look(slot, known);  // what is told of it stays until another file has the slot
         }
-        known.story.state = pool::FileState::free;
-        known.story.drained = known.story.taken;  // only then is a file forgotten
-        known.story.extents = 0;
-        add_meter(*known.meter, 0, known.story);
-        if (ended_.size() >= stories_max && !ended_.contains(known.story.path)) {
+        known.replay_plan.state = pool::FileState::free;
+        known.replay_plan.drained = known.replay_plan.taken;  // only then is a file forgotten
+        known.replay_plan.extents = 0;
+        add_meter(*known.meter, 0, known.replay_plan);
+        if (ended_.size() >= stories_max && !ended_.contains(known.replay_plan.path)) {
             ++dropped_;
         } else {
-            add_story(known.story, ended_[known.story.path]);
+            add_story(known.replay_plan, ended_[known.replay_plan.path]);
         }
         at = known_.erase(at);
     }
 }
 
-std::vector<std::uint32_t> History::slots() const {
+std::vector<std::uint32_t> FileStatistics::slots() const {
     std::vector<std::uint32_t> slots;
     slots.reserve(known_.size());
     for (const auto& [slot, known] : known_) {
@@ -151,21 +151,21 @@ std::vector<std::uint32_t> History::slots() const {
     return slots;
 }
 
-std::vector<FileStory> History::stories(std::int64_t now_ns) const {
+std::vector<FileStory> FileStatistics::replay_plans(std::int64_t now_ns) const {
     std::map<std::string, FileStory> all = ended_;
     for (const auto& [slot, known] : known_) {
-        FileStory story = known.story;
-        story.oldest_ns = now_ns - oldest_of(directory_, directory_.files[slot], now_ns);
-        add_meter(*known.meter, now_ns, story);
-        story.silent_ns = silent_ns(*known.meter, now_ns);
-        add_story(story, all[story.path]);
+        FileStory replay_plan = known.replay_plan;
+        replay_plan.oldest_ns = now_ns - oldest_of(directory_, directory_.files[slot], now_ns);
+        add_meter(*known.meter, now_ns, replay_plan);
+        replay_plan.silent_ns = silent_ns(*known.meter, now_ns);
+        add_story(replay_plan, all[replay_plan.path]);
     }
-    std::vector<FileStory> stories;
-    stories.reserve(all.size());
-    for (auto& [path, story] : all) {
-        stories.push_back(std::move(story));
+    std::vector<FileStory> replay_plans;
+    replay_plans.reserve(all.size());
+    for (auto& [path, replay_plan] : all) {
+        replay_plans.push_back(std::move(replay_plan));
     }
-    return stories;
+    return replay_plans;
 }
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 // One file, by its path: all times that it was known to the pool together.
 struct FileStory {
@@ -37,25 +37,25 @@ struct FileStory {
     [[nodiscard]] std::int64_t outstanding() const noexcept { return taken - drained; }
 };
 
-class History {
+class FileStatistics {
 public:
     // Stories of files that are closed; of more than these only the newest are kept.
     static constexpr std::size_t stories_max = 10000;
 
-    explicit History(const pool::Directory& directory) : directory_{directory} {}
+    explicit FileStatistics(const pool::Directory& directory) : directory_{directory} {}
 
     // The meter of a file that is about to be opened: the one it has, if it is known.
     [[nodiscard]] std::shared_ptr<Meter> meter_of(const ports::Identity& identity) const;
     void opened(std::uint32_t slot, const ports::Identity& identity, std::shared_ptr<Meter> meter);
     // Somebody waited for what was asked of the file.
     void waited(std::uint32_t slot, std::int64_t ns);
-    // Ends the stories of files that the pool has forgotten. Before a slot gets another file, this
-    // must have been called.
+    // Ends the replay_plans of files that the pool has forgotten. Before a slot gets another file,
+    // this must have been called.
     void look();
     // Slots of files that are known.
     [[nodiscard]] std::vector<std::uint32_t> slots() const;
-    [[nodiscard]] std::vector<FileStory> stories(std::int64_t now_ns) const;
-    // Files whose stories were not kept.
+    [[nodiscard]] std::vector<FileStory> replay_plans(std::int64_t now_ns) const;
+    // Files whose replay_plans were not kept.
     [[nodiscard]] std::int64_t dropped() const noexcept { return dropped_; }
 
 private:
@@ -63,7 +63,7 @@ private:
         std::uint32_t generation = 0;
         ports::Identity identity;
         std::shared_ptr<Meter> meter;  // shared with the file's storages
-        FileStory story;
+        FileStory replay_plan;
         std::int64_t asked_ns = 0;  // of those who waited for something that they had asked
     };
     void look(std::uint32_t slot, Known& known) const;
@@ -74,4 +74,4 @@ private:
     std::int64_t dropped_ = 0;
 };
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

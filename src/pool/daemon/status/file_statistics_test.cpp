@@ -5,14 +5,14 @@
 
 #include <gtest/gtest.h>
 
-namespace forebay::server {
+namespace forebay::daemon {
 namespace {
 
 class HistoryTest : public testing::Test {
 protected:
     HistoryTest()
-        : area_{*Area::make("test", sizeof(pool::Directory), Writers::daemon)},
-          directory{*reinterpret_cast<pool::Directory*>(area_.base())} {}
+        : segment_{*SharedSegment::make("test", sizeof(pool::Directory), Writers::daemon)},
+          directory{*reinterpret_cast<pool::Directory*>(segment_.base())} {}
 
     pool::FileSlot& known(std::uint32_t slot, std::uint32_t generation, const std::string& path) {
         pool::FileSlot& file = directory.files[slot];
@@ -32,14 +32,14 @@ protected:
     }
 
 private:
-    Area area_;
+    SharedSegment segment_;
 
 protected:
     pool::Directory& directory;
 };
 
 TEST_F(HistoryTest, AddsUpTheTimesThatAFileWasKnown) {
-    History history{directory};
+    FileStatistics history{directory};
     for (std::uint32_t generation = 0; generation <= 2; ++generation) {
         history.look();
         pool::FileSlot& file = known(7, generation, "/a");
@@ -52,32 +52,32 @@ TEST_F(HistoryTest, AddsUpTheTimesThatAFileWasKnown) {
     }
     history.look();
     EXPECT_TRUE(history.slots().empty());
-    const auto stories = history.stories(0);
-    ASSERT_EQ(stories.size(), 1U);
-    EXPECT_EQ(stories[0].path, "/a");
-    EXPECT_EQ(stories[0].taken, 300);
-    EXPECT_EQ(stories[0].storage_ns, 15);
-    EXPECT_EQ(stories[0].times, 3);
-    EXPECT_EQ(stories[0].state, pool::FileState::free);
+    const auto replay_plans = history.replay_plans(0);
+    ASSERT_EQ(replay_plans.size(), 1U);
+    EXPECT_EQ(replay_plans[0].path, "/a");
+    EXPECT_EQ(replay_plans[0].taken, 300);
+    EXPECT_EQ(replay_plans[0].storage_ns, 15);
+    EXPECT_EQ(replay_plans[0].times, 3);
+    EXPECT_EQ(replay_plans[0].state, pool::FileState::free);
 }
 
 TEST_F(HistoryTest, ASlotThatIsAnotherFilesEndsTheStoryOfTheFirst) {
-    History history{directory};
+    FileStatistics history{directory};
     known(0, 1, "/a").taken = 10;
     history.opened(0, {1, 1}, history.meter_of({1, 1}));
     known(0, 2, "/b").taken = 20;
     history.look();
     history.opened(0, {1, 2}, history.meter_of({1, 2}));
-    const auto stories = history.stories(0);
-    ASSERT_EQ(stories.size(), 2U);
-    EXPECT_EQ(stories[0].taken, 10);
-    EXPECT_EQ(stories[0].outstanding(), 0) << "what is forgotten was drained";
-    EXPECT_EQ(stories[1].path, "/b");
-    EXPECT_EQ(stories[1].outstanding(), 20);
+    const auto replay_plans = history.replay_plans(0);
+    ASSERT_EQ(replay_plans.size(), 2U);
+    EXPECT_EQ(replay_plans[0].taken, 10);
+    EXPECT_EQ(replay_plans[0].outstanding(), 0) << "what is forgotten was drained";
+    EXPECT_EQ(replay_plans[1].path, "/b");
+    EXPECT_EQ(replay_plans[1].outstanding(), 20);
 }
 
 TEST_F(HistoryTest, AFileThatIsOpenedAgainKeepsItsMeter) {
-    History history{directory};
+    FileStatistics history{directory};
     known(3, 1, "/a");
     const auto meter = history.meter_of({1, 1});
     history.opened(3, {1, 1}, meter);
@@ -86,7 +86,7 @@ TEST_F(HistoryTest, AFileThatIsOpenedAgainKeepsItsMeter) {
 }
 
 TEST_F(HistoryTest, RemembersWhyAFileLeftAndWhatWentWrong) {
-    History history{directory};
+    FileStatistics history{directory};
     pool::FileSlot& file = known(3, 1, "/a");
     history.opened(3, {1, 1}, history.meter_of({1, 1}));
     file.reason = pool::Reason::mapped;
@@ -94,17 +94,17 @@ TEST_F(HistoryTest, RemembersWhyAFileLeftAndWhatWentWrong) {
     history.look();
     forget(file);
     history.look();
-    const auto stories = history.stories(0);
-    ASSERT_EQ(stories.size(), 1U);
-    EXPECT_EQ(stories[0].reason, pool::Reason::mapped);
-    EXPECT_EQ(stories[0].error, ENOSPC);
+    const auto replay_plans = history.replay_plans(0);
+    ASSERT_EQ(replay_plans.size(), 1U);
+    EXPECT_EQ(replay_plans[0].reason, pool::Reason::mapped);
+    EXPECT_EQ(replay_plans[0].error, ENOSPC);
 }
 
 // A disk was full, and what was told was that a byte had been appended later.
 TEST_F(HistoryTest, ALaterReasonDoesNotHideTheFirst) {
     using enum pool::Reason;
     const auto told = [this](std::initializer_list<pool::Reason> reasons) {
-        History history{directory};
+        FileStatistics history{directory};
         std::uint32_t generation = 0;
         for (const pool::Reason reason : reasons) {
             pool::FileSlot& file = known(3, ++generation, "/a");
@@ -115,7 +115,7 @@ TEST_F(HistoryTest, ALaterReasonDoesNotHideTheFirst) {
             forget(file);
             history.look();
         }
-        return history.stories(0).at(0).reason;
+        return history.replay_plans(0).at(0).reason;
     };
     EXPECT_EQ(told({no_room, append}), no_room);
     EXPECT_EQ(told({none, no_room, none, append, none}), no_room);
@@ -126,4 +126,4 @@ TEST_F(HistoryTest, ALaterReasonDoesNotHideTheFirst) {
 }
 
 }  // namespace
-}  // namespace forebay::server
+}  // namespace forebay::daemon

@@ -1,4 +1,4 @@
-// See shape.hpp.
+// See layout_check_document.hpp.
 #include "pool/daemon/status/layout_check_document.hpp"
 
 #include "pool/protocol/directory.hpp"
@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <nlohmann/json.hpp>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 std::string directory_shape() {
     using pool::FileSlot;
@@ -25,4 +25,4 @@ std::string directory_shape() {
     return shape.dump();
 }
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

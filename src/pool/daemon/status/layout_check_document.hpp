@@ -4,8 +4,8 @@
 
 #include <string>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 [[nodiscard]] std::string directory_shape();
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 std::int64_t busy_ns(const Meter& meter, std::int64_t now_ns) noexcept {
     return meter.busy_ns + (meter.in_flight > 0 ? now_ns - meter.since_ns : 0);
@@ -59,4 +59,4 @@ Result<void> MeteredStorage::sync() {
     return done;
 }
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 struct Meter {
     std::int64_t requests = 0;
@@ -52,4 +52,4 @@ private:
     const ports::Clock& clock_;
 };
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

@@ -6,7 +6,7 @@
 #include <deque>
 #include <gtest/gtest.h>
 
-namespace forebay::server {
+namespace forebay::daemon {
 namespace {
 
 class ByHand final : public ports::Clock {
@@ -78,4 +78,4 @@ TEST(MeteredStorage, CountsTimeInWhichAnythingIsUnderWayOnce) {
 }
 
 }  // namespace
-}  // namespace forebay::server
+}  // namespace forebay::daemon

@@ -8,7 +8,7 @@
 #include <system_error>
 #include <unistd.h>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 namespace {
 
@@ -63,28 +63,28 @@ std::string text_of_error(int error) {
     return error == 0 ? "" : std::generic_category().message(error);
 }
 
-Json json_of(const FileStory& story) {
-    const double storage = seconds(story.storage_ns);
-    const double rate = storage > 0 ? static_cast<double>(story.storage_bytes) / storage : 0;
-    return {{"path", story.path},
-            {"state", name_of(story.state)},
-            {"reason", name_of(story.reason)},
-            {"error", story.error},
-            {"error_text", text_of_error(story.error)},
-            {"taken", story.taken},
-            {"drained", story.drained},
-            {"outstanding", story.outstanding()},
-            {"window", story.window},
-            {"high", story.high},
-            {"extents", story.extents},
-            {"oldest_seconds", seconds(story.oldest_ns)},
-            {"silent_seconds", seconds(story.silent_ns)},
-            {"waited_seconds", seconds(story.waited_ns)},
+Json json_of(const FileStory& replay_plan) {
+    const double storage = seconds(replay_plan.storage_ns);
+    const double rate = storage > 0 ? static_cast<double>(replay_plan.storage_bytes) / storage : 0;
+    return {{"path", replay_plan.path},
+            {"state", name_of(replay_plan.state)},
+            {"reason", name_of(replay_plan.reason)},
+            {"error", replay_plan.error},
+            {"error_text", text_of_error(replay_plan.error)},
+            {"taken", replay_plan.taken},
+            {"drained", replay_plan.drained},
+            {"outstanding", replay_plan.outstanding()},
+            {"window", replay_plan.window},
+            {"high", replay_plan.high},
+            {"extents", replay_plan.extents},
+            {"oldest_seconds", seconds(replay_plan.oldest_ns)},
+            {"silent_seconds", seconds(replay_plan.silent_ns)},
+            {"waited_seconds", seconds(replay_plan.waited_ns)},
             {"storage_seconds", storage},
-            {"storage_bytes", story.storage_bytes},
-            {"requests", story.requests},
+            {"storage_bytes", replay_plan.storage_bytes},
+            {"requests", replay_plan.requests},
             {"rate", rate},
-            {"times", story.times}};
+            {"times", replay_plan.times}};
 }
 
 Json json_of(const Rescued& one) {
@@ -95,7 +95,7 @@ Json json_of(const Rescued& one) {
 }  // namespace
 
 std::string status_document(const pool::Directory& directory, const Memory& memory,
-                            const History& history, const Moment& moment,
+                            const FileStatistics& history, const Moment& moment,
                             const std::vector<Rescued>& rescued) {
     const pool::DirectoryHeader& header = directory.header;
     Json clients = Json::array();
@@ -107,8 +107,8 @@ std::string status_document(const pool::Directory& directory, const Memory& memo
         }
         const std::uint64_t taken = slot.commits.load(relaxed);
         std::uint64_t committed = taken;
-        if (memory.area(client).made()) {
-            const pool::Log log{memory.area(client).base()};
+        if (memory.segment(client).made()) {
+            const pool::Log log{memory.segment(client).base()};
             committed = log.header().commits.load(relaxed);
         }
         lag += committed > taken ? static_cast<std::int64_t>(committed - taken) : 0;
@@ -116,9 +116,9 @@ std::string status_document(const pool::Directory& directory, const Memory& memo
     }
     Json files = Json::array();
     double oldest = 0;
-    for (const FileStory& story : history.stories(moment.now_ns)) {
-        oldest = std::max(oldest, seconds(story.oldest_ns));
-        files.push_back(json_of(story));
+    for (const FileStory& replay_plan : history.replay_plans(moment.now_ns)) {
+        oldest = std::max(oldest, seconds(replay_plan.oldest_ns));
+        files.push_back(json_of(replay_plan));
     }
     Json lost = Json::array();
     for (const Rescued& one : rescued) {
@@ -153,4 +153,4 @@ std::string status_document(const pool::Directory& directory, const Memory& memo
     return document.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

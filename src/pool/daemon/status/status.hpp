@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace forebay::server {
+namespace forebay::daemon {
 
 // Bytes that did not arrive, and where they are now.
 struct Rescued {
@@ -33,7 +33,7 @@ struct Moment {
 };
 
 [[nodiscard]] std::string status_document(const pool::Directory& directory, const Memory& memory,
-                                          const History& history, const Moment& moment,
+                                          const FileStatistics& history, const Moment& moment,
                                           const std::vector<Rescued>& rescued = {});
 
-}  // namespace forebay::server
+}  // namespace forebay::daemon

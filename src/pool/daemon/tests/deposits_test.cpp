@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <thread>
 
-namespace forebay::server {
+namespace forebay::daemon {
 namespace {
 
 using check::Greeted;
@@ -24,9 +24,9 @@ using check::question_to_open;
 using check::World;
 using pool::FileId;
 using pool::Written;
+using protocol::Ask;
 using testing::HasSubstr;
 using testing::StartsWith;
-using wire::Ask;
 
 // Begins anew after a prime number of bytes: no block is like its neighbour.
 std::vector<std::byte> pattern(std::size_t bytes, unsigned seed) {
@@ -49,9 +49,9 @@ std::vector<std::byte> contents(const std::string& path) {
 }
 
 // The daemon as a client that has mapped its memory sees it. The bell is rung, sleeping is a futex.
-class Line final : public pool::Daemon {
+class FlushBacklog final : public pool::Daemon {
 public:
-    Line(const pool::Directory& directory, const OwnFd& bell)
+    FlushBacklog(const pool::Directory& directory, const OwnFd& bell)
         : directory_{directory}, bell_{bell} {}
     [[nodiscard]] bool alive() const noexcept override {
         const auto& word =
@@ -82,7 +82,7 @@ private:
 // A daemon with a thread of its own, as clients meet it.
 class Running {
 public:
-    explicit Running(DeskOptions desk = {}) : world{std::move(desk)} {}
+    explicit Running(DispatcherOptions dispatcher = {}) : world{std::move(dispatcher)} {}
     Running(const Running&) = delete;
     Running& operator=(const Running&) = delete;
     ~Running() { end(); }
@@ -111,7 +111,7 @@ private:
 };
 
 // Asks a daemon that runs by itself.
-check::Told ask(const OwnFd& socket, const wire::Question& question,
+check::Told ask(const OwnFd& socket, const protocol::Question& question,
                 const std::vector<OwnFd>& descriptors = {}) {
     EXPECT_TRUE(check::send(socket, question, descriptors));
     EXPECT_TRUE(check::readable(socket, 60000));
@@ -128,37 +128,37 @@ public:
         : path{daemon.world.folder.path(name)},
           greeted{daemon.world},
           line{greeted.directory(), greeted.bell},
-          depositor{std::make_unique<pool::Depositor>(greeted.directory(), greeted.log(),
-                                                      greeted.client, line)} {
+          log_writer{std::make_unique<pool::LogWriter>(greeted.directory(), greeted.log(),
+                                                       greeted.client, line)} {
         const auto told =
-            daemon.world.ask(greeted.socket, question_to_open(path, wire::for_writing),
+            daemon.world.ask(greeted.socket, question_to_open(path, protocol::for_writing),
                              check::one(check::open_file(path, O_RDWR | O_CREAT)));
         EXPECT_TRUE(told && told->reply.error == 0);
         file = told ? FileId{told->reply.slot, told->reply.generation} : FileId{};
     }
-    [[nodiscard]] wire::Question about(Ask asked, std::uint32_t flags = 0) const {
-        wire::Question one = question(asked);
+    [[nodiscard]] protocol::Question about(Ask asked, std::uint32_t flags = 0) const {
+        protocol::Question one = question(asked);
         one.slot = file.slot;
         one.generation = file.generation;
         one.flags = flags;
         return one;
     }
     [[nodiscard]] Written write(std::int64_t at, std::span<const std::byte> bytes) {
-        return depositor->write(file, at, bytes);
+        return log_writer->write(file, at, bytes);
     }
 
     std::string path;
     Greeted greeted;
-    Line line;
-    std::unique_ptr<pool::Depositor> depositor;
+    FlushBacklog line;
+    std::unique_ptr<pool::LogWriter> log_writer;
     FileId file;
 };
 
-DeskOptions small() {
-    DeskOptions desk;
-    desk.pool.cap_bytes = 8 << 20;
-    desk.pool.window_bytes = 4 << 20;
-    return desk;
+DispatcherOptions small() {
+    DispatcherOptions dispatcher;
+    dispatcher.pool.cap_bytes = 8 << 20;
+    dispatcher.pool.window_bytes = 4 << 20;
+    return dispatcher;
 }
 
 TEST(Deposits, ArriveThroughAPoolThatIsSmallerThanThey) {
@@ -169,7 +169,8 @@ TEST(Deposits, ArriveThroughAPoolThatIsSmallerThanThey) {
     const Written written = client.write(5, bytes);
     EXPECT_EQ(written.taken, bytes.size());
     EXPECT_EQ(written.rest, Written::Rest::none);
-    EXPECT_EQ(ask(client.greeted.socket, client.about(Ask::sync, wire::to_storage)).reply.error, 0);
+    EXPECT_EQ(ask(client.greeted.socket, client.about(Ask::sync, protocol::to_storage)).reply.error,
+              0);
     auto expected = bytes;
     expected.insert(expected.begin(), 5, std::byte{0});
     EXPECT_TRUE(contents(client.path) == expected);
@@ -196,14 +197,14 @@ TEST(Deposits, OfAClientThatIsKilledArrive) {
                                        told.descriptors.at(0).get(), 0);
         void* const log = ::mmap(nullptr, pool::LogShape::bytes, PROT_READ | PROT_WRITE,
                                  MAP_SHARED | MAP_NORESERVE, told.descriptors.at(1).get(), 0);
-        const auto opened = ask(socket, question_to_open(path, wire::for_writing),
+        const auto opened = ask(socket, question_to_open(path, protocol::for_writing),
                                 check::one(check::open_file(path, O_RDWR | O_CREAT)));
         const auto& shared = *static_cast<const pool::Directory*>(directory);
-        Line line{shared, told.descriptors.at(2)};
-        pool::Depositor depositor{shared, pool::Log{static_cast<std::byte*>(log)},
-                                  told.reply.client, line};
+        FlushBacklog line{shared, told.descriptors.at(2)};
+        pool::LogWriter log_writer{shared, pool::Log{static_cast<std::byte*>(log)},
+                                   told.reply.client, line};
         const Written written =
-            depositor.write({opened.reply.slot, opened.reply.generation}, 0, bytes);
+            log_writer.write({opened.reply.slot, opened.reply.generation}, 0, bytes);
         ::kill(::getpid(), written.taken == bytes.size() ? SIGKILL : SIGABRT);
     }
     daemon.start();
@@ -266,9 +267,9 @@ TEST(Deposits, ADaemonThatEndsLeavesNoReaderWaiting) {
 }
 
 TEST(Deposits, ThatFindTheDiskFullAreToldAndRescued) {
-    DeskOptions desk;
-    desk.pool.quiet_ns = 60'000'000'000;
-    Running daemon{std::move(desk)};
+    DispatcherOptions dispatcher;
+    dispatcher.pool.quiet_ns = 60'000'000'000;
+    Running daemon{std::move(dispatcher)};
     const SmallDisk disk{daemon.world.folder.path("disk")};
     if (!disk.mounted) {
         GTEST_SKIP() << "needs a file system of its own (run as root)";
@@ -312,10 +313,10 @@ TEST(Deposits, ThatFindTheDiskFullAreToldAndRescued) {
 }
 
 TEST(Deposits, ADaemonThatIsKilledFailsItsClientsAndDoesNotHangThem) {
-    DeskOptions desk = small();
-    desk.pool.cap_bytes = 2 << 20;  // the client will wait for credit
-    desk.pool.quiet_ns = 1'000'000'000'000;
-    const check::DaemonProcess daemon{desk};
+    DispatcherOptions dispatcher = small();
+    dispatcher.pool.cap_bytes = 2 << 20;  // the client will wait for credit
+    dispatcher.pool.quiet_ns = 1'000'000'000'000;
+    const check::DaemonProcess daemon{dispatcher};
     const check::Folder& folder = daemon.folder;
     const OwnFd socket = daemon.connect();
     const auto told = ask(socket, question(Ask::hello));
@@ -324,23 +325,23 @@ TEST(Deposits, ADaemonThatIsKilledFailsItsClientsAndDoesNotHangThem) {
         nullptr, sizeof(pool::Directory), PROT_READ, MAP_SHARED, told.descriptors[0].get(), 0));
     void* const log = ::mmap(nullptr, pool::LogShape::bytes, PROT_READ | PROT_WRITE,
                              MAP_SHARED | MAP_NORESERVE, told.descriptors[1].get(), 0);
-    const auto opened = ask(socket, question_to_open(folder.path("file"), wire::for_writing),
+    const auto opened = ask(socket, question_to_open(folder.path("file"), protocol::for_writing),
                             check::one(check::open_file(folder.path("file"), O_RDWR | O_CREAT)));
-    Line line{shared, told.descriptors[2]};
-    pool::Depositor depositor{shared, pool::Log{static_cast<std::byte*>(log)}, told.reply.client,
-                              line};
+    FlushBacklog line{shared, told.descriptors[2]};
+    pool::LogWriter log_writer{shared, pool::Log{static_cast<std::byte*>(log)}, told.reply.client,
+                               line};
     const FileId file{opened.reply.slot, opened.reply.generation};
     const auto bytes = pattern(1 << 20, 5);
-    EXPECT_EQ(depositor.write(file, 0, bytes).rest, Written::Rest::none);
+    EXPECT_EQ(log_writer.write(file, 0, bytes).rest, Written::Rest::none);
     std::thread killer{[&] { daemon.kill(); }};
     Written written;
     while (written.rest == Written::Rest::none) {
-        written = depositor.write(file, 0, bytes);
+        written = log_writer.write(file, 0, bytes);
     }
     killer.join();
     EXPECT_EQ(written.rest, Written::Rest::lost);
     daemon.await_death();
-    EXPECT_EQ(depositor.write(file, 0, bytes).rest, Written::Rest::lost);
+    EXPECT_EQ(log_writer.write(file, 0, bytes).rest, Written::Rest::lost);
     // What was lost can still be told from what is mapped.
     EXPECT_GE(shared.files[file.slot].taken.load(), shared.files[file.slot].drained.load());
     EXPECT_STREQ(shared.files[file.slot].path.data(), folder.path("file").c_str());
@@ -354,7 +355,7 @@ TEST(Deposits, OfAProgramAreClosedBeforeItIsRun) {
     const auto bytes = pattern(100'000, 7);
     struct stat found{};
     ASSERT_EQ(::stat(client.path.c_str(), &found), 0);
-    wire::Question run = question(Ask::run);
+    protocol::Question run = question(Ask::run);
     run.number = static_cast<std::int64_t>(found.st_dev);
     run.inode = found.st_ino;
     for (int i = 0; i < 50; ++i) {
@@ -366,7 +367,7 @@ TEST(Deposits, OfAProgramAreClosedBeforeItIsRun) {
             EXPECT_NE(std::filesystem::read_symlink(one, gone), client.path);
         }
         const auto told =
-            ask(client.greeted.socket, question_to_open(client.path, wire::for_writing),
+            ask(client.greeted.socket, question_to_open(client.path, protocol::for_writing),
                 check::one(check::open_file(client.path, O_RDWR)));
         ASSERT_EQ(told.reply.error, 0);
         EXPECT_EQ(ask(client.greeted.socket, run).reply.error, 0) << "it is open: nobody waits";
@@ -410,4 +411,4 @@ TEST(Deposits, OfAClientWhoseLogMakesNoSenseEndItsConnectionOnly) {
 }
 
 }  // namespace
-}  // namespace forebay::server
+}  // namespace forebay::daemon

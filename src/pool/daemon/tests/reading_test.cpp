@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 #include <thread>
 
-namespace forebay::server {
+namespace forebay::daemon {
 namespace {
 
 constexpr std::size_t piece = std::size_t{256} << 10;
@@ -36,7 +36,7 @@ public:
     Reading(check::World& world, const std::string& path)
         : greeted_{world},
           fd_{check::open_file(path, O_RDONLY)},
-          depositor_{greeted_.directory(), greeted_.log(), greeted_.client, *this} {
+          log_writer_{greeted_.directory(), greeted_.log(), greeted_.client, *this} {
         const auto told = world.ask(greeted_.socket, check::question_to_open(path, 0),
                                     check::one(check::open_file(path, O_RDONLY)));
         EXPECT_TRUE(told && told->reply.error == 0);
@@ -68,7 +68,7 @@ public:
         File backing{fd_.get()};
         pool::Reader reader{greeted_.directory(),
                             *this,
-                            {.wishes = &depositor_,
+                            {.wishes = &log_writer_,
                              .client = greeted_.client,
                              .blocks = static_cast<const std::byte*>(clean_)}};
         std::vector<std::byte> bytes(piece);
@@ -107,9 +107,9 @@ private:
     check::Greeted greeted_;
     OwnFd fd_;
     adapters::SteadyClock clock_;
-    pool::Depositor depositor_;
+    pool::LogWriter log_writer_;
     pool::FileId file_;
-    pool::Foresight guess_;
+    pool::ReadAheadPolicy guess_;
     void* clean_ = nullptr;
     std::size_t clean_bytes_ = 0;
 };
@@ -126,7 +126,7 @@ TEST(Reading, TwoClientsOfOneFileHaveItReadOnce) {
     beside.join();
     const std::int64_t fetched = one.directory().header.fetched_bytes.load();
     const OwnFd stop = world.connect();
-    EXPECT_TRUE(check::send(stop, check::question(wire::Ask::stop)));
+    EXPECT_TRUE(check::send(stop, check::question(protocol::Ask::stop)));
     daemon.join();
     EXPECT_LE(fetched, file_bytes);
     EXPECT_GE(fetched, file_bytes - 2 * static_cast<std::int64_t>(piece));
@@ -150,4 +150,4 @@ TEST(Reading, NoClientCanWriteToCleanBlocks) {
 }
 
 }  // namespace
-}  // namespace forebay::server
+}  // namespace forebay::daemon

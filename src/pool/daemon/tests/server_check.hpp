@@ -26,7 +26,7 @@
 #include <utility>
 #include <vector>
 
-namespace forebay::server::check {
+namespace forebay::daemon::check {
 
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
@@ -52,12 +52,12 @@ private:
 };
 
 struct Told {
-    wire::Reply reply;
+    protocol::Reply reply;
     std::vector<OwnFd> descriptors;
 };
 
-inline wire::Question question(wire::Ask ask, std::int64_t number = 0) {
-    wire::Question question;
+inline protocol::Question question(protocol::Ask ask, std::int64_t number = 0) {
+    protocol::Question question;
     question.ask = ask;
     question.number = number;
     return question;
@@ -72,7 +72,7 @@ inline OwnFd connect_to(const std::string& path) {
     return got == 0 ? std::move(socket) : OwnFd{};
 }
 
-inline bool send(const OwnFd& socket, const wire::Question& question,
+inline bool send(const OwnFd& socket, const protocol::Question& question,
                  const std::vector<OwnFd>& descriptors = {}) {
     return deliver(socket.get(), std::as_bytes(std::span{&question, 1}), descriptors) ==
            Delivery::done;
@@ -80,8 +80,8 @@ inline bool send(const OwnFd& socket, const wire::Question& question,
 
 // What has come; nullopt: the other side has closed.
 inline std::optional<Told> take(const OwnFd& socket) {
-    Received received = receive(socket.get(), sizeof(wire::Reply));
-    const auto reply = wire::reply_of(received.bytes);
+    Received received = receive(socket.get(), sizeof(protocol::Reply));
+    const auto reply = protocol::reply_of(received.bytes);
     if (received.arrival != Arrival::message || !reply) {
         return std::nullopt;
     }
@@ -95,10 +95,10 @@ inline bool readable(const OwnFd& socket, int wait_ms = 0) {
 
 class World {
 public:
-    explicit World(DeskOptions desk = {}) {
+    explicit World(DispatcherOptions dispatcher = {}) {
         options.socket = folder.path("home/socket");
         options.rescue_folders = {folder.name()};
-        options.desk = std::move(desk);
+        options.dispatcher = std::move(dispatcher);
         auto made = Server::make(options, {clock_, calendar_});
         EXPECT_TRUE(made.has_value()) << made.error().message;
         server_ = std::move(*made);
@@ -123,14 +123,14 @@ public:
         EXPECT_TRUE(turn_until([&] { return readable(socket); })) << "an answer comes";
         return take(socket);
     }
-    [[nodiscard]] std::optional<Told> ask(const OwnFd& socket, const wire::Question& question,
+    [[nodiscard]] std::optional<Told> ask(const OwnFd& socket, const protocol::Question& question,
                                           const std::vector<OwnFd>& descriptors = {}) {
         EXPECT_TRUE(send(socket, question, descriptors));
         return answer(socket);
     }
     [[nodiscard]] std::string status() {
         const OwnFd socket = connect();
-        const auto told = ask(socket, question(wire::Ask::status));
+        const auto told = ask(socket, question(protocol::Ask::status));
         std::string text(static_cast<std::size_t>(told ? told->reply.number : 0), '\0');
         if (told) {
             EXPECT_EQ(::pread(told->descriptors.at(0).get(), text.data(), text.size(), 0),
@@ -155,7 +155,7 @@ private:
 class Greeted {
 public:
     explicit Greeted(World& world) : socket{world.connect()} {
-        auto told = world.ask(socket, question(wire::Ask::hello, ::getpid()));
+        auto told = world.ask(socket, question(protocol::Ask::hello, ::getpid()));
         if (!told || told->reply.error != 0 || told->descriptors.size() != 4) {
             ADD_FAILURE() << "not greeted: error " << (told ? told->reply.error : -1);
             return;
@@ -207,7 +207,7 @@ private:
 // A daemon as a process of its own, to be killed. It ends itself after 100 s.
 class DaemonProcess {
 public:
-    explicit DaemonProcess(const DeskOptions& desk = {}) {
+    explicit DaemonProcess(const DispatcherOptions& dispatcher = {}) {
         std::array<int, 2> ends{};
         EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
         const OwnFd ready{ends[0]};
@@ -215,7 +215,7 @@ public:
         process_ = ::fork();
         if (process_ == 0) {
             ::alarm(100);
-            run(desk, tells);
+            run(dispatcher, tells);
         }
         tells = OwnFd{};  // who dies before it tells is not waited for
         char answer = 'n';
@@ -244,10 +244,11 @@ public:
     Folder folder;
 
 private:
-    [[noreturn]] void run(const DeskOptions& desk, const OwnFd& tells) const {
+    [[noreturn]] void run(const DispatcherOptions& dispatcher, const OwnFd& tells) const {
         const adapters::SteadyClock clock;
         const auto server = Server::make(
-            {.socket = socket_, .rescue_folders = {}, .host = {}, .desk = desk}, {clock, clock});
+            {.socket = socket_, .rescue_folders = {}, .host = {}, .dispatcher = dispatcher},
+            {clock, clock});
         static_cast<void>(::write(tells.get(), server ? "y" : "n", 1));
         if (server) {
             (*server)->run();
@@ -269,11 +270,11 @@ inline OwnFd open_file(const std::string& path, int flags) {
     return OwnFd{::open(path.c_str(), flags | O_CLOEXEC, 0644)};
 }
 
-inline wire::Question question_to_open(const std::string& path, std::uint32_t flags) {
-    wire::Question opening = question(wire::Ask::open);
+inline protocol::Question question_to_open(const std::string& path, std::uint32_t flags) {
+    protocol::Question opening = question(protocol::Ask::open);
     opening.flags = flags;
     path.copy(opening.path.data(), opening.path.size() - 1);
     return opening;
 }
 
-}  // namespace forebay::server::check
+}  // namespace forebay::daemon::check

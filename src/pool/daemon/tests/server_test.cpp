@@ -9,16 +9,16 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-namespace forebay::server {
+namespace forebay::daemon {
 namespace {
 
 using check::Greeted;
 using check::question;
 using check::question_to_open;
 using check::World;
+using protocol::Ask;
 using testing::HasSubstr;
 using testing::Not;
-using wire::Ask;
 
 TEST(Server, GivesAClientWhatItMapsAndNothingToDamageItWith) {
     World world;
@@ -53,8 +53,8 @@ TEST(Server, GivesTheLogsOfOthersForReadingOnly) {
     EXPECT_EQ(none->reply.error, ENOENT);
 }
 
-wire::Question about_log(Ask asked, std::uint64_t name) {
-    wire::Question one = question(asked);
+protocol::Question about_log(Ask asked, std::uint64_t name) {
+    protocol::Question one = question(asked);
     one.group = name;
     return one;
 }
@@ -63,7 +63,7 @@ TEST(Server, LetsWhoKnowsTheNameWriteToALogThatIsLent) {
     World world;
     const Greeted lender{world};
     const Greeted borrower{world};
-    const auto error_of = [&](const Greeted& asks, const wire::Question& asked) {
+    const auto error_of = [&](const Greeted& asks, const protocol::Question& asked) {
         const auto told = world.ask(asks.socket, asked);
         return told ? told->reply.error : -1;
     };
@@ -115,8 +115,8 @@ TEST(Server, AnswersGarbageOnceAndGoesOnWithOthers) {
     const Greeted client{world};
     std::vector<std::vector<std::byte>> garbage;
     garbage.emplace_back(1, std::byte{7});
-    garbage.emplace_back(sizeof(wire::Question), std::byte{0xFF});
-    garbage.emplace_back(sizeof(wire::Question) + 1, std::byte{0});
+    garbage.emplace_back(sizeof(protocol::Question), std::byte{0xFF});
+    garbage.emplace_back(sizeof(protocol::Question) + 1, std::byte{0});
     garbage.emplace_back(5000, std::byte{1});
     for (const auto& bytes : garbage) {
         const OwnFd socket = world.connect();
@@ -177,12 +177,13 @@ TEST(Server, OpensOnlyPlainFilesThatTheClientMayWrite) {
             world.ask(client.socket, question_to_open(path, flags), std::move(descriptors));
         return told ? told->reply.error : -1;
     };
-    EXPECT_EQ(error_of(wire::for_writing, {}), EBADF) << "without a descriptor";
+    EXPECT_EQ(error_of(protocol::for_writing, {}), EBADF) << "without a descriptor";
     EXPECT_EQ(error_of(0, check::one(OwnFd{::eventfd(0, EFD_CLOEXEC)})), EINVAL);
     EXPECT_EQ(error_of(0, check::one(check::open_file("/dev/null", O_RDWR))), EINVAL);
     EXPECT_EQ(error_of(0, check::one(check::open_file(world.folder.name(), O_RDONLY))), EINVAL);
-    EXPECT_EQ(error_of(wire::for_writing, check::one(check::open_file(path, O_RDWR | O_CREAT))), 0);
-    EXPECT_EQ(error_of(wire::for_writing, check::one(check::open_file(path, O_RDONLY))), EBADF);
+    EXPECT_EQ(error_of(protocol::for_writing, check::one(check::open_file(path, O_RDWR | O_CREAT))),
+              0);
+    EXPECT_EQ(error_of(protocol::for_writing, check::one(check::open_file(path, O_RDONLY))), EBADF);
     EXPECT_EQ(error_of(0, check::one(check::open_file(path, O_RDONLY))), 0);
     EXPECT_EQ(error_of(0, check::one(check::open_file(path, O_PATH))), EINVAL);
 }
@@ -217,7 +218,7 @@ TEST(Server, OnlyWhoOpenedAFileForWritingTruncatesIt) {
     const Greeted writer{world};
     const Greeted reader{world};
     const std::string path = world.folder.path("file");
-    const auto opened = world.ask(writer.socket, question_to_open(path, wire::for_writing),
+    const auto opened = world.ask(writer.socket, question_to_open(path, protocol::for_writing),
                                   check::one(check::open_file(path, O_RDWR | O_CREAT)));
     ASSERT_TRUE(opened && opened->reply.error == 0);
     const auto read = world.ask(reader.socket, question_to_open(path, 0),
@@ -225,7 +226,7 @@ TEST(Server, OnlyWhoOpenedAFileForWritingTruncatesIt) {
     ASSERT_TRUE(read && read->reply.error == 0);
     EXPECT_EQ(read->reply.slot, opened->reply.slot) << "it is the same file";
 
-    wire::Question truncate = question(Ask::truncate, 77);
+    protocol::Question truncate = question(Ask::truncate, 77);
     truncate.slot = opened->reply.slot;
     truncate.generation = opened->reply.generation;
     const auto refused = world.ask(reader.socket, truncate);
@@ -241,7 +242,8 @@ TEST(Server, AFileThatIsToLeaveIsWrittenThroughWhenItIsOpen) {
     World world;
     const Greeted client{world};
     const std::string path = world.folder.path("file");
-    wire::Question opening = question_to_open(path, wire::for_writing | wire::through_only);
+    protocol::Question opening =
+        question_to_open(path, protocol::for_writing | protocol::through_only);
     opening.number = static_cast<std::int64_t>(pool::Reason::append);
     const auto told = world.ask(client.socket, opening,
                                 check::one(check::open_file(path, O_WRONLY | O_CREAT | O_APPEND)));
@@ -251,12 +253,12 @@ TEST(Server, AFileThatIsToLeaveIsWrittenThroughWhenItIsOpen) {
 }
 
 TEST(Server, PoolsNothingWhereDurabilityIsGlobal) {
-    DeskOptions desk;
-    desk.through = true;
-    World world{desk};
+    DispatcherOptions dispatcher;
+    dispatcher.through = true;
+    World world{dispatcher};
     const Greeted client{world};
     const std::string path = world.folder.path("file");
-    const auto told = world.ask(client.socket, question_to_open(path, wire::for_writing),
+    const auto told = world.ask(client.socket, question_to_open(path, protocol::for_writing),
                                 check::one(check::open_file(path, O_RDWR | O_CREAT)));
     ASSERT_TRUE(told && told->reply.error == 0);
     EXPECT_EQ(told->reply.state, static_cast<std::uint32_t>(pool::FileState::through));
@@ -372,4 +374,4 @@ TEST(Server, ADaemonThatIsKilledIsSeenToBeDeadInWhatIsMapped) {
 }
 
 }  // namespace
-}  // namespace forebay::server
+}  // namespace forebay::daemon

@@ -9,9 +9,9 @@ namespace forebay::pool::journal {
 
 namespace {
 
-class Teller {
+class PlanBuilder {
 public:
-    explicit Teller(std::span<const Group> groups) {
+    explicit PlanBuilder(std::span<const Group> groups) {
         for (const Group& group : groups) {
             for (const Record& record : group.records) {
                 if (record.header.kind == Kind::settled) {
@@ -29,23 +29,23 @@ public:
         end_life();
     }
 
-    [[nodiscard]] std::vector<Story> stories() {
-        std::vector<Story> left;
+    [[nodiscard]] std::vector<ReplayPlan> replay_plans() {
+        std::vector<ReplayPlan> left;
         for (auto& [number, file] : files_) {
-            if (file.bytes.empty() && !file.story.cut) {
+            if (file.bytes.empty() && !file.replay_plan.cut) {
                 continue;
             }
             for (const auto& [at, bytes] : file.bytes) {
-                file.story.runs.push_back({Offset{at}, bytes});
+                file.replay_plan.runs.push_back({Offset{at}, bytes});
             }
-            left.push_back(std::move(file.story));
+            left.push_back(std::move(file.replay_plan));
         }
         return left;
     }
 
 private:
     struct File {
-        Story story;
+        ReplayPlan replay_plan;
         bool changing = false;
         std::map<std::int64_t, std::span<const std::byte>> bytes;  // by offset, apart
     };
@@ -56,7 +56,7 @@ private:
             return;
         }
         File& file = files_[record.header.file];
-        file.story.number = record.header.file;
+        file.replay_plan.number = record.header.file;
         switch (record.header.kind) {
             case Kind::file: introduce(file, record); break;
             case Kind::changing: change(file); break;
@@ -82,7 +82,7 @@ private:
 
     static void change(File& file) {
         file.changing = true;
-        file.story.stamp.reset();
+        file.replay_plan.stamp.reset();
     }
 
     static void introduce(File& file, const Record& record) {
@@ -90,10 +90,11 @@ private:
         if (!said) {
             return;
         }
-        file.story.facts = said->facts;
-        file.story.path.assign(reinterpret_cast<const char*>(said->path.data()), said->path.size());
+        file.replay_plan.facts = said->facts;
+        file.replay_plan.path.assign(reinterpret_cast<const char*>(said->path.data()),
+                                     said->path.size());
         if (said->facts.stamped != 0) {
-            file.story.stamp = said->facts.stamp;
+            file.replay_plan.stamp = said->facts.stamp;
             file.changing = false;
         } else {
             change(file);
@@ -102,7 +103,7 @@ private:
 
     static void settle(File& file, const Record& record) {
         if (const auto stamp = stamp_of(record)) {
-            file.story.stamp = stamp;
+            file.replay_plan.stamp = stamp;
             file.changing = false;
         }
     }
@@ -111,7 +112,7 @@ private:
     void end_life() {
         for (auto& [number, file] : files_) {
             if (file.changing) {
-                file.story.lived_ns = lived_ns_;
+                file.replay_plan.lived_ns = lived_ns_;
                 file.changing = false;
             }
         }
@@ -144,13 +145,14 @@ private:
         const std::int64_t end = at + static_cast<std::int64_t>(bytes.size());
         remove(file, at, end);
         file.bytes[at] = bytes;
-        file.story.length_least = std::max(file.story.length_least, Length{end});
+        file.replay_plan.length_least = std::max(file.replay_plan.length_least, Length{end});
     }
 
     static void cut(File& file, std::int64_t bytes) {
         remove(file, bytes, Offset::none().bytes());
-        file.story.cut = std::min(file.story.cut.value_or(Length{bytes}), Length{bytes});
-        file.story.length_least = Length{bytes};
+        file.replay_plan.cut =
+            std::min(file.replay_plan.cut.value_or(Length{bytes}), Length{bytes});
+        file.replay_plan.length_least = Length{bytes};
     }
 
     std::map<std::uint64_t, std::uint64_t> settled_;
@@ -160,7 +162,7 @@ private:
 
 }  // namespace
 
-Length Story::bytes() const {
+Length ReplayPlan::bytes() const {
     Length all{0};
     for (const Run& run : runs) {
         all += Length{static_cast<std::int64_t>(run.bytes.size())};
@@ -168,28 +170,31 @@ Length Story::bytes() const {
     return all;
 }
 
-std::vector<Story> stories_of(std::span<const Group> groups) { return Teller{groups}.stories(); }
+std::vector<ReplayPlan> stories_of(std::span<const Group> groups) {
+    return PlanBuilder{groups}.replay_plans();
+}
 
-Verdict judge(const Story& story, const std::optional<Found>& found) noexcept {
+Verdict judge(const ReplayPlan& replay_plan, const std::optional<Found>& found) noexcept {
     if (!found) {
         return Verdict::missing;
     }
-    const FileFacts& facts = story.facts;
+    const FileFacts& facts = replay_plan.facts;
     const bool same_generation =
         facts.generation == 0 || found->generation == 0 || facts.generation == found->generation;
     if (found->device != facts.device || found->inode != facts.inode || !same_generation) {
         return Verdict::other;
     }
     const ports::Stamp& now = found->stamp;
-    if (!story.stamp) {
-        return now.changed_ns <= story.lived_ns + slack_ns ? Verdict::apply : Verdict::changed;
+    if (!replay_plan.stamp) {
+        return now.changed_ns <= replay_plan.lived_ns + slack_ns ? Verdict::apply
+                                                                 : Verdict::changed;
     }
     // After a power failure it may be older. What changes nothing but the name or the mode, leaves
     // length and time of change.
     const bool bytes_are_the_same =
-        now.bytes == story.stamp->bytes && now.modified_ns == story.stamp->modified_ns;
-    return now.changed_ns <= story.stamp->changed_ns || bytes_are_the_same ? Verdict::apply
-                                                                           : Verdict::changed;
+        now.bytes == replay_plan.stamp->bytes && now.modified_ns == replay_plan.stamp->modified_ns;
+    return now.changed_ns <= replay_plan.stamp->changed_ns || bytes_are_the_same ? Verdict::apply
+                                                                                 : Verdict::changed;
 }
 
 }  // namespace forebay::pool::journal

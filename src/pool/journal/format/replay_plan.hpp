@@ -20,7 +20,7 @@ struct Run {
     std::span<const std::byte> bytes;
 };
 
-struct Story {
+struct ReplayPlan {
     std::uint64_t number = 0;  // of the file, in the journal
     FileFacts facts;
     std::string path;
@@ -40,7 +40,7 @@ struct Story {
 
 // Of files of which something is not settled, in the order in which they became known. The runs
 // point into the groups.
-[[nodiscard]] std::vector<Story> stories_of(std::span<const Group> groups);
+[[nodiscard]] std::vector<ReplayPlan> stories_of(std::span<const Group> groups);
 
 // A file as replay finds it.
 struct Found {
@@ -60,6 +60,7 @@ enum class Verdict {
 // By how much later than it last said that it lives a daemon may have changed a file.
 inline constexpr std::int64_t slack_ns = 2'000'000'000;
 
-[[nodiscard]] Verdict judge(const Story& story, const std::optional<Found>& found) noexcept;
+[[nodiscard]] Verdict judge(const ReplayPlan& replay_plan,
+                            const std::optional<Found>& found) noexcept;
 
 }  // namespace forebay::pool::journal

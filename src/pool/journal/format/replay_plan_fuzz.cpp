@@ -15,26 +15,26 @@ namespace {
 
 constexpr Key key{std::byte{9}};
 
-void look_at(const Chain& chain, std::span<const std::byte> bytes) {
+void look_at(const SegmentScan& chain, std::span<const std::byte> bytes) {
     for (const Group& group : chain.groups) {
         must(group.header.bytes <= bytes.size(), "a group is within its segment");
         must(group.header.first + group.header.records <= chain.next_record, "numbers are below");
         must(group.header.epoch < chain.next_epoch, "epochs are below");
         must(group.header.number < chain.next_group, "groups are below");
     }
-    for (const Story& story : stories_of(chain.groups)) {
+    for (const ReplayPlan& replay_plan : stories_of(chain.groups)) {
         std::int64_t end = 0;
-        for (const Run& run : story.runs) {
+        for (const Run& run : replay_plan.runs) {
             must(run.at.bytes() >= end && !run.bytes.empty(), "runs ascend and do not overlap");
             must(run.bytes.data() >= bytes.data() &&
                      run.bytes.data() + run.bytes.size() <= bytes.data() + bytes.size(),
                  "they lie in the journal");
             end = run.at.bytes() + static_cast<std::int64_t>(run.bytes.size());
         }
-        must(!story.empty(), "something is left of it");
-        must(story.length_least.bytes() >= end, "the file is as long as what is written");
-        must(!story.cut || story.cut->bytes() >= 0, "a length is one");
-        must(story.path.size() <= path_bytes_max, "the path is within its bound");
+        must(!replay_plan.empty(), "something is left of it");
+        must(replay_plan.length_least.bytes() >= end, "the file is as long as what is written");
+        must(!replay_plan.cut || replay_plan.cut->bytes() >= 0, "a length is one");
+        must(replay_plan.path.size() <= path_bytes_max, "the path is within its bound");
     }
 }
 
@@ -100,7 +100,7 @@ void look_at_damage(std::span<const std::byte> bytes) {
     for (std::uint32_t i = 0; i < 3; ++i) {
         segments.push_back({i, std::span{whole}.subspan(i * segment_bytes, segment_bytes)});
     }
-    const Chain chain = chain_of(segments, heads, key);
+    const SegmentScan chain = chain_of(segments, heads, key);
     look_at(chain, whole);
     must(chain.damage != Damage::none || chain.groups.size() == groups_in_all ||
              (chain.groups.empty() && changed),

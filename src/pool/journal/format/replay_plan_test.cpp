@@ -31,9 +31,9 @@ public:
         groups_.push_back(*group_of(memory_.back(), a_key));
         return *this;
     }
-    [[nodiscard]] std::vector<Story> stories() const { return stories_of(groups_); }
-    [[nodiscard]] Story only() const {
-        const auto all = stories();
+    [[nodiscard]] std::vector<ReplayPlan> replay_plans() const { return stories_of(groups_); }
+    [[nodiscard]] ReplayPlan only() const {
+        const auto all = replay_plans();
         EXPECT_EQ(all.size(), 1U);
         return all.at(0);
     }
@@ -45,16 +45,16 @@ private:
 };
 
 // "offset:bytes offset:bytes", the cut and the length.
-std::string told(const Story& story) {
+std::string told(const ReplayPlan& replay_plan) {
     std::string text;
-    for (const Run& run : story.runs) {
+    for (const Run& run : replay_plan.runs) {
         text += std::to_string(run.at.bytes()) + ":" +
                 bytes_of(run.bytes.data(), run.bytes.size()) + " ";
     }
-    if (story.cut) {
-        text += "cut " + std::to_string(story.cut->bytes()) + " ";
+    if (replay_plan.cut) {
+        text += "cut " + std::to_string(replay_plan.cut->bytes()) + " ";
     }
-    return text + std::to_string(story.length_least.bytes());
+    return text + std::to_string(replay_plan.length_least.bytes());
 }
 
 Said put(std::int64_t at, std::string bytes) { return {Kind::deposit, 1, at, std::move(bytes)}; }
@@ -95,15 +95,15 @@ TEST(JournalStories, NothingIsLeftOfWhatIsSettled) {
     EXPECT_TRUE(Journal{}
                     .group({a_file(1, "/a", quiet), put(5, "abc"), cut(3)})
                     .group({settled(1, 3, {1, 2, 3})})
-                    .stories()
+                    .replay_plans()
                     .empty());
 }
 
 TEST(JournalStories, AFileIsKnownBySomethingSaidLater) {
-    Journal journal;  // the story's bytes lie in it
-    const Story story = journal.group({put(5, "abc"), a_file(1, "/late", quiet)}).only();
-    EXPECT_EQ(story.path, "/late");
-    EXPECT_EQ(told(story), "5:abc 8");
+    Journal journal;  // the replay plan's bytes lie in it
+    const ReplayPlan replay_plan = journal.group({put(5, "abc"), a_file(1, "/late", quiet)}).only();
+    EXPECT_EQ(replay_plan.path, "/late");
+    EXPECT_EQ(told(replay_plan), "5:abc 8");
 }
 
 // -- whether it may be written ---------------------------------------------------------------
@@ -121,8 +121,9 @@ struct Judged {
 class QuietFile : public testing::TestWithParam<Judged> {};
 
 TEST_P(QuietFile, IsWrittenWhereNobodyChangedIt) {
-    const Story story = Journal{}.group({a_file(1, "/a", quiet), put(0, "x")}).only();
-    EXPECT_EQ(judge(story, found_with(GetParam().stamp)), GetParam().verdict) << GetParam().what;
+    const ReplayPlan replay_plan = Journal{}.group({a_file(1, "/a", quiet), put(0, "x")}).only();
+    EXPECT_EQ(judge(replay_plan, found_with(GetParam().stamp)), GetParam().verdict)
+        << GetParam().what;
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -138,12 +139,13 @@ class ChangingFile : public testing::TestWithParam<Judged> {};
 
 // The last group is of second 3.
 TEST_P(ChangingFile, IsWrittenWhereTheDaemonMayHaveBeenTheLast) {
-    const Story story = Journal{}
-                            .group({a_file(1, "/a", quiet), put(0, "x")})
-                            .group({{Kind::changing, 1, 0, {}}})
-                            .group({})
-                            .only();
-    EXPECT_EQ(judge(story, found_with(GetParam().stamp)), GetParam().verdict) << GetParam().what;
+    const ReplayPlan replay_plan = Journal{}
+                                       .group({a_file(1, "/a", quiet), put(0, "x")})
+                                       .group({{Kind::changing, 1, 0, {}}})
+                                       .group({})
+                                       .only();
+    EXPECT_EQ(judge(replay_plan, found_with(GetParam().stamp)), GetParam().verdict)
+        << GetParam().what;
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -164,16 +166,16 @@ TEST(JournalVerdict, CountsTheLifeInWhichTheFileWasChanged) {
 }
 
 TEST(JournalVerdict, KnowsTheFile) {
-    const Story story = Journal{}.group({a_file(1, "/a", quiet), put(0, "x")}).only();
-    EXPECT_EQ(judge(story, std::nullopt), Verdict::missing);
+    const ReplayPlan replay_plan = Journal{}.group({a_file(1, "/a", quiet), put(0, "x")}).only();
+    EXPECT_EQ(judge(replay_plan, std::nullopt), Verdict::missing);
     Found other = found_with(quiet.stamp);
     other.inode = 9;
-    EXPECT_EQ(judge(story, other), Verdict::other);
+    EXPECT_EQ(judge(replay_plan, other), Verdict::other);
     other = found_with(quiet.stamp);
     other.generation = 4;
-    EXPECT_EQ(judge(story, other), Verdict::other) << "the inode was used again";
+    EXPECT_EQ(judge(replay_plan, other), Verdict::other) << "the inode was used again";
     other.generation = 0;
-    EXPECT_EQ(judge(story, other), Verdict::apply) << "the file system does not tell";
+    EXPECT_EQ(judge(replay_plan, other), Verdict::apply) << "the file system does not tell";
 }
 
 }  // namespace

@@ -43,15 +43,15 @@ std::uint64_t Needs::first_of(std::uint64_t file) const {
     return found == files_.end() ? 0 : found->second.first;
 }
 
-bool Segments::fits_the_last(std::size_t group_bytes) const noexcept {
+bool SegmentAllocator::fits_the_last(std::size_t group_bytes) const noexcept {
     return !used_.empty() && used_.back().end + static_cast<std::int64_t>(group_bytes) <= bytes_;
 }
 
-bool Segments::has_room(std::size_t group_bytes, std::size_t kept) const noexcept {
+bool SegmentAllocator::has_room(std::size_t group_bytes, std::size_t kept) const noexcept {
     return fits_the_last(group_bytes) ? free_.size() >= kept : free_.size() > kept;
 }
 
-Place Segments::place(std::size_t group_bytes, std::uint64_t first_record) {
+Place SegmentAllocator::place(std::size_t group_bytes, std::uint64_t first_record) {
     expects(static_cast<std::int64_t>(group_bytes) <= bytes_, "a group fits a segment");
     if (moves_on_ || !fits_the_last(group_bytes)) {
         expects(!free_.empty(), "a segment is free");
@@ -72,14 +72,14 @@ Place Segments::place(std::size_t group_bytes, std::uint64_t first_record) {
     return place;
 }
 
-void Segments::move_on(std::uint64_t first_record) {
+void SegmentAllocator::move_on(std::uint64_t first_record) {
     expects(may_move_on(first_record), "nothing before it is needed");
     moves_on_ = true;
 }
 
-void Segments::need(std::uint64_t first) { needed_ = std::max(needed_, first); }
+void SegmentAllocator::need(std::uint64_t first) { needed_ = std::max(needed_, first); }
 
-std::vector<std::uint32_t> Segments::used() const {
+std::vector<std::uint32_t> SegmentAllocator::used() const {
     std::vector<std::uint32_t> numbers;
     for (const Used& one : used_) {
         numbers.push_back(one.number);
@@ -87,7 +87,7 @@ std::vector<std::uint32_t> Segments::used() const {
     return numbers;
 }
 
-void Segments::said(std::uint64_t oldest) {
+void SegmentAllocator::said(std::uint64_t oldest) {
     while (used_.size() > 1 && used_.front().epoch < oldest) {
         free_.push_back(used_.front().number);
         used_.pop_front();

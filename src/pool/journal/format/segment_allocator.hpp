@@ -48,12 +48,12 @@ struct Place {
 
 // The segments, in the order of their epochs. One is used again when nothing of it is needed and
 // this was said durably, by a group whose `oldest` is a later epoch.
-class Segments {
+class SegmentAllocator {
 public:
-    // Segments that are kept for marks: without them nothing would ever be let go.
+    // SegmentAllocator that are kept for marks: without them nothing would ever be let go.
     static constexpr std::size_t reserve = 1;
 
-    Segments(std::int64_t segment_bytes, std::uint64_t first_epoch) noexcept
+    SegmentAllocator(std::int64_t segment_bytes, std::uint64_t first_epoch) noexcept
         : bytes_{segment_bytes}, next_epoch_{first_epoch} {}
 
     // One that is there, and of which nothing is needed.

@@ -38,7 +38,7 @@ TEST(JournalNeeds, TheRestOfAFileThatIsSettledInPart) {
 }
 
 TEST(JournalSegments, AreFilledOneAfterTheOther) {
-    Segments segments{16384, 1};
+    SegmentAllocator segments{16384, 1};
     segments.add(4);
     segments.add(9);
     EXPECT_TRUE(segments.has_room(16384, 1));
@@ -57,7 +57,7 @@ TEST(JournalSegments, AreFilledOneAfterTheOther) {
 }
 
 TEST(JournalSegments, AreUsedAgainWhenThatWasSaid) {
-    Segments segments{4096, 1};
+    SegmentAllocator segments{4096, 1};
     for (const std::uint32_t number : {0U, 1U, 2U, 3U}) {
         segments.add(number);
     }
@@ -77,12 +77,12 @@ TEST(JournalSegments, AreUsedAgainWhenThatWasSaid) {
 
 // Of two segments the first was full and settled, and kept: there was no room for ever.
 TEST(JournalSegments, MoveOnWhereNothingOfTheLastIsNeeded) {
-    Segments segments{8192, 1};
+    SegmentAllocator segments{8192, 1};
     segments.add(0);
     segments.add(1);
     static_cast<void>(segments.place(4096, 1));
     static_cast<void>(segments.place(4096, 2));
-    EXPECT_FALSE(segments.has_room(4096, Segments::reserve));
+    EXPECT_FALSE(segments.has_room(4096, SegmentAllocator::reserve));
     EXPECT_FALSE(segments.may_move_on(3)) << "they are needed";
     segments.need(3);
     ASSERT_TRUE(segments.may_move_on(3));
@@ -92,19 +92,19 @@ TEST(JournalSegments, MoveOnWhereNothingOfTheLastIsNeeded) {
     EXPECT_EQ(says.oldest, 2U);
     segments.said(says.oldest);
     EXPECT_THAT(segments.used(), ElementsAre(1));
-    EXPECT_TRUE(segments.has_room(4096, Segments::reserve));
+    EXPECT_TRUE(segments.has_room(4096, SegmentAllocator::reserve));
     EXPECT_FALSE(segments.may_move_on(4)) << "what came since is needed";
 }
 
 // Marks had begun to use it, and deposits filled it up: then no mark had room, and all was over.
 TEST(JournalSegments, LeaveTheReserveToMarksAlsoWhereItIsBegun) {
-    Segments segments{8192, 1};
+    SegmentAllocator segments{8192, 1};
     segments.add(0);
     segments.add(1);
     static_cast<void>(segments.place(8192, 1));
     const Place mark = segments.place(4096, 2);
     EXPECT_EQ(mark.segment, 1U);
-    EXPECT_FALSE(segments.has_room(4096, Segments::reserve));
+    EXPECT_FALSE(segments.has_room(4096, SegmentAllocator::reserve));
     EXPECT_TRUE(segments.has_room(4096, 0));
     segments.need(2);
     const Place says = segments.place(4096, 3);
@@ -114,7 +114,7 @@ TEST(JournalSegments, LeaveTheReserveToMarksAlsoWhereItIsBegun) {
 }
 
 TEST(JournalSegments, RunOutBeforeTheLastIsFull) {
-    Segments segments{16384, 1};
+    SegmentAllocator segments{16384, 1};
     segments.add(0);
     segments.add(1);
     EXPECT_FALSE(segments.runs_out()) << "nothing is written";
@@ -127,7 +127,7 @@ TEST(JournalSegments, RunOutBeforeTheLastIsFull) {
 }
 
 TEST(JournalSegments, HoldWhatAReplayNeeds) {
-    Segments segments{4096, 7};
+    SegmentAllocator segments{4096, 7};
     segments.add(0);
     segments.add(1);
     segments.hold(5);

@@ -38,40 +38,40 @@ public:
         });
     }
 
-    [[nodiscard]] Chain chain() {
-        chain_.head_damaged = head_.damaged;
+    [[nodiscard]] SegmentScan chain() {
+        scan_.head_damaged = head_.damaged;
         number_on();
         if (head_.newest) {
             std::erase_if(all_, [&](const Placed& one) {
                 return header_of(one).number <= head_.newest->unneeded;
             });
         }
-        chain_.damage = damage();
-        if (chain_.damage == Damage::none) {
+        scan_.damage = damage();
+        if (scan_.damage == Damage::none) {
             look_behind();
             take();
         }
-        return std::move(chain_);
+        return std::move(scan_);
     }
 
 private:
     void number_on() {
         for (const Placed& one : all_) {
             const GroupHeader& header = header_of(one);
-            chain_.next_record = std::max(chain_.next_record, header.first + header.records);
-            chain_.next_epoch = std::max(chain_.next_epoch, header.epoch + 1);
-            chain_.next_group = header.number + 1;
-            chain_.last = header.sum;
+            scan_.next_record = std::max(scan_.next_record, header.first + header.records);
+            scan_.next_epoch = std::max(scan_.next_epoch, header.epoch + 1);
+            scan_.next_group = header.number + 1;
+            scan_.last = header.sum;
         }
         if (head_.newest) {
             const Head& head = *head_.newest;
-            chain_.next_record = std::max(chain_.next_record, head.record);
-            chain_.next_epoch = std::max(chain_.next_epoch, head.epoch + 1);
-            chain_.heads = head.count;
-            chain_.unneeded = head.unneeded;
-            if (head.group >= chain_.next_group) {
-                chain_.next_group = head.group + 1;
-                chain_.last = head.last;
+            scan_.next_record = std::max(scan_.next_record, head.record);
+            scan_.next_epoch = std::max(scan_.next_epoch, head.epoch + 1);
+            scan_.heads = head.count;
+            scan_.unneeded = head.unneeded;
+            if (head.group >= scan_.next_group) {
+                scan_.next_group = head.group + 1;
+                scan_.last = head.last;
             }
         }
     }
@@ -146,7 +146,7 @@ private:
     // Whether something was being written where the next group would have been: behind the newest,
     // or in the segment that was begun last.
     void look_behind() {
-        GroupHeader next{.number = chain_.next_group, .before = chain_.last};
+        GroupHeader next{.number = scan_.next_group, .before = scan_.last};
         std::uint64_t segment = 0;
         if (!all_.empty()) {
             const GroupHeader& newest = header_of(all_.back());
@@ -159,7 +159,7 @@ private:
             next.at = 0;
             segment = head_.newest->segment;
         }
-        chain_.unfinished =
+        scan_.unfinished =
             next.epoch != 0 && std::ranges::any_of(segments_, [&](const SegmentBytes& one) {
                 return one.number == segment && next.at < one.bytes.size() &&
                        looks_like(one.bytes.subspan(next.at), next);
@@ -168,10 +168,10 @@ private:
 
     void take() {
         for (Placed& one : all_) {
-            if (std::ranges::find(chain_.segments, one.segment) == chain_.segments.end()) {
-                chain_.segments.push_back(one.segment);
+            if (std::ranges::find(scan_.segments, one.segment) == scan_.segments.end()) {
+                scan_.segments.push_back(one.segment);
             }
-            chain_.groups.push_back(std::move(one.group));
+            scan_.groups.push_back(std::move(one.group));
         }
     }
 
@@ -180,13 +180,13 @@ private:
     std::vector<Placed> all_;  // by number
     bool older_format_ = false;
     bool unknown_ = false;
-    Chain chain_;
+    SegmentScan scan_;
 };
 
 }  // namespace
 
-Chain chain_of(std::span<const SegmentBytes> segments, std::span<const std::byte> head,
-               const Key& key) {
+SegmentScan chain_of(std::span<const SegmentBytes> segments, std::span<const std::byte> head,
+                     const Key& key) {
     return Finder{segments, head, key}.chain();
 }
 

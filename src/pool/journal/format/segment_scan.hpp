@@ -27,7 +27,7 @@ enum class Damage {
     mixed,         // groups that do not belong together
 };
 
-struct Chain {
+struct SegmentScan {
     std::vector<Group> groups;            // in order; what is not needed any more is left out
     std::vector<std::uint32_t> segments;  // that they lie in
     Damage damage = Damage::none;
@@ -47,7 +47,7 @@ struct Chain {
 };
 
 // `head`: none where there is no file of it.
-[[nodiscard]] Chain chain_of(std::span<const SegmentBytes> segments,
-                             std::span<const std::byte> head, const Key& key);
+[[nodiscard]] SegmentScan chain_of(std::span<const SegmentBytes> segments,
+                                   std::span<const std::byte> head, const Key& key);
 
 }  // namespace forebay::pool::journal

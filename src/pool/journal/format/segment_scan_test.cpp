@@ -1,4 +1,5 @@
-// Segments in any order, used again or not, become one journal; and what is not there is missed.
+// SegmentAllocator in any order, used again or not, become one journal; and what is not there is
+// missed.
 #include "pool/journal/format/segment_scan.hpp"
 #include "pool/journal/format/groups_check.hpp"
 
@@ -55,7 +56,7 @@ public:
         head_.segment = Head::no_segment;
         return head().head();
     }
-    [[nodiscard]] Chain chain() const {
+    [[nodiscard]] SegmentScan chain() const {
         std::vector<SegmentBytes> all;
         for (const auto& [number, bytes] : segments) {
             all.push_back({number, bytes});
@@ -75,7 +76,7 @@ private:
 TEST(JournalChain, OfNothingIsNothing) {
     Written none;
     none.segments = {{0, std::vector<std::byte>(8192)}, {1, {}}};
-    const Chain chain = none.chain();
+    const SegmentScan chain = none.chain();
     EXPECT_THAT(chain.groups, IsEmpty());
     EXPECT_THAT(chain.segments, IsEmpty());
     EXPECT_EQ(chain.damage, Damage::none);
@@ -85,7 +86,8 @@ TEST(JournalChain, OfNothingIsNothing) {
 }
 
 TEST(JournalChain, GoesByNumbers) {
-    const Chain found = Written{}.segment(1, 1, 10).segment(2, 2).segment(0, 3).head().chain();
+    const SegmentScan found =
+        Written{}.segment(1, 1, 10).segment(2, 2).segment(0, 3).head().chain();
     EXPECT_EQ(found.damage, Damage::none);
     EXPECT_THAT(found.segments, ElementsAre(1, 2, 0));
     EXPECT_EQ(found.groups.size(), 12U);
@@ -95,7 +97,7 @@ TEST(JournalChain, GoesByNumbers) {
 }
 
 TEST(JournalChain, LeavesOutWhatIsNotNeeded) {
-    const Chain found =
+    const SegmentScan found =
         Written{}.segment(0, 1).segment(1, 2).head().needs_from(2).segment(2, 3).chain();
     EXPECT_EQ(found.damage, Damage::none);
     EXPECT_THAT(found.segments, ElementsAre(1, 2));
@@ -106,7 +108,7 @@ TEST(JournalChain, TakesHalfOfASegmentThatIsUsedAgainForNothing) {
     Written journal;
     journal.segment(0, 1, 3).needs_from(2).segment(1, 2).head();
     std::fill_n(journal.segments[0].begin(), 600, std::byte{3});
-    const Chain found = journal.chain();
+    const SegmentScan found = journal.chain();
     EXPECT_EQ(found.damage, Damage::none);
     EXPECT_THAT(found.segments, ElementsAre(1));
 }
@@ -115,7 +117,7 @@ TEST(JournalChain, GoesOnBehindAGroupThatWasTorn) {
     Written journal;
     journal.segment(0, 1, 3).segment(1, 2, 0).head().segment(1, 2);
     journal.segments[1][200] ^= std::byte{1};
-    const Chain found = journal.chain();
+    const SegmentScan found = journal.chain();
     EXPECT_EQ(found.damage, Damage::none);
     EXPECT_TRUE(found.unfinished);
     EXPECT_EQ(found.next_epoch, 3U) << "the segment was begun";
@@ -212,7 +214,7 @@ TEST(JournalChain, ThatWasLetGoNeedsNoSegments) {
     Written journal;
     journal.segment(0, 1, 2).let_go();
     for (int i = 0; i < 2; ++i) {
-        const Chain chain = journal.chain();
+        const SegmentScan chain = journal.chain();
         EXPECT_EQ(chain.damage, Damage::none);
         EXPECT_THAT(chain.groups, IsEmpty());
         EXPECT_EQ(chain.next_group, 3U);

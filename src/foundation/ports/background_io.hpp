@@ -9,15 +9,15 @@
 
 namespace forebay::ports {
 
-class Errands {
+class BackgroundIo {
 public:
     struct Ended {
         std::uint64_t ticket = 0;
         std::int64_t answer = 0;
     };
-    virtual ~Errands() = default;
+    virtual ~BackgroundIo() = default;
     // Begins `call`, on whatever thread; what it needs lives until its answer came, or until these
-    // errands are gone.
+    // background I/O are gone.
     virtual void begin(std::uint64_t ticket, std::function<std::int64_t()> call) = 0;
     // The same for what nobody waits for: it begins within a few milliseconds, if answers are
     // taken.

@@ -1,8 +1,8 @@
-// Errands on threads, one each: a file system that hangs keeps nobody but those who asked it. Where
-// the system allows no thread at all, they are done by whoever begins them.
+// BackgroundIo on threads, one each: a file system that hangs keeps nobody but those who asked it.
+// Where the system allows no thread at all, they are done by whoever begins them.
 #pragma once
 
-#include "foundation/ports/errands.hpp"
+#include "foundation/ports/background_io.hpp"
 
 #include <chrono>
 #include <condition_variable>
@@ -15,21 +15,21 @@
 
 namespace forebay::adapters {
 
-class ErrandThreads final : public ports::Errands {
+class BackgroundThreads final : public ports::BackgroundIo {
 public:
-    static constexpr std::size_t threads_max = 64;  // more errands wait for their turn
+    static constexpr std::size_t threads_max = 64;  // more background I/O wait for their turn
     // What is begun later waits so long, or for so many: to wake a thread for each, where whoever
-    // begins them has something to do at once, takes longer than the errand.
+    // begins them has something to do at once, takes longer than the background task.
     static constexpr std::chrono::microseconds later{1000};
     static constexpr std::size_t later_max = 64;
     // One thread does these one after the other. If none has begun for so long, it hangs.
     static constexpr std::chrono::milliseconds hangs{10};
 
-    ErrandThreads() = default;
-    ErrandThreads(const ErrandThreads&) = delete;
-    ErrandThreads& operator=(const ErrandThreads&) = delete;
+    BackgroundThreads() = default;
+    BackgroundThreads(const BackgroundThreads&) = delete;
+    BackgroundThreads& operator=(const BackgroundThreads&) = delete;
     // Waits for those that have begun; the others are dropped.
-    ~ErrandThreads() override;
+    ~BackgroundThreads() override;
 
     void begin(std::uint64_t ticket, std::function<std::int64_t()> call) override;
     void begin_later(std::uint64_t ticket, std::function<std::int64_t()> call) override;
@@ -37,30 +37,30 @@ public:
     [[nodiscard]] std::vector<Ended> ended() override;
 
 private:
-    struct Errand {
+    struct BackgroundTask {
         std::uint64_t ticket = 0;
         std::function<std::int64_t()> call;
     };
-    void do_here(Errand& errand);
+    void do_here(BackgroundTask& background_task);
     [[nodiscard]] bool somebody_is_free();
     [[nodiscard]] bool add_thread();
     void help_those_who_wait();
     void work();
 
-    // Only whoever begins errands touches these.
+    // Only whoever begins background I/O touches these.
     std::vector<std::thread> threads_;
-    std::vector<Errand> later_;
+    std::vector<BackgroundTask> later_;
     std::chrono::steady_clock::time_point later_until_;  // of the first of them
     std::uint64_t begun_before_ = 0;                     // when it was looked at, and when that was
     std::chrono::steady_clock::time_point looked_;
 
     std::mutex mutex_;
     std::condition_variable news_;
-    std::deque<Errand> waiting_;  // with all below: under the mutex
-    std::deque<Errand> patient_;  // what was begun later; behind all others
+    std::deque<BackgroundTask> waiting_;  // with all below: under the mutex
+    std::deque<BackgroundTask> patient_;  // what was begun later; behind all others
     std::vector<Ended> ended_;
     std::size_t idle_ = 0;     // threads
-    std::uint64_t begun_ = 0;  // errands
+    std::uint64_t begun_ = 0;  // background I/O
     bool ending_ = false;
 };
 

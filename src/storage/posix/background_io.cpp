@@ -1,5 +1,5 @@
-// A thread is made when all others are busy, and stays: opening a file is an errand, too.
-#include "storage/posix/errands.hpp"
+// A thread is made when all others are busy, and stays: opening a file is an background task, too.
+#include "storage/posix/background_io.hpp"
 
 #include <algorithm>
 #include <csignal>
@@ -12,7 +12,7 @@ namespace forebay::adapters {
 
 using std::chrono::steady_clock;
 
-ErrandThreads::~ErrandThreads() {
+BackgroundThreads::~BackgroundThreads() {
     {
         const std::scoped_lock lock{mutex_};
         ending_ = true;
@@ -25,10 +25,10 @@ ErrandThreads::~ErrandThreads() {
     }
 }
 
-void ErrandThreads::begin(std::uint64_t ticket, std::function<std::int64_t()> call) {
-    Errand errand{ticket, std::move(call)};
+void BackgroundThreads::begin(std::uint64_t ticket, std::function<std::int64_t()> call) {
+    BackgroundTask background_task{ticket, std::move(call)};
     if (!somebody_is_free() && !add_thread() && threads_.empty()) {
-        do_here(errand);
+        do_here(background_task);
         return;
     }
     {
@@ -36,12 +36,12 @@ void ErrandThreads::begin(std::uint64_t ticket, std::function<std::int64_t()> ca
         if (waiting_.empty() && patient_.empty()) {
             looked_ = steady_clock::now();
         }
-        waiting_.push_back(std::move(errand));
+        waiting_.push_back(std::move(background_task));
     }
     news_.notify_one();
 }
 
-void ErrandThreads::begin_later(std::uint64_t ticket, std::function<std::int64_t()> call) {
+void BackgroundThreads::begin_later(std::uint64_t ticket, std::function<std::int64_t()> call) {
     if (later_.empty()) {
         later_until_ = steady_clock::now() + later;
     }
@@ -51,12 +51,12 @@ void ErrandThreads::begin_later(std::uint64_t ticket, std::function<std::int64_t
     }
 }
 
-void ErrandThreads::hurry() {
+void BackgroundThreads::hurry() {
     if (later_.empty()) {
         return;
     }
     if (!somebody_is_free() && !add_thread() && threads_.empty()) {
-        std::ranges::for_each(later_, [this](Errand& one) { do_here(one); });
+        std::ranges::for_each(later_, [this](BackgroundTask& one) { do_here(one); });
     } else {
         const std::scoped_lock lock{mutex_};
         std::ranges::move(later_, std::back_inserter(patient_));
@@ -67,14 +67,14 @@ void ErrandThreads::hurry() {
 }
 
 // There are no threads.
-void ErrandThreads::do_here(Errand& errand) {
-    const Ended answer{errand.ticket, errand.call()};
+void BackgroundThreads::do_here(BackgroundTask& background_task) {
+    const Ended answer{background_task.ticket, background_task.call()};
     const std::scoped_lock lock{mutex_};
     ended_.push_back(answer);
 }
 
-// Where errands wait and none has begun for a while, those that did hang.
-void ErrandThreads::help_those_who_wait() {
+// Where background I/O wait and none has begun for a while, those that did hang.
+void BackgroundThreads::help_those_who_wait() {
     const auto now = steady_clock::now();
     bool idle = false;
     {
@@ -94,13 +94,13 @@ void ErrandThreads::help_those_who_wait() {
     }
 }
 
-bool ErrandThreads::somebody_is_free() {
+bool BackgroundThreads::somebody_is_free() {
     const std::scoped_lock lock{mutex_};
     return idle_ > waiting_.size();
 }
 
 // False: there are enough, or the system allows no more.
-bool ErrandThreads::add_thread() {
+bool BackgroundThreads::add_thread() {
     if (threads_.size() == threads_max) {
         return false;
     }
@@ -119,7 +119,7 @@ bool ErrandThreads::add_thread() {
     return added;
 }
 
-void ErrandThreads::work() {
+void BackgroundThreads::work() {
     std::unique_lock lock{mutex_};
     while (true) {
         ++idle_;
@@ -128,19 +128,19 @@ void ErrandThreads::work() {
         if (ending_) {
             return;
         }
-        std::deque<Errand>& line = waiting_.empty() ? patient_ : waiting_;
-        Errand errand = std::move(line.front());
+        std::deque<BackgroundTask>& line = waiting_.empty() ? patient_ : waiting_;
+        BackgroundTask background_task = std::move(line.front());
         line.pop_front();
         ++begun_;
         lock.unlock();
-        const Ended answer{errand.ticket, errand.call()};
-        errand.call = nullptr;  // what it holds goes before the answer comes
+        const Ended answer{background_task.ticket, background_task.call()};
+        background_task.call = nullptr;  // what it holds goes before the answer comes
         lock.lock();
         ended_.push_back(answer);
     }
 }
 
-std::vector<ports::Errands::Ended> ErrandThreads::ended() {
+std::vector<ports::BackgroundIo::Ended> BackgroundThreads::ended() {
     if (!later_.empty() && steady_clock::now() >= later_until_) {
         hurry();
     }
