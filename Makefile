@@ -3,7 +3,7 @@ STEPS ?=
 ARGS ?= all
 PREFIX ?= /usr/local
 
-.PHONY: help demo build test test-all bench lint format install wheel clean
+.PHONY: help demo build test test-all evaluate lint format install wheel clean
 
 help:  ## These lines
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -23,8 +23,8 @@ test:  ## What every change has to pass; STEPS="checks unit" for some of it
 test-all:  ## Everything: all seeds and MPIs, TSan, CephFS, fuzzing, clang-tidy
 	@python3 tools/ci/steps.py --all $(STEPS)
 
-bench: build  ## The benchmarks of docs/performance.md; ARGS="all --quick"
-	@.venv/bin/python bench/run.py $(ARGS)
+evaluate: build  ## The measurements of docs/performance.md; ARGS="all --quick"
+	@.venv/bin/python evaluation/run.py $(ARGS)
 
 lint:  ## Checks of the house rules, formatters, clang-tidy
 	@FOREBAY_TIDY_CHECKS= python3 tools/ci/steps.py --all checks tidy

@@ -28,7 +28,7 @@ endif()
 # A wheel has the package already, and pip sees to what it needs.
 if(NOT SKBUILD)
     install(
-        DIRECTORY ${FOREBAY_SOURCE_DIR}/python/forebay
+        DIRECTORY ${FOREBAY_SOURCE_DIR}/python/forebay ${FOREBAY_SOURCE_DIR}/python/forebay_tuning
         DESTINATION ${FOREBAY_PYTHON_DESTINATION}
         PATTERN "__pycache__" EXCLUDE
         PATTERN "*_test.py" EXCLUDE)

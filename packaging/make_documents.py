@@ -23,7 +23,7 @@ def command_line() -> argparse.Namespace:
 
 def words(source: Path) -> completion.Words:
     """The names that arguments take, beside those of options."""
-    from forebay.domain.simulation import KEYS, PLATFORM_KEYS
+    from forebay.simulate.model.simulation import KEYS, PLATFORM_KEYS
 
     schema = tomllib.loads((source / "schema/settings.toml").read_text(encoding="utf-8"))
     return completion.Words(
@@ -56,7 +56,7 @@ def main() -> int:
         print(f"-- no man pages, no completions ({sys.executable} has no typer)")
         return 0
     from forebay import __version__
-    from forebay.cli.main import application
+    from forebay.main import application
 
     pages: list[Page] = [command_page(get_command(application()), ("forebay",))]
     pages += native_pages(options.libraries)

@@ -9,4 +9,4 @@ if ! command -v "$python" >/dev/null; then
     echo "cannot run the demo (no $python). Run: make demo" >&2
     exit 1
 fi
-PYTHONPATH=$PWD/python${PYTHONPATH:+:$PYTHONPATH} exec "$python" -m forebay.demo "$@"
+PYTHONPATH=$PWD/python:$PWD/examples/ocean${PYTHONPATH:+:$PYTHONPATH} exec "$python" -m demo "$@"

@@ -7,7 +7,7 @@ from pathlib import Path
 if not __package__:
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
-from forebay.cli.main import main
+from forebay.main import main
 
 if __name__ == "__main__":
     main()

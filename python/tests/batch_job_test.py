@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from forebay.application.batch_job import END_VARIABLE, with_job_end
-from forebay.application.ports import Captured, Finished, Hook
+from forebay.pool.use_case.batch_job import END_VARIABLE, with_job_end
+from forebay.ports import Captured, Finished, Hook
 
 IN_A_JOB = {"SLURM_JOB_ID": "7"}
 

@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from forebay.adapters.bench_results import decode_result
-from forebay.domain.bench_result import Bar, BenchResult, Latency, Measurement
-from forebay.domain.comparison import Design, find
+from forebay.bench.files import decode_result
+from forebay.bench.model.comparison import Design, find
+from forebay.bench.model.result import Bar, BenchResult, Latency, Measurement
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("jinja2")
 
-from forebay.adapters import bench_pictures
-from forebay.adapters.bench_page import render
-from forebay.adapters.bench_pictures import (
+from forebay.bench.report import pictures as bench_pictures
+from forebay.bench.report.page import render
+from forebay.bench.report.pictures import (
     draw_latency,
     draw_ranks,
     draw_rates,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from forebay.adapters.native_libraries import LibraryFolders
-from forebay.domain.errors import SetupError
+from forebay.common.files.native_libraries import LibraryFolders
+from forebay.common.model.errors import SetupError
 
 
 def bench(*words: str, root: Path, folder: Path) -> str:

@@ -9,21 +9,9 @@ from typing import Any
 
 import pytest
 
-from forebay.adapters.bench_page import HtmlPages
-from forebay.adapters.bench_results import ResultFiles, decode_result
-from forebay.application.bench import (
-    BenchPlan,
-    BenchReport,
-    BenchWorld,
-    Left,
-    carry_out_bench,
-    plan_bench,
-)
-from forebay.application.compare import compare
-from forebay.application.ports import Captured, World
-from forebay.cli.bench_compare import as_json, as_text
-from forebay.cli.world import real_world
-from forebay.domain.bench_command import (
+from forebay.bench.compare_command import as_json, as_text
+from forebay.bench.files import ResultFiles, decode_result
+from forebay.bench.model.command_line import (
     LAUNCHING,
     SHOWING,
     Launch,
@@ -33,7 +21,9 @@ from forebay.domain.bench_command import (
     split,
     two_sides,
 )
-from forebay.domain.bench_result import (
+from forebay.bench.model.comparison import Design, Side, Verdict
+from forebay.bench.model.program_words import json_file
+from forebay.bench.model.result import (
     Bar,
     BenchResult,
     Latency,
@@ -42,10 +32,20 @@ from forebay.domain.bench_result import (
     merged,
     repeated_names,
 )
-from forebay.domain.bench_words import json_file
-from forebay.domain.comparison import Design, Side, Verdict
-from forebay.domain.errors import BenchError, BenchUsageError, SetupError
-from forebay.domain.program import Linkage, ProgramFacts
+from forebay.bench.report.page import HtmlPages
+from forebay.bench.use_case.bench import (
+    BenchPlan,
+    BenchReport,
+    BenchWorld,
+    Left,
+    carry_out_bench,
+    plan_bench,
+)
+from forebay.bench.use_case.compare import compare
+from forebay.common.model.errors import BenchError, BenchUsageError, SetupError
+from forebay.common.model.program import Linkage, ProgramFacts
+from forebay.ports import Captured, World
+from forebay.world import real_world
 
 OURS = {**LAUNCHING, **SHOWING}
 
@@ -550,7 +550,7 @@ def test_sides_without_anything_in_common() -> None:
 
 def test_the_page_holds_everything_itself() -> None:
     pytest.importorskip("matplotlib")
-    from forebay.adapters.bench_page import render
+    from forebay.bench.report.page import render
 
     text = render(result_of(123.0))
     assert text.count("<svg") == 3
@@ -579,7 +579,7 @@ def test_examples_are_decoded(root: Path, tool: str) -> None:
         assert one.latency.quantile(0.5) <= one.latency.seconds_max
         assert len(one.rank_seconds) >= 1
     changed = {**json.loads(text), "schema": f"forebay.bench.{tool}/99"}
-    from forebay.domain.errors import RecordError
+    from forebay.common.model.errors import RecordError
 
     with pytest.raises(RecordError, match="99"):
         decode_result(json.dumps(changed))

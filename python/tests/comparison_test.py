@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forebay.domain.comparison import Design, Side, Verdict, find, judge, may_stop
-from forebay.domain.errors import UsageError
-from forebay.domain.estimate import Ratio, paired_ratio
+from forebay.bench.model.comparison import Design, Side, Verdict, find, judge, may_stop
+from forebay.common.model.errors import UsageError
+from forebay.common.model.estimate import Ratio, paired_ratio
 
 POSITIVE = st.floats(min_value=1e-3, max_value=1e6)
 PAIRS = st.lists(st.tuples(POSITIVE, POSITIVE), min_size=6, max_size=10)

@@ -10,11 +10,15 @@ from typing import Any
 
 import pytest
 
-from forebay.adapters.output_files import OutputFiles
-from forebay.adapters.settings_files import read_schema, read_settings_file
-from forebay.adapters.simulator import NativeSimulator
-from forebay.application.pool_ports import PoolSession, Progress
-from forebay.application.ports import (
+from forebay.common.files.output_files import OutputFiles
+from forebay.common.model.errors import LayoutError, PoolError, PoolStartError, SetupError
+from forebay.common.model.launcher import Flavour
+from forebay.common.model.program import Family, Linkage, ProgramFacts
+from forebay.common.model.record import Record
+from forebay.layout.model import Layout, LayoutChange, WantedLayout
+from forebay.pool.model.pool import PoolEnd, PoolPlace, PoolStatus, RunningDaemon
+from forebay.pool.use_case.ports import PoolSession, Progress
+from forebay.ports import (
     Captured,
     DirectoryFacts,
     Finished,
@@ -25,13 +29,9 @@ from forebay.application.ports import (
     NativeLibraries,
     World,
 )
-from forebay.domain.errors import LayoutError, PoolError, PoolStartError, SetupError
-from forebay.domain.launcher import Flavour
-from forebay.domain.layout import Layout, LayoutChange, WantedLayout
-from forebay.domain.pool import PoolEnd, PoolPlace, PoolStatus, RunningDaemon
-from forebay.domain.program import Family, Linkage, ProgramFacts
-from forebay.domain.record import Record
-from forebay.domain.settings import Override, SettingsTable
+from forebay.settings.files import read_schema, read_settings_file
+from forebay.settings.model import Override, SettingsTable
+from forebay.simulate.files import NativeSimulator
 
 ROOT = Path(__file__).resolve().parents[2]
 STUB = Path("/opt/forebay/libforebay_mpi.so")

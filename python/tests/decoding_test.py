@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from forebay.adapters.decoding import decoded
-from forebay.domain.frozen import frozen
+from forebay.common.files.decoding import decoded
+from forebay.common.model.frozen import frozen
 
 
 class Colour(StrEnum):

@@ -1,12 +1,12 @@
 """What the demo says of its runs."""
 
-from forebay.demo.disk import Written
-from forebay.demo.experiment import Comparison, Pair
-from forebay.demo.model import ModelTimes, Run, Span, parse_spans
-from forebay.demo.summary import middle_parts, rows
-from forebay.demo.timeline_picture import rates_of
-from forebay.demo.workshop import PNETCDF, Outcome
-from forebay.domain.record import FileSummary, Traffic
+from demo.disk import Written
+from demo.experiment import Comparison, Pair
+from demo.model import ModelTimes, Run, Span, parse_spans
+from demo.summary import middle_parts, rows
+from demo.timeline_picture import rates_of
+from demo.workshop import PNETCDF, Outcome
+from forebay.common.model.record import FileSummary, Traffic
 
 
 def outcome(write: float, *, collective: float | None) -> Outcome:

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from forebay.adapters.machine import LocalMachine
-from forebay.application.doctor import DoctorRequest, diagnose
-from forebay.application.ports import Captured, LauncherFacts, World
-from forebay.domain.errors import UsageError
-from forebay.domain.findings import Finding, Status, Topic, problems
-from forebay.domain.launcher import Flavour
-from forebay.domain.program import Family
+from forebay.common.files.machine import LocalMachine
+from forebay.common.model.errors import UsageError
+from forebay.common.model.launcher import Flavour
+from forebay.common.model.program import Family
+from forebay.doctor.model import Finding, Status, Topic, problems
+from forebay.doctor.use_case import DoctorRequest, diagnose
+from forebay.ports import Captured, LauncherFacts, World
 
 MakeWorld = Callable[..., World]
 MPIRUN = LauncherFacts(

@@ -8,11 +8,18 @@ from pathlib import Path
 import pytest
 import typer
 
-from forebay.adapters.native_libraries import LibraryFolders
-from forebay.cli.main import application
-from forebay.domain.bench_command import LAUNCHING, SHOWING, Tool, configuration, split, two_sides
-from forebay.domain.errors import SetupError
-from forebay.domain.program import Family
+from forebay.bench.model.command_line import (
+    LAUNCHING,
+    SHOWING,
+    Tool,
+    configuration,
+    split,
+    two_sides,
+)
+from forebay.common.files.native_libraries import LibraryFolders
+from forebay.common.model.errors import SetupError
+from forebay.common.model.program import Family
+from forebay.main import application
 
 ROOT = Path(__file__).resolve().parents[2]
 GOOD, REFUSED = 0, 5  # by the budget: this machine may lack the room

@@ -5,12 +5,12 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from forebay.adapters.pool_document import decode_status
-from forebay.adapters.record_file import read_record
-from forebay.application.ports import World
-from forebay.application.run_program import RunReport, RunRequest, carry_out, plan_run
-from forebay.cli.run_report import as_text
-from forebay.domain.pool import PoolEnd
+from forebay.common.files.record_file import read_record
+from forebay.pool.files.daemon_document import decode_status
+from forebay.pool.model.pool import PoolEnd
+from forebay.ports import World
+from forebay.run.report import as_text
+from forebay.run.use_case.run_program import RunReport, RunRequest, carry_out, plan_run
 
 MakeWorld = Callable[..., World]
 FILE = {

@@ -5,7 +5,13 @@ from itertools import product
 
 import pytest
 
-from forebay.domain.estimate import paired_ratio, sign_coverage, sign_cut, signed_rank_cut, spread
+from forebay.common.model.estimate import (
+    paired_ratio,
+    sign_coverage,
+    sign_cut,
+    signed_rank_cut,
+    spread,
+)
 
 
 def naive_confidence(pairs: int, cut: int) -> float:

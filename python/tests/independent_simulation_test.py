@@ -8,16 +8,16 @@ from functools import partial
 
 import pytest
 
-from forebay.adapters.simulator import NativeSimulator
-from forebay.application.simulate import simulate_independent
-from forebay.cli.independent_simulation_report import show_independent_simulation
-from forebay.cli.output import Format
-from forebay.domain.errors import SimulationError
-from forebay.domain.independent_simulation import (
+from forebay.common.model.errors import SimulationError
+from forebay.common.report.output import Format
+from forebay.simulate.files import NativeSimulator
+from forebay.simulate.model.independent import (
     IndependentSimulation,
     independent_words_of,
     parse_independent_simulation,
 )
+from forebay.simulate.report.independent import show_independent_simulation
+from forebay.simulate.use_case import simulate_independent
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 ANSWER: dict[str, object] = {

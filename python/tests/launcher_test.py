@@ -2,7 +2,7 @@
 
 import pytest
 
-from forebay.domain.launcher import (
+from forebay.common.model.launcher import (
     Flavour,
     Forwarding,
     compose_preload,

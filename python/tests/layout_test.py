@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from forebay.adapters.layout_program import PROGRAM_NAME, LayoutProgram, decode_layout
-from forebay.adapters.native_libraries import STUB_NAME, LibraryFolders
-from forebay.domain.errors import LayoutError, SetupError, UsageError
-from forebay.domain.layout import WantedLayout
+from forebay.common.files.native_libraries import STUB_NAME, LibraryFolders
+from forebay.common.model.errors import LayoutError, SetupError, UsageError
+from forebay.layout.files import PROGRAM_NAME, LayoutProgram, decode_layout
+from forebay.layout.model import WantedLayout
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from forebay.adapters.machine import LocalMachine, mount_of
-from forebay.domain.errors import UsageError
+from forebay.common.files.machine import LocalMachine, mount_of
+from forebay.common.model.errors import UsageError
 
 MOUNTINFO = r"""22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
 30 22 0:26 / /scratch rw shared:7 - lustre 10.0.0.1@tcp:/fs rw

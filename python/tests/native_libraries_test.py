@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from forebay.adapters.native_libraries import STUB_NAME, LibraryFolders
-from forebay.domain.errors import SetupError
-from forebay.domain.program import Family
+from forebay.common.files.native_libraries import STUB_NAME, LibraryFolders
+from forebay.common.model.errors import SetupError
+from forebay.common.model.program import Family
 
 
 def place(folder: Path, *names: str) -> Path:

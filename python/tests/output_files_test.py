@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from forebay.adapters.output_files import OutputFiles
+from forebay.common.files.output_files import OutputFiles
 
 
 def test_obstacles(tmp_path: Path) -> None:

@@ -13,18 +13,18 @@ from pathlib import Path
 
 import pytest
 
-from forebay.adapters.own_folders import make_folder, remove_stale
-from forebay.adapters.pools import LocalPools
-from forebay.adapters.record_file import RecordFiles
-from forebay.application.ports import World
-from forebay.domain.pool import Rescued
+from forebay.common.files.own_folders import make_folder, remove_stale
+from forebay.common.files.record_file import RecordFiles
+from forebay.pool.files.pools import LocalPools
+from forebay.pool.model.pool import Rescued
+from forebay.ports import World
 
 MakeWorld = Callable[..., World]
 PREFIX = "forebay-run-"
 OTHER = """
 import sys
 from pathlib import Path
-from forebay.adapters.own_folders import make_folder
+from forebay.common.files.own_folders import make_folder
 print(make_folder(sys.argv[1], Path(sys.argv[2])), flush=True)
 sys.stdin.read()
 """

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from forebay.adapters import patience
-from forebay.adapters.patience import patiently
-from forebay.domain.errors import HangError, UsageError
+from forebay.common.model.errors import HangError, UsageError
+from forebay_tuning.probe.files import patience
+from forebay_tuning.probe.files.patience import patiently
 
 
 def test_what_a_call_returns_and_raises_comes_back(tmp_path: Path) -> None:

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from forebay.cli.drain_progress import DrainProgress
-from forebay.cli.pool_report import status_lines
-from forebay.domain.pool import PoolFile, PoolStatus
+from forebay.pool.model.pool import PoolFile, PoolStatus
+from forebay.pool.report.drain_progress import DrainProgress
+from forebay.pool.report.text import status_lines
 
 
 def silent_for(*seconds: float) -> PoolStatus:
@@ -45,8 +45,8 @@ def test_the_status_says_so(seconds: Sequence[float], told: str) -> None:
 
 
 def test_the_progress_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("forebay.cli.drain_progress._SILENT_SECONDS", 0.0)
-    monkeypatch.setattr("forebay.cli.drain_progress._LINE_SECONDS", 0.0)
+    monkeypatch.setattr("forebay.pool.report.drain_progress._SILENT_SECONDS", 0.0)
+    monkeypatch.setattr("forebay.pool.report.drain_progress._LINE_SECONDS", 0.0)
     said = io.StringIO()
     progress = DrainProgress(said)
     for seconds in (12.0, 42.0, 0.0):
@@ -59,7 +59,7 @@ def test_the_progress_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_progress_names_the_files_that_have_most(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the batch system kills everything then, nothing else is left to tell of them."""
-    monkeypatch.setattr("forebay.cli.drain_progress._SILENT_SECONDS", 0.0)
+    monkeypatch.setattr("forebay.pool.report.drain_progress._SILENT_SECONDS", 0.0)
     said = io.StringIO()
     DrainProgress(said).show(silent_for(*[0.0] * 7))
     assert said.getvalue().endswith(", /4 (1.00 MiB), and 2 more files\n")
@@ -73,7 +73,7 @@ class Terminal(io.StringIO):
 
 
 def test_the_bar_says_so_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("forebay.cli.drain_progress._SILENT_SECONDS", 0.0)
+    monkeypatch.setattr("forebay.pool.report.drain_progress._SILENT_SECONDS", 0.0)
     said = Terminal()
     progress = DrainProgress(said)
     for seconds in (0.0, 12.0, 42.0, 52.0):

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from forebay.adapters.rescue_files import RescueFiles
-from forebay.application.rescue import RescueRequest, rescue
-from forebay.domain.errors import RescueError
-from forebay.domain.rescue import RUN_HEADER, Applied
+from forebay.common.model.errors import RescueError
+from forebay.pool.files.rescue_files import RescueFiles
+from forebay.pool.model.rescue import RUN_HEADER, Applied
+from forebay.pool.use_case.rescue import RescueRequest, rescue
 
 RUNS = ((3, b"abc"), (1 << 20, b"far away"))
 

@@ -8,16 +8,16 @@ from functools import partial
 
 import pytest
 
-from forebay.adapters.simulator import NativeSimulator
-from forebay.application.simulate import simulate_pool
-from forebay.cli.output import Format
-from forebay.cli.pool_simulation_report import show_pool_simulation
-from forebay.domain.errors import SimulationError
-from forebay.domain.pool_simulation import (
+from forebay.common.model.errors import SimulationError
+from forebay.common.report.output import Format
+from forebay.simulate.files import NativeSimulator
+from forebay.simulate.model.pool import (
     PoolSimulation,
     parse_pool_simulation,
     pool_words_of,
 )
+from forebay.simulate.report.pool import show_pool_simulation
+from forebay.simulate.use_case import simulate_pool
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 WAY = {"seconds": 41.0, "exposed": 1.0, "gathered": 0.25, "longest": 0.5, "requests": 7,

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from forebay.application.ports import World
-from forebay.application.run_program import RunRequest, plan_run
-from forebay.domain.launcher import Flavour
-from forebay.domain.pool_starter import Launching, launching, nodes_of, starter_by
+from forebay.common.model.launcher import Flavour
+from forebay.pool.model.starter import Launching, launching, nodes_of, starter_by
+from forebay.ports import World
+from forebay.run.use_case.run_program import RunRequest, plan_run
 
 FILES = {
     "hydra": "# nodes\na:8\n\nb:8\nb\n",

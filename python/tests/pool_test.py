@@ -10,19 +10,12 @@ from typing import Any
 
 import pytest
 
-from forebay.adapters.pool_daemon import environment_of
-from forebay.adapters.pool_document import decode_ready, decode_status
-from forebay.adapters.pool_fleet import put_together, together
-from forebay.adapters.pools import LocalPools
-from forebay.application.manage_pool import StartRequest, socket_of, start_pool
-from forebay.application.ports import World
-from forebay.application.run_pool import PoolOutcome, pool_paths
-from forebay.application.run_program import RunReport, RunRequest, carry_out, plan_run
-from forebay.cli.pool_report import outcome_as_json, outcome_lines, status_lines
-from forebay.cli.run_report import as_json, as_text
-from forebay.domain.errors import PoolError, PoolStartError, UsageError
-from forebay.domain.pool import Lost, PoolEnd, PoolFile, PoolPlace, PoolStatus, Rescued
-from forebay.domain.pool_messages import (
+from forebay.common.model.errors import PoolError, PoolStartError, UsageError
+from forebay.pool.files.daemon import environment_of
+from forebay.pool.files.daemon_document import decode_ready, decode_status
+from forebay.pool.files.fleet import put_together, together
+from forebay.pool.files.pools import LocalPools
+from forebay.pool.model.messages import (
     FORMAT,
     PATH_BYTES,
     QUESTION_BYTES,
@@ -31,7 +24,14 @@ from forebay.domain.pool_messages import (
     question,
     reply,
 )
-from forebay.domain.settings import Override
+from forebay.pool.model.pool import Lost, PoolEnd, PoolFile, PoolPlace, PoolStatus, Rescued
+from forebay.pool.report.text import outcome_as_json, outcome_lines, status_lines
+from forebay.pool.use_case.manage import StartRequest, socket_of, start_pool
+from forebay.pool.use_case.run_pool import PoolOutcome, pool_paths
+from forebay.ports import World
+from forebay.run.report import as_json, as_text
+from forebay.run.use_case.run_program import RunReport, RunRequest, carry_out, plan_run
+from forebay.settings.model import Override
 
 MakeWorld = Callable[..., World]
 PRELOAD = "/opt/forebay/libforebay_mpi.so:/opt/forebay/libforebay_posix.so"

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from forebay.application.ports import World
-from forebay.application.run_program import RunRequest, plan_run
-from forebay.domain.program import Linkage, ProgramFacts
+from forebay.common.model.program import Linkage, ProgramFacts
+from forebay.ports import World
+from forebay.run.use_case.run_program import RunRequest, plan_run
 
 MakeWorld = Callable[..., World]
 

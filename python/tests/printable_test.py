@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from forebay.cli.output import json_line
-from forebay.cli.pool_report import end_lines
-from forebay.domain.pool import PoolEnd, PoolStatus, Rescued
-from forebay.domain.printable import printable, printable_lines, printable_name, shell_words
+from forebay.common.model.printable import printable, printable_lines, printable_name, shell_words
+from forebay.common.report.output import json_line
+from forebay.pool.model.pool import PoolEnd, PoolStatus, Rescued
+from forebay.pool.report.text import end_lines
 
 NAME = "a\x1b[31m b\nc\\d\x7f\t"
 

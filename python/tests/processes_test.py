@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from forebay.adapters.processes import ForegroundProcesses
-from forebay.application.ports import Captured
-from forebay.domain.errors import LaunchError
+from forebay.common.files.processes import ForegroundProcesses
+from forebay.common.model.errors import LaunchError
+from forebay.ports import Captured
 
 TRAP = "import signal, sys\n" + (
     "signal.signal(signal.{name}, lambda *_: sys.exit(5))\n"
@@ -23,7 +23,7 @@ TRAP = "import signal, sys\n" + (
     "signal.pause()\n"
 )
 RUN = (
-    "import os, sys; from forebay.adapters.processes import ForegroundProcesses as P; "
+    "import os, sys; from forebay.common.files.processes import ForegroundProcesses as P; "
     "sys.exit(P().run(sys.argv[1:], environment=os.environ).status)"
 )
 
@@ -152,8 +152,8 @@ def test_a_child_whose_signal_another_thread_was_given_is_waited_for_no_longer(
 
 
 CAPTURE = (
-    "import os, signal, sys; from forebay.adapters.processes import ForegroundProcesses as P\n"
-    "from forebay.domain.errors import StoppedError\n"
+    "import os, signal, sys; from forebay.common.files.processes import ForegroundProcesses as P\n"
+    "from forebay.common.model.errors import StoppedError\n"
     "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a job in background ignores it
     "try: P(grace_seconds=float(sys.argv[1])).capture(sys.argv[2:], environment=os.environ,\n"
     "    seconds_max=1e30)\n"
@@ -229,7 +229,7 @@ def late(folder: Path, script: str, *, grace: float, patch: pytest.MonkeyPatch) 
 
 
 def test_what_takes_too_long_may_clean_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("forebay.adapters.processes._LOOK_SECONDS", 0.01)
+    monkeypatch.setattr("forebay.common.files.processes._LOOK_SECONDS", 0.01)
     assert late(tmp_path, CLEANS_UP, grace=60, patch=monkeypatch).status is None
     assert (tmp_path / "gone").exists()
     for file in ("gone", "up"):

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from forebay.adapters.elf import read_elf
-from forebay.adapters.programs import ProgramFiles
-from forebay.domain.program import Family, Linkage, ProgramFacts, family_of_soname
+from forebay.common.files.elf import read_elf
+from forebay.common.files.programs import ProgramFiles
+from forebay.common.model.program import Family, Linkage, ProgramFacts, family_of_soname
 
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
 

@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from forebay.adapters.record_file import RecordFiles, decode_line, read_record
-from forebay.application.run_program import RunReport
-from forebay.cli.run_report import as_text
-from forebay.domain.errors import RecordError
-from forebay.domain.record import (
+from forebay.common.files.record_file import RecordFiles, decode_line, read_record
+from forebay.common.model.errors import RecordError
+from forebay.common.model.record import (
     ErrorNote,
     FileRecord,
     JobRecord,
@@ -19,6 +17,8 @@ from forebay.domain.record import (
     distinct_jobs,
     summarise,
 )
+from forebay.run.report import as_text
+from forebay.run.use_case.run_program import RunReport
 
 
 @pytest.fixture

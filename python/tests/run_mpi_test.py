@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from forebay.domain.launcher import Flavour, start
+from forebay.common.model.launcher import Flavour, start
 
 FAMILIES = ("mpich", "openmpi")
 RANKS, PIECES, PIECE_BYTES = 2, 512, 256

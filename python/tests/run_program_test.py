@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from forebay.adapters.record_file import read_record
-from forebay.application.ports import World
-from forebay.application.run_program import RunRequest, carry_out, plan_run
-from forebay.domain.errors import SettingsError, SetupError, UsageError
-from forebay.domain.record import Record
-from forebay.domain.settings import Override
+from forebay.common.files.record_file import read_record
+from forebay.common.model.errors import SettingsError, SetupError, UsageError
+from forebay.common.model.record import Record
+from forebay.ports import World
+from forebay.run.use_case.run_program import RunRequest, carry_out, plan_run
+from forebay.settings.model import Override
 
 MakeWorld = Callable[..., World]
 STUB = "/opt/forebay/libforebay_mpi.so"

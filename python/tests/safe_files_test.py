@@ -9,13 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from forebay.adapters.advice_file import read_advice
-from forebay.adapters.output_files import OutputFiles
-from forebay.adapters.pool_daemon import started
-from forebay.adapters.pool_fleet import _OWN_FOLDER
-from forebay.adapters.pool_socket import PoolSocket
-from forebay.adapters.rescue_files import RescueFiles
-from forebay.adapters.safe_files import (
+from forebay.common.files.output_files import OutputFiles
+from forebay.common.files.safe_files import (
     folder_problem,
     make_private,
     open_own,
@@ -24,15 +19,20 @@ from forebay.adapters.safe_files import (
     read_to_apply,
     write_named,
 )
-from forebay.adapters.settings_files import read_settings_file
-from forebay.domain.errors import (
+from forebay.common.model.errors import (
     PoolError,
     PoolStartError,
     ProbeError,
     RescueError,
     SettingsError,
 )
-from forebay.domain.pool import PoolPlace
+from forebay.pool.files.daemon import started
+from forebay.pool.files.daemon_socket import PoolSocket
+from forebay.pool.files.fleet import _OWN_FOLDER
+from forebay.pool.files.rescue_files import RescueFiles
+from forebay.pool.model.pool import PoolPlace
+from forebay.settings.files import read_settings_file
+from forebay_tuning.advise.files.advice_file import read_advice
 
 STRANGER = 65534
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")

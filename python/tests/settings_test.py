@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from forebay.adapters.settings_files import SettingsFiles, read_schema, read_settings_file
-from forebay.application.read_settings import effective_settings
-from forebay.domain.errors import SettingsError, SetupError
-from forebay.domain.settings import Origin, Override, SettingsTable
+from forebay.common.model.errors import SettingsError, SetupError
+from forebay.settings.files import SettingsFiles, read_schema, read_settings_file
+from forebay.settings.model import Origin, Override, SettingsTable
+from forebay.settings.use_case import effective_settings
 
 
 def write(folder: Path, text: str) -> Path:

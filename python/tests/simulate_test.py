@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from forebay.adapters.simulator import NativeSimulator
-from forebay.application.simulate import SimulateRequest, simulate
-from forebay.cli.output import Format
-from forebay.cli.simulate import HELP, show_simulations
-from forebay.domain.errors import SetupError, SimulationError
-from forebay.domain.independent_simulation import INDEPENDENT_KEYS
-from forebay.domain.pool_simulation import POOL_KEYS
-from forebay.domain.simulation import KEYS, PLATFORM_KEYS, parse_simulation, words_of
+from forebay.common.model.errors import SetupError, SimulationError
+from forebay.common.report.output import Format
+from forebay.simulate.command import HELP, show_simulations
+from forebay.simulate.files import NativeSimulator
+from forebay.simulate.model.independent import INDEPENDENT_KEYS
+from forebay.simulate.model.pool import POOL_KEYS
+from forebay.simulate.model.simulation import KEYS, PLATFORM_KEYS, parse_simulation, words_of
+from forebay.simulate.use_case import SimulateRequest, simulate
 
 ROOT = Path(__file__).resolve().parents[2]
 Command = Callable[..., subprocess.CompletedProcess[str]]
@@ -350,7 +350,7 @@ def test_a_simulation_that_is_stopped_leaves_nothing_running(
     # A job in background ignores SIGINT, as this test may.
     attentive = (
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from forebay.cli.main import main; main()"
+        "from forebay.main import main; main()"
     )
     words = [sys.executable, "-c", attentive, "simulate", "laptop"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "python"), "FOREBAY_SIM": str(program)}

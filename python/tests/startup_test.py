@@ -11,7 +11,7 @@ import sys
 import typer
 of_typer = set(sys.modules)
 sys.path.insert(0, sys.argv[1])
-from forebay.cli.main import application
+from forebay.main import application
 application(sys.argv[2:])
 print(*set(sys.modules) - of_typer)
 """
@@ -25,9 +25,9 @@ def loaded(*words: str) -> set[str]:
 
 def test_a_run_does_not_wait_for_what_other_subcommands_import() -> None:
     modules = loaded("run", "--", "true")
-    assert "forebay.cli.run" in modules
-    needless = {"rich.console", "jinja2", "importlib.metadata", "forebay.cli.bench"}
-    assert modules.isdisjoint({*needless, "forebay.cli.doctor", "forebay.cli.simulate"})
+    assert "forebay.run.command" in modules
+    needless = {"rich.console", "jinja2", "importlib.metadata", "forebay.bench.command"}
+    assert modules.isdisjoint({*needless, "forebay.doctor.command", "forebay.simulate.command"})
 
 
 def test_only_probing_waits_for_numpy() -> None:
@@ -37,11 +37,15 @@ def test_only_probing_waits_for_numpy() -> None:
 
 def test_help_and_typing_mistakes_see_every_subcommand() -> None:
     for words in ((), ("--help",), ("rnu", "--", "true")):
-        assert {"forebay.cli.run", "forebay.cli.bench", "forebay.cli.simulate"} <= loaded(*words)
+        assert {
+            "forebay.run.command",
+            "forebay.bench.command",
+            "forebay.simulate.command",
+        } <= loaded(*words)
 
 
 def test_bench_and_its_comparison_do_not_import_each_other() -> None:
-    code = "import sys; sys.path.insert(0, sys.argv[1]); import forebay.cli.bench_compare\n"
+    code = "import sys; sys.path.insert(0, sys.argv[1]); import forebay.bench.compare_command\n"
     line = [sys.executable, "-c", code + "print(*sys.modules)", str(ROOT / "python")]
     done = subprocess.run(line, check=True, capture_output=True, text=True)
-    assert "forebay.cli.bench" not in done.stdout.split()
+    assert "forebay.bench.command" not in done.stdout.split()

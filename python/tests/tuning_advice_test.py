@@ -11,30 +11,30 @@ import typer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forebay.adapters.advice_file import read_advice, write_advice
-from forebay.adapters.darshan_log import read_log
-from forebay.adapters.platform_file import read_platform
-from forebay.adapters.portrait_file import portrait_text, read_portrait, write_portrait
-from forebay.adapters.probe_journal import NoJournal
-from forebay.adapters.rules_file import read_rules
-from forebay.adapters.settings_files import read_schema
-from forebay.application.modelled_system import ModelledSystem
-from forebay.application.probe import Budget, ProbeRequest, carry_out_probe, plan_probe
-from forebay.cli.advice_report import as_text
-from forebay.cli.main import application
-from forebay.domain.errors import ProbeError, SettingsError, UsageError
-from forebay.domain.tuning.advice import Advice, Lever, Question, Settings, advise
-from forebay.domain.tuning.candidates import fewest_stripes
-from forebay.domain.tuning.evidence import Workload, from_command
-from forebay.domain.tuning.modelled import Weather
-from forebay.domain.tuning.point import Direction
-from forebay.domain.tuning.portrait import Portrait
-from forebay.domain.tuning.program_io import workloads_of
-from forebay.domain.tuning.ready import ready
-from forebay.domain.tuning.response import Storm
-from forebay.domain.tuning.rules import ADVISED, CONDITIONS, USUAL, rule, term
-from forebay.domain.tuning.sample import Choice
-from forebay.domain.units import MIB
+from forebay.common.model.errors import ProbeError, SettingsError, UsageError
+from forebay.common.model.units import MIB
+from forebay.main import application
+from forebay.settings.files import read_schema
+from forebay_tuning.advise.files.advice_file import read_advice, write_advice
+from forebay_tuning.advise.files.rules_file import read_rules
+from forebay_tuning.advise.model.advice import Advice, Lever, Question, Settings, advise
+from forebay_tuning.advise.model.candidates import fewest_stripes
+from forebay_tuning.advise.model.ready import ready
+from forebay_tuning.advise.model.rules import ADVISED, CONDITIONS, USUAL, rule, term
+from forebay_tuning.advise.report.text import as_text
+from forebay_tuning.model.evidence import Workload, from_command
+from forebay_tuning.model.modelled import Weather
+from forebay_tuning.model.point import Direction
+from forebay_tuning.model.portrait import Portrait
+from forebay_tuning.model.program_io import workloads_of
+from forebay_tuning.model.response import Storm
+from forebay_tuning.model.sample import Choice
+from forebay_tuning.probe.files.journal import NoJournal
+from forebay_tuning.probe.files.platform_file import read_platform
+from forebay_tuning.probe.files.portrait_file import portrait_text, read_portrait, write_portrait
+from forebay_tuning.probe.use_case.modelled_system import ModelledSystem
+from forebay_tuning.probe.use_case.probe import Budget, ProbeRequest, carry_out_probe, plan_probe
+from forebay_tuning.report.files.darshan_log import read_log
 
 ROOT = Path(__file__).resolve().parents[2]
 MACHINE = replace(

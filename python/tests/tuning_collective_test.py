@@ -10,19 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forebay.adapters.advice_file import read_advice, write_advice
-from forebay.adapters.darshan_log import read_log
-from forebay.adapters.portrait_file import read_portrait
-from forebay.domain.record import FileRecord, Record, Traffic
-from forebay.domain.tuning.advice import Advice, Lever, Question, advise, advised_point
-from forebay.domain.tuning.candidates import Room, candidates
-from forebay.domain.tuning.evidence import BUFFER_USUAL, Workload, from_command
-from forebay.domain.tuning.from_record import program_of
-from forebay.domain.tuning.point import COORDINATES, Direction, Point, usual_space
-from forebay.domain.tuning.portrait import Portrait
-from forebay.domain.tuning.program_io import FileIo, Passing, ProgramIo, workloads_of
-from forebay.domain.tuning.rules import rule
-from forebay.domain.units import MIB
+from forebay.common.model.record import FileRecord, Record, Traffic
+from forebay.common.model.units import MIB
+from forebay_tuning.advise.files.advice_file import read_advice, write_advice
+from forebay_tuning.advise.model.advice import Advice, Lever, Question, advise, advised_point
+from forebay_tuning.advise.model.candidates import Room, candidates
+from forebay_tuning.advise.model.rules import rule
+from forebay_tuning.model.evidence import BUFFER_USUAL, Workload, from_command
+from forebay_tuning.model.point import COORDINATES, Direction, Point, usual_space
+from forebay_tuning.model.portrait import Portrait
+from forebay_tuning.model.program_io import FileIo, Passing, ProgramIo, workloads_of
+from forebay_tuning.probe.files.portrait_file import read_portrait
+from forebay_tuning.report.files.darshan_log import read_log
+from forebay_tuning.report.model.from_record import program_of
 
 PORTRAITS = Path(__file__).resolve().parents[2] / "docs" / "performance" / "portraits"
 KIB = 1024

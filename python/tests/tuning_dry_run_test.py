@@ -7,15 +7,15 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from forebay.adapters.bench_page import HtmlPages
-from forebay.adapters.bench_results import ResultFiles
-from forebay.adapters.probe_program import RealSystem, Where
-from forebay.application.bench import BenchWorld
-from forebay.application.ports import Captured, World
-from forebay.application.probe import Budget, ProbePlan, ProbeRequest, Unknown, plan_probe
-from forebay.domain.bench_command import Launch
-from forebay.domain.errors import BenchUsageError, ProbeError, SetupError
-from forebay.domain.program import Linkage, ProgramFacts
+from forebay.bench.files import ResultFiles
+from forebay.bench.model.command_line import Launch
+from forebay.bench.report.page import HtmlPages
+from forebay.bench.use_case.bench import BenchWorld
+from forebay.common.model.errors import BenchUsageError, ProbeError, SetupError
+from forebay.common.model.program import Linkage, ProgramFacts
+from forebay.ports import Captured, World
+from forebay_tuning.probe.files.measuring_program import RealSystem, Where
+from forebay_tuning.probe.use_case.probe import Budget, ProbePlan, ProbeRequest, Unknown, plan_probe
 
 MakeWorld = Callable[..., World]
 Command = Callable[..., CompletedProcess[str]]

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from forebay.adapters.darshan_log import read_log
-from forebay.cli.advice_report import as_text
-from forebay.domain.tuning.advice import Advice, Question, Settings, advise
-from forebay.domain.tuning.diagnosis import diagnose
-from forebay.domain.tuning.evidence import Workload
-from forebay.domain.tuning.point import Direction
-from forebay.domain.tuning.portrait import Here, Identity, doubts
-from forebay.domain.tuning.program_io import workloads_of
-from forebay.domain.tuning.ready import ready
-from forebay.domain.tuning.rules import USUAL
+from forebay_tuning.advise.model.advice import Advice, Question, Settings, advise
+from forebay_tuning.advise.model.ready import ready
+from forebay_tuning.advise.model.rules import USUAL
+from forebay_tuning.advise.report.text import as_text
+from forebay_tuning.model.evidence import Workload
+from forebay_tuning.model.point import Direction
+from forebay_tuning.model.portrait import Here, Identity, doubts
+from forebay_tuning.model.program_io import workloads_of
+from forebay_tuning.report.files.darshan_log import read_log
+from forebay_tuning.report.model.diagnosis import diagnose
 
 THERE = Identity(
     name="scratch",

@@ -18,13 +18,21 @@ from typing import Any
 
 import pytest
 
-from forebay.adapters.native_libraries import LibraryFolders
-from forebay.adapters.platform_file import read_platform
-from forebay.adapters.portrait_file import portrait_text, read_portrait
-from forebay.adapters.probe_journal import NoJournal, ProbeJournal, begun
-from forebay.adapters.probe_program import PREFIX, remove_folder
-from forebay.application.modelled_system import ModelledSystem
-from forebay.application.probe import (
+from forebay.common.files.native_libraries import LibraryFolders
+from forebay.common.model.errors import ProbeError, SetupError, UsageError
+from forebay.common.model.launcher import Flavour, with_ranks
+from forebay.common.model.units import MIB
+from forebay_tuning.model.modelled import Weather
+from forebay_tuning.model.point import Direction
+from forebay_tuning.model.portrait import Portrait
+from forebay_tuning.model.quantity import parse_quantity, spell_rate, spell_seconds
+from forebay_tuning.model.sample import Ask, Sample
+from forebay_tuning.probe.files.journal import NoJournal, ProbeJournal, begun
+from forebay_tuning.probe.files.measuring_program import PREFIX, remove_folder
+from forebay_tuning.probe.files.platform_file import read_platform
+from forebay_tuning.probe.files.portrait_file import portrait_text, read_portrait
+from forebay_tuning.probe.use_case.modelled_system import ModelledSystem
+from forebay_tuning.probe.use_case.probe import (
     TARGET_FILES,
     Budget,
     Ground,
@@ -35,14 +43,6 @@ from forebay.application.probe import (
     carry_out_probe,
     plan_probe,
 )
-from forebay.domain.errors import ProbeError, SetupError, UsageError
-from forebay.domain.launcher import Flavour, with_ranks
-from forebay.domain.tuning.modelled import Weather
-from forebay.domain.tuning.point import Direction
-from forebay.domain.tuning.portrait import Portrait
-from forebay.domain.tuning.quantity import parse_quantity, spell_rate, spell_seconds
-from forebay.domain.tuning.sample import Ask, Sample
-from forebay.domain.units import MIB
 
 ROOT = Path(__file__).resolve().parents[2]
 MACHINE = replace(

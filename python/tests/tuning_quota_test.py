@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from forebay.adapters.platform_file import read_platform
-from forebay.adapters.quotas import directory_quotas, lfs_quota_left, subvolume_quota
-from forebay.application.modelled_system import ModelledSystem
-from forebay.application.ports import QuotaLeft
-from forebay.application.probe import Budget, Ground, ProbePlan, ProbeRequest, plan_probe
-from forebay.domain.errors import ProbeError
-from forebay.domain.tuning.modelled import Weather
-from forebay.domain.units import MIB
+from forebay.common.files.quotas import directory_quotas, lfs_quota_left, subvolume_quota
+from forebay.common.model.errors import ProbeError
+from forebay.common.model.units import MIB
+from forebay.ports import QuotaLeft
+from forebay_tuning.model.modelled import Weather
+from forebay_tuning.probe.files.platform_file import read_platform
+from forebay_tuning.probe.use_case.modelled_system import ModelledSystem
+from forebay_tuning.probe.use_case.probe import Budget, Ground, ProbePlan, ProbeRequest, plan_probe
 
 ROOT = Path(__file__).resolve().parents[2]
 QUOTA = QuotaLeft(bytes=100 * MIB, of="the user's quota")

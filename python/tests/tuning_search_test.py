@@ -9,13 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forebay.application.modelled_system import ModelledSystem
-from forebay.domain.tuning.belief import Belief, first_belief, further
-from forebay.domain.tuning.fitting import asked_of_all, fit
-from forebay.domain.tuning.grid import grid_of
-from forebay.domain.tuning.modelled import SOFTNESS, Platform, Weather, expected
-from forebay.domain.tuning.outlook import most_contested, most_telling
-from forebay.domain.tuning.point import (
+from forebay.common.model.units import MIB
+from forebay_tuning.model.modelled import SOFTNESS, Platform, Weather, expected
+from forebay_tuning.model.point import (
     COORDINATES,
     Direction,
     Point,
@@ -25,11 +21,15 @@ from forebay.domain.tuning.point import (
     spread_points,
     usual_space,
 )
-from forebay.domain.tuning.response import NAMES, Physical, Seen, asked_of, fit_storm
-from forebay.domain.tuning.sample import Ask, Choice, Passage, Purpose, Sample
-from forebay.domain.tuning.search import conclude, drift_of, search
-from forebay.domain.tuning.targets import sick_targets
-from forebay.domain.units import MIB
+from forebay_tuning.model.response import NAMES, Physical, Seen, asked_of, fit_storm
+from forebay_tuning.model.sample import Ask, Choice, Passage, Purpose, Sample
+from forebay_tuning.model.targets import sick_targets
+from forebay_tuning.probe.model.belief import Belief, first_belief, further
+from forebay_tuning.probe.model.fitting import asked_of_all, fit
+from forebay_tuning.probe.model.grid import grid_of
+from forebay_tuning.probe.model.outlook import most_contested, most_telling
+from forebay_tuning.probe.model.search import conclude, drift_of, search
+from forebay_tuning.probe.use_case.modelled_system import ModelledSystem
 
 MACHINE = Platform(
     name="trial",

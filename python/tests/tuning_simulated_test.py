@@ -12,18 +12,18 @@ from pathlib import Path
 
 import pytest
 
-from forebay.adapters.platform_file import read_platform
-from forebay.adapters.portrait_file import portrait_text, read_portrait
-from forebay.adapters.probe_journal import NoJournal
-from forebay.adapters.simulator import NativeSimulator
-from forebay.application.probe import Budget, ProbeRequest, carry_out_probe, plan_probe
-from forebay.application.simulated_system import Simulated, SimulatedSystem
-from forebay.domain.errors import UsageError
-from forebay.domain.tuning.point import Direction, Point
-from forebay.domain.tuning.portrait import Portrait
-from forebay.domain.tuning.sample import Ask, Purpose
-from forebay.domain.tuning.simulated import REQUESTS_MOST, as_simulated, changed_by
-from forebay.domain.units import MIB
+from forebay.common.model.errors import UsageError
+from forebay.common.model.units import MIB
+from forebay.simulate.files import NativeSimulator
+from forebay_tuning.model.point import Direction, Point
+from forebay_tuning.model.portrait import Portrait
+from forebay_tuning.model.sample import Ask, Purpose
+from forebay_tuning.model.simulated import REQUESTS_MOST, as_simulated, changed_by
+from forebay_tuning.probe.files.journal import NoJournal
+from forebay_tuning.probe.files.platform_file import read_platform
+from forebay_tuning.probe.files.portrait_file import portrait_text, read_portrait
+from forebay_tuning.probe.use_case.probe import Budget, ProbeRequest, carry_out_probe, plan_probe
+from forebay_tuning.probe.use_case.simulated_system import Simulated, SimulatedSystem
 
 ROOT = Path(__file__).resolve().parents[2]
 Command = Callable[..., subprocess.CompletedProcess[str]]

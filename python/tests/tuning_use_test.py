@@ -11,30 +11,30 @@ from typing import Any
 
 import pytest
 
-from forebay.adapters.darshan_log import DarshanLogs, read_log
-from forebay.adapters.darshan_reader import load_late
-from forebay.adapters.folders import RealFolders
-from forebay.adapters.processes import ForegroundProcesses
-from forebay.adapters.record_file import RecordFiles
-from forebay.application.apply_advice import ApplyRequest, apply_advice, measured_in
-from forebay.application.evidence import Sources, diagnose_file
-from forebay.application.ports import World
-from forebay.application.verify_advice import Verified, VerifyRequest, verify_advice
-from forebay.cli.report import as_json as report_json
-from forebay.cli.report import as_text
-from forebay.cli.verify import Timer, as_json, status_of
-from forebay.cli.verify import as_text as verdict_text
-from forebay.domain.comparison import Side
-from forebay.domain.errors import BenchError, EvidenceError, UsageError
-from forebay.domain.layout import Layout, LayoutChange, WantedLayout
-from forebay.domain.record import FileRecord, Record, Traffic
-from forebay.domain.tuning.advice import Advice, Settings
-from forebay.domain.tuning.diagnosis import diagnose
-from forebay.domain.tuning.evidence import Workload
-from forebay.domain.tuning.point import Direction
-from forebay.domain.tuning.program_io import FileIo, Passing, ProgramIo, workloads_of
-from forebay.domain.tuning.verification import LOOKS, Verdict, is_look, look, order
-from forebay.domain.units import MIB
+from forebay.bench.model.comparison import Side
+from forebay.common.files.processes import ForegroundProcesses
+from forebay.common.files.record_file import RecordFiles
+from forebay.common.model.errors import BenchError, EvidenceError, UsageError
+from forebay.common.model.record import FileRecord, Record, Traffic
+from forebay.common.model.units import MIB
+from forebay.layout.model import Layout, LayoutChange, WantedLayout
+from forebay.ports import World
+from forebay_tuning.advise.model.advice import Advice, Settings
+from forebay_tuning.apply.files import RealFolders
+from forebay_tuning.apply.use_case import ApplyRequest, apply_advice, measured_in
+from forebay_tuning.model.evidence import Workload
+from forebay_tuning.model.point import Direction
+from forebay_tuning.model.program_io import FileIo, Passing, ProgramIo, workloads_of
+from forebay_tuning.report.command import as_json as report_json
+from forebay_tuning.report.command import as_text
+from forebay_tuning.report.files.darshan_log import DarshanLogs, read_log
+from forebay_tuning.report.files.darshan_reader import load_late
+from forebay_tuning.report.model.diagnosis import diagnose
+from forebay_tuning.report.use_case import Sources, diagnose_file
+from forebay_tuning.verify.command import Timer, as_json, status_of
+from forebay_tuning.verify.command import as_text as verdict_text
+from forebay_tuning.verify.model import LOOKS, Verdict, is_look, look, order
+from forebay_tuning.verify.use_case.verify_advice import Verified, VerifyRequest, verify_advice
 
 GIB = 1024 * MIB
 
@@ -563,9 +563,9 @@ def test_a_module_that_is_loaded_late_is_there_once_it_is_used(
 def test_the_pages_hold_what_the_texts_say() -> None:
     pytest.importorskip("matplotlib")
     pytest.importorskip("jinja2")
-    from forebay.adapters.advice_page import render as render_advice
-    from forebay.adapters.report_page import render as render_report
-    from forebay.domain.tuning.ready import ready
+    from forebay_tuning.advise.model.ready import ready
+    from forebay_tuning.advise.report.page import render as render_advice
+    from forebay_tuning.report.report.page import render as render_report
 
     files = [own_file(rank, 90.0 if rank % 8 == 3 else 10.0, rank % 8) for rank in range(32)]
     files[0] = replace(files[0], seconds_meta=files[0].seconds)

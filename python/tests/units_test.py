@@ -4,7 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from forebay.domain.units import exact_bytes, human_bytes, human_rate, human_seconds, parse_bytes
+from forebay.common.model.units import (
+    exact_bytes,
+    human_bytes,
+    human_rate,
+    human_seconds,
+    parse_bytes,
+)
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "schema" / "examples" / "sizes.tsv"
 

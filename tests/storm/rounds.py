@@ -12,9 +12,9 @@ from pathlib import Path
 
 from suite.pool import Daemon, Pool
 
-from forebay.adapters.pool_document import decode_ready
-from forebay.adapters.pool_socket import PoolSocket
-from forebay.domain.pool_messages import Ask
+from forebay.pool.files.daemon_document import decode_ready
+from forebay.pool.files.daemon_socket import PoolSocket
+from forebay.pool.model.messages import Ask
 from storm import power
 from storm.field import PATIENCE_SECONDS, Field, May, Writer
 from storm.ledger import Call, Counts, Kind

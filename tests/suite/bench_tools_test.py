@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from bench import wheels
+from evaluation import wheels
 
 from suite import mpi as m
 from suite.file_systems import mounted_tmpfs, until

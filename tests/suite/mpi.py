@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from bench import wheels
+from evaluation import wheels
 
-from forebay.domain.launcher import Flavour, start
+from forebay.common.model.launcher import Flavour, start
 from suite.verdict import Failed, ensure
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from forebay.adapters.pool_socket import PoolSocket
-from forebay.domain.pool import PoolStatus
+from forebay.pool.files.daemon_socket import PoolSocket
+from forebay.pool.model.pool import PoolStatus
 from suite import mpi as m
 from suite.verdict import ensure
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bench import wheels
+from evaluation import wheels
 
 from suite import mpi as m
 from suite.compare import RECORD, Output

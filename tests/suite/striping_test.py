@@ -183,7 +183,7 @@ def _write_at_random(file: int, choice: random.Random) -> bytes:
 
 
 def test_objects(folder: Path) -> None:
-    """The file system itself: it is what other tests and bench/gate_on_loops.sh stand on."""
+    """The file system itself: it is what other tests and evaluation/gate_on_loops.sh stand on."""
     with striping_file_system(folder) as (mount, targets):
         done = layout("set", "-c", str(TARGETS), "-S", "64k", mount / "file")
         ensure(done.returncode == 0, done.stderr)

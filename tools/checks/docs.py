@@ -13,7 +13,9 @@ _LINK = re.compile(r"\]\((?!https?:|mailto:|#)([^)#\s]+)")
 _MAKE = re.compile(r"^\s*(?:\$ )?make ([a-z][\w-]*)\b", re.MULTILINE)
 _FOREBAY = re.compile(r"^\s*(?:\$ )?forebay ([a-z][\w-]*)\b", re.MULTILINE)
 _TARGET = re.compile(r"^([a-z][\w-]*):", re.MULTILINE)
-_SCRIPT = re.compile(r"^(?:bash |python3 )?((?:tools|tests|bench|examples)/[\w./-]+\.(?:sh|py))\b")
+_SCRIPT = re.compile(
+    r"^(?:bash |python3 )?((?:tools|tests|evaluation|examples)/[\w./-]+\.(?:sh|py))\b"
+)
 
 
 def commands(text: str) -> str:
@@ -24,11 +26,9 @@ def commands(text: str) -> str:
 
 
 def subcommands(root: Path) -> frozenset[str] | None:
-    """Subcommands of `forebay`: one file each under python/forebay/cli. None: no CLI yet."""
-    folder = root / "python" / "forebay" / "cli"
-    if not folder.is_dir():
-        return None
-    return frozenset(path.stem.removesuffix("_command") for path in folder.glob("*.py"))
+    """Subcommands of `forebay`: a folder each with a module `command`. None: no command yet."""
+    found = (root / "python").glob("forebay*/*/command.py")
+    return frozenset(path.parent.name for path in found) or None
 
 
 def missing_commands(
@@ -40,7 +40,7 @@ def missing_commands(
             yield f"make {target}", "a target of the Makefile"
     for name in _FOREBAY.findall(typed):
         if known is not None and name.replace("-", "_") not in known:
-            yield f"forebay {name}", f"python/forebay/cli/{name}.py"
+            yield f"forebay {name}", f"python/forebay/{name}/command.py"
 
 
 def document_findings(root: Path, document: Path) -> Iterator[Finding]:

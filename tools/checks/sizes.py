@@ -11,7 +11,7 @@ FILE_LINES_MAX = 600
 LINE_COLUMNS_MAX = 100
 FUNCTION_LINES_MAX = 70
 
-_FOLDERS = ("src", "benchmarks", "python", "tools", "tests", "bench", "examples", "cmake")
+_FOLDERS = ("src", "benchmarks", "python", "tools", "tests", "evaluation", "examples", "cmake")
 _SUFFIXES = {".cpp", ".hpp", ".c", ".h", ".py", ".cmake", ".sh", ".f90", ".F90", ".toml"}
 _CODE = {".cpp", ".hpp", ".c", ".h", ".py", ".f90", ".F90", ".sh"}
 

@@ -107,19 +107,19 @@ def test_sizes_hold_lines_and_functions() -> None:
 
 def test_documents_name_only_what_exists(place: Place) -> None:
     write(place, "Makefile", "demo: build  ## Show it\n\ttrue\n")
-    write(place, "python/forebay/cli/run.py", "")
+    write(place, "python/forebay/run/command.py", "")
     write(
         place,
         "README.md",
         "Try `make demo`, then [more](docs/a.md).\n```sh\nforebay run -- ./x\nmake nothing\n"
-        "forebay fly\nbench/run.sh\n```\n",
+        "forebay fly\nevaluation/run.sh\n```\n",
     )
     found = [finding.problem for finding in docs.check(place).findings]
     assert found == [
         "`make nothing` does not work",
         "`forebay fly` does not work",
         "docs/a.md does not exist",
-        "bench/run.sh does not exist",
+        "evaluation/run.sh does not exist",
     ]
 
 

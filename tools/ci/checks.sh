@@ -32,8 +32,9 @@ if has ruff; then
     count "ruff format" .venv/bin/ruff format --check .
 fi
 if has mypy; then
-    count "mypy" env MYPYPATH=tools:.:python:tests \
-        .venv/bin/mypy --strict -p checks -p ci -p suite -p storm -p bench -p forebay
+    count "mypy" env MYPYPATH=tools:.:python:tests:examples/ocean \
+        .venv/bin/mypy --strict -p checks -p ci -p suite -p storm -p evaluation \
+        -p demo -p forebay -p forebay_tuning
 fi
 if has lint-imports && grep -q '^\[tool.importlinter' pyproject.toml 2>/dev/null; then
     count "import-linter" env PYTHONPATH="$PWD/python" .venv/bin/lint-imports

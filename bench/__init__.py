@@ -1,1 +1,0 @@
-"""What Forebay is held to, as programs that anyone can run: `python -m bench --help`."""

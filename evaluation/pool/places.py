@@ -1,0 +1,99 @@
+"""The file systems that the pool is measured on, made for a measurement and taken away after it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from forebay.common.model.frozen import frozen
+
+ROOT = Path(__file__).resolve().parents[2]
+LIMITED_DISK = str(ROOT / "tools" / "limited_disk.sh")
+LATENCY_SECONDS = 1e-3
+"""Of a request to a FUSE file system."""
+SECTOR_BYTES = 512
+UNLIMITED = 1_000_000
+"""MB/s of a loop device that is as fast as what lies below it."""
+
+
+@frozen
+class Place:
+    """A folder on a file system."""
+
+    folder: Path
+    device: str = ""
+    """Of a limited disk: what /sys/block calls it."""
+    request_seconds: float = 0
+    """Latency of a request, where it has one."""
+
+    def bytes_read(self) -> int:
+        """What the disk has delivered so far."""
+        return int(Path(f"/sys/block/{self.device}/stat").read_text().split()[2]) * SECTOR_BYTES
+
+
+def drop_caches() -> None:
+    """So that reads reach the file system."""
+    subprocess.run([LIMITED_DISK, "drop"], check=True)
+
+
+@contextlib.contextmanager
+def limited(rate: int) -> Iterator[Place]:
+    """A limited disk of so many MB a second."""
+    with tempfile.TemporaryDirectory() as folder:
+        words = ["up", folder, "--rate", str(rate * 1_000_000)]
+        try:
+            subprocess.run([LIMITED_DISK, *words], check=True)
+            device = Path(Path(folder, "loop").read_text().strip()).name
+            yield Place(folder=Path(folder) / "disk", device=device)
+        finally:
+            subprocess.run([LIMITED_DISK, "down", folder], check=False)
+
+
+@contextlib.contextmanager
+def fuse(slow_fs: Path, rate: int) -> Iterator[Place]:
+    """A FUSE file system of so many MB a second and with latency, written through, over tmpfs."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        mount, backing = Path(folder) / "mount", Path(folder) / "backing"
+        mount.mkdir()
+        backing.mkdir()
+        numbers = [f"{LATENCY_SECONDS * 1e6:.0f}", str(rate * 1_000_000)]
+        server = subprocess.Popen([slow_fs, mount, backing, *numbers])
+        try:
+            while not os.path.ismount(mount):
+                if server.poll() is not None:
+                    raise RuntimeError("no FUSE file system here. Run as root, see /dev/fuse.")
+                time.sleep(0.01)
+            yield Place(folder=mount, request_seconds=LATENCY_SECONDS)
+        finally:
+            subprocess.run(["umount", "-l", str(mount)], check=False)
+            server.wait()
+
+
+@contextlib.contextmanager
+def tmpfs() -> Iterator[Place]:
+    """Memory."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        yield Place(folder=Path(folder))
+
+
+def places(
+    slow_fs: Path, ceph: Path | None
+) -> Mapping[str, Callable[[], AbstractContextManager[Place]]]:
+    """File systems by name."""
+    known: dict[str, Callable[[], AbstractContextManager[Place]]] = {
+        "limited50": lambda: limited(50),
+        "limited200": lambda: limited(200),
+        "loop": lambda: limited(UNLIMITED),
+        "fuse": lambda: fuse(slow_fs, 100),
+        "fuse400": lambda: fuse(slow_fs, 400),
+        "tmpfs": tmpfs,
+    }
+    if ceph is not None:
+        known["ceph"] = lambda: contextlib.nullcontext(Place(folder=ceph))
+    return known

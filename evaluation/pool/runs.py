@@ -1,0 +1,154 @@
+"""Runs of the load, plain and through a pool, in pairs."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from evaluation.pool.places import ROOT
+from forebay.common.model.estimate import paired_ratio
+from forebay.common.model.frozen import frozen
+
+BUILD = ROOT / "build" / "release"
+RUN_SECONDS_MAX = 1800
+T = TypeVar("T")
+
+
+@frozen
+class Programs:
+    """What is run."""
+
+    loads: Path
+    messages: Path
+    synced_writes: Path
+    slow_fs: Path
+
+
+@frozen
+class Run:
+    """One run: what the load printed, and the seconds until all was on the file system."""
+
+    told: Mapping[str, float]
+    whole_s: float
+
+
+def build(folder: Path) -> Programs:
+    """Compiles the programs."""
+    names = ("loads", "messages", "synced_writes", "slow_fs")
+    loads, messages, synced, slow_fs = (folder / name for name in names)
+    flags = subprocess.run(
+        ["pkg-config", "--cflags", "--libs", "fuse3"], check=True, capture_output=True, text=True
+    ).stdout.split()
+    for program in (loads, messages, synced):
+        source = ROOT / "evaluation" / "pool" / f"{program.name}.c"
+        subprocess.run(["cc", "-O2", "-o", program, source, "-lpthread"], check=True)
+    slow = ROOT / "tests" / "mpi" / "slow_fs.c"
+    words = ["cc", "-O2", "-D_FILE_OFFSET_BITS=64", "-o", str(slow_fs), str(slow)]
+    words += [*flags, "-lpthread"]
+    subprocess.run(words, check=True)
+    return Programs(loads=loads, messages=messages, synced_writes=synced, slow_fs=slow_fs)
+
+
+def run(programs: Programs, words: Sequence[str], at: Path, pool: Mapping[str, str] | None) -> Run:
+    """Runs a load in a folder of its own; with a pool of these settings, until it is drained."""
+    with tempfile.TemporaryDirectory(dir=at) as folder:
+        return run_in(programs, words, Path(folder).resolve(), pool)
+
+
+def run_in(
+    programs: Programs, words: Sequence[str], folder: Path, pool: Mapping[str, str] | None
+) -> Run:
+    """As run(), in this folder, which keeps its files."""
+    load = [str(programs.loads), words[0], str(folder), *words[1:]]
+    command = load if pool is None else [*_through(folder, pool), "--", *load]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+    environment["FOREBAY_LIBDIR"] = str(BUILD / "lib")
+    os.sync()
+    begin = time.monotonic()
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+        timeout=RUN_SECONDS_MAX,
+    )
+    whole = time.monotonic() - begin
+    if done.returncode != 0:
+        raise RuntimeError(f"{shlex.join(command)} ended with {done.returncode}: {done.stderr}")
+    return Run(told=json.loads(done.stdout.splitlines()[-1]), whole_s=whole)
+
+
+def _through(folder: Path, pool: Mapping[str, str]) -> list[str]:
+    settings = [word for key, value in pool.items() for word in ("--set", f"{key}={value}")]
+    front = [sys.executable, "-m", "forebay", "run", "--pool", str(folder), *settings]
+    return [*front, "--format", "json", "--summary", os.devnull]
+
+
+@frozen
+class Daemon:
+    """A daemon without a program."""
+
+    process: int
+    environment: Mapping[str, str]
+    """What programs need to find it."""
+
+
+@contextlib.contextmanager
+def daemon(at: Path, **settings: str) -> Iterator[Daemon]:
+    """The daemon of a pool for this folder; drained at the end."""
+    with tempfile.TemporaryDirectory() as folder:
+        socket = Path(folder) / "socket"
+        more = {f"FOREBAY_{key.upper()}": value for key, value in settings.items()}
+        process = subprocess.Popen(
+            [BUILD / "lib" / "forebayd", "--socket", socket],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **more},
+        )
+        try:
+            if not process.stdout or not process.stdout.readline():
+                raise RuntimeError("forebayd did not start. Run `make build`.")
+            yield Daemon(
+                process=process.pid,
+                environment={
+                    "LD_PRELOAD": str(BUILD / "lib" / "libforebay_posix.so"),
+                    "FOREBAY_POOL_SOCKET": str(socket),
+                    "FOREBAY_POOL_PATHS": str(at.resolve()),
+                },
+            )
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def pairs_of(first: Callable[[], T], second: Callable[[], T], pairs: int) -> list[tuple[T, T]]:
+    """Each pair in random order."""
+    return [(one, two) for one, two in blocks_of((first, second), pairs)]
+
+
+def blocks_of(ways: Sequence[Callable[[], T]], blocks: int) -> list[list[T]]:
+    """Each way once in each block, in random order; what came of them in their own."""
+    done = []
+    for _ in range(blocks):
+        order = random.sample(range(len(ways)), len(ways))
+        found = {at: ways[at]() for at in order}
+        done.append([found[at] for at in range(len(ways))])
+    return done
+
+
+def ratio_of(above: Sequence[float], below: Sequence[float]) -> str:
+    """Of pairs, with its interval; least and most where there are too few for one."""
+    one = paired_ratio(above, below)
+    low, high = one.low or one.least, one.high or one.most
+    return f"{one.estimate:.2f} [{low:.2f}, {high:.2f}]"

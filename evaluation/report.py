@@ -1,0 +1,100 @@
+"""docs/performance/*.md: the text is written by hand, every number between the markers
+`<!-- bench:NAME -->` and `<!-- /bench:NAME -->` is put there from the JSON of a campaign."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from evaluation.model import STACKS, BenchError, Outcome
+from evaluation.results import Results, this_commit, this_machine
+from evaluation.suites import LIMITS, suite_named
+from evaluation.summary import summarise
+from evaluation.tables import limit_table, markdown, number, result_tables
+from forebay.common.model.estimate import spread
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def section(results: Results) -> str:
+    """The whole of what stands between a suite's markers."""
+    parts = [f"```sh\n{results.command}\n```", _circumstances(results)]
+    if results.suite == LIMITS:
+        parts.append(markdown(limit_table(results.limits)))
+        return "\n\n".join(parts)
+    suite = suite_named(results.suite)
+    rows = summarise(suite, results.cases, results.samples, results.limits)
+    parts += [markdown(table) for table in result_tables(suite, rows)]
+    return "\n\n".join([*parts, *_remarks(results)])
+
+
+def _circumstances(results: Results) -> str:
+    machine = results.machine
+    systems = ", ".join(f"{kind} is {name}" for kind, name in sorted(machine.file_systems.items()))
+    words = [
+        f"Commit `{results.commit}`{' (modified)' if results.modified else ''}, "
+        f"{results.started}, {results.seconds / 60:.0f} min, seed {results.seed}.",
+        f"{machine.processor}, {machine.cores} cores, {machine.memory_mebibytes // 1024} GiB, "
+        f"Linux {machine.kernel}; {systems}.",
+    ]
+    if results.samples:
+        load = spread([one.load for one in results.samples])
+        words.append(
+            f"{len(results.samples)} launches; load before a launch {number(load.median)} "
+            f"({number(load.least)}-{number(load.most)})."
+        )
+    most = max((case.ranks for case in results.cases), default=0)
+    if most > machine.cores:
+        words.append(f"Up to {most} ranks share {machine.cores} cores.")
+    if results.settings:
+        words.append("Settings: " + ", ".join(f"`{k}={v}`" for k, v in results.settings.items()))
+    return " ".join(words)
+
+
+def _remarks(results: Results) -> Sequence[str]:
+    """What failed, in its own words, once for each stack."""
+    seen: dict[str, str] = {}
+    for one in results.samples:
+        if one.outcome in (Outcome.FAILED, Outcome.INACTIVE) and one.stack not in seen:
+            seen[one.stack] = f"{one.case}: {' '.join(one.message.split())[:200]}"
+    if not seen:
+        return []
+    lines = [f"- {STACKS[name].label}: {text}" for name, text in seen.items()]
+    return ["Failed:\n\n" + "\n".join(lines)]
+
+
+def circumstances(module: str, more: str = "") -> str:
+    """The command line of a benchmark without a campaign, the commit, the machine, and `more`."""
+    commit, modified = this_commit(ROOT)
+    machine = this_machine({})
+    command = shlex.join(["python", "-m", module, *sys.argv[1:]])
+    return (
+        f"```sh\n{command}\n```\n\n"
+        f"Commit `{commit}`{' (modified)' if modified else ''}, "
+        f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC. {machine.processor}, {machine.cores} cores, "
+        f"Linux {machine.kernel}; {more}load before {os.getloadavg()[0]:.2f}."
+    )
+
+
+def publish(text: str, marker: str, docs: Path | None) -> None:
+    """Prints a table and puts it between a document's markers, if there is one."""
+    print(text)
+    if docs is not None:
+        docs.write_text(fill(docs.read_text(), marker, text))
+
+
+def fill(document: str, name: str, text: str) -> str:
+    """Puts the text between the markers; BenchError if the document has no such markers."""
+    begin, end = f"<!-- bench:{name} -->", f"<!-- /bench:{name} -->"
+    pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
+    if not pattern.search(document):
+        raise BenchError(
+            f"No place for {name} (markers {begin} and {end} are missing). Add them to the "
+            "document."
+        )
+    return pattern.sub(lambda _: f"{begin}\n{text}\n{end}", document, count=1)

@@ -1,0 +1,48 @@
+"""Wheels from a folder, by the real pip, without a network."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from evaluation.wheels import WheelError, unpacked
+
+NAME = "forebay_imagined_mpi"
+INFO = f"{NAME}-1.0.dist-info"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The only place where pip looks; it has a wheel with a launcher and a file that climbs out."""
+    with zipfile.ZipFile(tmp_path / f"{NAME}-1.0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr(f"{INFO}/METADATA", f"Metadata-Version: 2.1\nName: {NAME}\nVersion: 1.0\n")
+        wheel.writestr(f"{INFO}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        wheel.writestr(f"{INFO}/RECORD", "")
+        launcher = zipfile.ZipInfo(f"{NAME}-1.0.data/data/bin/mpiexec")
+        launcher.external_attr = 0o755 << 16
+        wheel.writestr(launcher, "#!/bin/sh\n")
+        wheel.writestr(f"{NAME}-1.0.data/data/../climbed", "")
+        wheel.writestr(f"{NAME}/__init__.py", "")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    return tmp_path
+
+
+def test_an_mpi_is_unpacked_once(folder: Path) -> None:
+    cache = folder / "cache"
+    tree = unpacked(f"{NAME}==1.0", cache)
+    assert tree == cache / f"{NAME}-1.0"
+    assert os.access(tree / "bin" / "mpiexec", os.X_OK)
+    assert [path.name for path in tree.iterdir()] == ["bin"]
+    assert [path.name for path in cache.iterdir()] == [tree.name]
+    next(folder.glob("*.whl")).unlink()
+    assert unpacked(f"{NAME}==1.0", cache) == tree
+
+
+def test_what_cannot_be_had_leaves_nothing(folder: Path) -> None:
+    with pytest.raises(WheelError, match=r"(?s)cannot get none==1 .* Set PIP_FIND_LINKS"):
+        unpacked("none==1", folder / "cache")
+    assert list((folder / "cache").iterdir()) == []

@@ -1,0 +1,52 @@
+"""The HTML page: one file that holds everything, pictures too."""
+
+import base64
+from collections.abc import Sequence
+from pathlib import Path
+
+from demo.experiment import Comparison
+from demo.summary import rows, setting, spread_text, untouched, verdict
+from forebay.common.report.page_template import filled
+
+_TEMPLATE = Path(__file__).with_name("page.html.j2")
+
+
+def write_page(
+    comparisons: Sequence[Comparison],
+    path: Path,
+    *,
+    map_png: Path,
+    timings_png: Path,
+    timelines: Sequence[Path],
+    machine: str,
+) -> None:
+    """Render the page from its template beside this module."""
+    page = filled(
+        _TEMPLATE,
+        parts=[_part(comparison) for comparison in comparisons],
+        map=_embedded(map_png),
+        timings=_embedded(timings_png),
+        timelines=[_embedded(one) for one in timelines],
+        machine=machine,
+    )
+    path.write_text(page, encoding="utf-8")
+
+
+def _part(comparison: Comparison) -> dict[str, object]:
+    last = comparison.pairs[-1]
+    return {
+        "title": comparison.variant.title,
+        "verdict": verdict(comparison.ratio),
+        "pairs": len(comparison.pairs),
+        "spread": spread_text(comparison.ratio),
+        "setting": setting(comparison),
+        "rows": rows(comparison),
+        "digests": comparison.digests,
+        "untouched": untouched(comparison),
+        "plain_command": last.plain.command,
+        "forebay_command": last.forebay.command,
+    }
+
+
+def _embedded(png: Path) -> str:
+    return base64.b64encode(png.read_bytes()).decode("ascii")

@@ -1,1 +1,0 @@
-"""Use cases over ports: what the commands do, in words of the domain."""

@@ -1,0 +1,1 @@
+"""`forebay bench`: the benchmarks, and comparisons of two of them."""

@@ -1,0 +1,1 @@
+"""Command lines, results and comparisons. Pure."""

@@ -1,0 +1,204 @@
+"""The words after `forebay bench …`: ours are taken out wherever they stand, all others go to the
+program unchanged. Pure: words in, words out."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+
+from forebay.common.model.errors import BenchUsageError
+from forebay.common.model.frozen import frozen
+from forebay.common.model.launcher import Flavour, start
+
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*", re.ASCII | re.DOTALL)
+
+_RANKS = re.compile(r"(?:--?np?=?|--ntasks=?)(?P<attached>\d*)", re.ASCII)
+
+
+class Tool(StrEnum):
+    """The native programs."""
+
+    IOR = "ior"
+    HPIO = "hpio"
+    META = "meta"
+
+    @property
+    def program(self) -> str:
+        """Its file's name."""
+        return f"forebay-{self.value}"
+
+
+@frozen
+class Launch:
+    """How ranks are started: `words` of a launcher, or just so many `ranks`."""
+
+    words: tuple[str, ...] = ()
+    ranks: int | None = None
+
+
+@frozen
+class Split:
+    """Our options by name, and what is the program's."""
+
+    ours: Mapping[str, str]
+    rest: tuple[str, ...]
+
+    @property
+    def launch(self) -> Launch:
+        """From -np and --launcher. BenchUsageError: not a number, or both."""
+        given, launcher = self.ours.get("np"), self.ours.get("launcher")
+        if given is not None and launcher is not None:
+            raise BenchUsageError(
+                "-np and --launcher exclude each other (the launcher says how many ranks there "
+                "are). Put the number into the launcher's words."
+            )
+        if launcher is not None:
+            return Launch(words=_words(launcher))
+        return Launch(ranks=None if given is None else number("-np", given, least=1))
+
+    @property
+    def html(self) -> Path | None:
+        """Where the page goes."""
+        return Path(self.ours["html"]) if "html" in self.ours else None
+
+    @property
+    def json(self) -> bool:
+        """Whether standard output is JSON."""
+        form = self.ours.get("format", "text")
+        if form not in ("text", "json"):
+            raise BenchUsageError(f'no such format "{form}" (there are text and json). Use one.')
+        return form == "json"
+
+    @property
+    def wants_help(self) -> bool:
+        """Whether `--help` of ours was asked for."""
+        return "help" in self.ours
+
+
+LAUNCHING = {"-np": "np", "--np": "np", "--launcher": "launcher"}
+SHOWING = {"--html": "html", "--format": "format", "--help": "help"}
+
+
+def split(words: Sequence[str], known: Mapping[str, str]) -> Split:
+    """Takes out the `known` options (word: name), as `--html FILE` or `--html=FILE`."""
+    ours: dict[str, str] = {}
+    rest: list[str] = []
+    waiting = list(words)
+    while waiting:
+        word = waiting.pop(0)
+        name, equals, value = word.partition("=")
+        if name not in known:
+            rest.append(word)
+        elif known[name] == "help":
+            ours["help"] = ""
+        elif equals:
+            ours[known[name]] = value
+        elif waiting:
+            ours[known[name]] = waiting.pop(0)
+        else:
+            raise BenchUsageError(f"{name} lacks its value (the line ends there). Give one.")
+    return Split(ours=ours, rest=tuple(rest))
+
+
+@frozen
+class Configuration:
+    """One side of a comparison: variables, the tool, its words."""
+
+    variables: Mapping[str, str]
+    tool: Tool
+    words: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """As it was typed."""
+        return " ".join([*self._assignments, self.tool.value, *map(shlex.quote, self.words)])
+
+    @property
+    def command(self) -> str:
+        """As it would be typed to run it alone."""
+        words = ("forebay", "bench", self.tool.value, *map(shlex.quote, self.words))
+        return " ".join([*self._assignments, *words])
+
+    @property
+    def _assignments(self) -> list[str]:
+        return [f"{name}={shlex.quote(value)}" for name, value in self.variables.items()]
+
+
+def configuration(words: Sequence[str], *, side: str) -> Configuration:
+    """KEY=VALUE words, then a tool, then its options."""
+    left = list(words)
+    variables: dict[str, str] = {}
+    while left and _ASSIGNMENT.fullmatch(left[0]):
+        name, _, value = left.pop(0).partition("=")
+        variables[name] = value
+    tools = {one.value: one for one in Tool} | {one.program: one for one in Tool}
+    if not left or left[0] not in tools:
+        found = f'"{left[0]}"' if left else "nothing"
+        raise BenchUsageError(
+            f"configuration {side} names no benchmark (it begins with {found}; there are ior, hpio "
+            "and meta). Write forebay bench compare ior -t 1m -- ior -t 4m."
+        )
+    return Configuration(variables=variables, tool=tools[left[0]], words=tuple(left[1:]))
+
+
+def two_sides(words: Sequence[str]) -> tuple[Configuration, Configuration]:
+    """A -- B."""
+    if list(words).count("--") != 1:
+        raise BenchUsageError(
+            "a comparison has two sides (A -- B, with one -- between them). "
+            "Write forebay bench compare ior -t 1m -- ior -t 4m."
+        )
+    at = list(words).index("--")
+    return configuration(words[:at], side="A"), configuration(words[at + 1 :], side="B")
+
+
+def start_words(launch: Launch, *, launcher: str, flavour: Flavour, root: bool) -> tuple[str, ...]:
+    """The launcher's part of the command for so many ranks."""
+    if launch.words:
+        return launch.words
+    return start(launcher, flavour=flavour, ranks=launch.ranks or 1, root=root)
+
+
+def ranks_asked(launch: Launch) -> int | None:
+    """How many ranks were asked for; None when the launcher's words do not say it plainly."""
+    if not launch.words:
+        return launch.ranks or 1
+    asked = None
+    for word, following in zip(launch.words, (*launch.words[1:], ""), strict=True):
+        found = _RANKS.fullmatch(word)
+        text = "" if found is None else found["attached"] or following
+        if re.fullmatch(r"\d+", text, re.ASCII):
+            asked = int(text)
+    return None if ":" in launch.words else asked
+
+
+def number(name: str, text: str, *, least: int) -> int:
+    """A whole number. BenchUsageError: it is none."""
+    if not re.fullmatch(r"\d+", text, re.ASCII) or int(text) < least:
+        raise BenchUsageError(
+            f'{name} cannot be "{text}" (a number of at least {least}). Give one.'
+        )
+    return int(text)
+
+
+def fraction(name: str, text: str) -> float:
+    """ "5%" or "0.05"."""
+    try:
+        return float(text[:-1]) / 100 if text.endswith("%") else float(text)
+    except ValueError as error:
+        raise BenchUsageError(f'{name} cannot be "{text}" (5% or 0.05). Give one.') from error
+
+
+def _words(text: str) -> tuple[str, ...]:
+    try:
+        words = tuple(shlex.split(text))
+    except ValueError as error:
+        raise BenchUsageError(
+            f"cannot read the launcher {text} ({error}). Close its quotes."
+        ) from error
+    if not words:
+        raise BenchUsageError("the launcher is empty. Write --launcher 'srun -n 8'.")
+    return words

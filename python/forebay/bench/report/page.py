@@ -1,0 +1,165 @@
+"""The HTML page of a benchmark: one file that holds everything, pictures too."""
+
+import importlib
+from pathlib import Path
+from statistics import median
+
+from forebay.bench.model.comparison import Finding
+from forebay.bench.model.result import BenchResult, Measurement
+from forebay.bench.use_case.compare import Comparison
+from forebay.common.files.output_files import OutputFiles
+from forebay.common.files.safe_files import write_named
+from forebay.common.model.errors import BenchError, BenchUsageError, SetupError
+from forebay.common.model.estimate import Spread
+from forebay.common.model.units import counted
+from forebay.common.report.page_template import filled
+
+_TEMPLATE = Path(__file__).with_name("page.html.j2")
+_COMPARISON_TEMPLATE = Path(__file__).with_name("comparison_page.html.j2")
+_QUANTILES = (0.5, 0.9, 0.99, 0.999)
+
+
+class DrawnPages:
+    """Pages with pictures."""
+
+    def check(self, path: Path) -> None:
+        """SetupError: what draws is not installed; BenchUsageError: `path` cannot be written."""
+        obstacle = OutputFiles().obstacle(path)
+        if obstacle is not None:
+            raise BenchUsageError(
+                f"cannot write the page {path} ({obstacle}). Name a file that can be written."
+            )
+        _require_drawing()
+
+
+class HtmlPages(DrawnPages):
+    """The port Pages over files."""
+
+    def write(self, result: BenchResult, path: Path) -> None:
+        """Renders the page. SetupError: matplotlib or jinja2 is missing; BenchError: cannot be
+        written, or there is nothing to show."""
+        if not result.measurements:
+            raise BenchError(
+                f"there is nothing to draw on {path} (nothing was measured). See what it said.",
+                exit_code=result.status or 1,
+            )
+        write_page(render(result), path)
+
+    def write_comparison(self, result: Comparison, path: Path) -> None:
+        """As write. BenchError: cannot be written, or nothing was compared."""
+        if not result.findings:
+            raise BenchError(
+                f"there is nothing to draw on {path} (no quantity is in every pair). See the "
+                "warnings.",
+                exit_code=1,
+            )
+        write_page(render_comparison(result), path)
+
+
+def write_page(text: str, path: Path) -> None:
+    """BenchError: it cannot be written."""
+    try:
+        write_named(path, text)
+    except OSError as error:
+        raise BenchError(
+            f"cannot write {path} ({error.strerror}). Give another file.", exit_code=2
+        ) from error
+
+
+def render(result: BenchResult) -> str:
+    """The page as text."""
+    _require_drawing()
+    from forebay.bench.report.pictures import PICTURES, ROWS_MAX
+
+    measured = len(result.measurements)
+    pictures = [
+        {"title": title, "caption": caption + _left_out(measured, ROWS_MAX), "svg": draw(result)}
+        for title, caption, draw in PICTURES
+    ]
+    rows = [_row(one) for one in result.measurements]
+    return filled(
+        _TEMPLATE,
+        result=result,
+        pictures=pictures,
+        rows=rows,
+        ranks=counted(result.ranks, "rank"),
+    )
+
+
+def render_comparison(result: Comparison) -> str:
+    """The page as text; `result` has at least one finding."""
+    _require_drawing()
+    from forebay.bench.report.pictures import COMPARISON_PICTURES
+
+    compared = len(result.findings)
+    pictures = [
+        {
+            "title": title,
+            "caption": caption + _left_out(compared, most),
+            "svg": draw(result.findings),
+        }
+        for title, caption, most, draw in COMPARISON_PICTURES
+    ]
+    return filled(
+        _COMPARISON_TEMPLATE,
+        result=result,
+        pictures=pictures,
+        rows=[_compared(one) for one in result.findings],
+        margin=f"{result.design.margin:.0%}",
+        certain=f"{result.design.level:.0%} sure",
+    )
+
+
+def _left_out(count: int, shown_max: int) -> str:
+    """What pictures do not show, said."""
+    return f" The first {shown_max} of {count}; the table has all." if count > shown_max else ""
+
+
+def _compared(one: Finding) -> tuple[str, ...]:
+    ratio = one.ratio
+    medians = (_amount(median(one.a)), _amount(median(one.b)))
+    return (
+        one.quantity,
+        f"{ratio.estimate:.3f}",
+        ratio.interval,
+        one.verdict.value,
+        *medians,
+        one.unit,
+    )
+
+
+def _require_drawing() -> None:
+    """Everything else works without these packages, so they are not imported above."""
+    try:
+        for name in ("jinja2", "matplotlib.figure"):
+            importlib.import_module(name)
+    except ImportError as error:
+        raise SetupError(
+            f"cannot draw the page ({error.name} is not installed). "
+            "Install what it needs: pip install matplotlib jinja2."
+        ) from error
+
+
+def _row(one: Measurement) -> dict[str, object]:
+    spread = one.spread
+    micros = [one.latency.quantile(at) * 1e6 for at in _QUANTILES]
+    return {
+        "name": one.name,
+        "unit": one.unit,
+        "median": _amount(spread.median),
+        "interval": _interval(spread),
+        "runs": spread.count,
+        "latency": [_amount(value) for value in [*micros, one.latency.seconds_max * 1e6]],
+        "slowest": f"{one.slowest_rank} on {one.slowest_host}".removesuffix(" on "),
+    }
+
+
+def _interval(spread: Spread) -> str:
+    if spread.count == 1:
+        return "none (one run)"
+    certain = f"{spread.confidence:.0%} sure"
+    return f"{_amount(spread.low)} – {_amount(spread.high)} ({certain})"
+
+
+def _amount(value: float) -> str:
+    return f"{value:.0f}" if value >= 1000 else f"{value:.3g}"

@@ -1,0 +1,223 @@
+"""Draws what a benchmark measured: bandwidth, latency, spread over ranks. SVG, by matplotlib."""
+
+import io
+import math
+from collections.abc import Callable, Sequence
+from statistics import median
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+from forebay.bench.model.comparison import Finding
+from forebay.bench.model.result import BenchResult, Measurement
+
+INK, FAINT, BLUE, PALE = "#1d2730", "#d9d6d0", "#0f6e9c", "#9fc7da"
+ROWS_MAX = 120
+"""Measurements in a picture that has a row for each; the table below has all."""
+LINES_MAX = 10
+"""In a panel that has a line for each: as many as there are colours in matplotlib's cycle."""
+PAIRS_DRAWN_MAX = 8
+"""Quantities whose pairs are drawn."""
+RANKS_MAX = 4096
+LINEAR_RANGE_MAX = 30
+"""Rates further apart are drawn on a logarithmic axis."""
+LINEAR_RATIO_MAX = 5
+"""Ratios, likewise."""
+LABELLED_BY_STEPS_MAX = 3000
+"""Logarithmic axes that span less have labels at 1, 2 and 5 of each power of ten."""
+
+
+def draw_rates(result: BenchResult) -> str:
+    """Every repetition as a dot, the median and its interval."""
+    shown = result.measurements[:ROWS_MAX]
+    figure, axes = _figure(height=1.2 + 0.42 * len(shown))
+    for row, one in enumerate(shown):
+        spread = one.spread
+        axes.hlines(row, spread.low, spread.high, color=PALE, lw=9)
+        axes.scatter(one.rates, [row] * len(one.rates), color=BLUE, s=14, zorder=3)
+        axes.vlines(spread.median, row - 0.32, row + 0.32, color=INK, lw=2)
+    axes.set_yticks(range(len(shown)), [one.name for one in shown], fontsize=8)
+    axes.set_ylim(len(shown) - 0.4, -0.6)
+    rates = [rate for one in shown for rate in one.rates if rate > 0]
+    if rates and max(rates) > LINEAR_RANGE_MAX * min(rates):
+        _logarithmic(axes)
+    else:
+        axes.set_xlim(left=0)
+    axes.set_xlabel(shown[0].unit)
+    return svg_of(figure)
+
+
+def draw_latency(result: BenchResult) -> str:
+    """Share of calls that took longer, on two logarithmic axes: the tail is to be seen."""
+    figure, panels = _panels(result.measurements[:ROWS_MAX])
+    for axes, shown in panels:
+        for one in shown:
+            _draw_tail(axes, one)
+        _logarithmic(axes)
+        axes.set_yscale("log")
+        axes.set_xlabel("latency of a call, µs")
+        axes.set_ylabel("share of calls that\ntake so long or longer")
+        _legend_below(axes)
+    return svg_of(figure)
+
+
+def _draw_tail(axes: Axes, one: Measurement) -> None:
+    calls = left = one.latency.calls
+    times, shares = [], []
+    for bar in one.latency.bars:
+        times.append(max(bar.seconds, 1e-9) * 1e6)
+        shares.append(left / calls)
+        left -= bar.count
+    axes.step(times, shares, where="pre", lw=1.4, label=one.name)
+
+
+def draw_ranks(result: BenchResult) -> str:
+    """The time of each rank, as multiples of the median rank's."""
+    figure, panels = _panels(result.measurements[:ROWS_MAX])
+    for axes, shown in panels:
+        for one in shown:
+            middle = (median(one.rank_seconds) if one.rank_seconds else 0) or 1.0
+            ratios = [seconds / middle for seconds in one.rank_seconds[:RANKS_MAX]]
+            axes.plot(range(len(ratios)), ratios, marker=".", lw=0.8, ms=4, label=one.name)
+        axes.axhline(1, color=INK, lw=0.8, ls=(0, (4, 3)))
+        axes.set_xlabel("rank")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.set_ylabel("time ÷ time of\nthe median rank")
+        axes.set_ylim(bottom=0)
+        axes.set_xlim(-0.5, max(len(one.rank_seconds) for one in shown) - 0.5)
+        _legend_below(axes)
+    return svg_of(figure)
+
+
+PICTURES: tuple[tuple[str, str, Callable[[BenchResult], str]], ...] = (
+    (
+        "Rates",
+        "Each dot is a repetition; the mark is the median, the bar its interval.",
+        draw_rates,
+    ),
+    (
+        "Latency of calls",
+        "All ranks and repetitions. A line that falls late has a long tail.",
+        draw_latency,
+    ),
+    ("Spread over ranks", "Ranks above the dashed line kept the others waiting.", draw_ranks),
+)
+
+
+def draw_ratios(findings: Sequence[Finding]) -> str:
+    """Every pair's ratio as a dot, the estimate and its interval; the margin shaded."""
+    shown = findings[:ROWS_MAX]
+    figure, axes = _figure(height=1.4 + 0.5 * len(shown))
+    margin = shown[0].margin
+    axes.axvspan(1 / (1 + margin), 1 + margin, color=FAINT, alpha=0.6, lw=0)
+    axes.axvline(1, color=INK, lw=0.8, ls=(0, (4, 3)))
+    for row, one in enumerate(shown):
+        low, high = one.ratio.low, one.ratio.high
+        if low is not None and high is not None:
+            axes.hlines(row, low, high, color=PALE, lw=9)
+        ratios = [b / a for a, b in zip(one.a, one.b, strict=True)]
+        axes.scatter(ratios, [row] * len(ratios), color=BLUE, s=14, zorder=3)
+        axes.vlines(one.ratio.estimate, row - 0.32, row + 0.32, color=INK, lw=2)
+    axes.set_yticks(
+        range(len(shown)), [f"{one.quantity}: {one.verdict.value}" for one in shown], fontsize=8
+    )
+    axes.set_ylim(len(shown) - 0.4, -0.6)
+    ratios = [b / a for one in shown for a, b in zip(one.a, one.b, strict=True)]
+    if max(ratios) > LINEAR_RATIO_MAX * min(ratios):
+        _logarithmic(axes)
+    axes.set_xlabel("B ÷ A (right of 1: B is faster)")
+    return svg_of(figure)
+
+
+def draw_pairs(findings: Sequence[Finding]) -> str:
+    """Both rates of each pair in the order in which they ran: drifts are to be seen."""
+    shown = findings[:PAIRS_DRAWN_MAX]
+    figure = Figure(figsize=(10, 2.6 * len(shown)), layout="constrained")
+    for axes, one in zip(figure.subplots(len(shown), squeeze=False)[:, 0], shown, strict=True):
+        style(axes)
+        pairs = range(1, len(one.a) + 1)
+        axes.vlines(pairs, one.a, one.b, color=FAINT, lw=3)
+        axes.scatter(pairs, one.a, color=INK, s=18, marker="s", label="A", zorder=3)
+        axes.scatter(pairs, one.b, color=BLUE, s=22, label="B", zorder=3)
+        axes.set_title(one.quantity, fontsize=9, loc="left")
+        axes.set_ylabel(one.unit)
+        axes.set_ylim(0, 1.1 * max(*one.a, *one.b))
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.legend(fontsize=7, frameon=False, ncols=2, loc="lower right", bbox_to_anchor=(1, 1))
+    axes.set_xlabel("pair")
+    return svg_of(figure)
+
+
+COMPARISON_PICTURES: tuple[tuple[str, str, int, Callable[[Sequence[Finding]], str]], ...] = (
+    (
+        "B against A",
+        "Each dot is a pair; the mark is the estimate, the bar its interval, the band the margin.",
+        ROWS_MAX,
+        draw_ratios,
+    ),
+    ("Pairs as they ran", "What drifts moves both of a pair.", PAIRS_DRAWN_MAX, draw_pairs),
+)
+
+
+def _figure(*, height: float) -> tuple[Figure, Axes]:
+    figure = Figure(figsize=(10, height), layout="constrained")
+    axes = figure.subplots()
+    style(axes)
+    return figure, axes
+
+
+def _panels(
+    measurements: Sequence[Measurement],
+) -> tuple[Figure, list[tuple[Axes, Sequence[Measurement]]]]:
+    """One above the other, so many that every line has its own colour, each with its legend."""
+    groups = [measurements[at : at + LINES_MAX] for at in range(0, len(measurements), LINES_MAX)]
+    legends = sum(
+        0.17 * math.ceil(len(group) / _columns([one.name for one in group])) for group in groups
+    )
+    figure = Figure(figsize=(10, 3.6 * len(groups) + legends), layout="constrained")
+    panels = figure.subplots(len(groups), squeeze=False)[:, 0]
+    for axes in panels:
+        style(axes)
+    return figure, list(zip(panels, groups, strict=True))
+
+
+def _columns(names: Sequence[str]) -> int:
+    """Of a legend."""
+    return 1 if len(names) == 1 else 3 if max(map(len, names)) < 40 else 2
+
+
+def _legend_below(axes: Axes) -> None:
+    """Under its own axes."""
+    _, names = axes.get_legend_handles_labels()
+    columns = _columns(names)
+    axes.legend(
+        loc="upper left", bbox_to_anchor=(0, -0.2), ncols=columns, fontsize=7, frameon=False
+    )
+
+
+def _logarithmic(axes: Axes) -> None:
+    """The x axis, with plain numbers at it also where it spans less than two powers of ten."""
+    axes.set_xscale("log")
+    low, high = axes.get_xlim()
+    steps = (1, 2, 5) if high < LABELLED_BY_STEPS_MAX * low else (1,)
+    axes.xaxis.set_major_locator(LogLocator(subs=steps, numticks=20))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+
+
+def style(axes: Axes) -> None:
+    """As all pictures look."""
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    axes.tick_params(colors=INK)
+    axes.set_axisbelow(True)
+    axes.grid(color=FAINT, lw=0.5)
+
+
+def svg_of(figure: Figure) -> str:
+    """To stand in a page."""
+    text = io.StringIO()
+    figure.savefig(text, format="svg", metadata={"Date": None})
+    whole = text.getvalue()
+    return whole[whole.index("<svg") :]

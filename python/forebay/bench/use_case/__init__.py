@@ -1,0 +1,1 @@
+"""One benchmark, and pairs of them."""

@@ -1,0 +1,15 @@
+"""Puts the real adapters behind the ports of a benchmark."""
+
+import os
+
+from forebay.bench.files import ResultFiles
+from forebay.bench.report.page import HtmlPages
+from forebay.bench.use_case.bench import BenchWorld
+from forebay.world import real_world
+
+
+def real_bench_world() -> BenchWorld:
+    """This machine."""
+    return BenchWorld(
+        world=real_world(), results=ResultFiles(), pages=HtmlPages(), is_root=os.geteuid() == 0
+    )

@@ -1,0 +1,1 @@
+"""Files, programs and processes of this machine."""

@@ -1,0 +1,207 @@
+"""Starts programs in the foreground, as a shell's `exec` would look to them: same terminal, same
+process group, same signals. Signals that are sent to us alone are sent on."""
+
+import errno
+import os
+import shlex
+import shutil
+import signal
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import IO
+
+from forebay.common.model.errors import LaunchError, StoppedError
+from forebay.ports import Captured, Finished, Hook
+
+_FORWARDED = (
+    signal.SIGINT,
+    signal.SIGTERM,
+    signal.SIGHUP,
+    signal.SIGQUIT,
+    signal.SIGUSR1,
+    signal.SIGUSR2,
+)
+_JOB_ENDING = (signal.SIGTERM, signal.SIGUSR1)
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+_LOOK_SECONDS = 1.0  # another thread, of a library, may have been given the child's signal
+_BY_KERNEL = 128  # si_code of what the terminal sends: the program has it already
+NOT_EXECUTABLE, NOT_FOUND = 126, 127
+
+
+class ForegroundProcesses:
+    """The port Processes over real ones."""
+
+    def __init__(self, *, grace_seconds: float = 10) -> None:
+        self._grace_seconds = grace_seconds
+
+    def run(
+        self, words: Sequence[str], *, environment: Mapping[str, str], job_ending: Hook = None
+    ) -> Finished:
+        """Runs `words` to the end; `job_ending` is called when SIGTERM or SIGUSR1 comes to us.
+        LaunchError: cannot be started."""
+        watched = {*_FORWARDED, signal.SIGCHLD}
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, watched)
+        start = time.monotonic()
+        try:
+            pid = _spawn(words, environment, before)
+            status = _wait(pid, watched, job_ending)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        return Finished(status=status, seconds=time.monotonic() - start)
+
+    def capture(
+        self, words: Sequence[str], *, environment: Mapping[str, str], seconds_max: float
+    ) -> Captured:
+        """As `capture_started`; what cannot be started has the status and the words of a shell."""
+        try:
+            return self.capture_started(words, environment=environment, seconds_max=seconds_max)
+        except LaunchError as error:
+            return Captured(status=error.exit_code, output="", errors=str(error))
+
+    def capture_started(
+        self, words: Sequence[str], *, environment: Mapping[str, str], seconds_max: float
+    ) -> Captured:
+        """Runs a command without input. What takes too long, or is to end because a signal came
+        to us, may clean up for a while: a launcher that is killed leaves its ranks behind.
+        StoppedError: such a signal came. LaunchError: cannot be started."""
+        watched = {*(one for one in _FORWARDED if not _is_ignored(one)), signal.SIGCHLD}
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, watched)
+        try:
+            with TemporaryFile() as output, TemporaryFile() as errors:
+                pid = _spawn(words, environment, before, into=(output, errors))
+                status = _wait_within(pid, watched, words[0], seconds_max, self._grace_seconds)
+                return Captured(status=status, output=_text(output), errors=_text(errors))
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _is_ignored(one: signal.Signals) -> bool:
+    """As nohup has it: then it is to stop nobody."""
+    return signal.getsignal(one) is signal.SIG_IGN
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode("utf-8", "replace")
+
+
+def _spawn(
+    words: Sequence[str],
+    environment: Mapping[str, str],
+    mask: set[signal.Signals | int],
+    *,
+    into: tuple[IO[bytes], IO[bytes]] | None = None,
+) -> int:
+    """`into`: files for its output and errors; it then has no input."""
+    actions: list[tuple[int, ...] | tuple[int, int, str, int, int]] = []
+    if into is not None:
+        actions.append((os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0))
+        actions += [(os.POSIX_SPAWN_DUP2, file.fileno(), at) for at, file in enumerate(into, 1)]
+    try:
+        return os.posix_spawnp(
+            shutil.which(words[0], path=environment.get("PATH")) or words[0],
+            list(words),
+            dict(environment),
+            file_actions=actions,
+            setsigmask=mask,
+            setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],  # Python ignores them
+        )
+    except FileNotFoundError as error:
+        why = _why_not_found(words[0])
+        raise LaunchError(f"cannot run {words[0]} {why}", exit_code=NOT_FOUND) from error
+    except OSError as error:
+        why = _why_refused(words[0], error)
+        raise LaunchError(f"cannot run {words[0]} {why}", exit_code=NOT_EXECUTABLE) from error
+
+
+def _why_not_found(word: str) -> str:
+    path = Path(word)
+    if not path.exists():
+        return "(there is no such program). Check the name" + (
+            " and PATH." if path.name == word else "."
+        )
+    if path.name == word:  # there is one in this folder, where a shell does not look for it, too
+        return f"(no folder of PATH has it). Did you mean ./{shlex.quote(word)}?"
+    return (
+        "(it is there, but what is to load it is not). Look at its first line, if it is a script; "
+        "else at what `file` says of it."
+    )
+
+
+def _why_refused(word: str, error: OSError) -> str:
+    path = Path(word)
+    if path.is_dir():
+        return "(it is a folder). Name the program in it."
+    if error.errno == errno.EACCES and path.is_file() and not os.access(path, os.X_OK):
+        return f"(it is not executable). Make it so: chmod +x {shlex.quote(word)}"
+    if error.errno == errno.ENOEXEC:
+        return (
+            f"({error.strerror}). Is it an executable for this machine? "
+            "A script has to begin with #! and its interpreter."
+        )
+    return f"({error.strerror}). Is it an executable for this machine?"
+
+
+def _arrived(watched: set[signal.Signals], seconds: float) -> signal.struct_siginfo | None:
+    """A signal that came within the seconds. Python's call returns what is none where we were
+    stopped (Ctrl-Z) and the seconds were over before we went on."""
+    arrived = signal.sigtimedwait(watched, seconds)
+    return arrived if arrived is not None and arrived.si_signo in watched else None
+
+
+def _wait(pid: int, watched: set[signal.Signals], job_ending: Callable[[], None] | None) -> int:
+    """The child's status as shells say it. Signals that arrive meanwhile go to the child."""
+    while True:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended == pid:
+            return _as_shells_say(os.waitstatus_to_exitcode(status))
+        arrived = _arrived(watched, _LOOK_SECONDS)
+        if arrived is None:
+            continue
+        if arrived.si_signo in _JOB_ENDING and job_ending is not None:
+            job_ending()
+        if arrived.si_signo != signal.SIGCHLD and arrived.si_code != _BY_KERNEL:
+            os.kill(pid, arrived.si_signo)
+
+
+def _wait_within(
+    pid: int, watched: set[signal.Signals], name: str, seconds_max: float, grace_seconds: float
+) -> int | None:
+    """The child's status; None when it took too long: it was asked to end, and later killed."""
+    deadline = time.monotonic() + seconds_max
+    is_late, was_killed, stopped_by = False, False, None
+    while True:
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended == pid:
+            break
+        left = deadline - time.monotonic()
+        if left <= 0:
+            was_asked = is_late or stopped_by is not None
+            if was_killed:
+                break  # it is in a call of the kernel that does not end: it is left behind
+            os.kill(pid, signal.SIGKILL if was_asked else signal.SIGTERM)
+            was_killed = was_asked
+            is_late = is_late or stopped_by is None
+            deadline = time.monotonic() + grace_seconds
+            continue
+        arrived = _arrived(watched, min(left, _LOOK_SECONDS))
+        if arrived is None or arrived.si_signo == signal.SIGCHLD:
+            continue
+        if arrived.si_code != _BY_KERNEL:
+            os.kill(pid, arrived.si_signo)
+        if arrived.si_signo in _ENDING and stopped_by is None:
+            stopped_by = signal.Signals(arrived.si_signo)
+            deadline = min(deadline, time.monotonic() + grace_seconds)
+    if stopped_by is not None:
+        raise StoppedError(
+            f"stopped by {stopped_by.name} ({name} has been stopped, too). Start again to go on.",
+            exit_code=128 + stopped_by,
+        )
+    return None if is_late else _as_shells_say(os.waitstatus_to_exitcode(status))
+
+
+def _as_shells_say(code: int) -> int:
+    """128+n for what Python calls -n: ended by signal n."""
+    return code if code >= 0 else 128 - code

@@ -1,0 +1,158 @@
+"""Files that are opened by name, where others of the machine may have put something under that name
+before (docs/internals/files.md, and src/foundation/kernel/own_files.hpp for what is native)."""
+
+import errno
+import os
+import stat
+from pathlib import Path
+from typing import BinaryIO
+
+from forebay.common.model.errors import UsageError
+
+_CAREFULLY = os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLOCK
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+_LINK = "it is a link"
+_FOREIGN = "it is another user's"
+_OPEN = "others may write to it"
+_NO_FILE = "it is no regular file"
+_FOREIGN_LINK = "a link that is another user's leads to it"
+_PLANTED = "it is another user's, in a folder where others may put files"
+_EVERYBODY = "everybody may write to it"
+
+
+def open_own(path: Path, flags: int, mode: int = 0o600) -> int:
+    """A descriptor of a file whose name Forebay chooses: a regular file of this user that nobody
+    else may write to, and no link. OSError, with the reason, where it is another one."""
+    try:
+        descriptor = os.open(path, flags | os.O_NOFOLLOW | _CAREFULLY, mode)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise OSError(errno.ELOOP, _LINK, str(path)) from error
+        raise
+    found = os.fstat(descriptor)
+    why = None
+    if not stat.S_ISREG(found.st_mode):
+        why = _NO_FILE
+    elif found.st_uid != os.geteuid():
+        why = _FOREIGN
+    elif found.st_mode & _OTHERS_WRITE:
+        why = _OPEN
+    if why is not None:
+        os.close(descriptor)
+        raise OSError(errno.EPERM, why, str(path))
+    return descriptor
+
+
+def read_own(path: Path) -> str:
+    """The text of such a file. OSError."""
+    with os.fdopen(open_own(path, os.O_RDONLY), "rb") as file:
+        return file.read().decode("utf-8", "replace")
+
+
+def folder_problem(folder: Path) -> str | None:
+    """Why a folder is none that this user alone can enter; None: it is one, or is not there."""
+    try:
+        found = folder.lstat()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return error.strerror
+    if not stat.S_ISDIR(found.st_mode):
+        return "it is no folder, or a link to one"
+    if found.st_uid != os.geteuid():
+        return _FOREIGN
+    return "other users can enter it" if stat.S_IMODE(found.st_mode) & 0o077 else None
+
+
+def make_private(folder: Path) -> None:
+    """The folder, for this user alone. OSError, with the reason, where it is there as another."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    why = folder_problem(folder)
+    if why is not None:
+        raise OSError(errno.EACCES, why, str(folder))
+
+
+def planted(path: Path) -> str | None:
+    """Of a file that the user names and that is to be written: why it is better not. In a folder
+    where others may put files it has to be this user's, and so has a link that leads to it."""
+    if _is_trusted_folder(path.parent, _OTHERS_WRITE):
+        return None
+    return _planted(path)
+
+
+def open_named(path: Path, flags: int, mode: int = 0o666) -> BinaryIO:
+    """Such a file, opened to be written. OSError, with the reason, where it is not to be."""
+    why = planted(path)
+    if why is not None:
+        raise OSError(errno.EPERM, why, str(path))
+    follow = 0 if path.is_symlink() else os.O_NOFOLLOW
+    descriptor = os.open(path, os.O_WRONLY | flags | follow | os.O_CLOEXEC | os.O_NOCTTY, mode)
+    found = os.fstat(descriptor)
+    is_foreign = stat.S_ISREG(found.st_mode) and found.st_uid != os.geteuid()
+    if is_foreign and not _is_trusted_folder(path.parent, _OTHERS_WRITE):
+        os.close(descriptor)
+        raise OSError(errno.EPERM, _PLANTED, str(path))
+    if stat.S_ISREG(found.st_mode) and not flags & os.O_APPEND:
+        os.ftruncate(descriptor, 0)
+    return os.fdopen(descriptor, "wb")
+
+
+def write_named(path: Path, text: str) -> None:
+    """The text is all that is in it then. OSError."""
+    with open_named(path, os.O_CREAT) as file:
+        file.write(text.encode("utf-8", "surrogateescape"))
+
+
+def read_to_apply(path: Path) -> bytes:
+    """A file that the user names, and what it says is done: nobody else may have put it there, or
+    be able to change it. OSError, with the reason, where it is not to be used."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY)
+    with os.fdopen(descriptor, "rb") as file:
+        found = os.fstat(descriptor)
+        why = None
+        if stat.S_ISREG(found.st_mode) and found.st_mode & stat.S_IWOTH:
+            why = _EVERYBODY
+        elif not _is_trusted_folder(path.parent, stat.S_IWOTH, owned=False):
+            why = _planted(path)
+        if why is not None:
+            raise OSError(errno.EPERM, why, str(path))
+        return file.read()
+
+
+def refused(what: str, path: Path, error: OSError) -> UsageError:
+    """That an output cannot be written."""
+    return UsageError(
+        f"cannot write the {what} {path} ({error.strerror}). Name a file that can be written."
+    )
+
+
+def _is_trusted_folder(folder: Path, writable: int, *, owned: bool = True) -> bool:
+    """Whether only this user and root can put something into it."""
+    try:
+        found = folder.stat()
+    except OSError:
+        return True  # what is wrong with it, opening the file tells
+    is_ours = found.st_uid in (0, os.geteuid()) or not owned
+    return is_ours and not found.st_mode & writable
+
+
+def _planted(path: Path) -> str | None:
+    trusted = (0, os.geteuid())
+    try:
+        link = path.lstat()
+        found = path.stat()
+    except OSError:
+        return _dangling(path, trusted)
+    if stat.S_ISLNK(link.st_mode) and link.st_uid not in trusted:
+        return _FOREIGN_LINK
+    if not stat.S_ISCHR(found.st_mode) and found.st_uid not in trusted:
+        return _PLANTED
+    return None
+
+
+def _dangling(path: Path, trusted: tuple[int, int]) -> str | None:
+    try:
+        link = path.lstat()
+    except OSError:
+        return None
+    return _FOREIGN_LINK if link.st_uid not in trusted else None

@@ -1,0 +1,51 @@
+"""TOML files that users name."""
+
+import tomllib
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from forebay.common.files.safe_files import read_to_apply
+from forebay.common.model.errors import ForebayError
+from forebay.common.model.frozen import frozen
+
+_Made = TypeVar("_Made")
+
+
+def read_toml(path: Path, error: type[ForebayError], *, what: str, remedy: str) -> dict[str, Any]:
+    """The file's content; an `error` that calls it `what` where it cannot be read or is no TOML."""
+    try:
+        return tomllib.loads(read_to_apply(path).decode("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as cause:
+        raise error(f"cannot read the {what} {path} ({cause}). {remedy}") from cause
+
+
+@frozen
+class Kind:
+    """Of TOML files with a schema of ours. `error`: what is wrong with one; `missing`, `other` and
+    `wrong`: what to do where it cannot be read, has another schema, or says what makes no sense."""
+
+    what: str
+    schema: str
+    error: type[ForebayError]
+    missing: str
+    other: str
+    wrong: str
+    older: Collection[str] = ()
+    """Schemas that are read, too."""
+
+
+def read_kind(path: Path, kind: Kind, make: Callable[[Mapping[str, Any]], _Made]) -> _Made:
+    """What `make` makes of the file's content; the kind's error where it cannot."""
+    document = read_toml(path, kind.error, what=kind.what, remedy=kind.missing)
+    if document.get("schema") not in (kind.schema, *kind.older):
+        raise kind.error(
+            f"cannot use the {kind.what} {path} (its schema is {document.get('schema')!r}, not "
+            f"{kind.schema!r}). {kind.other}"
+        )
+    try:
+        return make(document)
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise kind.error(
+            f"cannot use the {kind.what} {path} ({type(error).__name__}: {error}). {kind.wrong}"
+        ) from error

@@ -1,0 +1,1 @@
+"""Values: errors, units, estimates; launchers, programs, records. Pure."""

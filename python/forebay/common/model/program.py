@@ -1,0 +1,109 @@
+"""What a program file says about itself before it runs: how it is linked, and to which MPI."""
+
+import re
+from enum import Enum
+from pathlib import Path
+
+from forebay.common.model.frozen import frozen
+
+
+class Family(Enum):
+    """MPIs with one binary interface."""
+
+    MPICH = "mpich"
+    OPEN_MPI = "openmpi"
+    STANDARD_ABI = "abi"
+    UNKNOWN = "unknown"
+
+    @property
+    def title(self) -> str:
+        """As people call it."""
+        return {
+            Family.MPICH: "MPICH family",
+            Family.OPEN_MPI: "Open MPI family",
+            Family.STANDARD_ABI: "MPI-5 standard ABI",
+            Family.UNKNOWN: "unknown family",
+        }[self]
+
+
+class Linkage(Enum):
+    """What kind of file a program is."""
+
+    DYNAMIC = "dynamic"
+    STATIC = "static"
+    SCRIPT = "script"
+    UNREADABLE = "unreadable"
+
+
+@frozen
+class ProgramFacts:
+    """One program. `mpi_library` is None when no MPI is linked: it may yet be loaded later."""
+
+    path: Path
+    linkage: Linkage
+    mpi_library: str | None = None
+    family: Family | None = None
+    mpi_is_static: bool = False
+    is_privileged: bool = False
+    is_of_other_libc: bool = False
+    """Such as musl, whose loader cannot load what was built for glibc."""
+
+    @property
+    def is_captured(self) -> bool:
+        """Whether LD_PRELOAD brings the capture of file calls into it, as far as is known."""
+        return not (self.is_privileged or self.is_of_other_libc or self.linkage is Linkage.STATIC)
+
+    @property
+    def obstacle(self) -> str | None:
+        """Why Forebay cannot reach this program, with what to do; None when it can."""
+        if self.is_privileged:
+            return (
+                f"Forebay cannot reach {self.path} (it runs with raised privileges, so the "
+                "system ignores LD_PRELOAD). Run a copy without set-user-ID."
+            )
+        if self.linkage is Linkage.STATIC:
+            return (
+                f"Forebay cannot reach {self.path} (it is statically linked, so nothing can be "
+                "preloaded). Link it dynamically."
+            )
+        if self.is_of_other_libc:
+            return (
+                f"Forebay cannot reach {self.path} (its C library is not glibc, so nothing of "
+                "ours can be preloaded). Build it for glibc."
+            )
+        if self.mpi_is_static:
+            return (
+                f"Forebay cannot reach the MPI of {self.path} (it is linked statically into the "
+                "program). Link it to the MPI's shared library."
+            )
+        if self.family is Family.UNKNOWN:
+            return (
+                f"Forebay does not know the MPI of {self.path} ({self.mpi_library} is of neither "
+                "the MPICH nor the Open MPI family). Build it with one of these."
+            )
+        if self.family is Family.STANDARD_ABI:
+            return (
+                f"Forebay has no core for the MPI of {self.path} ({self.mpi_library}: MPI-5 "
+                "standard ABI). Build it against the MPI's own ABI (mpicc, not mpicc_abi)."
+            )
+        return None
+
+
+_OPEN_MPI = re.compile(r"libmpi\.so\.(?:[2-9]\d|1[3-9]|\d{3,})(?:\.\d+)*")
+_MPICH = re.compile(r"lib(?:mpich|mpi_intel|mpi_cray|mpi_gnu_\d+|mpi_nvidia)\.so(?:\.\d+)*")
+_MPICH_ABI = re.compile(r"libmpi\.so\.12(?:\.\d+)*")
+_ANY = re.compile(r"lib(?:mpi|mpich|msmpi|mpt|mpi_[a-z]\w*)\.so(?:\.\d+)*")
+_BINDINGS = re.compile(r"libmpi_?(?:cxx|mpifh|usempi\w*|java|f77|f90|fort\w*)\.so.*")
+
+
+def family_of_soname(soname: str) -> Family | None:
+    """The family of a shared library by its name; None when it is no MPI."""
+    if soname.startswith("libmpi_abi.so"):
+        return Family.STANDARD_ABI
+    if _OPEN_MPI.fullmatch(soname):
+        return Family.OPEN_MPI
+    if _MPICH_ABI.fullmatch(soname) or _MPICH.fullmatch(soname):
+        return Family.MPICH
+    if _ANY.fullmatch(soname) and not _BINDINGS.fullmatch(soname):
+        return Family.UNKNOWN
+    return None

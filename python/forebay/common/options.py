@@ -1,0 +1,44 @@
+"""Options that several subcommands have."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from forebay.common.model.errors import UsageError
+from forebay.settings.model import Override
+
+
+def option(names: str, value: str | None, text: str, **more: Any) -> Any:
+    """An option: its names as in "-o --output", what its value is called, and its help."""
+    return typer.Option(*names.split(), metavar=value, help=text, **more)
+
+
+def named_path(text: str) -> Path:
+    """A path on the command line. UsageError: it is empty, as an unset variable is, which else
+    would mean the folder that one happens to be in."""
+    if not text.strip():
+        raise UsageError(
+            'cannot use the path "" (it is empty: is a variable not set?). '
+            "Name a file or a folder; say . for the folder that you are in."
+        )
+    return Path(text)
+
+
+SettingsFile = Annotated[Path | None, option("--settings", "FILE", "TOML file of settings.")]
+OutputFolder = Annotated[Path | None, option("--output-dir", "DIR", "Where the program writes.")]
+
+
+def overrides_of(assignments: Sequence[str] | None) -> tuple[Override, ...]:
+    """The words of --set. UsageError: one is not KEY=VALUE."""
+    return tuple(_override(text) for text in assignments or ())
+
+
+def _override(text: str) -> Override:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise UsageError(
+            f'cannot use --set "{text}" (it is not KEY=VALUE). Write --set cb_nodes=2.'
+        )
+    return Override(name.strip(), value)

@@ -1,0 +1,1 @@
+"""How all commands print, and the page that theirs are made from."""

@@ -1,0 +1,19 @@
+"""Text of the templates that lie beside the modules that fill them. What they extend lies here."""
+
+from pathlib import Path
+
+_BASES = Path(__file__).parent
+
+
+def filled(template: Path, **values: object) -> str:
+    """The template's text. jinja2 is imported here: what draws no page works without it."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader([template.parent, _BASES]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template(template.name).render(**values)

@@ -1,0 +1,1 @@
+"""`forebay doctor`: what works on this machine."""

@@ -1,0 +1,404 @@
+"""Use case: what works here, and what to do about what does not. Every check gives findings;
+none of them stops the others."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from forebay.common.model.errors import LayoutError, SetupError
+from forebay.common.model.frozen import frozen
+from forebay.common.model.launcher import (
+    PRELOAD_VARIABLE,
+    Flavour,
+    Forwarding,
+    compose_preload,
+    forward,
+)
+from forebay.common.model.program import Family, Linkage
+from forebay.common.model.units import counted, human_bytes
+from forebay.doctor.model import Finding, Status, Topic
+from forebay.layout.model import Layout
+from forebay.ports import (
+    DirectoryFacts,
+    LauncherFacts,
+    MachineFacts,
+    NativeLibraries,
+    World,
+)
+
+_PROBE_VARIABLE = "FOREBAY_DOCTOR"
+_PROBE_SECONDS_MAX = 30.0
+_RELAXED = {  # a trial of one rank must not fail for being root, or for a full machine
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_ALLOW_RUN_AS_ROOT": "1",
+    "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+}
+_PARALLEL = frozenset({"lustre", "ceph", "gpfs", "beegfs", "fuse.juicefs", "pvfs2", "wekafs"})
+_OF_THE_KERNEL = frozenset(
+    "autofs binfmt_misc bpf cgroup cgroup2 configfs debugfs devpts efivarfs fusectl mqueue nsfs "
+    "proc pstore securityfs selinuxfs sysfs tracefs".split()
+)
+_CORES = (Family.MPICH, Family.OPEN_MPI)
+
+
+@frozen
+class DoctorRequest:
+    """What to look at."""
+
+    directories: tuple[Path, ...]
+    program: str | None = None
+    ranks: int | None = None
+
+
+@frozen
+class DirectoryDiagnosis:
+    """A directory, and the layout that new files in it get."""
+
+    facts: DirectoryFacts
+    layout: Layout | None
+
+
+@frozen
+class Diagnosis:
+    """All findings, and the facts that they come from."""
+
+    findings: tuple[Finding, ...]
+    launchers: tuple[LauncherFacts, ...]
+    libraries: NativeLibraries | None
+    directories: tuple[DirectoryDiagnosis, ...]
+    machine: MachineFacts
+
+
+def diagnose(request: DoctorRequest, world: World) -> Diagnosis:
+    """Looks at everything. UsageError: there is no such directory."""
+    places = [world.machine.directory(path) for path in request.directories]
+    machine = world.machine.facts()
+    looked_at = [_look_at(facts, world) for facts in places]
+    launchers = tuple(world.launchers.installed())
+    libraries, library_findings = _libraries(world, launchers)
+    findings = (
+        *_mpis(world, launchers),
+        *library_findings,
+        *_forwarding(world, launchers, libraries),
+        *_program(world, request.program),
+        *(finding for _, found in looked_at for finding in found),
+        *_machine(machine, request.ranks),
+    )
+    return Diagnosis(
+        findings=findings,
+        launchers=launchers,
+        libraries=libraries,
+        directories=tuple(one for one, _ in looked_at),
+        machine=machine,
+    )
+
+
+def _good(topic: Topic, subject: str, detail: str) -> Finding:
+    return Finding(topic=topic, status=Status.GOOD, subject=subject, detail=detail)
+
+
+def _note(topic: Topic, subject: str, detail: str, remedy: str | None = None) -> Finding:
+    return Finding(topic=topic, status=Status.NOTE, subject=subject, detail=detail, remedy=remedy)
+
+
+def _problem(topic: Topic, subject: str, detail: str, remedy: str) -> Finding:
+    return Finding(
+        topic=topic, status=Status.PROBLEM, subject=subject, detail=detail, remedy=remedy
+    )
+
+
+def _mpis(world: World, launchers: Sequence[LauncherFacts]) -> Iterator[Finding]:
+    for launcher in launchers:
+        names = ", ".join(name.name for name in launcher.names)
+        what = f"{launcher.flavour.value} {launcher.version or ''}".strip() + f" ({names})"
+        if launcher.flavour is Flavour.OTHER:
+            yield _note(
+                Topic.MPI, str(launcher.path), f"{names}: unknown; gets the environment as it is"
+            )
+        elif launcher.library is None and launcher.flavour is not Flavour.SLURM:
+            yield _note(Topic.MPI, str(launcher.path), f"{what}; its libmpi was not found")
+        elif launcher.family in {Family.UNKNOWN, Family.STANDARD_ABI}:
+            yield _problem(
+                Topic.MPI,
+                str(launcher.path),
+                f"{what}; {launcher.library} is of a family that Forebay has no core for",
+                "Use an MPI of the MPICH or the Open MPI family.",
+            )
+        else:
+            library = f"; {launcher.library}" if launcher.library else ""
+            yield _good(Topic.MPI, str(launcher.path), what + library)
+    for wheel in world.launchers.wheels():
+        yield _good(Topic.MPI, f"Python package {wheel.name}", wheel.version)
+    if not launchers:
+        yield _problem(
+            Topic.MPI,
+            "launchers",
+            "no mpiexec, mpirun or srun on PATH",
+            "Load the MPI's module, or install one (Debian: mpich or openmpi-bin).",
+        )
+
+
+def _libraries(
+    world: World, launchers: Sequence[LauncherFacts]
+) -> tuple[NativeLibraries | None, Sequence[Finding]]:
+    try:
+        libraries = world.libraries.find()
+    except SetupError as error:
+        return None, [
+            _problem(
+                Topic.LIBRARIES,
+                "libforebay_mpi.so",
+                str(error),
+                "Build (`make build`) or install Forebay, or set FOREBAY_LIBDIR.",
+            )
+        ]
+    findings = [_good(Topic.LIBRARIES, str(libraries.stub), "the library that is preloaded")]
+    used = {launcher.family for launcher in launchers}
+    for family in _CORES:
+        core = libraries.cores.get(family)
+        if core is not None:
+            findings.append(_good(Topic.LIBRARIES, core.name, f"core for the {family.title}"))
+        elif family in used:
+            findings.append(
+                _problem(
+                    Topic.LIBRARIES,
+                    f"libforebay_core_{family.value}.so",
+                    f"there is no core for the {family.title}, which is installed here",
+                    f"Rebuild Forebay where mpicc.{family.value} is installed.",
+                )
+            )
+    findings += [
+        _problem(
+            Topic.LIBRARIES,
+            str(libraries.folder),
+            complaint,
+            "Install what is missing, or rebuild Forebay on this machine.",
+        )
+        for complaint in world.libraries.complaints(libraries, launchers)
+    ]
+    return libraries, [*findings, *_pool(world)]
+
+
+def _pool(world: World) -> Iterator[Finding]:
+    """What `forebay run --pool` needs."""
+    parts = (
+        (world.pools.library, "libforebay_posix.so", "preloaded for a pool"),
+        (world.pools.program, "forebayd", "the daemon of a pool"),
+    )
+    for find, name, what in parts:
+        try:
+            yield _good(Topic.LIBRARIES, find().name, what)
+        except SetupError as error:
+            yield _note(Topic.LIBRARIES, name, str(error), "Build or install Forebay again.")
+
+
+def _forwarding(
+    world: World, launchers: Sequence[LauncherFacts], libraries: NativeLibraries | None
+) -> Iterator[Finding]:
+    """Starts one process by each launcher and looks at the environment that it gets."""
+    for launcher in launchers:
+        if launcher.flavour is Flavour.SLURM and "SLURM_JOB_ID" not in world.environment:
+            yield _note(
+                Topic.FORWARDING,
+                str(launcher.path),
+                "not tried: outside a job srun would wait for one",
+                "Run `forebay doctor` inside a job.",
+            )
+        elif libraries is not None:
+            yield _try_launcher(world, launcher, libraries)
+
+
+def _try_launcher(world: World, launcher: LauncherFacts, libraries: NativeLibraries) -> Finding:
+    library = str(libraries.stub)
+    forwarding = Forwarding(
+        library=library,
+        preload=compose_preload(library, world.environment.get(PRELOAD_VARIABLE)),
+        variables={_PROBE_VARIABLE: "1"},
+    )
+    name = str(launcher.names[0])
+    words = forward(
+        (name, "-n", "1", "env"),
+        launcher=0,
+        flavour=launcher.flavour,
+        forwarding=forwarding,
+        is_program=lambda word: word == "env",
+    )
+    ended = world.processes.capture(
+        words,
+        environment={**world.environment, **_RELAXED, **dict(forwarding.pairs)},
+        seconds_max=_PROBE_SECONDS_MAX,
+    )
+    command = f"{name} -n 1 env"
+    if ended.status != 0:
+        why = "it took too long" if ended.status is None else f"status {ended.status}"
+        first = next((line for line in ended.errors.splitlines() if line.strip("- ")), "")
+        return _problem(
+            Topic.FORWARDING,
+            str(launcher.path),
+            f"`{command}` failed ({why}): {first}".rstrip(": "),
+            "Repair this MPI, or take it off PATH.",
+        )
+    seen = dict(line.partition("=")[::2] for line in ended.output.splitlines())
+    lost = [
+        variable
+        for variable, value in forwarding.pairs
+        if value not in (seen.get(variable) or "") or variable not in seen
+    ]
+    if lost:
+        return _problem(
+            Topic.FORWARDING,
+            str(launcher.path),
+            f"`{command}` lost {' and '.join(lost)}",
+            "Set them where the program starts: "
+            f"`{launcher.names[0].name} … env LD_PRELOAD={library} ./program`.",
+        )
+    return _good(Topic.FORWARDING, str(launcher.path), "LD_PRELOAD and FOREBAY_* arrive")
+
+
+def _program(world: World, word: str | None) -> Iterator[Finding]:
+    if word is None:
+        return
+    path = world.programs.locate(word)
+    if path is None:
+        yield _problem(
+            Topic.PROGRAM, word, "there is no such program", "Give the path of an executable file."
+        )
+        return
+    facts = world.programs.inspect(path)
+    if facts.obstacle:
+        problem, _, remedy = facts.obstacle.rpartition("). ")
+        yield _problem(Topic.PROGRAM, str(path), f"{problem})", remedy)
+    elif facts.mpi_library and facts.family:
+        yield _good(Topic.PROGRAM, str(path), f"uses {facts.mpi_library} ({facts.family.title})")
+    elif facts.linkage is Linkage.SCRIPT:
+        yield _note(Topic.PROGRAM, str(path), "a script: the MPI shows when a process loads it")
+    else:
+        yield _note(
+            Topic.PROGRAM,
+            str(path),
+            "linked to no MPI: Forebay works if it loads one later, as Python does",
+        )
+
+
+def _look_at(facts: DirectoryFacts, world: World) -> tuple[DirectoryDiagnosis, Sequence[Finding]]:
+    if facts.file_system in _OF_THE_KERNEL:
+        finding = _problem(
+            Topic.DIRECTORY,
+            str(facts.path),
+            f"{facts.file_system} ({facts.mount_point}) shows what the kernel knows and holds no "
+            "files of yours",
+            "Choose a directory on a disk or a parallel file system.",
+        )
+        return DirectoryDiagnosis(facts=facts, layout=None), (finding,)
+    layout, complaints = _layout(facts.path, world)
+    findings = (*_directory(facts, layout), *complaints)
+    return DirectoryDiagnosis(facts=facts, layout=layout), findings
+
+
+def _space(facts: DirectoryFacts) -> Finding:
+    where = f"{facts.file_system} ({facts.device} on {facts.mount_point})"
+    if facts.free_bytes is None:
+        return _good(Topic.DIRECTORY, str(facts.path), where)
+    detail = f"{where}, {human_bytes(facts.free_bytes)} free"
+    if facts.free_bytes > 0:
+        return _good(Topic.DIRECTORY, str(facts.path), detail)
+    return _problem(
+        Topic.DIRECTORY,
+        str(facts.path),
+        f"{where} is full: nothing can be written",
+        "Free space there, or choose another directory.",
+    )
+
+
+def _directory(facts: DirectoryFacts, layout: Layout | None) -> Iterator[Finding]:
+    subject = str(facts.path)
+    yield _space(facts)
+    if layout is not None:
+        yield _note(Topic.DIRECTORY, subject, _told(layout), _layout_remedy(layout))
+    if not facts.is_writable:
+        yield _problem(
+            Topic.DIRECTORY, subject, "you may not write here", "Choose a directory of your own."
+        )
+    if facts.file_system in {"nfs", "nfs4"}:
+        yield _note(
+            Topic.DIRECTORY,
+            subject,
+            "NFS gives no order between nodes that write one file",
+            "Keep a job's ranks on one node, or use a parallel file system.",
+        )
+    elif facts.file_system not in _PARALLEL:
+        yield _note(Topic.DIRECTORY, subject, "not a parallel file system: of this machine alone")
+
+
+def _layout(path: Path, world: World) -> tuple[Layout | None, Sequence[Finding]]:
+    try:
+        return world.layouts.show(path), ()
+    except SetupError:
+        return None, ()  # that the libraries are missing is said elsewhere
+    except LayoutError as error:
+        return None, (_note(Topic.DIRECTORY, str(path), str(error)),)
+
+
+def _told(layout: Layout) -> str:
+    if not layout.is_known:
+        return "counts as one target (the file system tells of no stripes)"
+    targets = "all" if layout.targets is None else str(layout.targets)
+    stripe = human_bytes(layout.stripe_bytes) if layout.stripe_bytes else "default"
+    noun = "target" if layout.targets == 1 else "targets"
+    return f"new files: {targets} {noun}, stripe {stripe} ({layout.file_system})"
+
+
+def _layout_remedy(layout: Layout) -> str | None:
+    if layout.is_known and layout.targets == 1:
+        return f"For large files: forebay layout set -c COUNT {layout.path}."
+    return None
+
+
+def _machine(facts: MachineFacts, ranks: int | None) -> Iterator[Finding]:
+    cores = counted(facts.cores, "core")
+    if ranks is None:
+        yield _good(Topic.MACHINE, "cores", f"{cores} for this process (-n N checks N ranks)")
+    elif ranks > facts.cores:
+        yield _problem(
+            Topic.MACHINE,
+            "cores",
+            f"{counted(ranks, 'rank')} on {cores}: ranks that wait keep others from working",
+            "Use fewer ranks or more nodes, or let waiting ranks yield (Open MPI: "
+            "--mca mpi_yield_when_idle 1), and trust no timing.",
+        )
+    else:
+        yield _good(Topic.MACHINE, "cores", f"{counted(ranks, 'rank')} on {cores}")
+    if facts.io_uring_obstacle:
+        yield _note(
+            Topic.MACHINE,
+            "io_uring",
+            f"not usable ({facts.io_uring_obstacle}); threads with pwritev do the writing",
+        )
+    else:
+        yield _good(Topic.MACHINE, "io_uring", "usable")
+    if facts.memfd_obstacle:
+        yield _problem(
+            Topic.MACHINE,
+            "memfd_create",
+            f"not usable ({facts.memfd_obstacle}): ranks of a node cannot share staging",
+            "Allow it in the container's or the batch system's seccomp profile.",
+        )
+    else:
+        yield _good(Topic.MACHINE, "memfd_create", "usable: ranks of a node share staging")
+    yield from _shared_memory(facts)
+
+
+def _shared_memory(facts: MachineFacts) -> Iterator[Finding]:
+    if facts.shm_bytes is None:
+        yield _note(Topic.MACHINE, "/dev/shm", "not there; most MPIs need it within a node")
+        return
+    sizes = f"{human_bytes(facts.shm_free_bytes or 0)} free of {human_bytes(facts.shm_bytes)}"
+    if facts.shm_bytes < 64 << 20:
+        yield _problem(
+            Topic.MACHINE,
+            "/dev/shm",
+            f"{sizes}: MPIs fail or crawl with so little (Forebay does not use it)",
+            "Enlarge it (docker: --shm-size=1g).",
+        )
+    else:
+        yield _good(Topic.MACHINE, "/dev/shm", sizes)

@@ -1,0 +1,1 @@
+"""`forebay layout`: how a file lies over storage targets."""

@@ -1,0 +1,110 @@
+"""The `forebay` command: puts the subcommands together and turns errors into exit codes."""
+
+import gc
+import importlib
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from forebay import __version__
+from forebay.common.model.errors import ForebayError, UsageError
+from forebay.common.model.printable import printable_lines
+
+_OWN = ("run", "doctor", "settings", "simulate", "layout", "bench", "pool")
+_OF_TUNING = ("probe", "advise", "apply", "verify", "report")
+SUBCOMMANDS = (*_OWN, *_OF_TUNING)
+"""As the help lists them. Each is a folder of `forebay` or `forebay_tuning`, whose module `command`
+has a function `attach(app)`."""
+
+_HELP = """A pool in front of the parallel file system: runs an unmodified MPI program so that its
+collective reads and writes reach the file system as few, large, aligned requests.
+
+\b
+Start here:
+  forebay doctor /scratch                 what works on this machine
+  forebay run -- mpiexec -n 8 ./program   run it, see where its I/O time went
+  forebay settings                        what can be set, and how
+  forebay layout show /scratch/f          how a file lies over storage targets
+  forebay bench ior -np 4 -t 1m -b 64m    measure a file system
+  forebay pool start /scratch/me          programs that do not wait for their files
+"""
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"forebay {__version__}")
+        raise typer.Exit
+
+
+def _common(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    """Options of every subcommand."""
+
+
+def application(words: Sequence[str] = ()) -> typer.Typer:
+    """The command with the subcommand that `words` begin with, else with all of them: a program
+    that is run waits for everything that is imported before it."""
+    app = typer.Typer(
+        help=_HELP,
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        add_completion=False,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+    app.callback()(_common)
+    for name in words[:1] if set(words[:1]) <= set(SUBCOMMANDS) and words else SUBCOMMANDS:
+        package = "forebay_tuning" if name in _OF_TUNING else "forebay"
+        importlib.import_module(f"{package}.{name}.command").attach(app)
+    return app
+
+
+def usual_words(words: Sequence[str]) -> list[str]:
+    """`forebay help pool start` and `forebay version` are said by other commands, too."""
+    if words[:1] == ["help"]:
+        return [*words[1:], "--help"]
+    return ["--version"] if words == ["version"] else list(words)
+
+
+def main() -> None:
+    """What bin/forebay and `python -m forebay` call."""
+    gc.set_threshold(
+        100_000
+    )  # what is imported before a program starts is many objects, no garbage
+    try:
+        words = usual_words(sys.argv[1:])
+        application(words)(words, prog_name="forebay")
+    except ForebayError as error:
+        print(f"forebay: {printable_lines(str(error))}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(1)
+    except OSError:
+        why = _why_there_is_no_folder()
+        if why is None:
+            raise
+        print(f"forebay: {why}", file=sys.stderr)
+        sys.exit(UsageError.exit_code)
+
+
+def _why_there_is_no_folder() -> str | None:
+    """What fails in a folder that was removed fails in many places, first of all where its name is
+    asked for. None: we are in a folder."""
+    try:
+        Path.cwd()
+    except OSError as error:
+        return (
+            f"cannot work in the folder that you are in ({error.strerror}: it was removed, or may "
+            "not be entered any more). Go to one that is there: cd"
+        )
+    return None

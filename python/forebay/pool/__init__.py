@@ -1,0 +1,1 @@
+"""`forebay pool`, and the pool of a run."""

@@ -1,0 +1,292 @@
+"""`forebay pool`: parse → ask the daemon → render."""
+
+import contextlib
+import os
+import shlex
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from forebay.common.model.errors import PoolError
+from forebay.common.model.printable import printable, printable_name, shell_words
+from forebay.common.model.units import human_bytes, human_seconds
+from forebay.common.options import SettingsFile, named_path, option, overrides_of
+from forebay.common.report.output import Format, FormatOption, json_line, json_pretty, plain
+from forebay.pool.files.rescue_files import RescueFiles
+from forebay.pool.model.pool import EX_IOERR, SOCKET_VARIABLE, PoolStatus
+from forebay.pool.model.rescue import Applied
+from forebay.pool.report.command_help import (
+    DRAIN_HELP,
+    HELP,
+    RESCUE_HELP,
+    START_HELP,
+    STATUS_HELP,
+    STOP_HELP,
+)
+from forebay.pool.report.drain_progress import DrainProgress
+from forebay.pool.report.text import end_as_json, end_lines, file_as_json, headline, status_lines
+from forebay.pool.report.text import files_lines as files_of
+from forebay.pool.use_case.manage import (
+    Drained,
+    Started,
+    StartRequest,
+    drain_pool,
+    lines_to_forget,
+    reached,
+    running_elsewhere,
+    socket_of,
+    start_pool,
+    stop_pool,
+)
+from forebay.pool.use_case.ports import PoolSession
+from forebay.pool.use_case.rescue import RescueRequest, rescue
+from forebay.world import real_world
+
+_WATCH_SECONDS = 1.0
+_STILL_SET = (
+    "forebay: this shell still has the pool's variables. Take them out: "
+    'eval "$(forebay pool stop --unset)"'
+)
+
+SocketOption = Annotated[
+    Path | None, option("--socket", "PATH", "Where the daemon listens.", parser=named_path)
+]
+
+
+def start(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="PATH...",
+            help="Folders (or files) that go through the pool.",
+            parser=named_path,
+        ),
+    ] = None,
+    socket: SocketOption = None,
+    settings: SettingsFile = None,
+    assignments: Annotated[
+        list[str] | None, option("--set", "KEY=VALUE", "One setting, as pool_window=1GiB.")
+    ] = None,
+    form: FormatOption = Format.TEXT,
+) -> None:
+    """Starts a daemon."""
+    request = StartRequest(
+        paths=tuple(paths or ()),
+        socket=socket,
+        settings_file=settings,
+        overrides=overrides_of(assignments),
+    )
+    started = start_pool(request, real_world())
+    for warning in started.warnings:
+        print(f"forebay: warning: {warning}", file=sys.stderr)
+    if form is Format.JSON:
+        print(json_pretty({"schema": "forebay.pool.start/1", **plain(started)}))
+        return
+    for line in _shell_lines(started):
+        print(line)
+
+
+def _shell_lines(started: Started) -> Iterator[str]:
+    """For `eval` of any shell; what a person sees must not steer the terminal."""
+    paths = " ".join(printable_name(path) for path in started.paths)
+    yield f"# forebayd, process {started.process}: {paths}"
+    for name, value in started.variables.items():
+        word = shell_words([value]) if sys.stdout.isatty() else shlex.quote(value)
+        yield f"export {name}={word}"
+
+
+def status(
+    socket: SocketOption = None,
+    watch: Annotated[bool, option("--watch -w", None, "Again every second, until Ctrl-C.")] = False,
+    form: FormatOption = Format.TEXT,
+) -> None:
+    """Shows what a daemon has; where none is at the usual place, those that run elsewhere."""
+    places = _places(socket)
+    if len(places) > 1 and not watch and form is Format.TEXT:
+        for one in places:
+            with contextlib.suppress(PoolError):  # it has ended just now
+                print(_status_text(reached(one, real_world(anywhere=True)).status(), one))
+        return
+    place, session = _session(places[0] if len(places) == 1 else socket)
+    if not watch:
+        now = session.status()
+        print(json_pretty(_status_json(now)) if form is Format.JSON else _status_text(now, place))
+        return
+    try:
+        if form is Format.JSON or not sys.stdout.isatty():
+            _print_again_and_again(session, place, form)
+        else:
+            _show_live(session, place)
+    except KeyboardInterrupt:
+        return
+    except PoolError:
+        print(f"the daemon at {printable_name(place)} has ended", file=sys.stderr)
+
+
+def _print_again_and_again(session: PoolSession, place: Path, form: Format) -> None:
+    while True:
+        now = session.status()
+        text = json_line(_status_json(now)) if form is Format.JSON else _status_text(now, place)
+        print(text, flush=True)
+        time.sleep(_WATCH_SECONDS)
+
+
+def _show_live(session: PoolSession, place: Path) -> None:
+    from rich.live import Live
+    from rich.text import Text
+
+    with Live(auto_refresh=False) as live:
+        while True:
+            live.update(Text(_status_text(session.status(), place)), refresh=True)
+            time.sleep(_WATCH_SECONDS)
+
+
+def _status_text(now: PoolStatus, place: Path) -> str:
+    return "\n".join(status_lines(now, str(place)))
+
+
+def _status_json(now: PoolStatus) -> Any:
+    """The schema forebay.pool/1, with what follows from it."""
+    files = [file_as_json(file) for file in now.files]
+    return {"schema": "forebay.pool/1", **plain(now), "files": files}
+
+
+def drain(socket: SocketOption = None, form: FormatOption = Format.TEXT) -> None:
+    """Waits until everything is with the file system."""
+    _, session = _session(socket)
+    begin = time.monotonic()
+    drained = drain_pool(session, DrainProgress())
+    if form is Format.JSON:
+        print(json_pretty(_drained_json(drained)))
+    else:
+        seconds = human_seconds(time.monotonic() - begin)
+        print("\n".join(_drained_lines(drained, seconds)))
+    if drained.error:
+        raise typer.Exit(EX_IOERR)
+
+
+def _drained_json(drained: Drained) -> Any:
+    return {
+        "schema": "forebay.pool.drain/1",
+        "error": drained.error,
+        "failed": [file_as_json(file) for file in drained.failed],
+        "taken": drained.status.taken,
+        "outstanding": drained.status.outstanding,
+    }
+
+
+def _drained_lines(drained: Drained, seconds: str) -> Iterator[str]:
+    if not drained.error:
+        yield f"drained in {seconds} s: {human_bytes(drained.status.taken)} since the pool began"
+        return
+    for file in drained.failed:
+        left = human_bytes(file.outstanding)
+        yield f"NOT DRAINED: {left} of {printable_name(file.path)} ({printable(file.error_text)})"
+    yield "The pool keeps these bytes and tries again. Mend what is wrong, then drain once more."
+
+
+def stop(
+    socket: SocketOption = None,
+    unset: Annotated[
+        bool,
+        option("--unset", None, "Print the shell's lines that take the pool's variables out."),
+    ] = False,
+    form: FormatOption = Format.TEXT,
+) -> None:
+    """Drains, and ends the daemon."""
+    if unset:
+        print("\n".join(lines_to_forget(os.environ)), flush=True)
+    try:
+        _, session = _session(socket)
+    except PoolError as error:
+        if not unset:
+            raise
+        print(f"forebay: {error}", file=sys.stderr)  # it was stopped before
+        return
+    end = stop_pool(session, DrainProgress())
+    if form is Format.JSON:
+        document = {"schema": "forebay.pool.stop/1", **end_as_json(end)}
+        print(json_pretty(document), file=sys.stderr if unset else sys.stdout)
+    else:
+        if end.status is not None:
+            lines = [headline(end.status, end, since="being told to stop")]
+            lines += files_of(end.status.files)
+            print("\n".join(lines), file=sys.stderr if unset else sys.stdout)
+        for line in end_lines(end):
+            print(line, file=sys.stderr)
+        if not unset and os.environ.get(SOCKET_VARIABLE):
+            print(_STILL_SET, file=sys.stderr)
+    if end.exit_status:
+        raise typer.Exit(end.exit_status)
+
+
+def rescue_(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...", help="Rescue files, or folders with such files.", parser=named_path
+        ),
+    ],
+    into: Annotated[Path | None, option("--into", "FILE", "Write to this file instead.")] = None,
+    force: Annotated[
+        bool, option("--force", None, "Also where the file has changed, or is another one.")
+    ] = False,
+    dry_run: Annotated[
+        bool, option("--dry-run -n", None, "Check everything and write nothing.")
+    ] = False,
+    form: FormatOption = Format.TEXT,
+) -> None:
+    """Writes rescued bytes to their files."""
+    request = RescueRequest(paths=tuple(paths), into=into, force=force, dry_run=dry_run)
+    outcomes = rescue(request, RescueFiles())
+    if form is Format.JSON:
+        body = {"dry_run": dry_run, "files": plain(outcomes)}
+        print(json_pretty({"schema": "forebay.pool.rescue/1", **body}))
+    else:
+        for one in outcomes:
+            _print_applied(one, dry_run=dry_run)
+    if any(one.problem for one in outcomes):
+        raise typer.Exit(EX_IOERR)
+
+
+def _print_applied(one: Applied, *, dry_run: bool) -> None:
+    what = f"{human_bytes(one.written)} to {printable_name(one.target)}"
+    if one.written or not one.problem:
+        print(f"would write {what}" if dry_run else f"wrote {what}")
+    if one.problem:
+        kept = f"kept {printable_name(str(one.file))} ({printable(one.problem)})"
+        print(f"forebay: {kept if one.target else printable(one.problem)}", file=sys.stderr)
+
+
+def _places(socket: Path | None) -> Sequence[Path]:
+    """Where to look, if nobody says where."""
+    world = real_world(anywhere=True)
+    if socket is not None:
+        return (socket,)
+    usual = socket_of(None, world)
+    try:
+        world.pools.connect(usual)
+    except PoolError:
+        return [one.socket for one in running_elsewhere(usual, world)]
+    return (usual,)
+
+
+def _session(socket: Path | None) -> tuple[Path, PoolSession]:
+    world = real_world(anywhere=socket is None or socket.is_absolute())
+    place = socket_of(socket, world)
+    return place, reached(place, world)
+
+
+def attach(app: typer.Typer) -> None:
+    """Adds `pool` with its subcommands."""
+    group = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None)
+    group.command("start", help=START_HELP, short_help="Start a daemon for several steps.")(start)
+    group.command("status", help=STATUS_HELP, short_help="What it has, and how it goes.")(status)
+    group.command("drain", help=DRAIN_HELP, short_help="Wait until all is written.")(drain)
+    group.command("stop", help=STOP_HELP, short_help="Drain, and end the daemon.")(stop)
+    group.command("rescue", help=RESCUE_HELP, short_help="Write what did not arrive.")(rescue_)
+    app.add_typer(group, name="pool", short_help="Programs that do not wait for their files.")

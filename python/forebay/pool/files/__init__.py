@@ -1,0 +1,1 @@
+"""Daemons: started, asked over their sockets, on one node or many; rescue files."""

@@ -1,0 +1,59 @@
+"""Documents of a pool's daemon (schema/pool.md): its status, its report, and its ready line."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from forebay.common.files.decoding import decoded
+from forebay.common.model.errors import PoolError
+from forebay.common.model.frozen import frozen
+from forebay.pool.model.messages import DirectoryShape
+from forebay.pool.model.pool import PoolStatus
+
+SCHEMA = "forebay.pool/1"
+READY_SCHEMA = "forebay.pool.ready/1"
+_LATER = ("notes", "host", "memory", "memory_limit_file", "durability_ended")
+
+
+@frozen
+class Ready:
+    """What a daemon says when it listens."""
+
+    process: int
+    directory: DirectoryShape
+
+
+def decode_status(text: str) -> PoolStatus:
+    """A status document. PoolError: it is none, or of another version."""
+    line = _object(text, SCHEMA)
+    try:
+        clients = tuple(int(one["process"]) for one in line["clients"])
+        return decoded(PoolStatus, line, later=_LATER, clients=clients)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise PoolError(_unlike(f"{type(error).__name__}: {error}")) from error
+
+
+def decode_ready(text: str) -> Ready:
+    """The ready line. PoolError: it is none, or of another version."""
+    line = _object(text, READY_SCHEMA)
+    try:
+        return decoded(Ready, line)
+    except (KeyError, TypeError, ValueError) as error:
+        raise PoolError(_unlike(f"{type(error).__name__}: {error}")) from error
+
+
+def _object(text: str, schema: str) -> Mapping[str, Any]:
+    try:
+        line = json.loads(text)
+    except ValueError as error:
+        raise PoolError(_unlike("it is not JSON")) from error
+    if not isinstance(line, dict) or line.get("schema") != schema:
+        raise PoolError(_unlike(f"it is not of the schema {schema}"))
+    return line
+
+
+def _unlike(why: str) -> str:
+    return (
+        f"cannot understand what the daemon of the pool says ({why}). "
+        "Is it of the same version as this command?"
+    )

@@ -1,0 +1,219 @@
+"""A conversation with the daemon of a pool over its socket (src/pool/protocol/messages.hpp)."""
+
+import contextlib
+import mmap
+import os
+import socket
+import struct
+import sys
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from forebay.common.files.safe_files import folder_problem
+from forebay.common.model.errors import PoolError
+from forebay.common.model.frozen import frozen
+from forebay.pool.files.daemon_document import decode_status
+from forebay.pool.model.messages import (
+    REPLY_BYTES,
+    Ask,
+    DirectoryShape,
+    Reply,
+    question,
+    reply,
+)
+from forebay.pool.model.pool import Lost, PoolStatus
+
+ANSWER_SECONDS_MAX = 30.0
+CONNECT_SECONDS_MAX = 5.0
+_DESCRIPTORS_MAX = 4
+_CREDENTIALS = struct.Struct("=iII")
+_HOLDING = (1, 2)  # pool::FileState: pooled, leaving
+
+
+@frozen
+class Answer:
+    """A reply with the descriptors that came with it, which are the caller's to close."""
+
+    reply: Reply
+    descriptors: tuple[int, ...]
+
+
+class PoolSocket:
+    """One connection. Questions are answered in order."""
+
+    def __init__(self, path: Path, *, daemon: int | None = None) -> None:
+        """`daemon`: the process that has to listen there, where it is known. PoolError: nobody
+        listens there, or who does is not ours."""
+        self._path = path
+        if not os.path.lexists(path):  # whatever its folder is like
+            raise _unreachable(path, "nobody listens there")
+        problem = folder_problem(path.parent)
+        if problem is not None:
+            raise _mistrusted(path, f"of its folder, {problem}")
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._socket.settimeout(CONNECT_SECONDS_MAX)  # where many wait, or nobody accepts
+        try:
+            self._socket.connect(str(path))
+        except OSError as error:
+            self._socket.close()
+            why = "nobody listens there" if _is_nobody(error) else error.strerror or str(error)
+            raise _unreachable(path, why) from error
+        problem = _listener_problem(self._socket, daemon)
+        if problem is not None:
+            self._socket.close()
+            raise _mistrusted(path, problem)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the conversation; what was asked is done all the same."""
+        self._socket.close()
+
+    def ask(self, what: Ask) -> None:
+        """Puts a question without waiting. PoolError: the daemon is gone."""
+        self._socket.settimeout(ANSWER_SECONDS_MAX)
+        try:
+            self._socket.send(question(what), socket.MSG_NOSIGNAL)
+        except OSError as error:
+            raise self._gone(error.strerror) from error
+
+    def answer(self, seconds_max: float) -> Answer | None:
+        """The next answer; None: it did not come in time. PoolError: the daemon is gone."""
+        self._socket.settimeout(seconds_max)
+        try:
+            data, descriptors, flags, _ = socket.recv_fds(
+                self._socket, REPLY_BYTES + 1, _DESCRIPTORS_MAX, socket.MSG_CMSG_CLOEXEC
+            )
+        except (TimeoutError, BlockingIOError):
+            return None
+        except OSError as error:
+            raise self._gone(error.strerror) from error
+        if not data:
+            raise self._gone("it has hung up")
+        said = reply(data)
+        if said is None or flags & socket.MSG_CTRUNC:
+            close_all(descriptors)
+            raise self._gone("what it says is no answer: it may be of another version")
+        return Answer(reply=said, descriptors=tuple(descriptors))
+
+    def status(self) -> PoolStatus:
+        """How the daemon is. PoolError: it does not answer in time."""
+        self.ask(Ask.STATUS)
+        status = self.status_answer(ANSWER_SECONDS_MAX)
+        if status is None:
+            raise self._gone(f"nothing for {ANSWER_SECONDS_MAX:.0f} s")
+        return status
+
+    def status_answer(self, seconds_max: float) -> PoolStatus | None:
+        """What comes when the status was asked for; None: it did not come in time."""
+        answer = self.answer(seconds_max)
+        if answer is None:
+            return None
+        try:
+            if answer.reply.error or not answer.descriptors:
+                raise self._gone(os.strerror(answer.reply.error or 0))
+            data = b""
+            while more := os.pread(answer.descriptors[0], 1 << 20, len(data)):
+                data += more
+            return decode_status(data.decode("utf-8", "replace"))
+        finally:
+            close_all(answer.descriptors)
+
+    def watch(self, shape: DirectoryShape) -> "DirectoryWatch":
+        """The daemon's directory, which can be read even when it has died."""
+        self.ask(Ask.WATCH)
+        answer = self.answer(ANSWER_SECONDS_MAX)
+        if answer is None:
+            raise self._gone(f"nothing for {ANSWER_SECONDS_MAX:.0f} s")
+        try:
+            if answer.reply.error or not answer.descriptors:
+                raise self._gone("it does not pass its directory")
+            return DirectoryWatch(answer.descriptors[0], shape)
+        finally:
+            close_all(answer.descriptors)
+
+    def _gone(self, why: str | None) -> PoolError:
+        return PoolError(
+            f"the daemon of the pool at {self._path} does not answer ({why or 'unknown'}). "
+            "See in its messages what happened to it."
+        )
+
+
+def close_all(descriptors: list[int] | tuple[int, ...]) -> None:
+    """Closes descriptors that came with an answer."""
+    for one in descriptors:
+        with contextlib.suppress(OSError):
+            os.close(one)
+
+
+def _listener_problem(connected: socket.socket, daemon: int | None) -> str | None:
+    """Why who listens is not to be told anything. Where the kernel cannot name its process, as in
+    another PID namespace, its user alone counts."""
+    said = connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    process, user, _group = _CREDENTIALS.unpack(said)
+    if user != os.geteuid():
+        return "another user listens there"
+    if daemon and process and process != daemon:
+        return f"process {process} listens there, not the daemon, process {daemon}"
+    return None
+
+
+def _unreachable(path: Path, why: str) -> PoolError:
+    return PoolError(
+        f"cannot reach a daemon of the pool at {path} ({why}). "
+        "Start one by `forebay pool start PATH`, or name another by --socket."
+    )
+
+
+def _mistrusted(path: Path, why: str) -> PoolError:
+    return PoolError(
+        f"cannot trust what is at {path} ({why}). Nothing was told to it. "
+        "Start a pool of your own by `forebay pool start PATH`, or name another by --socket."
+    )
+
+
+def _is_nobody(error: OSError) -> bool:
+    return isinstance(error, FileNotFoundError | ConnectionRefusedError)
+
+
+class DirectoryWatch:
+    """The files that a daemon knows, seen in its memory: what it has taken with it when it died."""
+
+    def __init__(self, descriptor: int, shape: DirectoryShape) -> None:
+        self._shape = shape
+        length = min(shape.bytes, os.fstat(descriptor).st_size)
+        self._memory = mmap.mmap(descriptor, length, mmap.MAP_SHARED, mmap.PROT_READ)
+
+    def outstanding(self) -> tuple[Lost, ...]:
+        """Files that were pooled, and how many of their bytes had been taken and were not with the
+        file system. There may be more, which the daemon had not looked at."""
+        found: dict[str, int] = {}
+        for slot in range(self._shape.files_max):
+            at = self._shape.files + slot * self._shape.file_bytes
+            if self._number(at + self._shape.state, 4) not in _HOLDING:
+                continue
+            taken = self._number(at + self._shape.taken, 8)
+            rest = taken - self._number(at + self._shape.drained, 8)
+            path = self._text(at + self._shape.path)
+            found[path] = found.get(path, 0) + max(rest, 0)
+        return tuple(Lost(path=path, bytes=count) for path, count in found.items())
+
+    def close(self) -> None:
+        """Lets go of the memory."""
+        self._memory.close()
+
+    def _number(self, at: int, length: int) -> int:
+        return int.from_bytes(self._memory[at : at + length], sys.byteorder, signed=True)
+
+    def _text(self, at: int) -> str:
+        return os.fsdecode(self._memory[at : at + self._shape.path_bytes].partition(b"\0")[0])

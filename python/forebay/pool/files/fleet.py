@@ -1,0 +1,433 @@
+"""The daemons of a job's nodes: started by a step of the batch system or by an MPI's launcher, told
+of each other, and brought to an end together."""
+
+import base64
+import contextlib
+import json
+import os
+import secrets
+import select
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from forebay.common.files.own_folders import make_folder, remove_stale
+from forebay.common.model.errors import PoolError, PoolStartError
+from forebay.common.model.frozen import frozen
+from forebay.common.model.units import counted
+from forebay.pool.files.daemon import (
+    Patience,
+    death_of,
+    log_of,
+    messages_in,
+    signals_held,
+    started,
+)
+from forebay.pool.files.daemon_document import decode_status
+from forebay.pool.model.pool import Lost, PoolEnd, PoolPlace, PoolStatus
+from forebay.pool.use_case.ports import Progress
+
+READY_SCHEMA = "forebay.pool.ready/1"
+JOINED_SCHEMA = "forebay.pool.joined/1"
+PEERS_SCHEMA = "forebay.pool.peers/1"
+LOST_SCHEMA = "forebay.pool.lost/1"
+PART_SCHEMA = "forebay.pool.part/1"
+
+_BOARD_PREFIX = ".forebay-pool-"
+_START_SECONDS_MAX = 120.0
+_LOOK_SECONDS = 0.1
+_SECRET_BYTES = 32
+# Which of its tasks this is, says the batch system or the launcher.
+_NUMBER = "${SLURM_PROCID:-${PMI_RANK:-${PMIX_RANK:-${OMPI_COMM_WORLD_RANK:-}}}}"
+# On the other nodes somebody may have made a folder of this name before: what the daemons are told
+# goes through it.
+_OWN_FOLDER = """
+mkdir -m 700 "${1%/*}" 2> /dev/null
+case "$(LC_ALL=C stat -c '%a %u %F' "${1%/*}")" in
+*700" $(id -u) directory") ;;
+*) echo "forebayd: cannot listen in ${1%/*} (it is none that you alone can enter)." >&2; exit 1 ;;
+esac
+"""
+# The folder of the socket is removed where it is not ours, which has messages in it. Signals go to
+# the daemon, too, and the shell outlives it.
+_SCRIPT = f"""
+trap : TERM INT HUP USR1
+{_OWN_FOLDER}
+"$0" --socket "$1" --nodes "$2" --node "{_NUMBER}"
+status=$?
+rm -f "$1.lock" "$1.report"
+rmdir "${{1%/*}}" 2> /dev/null
+exit $status
+"""
+# By an MPI's launcher, which passes standard input to its first task (Open MPI 5 loses some of it
+# where it passes it to all). What the daemons are told is in a folder that all nodes have: `peers`
+# for their input, which ends with END; USR1 and TERM for signals, which launchers pass on each in
+# their own way. When whoever started us is gone, so is the input of the first task, which removes
+# the folder then: that ends all. What a daemon says goes into out-N there: Open MPI mixes lines of
+# several tasks. Status 0: for another one, launchers end the other tasks.
+_RELAYED = f"""
+trap : TERM INT HUP USR1
+node={_NUMBER}
+{_OWN_FOLDER}
+rm -f "$1.in"
+mkfifo -m 600 "$1.in" || exit
+exec 3<&0
+leader=
+if [ "$node" = 0 ]; then
+    {{ while read -r _; do :; done; rm -rf "$3"; }} <&3 3<&- > /dev/null 2>&1 &
+    leader=$!
+fi
+"$0" --socket "$1" --nodes "$2" --node "$node" < "$1.in" > "$3/out-$node" 3<&- &
+daemon=$!
+exec 4> "$1.in"
+until [ -e "$3/peers" ] || [ ! -d "$3" ] || [ ! -e "/proc/$daemon/exe" ]; do sleep 0.1; done
+cat "$3/peers" >&4
+told=
+while [ -e "/proc/$daemon/exe" ]; do
+    if [ -e "$3/END" ] || [ ! -d "$3" ]; then exec 4>&-; fi
+    for word in USR1 TERM; do
+        case "$told" in *"$word"*) continue ;; esac
+        if [ -e "$3/$word" ]; then kill -s "$word" "$daemon"; told="$told $word"; fi
+    done
+    sleep 0.2
+done
+wait "$daemon"
+if [ -n "$leader" ]; then kill "$leader" 2> /dev/null; fi
+rm -f "$1.in" "$1.lock" "$1.report"
+rmdir "${{1%/*}}" 2> /dev/null
+exit 0
+"""
+
+
+def starter_of(place: PoolPlace) -> tuple[str, ...]:
+    """The words in front of a daemon's; of Slurm where none are given."""
+    if place.starter:
+        return place.starter
+    nodes = str(place.nodes)
+    return (
+        "srun",
+        "--overlap",
+        f"--nodes={nodes}",
+        f"--ntasks={nodes}",
+        "--ntasks-per-node=1",
+        "--kill-on-bad-exit=0",
+        "--quiet",
+    )
+
+
+class Fleet:
+    """The port PoolDaemon: several of them, behind one process that has started them."""
+
+    def __init__(
+        self, process: subprocess.Popen[bytes], place: PoolPlace, board: Path | None = None
+    ) -> None:
+        """`board`: the folder by which they are told, where standard input does not reach all."""
+        self._process = process
+        self._place = place
+        self._board = board
+        self._text = b""
+
+    @property
+    def process(self) -> None:
+        """Each node has another one."""
+
+    def meet(self) -> None:
+        """Waits until all listen, tells them of each other, and waits until all have met.
+        PoolStartError: they have not."""
+        deadline = time.monotonic() + _START_SECONDS_MAX
+        ready = self._lines(READY_SCHEMA, deadline)
+        addresses = {int(one["node"]): str(one["address"]) for one in ready}
+        if sorted(addresses) != list(range(self._place.nodes)):
+            raise PoolStartError(
+                f"cannot start the daemons of the pool ({len(addresses)} different ones of "
+                f"{self._place.nodes} are there). The starter has to start one task on each node, "
+                "and to number them; see the setting pool_starter."
+            )
+        said = {
+            "schema": PEERS_SCHEMA,
+            "secret": secrets.token_hex(_SECRET_BYTES),
+            "addresses": [addresses[node] for node in range(self._place.nodes)],
+        }
+        try:
+            self._introduce(json.dumps(said).encode() + b"\n")
+        except OSError as error:
+            raise PoolStartError(self._complaint(error.strerror or "")) from error
+        self._lines(JOINED_SCHEMA, deadline)
+
+    def _introduce(self, line: bytes) -> None:
+        if self._board:
+            _post(self._board, "peers", line)
+            return
+        assert self._process.stdin is not None
+        self._process.stdin.write(line)
+        self._process.stdin.flush()
+
+    def close_down(self) -> None:
+        """Has them take nothing more, and drain what they have."""
+        if self._board:
+            _post(self._board, "USR1")
+        else:
+            self._process.send_signal(signal.SIGUSR1)
+
+    def _give_up(self) -> None:
+        """Has what is left rescued."""
+        if self._board:
+            _post(self._board, "TERM")
+        else:
+            self._process.terminate()
+
+    def _begin_to_end(self) -> None:
+        if self._board:
+            _post(self._board, "END")
+        else:
+            self._close_input()
+
+    def _close_input(self) -> None:
+        if self._process.stdin:
+            with contextlib.suppress(OSError):
+                self._process.stdin.close()
+
+    def finish(self, progress: Progress) -> PoolEnd:
+        """Has everything drained. The first signal that asks us to end is told, the second one has
+        the daemons put what is left into rescue files."""
+        begin = time.monotonic()
+        with signals_held() as arrived:
+            self._begin_to_end()
+            patience = Patience(self._give_up, progress)
+            while self._is_there():
+                if arrived(_LOOK_SECONDS) is not None:
+                    patience.tried()
+        progress.end()
+        lines = put_together(self._told())
+        self._text = b""
+        self._clear()
+        reports, deaths = _reports(lines), _deaths(lines)
+        return PoolEnd(
+            status=together(reports) if reports else None,
+            seconds=time.monotonic() - begin,
+            death=self._death(len(reports), deaths),
+            lost=tuple(lost for one in deaths for lost in one.lost),
+            messages=messages_in(log_of(self._place.socket)),
+        )
+
+    def _death(self, reported: int, deaths: Sequence["_Death"]) -> str | None:
+        """None: all have said how they ended."""
+        if deaths:
+            return ", ".join(f"on node {one.node}, {one.host}" for one in deaths)
+        if reported == self._place.nodes:
+            return None
+        return f"{reported} of {self._place.nodes} reported; {death_of(self._process.returncode)}"
+
+    def end(self) -> None:
+        """After a start that has failed."""
+        self._process.terminate()
+        self._process.communicate()
+        self._clear()
+
+    def _clear(self) -> None:
+        self._close_input()
+        if self._board:
+            shutil.rmtree(self._board, ignore_errors=True)
+
+    def _is_there(self) -> bool:
+        """Whether they have not all ended; takes what they say."""
+        output = self._process.stdout
+        assert output is not None
+        if not select.select([output], [], [], 0)[0]:
+            return True
+        more = os.read(output.fileno(), 1 << 16)
+        self._text += more
+        if more:
+            return True
+        self._process.wait()
+        return False
+
+    def _lines(self, schema: str, deadline: float) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        while True:
+            new = list(self._taken(schema))
+            found = new if self._board else [*found, *new]
+            if len(found) >= self._place.nodes:
+                return found
+            left = deadline - time.monotonic()
+            if left <= 0:
+                raise PoolStartError(self._complaint(f"{len(found)} of them were there in time"))
+            if self._board:
+                left = min(left, _LOOK_SECONDS)
+            output = self._process.stdout
+            assert output is not None
+            if select.select([output], [], [], left)[0]:
+                more = os.read(output.fileno(), 1 << 16)
+                if not more:
+                    self._process.wait()
+                    raise PoolStartError(self._complaint(death_of(self._process.returncode)))
+                self._text += more
+
+    def _taken(self, schema: str) -> Iterator[dict[str, Any]]:
+        """Lines of a schema: whole ones that are new, or, of files, all."""
+        if self._board:
+            yield from _said(self._told(), schema)
+            return
+        *lines, self._text = self._text.split(b"\n")
+        yield from _said((line.decode("utf-8", "replace") for line in lines), schema)
+
+    def _told(self) -> list[str]:
+        """The lines that have come and were not taken."""
+        if self._board is None:
+            return self._text.decode("utf-8", "replace").splitlines()
+        lines: list[str] = []
+        for file in sorted(self._board.glob("out-*")):
+            with contextlib.suppress(OSError):
+                lines += file.read_text(encoding="utf-8", errors="replace").splitlines()
+        return lines
+
+    def _complaint(self, why: str) -> str:
+        said = " ".join(messages_in(log_of(self._place.socket)))
+        return (
+            f"the daemons of the pool have not started on "
+            f"{counted(self._place.nodes, 'node')} ({why}). "
+            f"They say: {said or 'nothing'}. They were started by: "
+            f"{' '.join(starter_of(self._place))}"
+        )
+
+
+def put_together(lines: Iterable[str]) -> list[str]:
+    """The long lines of which all parts are there, in the order of nodes; other lines are left
+    out."""
+    found: dict[int, dict[int, bytes]] = {}
+    wanted: dict[int, int] = {}
+    for one in _said(lines, PART_SCHEMA):
+        with contextlib.suppress(ValueError):  # two lines that were mixed
+            found.setdefault(one["node"], {})[one["part"]] = base64.b64decode(one["base64"])
+            wanted[one["node"]] = one["of"]
+    return [
+        b"".join(some[part] for part in sorted(some)).decode("utf-8", "replace")
+        for node, some in sorted(found.items())
+        if len(some) == wanted[node]
+    ]
+
+
+@frozen
+class _Death:
+    """Of a daemon, as the process beside it told."""
+
+    node: int
+    host: str
+    lost: tuple[Lost, ...]
+
+
+def _reports(lines: Iterable[str]) -> list[PoolStatus]:
+    """Of those that ended by themselves."""
+    reports = []
+    for line in lines:
+        with contextlib.suppress(PoolError):
+            reports.append(decode_status(line))
+    return reports
+
+
+def _deaths(lines: Iterable[str]) -> list[_Death]:
+    return [
+        _Death(
+            node=said["node"],
+            host=said["host"],
+            lost=tuple(Lost(path=one["path"], bytes=one["bytes"]) for one in said["files"]),
+        )
+        for said in _said(lines, LOST_SCHEMA)
+    ]
+
+
+def _said(lines: Iterable[str], schema: str) -> Iterator[dict[str, Any]]:
+    """The lines of a schema; what is no such line is left out."""
+    for line in lines:
+        with contextlib.suppress(ValueError):
+            said = json.loads(line)
+            if isinstance(said, dict) and said.get("schema") == schema:
+                yield said
+
+
+def start_fleet(program: Path, place: PoolPlace) -> Fleet:
+    """Daemons that drain and end when we do. PoolStartError says what they said."""
+    board = _new_board(place.shared) if place.shared else None
+    words = [*starter_of(place), "/bin/sh", "-c", _RELAYED if board else _SCRIPT, str(program)]
+    words += [str(place.socket), str(place.nodes), *([str(board)] if board else [])]
+    try:
+        process = started(words, place, stdin=subprocess.PIPE)
+    except OSError as error:
+        if board:
+            shutil.rmtree(board, ignore_errors=True)
+        raise PoolStartError(
+            f"cannot start the daemons of the pool ({error.filename or words[0]}: "
+            f"{error.strerror}). Outside of Slurm see the setting pool_starter; "
+            "--set pool_nodes=1 uses this node only."
+        ) from error
+    fleet = Fleet(process, place, board)
+    try:
+        fleet.meet()
+    except PoolError:
+        fleet.end()
+        raise
+    return fleet
+
+
+def _new_board(shared: Path) -> Path:
+    """In a folder that all nodes have, one that only the user can enter, with a secret."""
+    remove_stale(_BOARD_PREFIX, shared)
+    try:
+        return make_folder(_BOARD_PREFIX, shared)
+    except OSError as error:
+        raise PoolStartError(
+            f"cannot start the daemons of the pool (no folder can be made in {shared}: "
+            f"{error.strerror}). The first path of --pool has to be a folder where you may write."
+        ) from error
+
+
+def _post(board: Path, name: str, text: bytes = b"") -> None:
+    """A file that is there as a whole or not at all. Where the folder has gone, all have ended."""
+    new = board / f"new-{name}"
+    with contextlib.suppress(FileNotFoundError):
+        new.touch(mode=0o600)
+        new.write_bytes(text)
+        new.rename(board / name)
+
+
+def together(reports: Sequence[PoolStatus]) -> PoolStatus:
+    """As if one daemon had been there: sums, and the highest of what was the most."""
+    first = reports[0]
+    return replace(
+        first,
+        cap=sum(one.cap for one in reports),
+        memory=sum(one.memory for one in reports),
+        memory_limit_file=next((file for one in reports if (file := one.memory_limit_file)), ""),
+        leased=sum(one.leased for one in reports),
+        high=sum(one.high for one in reports),
+        read_ahead_held=sum(one.read_ahead_held for one in reports),
+        read_ahead=sum(one.read_ahead for one in reports),
+        read_from_nodes=sum(one.read_from_nodes for one in reports),
+        passed_to_nodes=sum(one.passed_to_nodes for one in reports),
+        lag=sum(one.lag for one in reports),
+        oldest_seconds=max(one.oldest_seconds for one in reports),
+        uptime_seconds=max(one.uptime_seconds for one in reports),
+        clients=tuple(client for one in reports for client in one.clients),
+        files=tuple(file for one in reports for file in one.files),
+        files_dropped=sum(one.files_dropped for one in reports),
+        rescued=tuple(lost for one in reports for lost in one.rescued),
+        notes=tuple(note for one in reports for note in _notes(one)),
+        durability_ended=next(
+            (one.durability_ended for one in reports if one.durability_ended), ""
+        ),
+    )
+
+
+def _notes(report: PoolStatus) -> Iterator[str]:
+    """With the node that they are of: its journal, and what it rescued to a disk of its own, are
+    there."""
+    for note in report.notes:
+        yield f"on {report.host}: {note}"
+    for lost in report.rescued:
+        if lost.file:
+            yield f"on {report.host}: {lost.file} is there"

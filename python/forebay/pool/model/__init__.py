@@ -1,0 +1,1 @@
+"""What daemons and their messages say, as values. Pure."""

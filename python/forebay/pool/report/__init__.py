@@ -1,0 +1,1 @@
+"""What is printed of a pool, and while it drains."""

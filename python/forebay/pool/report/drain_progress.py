@@ -1,0 +1,104 @@
+"""How a pool is drained: a bar on a terminal, a line now and then elsewhere."""
+
+import sys
+import time
+from typing import TYPE_CHECKING, TextIO
+
+from forebay.common.model.printable import printable_name
+from forebay.common.model.units import counted, human_bytes
+from forebay.pool.model.pool import PoolStatus
+from forebay.pool.report.text import hang_text
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+    from rich.progress import TaskID
+
+_SILENT_SECONDS = 1.0
+_LINE_SECONDS = 10.0
+_NAMED_MAX = 5
+
+
+def _left_text(status: PoolStatus) -> str:
+    """With names: if all is killed before the pool is drained, this is what tells of them."""
+    files = sorted(status.files, key=lambda one: -one.outstanding)
+    left = [one for one in files if one.outstanding]
+    names = [
+        f"{printable_name(one.path)} ({human_bytes(one.outstanding)})" for one in left[:_NAMED_MAX]
+    ]
+    more = len(left) - len(names)
+    names += [f"and {counted(more, 'more file')}"] if more else []
+    return f"draining the pool, {human_bytes(status.outstanding)} to go: {', '.join(names)}"
+
+
+class DrainProgress:
+    """The port Progress. Nothing is shown of what takes less than a second."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream or sys.stderr
+        self._since: float | None = None
+        self._told = 0.0
+        self._bar: Bar | None = None
+        self._task: TaskID | None = None
+        self._most = 0
+        self._hung = False
+
+    def show(self, status: PoolStatus) -> None:
+        """Bytes that are left."""
+        now = time.monotonic()
+        self._since = self._since or now
+        self._most = max(self._most, status.outstanding)
+        if now - self._since < _SILENT_SECONDS or not self._most:
+            return
+        if self._stream.isatty():
+            self._show_bar(status)
+        elif not self._told or now - self._told >= _LINE_SECONDS:
+            self._told = now
+            self._say(f"forebay: {hang_text(status) or _left_text(status)}")
+
+    def note(self, text: str) -> None:
+        """A line of its own."""
+        if self._bar is not None:
+            self._bar.console.print(f"forebay: {text}", markup=False, highlight=False)
+        else:
+            self._say(f"forebay: {text}")
+
+    def end(self) -> None:
+        """Takes the bar away."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+    def _say(self, text: str) -> None:
+        print(text, file=self._stream, flush=True)
+
+    def _show_bar(self, status: PoolStatus) -> None:
+        if self._bar is None or self._task is None:
+            from rich.console import Console
+            from rich.progress import (
+                BarColumn,
+                DownloadColumn,
+                Progress,
+                TextColumn,
+                TimeRemainingColumn,
+                TransferSpeedColumn,
+            )
+
+            self._bar = Progress(
+                TextColumn("draining the pool"),
+                TextColumn("{task.description}"),
+                BarColumn(),
+                DownloadColumn(binary_units=True),
+                TransferSpeedColumn(),
+                TimeRemainingColumn(),
+                console=Console(file=self._stream),
+                transient=True,
+            )
+            self._task = self._bar.add_task("", total=self._most)
+            self._bar.start()
+        hang = hang_text(status)
+        if hang and not self._hung:
+            self.note(hang)  # the bar has no room for it, and shows for how long
+        self._hung = bool(hang)
+        what = f"no answer for {status.hangs.silent_seconds:.0f} s" if status.hangs else ""
+        self._bar.update(self._task, description=what)
+        self._bar.update(self._task, total=self._most, completed=self._most - status.outstanding)

@@ -1,0 +1,263 @@
+"""What became of what went through the pool, as text and as JSON."""
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+from forebay.common.model.printable import printable, printable_name, shell_words
+from forebay.common.model.units import counted, human_bytes, human_seconds
+from forebay.common.report.output import plain
+from forebay.common.report.text_table import aligned
+from forebay.pool.model.pool import Lost, PoolEnd, PoolFile, PoolStatus, Rescued
+from forebay.pool.use_case.run_pool import PoolOutcome
+
+FILES_SHOWN_MAX = 20
+_COLUMNS = ("taken", "most held", "waited", "file system", "hidden", "MiB/s", "file")
+_GONE = " (renamed or removed since)"
+_COLUMNS_FOOT = (
+    "  (hidden: of the file system's seconds, the part that nobody waited for; "
+    "`forebay run --help` explains the others)"
+)
+_WAITED_FOOT = (
+    "  (waited is of all processes together, also for the pool's answers when files are opened "
+    "or synced: it may be more than the file system took)"
+)
+_STATUS_COLUMNS = (
+    "taken",
+    "to go",
+    "age",
+    "waited",
+    "file system",
+    "MiB/s",
+    "state",
+    "file",
+)
+
+
+def file_as_json(file: PoolFile) -> Any:
+    """A file of the schema forebay.pool/1, and what follows from it."""
+    return {
+        **plain(file),
+        "hidden_seconds": file.hidden_seconds,
+        "hidden": file.hidden,
+        "past_the_pool": file.past_the_pool,
+    }
+
+
+def outcome_as_json(outcome: PoolOutcome | None) -> Any:
+    """`pool` of the schema forebay.run/1."""
+    if outcome is None:
+        return None
+    return {
+        "paths": plain(outcome.paths),
+        "gone": sorted(outcome.gone),
+        **end_as_json(outcome.end),
+    }
+
+
+def end_as_json(end: PoolEnd) -> dict[str, Any]:
+    """How a daemon ended."""
+    status = end.status
+    return {
+        "arrived": end.arrived,
+        "death": end.death,
+        "drain_seconds": end.seconds,
+        "taken": status.taken if status else None,
+        "cap": status.cap if status else None,
+        "high": status.high if status else None,
+        "memory": status.memory if status else None,
+        "memory_limit_file": status.memory_limit_file if status else None,
+        "read_ahead": status.read_ahead if status else None,
+        "read_from_nodes": status.read_from_nodes if status else None,
+        "files": [file_as_json(file) for file in status.files] if status else [],
+        "files_dropped": status.files_dropped if status else 0,
+        "notes": list(status.notes) if status else [],
+        "durability_ended": status.durability_ended if status else "",
+        "rescued": [
+            {**plain(one), "command": list(one.next_step)}
+            for one in (status.rescued if status else ())
+        ],
+        "lost": plain(end.lost),
+        "messages": list(end.messages),
+    }
+
+
+def outcome_lines(outcome: PoolOutcome, *, is_empty: bool = False) -> Iterator[str]:
+    """What a person reads after a run. `is_empty`: that nothing went through is told already."""
+    status = outcome.end.status
+    if not is_empty:
+        yield ""
+    if status is not None and not is_empty:
+        yield headline(status, outcome.end, since="the program's end")
+        if status.read_ahead:
+            passed = human_bytes(status.read_from_nodes)
+            whence = f", {passed} of it from other nodes" if status.read_from_nodes else ""
+            yield f"  {human_bytes(status.read_ahead)} were read ahead{whence}"
+        yield from files_lines(status.files, gone=outcome.gone)
+        if status.files_dropped:
+            yield f"  and {counted(status.files_dropped, 'more file')} that nobody kept count of"
+    yield from end_lines(outcome.end)
+
+
+def headline(status: PoolStatus, end: PoolEnd, *, since: str) -> str:
+    """All files together."""
+    files = counted(sum(file.taken > 0 for file in status.files), "file")
+    return (
+        f"through the pool: {human_bytes(status.taken)} of {files}, drained "
+        f"{human_seconds(end.seconds)} s after {since}; memory reserved: at most "
+        f"{human_bytes(status.high)} of {human_bytes(status.cap)}{_memory_text(status)}"
+    )
+
+
+def _memory_text(status: PoolStatus) -> str:
+    """Whose memory the pool's is."""
+    if not status.memory:
+        return ""
+    if not status.memory_limit_file:
+        return f" (of the node's {human_bytes(status.memory)})"
+    return (
+        f" (programs and pool together have {human_bytes(status.memory)}: "
+        f"{printable(status.memory_limit_file)})"
+    )
+
+
+def files_lines(files: Sequence[PoolFile], *, gone: Collection[str] = frozenset()) -> Iterator[str]:
+    """A table of the files that gave most, and which went past the pool, also of those that gave
+    nothing. Those that were only read are left out. `gone`: names that nothing has any more."""
+    told = [file for file in files if file.taken or file.error or file.past_the_pool]
+    ranked = sorted(told, key=lambda one: (not one.error, -one.taken, one.path))
+    chosen = ranked[:FILES_SHOWN_MAX]
+    shown = [file for file in told if file in chosen]
+    if shown:
+        rows = [
+            (*cells, path + _GONE * (file.path in gone))
+            for file, (*cells, path) in zip(shown, map(_cells, shown), strict=True)
+        ]
+        yield from aligned([_COLUMNS, *rows], left={6}, indent="  ")
+        yield _COLUMNS_FOOT
+        if any(file.waited_seconds > file.storage_seconds for file in shown):
+            yield _WAITED_FOOT
+    yield from _more_than(shown, told, indent="  ")
+    past = [file for file in told if file.past_the_pool]
+    if past:
+        yield "  went past the pool, from then on or all the time:"
+        named = past[:FILES_SHOWN_MAX]
+        rows = [(printable_name(file.path), str(file.past_the_pool)) for file in named]
+        yield from aligned(rows, left={0, 1}, indent="    ")
+        yield from _more_than(named, past, indent="    ")
+
+
+def _more_than(
+    shown: Sequence[PoolFile], all_: Sequence[PoolFile], *, indent: str
+) -> Iterator[str]:
+    hidden = len(all_) - len(shown)
+    if hidden:
+        yield f"{indent}and {counted(hidden, 'more file')} (all of them: --format json)"
+
+
+def _cells(file: PoolFile) -> tuple[str, ...]:
+    rate = file.rate / (1 << 20)
+    return (
+        human_bytes(file.taken),
+        human_bytes(file.high),
+        f"{human_seconds(file.waited_seconds)} s",
+        f"{human_seconds(file.storage_seconds)} s",
+        "–" if file.hidden is None else f"{100 * file.hidden:.0f} %",
+        f"{rate:.1f}" if 0 < rate < 1000 else f"{rate:.0f}",
+        printable_name(file.path),
+    )
+
+
+def end_lines(end: PoolEnd) -> Iterator[str]:
+    """What did not arrive, and what to do about it."""
+    if end.death is not None:
+        yield (
+            f"THE POOL'S DAEMON DIED ({printable(end.death)}). What it had taken and not yet "
+            "written is lost, and what programs wrote in its last moments. (With "
+            "pool_durability=node it is in the journal: the next daemon with the same "
+            "pool_journal writes it.) Of these files:"
+        )
+        yield from (_lost_line(one) for one in end.lost)
+        if not end.lost:
+            yield "  no file was open or waited to be drained"
+        yield "Run the program again, or from its last complete output."
+        yield from (f"  it said: {printable(line)}" for line in end.messages)
+    if end.status is not None and end.status.durability_ended:
+        yield durability_text(end.status)
+    for note in end.status.notes if end.status else ():
+        yield f"  {printable(note)}"
+    for one in end.status.rescued if end.status else ():
+        yield from _rescued_lines(one)
+
+
+def durability_text(status: PoolStatus) -> str:
+    """What a journal that has failed means."""
+    return (
+        f"DURABILITY ENDED BEFORE THE PROGRAM DID: {printable(status.durability_ended)} What "
+        "writes and fsync had said until then was true. From then on everything was written to the "
+        "files themselves, where a crash of the node loses what was not synced."
+    )
+
+
+def _lost_line(one: Lost) -> str:
+    return f"  at least {human_bytes(one.bytes)} of {printable_name(one.path)}"
+
+
+def _rescued_lines(one: Rescued) -> Iterator[str]:
+    what = f"{human_bytes(one.bytes)} of {printable_name(one.path)}"
+    why = printable(one.error_text) or "it was told to end before"
+    if not one.file:
+        yield f"LOST: {what} ({why}), since they could not be kept ({printable(one.problem)})"
+        return
+    yield f"DID NOT ARRIVE: {what} ({why}). They are kept; when that is mended, write them by"
+    yield f"  {shell_words(one.next_step)}"
+
+
+def hang_text(status: PoolStatus) -> str:
+    """What to know of a file system that does not answer; empty: it does."""
+    file = status.hangs
+    if file is None:
+        return ""
+    seconds = f"{file.silent_seconds:.0f} s"
+    return (
+        f"the file system has not answered for {seconds} ({printable_name(file.path)}). "
+        "Nothing is lost: the pool goes on when it answers. Programs wait once the pool is full. "
+        "See whether `ls` answers there, and ask who looks after the file system."
+    )
+
+
+def status_lines(status: PoolStatus, place: str) -> Iterator[str]:
+    """What a daemon has now."""
+    state = ", draining" if status.closing else ""
+    up = human_seconds(status.uptime_seconds)
+    yield f"daemon {status.process} at {printable_name(place)}, up {up} s{state}"
+    clients = counted(len(status.clients), "program")
+    yield (
+        f"  memory reserved: {human_bytes(status.leased)} of {human_bytes(status.cap)}"
+        f"{_memory_text(status)}, at most {human_bytes(status.high)} so far; "
+        f"{human_bytes(status.outstanding)} to go, the oldest "
+        f"{human_seconds(status.oldest_seconds)} s old; {clients}, "
+        f"{counted(status.lag, 'write')} to be looked at"
+    )
+    if hang := hang_text(status):
+        yield f"  {hang}"
+    if status.durability_ended:
+        yield f"  {durability_text(status)}"
+    for note in status.notes:
+        yield f"  {printable(note)}"
+    ranked = sorted(status.files, key=lambda one: (not one.error, -one.outstanding, -one.taken))
+    chosen = ranked[:FILES_SHOWN_MAX]
+    shown = [file for file in status.files if file in chosen]
+    if shown:
+        rows = [_STATUS_COLUMNS, *(_status_cells(file) for file in shown)]
+        yield from aligned(rows, left={6, 7}, indent="  ")
+    if len(shown) < len(status.files):
+        hidden = len(status.files) - len(shown)
+        yield f"  and {counted(hidden, 'more file')} (all of them: --format json)"
+
+
+def _status_cells(file: PoolFile) -> tuple[str, ...]:
+    taken, _, waited, storage, _, rate, path = _cells(file)
+    state = file.state if not file.reason else f"{file.state} ({file.reason})"
+    state = f"{state}, {printable(file.error_text)}" if file.error else state
+    age = f"{human_seconds(file.oldest_seconds)} s" if file.outstanding else "–"
+    return (taken, human_bytes(file.outstanding), age, waited, storage, rate, state, path)

@@ -1,0 +1,175 @@
+"""Use cases: a pool for scripts with several steps is started, asked, drained and stopped."""
+
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+
+from forebay.common.model.errors import PoolError, PoolStartError, UsageError
+from forebay.common.model.frozen import frozen
+from forebay.common.model.launcher import PRELOAD_VARIABLE, compose_preload, preload_without
+from forebay.pool.model.pool import (
+    LIBRARY_PREFIX,
+    PATHS_SETTING,
+    PATHS_VARIABLE,
+    SOCKET_NAME_MAX,
+    SOCKET_VARIABLE,
+    PoolEnd,
+    PoolFile,
+    PoolPlace,
+    PoolStatus,
+    RunningDaemon,
+    paths_text,
+)
+from forebay.pool.use_case.batch_job import with_job_end
+from forebay.pool.use_case.ports import PoolSession, Progress
+from forebay.pool.use_case.run_pool import checked_paths
+from forebay.ports import World
+from forebay.settings.model import SETTINGS_VARIABLE, Override, missing_units
+from forebay.settings.use_case import effective_settings
+
+
+@frozen
+class StartRequest:
+    """What the user asked for."""
+
+    paths: tuple[Path, ...]
+    socket: Path | None = None
+    settings_file: Path | None = None
+    overrides: tuple[Override, ...] = ()
+
+
+@frozen
+class Started:
+    """A daemon that listens, and what programs must have in their environment to use it."""
+
+    process: int
+    socket: Path
+    paths: tuple[Path, ...]
+    variables: Mapping[str, str]
+    warnings: tuple[str, ...] = ()
+
+
+@frozen
+class Drained:
+    """All that was given is with the file system, unless `failed` names files."""
+
+    error: int
+    status: PoolStatus
+    failed: tuple[PoolFile, ...]
+
+
+def start_pool(request: StartRequest, world: World) -> Started:
+    """A daemon that stays. SettingsError, SetupError, UsageError, PoolError, PoolStartError:
+    nothing was started."""
+    environment = dict(world.environment)
+    settings_file = request.settings_file or environment.get(SETTINGS_VARIABLE) or None
+    if settings_file is not None:
+        environment[SETTINGS_VARIABLE] = str((world.folder / settings_file).absolute())
+    effective = effective_settings(
+        world.settings,
+        file=None if settings_file is None else world.folder / settings_file,
+        environment=environment,
+        options=request.overrides,
+    )
+    table = world.settings.table()
+    for override in request.overrides:
+        environment[table.of(override).variable] = override.text
+    setting = next((one.value for one in effective if one.setting.name == PATHS_SETTING), "")
+    named = [Path(text) for text in setting.split(",") if text]
+    paths = checked_paths([*request.paths, *named], world.folder)
+    if not paths:
+        raise UsageError("cannot start a pool (no path is to go through it). Name a folder.")
+    socket = socket_of(request.socket, world, started=False)
+    _check_free(socket, world)
+    if (why := world.pools.obstacle()) is not None:
+        raise PoolStartError(why)
+    libraries = f"{world.libraries.find().stub}:{world.pools.library()}"
+    process = world.pools.start_detached(
+        PoolPlace(
+            socket=socket,
+            environment={
+                **with_job_end(environment, world.processes),
+                PATHS_VARIABLE: paths_text(paths),  # what a replay may write to
+            },
+            folder=world.folder,
+        )
+    )
+    variables = {
+        SOCKET_VARIABLE: str(socket),
+        PATHS_VARIABLE: paths_text(paths),
+        PRELOAD_VARIABLE: compose_preload(libraries, environment.get(PRELOAD_VARIABLE)),
+    }
+    return Started(
+        process=process,
+        socket=socket,
+        paths=paths,
+        variables=variables,
+        warnings=missing_units(effective),
+    )
+
+
+def socket_of(given: Path | None, world: World, *, started: bool = True) -> Path:
+    """Where the daemon listens: as said, else by the environment, which names one that is started,
+    else the user's usual one."""
+    named = world.environment.get(SOCKET_VARIABLE) if started else None
+    if given is None and named:
+        return Path(named)
+    if given is None:
+        return world.pools.usual_socket()
+    socket = (world.folder / given).absolute()
+    if len(str(socket).encode(errors="surrogateescape")) > SOCKET_NAME_MAX:
+        raise UsageError(
+            f"cannot listen at {socket} (a socket's path has at most {SOCKET_NAME_MAX} bytes). "
+            "Choose a folder with a shorter name."
+        )
+    return socket
+
+
+def reached(socket: Path, world: World) -> PoolSession:
+    """The daemon that listens there. PoolError names those that listen elsewhere."""
+    try:
+        return world.pools.connect(socket)
+    except PoolError as error:
+        others = running_elsewhere(socket, world)
+        if not others:
+            raise
+        listed = ", ".join(f"process {one.process} at {one.socket}" for one in others)
+        raise PoolError(f"{error} Running daemons of yours: {listed}.") from error
+
+
+def running_elsewhere(socket: Path, world: World) -> tuple[RunningDaemon, ...]:
+    """Daemons of the user that listen at another place, as far as they answer."""
+    return tuple(one for one in world.pools.running() if one.socket != socket)
+
+
+def _check_free(socket: Path, world: World) -> None:
+    try:
+        status = world.pools.connect(socket).status()
+    except PoolError:
+        return  # nobody is there, or what is there is for the new daemon to judge
+    raise PoolError(
+        f"cannot start a pool (a daemon listens at {socket}: process {status.process}). "
+        "Use it, end it by `forebay pool stop`, or name another place by --socket."
+    )
+
+
+def drain_pool(session: PoolSession, progress: Progress) -> Drained:
+    """Waits until all that was given until now is with the file system."""
+    error = session.drain(progress)
+    status = session.status()
+    failed = tuple(file for file in status.files if file.error and file.outstanding)
+    return Drained(error=error, status=status, failed=failed)
+
+
+def lines_to_forget(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """The shell's lines that take out what `start_pool` has had it put into its environment."""
+    preload = preload_without(environment.get(PRELOAD_VARIABLE), LIBRARY_PREFIX)
+    names = [SOCKET_VARIABLE, PATHS_VARIABLE]
+    if not preload:
+        return (f"unset {' '.join([*names, PRELOAD_VARIABLE])}",)
+    return (f"unset {' '.join(names)}", f"export {PRELOAD_VARIABLE}={shlex.quote(preload)}")
+
+
+def stop_pool(session: PoolSession, progress: Progress) -> PoolEnd:
+    """Has everything drained, and ends the daemon."""
+    return session.stop(progress)

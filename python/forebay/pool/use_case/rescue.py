@@ -1,0 +1,111 @@
+"""Use case: bytes of rescue files are written to the files that they belong to."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from forebay.common.model.errors import RescueError, UsageError
+from forebay.common.model.frozen import frozen
+from forebay.pool.model.rescue import Applied, FoundFile, RescueHead, RunAt, obstacle
+
+
+class Rescues(Protocol):
+    """Rescue files and the files that their bytes are for."""
+
+    def files(self, path: Path) -> Sequence[Path]:
+        """`path`, or the rescue files in that folder. RescueError: there is none."""
+
+    def head(self, file: Path) -> RescueHead:
+        """RescueError: it is no rescue file, or damaged."""
+
+    def runs(self, file: Path) -> tuple[Sequence[RunAt], str | None]:
+        """The runs whose checksums are right, and what is wrong with the others, if any are."""
+
+    def look(self, target: Path) -> FoundFile | None:
+        """The file as it is now; None: there is none."""
+
+    def write(
+        self,
+        file: Path,
+        runs: Sequence[RunAt],
+        target: Path,
+        *,
+        found: FoundFile | None,
+        modified_ns: int,
+    ) -> None:
+        """Writes the runs to `target`, the file that was `found` when it was looked at, or a new
+        one, until they are on the file system, and sets its time of change. RescueError: not all
+        could be written."""
+
+    def remove(self, file: Path) -> None:
+        """Removes a rescue file, and its folder if that is empty then."""
+
+
+@frozen
+class RescueRequest:
+    """What the user asked for. `into`: the file to write to, instead of the one that is named in
+    the (only) rescue file."""
+
+    paths: tuple[Path, ...]
+    into: Path | None = None
+    force: bool = False
+    dry_run: bool = False
+
+
+def rescue(request: RescueRequest, rescues: Rescues) -> tuple[Applied, ...]:
+    """One outcome for each rescue file. UsageError, RescueError: nothing was written."""
+    files = list(dict.fromkeys(file for path in request.paths for file in rescues.files(path)))
+    if request.into is not None and len(files) != 1:
+        raise UsageError(
+            f"cannot write {len(files)} rescue files into one (they are of several files). "
+            "Name one with --into."
+        )
+    return tuple(_one(file, request, rescues) for file in files)
+
+
+def _one(file: Path, request: RescueRequest, rescues: Rescues) -> Applied:
+    try:
+        head = rescues.head(file)
+    except RescueError as error:
+        return Applied(file=file, target="", bytes=0, problem=str(error))
+    target = request.into or Path(head.path)
+    outcome = Applied(file=file, target=str(target), bytes=head.bytes)
+    found = rescues.look(target)
+    problem = _problem(head, target, request, found)
+    if problem is not None:
+        return _failed(outcome, problem)
+    runs, damage = rescues.runs(file)
+    if damage is not None and not request.force:
+        return _failed(
+            outcome, f"{damage}. --force writes what is whole and keeps the rescue file."
+        )
+    written = sum(run.length for run in runs)
+    if request.dry_run:
+        return Applied(file=file, target=str(target), bytes=head.bytes, written=written)
+    try:
+        rescues.write(file, runs, target, found=found, modified_ns=head.kept_ns)
+    except RescueError as error:
+        return _failed(outcome, str(error))
+    if damage is not None:
+        return Applied(
+            file=file, target=str(target), bytes=head.bytes, written=written, problem=damage
+        )
+    rescues.remove(file)
+    return Applied(
+        file=file, target=str(target), bytes=head.bytes, written=written, is_removed=True
+    )
+
+
+def _problem(
+    head: RescueHead, target: Path, request: RescueRequest, found: FoundFile | None
+) -> str | None:
+    if request.into is None and not head.is_whole_path:
+        return f"only the end of the file's long name is known (…{head.path}). Name it by --into."
+    if request.force or request.into is not None:
+        return None
+    why = obstacle(head, found)
+    return None if why is None else f"{why}. Look at it, and say --force if it is to be written."
+
+
+def _failed(outcome: Applied, problem: str) -> Applied:
+    return Applied(file=outcome.file, target=outcome.target, bytes=outcome.bytes, problem=problem)

@@ -1,0 +1,174 @@
+"""`forebay run`: parse → plan and carry out → render."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from forebay.common.model.printable import printable, printable_name
+from forebay.common.options import named_path, option, overrides_of
+from forebay.common.report.output import Format, FormatOption, json_line
+from forebay.pool.use_case.ports import Progress
+from forebay.run.report import as_json, as_text
+from forebay.run.use_case.run_program import RunPlan, RunReport, RunRequest, carry_out, plan_run
+from forebay.world import real_world
+
+HELP = """Run a program through Forebay, then say what happened to each file.
+
+The program and its command line stay as they are: put `forebay run --` in front. Of an MPI program
+the collective reads and writes are made faster; which MPI it uses is found out in its processes
+(MPICH and Open MPI, their launchers and srun are known). With --pool, any program that is linked
+dynamically is served, with MPI or without: it does not wait for what it writes.
+
+\b
+Examples:
+  forebay run -- mpiexec -n 8 ./program input.nml
+  forebay run --set cb_nodes=2 --set cb_buffer_size=16MiB -- mpiexec -n 8 ./program
+  forebay run --settings site.toml --record run.jsonl -- srun -n 512 ./program
+  forebay run -- ./job.sh                     a script that calls mpiexec itself
+  forebay run --format json --summary run.json -- mpiexec -n 8 python model.py
+  forebay run --pool /scratch/me -- mpiexec -n 8 ./program
+  forebay run --pool . --set pool_window=1GiB -- ./serial
+
+With --pool, what the program writes below PATH is taken by a daemon of the node, in memory, and
+goes to the file system while the program computes. `forebay run` returns when everything is there.
+PATH has to be there before. Served are the calls of C (open, write, fopen, fprintf), C++ streams,
+Fortran and Python, and MPI-IO. Appending, mmap, and a shell's > and >> are right, but not faster:
+they go past the pool, and the summary says so. `forebay settings` lists pool_window, pool_cap and
+other bounds.
+
+The program's standard output stays clean: the summary goes to standard error after the program has
+ended, or to the file of --summary. With --format json it is a single line, the last one there.
+
+\b
+In the summary, of each file and direction:
+  calls      collective calls that Forebay carried out
+  bytes      moved, summed over ranks
+  MiB/s      bytes over seconds
+  seconds    spent in these calls by the slowest rank; of these (they overlap):
+  exchange   copying between program and staging, and messages between nodes
+  storage    with at least one request at the file system
+  wait       blocked on other ranks or on storage
+and what was passed through to the MPI untouched, with the reason, and errors.
+
+\b
+Of each file that went through the pool:
+  taken        bytes that the program gave to the pool
+  most held    the most of these that were in the pool at a time
+  waited       seconds that processes waited, added up: for room, for the file system, and for the
+               pool's answers when they opened, synced or truncated the file. With little data it
+               may be more than the file system took.
+  file system  seconds with at least one request of the file at the file system
+  hidden       the part of these seconds that nobody waited for (file system - waited)
+  MiB/s        of these requests, while the file system had any
+and what went past the pool to the file system, with the reason. Memory is reserved in whole blocks,
+and before it is written to: that is more than what is held.
+
+\b
+Exit status:
+  the program's own; 128+n if signal n ended it
+  74   the program ended with 0, but not all that went through the pool arrived: the summary
+       names file, bytes and reason, and the command that finishes the work
+  75   the program ended with 0, and all arrived, but the journal of pool_durability=node could not
+       be written all the time: since then a crash of the node might have lost what was not synced
+  2    wrong option, a setting that is unknown or has no such value, a PATH of --pool that is not
+       there, or a record or summary that cannot be written (nothing was started)
+  125  Forebay is incomplete (its native libraries are missing), or the pool cannot be started
+  126  the program cannot be executed
+  127  the program was not found
+SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 go on to the program. At SIGTERM and SIGUSR1,
+and a minute before Slurm ends the job (settings pool_deadline, pool_job_end), the pool is drained,
+and writes go to the file system from then on. The pool is drained at the end all
+the same; who interrupts this, too, twice, has the rest put into a rescue file.
+"""
+
+CONTEXT = {"ignore_unknown_options": False, "allow_interspersed_args": False}
+
+
+def run(
+    command: Annotated[
+        list[str],
+        typer.Argument(metavar="COMMAND...", help="The program as ever, with its launcher if any."),
+    ],
+    settings: Annotated[
+        Path | None, option("--settings", "FILE", "TOML file of settings; see `forebay settings`.")
+    ] = None,
+    assignments: Annotated[
+        list[str] | None,
+        option("--set", "KEY=VALUE", "One setting; wins over file and environment."),
+    ] = None,
+    record: Annotated[
+        Path | None, option("--record", "FILE", "Append the record (JSON Lines) here and keep it.")
+    ] = None,
+    summary: Annotated[
+        Path | None,
+        option("--summary", "FILE", "Where the summary goes instead of standard error."),
+    ] = None,
+    pool: Annotated[
+        list[Path] | None,
+        option(
+            "--pool",
+            "PATH",
+            "A folder (or file) whose files go through the pool; may be said several times.",
+            parser=named_path,
+        ),
+    ] = None,
+    form: FormatOption = Format.TEXT,
+) -> None:
+    """Runs the command and exits with its status."""
+    world = real_world()
+    request = RunRequest(
+        command=tuple(command),
+        settings_file=settings,
+        overrides=overrides_of(assignments),
+        record=record,
+        summary=summary,
+        pool=tuple(pool or ()),
+    )
+    plan = plan_run(request, world)
+    for warning in plan.warnings:
+        print(f"forebay: warning: {printable(warning)}", file=sys.stderr)
+    report = carry_out(plan, world, progress=_progress(plan))
+    _show(report, form=form, summary=summary, told=plan.warnings)
+    raise typer.Exit(report.status)
+
+
+def _progress(plan: RunPlan) -> Progress | None:
+    if plan.pool is None:
+        return None
+    from forebay.pool.report.drain_progress import DrainProgress
+
+    return DrainProgress()
+
+
+def _show(report: RunReport, *, form: Format, summary: Path | None, told: Sequence[str]) -> None:
+    if form is Format.JSON:
+        text = json_line(as_json(report))
+    else:
+        text = as_text(report, told=told if summary is None else ())
+    if summary is None:
+        print(text, file=sys.stderr)
+        return
+    from forebay.common.files.safe_files import write_named
+
+    try:
+        write_named(summary, text + "\n")
+    except OSError as error:  # the run is over: its summary must not be lost
+        print(text, file=sys.stderr)
+        print(
+            f"forebay: cannot write {printable_name(summary)} ({error.strerror}). "
+            "The summary is above.",
+            file=sys.stderr,
+        )
+
+
+def attach(app: typer.Typer) -> None:
+    """Puts `run` into the command."""
+    app.command(
+        "run",
+        help=HELP,
+        short_help="Run a program, with MPI or without, through Forebay.",
+        context_settings=CONTEXT,
+    )(run)

@@ -1,0 +1,92 @@
+"""Why nothing went through the pool of a run: what is known to be so, or else what may be."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from forebay.common.model.frozen import frozen
+from forebay.common.model.program import Linkage, ProgramFacts
+from forebay.common.model.units import counted
+from forebay.pool.use_case.run_pool import PoolOutcome
+
+_NAMED_MAX = 3
+_THROUGH = "written through"
+"""What notes of the daemon say where it takes nothing more (src/server/desk*.cpp)."""
+
+
+@frozen
+class Traces:
+    """What a run without anything in its pool has left to be seen. `written`: files that were
+    written meanwhile, by MPI-IO or anyhow; `ending`: what the program did, if it failed;
+    `is_ours`: the program was started by us, and by no launcher or script."""
+
+    written: tuple[Path, ...]
+    programs: tuple[ProgramFacts, ...]
+    ending: str | None
+    is_ours: bool
+
+
+def is_empty(outcome: PoolOutcome) -> bool:
+    """Whether the pool has nothing to tell: its daemon ended well, nothing was read ahead, and no
+    file that was written below its paths became known to it."""
+    status = outcome.end.status
+    if status is None or outcome.end.death or status.files_dropped or status.read_ahead:
+        return False
+    return not any(file.taken or file.error or file.past_the_pool for file in status.files)
+
+
+def reasons_for_an_empty_pool(outcome: PoolOutcome, traces: Traces) -> tuple[str, ...]:
+    """Where the program wrote, if that is known: nothing else is to be said then."""
+    status = outcome.end.status
+    if given_up := [note for note in (status.notes if status else ()) if _THROUGH in note]:
+        return tuple(given_up)
+    paths = ", ".join(str(path) for path in outcome.paths)
+    unseen = [one for one in traces.written if _is_below(one, outcome.paths)]
+    elsewhere = [one for one in traces.written if one not in unseen]
+    beyond_reach = [
+        str(program.obstacle)
+        for program in traces.programs
+        if program.linkage is Linkage.STATIC or program.is_privileged
+    ]
+    if beyond_reach:
+        return tuple(beyond_reach)
+    if unseen:
+        return (
+            f"{_listed(unseen)} written below {paths}, but by a program that the pool does not "
+            "see: it is statically linked, or a launcher or script in between took LD_PRELOAD or "
+            "FOREBAY_* out. `forebay doctor --program FILE` looks at an executable.",
+        )
+    if elsewhere:
+        return (
+            f"{_listed(elsewhere)} written meanwhile, which is not below {paths}. "
+            f"Say --pool {_folder_of(elsewhere)} to have {'it' if len(elsewhere) == 1 else 'them'} "
+            "go through the pool.",
+        )
+    reasons = []
+    if traces.ending is not None:
+        reasons.append(f"The program {traces.ending}, maybe before it wrote anything.")
+    if outcome.end.status is not None and outcome.end.status.files:
+        reasons.append(f"Files below {paths} were opened, and nothing was written to them.")
+        return tuple(reasons)
+    reasons.append(f"The program opened no file below {paths}.")
+    if not traces.is_ours:
+        reasons.append(
+            "LD_PRELOAD or FOREBAY_* did not reach the program (a launcher or script in between "
+            "took them out), or it is statically linked."
+        )
+    return tuple(reasons)
+
+
+def _is_below(path: Path, paths: Sequence[Path]) -> bool:
+    return any(path.is_relative_to(one) for one in paths)
+
+
+def _listed(paths: Sequence[Path]) -> str:
+    some = ", ".join(str(path) for path in paths[:_NAMED_MAX])
+    if len(paths) > _NAMED_MAX:
+        some += f" and {counted(len(paths) - _NAMED_MAX, 'more file')}"
+    return f"{some} {'was' if len(paths) == 1 else 'were'}"
+
+
+def _folder_of(paths: Sequence[Path]) -> str:
+    folders = {path.parent for path in paths}
+    return str(folders.pop()) if len(folders) == 1 else "FOLDER, for each of their folders"

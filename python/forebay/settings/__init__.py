@@ -1,0 +1,1 @@
+"""`forebay settings`: what can be set, and where a value comes from."""

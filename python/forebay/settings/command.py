@@ -1,0 +1,120 @@
+"""`forebay settings`: parse → read → render."""
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from forebay.common.model.printable import printable
+from forebay.common.model.units import exact_bytes
+from forebay.common.options import SettingsFile
+from forebay.common.report.output import Format, FormatOption, json_pretty
+from forebay.settings.files import SettingsFiles
+from forebay.settings.model import EffectiveSetting, Origin, SettingKind
+from forebay.settings.use_case import effective_settings
+
+HELP = """List all settings: value, default, range, how to set them, what they do.
+
+A value comes from the default, then a TOML file, then FOREBAY_* variables, then `run --set`, then
+the program's own MPI_Info hints (ROMIO's names where the meaning is the same); later ones win. The
+value shown is what a run from here would start with.
+
+\b
+Examples:
+  forebay settings
+  forebay settings pool_cap pool_window       these two only
+  forebay settings --settings site.toml       check a file, and show what it changes
+  forebay settings --format json
+
+\b
+A settings file is a flat table of these names, or of the MPI_Info names beside them:
+  cb_nodes = 4
+  cb_buffer_size = "16 MiB"
+  exclude = ["/tmp", "/home"]
+
+\b
+Exit status:
+  0  listed
+  2  the file, a NAME or a FOREBAY_* variable is wrong: the message has line, key, nearest valid
+     key
+"""
+
+
+def settings(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAME]...", help="These only; as FOREBAY_… or MPI_Info key, too."),
+    ] = None,
+    file: SettingsFile = None,
+    form: FormatOption = Format.TEXT,
+) -> None:
+    """Lists the settings."""
+    source = SettingsFiles()
+    listed = effective_settings(source, file=file, environment=dict(os.environ))
+    if names:
+        wanted = {source.table().named(name).name for name in names}
+        listed = tuple(one for one in listed if one.setting.name in wanted)
+    if form is Format.JSON:
+        print(json_pretty({"schema": "forebay.settings-list/1", "settings": _as_json(listed)}))
+    else:
+        _print(listed)
+
+
+def _as_json(listed: Sequence[EffectiveSetting]) -> Any:
+    return [
+        {
+            "name": one.setting.name,
+            "value": one.value,
+            "origin": one.origin.value,
+            "kind": one.setting.kind.value,
+            "default": one.setting.default,
+            "minimum": one.setting.minimum if _is_number(one) else None,
+            "maximum": one.setting.maximum if _is_number(one) else None,
+            "choices": list(one.setting.choices),
+            "variable": one.setting.variable,
+            "hints": list(one.setting.hints),
+            "doc": one.setting.doc,
+        }
+        for one in listed
+    ]
+
+
+def _is_number(one: EffectiveSetting) -> bool:
+    return one.setting.kind in {SettingKind.INTEGER, SettingKind.BYTES}
+
+
+def _range(one: EffectiveSetting) -> str:
+    if one.setting.kind is SettingKind.ENUM:
+        return " | ".join(one.setting.choices)
+    if one.setting.kind is SettingKind.BYTES:
+        return f"{exact_bytes(one.setting.minimum)} … {exact_bytes(one.setting.maximum)}"
+    if one.setting.kind is SettingKind.INTEGER:
+        return f"{one.setting.minimum} … {one.setting.maximum}"
+    return {SettingKind.BOOL: "true | false", SettingKind.STRINGS: "a, b, …"}.get(
+        one.setting.kind, "text"
+    )
+
+
+def _print(listed: Sequence[EffectiveSetting]) -> None:
+    console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
+    for one in listed:
+        value = printable(one.setting.shown(one.value)) or '""'
+        origin = "" if one.origin is Origin.DEFAULT else f" (from {one.origin.value})"
+        default = one.setting.shown(one.setting.default) or '""'
+        was = "" if one.origin is Origin.DEFAULT else f", default {default}"
+        console.print(
+            Text.assemble((one.setting.name, "bold"), f" = {value}{origin}   [{_range(one)}{was}]")
+        )
+        console.print(Text(f"    {one.setting.doc}"))
+        console.print(
+            Text(f"    {one.setting.variable}; MPI_Info: {', '.join(one.setting.hints)}", "dim")
+        )
+
+
+def attach(app: typer.Typer) -> None:
+    """Puts `settings` into the command."""
+    app.command("settings", help=HELP, short_help="List all settings.")(settings)

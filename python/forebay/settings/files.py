@@ -1,0 +1,147 @@
+"""Settings from files: the schema that ships with the package, and a user's TOML with lines."""
+
+import re
+import tomllib
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from forebay.common.files.safe_files import read_to_apply
+from forebay.common.model.errors import SettingsError, SetupError
+from forebay.settings.model import Override, Setting, SettingKind, SettingsTable
+
+_PACKAGE = Path(__file__).resolve().parents[1]
+_SCHEMA_FOLDERS = (
+    _PACKAGE / "schema",  # a wheel
+    _PACKAGE.parents[1] / "schema",  # a checkout, or what `cmake --install` made
+)
+_IGNORED_KEYS = frozenset({"schema"})
+
+
+class SettingsFiles:
+    """The port SettingsSource over real files."""
+
+    def __init__(self, *, folders: Sequence[Path] = _SCHEMA_FOLDERS) -> None:
+        self._folders = folders
+        self._table: SettingsTable | None = None
+
+    def table(self) -> SettingsTable:
+        """All settings, read once."""
+        if self._table is None:
+            self._table = read_schema(self._schema_path())
+        return self._table
+
+    def read_file(self, path: Path) -> Sequence[Override]:
+        """Keys of a settings file with their lines."""
+        return read_settings_file(path)
+
+    def _schema_path(self) -> Path:
+        for folder in self._folders:
+            if (folder / "settings.toml").is_file():
+                return folder / "settings.toml"
+        looked = ", ".join(str(folder) for folder in self._folders)
+        raise SetupError(
+            f"cannot tell which settings there are (no settings.toml in {looked}). "
+            "Install Forebay again."
+        )
+
+
+def read_schema(path: Path) -> SettingsTable:
+    """schema/settings.toml as a table. SetupError: not what this version reads."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        return SettingsTable(tuple(_setting(entry) for entry in content["setting"]))
+    except (OSError, ValueError, KeyError, SettingsError) as error:
+        raise SetupError(
+            f"cannot tell which settings there are ({path}: {error}). Install Forebay again."
+        ) from error
+
+
+def read_settings_file(path: Path) -> Sequence[Override]:
+    """Every key, its value as text, and its line. SettingsError names file and line."""
+    try:
+        text = read_to_apply(path).decode("utf-8")
+        content = tomllib.loads(text)
+    except OSError as error:
+        raise SettingsError(
+            f"cannot read the settings {path} ({error.strerror}). Give the path of a TOML file."
+        ) from error
+    except UnicodeDecodeError as error:
+        raise SettingsError(
+            f"cannot use the settings of {path} (not UTF-8 at byte {error.start}). "
+            "Save it as UTF-8."
+        ) from error
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(_syntax_message(path, text, str(error))) from error
+    lines = text.splitlines()
+    return [
+        Override(name, _text_of(path, name, value, _line_of(lines, name)), _line_of(lines, name))
+        for name, value in content.items()
+        if name not in _IGNORED_KEYS
+    ]
+
+
+def _syntax_message(path: Path, text: str, problem: str) -> str:
+    found = re.search(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)$", problem)
+    line = found[1] if found and found[1] else str(max(1, len(text.splitlines())))
+    why = problem[: found.start()] if found else problem
+    return (
+        f"cannot use the settings of {path}:{line} (not TOML: {why}). "
+        'Write lines such as `cb_buffer_size = "4 MiB"`.'
+    )
+
+
+def _line_of(lines: Sequence[str], key: str) -> int:
+    """The line on which a top-level key (or a table of that name) begins; 1 if it hides."""
+    quoted = re.escape(key)
+    pattern = re.compile(rf"""\s*\[*\s*(?:{quoted}|"{quoted}"|'{quoted}')\s*[=.\]]""")
+    for number, line in enumerate(lines, start=1):
+        if pattern.match(line):
+            return number
+    return 1
+
+
+def _text_of(path: Path, name: str, value: Any, line: int) -> str:
+    """A TOML value as the text that a setting takes, as the native library does it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | str):
+        return str(value)
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return ",".join(value)
+    kind = "a table" if isinstance(value, dict) else f"of type {type(value).__name__}"
+    raise SettingsError(
+        f'cannot use the settings of {path}:{line} ("{name}" is {kind}, which no setting is). '
+        "Give a boolean, a whole number, a string or a list of strings, in a flat table."
+    )
+
+
+def _setting(entry: dict[str, Any]) -> Setting:
+    unbounded = Setting(
+        name=entry["name"],
+        kind=SettingKind(entry["kind"]),
+        default="",
+        doc=entry["doc"],
+        hint=entry.get("hint"),
+        choices=tuple(entry.get("choices", ())),
+    )
+    setting = replace(
+        unbounded,
+        minimum=_number(entry.get("minimum", unbounded.minimum)),
+        maximum=_number(entry.get("maximum", unbounded.maximum)),
+    )
+    return replace(setting, default=setting.canonical(_plain(entry["default"])))
+
+
+def _number(value: int | str) -> int:
+    if isinstance(value, int):
+        return value
+    size = Setting(name="bound", kind=SettingKind.BYTES, default="", doc="")
+    return int(size.canonical(value))
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return ",".join(value) if isinstance(value, list) else str(value)

@@ -1,0 +1,260 @@
+"""Settings: which there are, which values they take. The rules are those of the native library
+(src/settings); both have the table from schema/settings.toml."""
+
+import difflib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from forebay.common.model.errors import SettingsError
+from forebay.common.model.frozen import frozen
+from forebay.common.model.units import exact_bytes, parse_bytes
+
+ENVIRONMENT_PREFIX = "FOREBAY_"
+SETTINGS_VARIABLE = "FOREBAY_SETTINGS"
+RECORD_VARIABLE = "FOREBAY_RECORD"
+
+_YES = frozenset({"true", "1", "yes", "on", "enable"})
+_NO = frozenset({"false", "0", "no", "off", "disable"})
+_INTEGER = re.compile(r"-?[0-9]+")
+_LARGEST = (1 << 63) - 1
+_BYTES_LEAST = 4096
+
+
+class SettingKind(Enum):
+    """How a value is spelled."""
+
+    BOOL = "bool"
+    INTEGER = "integer"
+    BYTES = "bytes"
+    ENUM = "enum"
+    STRING = "string"
+    STRINGS = "strings"
+
+
+class Origin(Enum):
+    """Where an effective value comes from; later ones win."""
+
+    DEFAULT = "default"
+    FILE = "file"
+    ENVIRONMENT = "environment"
+    OPTION = "--set"
+
+
+@frozen
+class Setting:
+    """One setting. `default` is canonical text; `minimum` and `maximum` bound numbers."""
+
+    name: str
+    kind: SettingKind
+    default: str
+    doc: str
+    hint: str | None = None
+    minimum: int = 0
+    maximum: int = _LARGEST
+    choices: tuple[str, ...] = ()
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that sets it."""
+        return ENVIRONMENT_PREFIX + self.name.upper()
+
+    @property
+    def hints(self) -> tuple[str, ...]:
+        """The keys of MPI_Info that set it."""
+        own = f"forebay_{self.name}"
+        return (self.hint, own) if self.hint else (own,)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What it may be called in a file and by --set: its name, or a key of MPI_Info."""
+        return tuple(dict.fromkeys((self.name, *self.hints)))
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The environment variables that set it; the last one that is there wins."""
+        by_hint = ENVIRONMENT_PREFIX + (self.hint or self.name).upper()
+        return tuple(dict.fromkeys((by_hint, self.variable)))
+
+    def expected(self) -> str:
+        """What a value looks like, for messages."""
+        match self.kind:
+            case SettingKind.BOOL:
+                return "true or false"
+            case SettingKind.INTEGER:
+                return f"a whole number from {self.minimum} to {self.maximum}"
+            case SettingKind.BYTES:
+                low, high = exact_bytes(self.minimum), exact_bytes(self.maximum)
+                return f'bytes from {low} to {high}, such as "4 MiB"'
+            case SettingKind.ENUM:
+                return "one of " + ", ".join(self.choices)
+            case SettingKind.STRING:
+                return "text"
+            case SettingKind.STRINGS:
+                return "texts, separated by commas"
+
+    def canonical(self, text: str) -> str:
+        """`text` as the record spells it. SettingsError: not a value of this setting."""
+        value = self._parsed(text.strip(" \t"))
+        if value is None:
+            raise SettingsError(
+                f'cannot use {self.name} = "{text}" (not a value of this setting). '
+                f"Give {self.expected()}."
+            )
+        return value
+
+    def _parsed(self, text: str) -> str | None:
+        match self.kind:
+            case SettingKind.BOOL:
+                word = text.lower()
+                return "true" if word in _YES else "false" if word in _NO else None
+            case SettingKind.INTEGER:
+                return self._within(int(text) if _INTEGER.fullmatch(text) else None)
+            case SettingKind.BYTES:
+                return self._within(parse_bytes(text))
+            case SettingKind.ENUM:
+                return text.lower() if text.lower() in self.choices else None
+            case SettingKind.STRING:
+                return text
+            case SettingKind.STRINGS:
+                return ",".join(part.strip(" \t") for part in text.split(",") if part.strip())
+
+    def _within(self, number: int | None) -> str | None:
+        if number is None or not self.minimum <= number <= self.maximum:
+            return None
+        return str(number)
+
+    def shown(self, value: str) -> str:
+        """Canonical text for people: bytes get their unit."""
+        if self.kind is SettingKind.BYTES:
+            return exact_bytes(int(value))
+        return value
+
+
+@dataclass(frozen=True)
+class Override:
+    """A `--set key=value`, or a key of a settings file with its line."""
+
+    name: str
+    text: str
+    line: int | None = None
+
+
+@frozen
+class EffectiveSetting:
+    """A setting with the value it has now."""
+
+    setting: Setting
+    value: str
+    origin: Origin
+
+
+def missing_units(effective: Sequence[EffectiveSetting]) -> tuple[str, ...]:
+    """What to say of sizes that are a few bytes: nobody means that, a unit was forgotten."""
+    return tuple(
+        f"{one.setting.name} is {one.value} bytes (a number without a unit counts bytes). "
+        f"Did you mean {one.setting.name}={one.value}GiB, or {one.value}MiB?"
+        for one in effective
+        if one.setting.kind is SettingKind.BYTES
+        and one.origin is not Origin.DEFAULT
+        and 0 < int(one.value) < _BYTES_LEAST
+    )
+
+
+@dataclass(frozen=True)
+class SettingsTable:
+    """All settings, in the order of the schema."""
+
+    settings: tuple[Setting, ...]
+
+    def find(self, name: str) -> Setting | None:
+        """The setting called `name`, or set by a hint of that name, if there is one."""
+        return next((setting for setting in self.settings if name in setting.names), None)
+
+    def nearest(self, name: str) -> str:
+        """The name or hint that is most like `name`."""
+        names = [one for setting in self.settings for one in setting.names]
+        close = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.0)
+        return close[0] if close else names[0]
+
+    def of(self, override: Override) -> Setting:
+        """The setting that `override` sets. SettingsError: there is none."""
+        setting = self.find(override.name)
+        if setting is None:
+            raise self._unknown(override.name)
+        return setting
+
+    def named(self, name: str) -> Setting:
+        """The setting that is called so, by whatever name or variable. SettingsError: none is."""
+        own = next((one for one in self.settings if name.upper() in one.variables), None)
+        setting = own or self.find(name)
+        if setting is None:
+            raise self._unknown(name)
+        return setting
+
+    def _unknown(self, name: str) -> SettingsError:
+        return SettingsError(
+            f'no setting is called "{name}" (a typing mistake?). '
+            f'Did you mean "{self.nearest(name)}"? `forebay settings` lists all.'
+        )
+
+    def check(self, override: Override) -> str:
+        """The canonical value of `override`. SettingsError: no such setting, or not a value."""
+        return self.of(override).canonical(override.text)
+
+    def effective(
+        self,
+        *,
+        file: Sequence[Override] = (),
+        environment: Mapping[str, str] | None = None,
+        options: Sequence[Override] = (),
+    ) -> tuple[EffectiveSetting, ...]:
+        """Every setting's value after file, environment and options. SettingsError as check()."""
+        given: dict[str, tuple[str, Origin]] = {}
+        for override in _once(self, file):
+            given[self.of(override).name] = (self.check(override), Origin.FILE)
+        for setting in self.settings:
+            named = [one for one in setting.variables if one in (environment or {})]
+            if named:  # the setting's own name, the last one, wins
+                value = _of_environment(setting, named[-1], (environment or {})[named[-1]])
+                given[setting.name] = (value, Origin.ENVIRONMENT)
+        for override in options:
+            given[self.of(override).name] = (self.check(override), Origin.OPTION)
+        return tuple(
+            EffectiveSetting(setting=setting, value=value, origin=origin)
+            for setting in self.settings
+            for value, origin in [given.get(setting.name, (setting.default, Origin.DEFAULT))]
+        )
+
+    def suspicious(self, variables: Sequence[str]) -> tuple[tuple[str, str], ...]:
+        """(variable, the one that was probably meant) for FOREBAY_* that are nearly a setting."""
+        known = [variable for setting in self.settings for variable in setting.variables]
+        doubtful = []
+        for variable in variables:
+            if not variable.startswith(ENVIRONMENT_PREFIX) or variable in known:
+                continue
+            close = difflib.get_close_matches(variable, known, n=1, cutoff=0.85)
+            if close and variable != SETTINGS_VARIABLE:
+                doubtful.append((variable, close[0]))
+        return tuple(doubtful)
+
+
+def _once(table: SettingsTable, file: Sequence[Override]) -> Sequence[Override]:
+    """`file`, if none of its lines sets what another one sets by another name."""
+    first: dict[str, Override] = {}
+    for override in file:
+        before = first.setdefault(table.of(override).name, override)
+        if before is not override:
+            raise SettingsError(
+                f'cannot use "{override.name}" in line {override.line} of the settings (it is '
+                f'"{before.name}" of line {before.line} by another name). Leave one of them out.'
+            )
+    return file
+
+
+def _of_environment(setting: Setting, variable: str, text: str) -> str:
+    try:
+        return setting.canonical(text)
+    except SettingsError as error:
+        raise SettingsError(f"{variable}: {error}") from error

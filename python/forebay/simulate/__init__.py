@@ -1,0 +1,1 @@
+"""`forebay simulate`: experiments on simulated machines."""

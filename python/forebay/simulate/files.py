@@ -1,0 +1,129 @@
+"""Finds forebay_sim and the platforms (in the package, an installed tree, a checkout); runs it."""
+
+import math
+import os
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from forebay.common.files.processes import ForegroundProcesses
+from forebay.common.model.errors import LaunchError, SetupError, SimulationError
+
+PROGRAM_VARIABLE = "FOREBAY_SIM"
+_ANSWERED = {0, 1}  # 1: the bytes that it read back are wrong
+_UNLINKED = "error while loading shared libraries: "
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
+class NativeSimulator:
+    """The port Simulator over the native program."""
+
+    def __init__(
+        self, *, environment: Mapping[str, str] = os.environ, package: Path = _PACKAGE
+    ) -> None:
+        self._environment = environment
+        self._package = package
+
+    def platform(self, name: str) -> str:
+        """`name` as a path if there is such a file, else the platform of that name."""
+        if Path(name).is_file():
+            return name
+        folders = list(self._folders("platforms", "share/forebay/platforms"))
+        for folder in folders:
+            if (folder / f"{name}.toml").is_file():
+                return str(folder / f"{name}.toml")
+        known = sorted({file.stem for folder in folders for file in folder.glob("*.toml")})
+        if not known:
+            raise SetupError(
+                f'cannot find the platform "{name}" (none are installed with {self._package}). '
+                "Install Forebay again, or name a platform's file."
+            )
+        raise SimulationError(
+            f'there is no platform "{name}" (known: {", ".join(known)}). '
+            "Name one of them, or a file."
+        )
+
+    def run(self, words: Sequence[str]) -> str:
+        """Waits for the simulator. A signal that is to end us ends it, too."""
+        program = self.program()
+        try:
+            done = ForegroundProcesses().capture_started(
+                [program, *words], environment=self._environment, seconds_max=math.inf
+            )
+        except LaunchError as error:
+            why = error.__cause__.strerror if isinstance(error.__cause__, OSError) else str(error)
+            raise _unusable(program, why) from error
+        if _UNLINKED in done.errors:
+            raise _unusable(program, done.errors.strip().partition(_UNLINKED)[2])
+        if done.status not in _ANSWERED or not done.output:
+            said = done.errors.strip().removeprefix("forebay_sim: ")
+            raise SimulationError(
+                _complaint(said, [program, *words])
+                or f"{program} failed (it ended with {done.status} and said nothing). "
+                "Build it again."
+            )
+        return done.output
+
+    def program(self) -> str:
+        """The native program. Raises SetupError when there is none."""
+        given = self._environment.get(PROGRAM_VARIABLE)
+        if given:
+            if not Path(given).is_file():
+                raise _unusable(given, "there is no such file")
+            return given
+        built = ("lib", "lib/forebay", "build/release/lib", "build/dev/lib", "build/sim/lib")
+        for folder in self._folders(*built):
+            if (folder / "forebay_sim").is_file():
+                return str(folder / "forebay_sim")
+        raise SetupError(
+            f"cannot find the simulator, forebay_sim ({self._why_missing()}, or set "
+            f"{PROGRAM_VARIABLE} to a forebay_sim."
+        )
+
+    def _why_missing(self) -> str:
+        """Why there is none, and what to do: in a checkout, a package of pip, an installed tree."""
+        checkout = self._package.parents[1]
+        if (checkout / "CMakeLists.txt").is_file():
+            return (
+                f"it is not built in {checkout}; it needs SimGrid). Install SimGrid (Debian: "
+                f"libsimgrid-dev), then say `make -C {checkout} build`"
+            )
+        if any(self._package.parent.glob("forebay-*.dist-info")):
+            return (
+                "pip built this Forebay without SimGrid). Install SimGrid (Debian: "
+                "libsimgrid-dev), then say `pip install --force-reinstall --no-cache-dir .` in the "
+                "sources of Forebay"
+            )
+        return (
+            "this Forebay was installed from a build without SimGrid). Install SimGrid (Debian: "
+            "libsimgrid-dev), then say `make build` and `make install PREFIX=…` in the sources of "
+            "Forebay"
+        )
+
+    def _folders(self, *below: str) -> Iterator[Path]:
+        """In the package (pip), then above it: an installed tree, or a checkout."""
+        for above in (self._package, *list(self._package.parents)[:4]):
+            for folder in below:
+                yield above / folder
+
+
+def _complaint(said: str, words: Sequence[str]) -> str:
+    """What SimGrid says of a world that cannot go on is for who mends it."""
+    if "Deadlock detected" not in said:
+        return said
+    return (
+        "the simulation stopped before its end (every rank waits for something: a fault of Forebay "
+        f"or of its simulator). Report it with this command, which shows all: {shlex.join(words)}"
+    )
+
+
+def _unusable(program: str, why: str | None) -> SetupError:
+    if why is not None and "simgrid" in why:
+        return SetupError(
+            f"cannot run the simulator {program} ({why}). Install SimGrid (Debian: libsimgrid3.32),"
+            " the version that it was built with."
+        )
+    return SetupError(
+        f"cannot run the simulator {program} ({why}). Set {PROGRAM_VARIABLE} to a forebay_sim, or "
+        "to nothing."
+    )

@@ -1,0 +1,1 @@
+"""Experiments, and what the simulator says of them. Pure."""

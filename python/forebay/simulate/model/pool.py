@@ -1,0 +1,111 @@
+"""What the simulator says about a program whose output goes through the pool (schema
+forebay.simulation.pool/1)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from forebay.common.model.errors import SimulationError
+from forebay.common.model.frozen import frozen
+from forebay.simulate.model.simulation import PLATFORM_KEYS, check_key, fields_of, parse_line
+
+SCHEMA = "forebay.simulation.pool/1"
+
+POOL_KEYS = (
+    ("burst_bytes", "a burst, of all ranks together, as in 64GiB"),
+    ("interval", "computing before each burst, as in 30s"),
+    ("steps", "bursts"),
+    ("writers", "ranks that collect a burst and write it; 0: every rank its own"),
+    ("files", "of each writer in each burst"),
+    ("new_files", "1: each burst goes to files of its own"),
+    ("stripe_count", "targets of a file; 0: all"),
+    ("input_bytes", "of one file that every rank reads first, in whole MiB"),
+    ("pool_readers", "nodes that fetch it and pass it on to all others; 0: each node for itself"),
+    ("pass_rate", "of a core that encrypts and passes on, as in 1GB/s"),
+    ("plain_in_flight", "requests of a writer at a target, without the pool"),
+    ("pool_window", "of a file: bytes in the pool, not drained, as in 256MiB"),
+    ("pool_cap", "memory of a node's pool, as in 8GiB"),
+    ("pool_read_ahead", "of it, for what is read ahead"),
+    ("pool_age", "no byte is older, in seconds"),
+    ("pool_files_at_once", "files that a node drains at a time"),
+    ("touch_rate", "getting memory that nobody has touched, as in 500MB/s"),
+    ("requests_in_flight", "requests of a node at a target (k); 0: found"),
+    ("request_bytes_max", "largest request"),
+    ("job_end", "of the batch job, from the program's begin; 0: not known"),
+    ("pool_deadline", "seconds before job_end at which the pool closes"),
+    ("seed", "of what is random; the same gives the same times"),
+)
+
+
+@frozen
+class Way:
+    """The program once, without the pool or with it. Virtual seconds: `exposed` are those of
+    `seconds` that were not computing, `gathered` what the writer that collected longest spent on
+    that in all bursts, `longest` what one burst took the slowest writer, `reading` what the input
+    took the slowest rank. `input_bytes`: what the file system gave of it to all ranks together;
+    `passed_bytes`: what nodes passed on to each other."""
+
+    seconds: float
+    exposed: float
+    gathered: float
+    longest: float
+    requests: int
+    reading: float
+    input_bytes: int
+    passed_bytes: int = 0
+
+
+@frozen
+class PoolSimulation:
+    """A program without and with the pool. `hidden`: the share of the waiting that is gone;
+    `waited_for_room`: seconds of the writer that waited longest for window or cap;
+    `drained_after`: seconds from the program's end until all was with the file system;
+    `high_bytes`: the most memory of any node's pool; `file_high_bytes`: the most of one file in it;
+    `bytes_past`: what went past the pool; `opened`: files, by each node that did;
+    `messages`: between the nodes' daemons."""
+
+    platform: str
+    ranks: int
+    nodes: int
+    targets: int
+    writers: int
+    files: int
+    steps: int
+    interval: float
+    window_bytes: int
+    cap_bytes: int
+    seed: int
+    bytes: int
+    plain: Way
+    pooled: Way
+    hidden: float
+    waited_for_room: float
+    drained_after: float
+    high_bytes: int
+    file_high_bytes: int
+    bytes_past: int
+    closed_early: bool
+    messages: int
+    opened: int
+
+
+def parse_pool_simulation(text: str) -> PoolSimulation:
+    """The simulator's line. What is no such line is an error of the installation."""
+
+    def make(line: Mapping[str, Any]) -> PoolSimulation:
+        if line["wrong"]:
+            raise SimulationError(
+                "the simulated pool went wrong (not every byte arrived, or its daemons refused "
+                "what they were given). This is a fault of Forebay: report it with this command "
+                "line."
+            )
+        ways = {name: Way(**fields_of(Way, line[name])) for name in ("plain", "pooled")}
+        return PoolSimulation(**{**fields_of(PoolSimulation, line), **ways})
+
+    return parse_line(text, SCHEMA, make)
+
+
+def pool_words_of(platform: str, settings: Sequence[str]) -> tuple[str, ...]:
+    """The simulator's command line without its name. SimulationError: no such key."""
+    for word in settings:
+        check_key(word, [key for key, _ in (*PLATFORM_KEYS, *POOL_KEYS)])
+    return ("pool", f"platform={platform}", *settings)

@@ -1,0 +1,1 @@
+"""What is printed of simulated pools and of independent calls."""

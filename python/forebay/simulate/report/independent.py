@@ -1,0 +1,33 @@
+"""What `forebay simulate --independent` shows."""
+
+from collections.abc import Iterator
+
+from forebay.common.model.units import counted, human_bytes
+from forebay.common.report.output import Format, json_pretty, plain
+from forebay.simulate.model.independent import SCHEMA, IndependentSimulation
+
+
+def show_independent_simulation(result: IndependentSimulation, form: Format) -> None:
+    """On standard output."""
+    if form is Format.JSON:
+        print(json_pretty({"schema": SCHEMA, **plain(result)}))
+        return
+    for line in _lines(result):
+        print(line)
+
+
+def _lines(one: IndependentSimulation) -> Iterator[str]:
+    yield (
+        f"{one.processes} process{'' if one.processes == 1 else 'es'} on "
+        f"{counted(one.nodes, 'node')} {one.direction} {human_bytes(one.bytes)}, "
+        f"{counted(one.files, 'file')} of {counted(one.stripe_count, 'stripe')}"
+    )
+    yield f"opening {one.seconds_open:.6f} s"
+    yield f"moving  {one.seconds_moving:.6f} s: {one.rate / 1e9:.3g} GB/s" + (
+        f", {one.steady_rate / 1e9:.3g} GB/s in between" if one.steady_rate > 0 else ""
+    )
+    yield f"closing {one.seconds_close:.6f} s"
+    yield (
+        f"{counted(one.requests, 'request')} of {human_bytes(one.request_bytes)} together; nodes "
+        f"asked for {counted(one.locks_asked, 'lock')}, others lost {one.locks_lost} by that"
+    )

@@ -1,0 +1,60 @@
+"""Use case: run one experiment, or several variants of it, on a simulated machine."""
+
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+from forebay.common.model.frozen import frozen
+from forebay.simulate.model.independent import (
+    IndependentSimulation,
+    independent_words_of,
+    parse_independent_simulation,
+)
+from forebay.simulate.model.pool import (
+    PoolSimulation,
+    parse_pool_simulation,
+    pool_words_of,
+)
+from forebay.simulate.model.simulation import Simulation, parse_simulation, words_of
+
+
+class Simulator(Protocol):
+    """The native simulator."""
+
+    def platform(self, name: str) -> str:
+        """The file of a platform: a path, or the name of one that comes with Forebay."""
+        ...
+
+    def run(self, words: Sequence[str]) -> str:
+        """Its answer. Raises SimulationError with its own words when it fails."""
+        ...
+
+
+@frozen
+class SimulateRequest:
+    """What to simulate."""
+
+    platform: str
+    variants: Sequence[str]
+    settings: Sequence[str]
+
+
+def simulate(request: SimulateRequest, simulator: Simulator) -> Iterator[Simulation]:
+    """One result for each variant, as they come."""
+    platform = simulator.platform(request.platform)
+    for variant in request.variants:
+        words = words_of(platform, variant=variant, settings=request.settings)
+        yield parse_simulation(simulator.run(words))
+
+
+def simulate_pool(platform: str, settings: Sequence[str], simulator: Simulator) -> PoolSimulation:
+    """A program that computes and puts out, without and with the pool."""
+    words = pool_words_of(simulator.platform(platform), settings)
+    return parse_pool_simulation(simulator.run(words))
+
+
+def simulate_independent(
+    platform: str, settings: Sequence[str], simulator: Simulator
+) -> IndependentSimulation:
+    """Processes that read or write by themselves."""
+    words = independent_words_of(simulator.platform(platform), settings)
+    return parse_independent_simulation(simulator.run(words))

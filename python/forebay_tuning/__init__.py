@@ -1,0 +1,1 @@
+"""Finds out what a file system likes, and says and proves how a program should use it."""

@@ -1,0 +1,1 @@
+"""`forebay advise`: how a program should use a file system."""

@@ -1,0 +1,1 @@
+"""Advice and rules as files."""

@@ -1,0 +1,1 @@
+"""Candidates, rules, the choice, and advice ready for use. Pure."""

@@ -1,0 +1,594 @@
+"""Advice: one set of settings for a program on a file system, with the gain that is predicted, how
+certain that is, and why. There is one value of each kind in it, so that it cannot contradict
+itself. To keep things as they are is an answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import field, replace
+from enum import StrEnum
+
+from forebay.common.model.frozen import frozen
+from forebay.common.model.units import MIB, counted, exact_bytes, human_bytes
+from forebay_tuning.advise.model.bottleneck import bottleneck, why_fewer_stripes
+from forebay_tuning.advise.model.candidates import Room, candidates, fewest_stripes
+from forebay_tuning.advise.model.rules import USUAL, Rule
+from forebay_tuning.model.evidence import Workload
+from forebay_tuning.model.point import Direction, Point, Space, changed
+from forebay_tuning.model.portrait import Portrait, SickTarget
+from forebay_tuning.model.response import Response
+
+MARGIN = 0.05
+"""Gains that may be smaller than this are not worth a change."""
+_TRIFLE = 0.01
+_ALIKE = 0.02
+BUFFER_OF_FOREBAY = 4 * MIB
+"""`cb_buffer_size`, where nothing is set."""
+K_USUAL = 2
+K_MAX = 16
+STRIPE_COUNTS = (1, 2, 4, 8, 16, 32, 64)
+
+
+class Lever(StrEnum):
+    """By what something can be changed. `layout`: of new files. `settings`: Forebay's, or hints,
+    where calls are collective. `program`: only by the program itself."""
+
+    LAYOUT = "layout"
+    SETTINGS = "settings"
+    PROGRAM = "program"
+
+
+@frozen
+class Settings:
+    """What is to be set; None: stays as it is."""
+
+    stripe_count: int | None = None
+    stripe_bytes: int | None = None
+    processes: int | None = None
+    per_node: int | None = None
+    transfer_bytes: int | None = None
+    requests_in_flight: int | None = None
+    one_reader_per_node: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether everything stays."""
+        return self == Settings()
+
+
+@frozen
+class Item:
+    """One change: what it alone gains when the ones before it are made already, and about the 95 %
+    interval of that; None: it cannot be predicted."""
+
+    name: str
+    now: str
+    advised: str
+    lever: Lever
+    gain: float | None
+    reasons: tuple[str, ...]
+    gain_low: float | None = None
+    gain_high: float | None = None
+
+
+@frozen
+class Advice:
+    """For one workload. Gains are of rates, above 1 better; None: there is no portrait to predict
+    them. `rivals`: rules that ask for something else. `notes`: what else is to be known. `now`:
+    what the program is taken to do now; None: the file of the advice does not say."""
+
+    workload: Workload
+    settings: Settings
+    items: tuple[Item, ...]
+    gain: float | None
+    gain_low: float | None
+    gain_high: float | None
+    seconds_now: float | None
+    seconds_advised: float | None
+    reasons: tuple[str, ...]
+    rivals: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    portrait: str = ""
+    file_system: str = ""
+    now: Point | None = None
+
+    @property
+    def keeps(self) -> bool:
+        """Whether all stays as it is."""
+        return self.settings.is_empty
+
+
+@frozen
+class Question:
+    """What advice is asked for. `allowed`: what may be changed; `untroubled`: a log of the program
+    shows nothing that held its I/O back."""
+
+    workload: Workload
+    portrait: Portrait | None = None
+    rules: tuple[Rule, ...] = USUAL
+    allowed: frozenset[Lever] = frozenset({Lever.LAYOUT, Lever.SETTINGS})
+    sick: tuple[SickTarget, ...] = field(default=())
+    untroubled: bool = False
+
+    @property
+    def room(self) -> Room:
+        """What may be changed."""
+        by = levers(self.workload)
+        return Room(
+            workload=self.workload,
+            may=frozenset(name for name, lever in by.items() if lever in self.allowed),
+            calls_may_grow=Lever.PROGRAM in self.allowed,
+        )
+
+
+def advise(question: Question) -> Advice:
+    """What to do, or that nothing is to be done."""
+    portrait = question.portrait
+    response = None if portrait is None else portrait.response(question.workload.direction)
+    if portrait is None or response is None:
+        return _by_rules(question)
+    return _by_portrait(question, portrait, response)
+
+
+def advised_point(advice: Advice, now: Point) -> Point:
+    """What the program does with the advice, as far as a point says it: without k."""
+    own = advice.settings
+    names = ("stripe_count", "stripe_bytes", "processes", "per_node", "transfer_bytes")
+    wanted = {name: value for name in names if (value := getattr(own, name)) is not None}
+    if own.processes is not None:
+        wanted["process_bytes"] = advice.workload.bytes_each(own.processes)
+        wanted.setdefault("per_node", min(now.per_node, own.processes))
+        if advice.workload.may_be_gathered:
+            wanted.setdefault("transfer_bytes", advice.workload.gathered_transfer(own.processes))
+    return changed(now, wanted)
+
+
+def _by_portrait(question: Question, portrait: Portrait, response: Response) -> Advice:
+    workload, room = question.workload, question.room
+    now = _now(workload, portrait, response)
+    rules = tuple(one for one in question.rules if one.applies(workload))
+    pool = [now, *candidates(room, now, portrait.space)]
+    scores = {one: _score(one, now, response, rules) for one in pool}
+    most = max(scores.values())
+    best = min(
+        (one for one, score in scores.items() if score >= most - _ALIKE),
+        key=lambda one: (len(room.changed(now, one)), -scores[one]),
+    )
+    best = _without_trifles(now, best, response, room)
+    gain = _log_gain(now, best, response)
+    doubt = _doubt(now, best, response)
+    low = math.exp(gain - doubt)
+    common = _common(question, portrait, response, now)
+    if best == now or not response.surface.has_structure or low < 1 + MARGIN:
+        return replace(common, reasons=_why_kept(best, now, gain, low, response))
+    fastest, best = best, _with_few_stripes(now, best, portrait.space, response, room)
+    gain, doubt = _log_gain(now, best, response), _doubt(now, best, response)
+    k = _in_flight(response, workload)
+    set_anew = room.changed(now, best)
+    items = (*_items(now, best, response, question), *_item_of_k(k, response))
+    return replace(
+        common,
+        settings=_with_buffer(_settings(best, set_anew, workload, k), best, room),
+        items=items,
+        gain=math.exp(gain),
+        gain_low=math.exp(gain - doubt),
+        gain_high=math.exp(gain + doubt),
+        seconds_advised=response.seconds(best),
+        reasons=(
+            bottleneck(now, response),
+            bottleneck(best, response, advised=True),
+            *why_fewer_stripes(fastest, best, MARGIN),
+        ),
+        rivals=_rivals(rules, best, response, room),
+    )
+
+
+def _now(workload: Workload, portrait: Portrait, response: Response) -> Point:
+    """What the program does now. Whether MPI gathers its collective calls is not known: what is
+    faster is taken for it, so that no gain is one that MPI has already."""
+    count, size = portrait.identity.stripe_count, portrait.identity.stripe_bytes
+    gathered = workload.as_point(stripe_count=count, stripe_bytes=size)
+    plain = workload.ungathered(stripe_count=count, stripe_bytes=size)
+    return min(gathered, plain, key=response.seconds)
+
+
+def _common(question: Question, portrait: Portrait, response: Response, now: Point) -> Advice:
+    """What all advice from a portrait has; it keeps everything."""
+    return Advice(
+        workload=question.workload,
+        settings=Settings(),
+        items=(),
+        gain=1.0,
+        gain_low=1.0,
+        gain_high=1.0,
+        seconds_now=response.seconds(now),
+        seconds_advised=response.seconds(now),
+        reasons=(),
+        notes=(*_notes(question, portrait), *_what_mpi_does(question.workload, now)),
+        now=now,
+        portrait=f"{portrait.identity.name} ({portrait.identity.date[:10]})",
+        file_system=portrait.identity.file_system,
+    )
+
+
+def levers(workload: Workload) -> Mapping[str, Lever]:
+    """By what each coordinate can be changed."""
+    inner = Lever.SETTINGS if workload.collective else Lever.PROGRAM
+    return {
+        "stripe_count": Lever.LAYOUT,
+        "stripe_bytes": Lever.LAYOUT,
+        "processes": inner,
+        "per_node": inner,
+        "transfer_bytes": inner,
+    }
+
+
+def _score(point: Point, now: Point, response: Response, rules: Sequence[Rule]) -> float:
+    """The logarithm of speed; rules weigh as much as the fit is in doubt."""
+    kept = math.fsum(one.prior for one in rules if one.is_kept_by(point))
+    return _log_gain(now, point, response) + 0.5 * response.surface.doubt * kept
+
+
+def _log_gain(now: Point, point: Point, response: Response) -> float:
+    return math.log(response.seconds(now) / response.seconds(point))
+
+
+def _without_trifles(now: Point, best: Point, response: Response, room: Room) -> Point:
+    """Without the changes that gain less than a percent, or less than the fit is in doubt. Where no
+    limit is said to be wider then, only the fit's surface speaks for a change: it has to gain more
+    than twice what single probes are off."""
+    surface = response.surface
+    while True:
+        for name in room.changed(now, best):
+            if name == "processes":
+                continue
+            call = room.transfer_kept(now, best.processes)
+            back = replace(now, transfer_bytes=call)
+            back = changed(best, {name: getattr(back, name)})
+            fits = (
+                back.per_node <= back.processes
+                and back.nodes <= max(now.nodes, best.nodes)
+                and back.stripe_count
+                <= max(now.stripe_count, room.workload.stripes_of(back.stripe_bytes))
+            )
+            wider = surface.physical.rate(best, surface.targets) > (1 + _TRIFLE) * (
+                surface.physical.rate(back, surface.targets)
+            )
+            least = surface.doubt if wider else 2 * surface.spread
+            if fits and _log_gain(back, best, response) < max(_TRIFLE, least):
+                best = back
+                break
+        else:
+            return best
+
+
+def _with_few_stripes(
+    now: Point, best: Point, space: Space, response: Response, room: Room
+) -> Point:
+    """As long as the gain is still certain."""
+    few = fewest_stripes(now, best, space, response.seconds, within=MARGIN)
+    few = _without_trifles(now, few, response, room)
+    low = math.exp(_log_gain(now, few, response) - _doubt(now, few, response))
+    return few if low >= 1 + MARGIN else best
+
+
+def _doubt(now: Point, best: Point, response: Response) -> float:
+    """About 95 % of the gain's logarithm; more where the probes did not reach."""
+    surface = response.surface
+    beyond = 0.0
+    for point in (now, best):
+        for name, levels in surface.space.levels.items():
+            value: int = getattr(point, name)
+            if name in ("stripe_bytes", "process_bytes"):
+                continue
+            beyond += max(0.0, math.log2(value / levels[-1]), math.log2(levels[0] / value))
+    return 2 * math.sqrt(2) * surface.doubt + 0.05 * beyond
+
+
+IN_FLIGHT = "k, requests in flight at each target"
+_WORDS = {
+    "stripe_count": "stripe count",
+    "stripe_bytes": "stripe size",
+    "processes": "I/O processes",
+    "per_node": "I/O processes on a node",
+    "transfer_bytes": "transfer size",
+}
+
+
+def _items(now: Point, best: Point, response: Response, question: Question) -> tuple[Item, ...]:
+    """In the order of what they gain. Where there are to be other processes, how many are on a node
+    is said with them: one without the other may be no point that there is. So it is with calls that
+    they cannot make before there are so many of them."""
+    room = question.room
+    here, left, items = now, list(room.changed(now, best)), []
+    by = _levers_of(best, question)
+    together = "processes" in left and "per_node" in left
+    if together:
+        left.remove("per_node")
+    while left:
+        steps = {name: room.step(name, now, here, best) for name in left}
+        fitting = [one for one in left if room.allows_transfer(steps[one])]
+        name = min(fitting or left, key=lambda one: response.seconds(steps[one]))
+        there = steps[name]
+        left.remove(name)
+        both = together and name == "processes"
+        gain, doubt = _log_gain(here, there, response), _doubt(here, there, response)
+        items.append(
+            Item(
+                name=_WORDS[name],
+                now=_amount(name, now, both=both),
+                advised=_amount(name, best, both=both),
+                lever=by[name],
+                gain=math.exp(gain),
+                gain_low=math.exp(gain - doubt),
+                gain_high=math.exp(gain + doubt),
+                reasons=_reasons(name, here, there, response, question),
+            )
+        )
+        here = there
+    return tuple(items)
+
+
+def _levers_of(best: Point, question: Question) -> Mapping[str, Lever]:
+    """By what each coordinate becomes that of `best`: a collective buffer makes no call larger."""
+    by = levers(question.workload)
+    if replace(question.room, calls_may_grow=False).allows_transfer(best):
+        return by
+    return {**by, "transfer_bytes": Lever.PROGRAM}
+
+
+def _amount(name: str, point: Point, *, both: bool = False) -> str:
+    value: int = getattr(point, name)
+    if both:
+        return f"{value} ({point.per_node} on a node)"
+    return exact_bytes(value) if name.endswith("bytes") else str(value)
+
+
+def _reasons(
+    name: str, here: Point, there: Point, response: Response, question: Question
+) -> tuple[str, ...]:
+    told = [bottleneck(here, response)]
+    if name == "processes" and question.workload.same_bytes:
+        told.append(
+            f"{counted(there.processes, 'reader')} instead of {here.processes} fetch the same "
+            "bytes; the others get them over the network."
+        )
+    if name == "processes" and here.transfer_bytes != there.transfer_bytes:
+        calls = (exact_bytes(one.transfer_bytes) for one in (here, there))
+        told.append(f"what each moves at a time: {' → '.join(calls)}.")
+    rate_here, rate_there = response.rate(here), response.rate(there)
+    told.append(f"predicted: {human_bytes(int(rate_here))}/s → {human_bytes(int(rate_there))}/s.")
+    rules = [one for one in question.rules if one.applies(question.workload)]
+    told += [
+        f'agrees with the rule "{one.name}" ({one.source}).'
+        for one in rules
+        if any(term.name == name for term in one.then) and one.is_kept_by(there)
+    ]
+    return tuple(told)
+
+
+def _why_kept(
+    best: Point, now: Point, gain: float, low: float, response: Response
+) -> tuple[str, ...]:
+    if not response.surface.has_structure:
+        return ("keep: probing found no structure in this direction.",)
+    if best == now:
+        return (
+            "keep: nothing that may be changed is predicted to be faster.",
+            bottleneck(now, response),
+        )
+    return (
+        f"keep: the best alternative is predicted to be {math.exp(gain):.2f} × as fast, which may "
+        f"be as little as {low:.2f} ×; less than {MARGIN:.0%} is not worth a change.",
+    )
+
+
+def _rivals(rules: Sequence[Rule], best: Point, response: Response, room: Room) -> tuple[str, ...]:
+    """Rules that ask for something else, and what the portrait says to that."""
+    told = []
+    for one in rules:
+        if one.is_kept_by(best):
+            continue
+        point = _obeying(one, best)
+        if point is None or not room.allows_transfer(point):
+            told.append(f'the rule "{one.name}" ({one.source}) asks for {one.text}.')
+            continue
+        ratio = response.seconds(best) / response.seconds(point)
+        told.append(
+            f'the rule "{one.name}" ({one.source}) asks for {one.text}: predicted '
+            f"{ratio:.2f} × as fast as what is advised."
+        )
+    return tuple(told)
+
+
+def _obeying(one: Rule, point: Point) -> Point | None:
+    """The point changed as the term says that it does not keep to, if that is a plain value."""
+    term = one.broken_by(point)
+    if term.op == "<" or term.op == ">":
+        return None
+    value = round(term.right({name: getattr(point, name) for name in point.__dataclass_fields__}))
+    made = changed(point, {term.name: max(1, value)})
+    if term.name == "processes":
+        made = replace(made, process_bytes=max(1, point.bytes // made.processes))
+    if made.per_node > made.processes:
+        made = replace(made, per_node=made.processes)
+    if made.transfer_bytes > made.process_bytes:
+        made = replace(made, transfer_bytes=made.process_bytes)
+    return made
+
+
+def _settings(
+    best: Point, set_anew: Collection[str], workload: Workload, k: int | None
+) -> Settings:
+    def value(name: str) -> int | None:
+        found: int = getattr(best, name)
+        return found if name in set_anew else None
+
+    return Settings(
+        stripe_count=value("stripe_count"),
+        stripe_bytes=value("stripe_bytes"),
+        processes=value("processes"),
+        per_node=value("per_node"),
+        transfer_bytes=value("transfer_bytes"),
+        requests_in_flight=k,
+        one_reader_per_node=workload.same_bytes
+        and "processes" in set_anew
+        and best.processes <= workload.nodes,
+    )
+
+
+def _with_buffer(settings: Settings, best: Point, room: Room) -> Settings:
+    """Where calls are gathered, a large collective buffer is told in any case: Forebay's own is
+    smaller than ROMIO's."""
+    workload = room.workload
+    gathered = settings.processes is not None or best.processes == workload.nodes
+    may = workload.may_be_gathered and "transfer_bytes" in room.may
+    if may and gathered and best.transfer_bytes > BUFFER_OF_FOREBAY:
+        return replace(settings, transfer_bytes=best.transfer_bytes)
+    return settings
+
+
+def _in_flight(response: Response, workload: Workload) -> int | None:
+    """k: as many requests as keep a target busy, no more than it serves undisturbed."""
+    if not workload.collective:
+        return None
+    physical = response.surface.physical
+    busy = math.ceil(physical.target_rate / physical.process_rate)
+    k = max(1, min(busy, math.floor(physical.streams_free), K_MAX))
+    return None if k == K_USUAL else k
+
+
+def _item_of_k(k: int | None, response: Response) -> tuple[Item, ...]:
+    """Probes have one process for each request, so that what k gains is not predicted."""
+    if k is None:
+        return ()
+    physical = response.surface.physical
+    one, target = (human_bytes(int(x)) for x in (physical.process_rate, physical.target_rate))
+    busy = math.ceil(physical.target_rate / physical.process_rate)
+    return (
+        Item(
+            name=IN_FLIGHT,
+            now=str(K_USUAL),
+            advised=str(k),
+            lever=Lever.SETTINGS,
+            gain=None,
+            reasons=(
+                f"one process moves {one}/s and a target {target}/s: {busy} at a time keep it "
+                f"busy; beyond {physical.streams_free:.0f} they disturb each other there.",
+                "what it gains is not predicted: `forebay verify` measures it with the rest.",
+            ),
+        ),
+    )
+
+
+def _what_mpi_does(workload: Workload, now: Point) -> tuple[str, ...]:
+    """Of collective calls."""
+    if not workload.may_be_gathered:
+        return ()
+    return (
+        "MPI gathers collective calls at aggregators, by ROMIO's default one on each node, or lets "
+        "each rank move its own, where their pieces do not interleave. It is not known which; what "
+        f"the portrait has as faster is taken for it: I/O processes {now.processes}, "
+        f"{exact_bytes(now.transfer_bytes)} a call.",
+    )
+
+
+def _notes(question: Question, portrait: Portrait | None) -> tuple[str, ...]:
+    workload, told = question.workload, []
+    sick = (*(portrait.sick if portrait is not None else ()), *question.sick)
+    for one in sick:
+        told.append(
+            f"target {one.target} is sick ({one.slower:.1f} × slower than the others over "
+            f"{counted(one.files, 'file')}): "
+            "tell the administrators, and keep new files off it (a pool "
+            "without it, or lfs setstripe -o with other targets)."
+        )
+    if portrait is not None and portrait.identity.is_modelled:
+        told.append("the portrait is of a model: no figure of it was measured.")
+    if workload.direction is Direction.READ:
+        told.append("a layout is that of new files: copy the input to have it read from there.")
+    if workload.same_bytes and workload.nodes > 1 and not workload.collective:
+        told.append(
+            f"all {workload.ranks} ranks read the same bytes: `forebay run --pool DIR --set "
+            "pool_readers=1` has one node fetch them for all, with the program as it is (try it: "
+            "what it gains is not predicted)."
+        )
+    if not workload.collective and Lever.PROGRAM not in question.allowed:
+        told.append(
+            "the number of I/O processes and the transfer size are the program's own (its calls "
+            "are not collective); --may-change program shows what changing them would gain."
+        )
+    return tuple(told)
+
+
+def _by_rules(question: Question) -> Advice:
+    """Nothing was measured: of the rules that apply, the one with the most weight, for each."""
+    workload = question.workload
+    rules = [one for one in question.rules if one.applies(workload)]
+    now = workload.ungathered(stripe_count=1, stripe_bytes=MIB)  # rules speak of ranks
+    by = {} if question.untroubled else levers(workload)
+    point = now
+    items: list[Item] = []
+    names = ("stripe_count", "stripe_bytes", "per_node", "processes", "transfer_bytes")
+    for name in names:
+        if by.get(name) not in question.allowed:
+            continue
+        asking = sorted(
+            (one for one in rules if any(term.name == name for term in one.then)),
+            key=lambda one: -one.prior,
+        )
+        wanted = next((one for one in asking if not one.is_kept_by(point)), None)
+        if not asking or asking[0].is_kept_by(point) or wanted is None:
+            continue
+        made = _obeying(wanted, point)
+        if made is None or made == point or made.per_node > workload.ranks_per_node:
+            continue
+        if not question.room.allows_transfer(made):
+            continue
+        if made.nodes > max(workload.nodes, now.nodes):
+            fitting = made.per_node * workload.nodes
+            each = max(1, point.bytes // fitting)
+            made = replace(made, processes=fitting, process_bytes=each)
+            name = "processes"  # so many on each node are no more than that in all
+        point = made
+        items = [one for one in items if one.name != _WORDS[name]]
+        items.append(
+            Item(
+                name=_WORDS[name],
+                now=_amount(name, now),
+                advised=_amount(name, point),
+                lever=by[name],
+                gain=None,
+                reasons=(f'the rule "{wanted.name}" ({wanted.source}), prior {wanted.prior:g}.',),
+            )
+        )
+    set_anew = [one for one in names if getattr(now, one) != getattr(point, one)]
+    rivals = [
+        f'the rule "{one.name}" ({one.source}) asks for {one.text} (prior {one.prior:g}).'
+        for one in rules
+        if not one.is_kept_by(point)
+    ]
+    return Advice(
+        workload=workload,
+        settings=_settings(point, set_anew, workload, None),
+        items=tuple(items),
+        gain=None,
+        gain_low=None,
+        gain_high=None,
+        seconds_now=workload.seconds,
+        seconds_advised=None,
+        reasons=(
+            "there is no portrait of this file system: rules of thumb decide, and no gain can be "
+            "predicted. `forebay probe` makes one; `forebay verify` says what it is worth.",
+        )
+        if items
+        else (
+            "keep: there is no portrait, and nothing in the log held the program's I/O back."
+            if question.untroubled
+            else "keep: there is no portrait, and no rule asks for a change.",
+        ),
+        rivals=tuple(rivals),
+        notes=_notes(question, None),
+        now=now,
+    )

@@ -1,0 +1,135 @@
+"""The points that advice chooses from: what a program may do instead of what it does now."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
+
+from forebay.common.model.frozen import frozen
+from forebay_tuning.model.evidence import Workload
+from forebay_tuning.model.point import Point, Space, changed, powers
+
+
+@frozen
+class Room:
+    """What may be changed: coordinates by name. `calls_may_grow`: the program may make larger ones;
+    else aggregators write no more at a time than one collective call has for each of them."""
+
+    workload: Workload
+    may: Collection[str]
+    calls_may_grow: bool = False
+
+    def transfer_most(self, processes: int) -> int:
+        """Bytes that one of so many can move in a call."""
+        each = self.workload.bytes_each(processes)
+        if self.calls_may_grow or not self.workload.collective:
+            return each
+        return min(each, self.workload.share_of_call(processes))
+
+    def allows_transfer(self, point: Point) -> bool:
+        """Whether its calls can be of that size."""
+        return point.transfer_bytes <= self.transfer_most(point.processes)
+
+    def transfer_kept(self, now: Point, processes: int) -> int:
+        """What so many move in a call where nothing is set for it."""
+        if processes == now.processes or not self.workload.may_be_gathered:
+            return now.transfer_bytes
+        return self.workload.gathered_transfer(processes)
+
+    def changed(self, now: Point, point: Point) -> tuple[str, ...]:
+        """What is to be set for `point`, by name. That aggregators get more of a call when they are
+        fewer comes by itself."""
+        names = ("stripe_count", "stripe_bytes", "processes", "per_node")
+        found = tuple(one for one in names if getattr(now, one) != getattr(point, one))
+        kept = point.transfer_bytes == self.transfer_kept(now, point.processes)
+        return found if kept else (*found, "transfer_bytes")
+
+    def step(self, name: str, now: Point, here: Point, best: Point) -> Point:
+        """From `here` towards `best`, by what is set for one coordinate. Other processes are so
+        many on each node, and have other bytes."""
+        if name != "processes":
+            return changed(here, {name: getattr(best, name)})
+        told = here.transfer_bytes != self.transfer_kept(now, here.processes)
+        call = here.transfer_bytes if told else self.transfer_kept(now, best.processes)
+        return replace(
+            here,
+            processes=best.processes,
+            per_node=best.per_node,
+            process_bytes=self.workload.bytes_each(best.processes),
+            transfer_bytes=min(call, self.transfer_most(best.processes)),
+        )
+
+
+def candidates(room: Room, now: Point, space: Space) -> list[Point]:
+    """All that may be changed, over the levels that were probed; the bytes stay the program's."""
+    workload = room.workload
+    found = []
+    for count, each in _processes(room, now, space):
+        transfers = _transfers(room, now, space, processes=count)
+        for stripes in _levels(room, now, space, "stripe_count"):
+            for stripe in _levels(room, now, space, "stripe_bytes"):
+                if stripes > max(now.stripe_count, workload.stripes_of(stripe)):
+                    continue
+                found += [
+                    Point(
+                        processes=count,
+                        per_node=each,
+                        stripe_count=stripes,
+                        stripe_bytes=stripe,
+                        transfer_bytes=call,
+                        process_bytes=workload.bytes_each(count),
+                        shared=now.shared,
+                    )
+                    for call in transfers
+                ]
+    return found
+
+
+def _levels(room: Room, now: Point, space: Space, name: str) -> tuple[int, ...]:
+    here: int = getattr(now, name)
+    return tuple(sorted({*space.levels[name], here})) if name in room.may else (here,)
+
+
+def _processes(room: Room, now: Point, space: Space) -> Iterator[tuple[int, int]]:
+    """So many, and on each node."""
+    workload = room.workload
+    counts = [now.processes]
+    if "processes" in room.may:
+        counts = sorted({*powers(1, workload.ranks), workload.ranks, workload.nodes})
+        if workload.same_bytes:
+            counts = sorted({workload.nodes, workload.ranks})  # one reader a node, or all
+    levels = {1, *_levels(room, now, space, "per_node")}
+    per_node = [one for one in levels if one <= workload.ranks_per_node]
+    for count in counts:
+        for each in per_node:
+            if workload.same_bytes and each != math.ceil(count / workload.nodes):
+                continue
+            if each <= count and math.ceil(count / each) <= workload.nodes:
+                yield count, each
+
+
+def _transfers(room: Room, now: Point, space: Space, *, processes: int) -> list[int]:
+    """Where one collective call has less for each aggregator than the largest size that was probed,
+    all of that is a size, too."""
+    most = room.transfer_most(processes)
+    sizes = set(_levels(room, now, space, "transfer_bytes"))
+    if room.workload.collective and "transfer_bytes" in room.may:
+        sizes.add(min(most, max(sizes)))
+        sizes.add(room.transfer_kept(now, processes))
+    return sorted(one for one in sizes if one <= most)
+
+
+def fewest_stripes(
+    now: Point, best: Point, space: Space, seconds: Callable[[Point], float], *, within: float
+) -> Point:
+    """`best` with as few stripes as are slower by no more than this share of its speed: each
+    stripe more is one more target that the file shares with others."""
+    most = seconds(best) / (1 - within)
+    fewer = sorted(
+        one
+        for one in {now.stripe_count, *space.levels["stripe_count"]}
+        if now.stripe_count <= one < best.stripe_count
+    )
+    enough = (replace(best, stripe_count=one) for one in fewer)
+    return next((one for one in enough if seconds(one) <= most), best)

@@ -1,0 +1,240 @@
+"""Rules of thumb as data: a condition, what it asks for, who says so, and how much weight it has
+where nothing was measured. They compete: with a portrait a rule only counts as much as the portrait
+leaves in doubt, and what the portrait contradicts is said."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from forebay.common.model.errors import SettingsError
+from forebay.common.model.frozen import frozen
+from forebay.common.model.units import exact_bytes, parse_bytes
+from forebay_tuning.model.evidence import Workload
+from forebay_tuning.model.point import Point
+
+_OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<": operator.lt,
+    ">": operator.gt,
+    "=": operator.eq,
+}
+CONDITIONS = (
+    "ranks",
+    "nodes",
+    "ranks_per_node",
+    "file_bytes",
+    "files",
+    "bytes",
+    "shared",
+    "same_bytes",
+    "collective",
+    "writes",
+    "reads",
+    "transfer_bytes",
+)
+ADVISED = (
+    "stripe_count",
+    "stripe_bytes",
+    "processes",
+    "per_node",
+    "transfer_bytes",
+    "process_bytes",
+)
+_TERM = re.compile(
+    r"(?P<name>\w+) *(?P<op><=|>=|<|>|=) *(?:(?P<factor>[\d.]+) *\* *)?(?P<value>[\w. ]+)", re.ASCII
+)
+
+
+@frozen
+class Term:
+    """`name op factor · other`, where other is a number or another name."""
+
+    name: str
+    op: str
+    value: float = 0.0
+    factor: float = 1.0
+    other: str = ""
+
+    def holds(self, facts: Mapping[str, float]) -> bool:
+        """Whether it is so."""
+        return _OPERATORS[self.op](facts[self.name], self.right(facts))
+
+    def right(self, facts: Mapping[str, float]) -> float:
+        """What stands on its right."""
+        return self.factor * facts[self.other] if self.other else self.value
+
+
+@frozen
+class Rule:
+    """`prior`: from 0 to 1, how much is thought of it."""
+
+    name: str
+    source: str
+    prior: float
+    when: tuple[Term, ...]
+    then: tuple[Term, ...]
+
+    def applies(self, workload: Workload) -> bool:
+        """Whether it has something to say here."""
+        facts = facts_of(workload)
+        return all(term.holds(facts) for term in self.when)
+
+    def is_kept_by(self, point: Point) -> bool:
+        """Whether `point` is what it asks for."""
+        facts = _facts_of_point(point)
+        return all(term.holds(facts) for term in self.then)
+
+    def broken_by(self, point: Point) -> Term:
+        """The first term that `point` does not keep to; the first of all if it keeps to all."""
+        facts = _facts_of_point(point)
+        return next((term for term in self.then if not term.holds(facts)), self.then[0])
+
+    @property
+    def text(self) -> str:
+        """What it asks for."""
+        return ", ".join(_spelled(term) for term in self.then)
+
+
+def _spelled(term: Term) -> str:
+    right = exact_bytes(int(term.value)) if term.name.endswith("bytes") else f"{term.value:g}"
+    if term.other:
+        right = f"{term.factor:g} * {term.other}"
+    return f"{term.name} {term.op} {right}"
+
+
+def facts_of(workload: Workload) -> Mapping[str, float]:
+    """What conditions can ask for."""
+    writes = workload.direction.value == "write"
+    return {
+        "ranks": workload.ranks,
+        "nodes": workload.nodes,
+        "ranks_per_node": workload.ranks_per_node,
+        "file_bytes": workload.file_bytes,
+        "files": workload.files,
+        "bytes": workload.bytes,
+        "shared": float(workload.shared),
+        "same_bytes": float(workload.same_bytes),
+        "collective": float(workload.collective),
+        "writes": float(writes),
+        "reads": float(not writes),
+        "transfer_bytes": workload.transfer_bytes or 0,
+    }
+
+
+def _facts_of_point(point: Point) -> Mapping[str, float]:
+    return {name: getattr(point, name) for name in ADVISED}
+
+
+def term(text: str, *, of: Sequence[str]) -> Term:
+    """Of "stripe_count = 16", "processes <= 16 * stripe_count", "file_bytes < 1 GiB", "shared".
+    SettingsError: it is none of these."""
+    stripped = text.strip()
+    if stripped in of:
+        return Term(name=stripped, op="=", value=1.0)
+    found = _TERM.fullmatch(stripped)
+    if found is None or found["name"] not in of:
+        raise SettingsError(
+            f'cannot use "{text}" in a rule (known are {", ".join(of)}, compared by <, <=, =, >= '
+            'or > with a number, or with a multiple of another one). Write "file_bytes < 1 GiB".'
+        )
+    value = found["value"].strip()
+    factor = float(found["factor"] or 1)
+    if value in of:
+        return Term(name=found["name"], op=found["op"], factor=factor, other=value)
+    number = parse_bytes(value)
+    if number is None:
+        raise SettingsError(
+            f'cannot use "{value}" in a rule (it is neither a number or size nor one of '
+            f'{", ".join(of)}). Correct "{text}".'
+        )
+    return Term(name=found["name"], op=found["op"], value=factor * number)
+
+
+def rule(name: str, source: str, prior: float, when: Sequence[str], then: Sequence[str]) -> Rule:
+    """From texts. SettingsError: one of them is none."""
+    if not 0 <= prior <= 1:
+        raise SettingsError(
+            f'the prior of the rule "{name}" cannot be {prior:g} (it is a weight). Give a number '
+            "from 0 to 1."
+        )
+    return Rule(
+        name=name,
+        source=source,
+        prior=prior,
+        when=tuple(term(one, of=CONDITIONS) for one in when),
+        then=tuple(term(one, of=ADVISED) for one in then),
+    )
+
+
+STUDY = "user-level parallel I/O configuration study, 2020"
+USUAL: tuple[Rule, ...] = (
+    rule("small files, one stripe", STUDY, 0.5, ["file_bytes < 1 GiB"], ["stripe_count = 1"]),
+    rule(
+        "files of gigabytes, four stripes",
+        STUDY,
+        0.4,
+        ["file_bytes >= 1 GiB", "file_bytes < 64 GiB", "shared"],
+        ["stripe_count = 4"],
+    ),
+    rule(
+        "large shared files, sixteen stripes",
+        STUDY,
+        0.5,
+        ["file_bytes >= 64 GiB", "shared"],
+        ["stripe_count = 16"],
+    ),
+    rule(
+        "a file that all ranks read, sixteen stripes",
+        STUDY,
+        0.5,
+        ["same_bytes", "ranks > 256"],
+        ["stripe_count = 16"],
+    ),
+    rule(
+        "at most sixteen processes a stripe",
+        STUDY,
+        0.6,
+        ["shared"],
+        ["processes <= 16 * stripe_count"],
+    ),
+    rule("at most a thousand processes", STUDY, 0.6, [], ["processes <= 1000"]),
+    rule("about eight processes a node", STUDY, 0.6, ["ranks_per_node >= 8"], ["per_node = 8"]),
+    rule(
+        "transfers of 64 KiB to 8 MiB",
+        STUDY,
+        0.3,
+        [],
+        ["transfer_bytes >= 64 KiB", "transfer_bytes <= 8 MiB"],
+    ),
+    rule(
+        "one stripe for a file of each process",
+        "ORNL, Titan: independent files, no striping",
+        0.5,
+        ["files > 1", "file_bytes < 1 TiB"],
+        ["stripe_count = 1"],
+    ),
+    rule(
+        "eight stripes from 1 GB on",
+        "NERSC, Cori",
+        0.3,
+        ["file_bytes >= 1 GiB", "file_bytes < 10 GiB", "shared"],
+        ["stripe_count = 8"],
+    ),
+    rule(
+        "24 stripes from 10 GB on",
+        "NERSC, Cori",
+        0.3,
+        ["file_bytes >= 10 GiB", "file_bytes < 100 GiB", "shared"],
+        ["stripe_count = 24"],
+    ),
+    rule(
+        "72 stripes from 100 GB on",
+        "NERSC, Cori",
+        0.3,
+        ["file_bytes >= 100 GiB", "shared"],
+        ["stripe_count = 72"],
+    ),
+)

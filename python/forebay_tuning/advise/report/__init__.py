@@ -1,0 +1,1 @@
+"""Advice as text, page and pictures."""

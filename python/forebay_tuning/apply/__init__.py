@@ -1,0 +1,1 @@
+"""`forebay apply`: a program with what was advised."""

@@ -1,0 +1,57 @@
+"""Directories of a program's output, and small files of ours."""
+
+import shutil
+import tempfile
+from pathlib import Path
+
+from forebay.common.files.own_folders import make_folder, remove_stale
+from forebay.common.model.errors import UsageError
+
+PREFIX = ".forebay-apply-"
+
+
+class RealFolders:
+    """The port Folders."""
+
+    def newest(self, folder: Path, *, but: frozenset[Path]) -> Path | None:
+        """The largest of the files that are new: a log beside the data is none."""
+        new = [one for one in self.names(folder) - but if one.is_file()]
+        return max(new, key=lambda one: one.stat().st_size, default=None)
+
+    def names(self, folder: Path) -> frozenset[Path]:
+        """Files and directories below. UsageError: they cannot be listed."""
+        try:
+            return frozenset(folder.rglob("*")) if folder.is_dir() else frozenset()
+        except OSError as error:
+            raise _refused(f"look into {folder}", error) from error
+
+    def make(self, folder: Path) -> None:
+        """With what is above it."""
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise _refused(f"make the output directory {folder}", error) from error
+
+    def remove(self, folder: Path) -> None:
+        """A file, or a directory with all that is in it."""
+        if folder.is_dir() and not folder.is_symlink():
+            shutil.rmtree(folder, ignore_errors=True)
+        else:
+            folder.unlink(missing_ok=True)
+
+    def write(self, name: str, text: str) -> Path:
+        """Below the working directory, which other nodes see, too."""
+        try:
+            here = Path.cwd()
+            remove_stale(PREFIX, here)
+            folder = make_folder(PREFIX, here)
+        except OSError:
+            remove_stale(PREFIX, Path(tempfile.gettempdir()))
+            folder = make_folder(PREFIX)
+        path = folder / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+
+def _refused(what: str, error: OSError) -> UsageError:
+    return UsageError(f"cannot {what} ({error.strerror}). Name another directory by --output-dir.")

@@ -1,0 +1,263 @@
+"""Use case: run an unmodified program with what was advised, and read back what took effect."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+from forebay.common.model.errors import ForebayError, LayoutError, UsageError
+from forebay.common.model.frozen import frozen
+from forebay.common.model.record import FileSummary
+from forebay.common.model.units import exact_bytes, parse_bytes
+from forebay.layout.model import Layout, WantedLayout
+from forebay.ports import World
+from forebay.run.use_case.run_program import RunPlan, RunReport, RunRequest, carry_out, plan_run
+from forebay.settings.model import Override
+from forebay_tuning.advise.model.advice import Advice
+from forebay_tuning.advise.model.ready import hints_of, settings_of, wanted_layout
+
+PLACE = "{out}"
+"""In the program's words: its output directory."""
+HINTS_VARIABLE = "ROMIO_HINTS"
+
+
+class Folders(Protocol):
+    """Directories, and small files of ours."""
+
+    def newest(self, folder: Path, *, but: frozenset[Path]) -> Path | None:
+        """The file of last change below it that is not among `but`."""
+
+    def names(self, folder: Path) -> frozenset[Path]:
+        """All files below it."""
+
+    def make(self, folder: Path) -> None:
+        """UsageError: it cannot be made."""
+
+    def remove(self, folder: Path) -> None:
+        """With all that is in it."""
+
+    def write(self, name: str, text: str) -> Path:
+        """A small file for the ranks to read, in a folder of its own."""
+
+
+@frozen
+class Effect:
+    """One thing that was to be set. `found` None: it cannot be seen."""
+
+    name: str
+    wanted: str
+    found: str | None
+    reason: str = ""
+
+    @property
+    def took(self) -> bool:
+        """Whether it was seen to be so."""
+        return self.found == self.wanted
+
+
+@frozen
+class Applied:
+    """A run with advice. `before`: the layout that the directory had."""
+
+    run: RunReport
+    effects: tuple[Effect, ...]
+    before: Layout | None
+
+
+@frozen
+class ApplyRequest:
+    """`advice`: those that change something; `directory`: where the output goes."""
+
+    advice: tuple[Advice, ...]
+    command: tuple[str, ...]
+    directory: Path
+
+
+def chosen(advice: Sequence[Advice]) -> Advice:
+    """The advice that is applied: the first that changes something, writing before reading, as a
+    layout is for new files; else the first of all."""
+    return next((one for one in advice if not one.keeps), advice[0])
+
+
+def apply_advice(request: ApplyRequest, world: World, folders: Folders) -> Applied:
+    """UsageError, SetupError: nothing was started."""
+    one = chosen(request.advice)
+    folders.make(request.directory)
+    before, effects = set_layout(one, request.directory, world)
+    present = folders.names(request.directory)
+    with advised_plan(one, request.command, request.directory, world, folders) as (plan, own):
+        report = carry_out(plan, own)
+    why_none = " ".join(report.reasons) or "the run left no record"
+    effects = [*effects, *effects_of_settings(one, report.files, why_none)]
+    newest = folders.newest(request.directory, but=present)
+    effects += _of_new_file(one, newest, world)
+    return Applied(run=report, effects=tuple(effects), before=before)
+
+
+def placed(command: Sequence[str], directory: Path) -> tuple[str, ...]:
+    """The command with {out} filled in."""
+    return tuple(word.replace(PLACE, str(directory)) for word in command)
+
+
+@contextmanager
+def advised_plan(
+    advice: Advice, command: Sequence[str], directory: Path, world: World, folders: Folders
+) -> Iterator[tuple[RunPlan, World]]:
+    """What runs the command under Forebay with the settings that were advised, and ROMIO's hints
+    beside; the world in which it is to be carried out."""
+    overrides = tuple(
+        Override(name, value.strip('"')) for name, value in settings_of(advice).items()
+    )
+    environment = dict(world.environment)
+    hints = hints_of(advice)
+    written: Path | None = None
+    if hints and advice.workload.collective and HINTS_VARIABLE not in environment:
+        text = "".join(f"{name} {value}\n" for name, value in hints.items())
+        written = folders.write("romio.hints", text)
+        environment[HINTS_VARIABLE] = str(written)
+    own = replace(world, environment=environment)
+    try:
+        request = RunRequest(command=placed(command, directory), overrides=overrides)
+        yield plan_run(request, own), own
+    finally:
+        if written is not None:
+            folders.remove(written.parent)
+
+
+def set_layout(advice: Advice, directory: Path, world: World) -> tuple[Layout | None, list[Effect]]:
+    """Of the directory, with what it was before and whether it is so now."""
+    wanted = wanted_layout(advice)
+    if not wanted.says_something:
+        return None, []
+    try:
+        before = world.layouts.show(directory)
+        if not before.is_known:
+            return None, [
+                _effect("layout", _spelled(wanted), None, "this file system has no stripes")
+            ]
+        change = world.layouts.set(directory, wanted)
+    except LayoutError as error:
+        return None, [_effect("layout", _spelled(wanted), None, str(error))]
+    found = WantedLayout(
+        stripe_count=(change.layout.targets or 0) if wanted.stripe_count else 0,
+        stripe_bytes=change.layout.stripe_bytes if wanted.stripe_bytes else 0,
+    )
+    return before, [_effect("layout", _spelled(wanted), _spelled(found), change.complaint or "")]
+
+
+def restore_layout(before: Layout | None, directory: Path, world: World) -> str:
+    """Gives the directory the layout that it had. Empty, or why that did not work."""
+    if before is None:
+        return ""
+    try:
+        change = world.layouts.set(
+            directory,
+            WantedLayout(stripe_count=before.targets or -1, stripe_bytes=before.stripe_bytes),
+        )
+    except ForebayError as error:
+        return str(error)
+    return change.complaint or ""
+
+
+def _effect(name: str, wanted: str, found: str | None, reason: str) -> Effect:
+    return Effect(name=name, wanted=wanted, found=found, reason=reason)
+
+
+def _spelled(wanted: WantedLayout) -> str:
+    words = []
+    if wanted.stripe_count:
+        words.append(f"{wanted.stripe_count} stripes")
+    if wanted.stripe_bytes:
+        words.append(f"of {exact_bytes(wanted.stripe_bytes)}")
+    return " ".join(words)
+
+
+def effects_of_settings(
+    advice: Advice, files: Sequence[FileSummary], why_none: str
+) -> list[Effect]:
+    """What the record says was in force; `why_none`: that there are no files in it."""
+    wanted = settings_of(advice)
+    if not advice.workload.collective:
+        return []
+    effects = _of_romio_alone(advice)
+    largest = max(files, key=lambda one: one.bytes_moved, default=None)
+    if largest is None:
+        lost = [_effect(name, value.strip('"'), None, why_none) for name, value in wanted.items()]
+        return lost + effects
+    for name, value in wanted.items():
+        found = _in_force(name, largest)
+        asked = value.strip('"')
+        effects.append(_effect(name, asked, found, _why_not(name, asked, found)))
+    return effects
+
+
+def _why_not(name: str, asked: str, found: str | None) -> str:
+    if found is None:
+        return "set; the record does not tell of its effect"
+    if name == "cb_nodes" and int(found) < int(asked):
+        return "Forebay takes one aggregator for each storage target at most, and 1 to 4 on a node"
+    return ""
+
+
+def _of_romio_alone(advice: Advice) -> list[Effect]:
+    """Hints for which Forebay has no setting."""
+    name = "cb_config_list"
+    wanted = hints_of(advice).get(name)
+    why = "a hint for ROMIO; Forebay, which does the collective calls, places aggregators itself"
+    return [] if wanted is None else [_effect(name, wanted, None, why)]
+
+
+def _in_force(name: str, file: FileSummary) -> str | None:
+    if name == "cb_nodes":
+        return str(len(file.aggregators)) if file.aggregators else None
+    if name == "striping_factor":
+        return str(file.targets)
+    if name == "striping_unit":
+        return exact_bytes(file.stripe_bytes) if file.stripe_bytes else None
+    found = file.settings.get(name)
+    size = parse_bytes(found) if found is not None and name == "cb_buffer_size" else None
+    return found if size is None else exact_bytes(size)
+
+
+def _of_new_file(advice: Advice, newest: Path | None, world: World) -> list[Effect]:
+    """How a file lies that the program made."""
+    wanted = wanted_layout(advice)
+    if not wanted.says_something or newest is None:
+        return []
+    try:
+        layout = world.layouts.show(newest)
+    except ForebayError as error:
+        return [_effect(f"layout of {newest.name}", _spelled(wanted), None, str(error))]
+    if not layout.is_known:
+        return []
+    found = WantedLayout(
+        stripe_count=(layout.targets or 0) if wanted.stripe_count else 0,
+        stripe_bytes=layout.stripe_bytes if wanted.stripe_bytes else 0,
+    )
+    return [_effect(f"layout of {newest.name}", _spelled(wanted), _spelled(found), "")]
+
+
+_NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+
+
+def measured_in(text: str, pattern: str) -> float:
+    """The last number that the pattern finds. UsageError: it finds none."""
+    try:
+        found = list(re.finditer(pattern, text, re.MULTILINE))
+    except re.error as error:
+        raise UsageError(
+            f'cannot use "{pattern}" ({error}). Write a regular expression.'
+        ) from error
+    for one in reversed(found):
+        inner = one.group(1) if one.re.groups else one.group(0)
+        number = _NUMBER.search(inner or "")
+        if number is not None and float(number[0]) > 0:
+            return float(number[0])
+    raise UsageError(
+        f'what the program printed has no number that "{pattern}" finds (above zero). Try the '
+        "expression on its output."
+    )

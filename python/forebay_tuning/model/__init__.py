@@ -1,0 +1,1 @@
+"""Points, samples, portraits, evidence: what all commands of tuning share. Pure."""

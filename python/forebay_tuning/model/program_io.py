@@ -1,0 +1,224 @@
+"""What a program did to its files, as a log or a record has it: values that neither knows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import field
+from statistics import median
+
+from forebay.common.model.frozen import frozen
+from forebay.common.model.units import MIB
+from forebay_tuning.model.evidence import Workload
+from forebay_tuning.model.point import Direction
+
+_SAME_BYTES_SHARE = 0.8
+_SHARE_THAT_COUNTS = 0.2
+
+
+@frozen
+class Passing:
+    """One direction of a file. `seconds`: summed over ranks; `slowest`, `fastest`: of single
+    ranks, with the whole file; `usual_transfer`: the size of most calls. `collective_calls` and
+    `collective_bytes`: of MPI, where that is known, summed over ranks. `begin` and `end`: seconds
+    after the program began."""
+
+    bytes: int = 0
+    calls: int = 0
+    small_calls: int = 0
+    seconds: float = 0.0
+    usual_transfer: int = 0
+    collective_calls: int = 0
+    collective_bytes: int = 0
+    begin: float = 0.0
+    end: float = 0.0
+
+
+@frozen
+class FileIo:
+    """One file. `ranks` that moved its bytes; `extent`: one past the last byte that was touched;
+    `targets`: the storage targets that it lies on, where that is known. Of `files` above 1 it is
+    the sum: a program with very many files has those with few bytes put together by rank."""
+
+    path: str
+    ranks: int
+    rank: int | None = None
+    """The only one; None: several."""
+    write: Passing = field(default_factory=Passing)
+    read: Passing = field(default_factory=Passing)
+    opens: int = 0
+    seconds_meta: float = 0.0
+    extent: int = 0
+    slowest_seconds: float = 0.0
+    fastest_seconds: float = 0.0
+    collective: bool = False
+    by_mpi: bool = False
+    stripe_count: int | None = None
+    stripe_bytes: int | None = None
+    targets: tuple[int, ...] = ()
+    files: int = 1
+
+    def passing(self, direction: Direction) -> Passing:
+        """The direction's."""
+        return self.write if direction is Direction.WRITE else self.read
+
+    @property
+    def seconds(self) -> float:
+        """In data and metadata calls, summed over ranks."""
+        return self.write.seconds + self.read.seconds + self.seconds_meta
+
+    @property
+    def bytes(self) -> int:
+        """Both ways."""
+        return self.write.bytes + self.read.bytes
+
+
+@frozen
+class ProgramIo:
+    """A run. `nodes` None: the log does not tell. `seconds_io`: of the rank that spent most on
+    I/O, as far as that is known. `gaps`: what the log does not have."""
+
+    source: str
+    command: str
+    ranks: int
+    nodes: int | None
+    seconds: float
+    started: str
+    files: tuple[FileIo, ...]
+    gaps: tuple[str, ...] = ()
+    targets_known: bool = False
+
+    @property
+    def bytes(self) -> int:
+        """Both ways, over all files."""
+        return sum(one.bytes for one in self.files)
+
+    @property
+    def file_count(self) -> int:
+        """Files that it opened, as far as they are known."""
+        return sum(one.files for one in self.files)
+
+    @property
+    def metadata_share(self) -> float | None:
+        """Of the ranks' seconds in I/O calls, those in opening, closing and the like. None: no
+        file's are known."""
+        meta = sum(one.seconds_meta for one in self.files)
+        total = sum(one.seconds for one in self.files)
+        return meta / total if meta > 0 and total > 0 else None
+
+    @property
+    def seconds_io(self) -> float:
+        """Of the rank that waited longest, at least: files that ranks share count by their
+        slowest rank, files of single ranks are added up by rank."""
+        alone: dict[int, float] = {}
+        together = 0.0
+        for one in self.files:
+            if one.rank is None:
+                together += max(one.slowest_seconds, one.seconds / max(1, one.ranks))
+            else:
+                alone[one.rank] = alone.get(one.rank, 0.0) + one.seconds
+        total = together + max(alone.values(), default=0.0)
+        return min(total, self.seconds) if self.seconds > 0 else total
+
+
+def reads_all(file: FileIo) -> bool:
+    """Whether (about) every rank read all of the file."""
+    if file.rank is not None or file.ranks < 2 or file.extent <= 0:
+        return False
+    return file.read.bytes >= _SAME_BYTES_SHARE * file.ranks * file.extent
+
+
+def workloads_of(program: ProgramIo, *, nodes: int | None) -> tuple[Workload, ...]:
+    """What each direction is, by the files that have most of its bytes; directions with less than
+    a fifth of all bytes are left out."""
+    found = []
+    on = min(program.ranks, program.nodes or nodes or 1)
+    for direction in Direction:
+        total = sum(one.passing(direction).bytes for one in program.files)
+        if total == 0 or total < _SHARE_THAT_COUNTS * program.bytes:
+            continue
+        found.append(_workload(program, direction, on))
+    return tuple(found)
+
+
+def _workload(program: ProgramIo, direction: Direction, nodes: int) -> Workload:
+    groups: dict[tuple[bool, bool], list[FileIo]] = {}
+    for one in program.files:
+        if one.passing(direction).bytes:
+            same = direction is Direction.READ and reads_all(one)
+            groups.setdefault((one.rank is None, same), []).append(one)
+    (shared, same), files = max(
+        groups.items(), key=lambda item: sum(one.passing(direction).bytes for one in item[1])
+    )
+    moved = sum(one.passing(direction).bytes for one in files)
+    ranks = program.ranks if shared else len({one.rank for one in files})
+    largest = max(files, key=lambda one: (one.files == 1, one.passing(direction).bytes))
+    passing = largest.passing(direction)
+    calls = sum(one.passing(direction).calls for one in files)
+    count = sum(one.files for one in files)
+    return Workload(
+        direction=direction,
+        ranks=max(1, ranks),
+        nodes=max(1, min(nodes, ranks)),
+        file_bytes=max(1, largest.extent if same else moved // count),
+        files=count,
+        shared=shared,
+        transfer_bytes=passing.usual_transfer or max(1, moved // max(1, calls)),
+        call_bytes=_call_bytes(largest, direction),
+        collective=largest.collective,
+        same_bytes=same,
+        stripe_count=largest.stripe_count,
+        stripe_bytes=largest.stripe_bytes,
+        directory=largest.path.rpartition("/")[0] or None,
+        seconds=min(_longest(files), program.seconds or math.inf) or None,
+        seconds_meta=sum(one.seconds_meta for one in files) / max(1, ranks),
+        source=program.source,
+    )
+
+
+def _call_bytes(file: FileIo, direction: Direction) -> int | None:
+    """Of all ranks together in one collective call, in the mean; None: not known."""
+    passing = file.passing(direction)
+    if not file.collective or not passing.collective_calls or not passing.collective_bytes:
+        return None
+    return max(1, passing.collective_bytes * file.ranks // passing.collective_calls)
+
+
+def _longest(files: Sequence[FileIo]) -> float:
+    """Seconds: of a file that ranks share, or of all that one rank has for itself."""
+    alone: dict[int, float] = {}
+    for one in files:
+        if one.rank is not None:
+            alone[one.rank] = alone.get(one.rank, 0.0) + one.slowest_seconds
+    shared = (one.slowest_seconds for one in files if one.rank is None)
+    return max([*shared, *alone.values()], default=0.0)
+
+
+def target_rates(files: Sequence[FileIo]) -> dict[int, list[float]]:
+    """Rates of files that lie on one target and were written (else read) by one rank. Files of a
+    few bytes say nothing."""
+    rates: dict[int, list[float]] = {}
+    sizes = [one.bytes for one in files if len(one.targets) == 1 and one.rank is not None]
+    least = min(MIB, median(sizes) / 2) if sizes else MIB
+    for one in files:
+        seconds = one.write.seconds + one.read.seconds
+        if len(one.targets) == 1 and one.rank is not None and seconds > 0 and one.bytes >= least:
+            rates.setdefault(one.targets[0], []).append(one.bytes / seconds)
+    return rates
+
+
+def busy(program: ProgramIo, *, bins: int = 120) -> dict[Direction, list[float]]:
+    """Bytes per second over the run, for each direction, taken evenly from each file's first to
+    its last call."""
+    width = program.seconds / bins if program.seconds > 0 else 1.0
+    found = {direction: [0.0] * bins for direction in Direction}
+    for one in program.files:
+        for direction, row in found.items():
+            passing = one.passing(direction)
+            if passing.bytes == 0:
+                continue
+            first = min(bins - 1, max(0, math.floor(passing.begin / width)))
+            last = min(bins - 1, max(first, math.floor(passing.end / width)))
+            for at in range(first, last + 1):
+                row[at] += passing.bytes / (last - first + 1) / width
+    return found

@@ -1,0 +1,282 @@
+"""How a system responds: a rate for every point. First the physical part, the least of what
+clients, nodes, targets and the system as a whole can carry; then what it leaves, as a quadratic
+surface. `fitting` finds both from probes. Here is what they say: of single points without numpy,
+which takes a while to import, and of arrays of points with it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from operator import mul
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from forebay.common.model.frozen import frozen
+from forebay_tuning.model.modelled import SOFTNESS, balance, lock_share
+from forebay_tuning.model.point import Direction, Point, Space, scaled
+from forebay_tuning.model.robust import huber, robust_scale
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Real = TypeVar("Real", float, "NDArray[np.float64]")
+"""Of one point, or of many at a time."""
+
+LOCK_TIME_LEAST = 1e-9
+"""Where nothing is known of locks; not 0, since numbers are fitted as logarithms."""
+_STRUCTURE_LEAST = 0.3
+"""Of the variance that a fit has to explain of probes that it has not seen (Q²), or there is no
+structure to be found."""
+
+
+@frozen
+class Seen:
+    """A probe's logarithmic rate while moving bytes, with drift taken out; `place`: its number."""
+
+    point: Point
+    log_rate: float
+    place: int
+
+
+@frozen
+class Asked(Generic[Real]):
+    """What a point asks of a system. `together`: bytes of one call of every process; `busy`: bytes
+    that targets move at a time; `streams`: at each target; `locked`: the share of requests that
+    find their stripe in another client's hands; `balance`: what chance leaves of the targets."""
+
+    together: Real
+    transfer: Real
+    nodes: Real
+    busy: Real
+    request: Real
+    streams: Real
+    locked: Real
+    balance: Real
+
+
+def asked_of(point: Point, targets: int) -> Asked[float]:
+    """Of a system with so many targets."""
+    count = min(point.stripe_count, targets)
+    width = min(count, max(1, math.ceil(point.transfer_bytes / point.stripe_bytes)))
+    used = count if point.shared else min(targets, point.processes * count)
+    request = min(point.transfer_bytes, point.stripe_bytes)
+    on_node = math.ceil(point.processes / point.nodes)
+    streams = point.processes * width / used
+    return Asked(
+        together=float(point.nodes * on_node * point.transfer_bytes),
+        transfer=float(point.transfer_bytes),
+        nodes=float(point.nodes),
+        busy=float(min(used, point.processes * width) * request),
+        request=float(request),
+        streams=streams,
+        locked=lock_share(point, streams) if point.shared else 0.0,
+        balance=balance(point, targets, used),
+    )
+
+
+@frozen
+class Physical:
+    """What limits a rate; bytes per second and seconds."""
+
+    process_rate: float
+    call_time: float
+    node_rate: float
+    target_rate: float
+    request_time: float
+    interference_per_stream: float
+    streams_free: float
+    system_rate: float
+    lock_time: float = LOCK_TIME_LEAST
+
+    def rate(self, point: Point, targets: int) -> float:
+        """Bytes per second of all processes together."""
+        return self.rates(asked_of(point, targets))
+
+    def rates(self, asked: Asked[Real]) -> Real:
+        """The same of what is asked, by one point or by many: softly the least of the limits."""
+        processes, nodes, targets, system = self._seconds(asked)
+        total: Real = processes**SOFTNESS + nodes**SOFTNESS + targets**SOFTNESS + system**SOFTNESS
+        softly: Real = total ** (-1 / SOFTNESS)
+        return softly
+
+    def limits(self, point: Point, targets: int) -> dict[str, float]:
+        """What each part could carry if the others were without limits."""
+        seconds = self._seconds(asked_of(point, targets))
+        names = ("processes", "nodes", "targets", "system")
+        return {name: 1 / one for name, one in zip(names, seconds, strict=True)}
+
+    def slopes(self, asked: Asked[Real]) -> tuple[Real, ...]:
+        """The derivatives of the rate's logarithm by the logarithms of the numbers, in the order of
+        NAMES. Where several limits are near each other, they share them."""
+        seconds = self._seconds(asked)
+        powers = [one**SOFTNESS for one in seconds]
+        total = powers[0] + powers[1] + powers[2] + powers[3]
+        processes, nodes, targets, system = (one / total for one in powers)
+        copying = asked.transfer / self.process_rate
+        called = self.call_time / (copying + self.call_time)
+        moving, crowded = self._moving(asked)
+        locked = asked.locked * self.lock_time
+        service = self.request_time + moving + crowded + locked
+        free = moving * self.interference_per_stream * self.streams_free * (crowded > 0)
+        return (
+            processes * (1 - called),
+            -processes * called,
+            nodes,
+            targets * (moving + crowded) / service,
+            -targets * self.request_time / service,
+            -targets * crowded / service,
+            targets * free / service,
+            system,
+            -targets * locked / service,
+        )
+
+    def _seconds(self, asked: Asked[Real]) -> tuple[Real, Real, Real, Real]:
+        """Of a byte, by what processes, nodes, targets and the system could carry alone."""
+        moving, crowded = self._moving(asked)
+        service = self.request_time + moving + crowded + asked.locked * self.lock_time
+        return (
+            (asked.transfer / self.process_rate + self.call_time) / asked.together,
+            1 / (asked.nodes * self.node_rate),
+            service / (asked.busy * asked.balance),
+            1 / (asked.nodes * 0 + self.system_rate),
+        )
+
+    def _moving(self, asked: Asked[Real]) -> tuple[Real, Real]:
+        """Seconds of a request's bytes at a target, and those that other streams cost it."""
+        moving = asked.request / self.target_rate
+        beyond = (asked.streams - self.streams_free) * (asked.streams > self.streams_free)
+        return moving, moving * self.interference_per_stream * beyond
+
+
+NAMES = tuple(Physical.__dataclass_fields__)
+
+
+@frozen
+class Surface:
+    """A fitted response. `spread`: of single probes around it, as a share of the logarithm;
+    `explained`: Q², of probes left out of the fit one by one; `doubt`: how far a prediction is
+    off, typically; `uncertain`: the standard error of each physical number's logarithm."""
+
+    physical: Physical
+    targets: int
+    coefficients: tuple[float, ...]
+    space: Space
+    spread: float
+    explained: float
+    doubt: float
+    probes: int
+    uncertain: tuple[float, ...] = ()
+
+    @property
+    def has_structure(self) -> bool:
+        """Whether it says more than a constant would."""
+        return self.explained >= _STRUCTURE_LEAST
+
+    def log_rate(self, point: Point) -> float:
+        """Natural logarithm of bytes per second."""
+        base = math.log(self.physical.rate(point, self.targets))
+        return base + self._rest(point)
+
+    def rate(self, point: Point) -> float:
+        """Bytes per second while bytes move."""
+        return math.exp(self.log_rate(point))
+
+    def _rest(self, point: Point) -> float:
+        if not any(self.coefficients):
+            return 0.0
+        inside = tuple(max(-1.2, min(1.2, one)) for one in scaled(point, self.space))
+        return math.fsum(map(mul, features(inside), self.coefficients))
+
+
+def features(place: Sequence[float]) -> tuple[float, ...]:
+    """1, each coordinate, its square, and each product of two."""
+    squares = [one * one for one in place[:-1]]
+    crossed = [a * b for at, a in enumerate(place) for b in place[:at]]
+    return (1.0, *place, *squares, *crossed)
+
+
+@frozen
+class Storm:
+    """Opening or closing by many at once: seconds = base + each · processes ^ power."""
+
+    base: float
+    each: float
+    power: float
+
+    def seconds(self, processes: int) -> float:
+        """Until the last of so many is done."""
+        return self.base + self.each * float(processes**self.power)
+
+
+def fit_storm(seconds: Sequence[tuple[int, float]]) -> Storm:
+    """From processes and seconds. The power is one of a few; the rest is fitted to what is off by
+    the least share, robustly."""
+    known = [(float(processes), one) for processes, one in seconds if one > 0]
+    if not known:
+        return Storm(base=0.0, each=0.0, power=1.0)
+    best: tuple[float, Storm] | None = None
+    for power in (0.0, 0.5, 1.0, 1.25, 1.5, 1.75, 2.0):
+        weights = [1.0] * len(known)
+        storm = Storm(base=0.0, each=0.0, power=power)
+        for _ in range(4):
+            storm = _fit_power(known, weights, power)
+            off = [_off(storm, processes, one) for processes, one in known]
+            weights = [huber(one, max(robust_scale(off), 0.02)) for one in off]
+        missed = math.fsum(min(1.0, abs(_off(storm, n, one))) for n, one in known)
+        if best is None or missed < best[0] - 1e-9:
+            best = (missed, storm)
+    assert best is not None
+    return best[1]
+
+
+def _off(storm: Storm, processes: float, seconds: float) -> float:
+    return (storm.base + storm.each * float(processes**storm.power)) / seconds - 1
+
+
+def _fit_power(
+    known: Sequence[tuple[float, float]], weights: Sequence[float], power: float
+) -> Storm:
+    """Least squares of relative errors, both numbers at least zero."""
+    rows = [
+        (1 / one, processes**power / one, w)
+        for (processes, one), w in zip(known, weights, strict=True)
+    ]
+    aa = math.fsum(w * a * a for a, _, w in rows)
+    ab = math.fsum(w * a * b for a, b, w in rows)
+    bb = math.fsum(w * b * b for _, b, w in rows)
+    ra = math.fsum(w * a for a, _, w in rows)
+    rb = math.fsum(w * b for _, b, w in rows)
+    determinant = aa * bb - ab * ab
+    if determinant > 1e-9 * aa * bb:
+        base = (ra * bb - rb * ab) / determinant
+        each = (rb * aa - ra * ab) / determinant
+        if base >= 0 and each >= 0:
+            return Storm(base=base, each=each, power=power)
+        if base < 0:
+            return Storm(base=0.0, each=rb / bb, power=power)
+    return Storm(base=ra / aa, each=0.0, power=power)
+
+
+@frozen
+class Response:
+    """One direction of a system: its surface, and what opening and closing cost."""
+
+    direction: Direction
+    surface: Surface
+    opening: Storm
+    closing: Storm
+
+    def seconds(self, point: Point) -> float:
+        """Until the last process has closed."""
+        around = self.opening.seconds(point.processes) + self.closing.seconds(point.processes)
+        return around + point.bytes / self.surface.rate(point)
+
+    def rate(self, point: Point) -> float:
+        """Bytes per second with opening and closing."""
+        return point.bytes / self.seconds(point)
+
+
+def shifted(seen: Sequence[Seen], drift: Sequence[float]) -> list[Seen]:
+    """Without the drift of each one's place."""
+    return [replace(one, log_rate=one.log_rate - drift[one.place]) for one in seen]

@@ -1,0 +1,94 @@
+"""A point as words of the simulator, and how much of it is simulated: a request costs the simulator
+the same whatever it moves, and a rate that has become steady need not be simulated any longer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from forebay.common.model.errors import UsageError
+from forebay.common.model.units import MIB
+from forebay.simulate.model.independent import INDEPENDENT_KEYS, IndependentSimulation
+from forebay.simulate.model.simulation import PLATFORM_KEYS
+from forebay_tuning.model.modelled import Platform
+from forebay_tuning.model.point import Direction, Point
+from forebay_tuning.model.sample import Passage
+
+REQUESTS_MOST = 100_000
+"""Of one simulation, about: a second or two."""
+_LEAST_BYTES = 4 * MIB
+"""Of each process, unless it has fewer."""
+_RPC_BYTES = MIB
+_PROBED = {
+    *("processes", "per_node", "shared", "stripe_count", "stripe_bytes", "transfer_bytes"),
+    *("process_bytes", "read", "same", "seed", "moment"),
+}
+"""What probing itself sets."""
+
+
+def changed_by(platform: Platform, words: Sequence[str]) -> Platform:
+    """With what KEY=VALUE says of its size. UsageError: a word that probing cannot take."""
+    known = {key for key, _ in (*PLATFORM_KEYS, *INDEPENDENT_KEYS)} - _PROBED
+    for word in words:
+        name, _, value = word.partition("=")
+        if name not in known:
+            raise UsageError(
+                f'cannot use "{word}" (with --simulate there is neither a directory nor a '
+                "launcher, but KEY=VALUE of what is simulated, and probing sets the points "
+                f"itself). Known are {', '.join(sorted(known))}."
+            )
+        platform = _with(platform, name, value)
+    return platform
+
+
+def _with(platform: Platform, name: str, value: str) -> Platform:
+    """What is no number the simulator refuses."""
+    if not value.isascii() or not value.isdigit() or int(value) < 1:
+        return platform
+    match name:
+        case "nodes":
+            return replace(platform, nodes=int(value))
+        case "ranks_per_node":
+            return replace(platform, ranks_per_node=int(value))
+        case "targets":
+            return replace(platform, targets=int(value))
+        case _:
+            return platform
+
+
+def as_simulated(point: Point, *, requests: int = REQUESTS_MOST) -> Point:
+    """With fewer bytes of each process where there would be too many requests; whole calls."""
+    request = min(point.stripe_bytes, _RPC_BYTES)
+    room = requests * request // point.processes
+    least = max(_LEAST_BYTES, point.transfer_bytes)
+    calls = max(1, max(least, room) // point.transfer_bytes)
+    return replace(point, process_bytes=min(point.process_bytes, calls * point.transfer_bytes))
+
+
+def words_of_point(point: Point, direction: Direction) -> Mapping[str, int]:
+    """For `forebay simulate --independent`."""
+    return {
+        "processes": point.processes,
+        "per_node": point.per_node,
+        "shared": int(point.shared),
+        "stripe_count": point.stripe_count,
+        "stripe_bytes": point.stripe_bytes,
+        "transfer_bytes": point.transfer_bytes,
+        "process_bytes": point.process_bytes,
+        "read": int(direction is Direction.READ),
+    }
+
+
+def passage_of(simulation: IndependentSimulation, point: Point) -> Passage:
+    """All of the point's bytes, of which the simulation had a part."""
+    return Passage(
+        rate=point.bytes / simulation.seconds_moving_of(point.bytes),
+        seconds_open=simulation.seconds_open,
+        seconds_close=simulation.seconds_close,
+    )
+
+
+def per_node_for(files: int, nodes: int) -> int:
+    """So that a process for each file has a place."""
+    return math.ceil(files / nodes)

@@ -1,0 +1,35 @@
+"""Sick storage targets: those whose files are much slower than the others'."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from statistics import median
+
+from forebay_tuning.model.portrait import SickTarget
+
+FILES_LEAST = 3
+FAR = 4.0
+SLOWER_LEAST = 1.5
+_SPREAD_LEAST = 0.08
+
+
+def sick_targets(rates: Mapping[int, Sequence[float]]) -> tuple[SickTarget, ...]:
+    """`rates`: of the files on each target, bytes per second. One is sick when the median of its
+    files' logarithms lies more than 4 (scaled) median absolute deviations below that of all
+    targets, it is at least 1.5 × slower, and it has at least 3 files. The slowest comes first."""
+    middles = {
+        target: median([math.log(one) for one in values if one > 0])
+        for target, values in rates.items()
+        if sum(one > 0 for one in values) >= FILES_LEAST
+    }
+    if len(middles) < 3:
+        return ()
+    usual = median(middles.values())
+    spread = max(1.4826 * median([abs(one - usual) for one in middles.values()]), _SPREAD_LEAST)
+    found = [
+        SickTarget(target=target, slower=math.exp(usual - one), files=len(rates[target]))
+        for target, one in middles.items()
+        if (usual - one) / spread > FAR and math.exp(usual - one) >= SLOWER_LEAST
+    ]
+    return tuple(sorted(found, key=lambda one: -one.slower))

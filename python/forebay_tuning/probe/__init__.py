@@ -1,0 +1,1 @@
+"""`forebay probe`: what a file system likes, measured or modelled."""

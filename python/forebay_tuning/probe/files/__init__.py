@@ -1,0 +1,1 @@
+"""Portraits, platforms and journals as files; the program that measures."""

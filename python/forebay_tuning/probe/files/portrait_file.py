@@ -1,0 +1,273 @@
+"""Portraits as TOML, in the form of platforms: each number with its source, interval and date."""
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from forebay.common.files.safe_files import write_named
+from forebay.common.files.toml_file import Kind, read_kind
+from forebay.common.model.errors import ProbeError
+from forebay_tuning.model.point import COORDINATES, Direction, Point, Space
+from forebay_tuning.model.portrait import OLDER, SCHEMA, Identity, Portrait, SickTarget
+from forebay_tuning.model.quantity import parse_quantity, spell_rate, spell_seconds
+from forebay_tuning.model.response import NAMES, Physical, Response, Storm, Surface
+from forebay_tuning.model.sample import Ask, Choice, Passage, Purpose, Sample
+
+_TIMES = {"call_time", "request_time", "lock_time"}
+_PLAIN = {"interference_per_stream", "streams_free"}
+_KIND = Kind(
+    what="portrait",
+    schema=SCHEMA,
+    older=OLDER,
+    error=ProbeError,
+    missing="Make one by `forebay probe`.",
+    other="Use the Forebay that made it, or probe again.",
+    wrong="Was it changed by hand? Probe again.",
+)
+
+
+def write_portrait(portrait: Portrait, path: Path) -> None:
+    """ProbeError: it cannot be written."""
+    try:
+        write_named(path, portrait_text(portrait))
+    except OSError as error:
+        raise ProbeError(
+            f"cannot write the portrait {path} ({error.strerror}). Give another file by -o."
+        ) from error
+
+
+def read_portrait(path: Path) -> Portrait:
+    """ProbeError: it is none, or of another version."""
+    return read_kind(path, _KIND, _portrait)
+
+
+def portrait_text(portrait: Portrait) -> str:
+    """The whole file."""
+    lines = [
+        "# What a file system likes, as `forebay probe` found it. Each number has its source, the",
+        "# interval in which it lies with 95 %, and its date; `forebay advise` reads this file.",
+        f"schema = {_text(SCHEMA)}",
+        f"name = {_text(portrait.identity.name)}",
+        f"findings = {json.dumps(list(portrait.findings), ensure_ascii=False)}",
+        "",
+        "[identity]",
+    ]
+    for name, value in asdict(portrait.identity).items():
+        if name != "name":
+            lines.append(f"{name} = {_plain(value)}")
+    lines += ["", "[space]"]
+    for name in COORDINATES:
+        lines.append(f"{name} = {list(portrait.space.levels[name])}")
+    lines += [
+        f"sharing = {json.dumps(list(portrait.space.sharing))}",
+        f"bytes_max = {portrait.space.bytes_max}",
+        "",
+        f"[control]\npoint = {_point(portrait.control)}",
+    ]
+    for choice in portrait.choices.values():
+        lines += ["", *_direction(choice, portrait.identity)]
+    placed = _origin("median of files on each target; no interval is computed", portrait.identity)
+    for one in portrait.sick:
+        lines += [
+            "",
+            "[[sick]]",
+            f"target = {one.target}",
+            f"slower = {{ value = {one.slower:.3f}, {placed} }}",
+            f"files = {one.files}",
+        ]
+    for sample in portrait.samples:
+        lines += ["", *_sample(sample)]
+    return "\n".join(lines) + "\n"
+
+
+def _direction(choice: Choice, identity: Identity) -> Iterator[str]:
+    response = choice.response
+    surface = response.surface
+    how = f"the {identity.client}" if identity.is_modelled else "forebay-ior"
+    source = f"fit to {surface.probes} probes of {how}"
+
+    origin = _origin(source, identity)
+    fitted = _origin(f"{source}; no interval is computed", identity)
+
+    def entry(value: str, low: str, high: str) -> str:
+        return f'{{ value = "{value}", low = "{low}", high = "{high}", {origin} }}'
+
+    yield f"[{response.direction}]"
+    for name, off in zip(NAMES, surface.uncertain, strict=True):
+        value = getattr(surface.physical, name)
+        spell = spell_seconds if name in _TIMES else _number if name in _PLAIN else spell_rate
+        low, high = value * math.exp(-2 * off), value * math.exp(2 * off)
+        yield f"{name} = {entry(spell(value), spell(low), spell(high))}"
+    for name, storm in (("opening", response.opening), ("closing", response.closing)):
+        yield (
+            f'{name} = {{ base = "{spell_seconds(storm.base)}", each = '
+            f'"{spell_seconds(storm.each)}", power = {storm.power}, {fitted} }}'
+        )
+    gain = f"value = {choice.gain:.6g}, low = {choice.gain_low:.6g}, high = {choice.gain_high:.6g}"
+    chosen = _origin(f"{source}; three deviations, since it was chosen among many", identity)
+    yield f"gain = {{ {gain}, {chosen} }}"
+    for name, value in (
+        ("noise", choice.noise),
+        ("drift", choice.drift),
+        ("spread", surface.spread),
+        ("explained", surface.explained),
+        ("doubt", surface.doubt),
+    ):
+        yield f"{name} = {{ value = {value:.6g}, {fitted} }}"
+    yield f"probes = {surface.probes}"
+    yield f"best = {_point(choice.best)}"
+    yield f"surface = {[float(f'{one:.6g}') for one in surface.coefficients]}"
+
+
+def _origin(source: str, identity: Identity) -> str:
+    return f'source = {_text(source)}, date = "{identity.date[:10]}"'
+
+
+def _sample(sample: Sample) -> Iterator[str]:
+    yield "[[probe]]"
+    yield f"purpose = {_text(sample.ask.purpose)}"
+    yield f"point = {_point(sample.ask.point)}"
+    for name, passage in (("write", sample.write), ("read", sample.read)):
+        if passage is not None:
+            yield (
+                f'{name} = {{ rate = "{spell_rate(passage.rate)}", open = '
+                f'"{spell_seconds(passage.seconds_open)}", close = '
+                f'"{spell_seconds(passage.seconds_close)}" }}'
+            )
+    if sample.cached:
+        yield "cached = true"
+    if sample.discarded:
+        yield f"discarded = {_text(sample.discarded)}"
+
+
+def _text(value: str) -> str:
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _plain(value: object) -> str:
+    return _text(value) if isinstance(value, str) else json.dumps(value)
+
+
+def _number(value: float) -> str:
+    return f"{value:.6g}"
+
+
+def _point(point: Point) -> str:
+    inner = ", ".join(f"{name} = {getattr(point, name)}" for name in COORDINATES)
+    return f"{{ {inner}, shared = {json.dumps(point.shared)} }}"
+
+
+def _portrait(document: Mapping[str, Any]) -> Portrait:
+    identity = Identity(name=str(document["name"]), **document["identity"])
+    own = document["space"]
+    space = Space(
+        levels={name: tuple(int(one) for one in own[name]) for name in COORDINATES},
+        sharing=tuple(bool(one) for one in own["sharing"]),
+        nodes=identity.nodes,
+        ranks_per_node=identity.ranks_per_node,
+        bytes_max=int(own["bytes_max"]),
+    )
+    choices = {
+        direction: _choice(direction, document[direction.value], space, identity)
+        for direction in Direction
+        if direction.value in document
+    }
+    return Portrait(
+        identity=identity,
+        space=space,
+        control=_read_point(document["control"]["point"]),
+        choices=choices,
+        samples=tuple(_read_sample(one) for one in document.get("probe", ())),
+        sick=tuple(_sick(one) for one in document.get("sick", ())),
+        findings=tuple(str(one) for one in document["findings"]),
+    )
+
+
+def _choice(
+    direction: Direction, table: Mapping[str, Any], space: Space, identity: Identity
+) -> Choice:
+    # Older portraits have no time of locks.
+    known = [name for name in NAMES if name in table or name != "lock_time"]
+    values = {name: _quantity(table[name]["value"]) for name in known}
+    if any(value <= 0 for value in values.values()):
+        raise ValueError(f"{direction}: a number is not above zero")
+    uncertain = tuple(
+        math.log(_quantity(table[name]["high"]) / _quantity(table[name]["low"])) / 4
+        if name in known
+        else 0.0
+        for name in NAMES
+    )
+    surface = Surface(
+        physical=Physical(**values),
+        targets=identity.targets,
+        coefficients=tuple(float(one) for one in table["surface"]),
+        space=space,
+        spread=_bare(table["spread"]),
+        explained=_bare(table["explained"]),
+        doubt=_bare(table["doubt"]),
+        probes=int(table["probes"]),
+        uncertain=uncertain,
+    )
+    return Choice(
+        response=Response(
+            direction=direction,
+            surface=surface,
+            opening=_storm(table["opening"]),
+            closing=_storm(table["closing"]),
+        ),
+        best=_read_point(table["best"]),
+        gain=_bare(table["gain"]),
+        gain_low=_bare(table["gain"] if "gain_low" not in table else table["gain_low"], "low"),
+        gain_high=_bare(table["gain"] if "gain_high" not in table else table["gain_high"], "high"),
+        noise=_bare(table["noise"]),
+        drift=_bare(table["drift"]),
+    )
+
+
+def _sick(table: Mapping[str, Any]) -> SickTarget:
+    return SickTarget(
+        target=int(table["target"]), slower=_bare(table["slower"]), files=int(table["files"])
+    )
+
+
+def _bare(entry: object, name: str = "value") -> float:
+    """Of an entry with its source; older portraits have the number itself."""
+    return float(str(entry[name] if isinstance(entry, dict) else entry))
+
+
+def _quantity(text: object) -> float:
+    found = parse_quantity(str(text))
+    return float(str(text)) if found is None else found
+
+
+def _storm(table: Mapping[str, Any]) -> Storm:
+    return Storm(
+        base=_quantity(table["base"]), each=_quantity(table["each"]), power=float(table["power"])
+    )
+
+
+def _read_point(table: Mapping[str, Any]) -> Point:
+    return Point(**{name: int(table[name]) for name in COORDINATES}, shared=bool(table["shared"]))
+
+
+def _read_sample(table: Mapping[str, Any]) -> Sample:
+    def passage(name: str) -> Passage | None:
+        if name not in table:
+            return None
+        own = table[name]
+        return Passage(
+            rate=_quantity(own["rate"]),
+            seconds_open=_quantity(own["open"]),
+            seconds_close=_quantity(own["close"]),
+        )
+
+    return Sample(
+        ask=Ask(point=_read_point(table["point"]), purpose=Purpose(table["purpose"])),
+        write=passage("write"),
+        read=passage("read"),
+        discarded=str(table.get("discarded", "")),
+        cached=bool(table.get("cached", False)),
+    )

@@ -1,0 +1,1 @@
+"""Which point is tried next: fits, beliefs, the search. Pure, with numpy."""

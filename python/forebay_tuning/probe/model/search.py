@@ -1,0 +1,205 @@
+"""The order of probing, as a conversation: `search` yields what is to be measured next and is sent
+what came of it. Screening by a Latin hypercube, in random order; then, one after the other, the
+probe that tells most by what is believed of the system; at the end a race of the best and its
+rivals. Control probes are in between. Drift is what all probes of a time have in common, and is
+taken out."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Generator, Sequence
+from itertools import pairwise
+from statistics import median
+
+import numpy as np
+
+from forebay_tuning.model.point import Direction, Point, Space, spread_points
+from forebay_tuning.model.response import Response, Seen, fit_storm, shifted
+from forebay_tuning.model.robust import robust_scale
+from forebay_tuning.model.sample import Ask, Choice, Purpose, Sample
+from forebay_tuning.probe.model.belief import Belief, first_belief, further
+from forebay_tuning.probe.model.fitting import fit
+from forebay_tuning.probe.model.grid import Grid, grid_of
+from forebay_tuning.probe.model.outlook import most_contested, most_telling
+
+_SCREENED = 0.36
+"""Of the probes, that screen."""
+_SCREENED_BETWEEN = 8
+"""Screening probes from one control probe to the next."""
+_SOUGHT_BETWEEN = 9
+"""The same after screening."""
+_POINTS_LEAST = 6
+"""So many different points have to count before anything is believed."""
+_SETTLED = 2
+"""So many times what is believed at the end is gone over again."""
+_RACED = 0.1
+"""Of the probes, the last ones: they race what may be the best."""
+_DEVIATIONS = 3
+"""Of a gain, either way. Two would do for a point that was not chosen for its rate."""
+_GROWN = 1.25
+"""With so many times more probes, the belief's numbers are sought again."""
+
+Conversation = Generator[Ask, Sample, tuple[Sample, ...]]
+
+
+def search(
+    space: Space,
+    *,
+    control: Point,
+    priors: Sequence[Point],
+    probes: int,
+    direction: Direction,
+    seed: int,
+) -> Conversation:
+    """Asks for `probes` samples and returns them all."""
+    taken: list[Sample] = []
+    near = [space.nearest(one) for one in priors]
+    for purpose, point in _screening(space, control, near, probes, seed):
+        taken.append((yield Ask(point=point, purpose=purpose)))
+    grid = grid_of(space)
+    generator = np.random.default_rng(seed)
+    belief: Belief | None = None
+    sought = since = 0
+    while len(taken) < probes:
+        if since == _SOUGHT_BETWEEN:
+            since = 0
+            taken.append((yield Ask(point=control, purpose=Purpose.CONTROL)))
+            continue
+        seen = seen_of(taken, direction)
+        again = len(seen) > _GROWN * sought
+        sought = len(seen) if again else sought
+        belief = _believed(taken, grid, direction, before=belief, sought=again)
+        if belief is None:
+            break
+        counted = Counter(one.point for one in seen)
+        failed = {one.ask.point for one in taken} - counted.keys()
+        best: Point | None
+        if probes - len(taken) <= round(_RACED * probes):
+            best = most_contested(belief, len(taken), times=counted, besides=near, without=failed)
+        else:
+            best = most_telling(belief, len(taken), generator, besides=near, without=failed)
+        if best is None:
+            break
+        since += 1
+        purpose = Purpose.RACE if best in counted else Purpose.REFINE
+        taken.append((yield Ask(point=best, purpose=purpose)))
+    return tuple(taken)
+
+
+def _screening(
+    space: Space, control: Point, priors: Sequence[Point], probes: int, seed: int
+) -> list[tuple[Purpose, Point]]:
+    count = round(probes * _SCREENED)
+    controls = max(3, count // _SCREENED_BETWEEN)
+    design = spread_points(space, max(1, count - controls - len(priors)), seed=seed)
+    order = [(Purpose.CONTROL, control)]
+    for at, point in enumerate(design, start=1):
+        order.append((Purpose.SCREEN, point))
+        if at % _SCREENED_BETWEEN == 0:
+            order.append((Purpose.CONTROL, control))
+    return [*order, *((Purpose.SCREEN, one) for one in priors)]
+
+
+def seen_of(taken: Sequence[Sample], direction: Direction) -> list[Seen]:
+    """What counts, in the order in which it was measured."""
+    found = []
+    for place, sample in enumerate(taken):
+        passage = sample.passage(direction)
+        if passage is not None and passage.rate > 0:
+            found.append(Seen(point=sample.ask.point, log_rate=math.log(passage.rate), place=place))
+    return found
+
+
+def _believed(
+    taken: Sequence[Sample],
+    grid: Grid,
+    direction: Direction,
+    *,
+    before: Belief | None = None,
+    sought: bool = True,
+) -> Belief | None:
+    """None: too little was measured. `before`: what was believed with fewer samples."""
+    seen = seen_of(taken, direction)
+    if len({one.point for one in seen}) < _POINTS_LEAST:
+        return None
+    if before is not None:
+        return further(before, seen, sought=sought)
+    return first_belief(seen, grid, drift=drift_of(taken, direction))
+
+
+def drift_of(taken: Sequence[Sample], direction: Direction) -> list[float]:
+    """By the control probes alone: the running median of three, straight lines in between."""
+    controls = [
+        one for one in seen_of(taken, direction) if taken[one.place].ask.purpose is Purpose.CONTROL
+    ]
+    if len(controls) < 3:
+        return [0.0] * len(taken)
+    middle = median([one.log_rate for one in controls])
+    at = [one.place for one in controls]
+    values = [
+        median([other.log_rate for other in controls[max(0, i - 1) : i + 2]]) - middle
+        for i in range(len(controls))
+    ]
+    return [_between(at, values, place) for place in range(len(taken))]
+
+
+def _between(at: Sequence[int], values: Sequence[float], place: int) -> float:
+    if place <= at[0]:
+        return values[0]
+    for (left, a), (right, b) in pairwise(zip(at, values, strict=True)):
+        if place <= right:
+            return a + (b - a) * (place - left) / (right - left)
+    return values[-1]
+
+
+def conclude(
+    taken: Sequence[Sample], space: Space, *, control: Point, direction: Direction, seed: int
+) -> Choice | None:
+    """What follows from all samples of a direction; None: too few of them count."""
+    grid = grid_of(space)
+    belief = _believed(taken, grid, direction)
+    for _ in range(_SETTLED):
+        belief = belief and _believed(taken, grid, direction, before=belief)
+    if belief is None:
+        return None
+    seen = seen_of(taken, direction)
+    drift = [belief.drift(place) for place in range(len(taken))]
+    surface = fit(shifted(seen, drift), space, targets=grid.targets)
+    passages = [
+        (one.ask.point.processes, passage)
+        for one in taken
+        if (passage := one.passage(direction)) is not None
+    ]
+    response = Response(
+        direction=direction,
+        surface=surface,
+        opening=fit_storm([(n, one.seconds_open) for n, one in passages]),
+        closing=fit_storm([(n, one.seconds_close) for n, one in passages]),
+    )
+    probed = list(dict.fromkeys([control, *(one.point for one in seen)]))
+    best = probed[int(np.argmax(belief.means()[grid.places(probed)]))]
+    gain, low, high = _gain(belief, best, control)
+    if not surface.has_structure and low <= 1.0:
+        best, gain, low, high = control, 1.0, 1.0, 1.0
+    return Choice(
+        response=response,
+        best=best,
+        gain=gain,
+        gain_low=low,
+        gain_high=high,
+        noise=belief.numbers.noise,
+        drift=robust_scale(drift) if drift else 0.0,
+    )
+
+
+def _gain(belief: Belief, best: Point, control: Point) -> tuple[float, float, float]:
+    """The ratio of rates with an interval that a lucky choice among dozens does not leave."""
+    if best == control:
+        return 1.0, 1.0, 1.0
+    at = belief.grid.places([best, control])
+    one, other = belief.means()[at].tolist()
+    (own, shared), (_, others) = belief.view(at, 0).covariances.tolist()
+    gain = one - other
+    off = _DEVIATIONS * math.sqrt(max(own + others - 2 * shared, 0.0))
+    return math.exp(gain), math.exp(gain - off), math.exp(gain + off)

@@ -1,0 +1,1 @@
+"""A portrait as text, page and pictures."""

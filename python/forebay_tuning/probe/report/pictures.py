@@ -1,0 +1,243 @@
+"""The study's five figures, from a portrait: lines are the fit, dots are probes."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
+
+from forebay.bench.report.pictures import INK, PALE, style, svg_of
+from forebay.common.model.units import exact_bytes
+from forebay_tuning.model.point import Direction, Point, changed
+from forebay_tuning.model.portrait import Portrait
+from forebay_tuning.model.response import Response
+from forebay_tuning.model.sample import Choice, Purpose
+
+_GIBI = 1 << 30
+_LINES_MAX = 6
+Change = Callable[[Point, int], Point]
+
+
+def draw_transfer(portrait: Portrait) -> str:
+    """(1) Transfer size, a line for each stripe size."""
+    return _draw(
+        portrait,
+        axis="transfer_bytes",
+        label="transfer size",
+        lines="stripe_bytes",
+        name="stripe",
+    )
+
+
+def draw_bytes(portrait: Portrait) -> str:
+    """(2) Bytes of a process, with opening and closing."""
+    return _draw(
+        portrait,
+        axis="process_bytes",
+        label="bytes of a process",
+        whole=True,
+    )
+
+
+def draw_per_node(portrait: Portrait) -> str:
+    """(3) Processes on each node, all nodes at work."""
+    nodes = portrait.identity.nodes
+
+    def change(base: Point, value: int) -> Point:
+        return replace(base, per_node=value, processes=min(base.nodes, nodes) * value)
+
+    return _draw(portrait, axis="per_node", label="I/O processes on a node", change=change)
+
+
+def draw_stripes(portrait: Portrait) -> str:
+    """(4) Size of the file, a line for each stripe count."""
+    return _draw(
+        portrait,
+        axis="process_bytes",
+        label="size of the file",
+        lines="stripe_count",
+        name="stripes",
+        whole=True,
+        scale=lambda base: base.processes,
+    )
+
+
+def draw_processes(portrait: Portrait) -> str:
+    """(5) How many processes; below, what opening and closing cost them."""
+
+    def change(base: Point, value: int) -> Point:
+        return replace(base, processes=value, per_node=min(base.per_node, value))
+
+    figure, panels = _panels(portrait, rows=2)
+    for column, (direction, choice) in enumerate(portrait.choices.items()):
+        above, below = panels[0][column], panels[1][column]
+        _lines(above, portrait, choice, "processes", change, None, "", whole=False)
+        _dots(above, portrait, direction, choice, "processes", change)
+        levels = portrait.space.levels["processes"]
+        response = choice.response
+        for storm, text in ((response.opening, "opening"), (response.closing, "closing")):
+            below.plot(levels, [1e3 * storm.seconds(one) for one in levels], label=text, lw=1.4)
+        _axis(below, levels, "I/O processes", sizes=False)
+        below.set_yscale("log")
+        below.set_ylabel("ms")
+        below.legend(fontsize=7, frameon=False)
+        _axis(above, levels, "I/O processes", sizes=False)
+        _title(above, direction, choice)
+    return svg_of(figure)
+
+
+def draw_course(portrait: Portrait) -> str:
+    """The controls' rates as multiples of their median."""
+    figure = Figure(figsize=(10, 2.8), layout="constrained")
+    axes = figure.subplots()
+    style(axes)
+    for direction in portrait.choices:
+        places, rates = [], []
+        for place, sample in enumerate(portrait.samples):
+            passage = sample.passage(direction)
+            if passage is not None and sample.ask.purpose is Purpose.CONTROL:
+                places.append(place + 1)
+                rates.append(passage.rate)
+        if rates:
+            middle = sorted(rates)[len(rates) // 2]
+            axes.plot(
+                places, [one / middle for one in rates], marker=".", lw=0.8, label=direction.value
+            )
+    axes.axhline(1, color=INK, lw=0.8, ls=(0, (4, 3)))
+    axes.set_xlabel("probe")
+    axes.set_ylabel("rate ÷ median")
+    if axes.get_legend_handles_labels()[1]:
+        axes.legend(fontsize=7, frameon=False)
+    return svg_of(figure)
+
+
+PICTURES: tuple[tuple[str, str, Callable[[Portrait], str]], ...] = (
+    ("1. Transfer size and stripe size", "How large a call has to be.", draw_transfer),
+    (
+        "2. Bytes of a process",
+        "How much is to be moved before opening and closing do not matter.",
+        draw_bytes,
+    ),
+    ("3. Processes on a node", "From where on a node carries no more.", draw_per_node),
+    ("4. Stripe count and size of the file", "How many targets a file needs.", draw_stripes),
+    (
+        "5. Number of I/O processes",
+        "How many disturb each other, and what opening and closing cost them.",
+        draw_processes,
+    ),
+)
+
+
+def _draw(
+    portrait: Portrait,
+    *,
+    axis: str,
+    label: str,
+    change: Change | None = None,
+    lines: str | None = None,
+    name: str = "",
+    whole: bool = False,
+    scale: Callable[[Point], int] = lambda _: 1,
+) -> str:
+    """Along an axis; `change` goes there from a point, where that changes more than the axis."""
+    go = change or (lambda base, value: changed(base, {axis: value}))
+    figure, panels = _panels(portrait, rows=1)
+    for column, (direction, choice) in enumerate(portrait.choices.items()):
+        axes = panels[0][column]
+        factor = scale(choice.best)
+        _lines(axes, portrait, choice, axis, go, lines, name, whole=whole, factor=factor)
+        if factor == 1 and not whole:
+            _dots(axes, portrait, direction, choice, axis, go)
+        levels = [factor * one for one in portrait.space.levels[axis]]
+        _axis(axes, levels, label, sizes=axis.endswith("bytes"))
+        _title(axes, direction, choice)
+        if lines is not None:
+            beside = (1, 1)  # no line is below it
+            axes.legend(
+                fontsize=7,
+                frameon=False,
+                title=name,
+                title_fontsize=7,
+                loc="upper left",
+                bbox_to_anchor=beside,
+            )
+    return svg_of(figure)
+
+
+def _panels(portrait: Portrait, *, rows: int) -> tuple[Figure, Sequence[Sequence[Axes]]]:
+    figure = Figure(figsize=(10, 3.2 * rows), layout="constrained")
+    panels = figure.subplots(rows, max(1, len(portrait.choices)), squeeze=False)
+    for row in panels:
+        for axes in row:
+            style(axes)
+    found: Sequence[Sequence[Axes]] = [list(row) for row in panels]
+    return figure, found
+
+
+def _lines(
+    axes: Axes,
+    portrait: Portrait,
+    choice: Choice,
+    axis: str,
+    change: Change,
+    lines: str | None,
+    name: str,
+    *,
+    whole: bool,
+    factor: int = 1,
+) -> None:
+    levels = portrait.space.levels[axis]
+    own = portrait.space.levels[lines] if lines else (0,)
+    for value in own[:: max(1, math.ceil(len(own) / _LINES_MAX))]:
+        base = changed(choice.best, {lines: value}) if lines else choice.best
+        text = exact_bytes(value) if (lines or "").endswith("bytes") else str(value)
+        rates = [_rate(choice.response, change(base, one), whole) / _GIBI for one in levels]
+        axes.plot([factor * one for one in levels], rates, lw=1.4, label=text)
+    axes.set_ylabel("GiB/s")
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7)))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+
+
+def _rate(response: Response, point: Point, whole: bool) -> float:
+    return response.rate(point) if whole else response.surface.rate(point)
+
+
+def _dots(
+    axes: Axes,
+    portrait: Portrait,
+    direction: Direction,
+    choice: Choice,
+    axis: str,
+    change: Change,
+) -> None:
+    surface = choice.response.surface
+    at, rates = [], []
+    for sample in portrait.samples:
+        passage = sample.passage(direction)
+        if passage is None:
+            continue
+        value: int = getattr(sample.ask.point, axis)
+        off = passage.rate / surface.rate(sample.ask.point)
+        at.append(value)
+        rates.append(surface.rate(change(choice.best, value)) * off / _GIBI)
+    axes.scatter(at, rates, color=PALE, s=9, zorder=1)
+
+
+def _axis(axes: Axes, levels: Sequence[int], label: str, *, sizes: bool) -> None:
+    axes.set_xscale("log")
+    shown = levels[:: max(1, len(levels) // 6)]
+    axes.xaxis.set_major_locator(FixedLocator([float(one) for one in shown]))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(
+        FuncFormatter(lambda value, _: exact_bytes(round(value)) if sizes else f"{value:.0f}")
+    )
+    axes.set_xlabel(label)
+
+
+def _title(axes: Axes, direction: Direction, choice: Choice) -> None:
+    known = "" if choice.response.surface.has_structure else " (no structure found)"
+    axes.set_title(f"{direction}{known}", fontsize=9, loc="left")

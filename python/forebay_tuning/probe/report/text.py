@@ -1,0 +1,83 @@
+"""A portrait for people and for programs."""
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+from forebay.common.model.units import counted, exact_bytes, human_rate
+from forebay.common.report.output import plain
+from forebay_tuning.model.point import Point
+from forebay_tuning.model.portrait import SCHEMA, Portrait
+from forebay_tuning.model.quantity import spell_seconds
+from forebay_tuning.model.sample import Choice
+
+
+def as_text(portrait: Portrait, path: Path) -> str:
+    """What was found, in a few lines."""
+    identity = portrait.identity
+    lines = [
+        f"{identity.directory} ({identity.file_system}), {len(portrait.samples)} probes, "
+        f"{identity.date}" + (" – a model: nothing was measured" if identity.is_modelled else ""),
+        *(f"  {text}" for text in portrait.findings),
+    ]
+    for direction, choice in portrait.choices.items():
+        lines += ["", f"{direction}:", *(f"  {text}" for text in _choice(choice))]
+    lines += [
+        "",
+        f"The portrait is in {path}. What it means for a program: "
+        f"forebay advise --portrait {shlex.quote(str(path))} --ranks 64 --bytes 64g",
+    ]
+    return "\n".join(lines)
+
+
+def point_text(point: Point) -> str:
+    """For people."""
+    return (
+        f"{point.processes} process{'' if point.processes == 1 else 'es'}, "
+        f"{point.per_node} a node, "
+        f"{exact_bytes(point.process_bytes)} each in calls of {exact_bytes(point.transfer_bytes)}, "
+        f"{counted(point.stripe_count, 'stripe')} of {exact_bytes(point.stripe_bytes)}, "
+        f"{'one file' if point.shared else 'a file each'}"
+    )
+
+
+def _choice(choice: Choice) -> list[str]:
+    surface = choice.response.surface
+    physical = surface.physical
+    lines = [f"best: {point_text(choice.best)}"] if not choice.keeps else ["keep the default"]
+    lines += [
+        f"a process {human_rate(physical.process_rate)}, a node {human_rate(physical.node_rate)}, "
+        f"a target {human_rate(physical.target_rate)}, a request "
+        f"{spell_seconds(physical.request_time)}",
+        f"single probes vary by {surface.spread:.0%}, drift by {choice.drift:.0%}; the fit "
+        f"explains {max(0.0, surface.explained):.0%} of probes that it has not seen",
+    ]
+    return lines
+
+
+def as_json(portrait: Portrait) -> Any:
+    """Without the single probes, which are in the file."""
+    return {
+        "schema": SCHEMA,
+        "identity": plain(portrait.identity),
+        "probes": len(portrait.samples),
+        "findings": list(portrait.findings),
+        "sick": plain(portrait.sick),
+        "control": plain(portrait.control),
+        "directions": {
+            direction.value: {
+                "best": plain(choice.best),
+                "keep": choice.keeps,
+                "gain": choice.gain,
+                "gain_low": choice.gain_low,
+                "gain_high": choice.gain_high,
+                "noise": choice.noise,
+                "drift": choice.drift,
+                "explained": choice.response.surface.explained,
+                "physical": plain(choice.response.surface.physical),
+                "opening": plain(choice.response.opening),
+                "closing": plain(choice.response.closing),
+            }
+            for direction, choice in portrait.choices.items()
+        },
+    }

@@ -1,0 +1,1 @@
+"""A probe, and the systems that may be behind it."""

@@ -1,0 +1,102 @@
+"""A modelled machine behind the prober's port: formulas over a platform's numbers, and the weather
+that makes real probing hard. Its seconds are virtual."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+
+from forebay.common.model.units import MIB
+from forebay_tuning.model.modelled import Bend, Platform, Sky, Weather, expected
+from forebay_tuning.model.point import Direction, Point
+from forebay_tuning.model.sample import Ask, Passage, Sample
+from forebay_tuning.probe.use_case.probe import Ground
+from forebay_tuning.probe.use_case.virtual_probe import FILES_PLACED, Drawn, identity_of, in_time
+
+
+class ModelledSystem:
+    """The port System over formulas."""
+
+    def __init__(
+        self,
+        platform: Platform,
+        *,
+        weather: Weather,
+        seed: int,
+        forebay: str = "",
+        date: str = "",
+        level: str = "",
+        bend: Bend | None = None,
+        stripe_count: int = 1,
+    ) -> None:
+        self._platform = platform
+        self._weather = weather
+        self._sky = Sky(weather, seed=seed)
+        self._bend = bend
+        self._random = random.Random(seed)
+        self._drawn = Drawn(
+            seed=seed, forebay=forebay, date=date, level=level, stripe_count=stripe_count
+        )
+
+    def ground(self) -> Ground:
+        """The platform, as if it were mounted."""
+        return Ground(
+            identity=identity_of(self._platform, self._drawn, client="formulas"),
+            free_bytes=None,
+            placeable=self._platform.targets,
+        )
+
+    def measure(self, ask: Ask, number: int, *, seconds_max: float) -> tuple[Sample, float]:
+        """What the formulas say, and the weather of the moment."""
+        factor = self._sky.next() * self._sickness(ask.point)
+        write = self._passage(ask.point, Direction.WRITE, factor)
+        cached = self._weather.cache_factor > 1
+        read = self._passage(
+            ask.point, Direction.READ, factor * (self._weather.cache_factor if cached else 1)
+        )
+        sample = Sample(ask=ask, write=write, read=read, cached=cached)
+        return in_time(sample, seconds_max=seconds_max)
+
+    def true_rate(self, point: Point, direction: Direction) -> float:
+        """What no probe knows: bytes per second while moving, without weather."""
+        there = expected(self._platform, point, direction, bend=self._bend)
+        return point.bytes / there.seconds_moving
+
+    def target_rates(self, *, bytes_max: int, seconds_max: float) -> Mapping[int, Sequence[float]]:
+        """Three files on each target."""
+        platform, weather = self._platform, self._weather
+        point = Point(
+            processes=1,
+            per_node=1,
+            stripe_count=1,
+            stripe_bytes=MIB,
+            transfer_bytes=4 * MIB,
+            process_bytes=64 * MIB,
+        )
+        usual = self.true_rate(point, Direction.WRITE)
+        return {
+            target: [
+                usual
+                * self._random.lognormvariate(0.0, max(weather.noise, 0.02))
+                / (weather.sick_slower if target == weather.sick_target else 1.0)
+                for _ in range(FILES_PLACED)
+            ]
+            for target in range(platform.targets)
+        }
+
+    def _sickness(self, point: Point) -> float:
+        """A file that has a stripe on the sick target waits for it."""
+        weather = self._weather
+        if weather.sick_target is None:
+            return 1.0
+        used = point.stripe_count * (1 if point.shared else point.processes)
+        chance = min(1.0, used / self._platform.targets)
+        return 1 / weather.sick_slower if self._random.random() < chance else 1.0
+
+    def _passage(self, point: Point, direction: Direction, factor: float) -> Passage:
+        there = expected(self._platform, point, direction, bend=self._bend)
+        return Passage(
+            rate=point.bytes / there.seconds_moving * factor,
+            seconds_open=there.seconds_open / factor,
+            seconds_close=there.seconds_close / factor,
+        )

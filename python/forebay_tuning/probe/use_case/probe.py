@@ -1,0 +1,382 @@
+"""Use case: probe a file system within a budget and draw its portrait. Whether it is a real one or
+a model, it is probed through the same port."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from enum import Enum
+from statistics import median
+from typing import Protocol
+
+from forebay.common.model.errors import ProbeError
+from forebay.common.model.frozen import frozen
+from forebay.common.model.units import MIB, counted, human_bytes
+from forebay.ports import QuotaLeft
+from forebay_tuning.model.point import Direction, Point, Space, usual_space
+from forebay_tuning.model.portrait import Identity, Portrait, findings_of
+from forebay_tuning.model.sample import PROBES, Ask, Choice, Sample
+from forebay_tuning.model.targets import sick_targets
+
+PROBE_SECONDS = 5.0
+"""What a probe takes with starting the ranks, for the estimate."""
+_PROBE_FACTOR = 4
+"""A probe may take so many times its share of the seconds; then it is ended."""
+TARGET_FILES = 4
+"""Made on each target where its rate is measured by itself."""
+_TARGETS_SHARE = (0.1, 0.05)
+"""Of the seconds and of the bytes, for these."""
+_THINKING_SHARE = 0.03
+"""Of the seconds, to come to conclusions at the end."""
+_NOT_LOOKED_AT = "targets were not looked at one by one (too few --files for that)."
+_FAILURES_MAX = 4
+"""So many probes that fail one after the other end the probing."""
+_NO_ROOM = ("No space left on device", "Disk quota exceeded")
+_TRANSFER_USUAL = MIB
+_CONTROL_PROCESSES_MAX = 256
+PASSAGES = 3
+"""A passage of a probe is cut off after this part of the seconds that the probe has."""
+
+
+@frozen
+class Budget:
+    """What probing may take. `share`: of the free space and of what is left of a quota, that its
+    bytes may be."""
+
+    seconds: float
+    bytes: int
+    files: int
+    share: float = 0.01
+
+
+@frozen
+class Spent:
+    """Of a budget."""
+
+    seconds: float = 0.0
+    bytes: int = 0
+    files: int = 0
+
+
+class Unknown(Enum):
+    """What is not known of a system at which one only looks."""
+
+    NODES = "nodes"
+    RANKS = "ranks"
+
+
+@frozen
+class Ground:
+    """What is known before the first probe. `free_bytes` None: not known; `obstacle`: why nothing
+    can be probed here; `unknown`: what of the identity is a guess."""
+
+    identity: Identity
+    free_bytes: int | None
+    quota: QuotaLeft | None = None
+    obstacle: str = ""
+    remarks: tuple[str, ...] = ()
+    """What is to be told of all probes, with what they found."""
+    unknown: frozenset[Unknown] = frozenset()
+    placeable: int = 0
+    """Targets on each of which files can be placed."""
+    spent: Spent = Spent()
+    """To find out all that."""
+
+
+class System(Protocol):
+    """A file system that can be probed."""
+
+    def ground(self) -> Ground:
+        """Where and what it is."""
+
+    def measure(self, ask: Ask, number: int, *, seconds_max: float) -> tuple[Sample, float]:
+        """Does it, and says how many seconds that took. Leaves no files."""
+
+    def target_rates(self, *, bytes_max: int, seconds_max: float) -> Mapping[int, Sequence[float]]:
+        """Rates of single files on each target, of which it makes TARGET_FILES; empty where files
+        cannot be placed."""
+
+
+class Journal(Protocol):
+    """What was measured, kept while it goes on."""
+
+    def past(self) -> Sequence[tuple[Sample, float]]:
+        """What an earlier run, that was ended, has measured with the same plan."""
+
+    def begin(self, plan: ProbePlan) -> None:
+        """JournalError: it belongs to another plan."""
+
+    def asked(self, number: int, ask: Ask) -> None:
+        """Before a probe."""
+
+    def answered(self, number: int, sample: Sample, seconds: float) -> None:
+        """After it."""
+
+
+@frozen
+class ProbeRequest:
+    """What the user asked for. `probe_bytes`: of one probe, where an earlier run has decided that
+    (the free space may be another now)."""
+
+    level: str
+    budget: Budget
+    seed: int
+    direction: Direction = Direction.WRITE
+    process_bytes_max: int = 1024 * MIB
+    probe_bytes: int | None = None
+
+
+@frozen
+class Estimate:
+    """At most."""
+
+    probes: int
+    seconds: float
+    bytes: int
+    files: int
+    limit: str
+    """What bounds the bytes, in words."""
+
+
+@frozen
+class ProbePlan:
+    """What will be probed."""
+
+    request: ProbeRequest
+    ground: Ground
+    space: Space
+    control: Point
+    priors: tuple[Point, ...]
+    estimate: Estimate
+    targets: Spent
+    """What is put aside to look at the targets one by one; nothing: they are not looked at."""
+
+
+def plan_probe(request: ProbeRequest, system: System) -> ProbePlan:
+    """ProbeError: it cannot be probed here, or not within the budget. Nothing was written."""
+    ground = system.ground()
+    if ground.obstacle:
+        raise ProbeError(ground.obstacle)
+    identity = ground.identity
+    probes = PROBES[request.level]
+    limit = _limit(request.budget, ground)
+    allowed = limit.bytes - ground.spent.bytes
+    targets = _for_targets(request.budget, ground, allowed, probes)
+    of_one = request.probe_bytes or (allowed - targets.bytes) // probes // MIB * MIB
+    if of_one < MIB:
+        raise ProbeError(
+            f"the budget is too small ({human_bytes(max(0, allowed))} for {probes} probes, and one "
+            f"needs 1 MiB or more; the limit is {limit.name}). {limit.way}"
+        )
+    space = usual_space(
+        nodes=identity.nodes,
+        ranks_per_node=identity.ranks_per_node,
+        targets=identity.targets,
+        bytes_max=of_one,
+        process_bytes_max=request.process_bytes_max,
+        processes_max=max(1, of_one // MIB),
+    )
+    aside = ground.spent.files + targets.files
+    if request.budget.files - aside < probes * space.levels["processes"][-1]:
+        space = replace(space, sharing=(True,))
+    control = _control(identity, space)
+    files = aside + probes * (space.levels["processes"][-1] if False in space.sharing else 1)
+    if Unknown.RANKS in ground.unknown:
+        files = request.budget.files
+    if files > request.budget.files:
+        raise ProbeError(
+            f"the budget is too small ({counted(request.budget.files, 'file')}, and "
+            f"{counted(probes, 'probe')} make one each, "
+            f"the trial of the launcher {ground.spent.files}). Raise --files."
+        )
+    seconds = min(request.budget.seconds, probes * PROBE_SECONDS + targets.seconds)
+    written = probes * of_one + targets.bytes + ground.spent.bytes
+    return ProbePlan(
+        request=request,
+        ground=ground,
+        space=space,
+        control=control,
+        priors=(_prior(identity, space),),
+        estimate=Estimate(
+            probes=probes, seconds=seconds, bytes=written, files=files, limit=limit.name
+        ),
+        targets=targets,
+    )
+
+
+@frozen
+class _Limit:
+    """Of the bytes; `way`: what to do where it is too small."""
+
+    bytes: int
+    name: str
+    way: str
+
+
+def _limit(budget: Budget, ground: Ground) -> _Limit:
+    """The tightest of them."""
+    level = "or choose --level quick."
+    limits = [_Limit(bytes=budget.bytes, name="--bytes", way=f"Raise --bytes, {level}")]
+    spaces = []
+    if ground.free_bytes is not None:
+        spaces.append((ground.free_bytes, "free space"))
+    if ground.quota is not None:
+        spaces.append((ground.quota.bytes, f"what is left of {ground.quota.of}"))
+    for count, what in spaces:
+        name = f"--share, {100 * budget.share:g}% of {what} ({human_bytes(count)})"
+        way = f"Raise --share, make room, {level}"
+        limits.append(_Limit(bytes=int(count * budget.share), name=name, way=way))
+    return min(limits, key=lambda one: one.bytes)
+
+
+def _for_targets(budget: Budget, ground: Ground, allowed: int, probes: int) -> Spent:
+    """Nothing, where there are too few files for them beside those of the probes."""
+    files = ground.placeable * TARGET_FILES
+    if not files or ground.spent.files + files + probes > budget.files:
+        return Spent()
+    return Spent(
+        seconds=budget.seconds * _TARGETS_SHARE[0],
+        bytes=int(allowed * _TARGETS_SHARE[1]),
+        files=files,
+    )
+
+
+def _control(identity: Identity, space: Space) -> Point:
+    """What happens where nobody thinks about it: all ranks, the default layout, calls of 1 MiB.
+    It is probed often: of very many ranks only some take part."""
+    ranks = min(space.levels["processes"][-1], _CONTROL_PROCESSES_MAX)
+    return space.nearest(
+        Point(
+            processes=ranks,
+            per_node=min(identity.ranks_per_node, ranks),
+            stripe_count=identity.stripe_count,
+            stripe_bytes=identity.stripe_bytes,
+            transfer_bytes=_TRANSFER_USUAL,
+            process_bytes=max(MIB, space.bytes_max // ranks),
+        )
+    )
+
+
+def _prior(identity: Identity, space: Space) -> Point:
+    """The configuration study's: 8 processes a node, 16 a stripe, no more than 1000."""
+    targets = identity.targets
+    stripes = min(16, targets)
+    per_node = min(8, identity.ranks_per_node)
+    processes = max(1, min(identity.nodes * per_node, 16 * stripes, 1000))
+    return space.nearest(
+        Point(
+            processes=processes,
+            per_node=min(per_node, processes),
+            stripe_count=stripes,
+            stripe_bytes=MIB,
+            transfer_bytes=4 * MIB,
+            process_bytes=max(MIB, space.bytes_max // processes),
+        )
+    )
+
+
+def carry_out_probe(
+    plan: ProbePlan,
+    system: System,
+    journal: Journal,
+    *,
+    told: Callable[[int, Sample], None],
+) -> Portrait:
+    """Asks and measures until the search has what it wants, or the budget is used up.
+    ProbeError: too little could be measured."""
+    from forebay_tuning.probe.model.search import (
+        conclude,  # imports numpy: only probing waits for it
+    )
+
+    journal.begin(plan)
+    taken = _converse(plan, system, journal, told)
+    request = plan.request
+    choices: dict[Direction, Choice] = {}
+    for direction in Direction:
+        choice = conclude(
+            taken, plan.space, control=plan.control, direction=direction, seed=request.seed
+        )
+        if choice is not None:
+            choices[direction] = choice
+    if not choices:
+        raise ProbeError(_too_little(taken, plan))
+    rates: Mapping[int, Sequence[float]] = {}
+    if plan.targets.files:
+        rates = system.target_rates(bytes_max=plan.targets.bytes, seconds_max=plan.targets.seconds)
+    sick = sick_targets(rates)
+    cached = sum(one.cached for one in taken)
+    discarded = sum(bool(one.discarded) for one in taken)
+    return Portrait(
+        identity=plan.ground.identity,
+        space=plan.space,
+        control=plan.control,
+        choices=choices,
+        samples=tuple(taken),
+        sick=sick,
+        findings=(
+            *findings_of(choices, cached, sick, discarded),
+            *(() if plan.targets.files or not plan.ground.placeable else (_NOT_LOOKED_AT,)),
+            *plan.ground.remarks,
+        ),
+    )
+
+
+def _converse(
+    plan: ProbePlan, system: System, journal: Journal, told: Callable[[int, Sample], None]
+) -> list[Sample]:
+    from forebay_tuning.probe.model.search import search
+
+    request = plan.request
+    whole = request.budget.seconds
+    budget = whole * (1 - _THINKING_SHARE) - plan.targets.seconds - plan.ground.spent.seconds
+    each = budget / plan.estimate.probes * _PROBE_FACTOR
+    past = list(journal.past())
+    conversation = search(
+        plan.space,
+        control=plan.control,
+        priors=plan.priors,
+        probes=plan.estimate.probes,
+        direction=request.direction,
+        seed=request.seed,
+    )
+    taken: list[Sample] = []
+    spans: list[float] = []
+    used, failures = 0.0, 0
+    try:
+        ask = next(conversation)
+        usual = 0.0
+        while used + usual < budget:
+            number = len(taken)
+            if number < len(past):
+                sample, seconds = past[number]
+            else:
+                journal.asked(number, ask)
+                sample, seconds = system.measure(ask, number, seconds_max=min(each, budget - used))
+                journal.answered(number, sample, seconds)
+            used += seconds
+            spans.append(seconds)
+            usual = median(spans)
+            taken.append(sample)
+            told(number, sample)
+            failures = failures + 1 if sample.discarded else 0
+            if failures >= _FAILURES_MAX:
+                raise ProbeError(_too_little(taken, plan))
+            ask = conversation.send(sample)
+    except StopIteration:
+        pass
+    return taken
+
+
+def _too_little(taken: Sequence[Sample], plan: ProbePlan) -> str:
+    why = next((one.discarded for one in reversed(taken) if one.discarded), "the budget was over")
+    if any(text in why for text in _NO_ROOM):
+        way = (
+            f"Make room (a probe writes up to {human_bytes(plan.space.bytes_max)}), or say --clean "
+            "and probe with less --bytes"
+        )
+    else:
+        way = "Mend that, or allow more by --seconds"
+    return (
+        f"cannot draw a portrait (of {len(taken)} probes too few count; the last trouble: {why}). "
+        f"{way}; --resume goes on with what was measured."
+    )

@@ -1,0 +1,65 @@
+"""What the two systems behind the prober's port whose seconds are virtual have in common: formulas
+(`modelled_system`) and the simulator (`simulated_system`)."""
+
+from __future__ import annotations
+
+from forebay.common.model.frozen import frozen
+from forebay_tuning.model.modelled import Platform
+from forebay_tuning.model.portrait import Identity
+from forebay_tuning.model.sample import Sample
+from forebay_tuning.probe.use_case.probe import PASSAGES
+
+START_SECONDS = 1.0
+"""Of a probe, before it opens anything."""
+FILES_PLACED = 3
+"""On each target, to find those that are sick."""
+
+
+@frozen
+class Drawn:
+    """By whom, when and how a platform's portrait is drawn."""
+
+    seed: int
+    forebay: str = ""
+    date: str = ""
+    level: str = ""
+    stripe_count: int = 1
+
+
+def identity_of(platform: Platform, drawn: Drawn, *, client: str) -> Identity:
+    """The platform, as if it were mounted."""
+    return Identity(
+        name=platform.name,
+        directory=f"platform {platform.name}",
+        file_system="lustre" if platform.targets > 1 else "none",
+        mount_point="",
+        host="",
+        client=client,
+        forebay=drawn.forebay,
+        date=drawn.date,
+        level=drawn.level,
+        seed=drawn.seed,
+        nodes=platform.nodes,
+        ranks_per_node=platform.ranks_per_node,
+        targets=platform.targets,
+        stripe_count=drawn.stripe_count,
+        stripe_bytes=platform.stripe_bytes,
+        is_modelled=True,
+        targets_source="the platform's file",
+    )
+
+
+def in_time(sample: Sample, *, seconds_max: float) -> tuple[Sample, float]:
+    """The sample with the seconds that it took; discarded if they are more than `seconds_max`. A
+    passage that would move its bytes for too long is cut short, as a real one is."""
+    seconds = START_SECONDS + sum(
+        one.seconds_open
+        + min(sample.ask.point.bytes / one.rate, seconds_max / PASSAGES)
+        + one.seconds_close
+        for one in (sample.write, sample.read)
+        if one is not None
+    )
+    if seconds > seconds_max:
+        why = f"it took longer than {seconds_max:.0f} s"
+        return Sample(ask=sample.ask, discarded=why), seconds_max
+    return sample, seconds

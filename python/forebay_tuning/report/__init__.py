@@ -1,0 +1,1 @@
+"""`forebay report`: what a program's I/O was."""

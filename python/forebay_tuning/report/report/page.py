@@ -1,0 +1,58 @@
+"""The HTML page of a report: the list, time lines, sizes, who waited, targets."""
+
+from pathlib import Path
+
+from forebay.bench.report.page import DrawnPages, write_page
+from forebay.common.model.units import human_bytes, human_seconds
+from forebay.common.report.page_template import filled
+from forebay_tuning.report.model.diagnosis import Diagnosis
+
+_TEMPLATE = Path(__file__).with_name("page.html.j2")
+_FILES_SHOWN = 40
+
+
+class ReportPages(DrawnPages):
+    """Pages of reports."""
+
+    def write(self, diagnosis: Diagnosis, path: Path) -> None:
+        """One self-contained page."""
+        write_page(render(diagnosis), path)
+
+
+def render(diagnosis: Diagnosis) -> str:
+    """The page as text."""
+    from forebay_tuning.report.report.pictures import PICTURES
+
+    program = diagnosis.program
+    pictures = [
+        {"title": title, "caption": caption, "svg": svg}
+        for title, caption, draw in PICTURES
+        if (svg := draw(diagnosis))
+    ]
+    shown = sorted(program.files, key=lambda one: -one.seconds)[:_FILES_SHOWN]
+    rows = [
+        (
+            one.path,
+            str(one.ranks),
+            human_bytes(one.write.bytes),
+            human_bytes(one.read.bytes),
+            human_bytes(one.write.usual_transfer or one.read.usual_transfer),
+            human_seconds((one.write.seconds + one.read.seconds) / one.ranks),
+            human_seconds(one.seconds_meta / one.ranks),
+            "?" if one.stripe_count is None else str(one.stripe_count),
+        )
+        for one in shown
+    ]
+    troubles = [
+        (one.title, one.detail, one.action, human_seconds(one.seconds))
+        for one in diagnosis.troubles
+    ]
+    return filled(
+        _TEMPLATE,
+        diagnosis=diagnosis,
+        pictures=pictures,
+        rows=rows,
+        troubles=troubles,
+        seconds=human_seconds(program.seconds),
+        left=max(0, program.file_count - sum(one.files for one in shown)),
+    )

@@ -1,0 +1,46 @@
+"""Use case: what is known of a program, from a Darshan log or a Forebay record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol
+
+from forebay.common.model.errors import EvidenceError
+from forebay.common.model.frozen import frozen
+from forebay.ports import Records
+from forebay_tuning.model.program_io import ProgramIo
+from forebay_tuning.report.model.diagnosis import Diagnosis, diagnose, with_sick
+from forebay_tuning.report.model.from_record import program_of, sick_in
+
+
+class Logs(Protocol):
+    """Logs of other tools."""
+
+    def read(self, path: Path) -> ProgramIo:
+        """EvidenceError: it cannot be read; SetupError: what reads it is missing."""
+
+
+@frozen
+class Sources:
+    """Where evidence is read from."""
+
+    logs: Logs
+    records: Records
+
+
+def diagnose_file(path: Path, sources: Sources) -> Diagnosis:
+    """A Darshan log by its name, else a record."""
+    if _is_log(path):
+        return diagnose(sources.logs.read(path))
+    record = sources.records.read(path, offset=0)
+    if not record.files and record.damaged_lines:
+        raise EvidenceError(
+            f"{path} is neither a Darshan log nor a record (line {record.damaged_lines[0]} is no "
+            "record's line). Give a file of `forebay run --record`, or a .darshan."
+        )
+    program = program_of(record, source=f"record {path}")
+    return with_sick(diagnose(program), sick_in(record))
+
+
+def _is_log(path: Path) -> bool:
+    return path.suffix == ".darshan" or path.name.endswith((".darshan.gz", ".darshan_partial"))

@@ -1,0 +1,1 @@
+"""`forebay verify`: whether advice helps."""

@@ -1,0 +1,251 @@
+"""`forebay verify`: parse → run pairs → render."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from time import monotonic
+from typing import Annotated, Any
+
+import typer
+
+from forebay.bench.model.command_line import fraction
+from forebay.bench.model.comparison import MARGIN
+from forebay.common.model.errors import UsageError
+from forebay.common.model.printable import printable_lines
+from forebay.common.options import OutputFolder, option
+from forebay.common.report.output import Format, FormatOption, json_pretty, plain
+from forebay.ports import World
+from forebay.simulate.files import NativeSimulator
+from forebay.world import real_world
+from forebay_tuning.advise.files.advice_file import read_advice
+from forebay_tuning.apply.command import AdviceFile, directory_of, effect_text
+from forebay_tuning.apply.files import RealFolders
+from forebay_tuning.apply.use_case import PLACE, chosen, measured_in
+from forebay_tuning.model.simulated import changed_by
+from forebay_tuning.probe.files.platform_file import read_platform
+from forebay_tuning.probe.use_case.simulated_system import Simulated, SimulatedSystem
+from forebay_tuning.verify.model import Verdict, Verification
+from forebay_tuning.verify.use_case.verify_advice import Verified, VerifyRequest, verify_advice
+from forebay_tuning.verify.use_case.verify_simulated import verify_simulated
+
+HELP = """Prove that advice helps, or find that it does not.
+
+The program runs in pairs, as it is and with the advice, in random order within each pair, inside
+one allocation. After 6, 8, 12, 16 and 20 pairs it is looked whether enough is known; the level of
+5 % is dealt out over the looks, so that looking often does not make false claims.
+
+\b
+  forebay verify advice.json -- srun -n 64 ./program -o {out}/result.nc
+  forebay verify advice.json --rate '^write +([0-9.]+)' -- \\
+      mpiexec -n 4 forebay-ior -w -t 1m -b 64m -o {out}/f
+
+{out} stands for a directory that is made for each run and removed after it. Without it the program
+writes where it always does, in --output-dir: files that a run has made there are removed after it,
+since an old file keeps its layout.
+
+\b
+  forebay verify advice.json --simulate lustre-96-ost
+
+That runs the pairs on a simulated machine, whose seconds are virtual: a model, and no proof. Words
+behind --, as nodes=4, change it as those of `forebay probe --simulate` do.
+
+\b
+Verdicts on the advice:
+  improved      certainly faster: its layout stays on the output directory
+  worse         certainly slower, or slow runs have become slower: rolled back
+  equivalent    the difference is certainly below the margin: rolled back
+  inconclusive  neither is certain after all pairs: rolled back
+
+\b
+Exit status:
+  0  improved, or equivalent
+  1  the advice cannot be read, or it is to keep everything
+  2  wrong option
+  3  worse
+  4  inconclusive
+  else that of a run that failed
+"""
+Words = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="-- COMMAND...", help="The program with its launcher."),
+]
+_STATUS = {
+    Verdict.IMPROVED: 0,
+    Verdict.EQUIVALENT: 0,
+    Verdict.WORSE: 3,
+    Verdict.INCONCLUSIVE: 4,
+}
+
+
+def verify(
+    advice: AdviceFile,
+    command: Words = None,
+    directory: OutputFolder = None,
+    simulate: Annotated[
+        str | None, option("--simulate", "PLATFORM", "A simulated machine; no COMMAND.")
+    ] = None,
+    drift: Annotated[str, option("--drift", "P", "Of the simulated machine.")] = "10%",
+    pairs: Annotated[int, option("--pairs", "N", "At most.")] = 20,
+    margin: Annotated[
+        str, option("--margin", "P", "Differences below it do not matter.")
+    ] = f"{MARGIN:.0%}",
+    seed: Annotated[int, option("--seed", None, "Of the order.", min=0)] = 1,
+    rate: Annotated[
+        str | None, option("--rate", "REGEX", "A rate in its output, instead of seconds.")
+    ] = None,
+    time: Annotated[
+        str | None, option("--time", "REGEX", "A time in its output, likewise.")
+    ] = None,
+    run_time: Annotated[
+        int, option("--run-time", "SECONDS", "A run may take so long.", min=1)
+    ] = 3600,
+    form: FormatOption = Format.TEXT,
+) -> None:
+    """Runs the pairs and ends with the verdict's status."""
+    if rate is not None and time is not None:
+        raise UsageError("--rate and --time exclude each other (both say what counts). Use one.")
+    found = read_advice(advice)
+    one = chosen(found)
+    if one.keeps:
+        print(
+            "forebay: there is nothing to verify (the advice is to keep everything).",
+            file=sys.stderr,
+        )
+        raise typer.Exit(1)
+    words = tuple(command or ())
+    share = fraction("--margin", margin)
+
+    def told(number: int, so_far: Verification) -> None:
+        print(f"pair {number} of {pairs}: × {so_far.ratio.estimate:.3f}", file=sys.stderr)
+
+    if simulate is not None:
+        system = _simulated(simulate, words, fraction("--drift", drift), seed)
+        done = verify_simulated(found, system, pairs_max=pairs, margin=share, seed=seed, told=told)
+        words = (PLACE,)  # nothing of this machine was changed
+    else:
+        if not words:
+            raise UsageError(
+                "there is no program to run. Write `forebay verify ADVICE -- mpiexec -n 4 "
+                "./program`."
+            )
+        world = real_world()
+        request = VerifyRequest(
+            advice=found,
+            command=words,
+            directory=directory_of(one, directory),
+            pairs_max=pairs,
+            margin=share,
+            seed=seed,
+        )
+        timed = Timer(world, rate, time, run_time)
+        done = verify_advice(request, world, RealFolders(), timed=timed, told=told)
+    if form is Format.JSON:
+        print(json_pretty(as_json(done)))
+    else:
+        print(printable_lines(as_text(done, words)))
+    if done.trouble:
+        print(f"forebay: {printable_lines(done.trouble)}", file=sys.stderr)
+    raise typer.Exit(status_of(done))
+
+
+def _simulated(name: str, words: tuple[str, ...], drift: float, seed: int) -> SimulatedSystem:
+    native = NativeSimulator()
+    platform = read_platform(Path(native.platform(name)))
+    native.program()
+    weather = (f"drift={drift}", f"noise={drift / 5}", f"stragglers={drift / 100}")
+    what = Simulated(
+        name=name, platform=changed_by(platform, words), words=(*weather, *words), seed=seed
+    )
+    return SimulatedSystem(what, native)
+
+
+class Timer:
+    """The port Timed: seconds of the whole run, or what it printed."""
+
+    def __init__(self, world: World, rate: str | None, time: str | None, seconds_max: int) -> None:
+        self._world = world
+        self._rate = rate
+        self._time = time
+        self._seconds_max = seconds_max
+
+    def __call__(self, words: Sequence[str], environment: Mapping[str, str]) -> tuple[int, float]:
+        """Runs the words."""
+        pattern = self._rate or self._time
+        start = monotonic()
+        ended = self._world.processes.capture(
+            words, environment=environment, seconds_max=self._seconds_max
+        )
+        seconds = monotonic() - start
+        if ended.status is None:
+            raise UsageError(
+                f"a run is not done after {self._seconds_max} s. Allow more by --run-time."
+            )
+        if pattern is None:
+            print(ended.output, ended.errors, sep="", end="", file=sys.stderr)
+        elif ended.status != 0:
+            print((ended.errors or ended.output)[-1500:], file=sys.stderr)
+        if ended.status != 0:
+            return ended.status, 0.0
+        if pattern is None:
+            return 0, seconds
+        number = measured_in(ended.output, pattern)
+        return 0, number if self._time else 1 / number
+
+
+def status_of(done: Verified) -> int:
+    """The exit status."""
+    found = done.verification
+    if found is None:
+        return 1
+    return _STATUS[found.verdict]
+
+
+def as_text(done: Verified, command: Sequence[str]) -> str:
+    """For people."""
+    found = done.verification
+    if found is None:
+        return "nothing is known"
+    of_what = ", but not all of the advice was seen to take effect" if done.missing else ""
+    lines = [
+        f"{found.verdict}{of_what}: × {found.ratio.estimate:.3f} as fast with the advice "
+        f"({found.ratio.interval}, {found.level:.1%} sure; {found.pairs} pairs)",
+        f"  tail: {_tail(found)}",
+        *(f"  {effect_text(one)}" for one in done.missing),
+    ]
+    if not done.undone and any(one.name == "layout" for one in done.missing):
+        lines.append("  what took effect of the layout stays on the output directory")
+    elif not done.undone:
+        lines.append("  the layout stays on the output directory")
+    elif PLACE in " ".join(command):
+        lines.append("  nothing was changed for good; `forebay apply` applies it")
+    else:
+        lines.append("  rolled back: all is as it was before")
+    return "\n".join(lines)
+
+
+def _tail(found: Verification) -> str:
+    tail = found.tail
+    text = f"the slowest advised run took {tail.ratio:.2f} × as long as the slowest default run"
+    return f"{text}: slow runs have become slower" if tail.is_worse else text
+
+
+def as_json(done: Verified) -> Any:
+    """The schema forebay.verify/1."""
+    return {
+        "schema": "forebay.verify/1",
+        "undone": done.undone,
+        "trouble": done.trouble,
+        "all_took_effect": not done.missing,
+        "missing": plain(done.missing),
+        "firsts": [one.value for one in done.firsts],
+        **({} if done.verification is None else plain(done.verification)),
+    }
+
+
+def attach(app: typer.Typer) -> None:
+    """Puts `verify` into the command."""
+    app.command(
+        "verify",
+        help=HELP,
+        short_help="Prove that advice helps, by pairs of runs.",
+    )(verify)

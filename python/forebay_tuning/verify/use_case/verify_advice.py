@@ -1,0 +1,198 @@
+"""Use case: prove that advice helps, or that it does not: pairs of runs inside one allocation, with
+it and without, in random order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from forebay.bench.model.comparison import Side
+from forebay.common.model.errors import BenchError, ForebayError
+from forebay.common.model.frozen import frozen
+from forebay.common.model.record import summarise
+from forebay.layout.model import Layout
+from forebay.ports import World
+from forebay_tuning.advise.model.advice import Advice
+from forebay_tuning.apply.use_case import (
+    PLACE,
+    Effect,
+    Folders,
+    advised_plan,
+    chosen,
+    effects_of_settings,
+    placed,
+    restore_layout,
+    set_layout,
+)
+from forebay_tuning.verify.model import (
+    Verdict,
+    Verification,
+    is_look,
+    look,
+    order,
+)
+
+
+class Timed(Protocol):
+    """Runs a program and says how long what counts took."""
+
+    def __call__(self, words: Sequence[str], environment: Mapping[str, str]) -> tuple[int, float]:
+        """Status, and seconds (or what stands for them: less is better)."""
+
+
+@frozen
+class VerifyRequest:
+    """`pairs_max`: after so many it ends in any case."""
+
+    advice: tuple[Advice, ...]
+    command: tuple[str, ...]
+    directory: Path
+    pairs_max: int
+    margin: float
+    seed: int
+
+
+@frozen
+class Verified:
+    """What came of it. `undone`: the layout is as it was before; `trouble`: why there are not more
+    pairs, or why it could not be undone; `missing`: what of the advice was seen not to take effect
+    in an advised run, so that the verdict is not on all of it."""
+
+    verification: Verification | None
+    firsts: tuple[Side, ...]
+    undone: bool
+    trouble: str = ""
+    missing: tuple[Effect, ...] = ()
+
+
+def verify_advice(
+    request: VerifyRequest,
+    world: World,
+    folders: Folders,
+    *,
+    timed: Timed,
+    told: Callable[[int, Verification], None],
+) -> Verified:
+    """UsageError: it cannot be verified; BenchError: a run of the first pair failed."""
+    one = chosen(request.advice)
+    default: list[float] = []
+    advised: list[float] = []
+    firsts: list[Side] = []
+    trouble = ""
+    verification: Verification | None = None
+    folders.make(request.directory)
+    before: Layout | None = None
+    effects: list[Effect] = []
+    try:
+        for first, second in order(request.pairs_max, request.seed):
+            pair: dict[Side, float] = {}
+            for side in (first, second):
+                seconds, layout, seen = _run(side, one, request, world, folders, timed)
+                before = before or layout
+                effects += seen
+                pair[side] = seconds
+            firsts.append(first)
+            default.append(pair[Side.A])
+            advised.append(pair[Side.B])
+            verification = look(default, advised, margin=request.margin)
+            told(len(default), verification)
+            if is_look(len(default), request.pairs_max) and (
+                verification.verdict is not Verdict.INCONCLUSIVE
+            ):
+                break
+    except ForebayError as error:
+        if verification is None:
+            restore_layout(before, request.directory, world)
+            raise
+        trouble = str(error)
+    missing = tuple(dict.fromkeys(one for one in effects if not one.took))
+    keeps = verification is not None and verification.verdict is Verdict.IMPROVED
+    undone = not keeps or PLACE in " ".join(request.command)
+    if undone:
+        trouble = trouble or restore_layout(before, request.directory, world)
+    else:
+        _, last = set_layout(one, request.directory, world)
+        trouble = trouble or next((e.reason for e in last if not e.took), "")
+    return Verified(
+        verification=verification,
+        firsts=tuple(firsts),
+        undone=undone,
+        trouble=trouble,
+        missing=missing,
+    )
+
+
+def _run(
+    side: Side,
+    advice: Advice,
+    request: VerifyRequest,
+    world: World,
+    folders: Folders,
+    timed: Timed,
+) -> tuple[float, Layout | None, list[Effect]]:
+    """One run in a fresh directory, if the program is told where to write; else in its own, from
+    which the files that it made are removed again: an old file keeps its layout."""
+    fresh = PLACE in " ".join(request.command)
+    where = request.directory / "forebay-verify" if fresh else request.directory
+    if fresh:
+        folders.remove(where)
+    folders.make(where)
+    present = folders.names(where)
+    before: Layout | None = None
+    effects: list[Effect] = []
+    try:
+        if side is Side.B:
+            before, effects = set_layout(advice, where, world)
+            seconds, seen = _advised(advice, request, where, world, folders, timed)
+            effects += seen
+        else:
+            seconds = _plain(request, where, world, timed)
+    finally:
+        if fresh:
+            folders.remove(where)
+        else:
+            for path in folders.names(where) - present:
+                folders.remove(path)
+            if side is Side.B:
+                restore_layout(before, where, world)
+    return seconds, None if fresh else before, effects
+
+
+def _plain(request: VerifyRequest, where: Path, world: World, timed: Timed) -> float:
+    status, seconds = timed(placed(request.command, where), world.environment)
+    _check(status, Side.A)
+    return seconds
+
+
+def _advised(
+    advice: Advice,
+    request: VerifyRequest,
+    where: Path,
+    world: World,
+    folders: Folders,
+    timed: Timed,
+) -> tuple[float, list[Effect]]:
+    if not advice.workload.collective:
+        words, environment = placed(request.command, where), world.environment
+        status, seconds = timed(words, environment)
+        _check(status, Side.B)
+        return seconds, []
+    with advised_plan(advice, request.command, where, world, folders) as (plan, _):
+        try:
+            status, seconds = timed(plan.words, plan.environment)
+            _check(status, Side.B)
+            files = summarise(world.records.read(plan.record, offset=0).files)
+        finally:
+            world.records.remove(plan.record)
+    return seconds, effects_of_settings(advice, files, "the run left no record")
+
+
+def _check(status: int, side: Side) -> None:
+    if status != 0:
+        what = "the default" if side is Side.A else "the advised settings"
+        raise BenchError(
+            f"a run with {what} failed with status {status} (a failed run says nothing about "
+            "speed). Run the program alone first.",
+            exit_code=status,
+        )
