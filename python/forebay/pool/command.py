@@ -14,7 +14,7 @@ import typer
 from forebay.common.model.errors import PoolError
 from forebay.common.model.printable import printable, printable_name, shell_words
 from forebay.common.model.units import human_bytes, human_seconds
-from forebay.common.options import SettingsFile, named_path, option, overrides_of
+from forebay.common.options import SettingsFile, named_path, option
 from forebay.common.report.output import Format, FormatOption, json_line, json_pretty, plain
 from forebay.pool.files.rescue_files import RescueFiles
 from forebay.pool.model.pool import EX_IOERR, SOCKET_VARIABLE, PoolStatus
@@ -44,6 +44,7 @@ from forebay.pool.use_case.manage import (
 )
 from forebay.pool.use_case.ports import PoolSession
 from forebay.pool.use_case.rescue import RescueRequest, rescue
+from forebay.settings.model import overrides_of
 from forebay.world import real_world
 
 _WATCH_SECONDS = 1.0

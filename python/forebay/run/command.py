@@ -8,11 +8,12 @@ from typing import Annotated
 import typer
 
 from forebay.common.model.printable import printable, printable_name
-from forebay.common.options import named_path, option, overrides_of
+from forebay.common.options import named_path, option
 from forebay.common.report.output import Format, FormatOption, json_line
 from forebay.pool.use_case.ports import Progress
 from forebay.run.report import as_json, as_text
 from forebay.run.use_case.run_program import RunPlan, RunReport, RunRequest, carry_out, plan_run
+from forebay.settings.model import overrides_of
 from forebay.world import real_world
 
 HELP = """Run a program through Forebay, then say what happened to each file.

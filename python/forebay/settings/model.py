@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from forebay.common.model.errors import SettingsError
+from forebay.common.model.errors import SettingsError, UsageError
 from forebay.common.model.frozen import frozen
 from forebay.common.model.units import exact_bytes, parse_bytes
 
@@ -139,6 +139,20 @@ class Override:
     name: str
     text: str
     line: int | None = None
+
+
+def overrides_of(assignments: Sequence[str] | None) -> tuple[Override, ...]:
+    """The words of --set. UsageError: one is not KEY=VALUE."""
+    return tuple(_override(text) for text in assignments or ())
+
+
+def _override(text: str) -> Override:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise UsageError(
+            f'cannot use --set "{text}" (it is not KEY=VALUE). Write --set cb_nodes=2.'
+        )
+    return Override(name.strip(), value)
 
 
 @frozen

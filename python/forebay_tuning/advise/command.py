@@ -21,11 +21,10 @@ from forebay.common.report.output import Format, FormatOption, json_pretty
 from forebay_tuning.advise.files.advice_file import advice_document, write_advice
 from forebay_tuning.advise.files.rules_file import read_rules
 from forebay_tuning.advise.model.advice import Advice, Lever, Question, advise
-from forebay_tuning.advise.model.ready import HINTS_NAME, SETTINGS_NAME, Ready, ready
+from forebay_tuning.advise.model.ready import HINTS_NAME, SETTINGS_NAME, Ready, chosen, ready
 from forebay_tuning.advise.model.rules import USUAL, Rule
 from forebay_tuning.advise.report.page import AdvicePages
 from forebay_tuning.advise.report.text import as_text
-from forebay_tuning.apply.use_case import chosen
 from forebay_tuning.model.evidence import Workload, checked, from_command, size
 from forebay_tuning.model.point import Direction
 from forebay_tuning.model.portrait import Here, Portrait, SickTarget, doubts

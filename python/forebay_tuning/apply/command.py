@@ -13,8 +13,9 @@ from forebay.common.report.output import Format, FormatOption, json_line, plain
 from forebay.world import real_world
 from forebay_tuning.advise.files.advice_file import read_advice
 from forebay_tuning.advise.model.advice import Advice
+from forebay_tuning.advise.model.ready import chosen
 from forebay_tuning.apply.files import RealFolders
-from forebay_tuning.apply.use_case import Applied, ApplyRequest, Effect, apply_advice, chosen
+from forebay_tuning.apply.use_case import Applied, ApplyRequest, Effect, apply_advice
 
 HELP = """Run an unmodified program with what `forebay advise -o` advised, and read back what took
 effect.

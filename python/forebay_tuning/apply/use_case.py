@@ -18,7 +18,7 @@ from forebay.ports import World
 from forebay.run.use_case.run_program import RunPlan, RunReport, RunRequest, carry_out, plan_run
 from forebay.settings.model import Override
 from forebay_tuning.advise.model.advice import Advice
-from forebay_tuning.advise.model.ready import hints_of, settings_of, wanted_layout
+from forebay_tuning.advise.model.ready import chosen, hints_of, settings_of, wanted_layout
 
 PLACE = "{out}"
 """In the program's words: its output directory."""
@@ -75,12 +75,6 @@ class ApplyRequest:
     advice: tuple[Advice, ...]
     command: tuple[str, ...]
     directory: Path
-
-
-def chosen(advice: Sequence[Advice]) -> Advice:
-    """The advice that is applied: the first that changes something, writing before reading, as a
-    layout is for new files; else the first of all."""
-    return next((one for one in advice if not one.keeps), advice[0])
 
 
 def apply_advice(request: ApplyRequest, world: World, folders: Folders) -> Applied:

@@ -18,9 +18,10 @@ from forebay.ports import World
 from forebay.simulate.files import NativeSimulator
 from forebay.world import real_world
 from forebay_tuning.advise.files.advice_file import read_advice
+from forebay_tuning.advise.model.ready import chosen
 from forebay_tuning.apply.command import AdviceFile, directory_of, effect_text
 from forebay_tuning.apply.files import RealFolders
-from forebay_tuning.apply.use_case import PLACE, chosen, measured_in
+from forebay_tuning.apply.use_case import PLACE, measured_in
 from forebay_tuning.model.simulated import changed_by
 from forebay_tuning.probe.files.platform_file import read_platform
 from forebay_tuning.probe.use_case.simulated_system import Simulated, SimulatedSystem

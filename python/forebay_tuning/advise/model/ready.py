@@ -4,6 +4,7 @@ command runs as it is printed."""
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 
 from forebay.common.model.frozen import frozen
 from forebay.common.model.units import MIB, exact_bytes
@@ -40,6 +41,12 @@ def ready(advice: Advice, *, directory: str, command: str, file: str = "") -> Re
         batch=_batch(advice, directory, command),
         proof=_proof(advice, file, directory, command),
     )
+
+
+def chosen(advice: Sequence[Advice]) -> Advice:
+    """The advice that is applied: the first that changes something, writing before reading, as a
+    layout is for new files; else the first of all."""
+    return next((one for one in advice if not one.keeps), advice[0])
 
 
 def settings_of(advice: Advice) -> dict[str, str]:

@@ -14,12 +14,12 @@ from forebay.common.model.record import summarise
 from forebay.layout.model import Layout
 from forebay.ports import World
 from forebay_tuning.advise.model.advice import Advice
+from forebay_tuning.advise.model.ready import chosen
 from forebay_tuning.apply.use_case import (
     PLACE,
     Effect,
     Folders,
     advised_plan,
-    chosen,
     effects_of_settings,
     placed,
     restore_layout,

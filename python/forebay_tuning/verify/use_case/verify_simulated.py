@@ -9,7 +9,7 @@ from forebay.bench.model.comparison import Side
 from forebay.common.model.errors import UsageError
 from forebay.common.model.units import counted
 from forebay_tuning.advise.model.advice import Advice, advised_point
-from forebay_tuning.apply.use_case import chosen
+from forebay_tuning.advise.model.ready import chosen
 from forebay_tuning.model.point import Point
 from forebay_tuning.probe.use_case.simulated_system import SimulatedSystem
 from forebay_tuning.verify.model import Verdict, Verification, is_look, look, order
