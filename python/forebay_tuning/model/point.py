@@ -152,33 +152,6 @@ def usual_space(
     )
 
 
-def neighbours(point: Point, space: Space) -> Iterator[Point]:
-    """Allowed points one level away in one coordinate; more processes on as many nodes count as
-    one, too, and so do larger stripes with calls of their size."""
-    here = coordinates_of(point)
-    steps: list[dict[str, int]] = []
-    for name, value in here.items():
-        levels = space.levels[name]
-        at = levels.index(value) if value in levels else None
-        if at is None:
-            continue
-        steps += [{name: levels[to]} for to in (at - 1, at + 1) if 0 <= to < len(levels)]
-    for first, second in (("processes", "per_node"), ("stripe_bytes", "transfer_bytes")):
-        for one in [step for step in steps if first in step]:
-            up = one[first] > here[first]
-            steps += [
-                {**one, **other}
-                for other in steps
-                if second in other and len(other) == 1 and (other[second] > here[second]) == up
-            ]
-    for step in steps:
-        made = changed(point, step)
-        if space.allows(made):
-            yield made
-    if len(space.sharing) > 1:
-        yield replace(point, shared=not point.shared)
-
-
 def distance(a: Point, b: Point) -> float:
     """Doublings between two points, over all coordinates."""
     there = coordinates_of(b)

@@ -14,7 +14,6 @@ from forebay_tuning.model.response import Response
 from forebay_tuning.model.sample import Choice, Sample
 
 SCHEMA = "forebay.portrait/2"
-OLDER = ("forebay.portrait/1",)
 """Can be read, too: not all of their values have a source."""
 DAYS_FRESH = 90
 

@@ -1,6 +1,6 @@
 """Values from JSON objects: a member for each field of a dataclass, made into the field's type."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache, partial
 from types import NoneType, UnionType
@@ -16,20 +16,19 @@ def decoded(
     line: Mapping[str, Any],
     *,
     names: Mapping[str, str] = _NO_NAMES,
-    later: Collection[str] = (),
     **given: object,
 ) -> _T:
     """A `kind` from the members of `line`; members that it has no field for are passed over.
 
-    `names`: keys of fields that the document calls otherwise. `later`: fields that older documents
-    do not have; their default stands then. `given`: fields that the caller has decoded. Fields may
-    be of `int`, `float`, `str`, `bool` and enums, and optional values, tuples, mappings and
-    dataclasses of these. KeyError, TypeError, ValueError, AttributeError: not such an object.
+    `names`: keys of fields that the document calls otherwise. `given`: fields that the caller has
+    decoded. Fields may be of `int`, `float`, `str`, `bool` and enums, and optional values, tuples,
+    mappings and dataclasses of these. KeyError, TypeError, ValueError, AttributeError: not such an
+    object.
     """
     make: Callable[..., _T] = kind
     for name, convert in _converters(make).items():
         key = names.get(name, name)
-        if name not in given and not (name in later and key not in line):
+        if name not in given:
             given[name] = convert(line[key])
     return make(**given)
 

@@ -43,7 +43,7 @@ def decode_line(text: str) -> JobRecord | FileRecord | None:
         )
     try:
         if line["kind"] == "job":
-            return decoded(JobRecord, line, later={"rank"})
+            return decoded(JobRecord, line)
         return _file(line) if line["kind"] == "file" else None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise RecordError(_undecoded(f"{type(error).__name__}: {error}")) from error
@@ -148,7 +148,6 @@ def _file(line: Mapping[str, Any]) -> FileRecord:
     return decoded(
         FileRecord,
         line,
-        later={"warnings"},
         write=_traffic(line["write"]),
         read=_traffic(line["read"]),
         passed_through=tuple(_passed(note) for note in line["passed_through"]),
@@ -162,7 +161,7 @@ def _file(line: Mapping[str, Any]) -> FileRecord:
 
 
 def _traffic(line: Mapping[str, Any]) -> Traffic:
-    return decoded(Traffic, line, later={"found_requests_in_flight", "lent_bytes"})
+    return decoded(Traffic, line)
 
 
 def _passed(line: Mapping[str, Any]) -> PassedThrough:

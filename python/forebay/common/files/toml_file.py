@@ -1,7 +1,7 @@
 """TOML files that users name."""
 
 import tomllib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -31,14 +31,12 @@ class Kind:
     missing: str
     other: str
     wrong: str
-    older: Collection[str] = ()
-    """Schemas that are read, too."""
 
 
 def read_kind(path: Path, kind: Kind, make: Callable[[Mapping[str, Any]], _Made]) -> _Made:
     """What `make` makes of the file's content; the kind's error where it cannot."""
     document = read_toml(path, kind.error, what=kind.what, remedy=kind.missing)
-    if document.get("schema") not in (kind.schema, *kind.older):
+    if document.get("schema") != kind.schema:
         raise kind.error(
             f"cannot use the {kind.what} {path} (its schema is {document.get('schema')!r}, not "
             f"{kind.schema!r}). {kind.other}"

@@ -12,7 +12,6 @@ from forebay.pool.model.pool import PoolStatus
 
 SCHEMA = "forebay.pool/1"
 READY_SCHEMA = "forebay.pool.ready/1"
-_LATER = ("notes", "host", "memory", "memory_limit_file", "durability_ended")
 
 
 @frozen
@@ -28,7 +27,7 @@ def decode_status(text: str) -> PoolStatus:
     line = _object(text, SCHEMA)
     try:
         clients = tuple(int(one["process"]) for one in line["clients"])
-        return decoded(PoolStatus, line, later=_LATER, clients=clients)
+        return decoded(PoolStatus, line, clients=clients)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise PoolError(_unlike(f"{type(error).__name__}: {error}")) from error
 

@@ -27,7 +27,6 @@ BUFFER_OF_FOREBAY = 4 * MIB
 """`cb_buffer_size`, where nothing is set."""
 K_USUAL = 2
 K_MAX = 16
-STRIPE_COUNTS = (1, 2, 4, 8, 16, 32, 64)
 
 
 class Lever(StrEnum):

@@ -185,7 +185,7 @@ def begun(path: Path) -> Begun:
     try:
         plan = next((line for line in lines[:2] if line["kind"] == "plan"), {})
         line = {"probe_bytes": plan.get("probe_bytes"), **lines[0]}
-        return decoded(Begun, line, later={"results"})
+        return decoded(Begun, line)
     except (IndexError, KeyError, ValueError) as error:
         raise ProbeError(
             f"{path} is no journal of a probing (its first line does not say what was planned). "

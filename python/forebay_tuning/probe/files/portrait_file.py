@@ -11,7 +11,7 @@ from forebay.common.files.safe_files import write_named
 from forebay.common.files.toml_file import Kind, read_kind
 from forebay.common.model.errors import ProbeError
 from forebay_tuning.model.point import COORDINATES, Direction, Point, Space
-from forebay_tuning.model.portrait import OLDER, SCHEMA, Identity, Portrait, SickTarget
+from forebay_tuning.model.portrait import SCHEMA, Identity, Portrait, SickTarget
 from forebay_tuning.model.quantity import parse_quantity, spell_rate, spell_seconds
 from forebay_tuning.model.response import NAMES, Physical, Response, Storm, Surface
 from forebay_tuning.model.sample import Ask, Choice, Passage, Purpose, Sample
@@ -21,7 +21,6 @@ _PLAIN = {"interference_per_stream", "streams_free"}
 _KIND = Kind(
     what="portrait",
     schema=SCHEMA,
-    older=OLDER,
     error=ProbeError,
     missing="Make one by `forebay probe`.",
     other="Use the Forebay that made it, or probe again.",
@@ -220,8 +219,8 @@ def _choice(
         ),
         best=_read_point(table["best"]),
         gain=_bare(table["gain"]),
-        gain_low=_bare(table["gain"] if "gain_low" not in table else table["gain_low"], "low"),
-        gain_high=_bare(table["gain"] if "gain_high" not in table else table["gain_high"], "high"),
+        gain_low=_bare(table["gain"], "low"),
+        gain_high=_bare(table["gain"], "high"),
         noise=_bare(table["noise"]),
         drift=_bare(table["drift"]),
     )
@@ -233,9 +232,9 @@ def _sick(table: Mapping[str, Any]) -> SickTarget:
     )
 
 
-def _bare(entry: object, name: str = "value") -> float:
-    """Of an entry with its source; older portraits have the number itself."""
-    return float(str(entry[name] if isinstance(entry, dict) else entry))
+def _bare(entry: Mapping[str, Any], name: str = "value") -> float:
+    """Of an entry with its source."""
+    return float(entry[name])
 
 
 def _quantity(text: object) -> float:
