@@ -28,7 +28,7 @@ from forebay.common.model.errors import (
 )
 from forebay.pool.files.daemon import started
 from forebay.pool.files.daemon_socket import PoolSocket
-from forebay.pool.files.fleet import _OWN_FOLDER
+from forebay.pool.files.fleet import task_text
 from forebay.pool.files.rescue_files import RescueFiles
 from forebay.pool.model.pool import PoolPlace
 from forebay.settings.files import read_settings_file
@@ -246,8 +246,12 @@ def test_only_the_daemon_that_was_started_is_talked_to(tmp_path: Path) -> None:
 
 
 def guarded(place: Path) -> subprocess.CompletedProcess[str]:
+    """The task of a node, with a daemon that only says who may enter the folder of its socket."""
+    daemon = place.parents[1] / "daemon"
+    daemon.write_text('#!/bin/sh\nstat -c %a "${2%/*}"\n')
+    daemon.chmod(0o755)
     return subprocess.run(
-        ["/bin/sh", "-c", f"{_OWN_FOLDER}\necho told", "forebayd", str(place)],
+        ["/bin/sh", "-c", task_text(), str(daemon), str(place), "2"],
         capture_output=True,
         text=True,
         check=False,
@@ -255,9 +259,10 @@ def guarded(place: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_what_a_job_is_told_goes_through_no_folder_that_was_there_before(tmp_path: Path) -> None:
-    assert guarded(tmp_path / "new/pool").stdout == "told\n"
-    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
-    assert guarded(tmp_path / "new/pool").stdout == "told\n"
+    assert guarded(tmp_path / "new/pool").stdout == "700\n"
+    make_private(tmp_path / "new")
+    (tmp_path / "new/messages").touch()
+    assert guarded(tmp_path / "new/pool").stdout == "700\n"
     (tmp_path / "link").symlink_to("new")
     open_folder(tmp_path / "open", 0o755)
     for name in ("link", "open"):

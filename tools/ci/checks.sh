@@ -25,6 +25,8 @@ done
 
 mapfile -t sources < <(tools/ci/sources.sh)
 count "clang-format" clang-format-19 --dry-run -Werror "${sources[@]}"
+mapfile -t scripts < <(find python -name '*.sh')  # programs that run on users' nodes
+count "shellcheck" shellcheck "${scripts[@]}"
 
 has() { [[ -x .venv/bin/$1 ]]; }
 if has ruff; then

@@ -42,66 +42,13 @@ _BOARD_PREFIX = ".forebay-pool-"
 _START_SECONDS_MAX = 120.0
 _LOOK_SECONDS = 0.1
 _SECRET_BYTES = 32
-# Which of its tasks this is, says the batch system or the launcher.
-_NUMBER = "${SLURM_PROCID:-${PMI_RANK:-${PMIX_RANK:-${OMPI_COMM_WORLD_RANK:-}}}}"
-# On the other nodes somebody may have made a folder of this name before: what the daemons are told
-# goes through it.
-_OWN_FOLDER = """
-mkdir -m 700 "${1%/*}" 2> /dev/null
-case "$(LC_ALL=C stat -c '%a %u %F' "${1%/*}")" in
-*700" $(id -u) directory") ;;
-*) echo "forebayd: cannot listen in ${1%/*} (it is none that you alone can enter)." >&2; exit 1 ;;
-esac
-"""
-# The folder of the socket is removed where it is not ours, which has messages in it. Signals go to
-# the daemon, too, and the shell outlives it.
-_SCRIPT = f"""
-trap : TERM INT HUP USR1
-{_OWN_FOLDER}
-"$0" --socket "$1" --nodes "$2" --node "{_NUMBER}"
-status=$?
-rm -f "$1.lock" "$1.report"
-rmdir "${{1%/*}}" 2> /dev/null
-exit $status
-"""
-# By an MPI's launcher, which passes standard input to its first task (Open MPI 5 loses some of it
-# where it passes it to all). What the daemons are told is in a folder that all nodes have: `peers`
-# for their input, which ends with END; USR1 and TERM for signals, which launchers pass on each in
-# their own way. When whoever started us is gone, so is the input of the first task, which removes
-# the folder then: that ends all. What a daemon says goes into out-N there: Open MPI mixes lines of
-# several tasks. Status 0: for another one, launchers end the other tasks.
-_RELAYED = f"""
-trap : TERM INT HUP USR1
-node={_NUMBER}
-{_OWN_FOLDER}
-rm -f "$1.in"
-mkfifo -m 600 "$1.in" || exit
-exec 3<&0
-leader=
-if [ "$node" = 0 ]; then
-    {{ while read -r _; do :; done; rm -rf "$3"; }} <&3 3<&- > /dev/null 2>&1 &
-    leader=$!
-fi
-"$0" --socket "$1" --nodes "$2" --node "$node" < "$1.in" > "$3/out-$node" 3<&- &
-daemon=$!
-exec 4> "$1.in"
-until [ -e "$3/peers" ] || [ ! -d "$3" ] || [ ! -e "/proc/$daemon/exe" ]; do sleep 0.1; done
-cat "$3/peers" >&4
-told=
-while [ -e "/proc/$daemon/exe" ]; do
-    if [ -e "$3/END" ] || [ ! -d "$3" ]; then exec 4>&-; fi
-    for word in USR1 TERM; do
-        case "$told" in *"$word"*) continue ;; esac
-        if [ -e "$3/$word" ]; then kill -s "$word" "$daemon"; told="$told $word"; fi
-    done
-    sleep 0.2
-done
-wait "$daemon"
-if [ -n "$leader" ]; then kill "$leader" 2> /dev/null; fi
-rm -f "$1.in" "$1.lock" "$1.report"
-rmdir "${{1%/*}}" 2> /dev/null
-exit 0
-"""
+_TASK = Path(__file__).with_name("fleet_task.sh")
+
+
+def task_text() -> str:
+    """The shell program of a node's task: as text, since other nodes need not see our files."""
+    lines = _TASK.read_text(encoding="utf-8").splitlines()
+    return "\n".join(line for line in lines if not line.lstrip().startswith("#"))
 
 
 def starter_of(place: PoolPlace) -> tuple[str, ...]:
@@ -353,7 +300,7 @@ def _said(lines: Iterable[str], schema: str) -> Iterator[dict[str, Any]]:
 def start_fleet(program: Path, place: PoolPlace) -> Fleet:
     """Daemons that drain and end when we do. PoolStartError says what they said."""
     board = _new_board(place.shared) if place.shared else None
-    words = [*starter_of(place), "/bin/sh", "-c", _RELAYED if board else _SCRIPT, str(program)]
+    words = [*starter_of(place), "/bin/sh", "-c", task_text(), str(program)]
     words += [str(place.socket), str(place.nodes), *([str(board)] if board else [])]
     try:
         process = started(words, place, stdin=subprocess.PIPE)
