@@ -1,5 +1,6 @@
 """The `forebay` command: puts the subcommands together and turns errors into exit codes."""
 
+import contextlib
 import gc
 import importlib
 import sys
@@ -10,7 +11,7 @@ from typing import Annotated
 import typer
 
 from forebay import __version__
-from forebay.common.model.errors import ForebayError, UsageError
+from forebay.common.model.errors import ForebayError, SetupError, UsageError
 from forebay.common.model.printable import printable_lines
 
 _OWN = ("run", "doctor", "settings", "simulate", "layout", "bench", "pool")
@@ -62,10 +63,28 @@ def application(words: Sequence[str] = ()) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )
     app.callback()(_common)
-    for name in words[:1] if set(words[:1]) <= set(SUBCOMMANDS) and words else SUBCOMMANDS:
-        package = "forebay_tuning" if name in _OF_TUNING else "forebay"
-        importlib.import_module(f"{package}.{name}.command").attach(app)
+    if words and words[0] in SUBCOMMANDS:
+        _attach(words[0], app)
+        return app
+    for name in SUBCOMMANDS:
+        with contextlib.suppress(SetupError):
+            _attach(name, app)
     return app
+
+
+def _attach(name: str, app: typer.Typer) -> None:
+    """SetupError: the subcommand is not in this installation."""
+    package = "forebay_tuning" if name in _OF_TUNING else "forebay"
+    try:
+        command = importlib.import_module(f"{package}.{name}.command")
+    except ModuleNotFoundError as error:
+        if error.name != "forebay_tuning":
+            raise
+        raise SetupError(
+            f"`forebay {name}` is not installed (the package forebay_tuning is missing). Install "
+            "it: pip install 'forebay[tuning]'."
+        ) from error
+    command.attach(app)
 
 
 def usual_words(words: Sequence[str]) -> list[str]:

@@ -92,8 +92,10 @@ def test_python_packages_are_those_of_the_wheel(recipe: Recipe) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     wanted = {}
     extras = project["optional-dependencies"]
-    for text in [*project["dependencies"], *extras["html"], *extras["probe"]]:
+    for text in [*project["dependencies"], *extras["html"], *extras["tuning"]]:
         name, _, least = text.partition(">=")
+        if name == "darshan":
+            continue  # who has logs installs it; the command says so
         wanted[f"py-{name}"] = least
     found = {
         name: least.rstrip(":")

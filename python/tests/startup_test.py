@@ -16,6 +16,18 @@ application(sys.argv[2:])
 print(*set(sys.modules) - of_typer)
 """
 
+WITHOUT_TUNING = """
+import sys
+class Absent:
+    def find_spec(name, path, target):
+        if name == "forebay_tuning":
+            raise ModuleNotFoundError(name=name)
+sys.meta_path.insert(0, Absent)
+sys.path.insert(0, sys.argv.pop(1))
+from forebay.main import main
+main()
+"""
+
 
 def loaded(*words: str) -> set[str]:
     """Modules of ours that are there when the words are about to be parsed."""
@@ -33,6 +45,16 @@ def test_a_run_does_not_wait_for_what_other_subcommands_import() -> None:
 def test_only_probing_waits_for_numpy() -> None:
     for words in (("advise",), ("verify",), ("probe",), ()):
         assert "numpy" not in loaded(*words)
+
+
+def test_the_command_goes_without_tuning_and_says_what_to_install() -> None:
+    line = [sys.executable, "-c", WITHOUT_TUNING, str(ROOT / "python")]
+    done = subprocess.run([*line, "--help"], check=True, capture_output=True, text=True)
+    assert "doctor" in done.stdout
+    assert "probe" not in done.stdout.split("Commands:")[1]
+    done = subprocess.run([*line, "probe"], check=False, capture_output=True, text=True)
+    assert done.returncode == 125
+    assert done.stderr.endswith("Install it: pip install 'forebay[tuning]'.\n")
 
 
 def test_help_and_typing_mistakes_see_every_subcommand() -> None:

@@ -8,7 +8,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def project_requirements(pyproject: Path) -> list[str]:
-    """Dependencies of the Python package, with those of its `demo` and `test` extras."""
+    """Dependencies of the Python package, with those of its extras, which the demo uses, too."""
     if not pyproject.exists():
         return []
     project = tomllib.loads(pyproject.read_text(encoding="utf-8"))["project"]
