@@ -1,37 +1,31 @@
 """`forebay advise`: parse → advise → render."""
 
-import contextlib
-import datetime
-import math
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from forebay import __version__
 from forebay.common.files.machine import LocalMachine
 from forebay.common.files.record_file import RecordFiles
 from forebay.common.files.safe_files import write_named
-from forebay.common.model.errors import EvidenceError, UsageError
+from forebay.common.model.errors import UsageError
 from forebay.common.model.frozen import frozen
 from forebay.common.model.printable import printable_lines
 from forebay.common.options import option
 from forebay.common.report.output import Format, FormatOption, json_pretty
 from forebay_tuning.advise.files.advice_file import advice_document, write_advice
 from forebay_tuning.advise.files.rules_file import read_rules
-from forebay_tuning.advise.model.advice import Advice, Lever, Question, advise
+from forebay_tuning.advise.model.advice import Advice, Lever
 from forebay_tuning.advise.model.ready import HINTS_NAME, SETTINGS_NAME, Ready, chosen, ready
-from forebay_tuning.advise.model.rules import USUAL, Rule
+from forebay_tuning.advise.model.rules import USUAL
 from forebay_tuning.advise.report.page import AdvicePages
 from forebay_tuning.advise.report.text import as_text
-from forebay_tuning.model.evidence import Workload, checked, from_command, size
+from forebay_tuning.advise.use_case import AdviseRequest, advise_on, usual_nodes
+from forebay_tuning.model.evidence import Workload, size
 from forebay_tuning.model.point import Direction
-from forebay_tuning.model.portrait import Here, Portrait, SickTarget, doubts
-from forebay_tuning.model.program_io import workloads_of
 from forebay_tuning.probe.files.portrait_file import read_portrait
 from forebay_tuning.report.files.darshan_log import DarshanLogs
-from forebay_tuning.report.use_case import Sources, diagnose_file
+from forebay_tuning.report.use_case import Sources
 
 HELP = """Say how a program should do its I/O on a file system, and what that would gain.
 
@@ -67,19 +61,6 @@ Exit status:
   2    wrong option
   125  PyDarshan, or what --html draws with, is missing
 """
-
-_RANKS_PER_NODE_USUAL = 32
-
-
-@frozen
-class _Told:
-    """What is known of the program."""
-
-    workloads: tuple[Workload, ...]
-    sick: tuple[SickTarget, ...] = ()
-    notes: tuple[str, ...] = ()
-    untroubled: bool = False
-
 
 OptionalPath = Path | None
 
@@ -122,7 +103,7 @@ def advise_command(
     words = Workload(
         direction=Direction.READ if read else Direction.WRITE,
         ranks=ranks or 1,
-        nodes=nodes or _nodes(ranks or 1, known),
+        nodes=nodes or usual_nodes(ranks or 1, known),
         file_bytes=max(1, size(bytes_ or "1", "--bytes") // files),
         files=files,
         shared=files == 1,
@@ -131,14 +112,20 @@ def advise_command(
         same_bytes=same_bytes,
         stripe_count=stripes,
     )
-    told = _told(darshan or record, command, words, ranks, nodes, known)
-    told = replace(
-        told,
-        workloads=tuple(_placed(one, directory, stripes) for one in told.workloads),
-        notes=(*told.notes, *_doubts(known, directory)),
+    request = AdviseRequest(
+        words=words,
+        log=darshan or record,
+        command=command,
+        ranks=ranks,
+        nodes=nodes,
+        directory=directory,
+        stripes=stripes,
+        portrait=known,
+        rules=(*(one for path in rules or () for one in read_rules(path)), *USUAL),
+        allowed=_allowed(may_change or []),
     )
-    every = tuple(one for path in rules or () for one in read_rules(path))
-    advice = _advice(told, known, (*every, *USUAL), _allowed(may_change or []))
+    sources = Sources(logs=DarshanLogs(), records=RecordFiles())
+    advice = advise_on(request, sources, LocalMachine())
     _give(advice, form, _Outputs(advice=output, ready=ready_in, html=html))
 
 
@@ -158,23 +145,6 @@ def _check_sources(*sources: object) -> None:
             "say once what the program does (one of --darshan, --record, --command, or --ranks "
             f"with --bytes; there are {given} of them). See forebay advise --help."
         )
-
-
-def _advice(
-    told: _Told, known: Portrait | None, rules: tuple[Rule, ...], allowed: frozenset[Lever]
-) -> tuple[Advice, ...]:
-    questions = [
-        Question(
-            workload=one,
-            portrait=known,
-            rules=rules,
-            allowed=allowed,
-            sick=told.sick,
-            untroubled=told.untroubled,
-        )
-        for one in told.workloads
-    ]
-    return tuple(_with_notes(advise(one), told.notes) for one in questions)
 
 
 def _give(advice: tuple[Advice, ...], form: Format, outputs: _Outputs) -> None:
@@ -204,81 +174,6 @@ def _give(advice: tuple[Advice, ...], form: Format, outputs: _Outputs) -> None:
 
 def _launch(advice: Advice) -> str:
     return f"mpiexec -n {advice.workload.ranks} ./program"
-
-
-def _with_notes(advice: Advice, notes: tuple[str, ...]) -> Advice:
-    return replace(advice, notes=(*advice.notes, *notes))
-
-
-def _placed(workload: Workload, directory: str | None, stripes: int | None) -> Workload:
-    return replace(
-        workload,
-        directory=directory or workload.directory,
-        stripe_count=stripes or workload.stripe_count,
-    )
-
-
-def _nodes(ranks: int, portrait: Portrait | None) -> int:
-    each = _RANKS_PER_NODE_USUAL if portrait is None else portrait.identity.ranks_per_node
-    return max(1, math.ceil(ranks / each))
-
-
-def _told(
-    log: Path | None,
-    command: str | None,
-    words: Workload,
-    ranks: int | None,
-    nodes: int | None,
-    portrait: Portrait | None,
-) -> _Told:
-    """From where the user said."""
-    if command is not None:
-        found = from_command(command, ranks=ranks, nodes=nodes)
-        if nodes is None:
-            found = tuple(replace(one, nodes=_nodes(one.ranks, portrait)) for one in found)
-        return _Told(workloads=found)
-    if log is None:
-        if ranks is None:
-            raise UsageError("--ranks is missing (how many ranks has the program?). Say it.")
-        return _Told(workloads=(checked(words),))
-    if not log.is_file():
-        raise EvidenceError(f"there is no file {log} (or it is a directory). Name a log or record.")
-    diagnosis = diagnose_file(log, Sources(logs=DarshanLogs(), records=RecordFiles()))
-    program = diagnosis.program
-    on = nodes or program.nodes or _nodes(program.ranks, portrait)
-    workloads = workloads_of(program, nodes=on)
-    if not workloads:
-        raise EvidenceError(
-            f"{log} tells of no bytes that were moved (by calls that it sees). Take the log of "
-            "another run, or describe the program in words: --ranks, --bytes."
-        )
-    notes = () if program.nodes or nodes else (f"the log does not say on how many nodes: {on}?",)
-    return _Told(
-        workloads=workloads,
-        sick=diagnosis.sick,
-        notes=notes,
-        untroubled=not diagnosis.troubles,
-    )
-
-
-def _doubts(portrait: Portrait | None, directory: str | None) -> tuple[str, ...]:
-    """Whether the portrait is of the file system that the program writes to, as far as that can be
-    seen from here."""
-    if portrait is None:
-        return ()
-    today = datetime.datetime.now(datetime.UTC).date()
-    here = Here(forebay=__version__, date=today)
-    if directory is not None:
-        with contextlib.suppress(UsageError):  # compute nodes may see what is not here
-            facts = LocalMachine().directory(Path(directory))
-            here = replace(
-                here,
-                directory=directory,
-                file_system=facts.file_system,
-                mount_point=str(facts.mount_point),
-                source=facts.device,
-            )
-    return doubts(portrait.identity, here)
 
 
 def _allowed(words: list[str]) -> frozenset[Lever]:
