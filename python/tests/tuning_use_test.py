@@ -31,9 +31,11 @@ from forebay_tuning.report.files.darshan_log import DarshanLogs, read_log
 from forebay_tuning.report.files.darshan_reader import load_late
 from forebay_tuning.report.model.diagnosis import diagnose
 from forebay_tuning.report.use_case import Sources, diagnose_file
-from forebay_tuning.verify.command import Timer, as_json, status_of
-from forebay_tuning.verify.command import as_text as verdict_text
+from forebay_tuning.verify.command import status_of
+from forebay_tuning.verify.files import Timer
 from forebay_tuning.verify.model import LOOKS, Verdict, is_look, look, order
+from forebay_tuning.verify.report import as_json
+from forebay_tuning.verify.report import as_text as verdict_text
 from forebay_tuning.verify.use_case.verify_advice import Verified, VerifyRequest, verify_advice
 
 GIB = 1024 * MIB

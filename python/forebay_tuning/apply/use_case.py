@@ -77,6 +77,18 @@ class ApplyRequest:
     directory: Path
 
 
+def directory_of(advice: Advice, given: Path | None) -> Path:
+    """UsageError: nobody says where."""
+    if given is not None:
+        return given
+    if advice.workload.directory:
+        return Path(advice.workload.directory)
+    raise UsageError(
+        "it is not known where the program writes (the advice names no directory). Say it: "
+        "--output-dir DIR."
+    )
+
+
 def apply_advice(request: ApplyRequest, world: World, folders: Folders) -> Applied:
     """UsageError, SetupError: nothing was started."""
     one = chosen(request.advice)

@@ -1,10 +1,8 @@
 """`forebay verify`: parse → run pairs → render."""
 
 import sys
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from time import monotonic
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -13,19 +11,20 @@ from forebay.bench.model.comparison import MARGIN
 from forebay.common.model.errors import UsageError
 from forebay.common.model.printable import printable_lines
 from forebay.common.options import OutputFolder, option
-from forebay.common.report.output import Format, FormatOption, json_pretty, plain
-from forebay.ports import World
+from forebay.common.report.output import Format, FormatOption, json_pretty
 from forebay.simulate.files import NativeSimulator
 from forebay.world import real_world
 from forebay_tuning.advise.files.advice_file import read_advice
 from forebay_tuning.advise.model.ready import chosen
-from forebay_tuning.apply.command import AdviceFile, directory_of, effect_text
+from forebay_tuning.apply.command import AdviceFile
 from forebay_tuning.apply.files import RealFolders
-from forebay_tuning.apply.use_case import PLACE, measured_in
+from forebay_tuning.apply.use_case import PLACE, directory_of
 from forebay_tuning.model.simulated import changed_by
 from forebay_tuning.probe.files.platform_file import read_platform
 from forebay_tuning.probe.use_case.simulated_system import Simulated, SimulatedSystem
+from forebay_tuning.verify.files import Timer
 from forebay_tuning.verify.model import Verdict, Verification
+from forebay_tuning.verify.report import as_json, as_text
 from forebay_tuning.verify.use_case.verify_advice import Verified, VerifyRequest, verify_advice
 from forebay_tuning.verify.use_case.verify_simulated import verify_simulated
 
@@ -160,87 +159,12 @@ def _simulated(name: str, words: tuple[str, ...], drift: float, seed: int) -> Si
     return SimulatedSystem(what, native)
 
 
-class Timer:
-    """The port Timed: seconds of the whole run, or what it printed."""
-
-    def __init__(self, world: World, rate: str | None, time: str | None, seconds_max: int) -> None:
-        self._world = world
-        self._rate = rate
-        self._time = time
-        self._seconds_max = seconds_max
-
-    def __call__(self, words: Sequence[str], environment: Mapping[str, str]) -> tuple[int, float]:
-        """Runs the words."""
-        pattern = self._rate or self._time
-        start = monotonic()
-        ended = self._world.processes.capture(
-            words, environment=environment, seconds_max=self._seconds_max
-        )
-        seconds = monotonic() - start
-        if ended.status is None:
-            raise UsageError(
-                f"a run is not done after {self._seconds_max} s. Allow more by --run-time."
-            )
-        if pattern is None:
-            print(ended.output, ended.errors, sep="", end="", file=sys.stderr)
-        elif ended.status != 0:
-            print((ended.errors or ended.output)[-1500:], file=sys.stderr)
-        if ended.status != 0:
-            return ended.status, 0.0
-        if pattern is None:
-            return 0, seconds
-        number = measured_in(ended.output, pattern)
-        return 0, number if self._time else 1 / number
-
-
 def status_of(done: Verified) -> int:
     """The exit status."""
     found = done.verification
     if found is None:
         return 1
     return _STATUS[found.verdict]
-
-
-def as_text(done: Verified, command: Sequence[str]) -> str:
-    """For people."""
-    found = done.verification
-    if found is None:
-        return "nothing is known"
-    of_what = ", but not all of the advice was seen to take effect" if done.missing else ""
-    lines = [
-        f"{found.verdict}{of_what}: × {found.ratio.estimate:.3f} as fast with the advice "
-        f"({found.ratio.interval}, {found.level:.1%} sure; {found.pairs} pairs)",
-        f"  tail: {_tail(found)}",
-        *(f"  {effect_text(one)}" for one in done.missing),
-    ]
-    if not done.undone and any(one.name == "layout" for one in done.missing):
-        lines.append("  what took effect of the layout stays on the output directory")
-    elif not done.undone:
-        lines.append("  the layout stays on the output directory")
-    elif PLACE in " ".join(command):
-        lines.append("  nothing was changed for good; `forebay apply` applies it")
-    else:
-        lines.append("  rolled back: all is as it was before")
-    return "\n".join(lines)
-
-
-def _tail(found: Verification) -> str:
-    tail = found.tail
-    text = f"the slowest advised run took {tail.ratio:.2f} × as long as the slowest default run"
-    return f"{text}: slow runs have become slower" if tail.is_worse else text
-
-
-def as_json(done: Verified) -> Any:
-    """The schema forebay.verify/1."""
-    return {
-        "schema": "forebay.verify/1",
-        "undone": done.undone,
-        "trouble": done.trouble,
-        "all_took_effect": not done.missing,
-        "missing": plain(done.missing),
-        "firsts": [one.value for one in done.firsts],
-        **({} if done.verification is None else plain(done.verification)),
-    }
 
 
 def attach(app: typer.Typer) -> None:

@@ -1,0 +1,52 @@
+"""What is printed of a verification: for people, and as JSON."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from forebay.common.report.output import plain
+from forebay_tuning.apply.report import effect_text
+from forebay_tuning.apply.use_case import PLACE
+from forebay_tuning.verify.model import Verification
+from forebay_tuning.verify.use_case.verify_advice import Verified
+
+
+def as_text(done: Verified, command: Sequence[str]) -> str:
+    """For people."""
+    found = done.verification
+    if found is None:
+        return "nothing is known"
+    of_what = ", but not all of the advice was seen to take effect" if done.missing else ""
+    lines = [
+        f"{found.verdict}{of_what}: × {found.ratio.estimate:.3f} as fast with the advice "
+        f"({found.ratio.interval}, {found.level:.1%} sure; {found.pairs} pairs)",
+        f"  tail: {_tail(found)}",
+        *(f"  {effect_text(one)}" for one in done.missing),
+    ]
+    if not done.undone and any(one.name == "layout" for one in done.missing):
+        lines.append("  what took effect of the layout stays on the output directory")
+    elif not done.undone:
+        lines.append("  the layout stays on the output directory")
+    elif PLACE in " ".join(command):
+        lines.append("  nothing was changed for good; `forebay apply` applies it")
+    else:
+        lines.append("  rolled back: all is as it was before")
+    return "\n".join(lines)
+
+
+def _tail(found: Verification) -> str:
+    tail = found.tail
+    text = f"the slowest advised run took {tail.ratio:.2f} × as long as the slowest default run"
+    return f"{text}: slow runs have become slower" if tail.is_worse else text
+
+
+def as_json(done: Verified) -> Any:
+    """The schema forebay.verify/1."""
+    return {
+        "schema": "forebay.verify/1",
+        "undone": done.undone,
+        "trouble": done.trouble,
+        "all_took_effect": not done.missing,
+        "missing": plain(done.missing),
+        "firsts": [one.value for one in done.firsts],
+        **({} if done.verification is None else plain(done.verification)),
+    }
