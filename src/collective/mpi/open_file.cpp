@@ -264,9 +264,11 @@ int OpenFile::end(const Ending& ending, PassOn pass) {
 
 int OpenFile::fail(const Error& error) { return raise(handle_, error_class_of(error.code)); }
 
-// What this rank did, agreed on with the others: `code`, or that of the error of any of them.
+// What this rank did, agreed on with the others where these come here, too: `code`, or that of the
+// error of any of them.
 int OpenFile::settle(const Result<void>& done, int code) {
-    const auto error = engine_->agree(done ? std::nullopt : std::optional(done.error()));
+    const std::optional<Error> mine = done ? std::nullopt : std::optional(done.error());
+    const std::optional<Error> error = engine_ ? engine_->agree(mine) : agree_without_engine(mine);
     if (!error) {
         return code;
     }
@@ -276,10 +278,13 @@ int OpenFile::settle(const Result<void>& done, int code) {
 
 int OpenFile::finish() {
     int code = held_.close();
-    const auto own = close_own_part();
+    Result<void> done = close_own_part();
     if (engine_) {
-        const auto closed = engine_->close();
-        code = settle(own ? closed : own, code);
+        Result<void> closed = engine_->close();
+        done = done ? std::move(closed) : std::move(done);
+    }
+    code = settle(done ? arrives() : done, code);
+    if (engine_) {
         if (facts_.rank == 0 && remembers_limits(settings_)) {
             remember_limits(settings_, facts_.path, layout_,
                             {engine_->found(Direction::write), engine_->found(Direction::read)});

@@ -36,9 +36,10 @@ struct FileFacts {
     Standing standing = Standing::ours;
     bool recording = false;
     std::int64_t open_ns = 0;
-    std::optional<ports::Identity> identity;  // on rank 0; where `pooled`, on all ranks
+    std::optional<ports::Identity> identity;  // on rank 0; where `covered`, on all ranks
     bool pooled = false;                      // when it was opened, on rank 0's node
     const pool::PoolCalls* pool = nullptr;    // of this process; null where there is none
+    bool covered = false;                     // it lies below a path of this process' pool
     // Not 0: the pools of several nodes have parts of it, which lie in its stripes; the same on all
     // ranks (decision 0024).
     std::uint64_t group = 0;
@@ -124,6 +125,8 @@ private:
     int take_over(const Access& access, Direction direction, PassOn pass, Tell tell);
     int complete(const Access& access, const engine::Outcome& outcome);
     int settle(const Result<void>& done, int code);
+    [[nodiscard]] std::optional<Error> agree_without_engine(const std::optional<Error>& mine) const;
+    [[nodiscard]] Result<void> arrives() const;
     [[nodiscard]] std::optional<Extent> extent_of(const Left& left);
     void deposited(const Extent& span);
     int settle_alone(const std::optional<Extent>& extent);

@@ -98,6 +98,27 @@ int OpenFile::settle_before(const Left& left) {
     return facts_.group == 0 ? MPI_SUCCESS : settle_alone(extent_of(left));
 }
 
+// What the MPI wrote by its own descriptors is deposited, too, and not every MPI passes on what
+// closing or syncing these says.
+Result<void> OpenFile::arrives() const {
+    const pool::PoolCalls* const pool = facts_.covered ? adapters::pool_calls() : nullptr;
+    if (pool == nullptr || !facts_.identity ||
+        pool->arrives(facts_.identity->device, facts_.identity->inode) == 0) {
+        return {};
+    }
+    return failure(system_error(errno, "write out what the pool holds of " + facts_.path));
+}
+
+// Where no collective call was made, by which one would be there.
+std::optional<Error> OpenFile::agree_without_engine(const std::optional<Error>& mine) const {
+    if (!facts_.pooled || cached_communicator_ == nullptr || !cached_communicator_->group) {
+        return mine;
+    }
+    int error = mine ? mine->system : 0;
+    PMPI_Allreduce(MPI_IN_PLACE, &error, 1, MPI_INT, MPI_MAX, cached_communicator_->group->own());
+    return error == 0 ? std::nullopt : std::optional(system_error(error, "finish " + facts_.path));
+}
+
 int OpenFile::get_size(MPI_Offset* size) {
     const int code = settle_alone(std::nullopt);
     return code == MPI_SUCCESS ? real::get_size(handle_, size) : code;

@@ -150,10 +150,9 @@ int OpenFile::set_atomicity(int flag) {
 // Collective. What aggregators wrote through their own descriptors is made durable first.
 int OpenFile::sync() {
     int code = held_.sync();
-    if (engine_) {
-        code = settle(engine_->sync(), code);
-    }
+    const Result<void> synced = engine_ ? engine_->sync() : Result<void>{};
     const int real_code = real::sync(handle_);
+    code = settle(synced ? arrives() : synced, code);
     return code == MPI_SUCCESS ? real_code : code;
 }
 

@@ -143,7 +143,8 @@ int open_file(const OpenArguments& arguments) {
     }
     facts.pooled = opening.pooled != 0;
     facts.pool = facts.pooled ? pool : nullptr;
-    if (facts.rank == 0 || facts.pooled) {
+    facts.covered = covered;
+    if (facts.rank == 0 || covered) {
         facts.identity = identity;
     }
     facts.group = agreed;
@@ -161,7 +162,7 @@ int close_file(MPI_File* fh) {
     const int finished = file->finish();
     const int code = real::close(fh);
     leave_cached_communicator(file->cached_communicator());
-    return code != MPI_SUCCESS ? code : finished;
+    return finished != MPI_SUCCESS ? finished : code;  // the former is the same on all ranks
 }
 
 // Calls `own` with the open file, or `other` when Forebay does not know it.

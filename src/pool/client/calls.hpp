@@ -9,7 +9,7 @@
 
 namespace forebay::pool {
 
-inline constexpr std::uint32_t calls_version = 3;
+inline constexpr std::uint32_t calls_version = 4;
 inline constexpr const char* calls_symbol = "forebay_pool_calls";
 
 // Bytes of this process' log that are lent; see Loan in pool/client/log_writer.hpp.
@@ -45,6 +45,9 @@ struct PoolCalls {
     bool (*knows)(dev_t device, ino_t inode);
     // All nodes have drained the file. -1 and errno: what one of them has cannot be had.
     int (*settle)(dev_t device, ino_t inode);
+    // What close() of a descriptor would say that wrote to the file, whoever did: 0, or -1 and
+    // errno, where what was deposited cannot arrive as far as is known.
+    int (*arrives)(dev_t device, ino_t inode);
     // Lets other processes write to this process' log: the name by which they reach it; 0: it
     // cannot be lent.
     std::uint64_t (*lend_log)();

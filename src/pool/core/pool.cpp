@@ -141,7 +141,8 @@ Result<Opened> Pool::open(std::uint32_t client, OpenFile file, Access access) {
                         "cannot open a file in the pool (there is no such client). It is written "
                         "directly."});
     }
-    const std::int64_t room = file.room;
+    // When that was is not known exactly: before a close it is asked again.
+    const RoomLook look{.room = file.room, .drained_bytes = pool_state.counts.drained_bytes};
     auto known = pool_state.make_known(file);
     if (!known) {
         return failure(std::move(known.error()));
@@ -157,12 +158,12 @@ Result<Opened> Pool::open(std::uint32_t client, OpenFile file, Access access) {
         slot.writers[client / 64].fetch_or(std::uint64_t{1} << client % 64,
                                            std::memory_order_seq_cst);
     }
-    note_room(pool_state, opened, room);
+    note_room(pool_state, opened, look);
     if (!opened.open->control) {
         pool_state.leave(opened, Reason::no_descriptor);
     } else if (access != Access::read && !opened.open->storage) {
         pool_state.leave(opened, Reason::asked);  // nobody could drain it
-    } else if (access != Access::read && is_short_of_room(pool_state, opened, room)) {
+    } else if (access != Access::read && is_short_of_room(pool_state, opened, look.room)) {
         pool_state.leave(opened, Reason::no_room);
     }
     if (pool_state.excludes()) {

@@ -135,6 +135,8 @@ struct Task {
     Reason reason = Reason::none;  // leave
     Length bytes{};                // truncate
     bool changes = false;          // drain: who asks then changes the file itself
+    // drain: only where it cannot be known otherwise whether there is room for what was deposited.
+    bool for_room = false;
 };
 // The file is in the file system for all nodes from then on.
 inline constexpr Task leave_to_other_nodes{Task::Kind::leave, Reason::other_nodes};

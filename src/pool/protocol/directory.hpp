@@ -80,6 +80,13 @@ inline constexpr std::size_t levels = 6;
 inline constexpr std::uint32_t no_extent = 0;  // number 0 is never used
 using Heads = std::array<std::atomic<std::uint32_t>, levels>;
 
+// Whether what may be deposited for files of a file system arrives there.
+enum class RoomLeft : std::uint32_t {
+    ample = 0,    // whatever the pool can hold
+    limited = 1,  // what is deposited, and no more: a close asks the daemon to look again
+    scarce = 2,   // hardly that: a close has the file drained, to know whether it arrives
+};
+
 struct alignas(64) FileSlot {
     std::atomic<std::uint32_t> generation;  // one more for each file that had this slot
     std::atomic<FileState> state;
@@ -99,13 +106,11 @@ struct alignas(64) FileSlot {
     // 0: it was not the pool. ChangeTime::unsettled: the pool is changing the file.
     std::atomic<std::int64_t> stamped_ns;
     std::atomic<std::int64_t> changed_ns;
-    std::atomic<std::int64_t> window;   // bytes that may be deposited and not drained
-    std::atomic<std::int64_t> taken;    // bytes deposited so far, and …
-    std::atomic<std::int64_t> drained;  // … of these, those that need no memory any more
-    Word progress;                      // changes when anything of the file is drained
-    // 1: its file system has hardly more room than may be deposited, so that a close has it drained
-    // to know whether that arrives.
-    std::atomic<std::uint32_t> scarce;
+    std::atomic<std::int64_t> window;     // bytes that may be deposited and not drained
+    std::atomic<std::int64_t> taken;      // bytes deposited so far, and …
+    std::atomic<std::int64_t> drained;    // … of these, those that need no memory any more
+    Word progress;                        // changes when anything of the file is drained
+    std::atomic<RoomLeft> room;           // on its file system, when that was last looked at
     std::atomic<std::int64_t> waited_ns;  // what its writers say that they waited for room
     std::atomic<std::int64_t> high;       // most that was deposited and not drained
     std::atomic<std::uint32_t> clean;     // blocks that were, or are being, read ahead

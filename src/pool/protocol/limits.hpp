@@ -7,7 +7,7 @@
 
 namespace forebay::pool {
 
-inline constexpr std::uint64_t format = 0x666f72656261790e;  // "forebay", 14
+inline constexpr std::uint64_t format = 0x666f72656261790f;  // "forebay", 15
 
 inline constexpr std::size_t block_bytes = std::size_t{1}
                                            << 20;  // what a client is leased at a time

@@ -72,6 +72,8 @@ inline constexpr std::uint32_t last_try = 1;      // hello: it will not ask agai
 inline constexpr std::uint32_t to_storage = 1;    // sync: fsync as well, not only drain
 // sync: who asks then changes the file itself, beside its bytes.
 inline constexpr std::uint32_t before_change = 2;
+// sync: drained only where it cannot be known otherwise whether there is room for all of it.
+inline constexpr std::uint32_t for_room = 4;
 inline constexpr std::uint32_t comes_back = 1;   // adjust: pooled again, after Reason::switched
 inline constexpr std::uint32_t itself = 1;       // uncaptured: the process is the one that asks
 inline constexpr std::uint32_t not_started = 2;  // uncaptured: it is still what it was

@@ -7,7 +7,7 @@ from enum import IntEnum
 
 from forebay.common.model.frozen import frozen
 
-FORMAT = 0x666F72656261790E
+FORMAT = 0x666F72656261790F
 PATH_BYTES = 256
 _QUESTION = struct.Struct(f"=QIIIIqQQ{PATH_BYTES}s")
 _REPLY = struct.Struct("=QIiIIIIq")

@@ -33,6 +33,7 @@ constexpr pool::PoolCalls plain_calls{
     .open_part = [](const char* path, int flags, std::uint64_t) { return ::open(path, flags); },
     .knows = [](dev_t, ino_t) { return true; },
     .settle = [](dev_t, ino_t) { return 0; },
+    .arrives = [](dev_t, ino_t) { return 0; },
     .lend_log = [] { return std::uint64_t{0}; },
     .reach_log = [](std::uint64_t) -> std::byte* { return nullptr; },
     .lend = [](int, std::size_t, pool::LentBytes*) { return false; },

@@ -39,11 +39,11 @@ int farewell(Place place) noexcept {
         return EIO;
     }
     const bool wrote = place.file.wrote.load(std::memory_order_relaxed);
-    if (wrote && (has_scarce_room(place) ||
-                  place.file.read_inside.load(std::memory_order_relaxed) || is_program(place.fd))) {
+    if (wrote && (place.file.read_inside.load(std::memory_order_relaxed) || is_program(place.fd))) {
         return drain(place);
     }
-    return error_of(place);
+    const bool lives = connection.reached() && connection.life() == Connection::Life::lives;
+    return wrote && lives ? arrives(place.file.file()) : error_of(place);
 }
 
 // `to` refers to what `from` refers to, as the kernel has made it.

@@ -429,6 +429,23 @@ int drain(Place place) noexcept {
     return pending(slot) ? ask(about(place.file, protocol::Ask::sync)) : 0;
 }
 
+int arrives(pool::FileId file) noexcept {
+    const pool::FileSlot& slot = connection.directory().files[file.slot];
+    if (slot.generation.load(relaxed) != file.generation) {
+        return 0;
+    }
+    if (slot.room.load(relaxed) == pool::RoomLeft::ample) {
+        return slot.error.load(relaxed);
+    }
+    protocol::Question question;
+    question.ask = protocol::Ask::sync;
+    question.flags = protocol::for_room;
+    question.slot = file.slot;
+    question.generation = file.generation;
+    const int error = ask(question);
+    return error == ENOENT ? 0 : error;  // all of it has been drained, and nobody has it open
+}
+
 int drain_if_captured(int fd) noexcept {
     return if_captured(fd, [](Place place, FileRoute here) noexcept {
         return here == FileRoute::pooled ? drain(place) : 0;
@@ -491,14 +508,6 @@ int truncate(Place place, std::int64_t bytes) noexcept {
         return error;
     }
     return itself() == 0 ? 0 : errno;
-}
-
-bool has_scarce_room(Place place) noexcept {
-    if (!connection.reached() || connection.life() != Connection::Life::lives) {
-        return false;
-    }
-    const pool::FileSlot* const slot = slot_of(place.file);
-    return slot != nullptr && slot->scarce.load(relaxed) != 0;
 }
 
 int error_of(Place place) noexcept {

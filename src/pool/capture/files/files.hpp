@@ -91,8 +91,6 @@ int drain_to_change_if_captured(int fd) noexcept;
 // As drain; and the storage has it.
 int sync(Place place) noexcept;
 int truncate(Place place, std::int64_t bytes) noexcept;
-// Its file system has hardly room for what may be in the pool: whether it arrives is to be seen.
-[[nodiscard]] bool has_scarce_room(Place place) noexcept;
 // What the daemon still holds an error of.
 [[nodiscard]] int error_of(Place place) noexcept;
 // As fstat's st_size, with deposits; or minus an errno.
@@ -102,6 +100,9 @@ int truncate(Place place, std::int64_t bytes) noexcept;
 [[nodiscard]] std::optional<pool::FileId> known(dev_t device, ino_t inode) noexcept;
 // The daemon drains that file, and closes it unless clients have it open. 0 or an errno.
 [[nodiscard]] int drain_and_close(dev_t device, ino_t inode) noexcept;
+// As far as can be known, what was deposited arrives; it is drained where only that tells. 0, or an
+// errno: what closing a descriptor returns that has written to the file.
+[[nodiscard]] int arrives(pool::FileId file) noexcept;
 // All nodes have drained it. 0, or -1 and errno.
 int settle(pool::FileId file) noexcept;
 

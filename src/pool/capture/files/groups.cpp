@@ -35,6 +35,18 @@ bool knows(dev_t device, ino_t inode) noexcept {
     return lives() && known(device, inode).has_value();
 }
 
+int arrives(dev_t device, ino_t inode) noexcept {
+    if (!connection.reached() || connection.life() == Connection::Life::ended) {
+        return 0;
+    }
+    if (connection.life() == Connection::Life::dead) {
+        return fail(EIO);
+    }
+    const auto file = known(device, inode);
+    const int error = file ? arrives(*file) : 0;
+    return error == 0 ? 0 : fail(error);
+}
+
 int settle(dev_t device, ino_t inode) noexcept {
     if (!connection.reached() || connection.life() == Connection::Life::dead) {
         return fail(EIO);

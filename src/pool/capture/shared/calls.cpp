@@ -23,6 +23,7 @@ const forebay::pool::PoolCalls forebay_pool_calls{
     .open_part = &forebay::capture::open_part,
     .knows = &forebay::capture::knows,
     .settle = &forebay::capture::settle,
+    .arrives = &forebay::capture::arrives,
     .lend_log = &forebay::capture::lend_log,
     .reach_log = &forebay::capture::reach_log,
     .lend = &forebay::capture::lend,

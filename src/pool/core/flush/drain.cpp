@@ -113,7 +113,7 @@ void Drain::end_pass(File& file) {
 Candidate Drain::candidate(const File& file) {
     const bool leaving = pool_state_.state_of(file) == FileState::leaving;
     const bool waited_for = std::ranges::any_of(file.asked, [&](const Asked& one) {
-        return one.task.kind != Task::Kind::truncate && !one.entered &&
+        return one.task.kind != Task::Kind::truncate && !one.task.for_room && !one.entered &&
                one.at_ns < pool_state_.taken_until_ns;
     });
     const bool truncates = std::ranges::any_of(
@@ -176,7 +176,8 @@ bool Drain::start(bool pressed) {
 // False: there was nothing (more) to be written in this pass.
 bool Drain::start_job(File& file, Why why) {
     const bool too_late = std::ranges::any_of(file.asked, [&](const Asked& one) {
-        return one.at_ns < pool_state_.taken_until_ns && one.at_ns >= file.pass.began_ns;
+        return !one.task.for_room && one.at_ns < pool_state_.taken_until_ns &&
+               one.at_ns >= file.pass.began_ns;
     });
     const bool stripes_only = !file.pass.whole && why != Why::pressure;
     if (!file.pass.under_way || too_late || stripes_only) {

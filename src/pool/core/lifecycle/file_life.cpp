@@ -3,6 +3,7 @@
 #include "foundation/base/atomics.hpp"
 #include "pool/core/flush/change_time.hpp"
 #include "pool/core/flush/sync.hpp"
+#include "pool/core/requests/tasks.hpp"
 #include "pool/core/state/room.hpp"
 
 #include <algorithm>
@@ -91,20 +92,22 @@ void FileLife::look_at_room(File& file) {
     }
     const std::int64_t now = pool_state_.now_ns();
     const bool asked = file.room_asked_ns != never_ns && now - file.room_asked_ns < room_look_ns;
-    if (asked && file.held_bytes - file.room_asked_held < room_look_bytes) {
+    if (asked && !Tasks::asks_for_room(pool_state_, file) &&
+        file.held_bytes - file.room_asked_held < room_look_bytes) {
         return;
     }
     file.room_asked_ns = now;
     file.room_asked_held = file.held_bytes;
     pool_state_.begin_background_task(
         file, BackgroundTask::Company::any, [open = file.open] { return open->control->room(); },
-        [this, &file](std::int64_t room) { judge_room(file, room); });
+        [this, &file, look = begin_look(pool_state_)](std::int64_t room) {
+            judge_room(file, {room, look.began_ns, look.drained_bytes});
+        });
 }
 
-// `room`: bytes, or negative where that cannot be told.
-void FileLife::judge_room(File& file, std::int64_t room) {
-    note_room(pool_state_, file, room);
-    if (is_short_of_room(pool_state_, file, room)) {
+void FileLife::judge_room(File& file, const RoomLook& look) {
+    note_room(pool_state_, file, look);
+    if (is_short_of_room(pool_state_, file, look.room)) {
         pool_state_.leave(file, Reason::no_room);
     }
 }

@@ -19,7 +19,7 @@ public:
 private:
     void judge_mixed(File& file);
     void look_at_room(File& file);
-    void judge_room(File& file, std::int64_t room);
+    void judge_room(File& file, const RoomLook& look);
     void look_at_name(File& file);
     [[nodiscard]] bool stamped(File& file);
     bool sync_for_journal(File& file);

@@ -6,6 +6,7 @@
 #include "pool/core/flush/change_time.hpp"
 #include "pool/core/flush/sync.hpp"
 #include "pool/core/ingest/log_ingest.hpp"
+#include "pool/core/state/room.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -93,6 +94,7 @@ bool Tasks::apply_closes() {
 bool Tasks::look_at(File& file) {
     settle_error(file);
     look_at_journal(file);
+    look_at_arrivals(file);
     bool any = begin_truncation(file) || begin_syncs(file);
     std::erase_if(file.asked, [&](const Asked& asked) {
         const bool over = answered(file, asked);
@@ -123,6 +125,23 @@ void Tasks::look_at_journal(File& file) {
     }
 }
 
+bool Tasks::asks_for_room(PoolState& pool_state, const File& file) {
+    return std::ranges::any_of(file.asked, [&](const Asked& asked) {
+        return asked.task.for_room && asked.at_ns < pool_state.taken_until_ns &&
+               arrival_of(pool_state, file, asked.at_ns) == Arrival::unknown;
+    });
+}
+
+// Where only draining tells, it is asked for like any other.
+void Tasks::look_at_arrivals(File& file) {
+    for (Asked& asked : file.asked) {
+        if (asked.task.for_room && asked.at_ns < pool_state_.taken_until_ns &&
+            arrival_of(pool_state_, file, asked.at_ns) == Arrival::unsure) {
+            asked.task.for_room = false;
+        }
+    }
+}
+
 Tasks::Outlook Tasks::outlook(File& file, const Asked& asked) {
     if (asked.at_ns >= pool_state_.taken_until_ns) {
         return Outlook::waits;
@@ -132,6 +151,10 @@ Tasks::Outlook Tasks::outlook(File& file, const Asked& asked) {
     }
     if (asked.task.kind == Task::Kind::truncate) {
         return file.job || file.background_task ? Outlook::waits : Outlook::done;
+    }
+    if (asked.task.for_room) {
+        return arrival_of(pool_state_, file, asked.at_ns) == Arrival::has_room ? Outlook::done
+                                                                               : Outlook::waits;
     }
     const bool stamped = pool_state_.slot_of(file).modified_ns.load(relaxed) == 0;
     const bool drained = (file.held_bytes == 0 && !file.job && stamped) ||

@@ -23,6 +23,8 @@ public:
     // True when anything was answered or begun.
     bool look_at(File& file);
     [[nodiscard]] std::vector<Done> done();
+    // Somebody waits for another look at the room on the file's file system.
+    [[nodiscard]] static bool asks_for_room(PoolState& pool_state, const File& file);
     [[nodiscard]] bool idle() const noexcept { return waiting_ == 0 && closes_.empty(); }
 
 private:
@@ -44,6 +46,7 @@ private:
     [[nodiscard]] bool answered(File& file, const Asked& asked);
     bool begin_truncation(File& file);
     void look_at_journal(File& file);
+    void look_at_arrivals(File& file);
     bool begin_syncs(File& file);
     void truncated(File& file, Length bytes, std::vector<Extent> kept);
     [[nodiscard]] int tell_error(File& file);

@@ -63,6 +63,13 @@ struct FlushPass {
     int error = 0;
 };
 
+// A look at the room on a file's file system.
+struct RoomLook {
+    std::int64_t room = -1;            // bytes; negative: it cannot be told
+    std::int64_t began_ns = never_ns;  // never_ns: nobody has looked yet
+    std::int64_t drained_bytes = 0;    // by the pool until then, to whatever file
+};
+
 // What is left of a pass in the order in which it was deposited.
 struct FlushBacklog {
     std::vector<Deposit> deposits;
@@ -175,6 +182,7 @@ struct File {
     std::int64_t name_asked_ns = never_ns;
     std::int64_t room_asked_ns = never_ns;
     std::int64_t room_asked_held = 0;  // bytes that were held then
+    RoomLook room_look;                // the last that has ended
 
     bool busy = false;  // among the pool state's busy files
     bool news = false;  // its word has changed: whoever sleeps is to be woken

@@ -187,7 +187,7 @@ Result<File*> PoolState::make_known(OpenFile& open) {
     slot.drained.store(0, relaxed);
     slot.waited_ns.store(0, relaxed);
     slot.high.store(0, relaxed);
-    slot.scarce.store(0, relaxed);
+    slot.room.store(RoomLeft::ample, relaxed);
     for (auto& some : slot.writers) {
         some.store(0, relaxed);
     }

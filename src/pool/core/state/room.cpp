@@ -13,6 +13,20 @@ constexpr std::int64_t scarce_room_bytes = 2 * room_margin_bytes;
 
 bool is_for_want_of_room(int error) noexcept { return error == ENOSPC || error == EDQUOT; }
 
+// So little that the pool could hold more. Negative: it cannot be told.
+bool is_limited(const PoolState& pool_state, std::int64_t room) noexcept {
+    return room >= 0 && room <= pool_state.options.cap_bytes + scarce_room_bytes;
+}
+
+// All that is deposited for the file's file system, as far as is known. What was drained since
+// the file system was asked, wherever, is taken off what it had.
+bool fits(const PoolState& pool_state, const File& file) {
+    const RoomLook& look = file.room_look;
+    const std::int64_t drained = pool_state.counts.drained_bytes - look.drained_bytes;
+    return promised_on(pool_state, file.open->identity.device) + drained + scarce_room_bytes <=
+           look.room;
+}
+
 }  // namespace
 
 std::int64_t promised_on(const PoolState& pool_state, std::uint64_t device) {
@@ -34,12 +48,29 @@ bool is_short_of_room(const PoolState& pool_state, const File& file, std::int64_
     return promised_on(pool_state, file.open->identity.device) + room_margin_bytes > room;
 }
 
-void note_room(PoolState& pool_state, const File& file, std::int64_t room) {
-    FileSlot& slot = pool_state.slot_of(file);
-    const bool scarce =
-        room >= 0 && room <= pool_state.options.cap_bytes + scarce_room_bytes &&
-        promised_on(pool_state, file.open->identity.device) + scarce_room_bytes > room;
-    slot.scarce.store(scarce ? 1 : 0, std::memory_order_relaxed);
+RoomLook begin_look(const PoolState& pool_state) {
+    return {.began_ns = pool_state.now_ns(), .drained_bytes = pool_state.counts.drained_bytes};
+}
+
+void note_room(PoolState& pool_state, File& file, const RoomLook& look) {
+    file.room_look = look;
+    RoomLeft left = RoomLeft::ample;
+    if (is_limited(pool_state, look.room)) {
+        left = fits(pool_state, file) ? RoomLeft::limited : RoomLeft::scarce;
+    }
+    pool_state.slot_of(file).room.store(left, std::memory_order_relaxed);
+}
+
+Arrival arrival_of(PoolState& pool_state, const File& file, std::int64_t since_ns) {
+    const FileSlot& slot = pool_state.slot_of(file);
+    if (slot.room.load(std::memory_order_relaxed) == RoomLeft::scarce ||
+        pool_state.state_of(file) != FileState::pooled || file.held_bytes == 0) {
+        return Arrival::unsure;
+    }
+    const RoomLook& look = file.room_look;
+    const bool is_new = look.began_ns != never_ns && look.began_ns >= since_ns;
+    const bool has_room = !is_limited(pool_state, look.room) || fits(pool_state, file);
+    return is_new && has_room ? Arrival::has_room : Arrival::unknown;
 }
 
 bool room_may_come(const PoolState& pool_state, const File& file, std::int64_t since_ns) {

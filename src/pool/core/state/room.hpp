@@ -19,8 +19,19 @@ inline constexpr std::int64_t room_margin_bytes = std::int64_t{16} << 20;
 [[nodiscard]] bool is_short_of_room(const PoolState& pool_state, const File& file,
                                     std::int64_t room);
 
-// Says in the file's slot whether there is hardly more than that: see FileSlot::scarce.
-void note_room(PoolState& pool_state, const File& file, std::int64_t room);
+// To be made before the file system is asked.
+[[nodiscard]] RoomLook begin_look(const PoolState& pool_state);
+
+// What the file system has said: keeps it, and tells clients by FileSlot::room.
+void note_room(PoolState& pool_state, File& file, const RoomLook& look);
+
+// Whether what was deposited until `since_ns`, and is taken, arrives.
+enum class Arrival {
+    has_room,  // as far as can be known
+    unsure,    // it has to be drained to be known
+    unknown,   // the file system has to be asked once more: others may take of its room, too
+};
+[[nodiscard]] Arrival arrival_of(PoolState& pool_state, const File& file, std::int64_t since_ns);
 
 // Files of the same file system are being closed, or may have lost their names since `since_ns`:
 // what has failed for want of room may be done then.

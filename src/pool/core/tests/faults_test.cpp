@@ -136,6 +136,26 @@ TEST(Faults, AFileWhoseClosingFailsIsNamedWithWhatWasDrained) {
     EXPECT_FALSE(node.pool().closing());
 }
 
+// What the daemon knew of the room was up to a second old: a close said that all was well.
+TEST(Faults, WhoAsksWhetherThereIsRoomIsToldOfWhatOthersHaveTaken) {
+    const PoolOptions never_drained{.cap_bytes = 64 * mib, .quiet_ns = 1000 * second};
+    Task whether_it_arrives;
+    whether_it_arrives.for_room = true;
+    Node node{long_world, never_drained, {.background_io = NodeOptions::BackgroundIo::slow}};
+    adapters::MemoryFile file{full_from(500)};
+    node.facts(file).room = 60 * mib;
+    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+        EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 1)).error, 0);
+        EXPECT_EQ(self.ask(id, whether_it_arrives), 0);
+        EXPECT_EQ(file.size(), Length{0}) << "nothing has to be drained to know it";
+        node.facts(file).room = 20 * mib;  // others have taken it
+        EXPECT_EQ(self.ask(id, whether_it_arrives), ENOSPC);
+        file.set_faults({});
+        EXPECT_EQ(self.ask(id, whether_it_arrives), 0) << "it has been told before";
+        EXPECT_EQ(file.size(), Length{1000});
+    });
+}
+
 // It was written directly, and then over it what was older.
 TEST(Faults, AFileThatCannotLeaveIsNotWrittenPastItsDeposits) {
     Node node{long_world};

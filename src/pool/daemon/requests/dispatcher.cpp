@@ -62,6 +62,7 @@ pool::Task task_of(const protocol::Question& question) {
         task.kind = pool::Task::Kind::sync;
     } else {
         task.changes = (question.flags & protocol::before_change) != 0;
+        task.for_room = (question.flags & protocol::for_room) != 0;
     }
     return task;
 }
