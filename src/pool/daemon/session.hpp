@@ -60,6 +60,8 @@ public:
     // Of a client of the pool.
     std::optional<std::uint32_t> client;
     OwnFd bell;
+    // A client that got nothing to map, for want of descriptors: what it opens leaves the pool.
+    bool outside = false;
     // It stands for programs that nobody captures; see uncaptured.hpp.
     bool uncaptured = false;
     // Generations of the slots that it has opened for writing.

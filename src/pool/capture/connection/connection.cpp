@@ -167,15 +167,20 @@ bool Connection::settled_with(int tried) noexcept {
         hint = "What could be drained is; `forebay pool status` says the rest.";
     }
     if (problem == nullptr) {
+        may_come_in_ = greeting.reply.number == 0 && !state.under_valgrind;
         // Its leak check would look through all that is mapped, which takes minutes.
-        problem = state.under_valgrind ? "valgrind would look through it" : map(greeting);
+        errno = may_come_in_ ? EMFILE : errno;
+        problem = may_come_in_           ? "the daemon has no descriptors for its log"
+                  : state.under_valgrind ? "valgrind would look through it"
+                                         : map(greeting);
         for (const int fd : greeting.descriptors) {
             close_if_open(fd);
         }
         found = problem == nullptr ? State::reached : State::out;
-        hint =
-            "Files that it opens leave the pool. See whether its address space is limited "
-            "(`ulimit -v`).";
+        hint = may_come_in_ ? "Files that it opens leave the pool. Start the daemon with more "
+                              "descriptors (`ulimit -n`)."
+                            : "Files that it opens leave the pool. See whether its address space "
+                              "is limited (`ulimit -v`).";
     }
     if (problem != nullptr) {
         const int error = errno;
@@ -200,6 +205,34 @@ bool Connection::settled_with(int tried) noexcept {
     }
     state_.store(found, std::memory_order_release);
     return true;
+}
+
+bool Connection::comes_in() noexcept {
+    if (!stays_out() || !is_ours()) {
+        return false;
+    }
+    const Turn turn{*this};
+    if (!stays_out() || !may_come_in_) {
+        return reached();
+    }
+    const int before = errno;
+    protocol::Question hello;
+    hello.number = process_;
+    Received greeting = exchange(hello, -1);
+    const bool welcome = greeting.came && greeting.reply.error == 0 && greeting.reply.number != 0;
+    may_come_in_ = !welcome;
+    const bool mapped = welcome && map(greeting) == nullptr;
+    for (const int fd : greeting.descriptors) {
+        close_if_open(fd);
+    }
+    if (mapped) {
+        state_.store(State::reached, std::memory_order_release);
+    } else if (welcome) {
+        unmap();
+        disconnect(true);
+    }
+    errno = before;
+    return mapped;
 }
 
 // A daemon that ends takes its socket away. A shell that keeps the variables starts many programs:

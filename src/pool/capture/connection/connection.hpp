@@ -48,6 +48,9 @@ public:
     [[nodiscard]] bool stays_out() const noexcept {
         return state_.load(std::memory_order_acquire) == State::out;
     }
+    // Asks once more where it stays out only because the daemon had no descriptors. True: it has
+    // been reached; what was opened before stays out of the pool.
+    [[nodiscard]] bool comes_in() noexcept;
     // Another one for each connection of this process and of those that it was forked from.
     [[nodiscard]] std::uint32_t number() const noexcept {
         return number_.load(std::memory_order_relaxed);
@@ -172,6 +175,7 @@ private:
     std::atomic<int> bell_{-1};
     LogFile log_file_;
     std::atomic<bool> told_{false};
+    bool may_come_in_ = false;  // under Turn
     Yielding yielding_;
     pid_t process_ = 0;
     // On a page of its own, which the kernel gives to no child as it is: 0 there. Null: the kernel

@@ -83,7 +83,8 @@ Introduced introduce(Place place, std::string_view path, pool::Reason through) n
     }
     if (!reply || reply->error != 0) {
         const int error = reply ? reply->error : 0;
-        const bool failed = error == EIO || error == ENOSPC || error == EDQUOT;
+        // EBADF: the daemon had no descriptor to take it with.
+        const bool failed = error == EIO || error == ENOSPC || error == EDQUOT || error == EBADF;
         return through == pool::Reason::unmapped && failed ? Introduced::undrained : Introduced::no;
     }
     place.file.set_file({.slot = reply->slot, .generation = reply->generation});
@@ -291,7 +292,7 @@ Taken take_on(int fd, const Opening& opening) noexcept {
         !regular_and_pooled(fd, buffer, path)) {
         return Taken::no;
     }
-    if (!connection.reach()) {
+    if (!connection.reach() && !connection.comes_in()) {
         return connection.stays_out() ? keep_out(fd, opening, path) : not_taken(fd, opening);
     }
     const bool tracked = tracks(fd);

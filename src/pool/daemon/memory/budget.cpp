@@ -20,6 +20,8 @@ int limit_of_this_process() noexcept {
 DescriptorBudget::DescriptorBudget() noexcept : DescriptorBudget{limit_of_this_process()} {}
 
 DescriptorBudget::DescriptorBudget(int limit) noexcept
-    : soon_{limit / 4 * 3}, most_{std::max(limit - std::max(limit / 8, kept_min), 0)} {}
+    : soon_{limit / 4 * 3},
+      most_{std::max(limit - std::max(limit / 8, kept_min), 0)},
+      logs_{std::max(limit - std::max(limit / 16, kept_for_outsiders_min), 0)} {}
 
 }  // namespace forebay::daemon

@@ -17,6 +17,8 @@ public:
     // A log that belongs to no client yet: the next that is admitted.
     [[nodiscard]] Result<pool::Log> prepare();
     void assign(std::uint32_t client);
+    // The client will never map its log, which is to take no descriptor.
+    void keep_to_itself(std::uint32_t client) { areas_.at(client).keep_to_itself(); }
     // Nobody was admitted.
     void discard() { next_ = SharedSegment{}; }
     void forget(std::uint32_t client);

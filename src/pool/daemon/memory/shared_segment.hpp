@@ -32,6 +32,9 @@ public:
     [[nodiscard]] Result<OwnFd> for_writing() const;
     [[nodiscard]] Result<OwnFd> for_reading() const;
 
+    // Nobody else will map it; it stays mapped here, and gets no memory any more.
+    void keep_to_itself() noexcept { fd_ = OwnFd{}; }
+
     // The bytes are there from now on, charged to this process. False: there is no memory. Whoever
     // touches them first clears them, which takes about as long again.
     [[nodiscard]] bool provide(std::size_t begin, std::size_t bytes) noexcept;

@@ -533,6 +533,7 @@ void Dispatcher::leave(Session& session) {
         pool_.dismiss(*session.client);
         departing_.push_back(*session.client);
         session.client.reset();
+        session.outside = false;
     }
 }
 

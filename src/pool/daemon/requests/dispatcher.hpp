@@ -80,6 +80,10 @@ public:
     void complete(Session& session, Answer& answer, std::uint64_t ticket);
     // A ticket has come back, and no session waits for it any more.
     void nobody_wants(std::uint64_t ticket);
+    // Files that were left alone do with fewer descriptors, if there are any.
+    bool give_descriptors_back() {
+        return pool_.give_descriptors_back(DescriptorBudget::given_back_max) > 0;
+    }
     // The session is over; what its client committed counts.
     void leave(Session& session);
 
@@ -132,6 +136,10 @@ private:
                cluster::PeerTransport* post);
 
     void hello(Session& session, const protocol::Question& question, Answer& answer);
+    void let_in_outside(Session& session, const protocol::Question& question, Answer& answer);
+    [[nodiscard]] std::optional<std::uint32_t> admit(const Session& session,
+                                                     const protocol::Question& question,
+                                                     const pool::Log& log, Answer& answer);
     // The process goes on without the pool once all files have left it.
     void reject_client(Answer& answer, int error, const std::string& why);
     [[nodiscard]] bool everything_has_left();
@@ -201,6 +209,7 @@ private:
     UncapturedPrograms uncaptured_;
     bool runs_uncaptured_ = false;  // files left for one, and have not come back
     bool uncaptured_told_ = false;
+    bool outside_told_ = false;
     // Files of processes that cannot map the pool's memory.
     std::set<std::pair<std::uint64_t, std::uint64_t>> outside_;
 };

@@ -26,31 +26,38 @@ void Dispatcher::pass_directory(Answer& answer) const {
 }
 
 void Dispatcher::hello(Session& session, const protocol::Question& question, Answer& answer) {
-    if (session.client) {
+    // Who did without may do better now; other nodes may count on what it has opened.
+    const bool comes_in = session.outside && !coherence_;
+    if (session.client && !comes_in) {
         answer.refuse(EALREADY);
         return;
     }
     OwnFd bell{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-    OwnFd client_bell{bell.valid() ? ::fcntl(bell.get(), F_DUPFD_CLOEXEC, 0) : -1};
-    Result<pool::Log> log = memory_.prepare();
-    if (!client_bell.valid() || !log) {
-        reject_client(answer, log ? EMFILE : errno_of(log.error()), no_means);
+    const bool few = !bell.valid() || budget_.is_for_outsiders(bell.get());
+    if (session.client && few) {
+        answer.refuse(EAGAIN);
         return;
     }
-    const auto process = session.process() > 0 ? session.process() : question.number;
-    const auto client = pool_.admit(static_cast<std::uint64_t>(process), *log);
-    if (!client) {
-        memory_.discard();
-        if (!departing_.empty() && (question.flags & protocol::last_try) == 0) {
-            answer.refuse(EAGAIN);  // a place comes free once what a program left is drained
-            return;
+    if (session.client) {
+        leave(session);
+    }
+    OwnFd client_bell{few ? -1 : ::fcntl(bell.get(), F_DUPFD_CLOEXEC, 0)};
+    std::optional<pool::Log> log;
+    if (client_bell.valid()) {
+        if (const Result<pool::Log> made = memory_.prepare()) {
+            log = *made;
         }
-        reject_client(answer, EUSERS,
-                      "More than " + std::to_string(pool::clients_max) +
-                          " processes use the pool at a time.");
+    }
+    if (!log) {
+        bell = OwnFd{};
+        client_bell = OwnFd{};
+        let_in_outside(session, question, answer);
         return;
     }
-    memory_.assign(*client);
+    const auto client = admit(session, question, *log, answer);
+    if (!client) {
+        return;
+    }
     session.client = client;
     session.bell = std::move(bell);
     answer.reply.client = *client;
@@ -63,8 +70,62 @@ void Dispatcher::hello(Session& session, const protocol::Question& question, Ans
     }
     if (answer.reply.error != 0) {
         leave(session);
-        reject_client(answer, answer.reply.error, no_means);
+        session.bell = OwnFd{};
+        answer.descriptors.clear();
+        answer.reply.error = 0;
+        let_in_outside(session, question, answer);
     }
+}
+
+// Without a log and a bell. It keeps its socket, and has files that it opens leave the pool, as a
+// process that cannot map what it got.
+void Dispatcher::let_in_outside(Session& session, const protocol::Question& question,
+                                Answer& answer) {
+    if (give_descriptors_back() && (question.flags & protocol::last_try) == 0) {
+        answer.refuse(EAGAIN);  // there will be some in a moment
+        return;
+    }
+    const Result<pool::Log> log = memory_.prepare();
+    if (!log) {
+        reject_client(answer, errno_of(log.error()), no_means);
+        return;
+    }
+    const auto client = admit(session, question, *log, answer);
+    if (!client) {
+        return;
+    }
+    memory_.keep_to_itself(*client);
+    session.client = client;
+    session.outside = true;
+    answer.reply.client = *client;
+    answer.reply.number = 0;
+    if (!std::exchange(outside_told_, true)) {
+        journal_.notes.emplace_back(
+            "process " + std::to_string(session.process()) +
+            " does without the pool, and so may others (there are no descriptors for their logs). "
+            "Files that they open leave the pool. Start the daemon with more (`ulimit -n`).");
+    }
+}
+
+// nullopt: the answer says why.
+std::optional<std::uint32_t> Dispatcher::admit(const Session& session,
+                                               const protocol::Question& question,
+                                               const pool::Log& log, Answer& answer) {
+    const auto process = session.process() > 0 ? session.process() : question.number;
+    const auto client = pool_.admit(static_cast<std::uint64_t>(process), log);
+    if (client) {
+        memory_.assign(*client);
+        return client;
+    }
+    memory_.discard();
+    if (!departing_.empty() && (question.flags & protocol::last_try) == 0) {
+        answer.refuse(EAGAIN);  // a place comes free once what a program left is drained
+    } else {
+        reject_client(answer, EUSERS,
+                      "More than " + std::to_string(pool::clients_max) +
+                          " processes use the pool at a time.");
+    }
+    return std::nullopt;
 }
 
 void Dispatcher::pass_log(const protocol::Question& question, Answer& answer) const {
