@@ -73,8 +73,8 @@ def outcome(**changes: Any) -> PoolOutcome:
 
 
 def test_messages_are_as_the_header_of_the_wire_has_them(root: Path) -> None:
-    limits = (root / "src" / "pool" / "shared" / "limits.hpp").read_text()
-    header = (root / "src" / "wire" / "messages.hpp").read_text()
+    limits = (root / "src" / "pool" / "protocol" / "limits.hpp").read_text()
+    header = (root / "src" / "pool" / "protocol" / "messages.hpp").read_text()
     assert f"format = {FORMAT:#x};" in limits
     assert f"path_bytes = {PATH_BYTES};" in limits
     found = re.search(r"enum class Ask.*?\{(.*?)\}", header, re.DOTALL)

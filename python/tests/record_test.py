@@ -123,14 +123,6 @@ def test_a_slow_target_is_told_once(example: Path) -> None:
     assert summary.write.found_requests_in_flight == 3
 
 
-def test_a_record_from_before_k_was_found(example: Path) -> None:
-    line = json.loads(example.read_text().splitlines()[1])
-    del line["slow_targets"], line["write"]["found_requests_in_flight"]
-    file = decode_line(json.dumps(line))
-    assert isinstance(file, FileRecord)
-    assert (file.slow_targets, file.write.found_requests_in_flight) == ((), 0)
-
-
 def test_an_opening_without_collective_calls_hides_no_aggregator(example: Path) -> None:
     file = read_record(example).files[0]
     (summary,) = summarise([file, replace(file, aggregators=(), targets=0)])

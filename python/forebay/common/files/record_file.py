@@ -155,7 +155,7 @@ def _file(line: Mapping[str, Any]) -> FileRecord:
             decoded(ErrorNote, note, names={"error_class": "class"}) for note in line["errors"]
         ),
         slow_targets=tuple(
-            decoded(SlowTarget, one, names=_RATES) for one in line.get("slow_targets", ())
+            decoded(SlowTarget, one, names=_RATES) for one in line["slow_targets"]
         ),
     )
 
