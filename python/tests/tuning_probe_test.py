@@ -4,7 +4,6 @@ are built."""
 import functools
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -99,27 +98,6 @@ def test_each_value_of_a_portrait_has_its_source_and_date() -> None:
     assert len(found) > 12
     assert all(one["source"] and one["date"] == "2026-11-22" for one in found)
     assert all("low" in one or "no interval" in one["source"] for one in found)
-
-
-def test_portraits_of_the_first_schema_are_read(tmp_path: Path) -> None:
-    portrait = probe(modelled(sick_target=5, sick_slower=8.0))
-    text = portrait_text(portrait).replace("portrait/2", "portrait/1")
-    text = re.sub(r"^targets_source.*\n", "", text, flags=re.MULTILINE)
-    text = re.sub(
-        r"^gain = \{ value = (\S+), low = (\S+), high = (\S+), .*$",
-        r"gain = \1\ngain_low = \2\ngain_high = \3",
-        text,
-        flags=re.MULTILINE,
-    )
-    text = re.sub(
-        r"^(\w+) = \{ value = ([^\s\"]+), source.*$", r"\1 = \2", text, flags=re.MULTILINE
-    )
-    old, new = tmp_path / "old.toml", tmp_path / "new.toml"
-    old.write_text(text)
-    new.write_text(portrait_text(portrait))
-    assert 'source = "median' not in text
-    first, second = read_portrait(old), read_portrait(new)
-    assert (first.choices, first.sick) == (second.choices, second.sick)
 
 
 def test_reads_from_a_cache_are_told_and_do_not_count() -> None:

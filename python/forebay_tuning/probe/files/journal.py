@@ -184,7 +184,7 @@ def begun(path: Path) -> Begun:
     lines = read_journal(path)
     try:
         plan = next((line for line in lines[:2] if line["kind"] == "plan"), {})
-        line = {"probe_bytes": plan.get("probe_bytes"), **lines[0]}
+        line = {"probe_bytes": plan.get("probe_bytes"), "results": (), **lines[0]}
         return decoded(Begun, line)
     except (IndexError, KeyError, ValueError) as error:
         raise ProbeError(
