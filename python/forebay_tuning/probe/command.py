@@ -1,57 +1,33 @@
 """`forebay probe`: parse → probe → render."""
 
-import datetime
 import importlib
-import secrets
 import sys
-from dataclasses import replace
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from forebay import __version__
-from forebay.bench.model.command_line import Launch
-from forebay.bench.world import real_bench_world
-from forebay.common.model.errors import HangError, SetupError, UsageError
-from forebay.common.model.frozen import frozen
-from forebay.common.model.launcher import find_launcher
-from forebay.common.model.printable import printable, printable_lines, printable_name
-from forebay.common.model.units import counted, exact_bytes, human_bytes
-from forebay.common.options import named_path, option
+from forebay.common.model.errors import SetupError, UsageError
+from forebay.common.model.printable import printable_lines
+from forebay.common.options import option
 from forebay.common.report.output import Format, FormatOption, json_pretty
-from forebay.simulate.files import NativeSimulator
 from forebay_tuning.model.evidence import size
-from forebay_tuning.model.modelled import Weather
 from forebay_tuning.model.point import Direction
 from forebay_tuning.model.portrait import Portrait
-from forebay_tuning.model.sample import Sample
-from forebay_tuning.model.simulated import changed_by
-from forebay_tuning.probe.files.journal import NoJournal, ProbeJournal, begun, is_blank
-from forebay_tuning.probe.files.measuring_program import (
-    PREFIX,
-    RealSystem,
-    Where,
-    remove_folder,
-    remove_results,
-)
-from forebay_tuning.probe.files.platform_file import read_platform
+from forebay_tuning.probe.files.measuring_program import RealSystem
 from forebay_tuning.probe.files.portrait_file import write_portrait
+from forebay_tuning.probe.report.estimate import Told, estimate_json, estimate_text
 from forebay_tuning.probe.report.page import PortraitPages
 from forebay_tuning.probe.report.text import as_json, as_text
-from forebay_tuning.probe.use_case.modelled_system import ModelledSystem
 from forebay_tuning.probe.use_case.probe import (
     Budget,
-    Journal,
     ProbePlan,
     ProbeRequest,
-    System,
-    Unknown,
     carry_out_probe,
     plan_probe,
 )
-from forebay_tuning.probe.use_case.simulated_system import Simulated, SimulatedSystem
+from forebay_tuning.probe.world import Asked, clean_up, planned, resumed, system_of
 
 HELP = """Find out what a file system likes, and keep that as its portrait.
 
@@ -102,7 +78,6 @@ Exit status:
   143  and others of 128+n: ended by a signal; --resume goes on, --clean takes the rest away
 """
 
-_PILOT_SECONDS_MAX = 60.0
 _SECONDS = {"quick": 300, "standard": 600, "deep": 1200}
 _BYTES = {"quick": "200g", "standard": "500g", "deep": "1t"}
 
@@ -149,9 +124,9 @@ def probe(
     """Probes and writes the portrait."""
     journal_path = output.with_name(output.name + ".journal")
     if clean:
-        _clean(journal_path)
+        clean_up(journal_path)
         return
-    asked = _Asked(
+    asked = Asked(
         words=words or [],
         simulate=simulate,
         formulas=formulas,
@@ -173,7 +148,7 @@ def probe(
     )
     if dry_run:
         plan = _dry_plan(asked, request, html)
-        print(json_pretty(_estimate_json(plan)) if form is Format.JSON else _estimate(plan))
+        print(json_pretty(estimate_json(plan)) if form is Format.JSON else estimate_text(plan))
         return
     portrait = _portrait(asked, request, html)
     write_portrait(portrait, output)
@@ -184,64 +159,26 @@ def probe(
     print(printable_lines(text))
 
 
-@frozen
-class _Asked:
-    """What is to be probed, and how."""
-
-    words: list[str]
-    simulate: str | None
-    formulas: bool
-    journal: Path
-    resume: bool
-    targets: int | None
-    drift: float
-
-    @property
-    def goes_on(self) -> bool:
-        """With what an earlier run has begun."""
-        return self.resume and self.journal.exists() and not is_blank(self.journal)
-
-
-def _dry_plan(asked: _Asked, request: ProbeRequest, html: Path | None) -> ProbePlan:
+def _dry_plan(asked: Asked, request: ProbeRequest, html: Path | None) -> ProbePlan:
     """What would be done, as far as can be told without starting or making anything."""
     if html is not None:
         PortraitPages().check(html)
-    system, _ = _system(asked, request, only_look=True)
-    return plan_probe(_resumed(asked, request), system)
+    system, _ = system_of(asked, request, only_look=True)
+    return plan_probe(resumed(asked, request), system)
 
 
-def _resumed(asked: _Asked, request: ProbeRequest) -> ProbeRequest:
-    if asked.goes_on:
-        return replace(request, probe_bytes=begun(asked.journal).probe_bytes)
-    return request
-
-
-def _portrait(asked: _Asked, request: ProbeRequest, html: Path | None) -> Portrait:
+def _portrait(asked: Asked, request: ProbeRequest, html: Path | None) -> Portrait:
     _require_numpy()
     if html is not None:
         PortraitPages().check(html)
-    system, journal = _system(asked, request)
-    plan = _plan(_resumed(asked, request), system, journal)
-    print(_estimate(plan), file=sys.stderr)
+    system, journal = system_of(asked, request)
+    plan = planned(resumed(asked, request), system, journal)
+    print(estimate_text(plan), file=sys.stderr)
     try:
-        return carry_out_probe(plan, system, journal, told=_Told(plan.estimate.probes))
+        return carry_out_probe(plan, system, journal, told=Told(plan.estimate.probes))
     finally:  # where it failed, the journal stays, for --resume
         if isinstance(system, RealSystem):
             system.clean()
-
-
-def _plan(request: ProbeRequest, system: System, journal: Journal) -> ProbePlan:
-    """With the place in the journal before there are files: wherever it is killed, --clean knows
-    them."""
-    if not (isinstance(system, RealSystem) and isinstance(journal, ProbeJournal)):
-        return plan_probe(request, system)
-    journal.place(system.directory.absolute(), system.results)
-    try:
-        return plan_probe(request, system)
-    except BaseException as error:
-        if not (isinstance(error, HangError) and system.has_made_folder):
-            journal.withdraw()
-        raise
 
 
 def _require_numpy() -> None:
@@ -254,83 +191,6 @@ def _require_numpy() -> None:
         ) from error
 
 
-def _system(
-    asked: _Asked, request: ProbeRequest, *, only_look: bool = False
-) -> tuple[System, Journal]:
-    date = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    words = asked.words
-    if asked.simulate is not None:
-        return _modelled(asked, asked.simulate, request, date), NoJournal()
-    if len(words) < 2 or (find_launcher(words) == 0 and not Path(words[0]).is_dir()):
-        lacks = "the launcher is missing (there must be ranks to probe with)"
-        if words and find_launcher(words) is not None:
-            lacks = f'the directory is missing ("{words[0]}" is a launcher)'
-        raise UsageError(f"{lacks}. Write `forebay probe DIR -- mpiexec -n 16`.")
-    folder = PREFIX + secrets.token_hex(4)
-    if asked.goes_on:
-        folder = begun(asked.journal).folder
-    system = RealSystem(
-        Where(
-            directory=named_path(words[0]),
-            folder=folder,
-            launch=Launch(words=tuple(words[1:])),
-            level=request.level,
-            seed=request.seed,
-            date=date,
-            targets=asked.targets,
-            pilot_seconds_max=min(_PILOT_SECONDS_MAX, request.budget.seconds),
-            only_look=only_look,
-        ),
-        real_bench_world(),
-    )
-    if only_look:
-        return system, NoJournal()
-    return system, ProbeJournal(asked.journal, folder=folder, resume=asked.resume)
-
-
-def _modelled(asked: _Asked, name: str, request: ProbeRequest, date: str) -> System:
-    """The simulator, or formulas where it is not built."""
-    native = NativeSimulator()
-    platform = read_platform(Path(native.platform(name)))
-    drift = asked.drift
-    if not asked.formulas and _is_built(native):
-        weather = (f"drift={drift}", f"noise={drift / 5}", f"stragglers={drift / 100}")
-        what = Simulated(
-            name=name,
-            platform=changed_by(platform, asked.words),
-            words=(*weather, *asked.words),
-            seed=request.seed,
-            forebay=__version__,
-            date=date,
-            level=request.level,
-        )
-        return SimulatedSystem(what, native)
-    if asked.words:
-        raise UsageError(
-            f'"{asked.words[0]}" is one word too many (formulas know nothing but the platform). '
-            "Leave it out."
-        )
-    return ModelledSystem(
-        platform,
-        weather=Weather(drift=drift, noise=drift / 5, stragglers=drift / 3),
-        seed=request.seed,
-        forebay=__version__,
-        date=date,
-        level=request.level,
-    )
-
-
-def _is_built(native: NativeSimulator) -> bool:
-    try:
-        native.program()
-    except SetupError as error:
-        print(
-            f"forebay: {printable_lines(str(error))} Formulas are asked instead.", file=sys.stderr
-        )
-        return False
-    return True
-
-
 def _share(text: str, option: str) -> float:
     number, percent, rest = text.strip().partition("%")
     try:
@@ -340,86 +200,6 @@ def _share(text: str, option: str) -> float:
     if rest or not 0 <= value <= 1:
         raise UsageError(f'{option} cannot be "{text}" (it is no share). Write it as in 1%.')
     return value
-
-
-def _clean(journal: Path) -> None:
-    if not journal.exists():
-        print(f"there is nothing to clean ({printable_name(journal)} is not there)")
-        return
-    if is_blank(journal):
-        journal.unlink()
-        print(f"removed {printable_name(journal)} (nothing else was made)")
-        return
-    was = begun(journal)
-    remove_folder(Path(was.directory), was.folder)
-    remove_results(map(Path, was.results))
-    journal.unlink()
-    folder = printable_name(Path(was.directory) / was.folder)
-    print(f"removed {printable_name(journal)} and {folder}")
-
-
-def _estimate(plan: ProbePlan) -> str:
-    estimate, identity = plan.estimate, plan.ground.identity
-    targets = counted(identity.targets, "target")
-    ranks = f"{counted(identity.nodes, 'node')} × {counted(identity.ranks_per_node, 'rank')}"
-    if Unknown.RANKS in plan.ground.unknown:
-        ranks = "as many ranks as the launcher starts"
-    elif Unknown.NODES in plan.ground.unknown:
-        ranks = f"{counted(identity.ranks_per_node, 'rank')}, on how many nodes is not known yet"
-    return (
-        f"{printable_name(identity.directory)} ({printable(identity.file_system)}, {targets}, "
-        f"{ranks}): at most "
-        f"{estimate.probes} probes in {estimate.seconds:.0f} s, {human_bytes(estimate.bytes)} "
-        f"written, {human_bytes(plan.space.bytes_max)} at a time, "
-        f"{counted(estimate.files, 'file')}; all are removed. The limit of bytes is "
-        f"{estimate.limit}"
-    )
-
-
-def _estimate_json(plan: ProbePlan) -> Any:
-    """The schema forebay.probe.estimate/1; null is what only a run of the launcher would tell."""
-    estimate, identity, unknown = plan.estimate, plan.ground.identity, plan.ground.unknown
-    ranks = identity.nodes * identity.ranks_per_node
-    return {
-        "schema": "forebay.probe.estimate/1",
-        "directory": identity.directory,
-        "file_system": identity.file_system,
-        "targets": identity.targets,
-        "nodes": None if Unknown.NODES in unknown else identity.nodes,
-        "ranks": None if Unknown.RANKS in unknown else ranks,
-        "probes": estimate.probes,
-        "seconds": estimate.seconds,
-        "bytes": estimate.bytes,
-        "bytes_limit": estimate.limit,
-        "bytes_at_a_time": plan.space.bytes_max,
-        "files": estimate.files,
-    }
-
-
-class _Told:
-    """Says each probe on standard error."""
-
-    def __init__(self, probes: int) -> None:
-        self._probes = probes
-
-    def __call__(self, number: int, sample: Sample) -> None:
-        point = sample.ask.point
-        text = (
-            f"{point.processes} × {exact_bytes(point.process_bytes)}, {point.per_node} a node, "
-            f"calls of {exact_bytes(point.transfer_bytes)}, {point.stripe_count} × "
-            f"{exact_bytes(point.stripe_bytes)} stripes, "
-            f"{'one file' if point.shared else 'a file each'}"
-        )
-        came = sample.discarded or ", ".join(
-            f"{name} {human_bytes(int(one.rate))}/s"
-            for name, one in (("write", sample.write), ("read", sample.read))
-            if one is not None
-        )
-        cached = " (from a cache)" if sample.cached else ""
-        print(
-            f"{number + 1}/{self._probes} {sample.ask.purpose}: {text}: {came}{cached}",
-            file=sys.stderr,
-        )
 
 
 def attach(app: typer.Typer) -> None:

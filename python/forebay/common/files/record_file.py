@@ -154,9 +154,7 @@ def _file(line: Mapping[str, Any]) -> FileRecord:
         errors=tuple(
             decoded(ErrorNote, note, names={"error_class": "class"}) for note in line["errors"]
         ),
-        slow_targets=tuple(
-            decoded(SlowTarget, one, names=_RATES) for one in line["slow_targets"]
-        ),
+        slow_targets=tuple(decoded(SlowTarget, one, names=_RATES) for one in line["slow_targets"]),
     )
 
 
