@@ -124,7 +124,12 @@ def test_every_argument_of_cmake_is_one_that_the_project_reads(
     package = recipe[0]()
     package.spec = Spec(*has)
     read = (ROOT / "CMakeLists.txt").read_text()
-    for folder, files in (("cmake", "*.cmake"), ("src", "**/CMakeLists.txt")):
+    places = (
+        ("cmake", "*.cmake"),
+        ("src", "**/CMakeLists.txt"),
+        ("benchmarks", "**/CMakeLists.txt"),
+    )
+    for folder, files in places:
         read += "".join(path.read_text() for path in (ROOT / folder).glob(files))
     arguments = package.cmake_args()
     assert len(arguments) == 8
