@@ -130,7 +130,7 @@ void JournalWriter::begin_head() {
     const auto memory =
         heads_memory_.bytes().subspan(turn * journal::head_unit, journal::head_unit);
     journal::seal_head(head_, device_.key(), memory);
-    under_way_.push_back({.is_head = true});
+    under_way_.push_back({.is_head = true, .number = head_.group});
     device_.begin_writing(
         {ports::JournalDevice::head, static_cast<std::int64_t>(journal::place_of(head_)), memory});
 }
@@ -186,6 +186,7 @@ int JournalWriter::take(int error) {
     under_way_.pop_front();
     if (over.is_head) {
         head_error_ = head_error_ == 0 ? error : head_error_;
+        proven_group_ = error == 0 ? std::max(proven_group_, over.number) : proven_group_;
         return error;
     }
     --groups_under_way_;

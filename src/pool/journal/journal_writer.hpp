@@ -90,8 +90,11 @@ public:
 
     // The head is to know which group was the last: from then on, a journal that ends before it is
     // known to be damaged. A group proves that for those before it, so that there is no hurry
-    // (`quiet`) but where it is the first of its segment. Nothing waits for it.
+    // (`quiet`) but where it is the first of its segment. No write waits for it.
     void tend_head(bool quiet);
+    // The last group that is durable, and the last that a durable head knows.
+    [[nodiscard]] std::uint64_t durable_group() const noexcept { return durable_group_; }
+    [[nodiscard]] std::uint64_t proven_group() const noexcept { return proven_group_; }
     // Of writing the head.
     [[nodiscard]] int head_error() const noexcept { return head_error_; }
 
@@ -125,7 +128,7 @@ private:
         std::uint64_t end = 0;  // records
         std::int64_t time_ns = 0;
         std::uint64_t oldest = 0;
-        std::uint64_t number = 0;
+        std::uint64_t number = 0;  // of the group, or of the one that the head knows
         journal::Sum sum{};
     };
     [[nodiscard]] journal::GroupWriter& group() noexcept { return groups_[filling_]; }
@@ -157,6 +160,7 @@ private:
     journal::Sum durable_sum_;
     GroupMemory heads_memory_;
     journal::Head head_;  // as it was begun last
+    std::uint64_t proven_group_ = 0;
     int head_error_ = 0;
     std::optional<std::uint32_t> adds_;  // the segment that is being made
     std::int64_t sealed_ns_ = 0;         // when the last group was made

@@ -251,9 +251,16 @@ void Journal::tend_head() {
     const bool old = now - head_ns_ >= head_age_ns;
     const bool quiet = kept() && writer_->idle() && now - group_ns_ >= head_quiet_ns;
     if (kept()) {
-        writer_->tend_head(quiet || old);
+        writer_->tend_head(quiet || old || std::exchange(head_wanted_, false));
     }
     head_ns_ = quiet || old ? now : head_ns_;
+}
+
+void Journal::note_unproven() {
+    if (unproven_.size() == unproven_max) {
+        unproven_.pop_back();
+    }
+    unproven_.push_back({writer_->durable_group(), durable_});
 }
 
 // What the device has done.
@@ -266,12 +273,18 @@ bool Journal::collect() {
         error = error == 0 ? *ended : error;
         if (error == 0 && kept()) {
             durable_ = std::max(durable_, written_.front());
+            note_unproven();
             needs_.durable(writer_->durable() - 1);
             writer_->segments().need(needs_.first(writer_->next_record()));
             crowd_ = std::max(crowd_ - 1, std::int64_t{0});
             group_ns_ = pool_state_.now_ns();
         }
         written_.pop_front();
+    }
+    while (!unproven_.empty() && unproven_.front().group <= writer_->proven_group()) {
+        proven_ = unproven_.front().entered;
+        unproven_.pop_front();
+        any = true;
     }
     error = error == 0 ? writer_->head_error() : error;
     if (error != 0 && kept()) {

@@ -64,6 +64,13 @@ public:
     [[nodiscard]] bool is_durable(std::uint64_t entered) const noexcept {
         return !kept() || durable_ >= entered;
     }
+    // So much is durable, and the head knows it: if the device loses any of it, a replay refuses
+    // instead of taking what is left for all there was. False: soon, which is then seen to.
+    [[nodiscard]] bool is_proven(std::uint64_t entered) noexcept {
+        const bool proven = !kept() || proven_ >= entered;
+        head_wanted_ = head_wanted_ || (!proven && is_durable(entered));
+        return proven;
+    }
     // So many commits of the client are taken.
     void note_commits(std::uint32_t client, std::uint64_t commits);
 
@@ -90,6 +97,7 @@ private:
     void settle(File& file, std::uint64_t through, const std::optional<Stamp>& stamp);
     void start();
     void tend_head();
+    void note_unproven();
     void count_who_waits();
     [[nodiscard]] bool fresh() const;
     [[nodiscard]] bool outlived() const;
@@ -116,6 +124,14 @@ private:
     std::uint64_t entered_ = 0;
     std::uint64_t grouped_ = 0;
     std::uint64_t durable_ = 0;
+    std::uint64_t proven_ = 0;  // … and the head knows them
+    struct Unproven {
+        std::uint64_t group = 0;
+        std::uint64_t entered = 0;  // are durable with it
+    };
+    static constexpr std::size_t unproven_max = 64;
+    std::deque<Unproven> unproven_;      // of more, the last two stand as one
+    bool head_wanted_ = false;           // somebody waits for the head
     std::deque<std::uint64_t> written_;  // by the end of each group that is under way
     std::int64_t waiting_ = 0;           // clients that wait
     std::int64_t crowd_ = 0;             // that lately waited at a time

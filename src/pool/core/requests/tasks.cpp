@@ -147,7 +147,7 @@ Tasks::Outlook Tasks::outlook(File& file, const Asked& asked) {
         return Outlook::waits;
     }
     if (asked.entered) {
-        return pool_state_.journal.is_durable(*asked.entered) ? Outlook::done : Outlook::waits;
+        return pool_state_.journal.is_proven(*asked.entered) ? Outlook::done : Outlook::waits;
     }
     if (asked.task.kind == Task::Kind::truncate) {
         return file.job || file.background_task ? Outlook::waits : Outlook::done;

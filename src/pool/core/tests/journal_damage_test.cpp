@@ -177,6 +177,29 @@ TEST_F(JournalDamage, OfABitIsToldWhereTheHeadIsBehind) {
     }
 }
 
+// Nothing said so: a group whose header is lost looked like none.
+TEST_F(JournalDamage, OfTheFirstSectorOfTheNewestGroupIsToldWhereTheHeadIsBehind) {
+    constexpr std::size_t sector = 512;
+    for (std::size_t i = 1; i < kept_.behind_write.size(); ++i) {
+        Image damaged = kept_.behind_write[i];
+        for (auto& [number, bytes] : damaged) {
+            const auto before = kept_.behind_head[i - 1].find(number);
+            for (std::size_t at = 0; number != JournalDisk::head && at < bytes.size();
+                 at += journal::group_unit) {
+                const bool written =
+                    bytes[at] != std::byte{0} && (before == kept_.behind_head[i - 1].end() ||
+                                                  before->second[at] == std::byte{0});
+                if (written) {
+                    std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), sector,
+                                std::byte{0});
+                }
+            }
+        }
+        const Found found = replayed(damaged);
+        EXPECT_TRUE(found.is_told) << found.writes << " of " << i + 1;
+    }
+}
+
 TEST_F(JournalDamage, OfABitIsRefusedWhereTheHeadKnowsAll) {
     for (const std::size_t i : {std::size_t{4}, std::size_t{10}}) {
         // Both heads know it: one of them may be damaged.

@@ -152,6 +152,48 @@ TEST(PoolJournal, ASyncMayWaitForItAlone) {
     }
 }
 
+// As if the device had lost all of it: nothing of the group is left.
+JournalDisk::Image without_the_newest_group(JournalDisk::Image image, const journal::Key& key) {
+    std::uint32_t segment = JournalDisk::head;
+    journal::GroupHeader newest;
+    for (const auto& [number, bytes] : image) {
+        for (const journal::Group& group : journal::groups_of(bytes, key).groups) {
+            if (number != JournalDisk::head && group.header.number > newest.number) {
+                segment = number;
+                newest = group.header;
+            }
+        }
+    }
+    std::fill_n(image.at(segment).begin() + static_cast<std::ptrdiff_t>(newest.at), newest.bytes,
+                std::byte{0});
+    return image;
+}
+
+// The newest group was missed by nobody for 20 ms, while its head did not know of it.
+TEST(PoolJournal, WhatASyncHasPromisedIsMissedWhenTheDeviceHasLostIt) {
+    PoolOptions pool = never_drained;
+    pool.sync_to_journal = true;
+    KeptNode kept{{.pool = pool}};
+    adapters::MemoryFile file;
+    run_client(kept.node(), file, Access::write, [&](NodeClient& self, FileId id) {
+        for (int i = 0; i < 10; ++i) {
+            EXPECT_EQ(self.write(id, file, i * 1000, bytes_of(1000, i)).taken, 1000U);
+            EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+            const auto image = without_the_newest_group(kept.disk().image(), kept.disk().key());
+            std::vector<journal::SegmentBytes> all;
+            for (const auto& [number, bytes] : image) {
+                if (number != JournalDisk::head) {
+                    all.push_back({number, bytes});
+                }
+            }
+            const journal::SegmentScan chain =
+                journal::chain_of(all, image.at(JournalDisk::head), kept.disk().key());
+            EXPECT_EQ(chain.damage, journal::Damage::lost) << "after sync " << i;
+        }
+        EXPECT_EQ(kept.syncs(), 0U) << "the file system knows nothing of it";
+    });
+}
+
 // The journal has nothing of what is in the file since before, or since it left the pool.
 TEST(PoolJournal, ASyncDoesNotLeaveToItWhatItNeverSaw) {
     PoolOptions pool = never_drained;

@@ -55,6 +55,12 @@ void note_end(const pool::Replay& replayed, const std::string& folder,
             "or the daemon went down while they were written, no write that had returned was among "
             "them; else its disk has damaged them: look at what was written last.",
             folder));
+    } else if (!replayed.files.empty()) {
+        notes.push_back(fmt::format(
+            "all that the journal {} is known to have had is there. If its disk has lost all of a "
+            "write that returned less than 20 ms before the node or the daemon went down, nothing "
+            "shows it, unless an fsync had returned behind it.",
+            folder));
     }
     if (replayed.head_damaged) {
         notes.push_back(fmt::format(

@@ -3,6 +3,8 @@
 #include "pool/journal/format/segment_scan.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <utility>
 
 namespace forebay::pool::journal {
@@ -40,6 +42,7 @@ public:
 
     [[nodiscard]] SegmentScan chain() {
         scan_.head_damaged = head_.damaged;
+        note_what_was_used_before();
         number_on();
         if (head_.newest) {
             std::erase_if(all_, [&](const Placed& one) {
@@ -162,8 +165,28 @@ private:
         scan_.unfinished =
             next.epoch != 0 && std::ranges::any_of(segments_, [&](const SegmentBytes& one) {
                 return one.number == segment && next.at < one.bytes.size() &&
-                       looks_like(one.bytes.subspan(next.at), next);
+                       (looks_like(one.bytes.subspan(next.at), next) ||
+                        (!used_before_.contains(segment) &&
+                         has_anything(one.bytes.subspan(next.at))));
             });
+    }
+
+    // A segment is made of zeros. Where it is used for the first time, whatever lies behind the
+    // newest group was one, though nothing of its header may be left.
+    [[nodiscard]] static bool has_anything(std::span<const std::byte> bytes) {
+        return std::ranges::any_of(bytes, [](std::byte one) { return one != std::byte{0}; });
+    }
+
+    // SegmentAllocator that have groups of more than one epoch. Of what they had before, more may
+    // be left.
+    void note_what_was_used_before() {
+        std::map<std::uint64_t, std::uint64_t> epochs;
+        for (const Placed& one : all_) {
+            const auto [first, fresh] = epochs.try_emplace(one.segment, header_of(one).epoch);
+            if (first->second != header_of(one).epoch) {
+                used_before_.insert(one.segment);
+            }
+        }
     }
 
     void take() {
@@ -180,6 +203,7 @@ private:
     std::vector<Placed> all_;  // by number
     bool older_format_ = false;
     bool unknown_ = false;
+    std::set<std::uint64_t> used_before_;
     SegmentScan scan_;
 };
 
