@@ -59,7 +59,7 @@ def test_a_daemon_without_descriptors(folder: Path) -> None:
         ensure("read something else: 0\n" in said, said[-500:])
         ensure("does without the pool" in said, said[-500:])
         reasons = {one.reason for one in served.status().files}
-        ensure(reasons == {"full"}, f"{reasons}")
+        ensure(reasons and reasons <= {"full", "unmapped"}, f"{reasons}")
 
 
 KEEPER = """

@@ -12,8 +12,8 @@ from suite import pooled
 from suite.conversation import Conversation, conversation, opened
 from suite.verdict import ensure
 
-LIMIT = 96
-PROGRAMS = 24
+LIMIT = 128
+PROGRAMS = 26
 """Each takes three of the daemon's descriptors, where there are so many."""
 
 

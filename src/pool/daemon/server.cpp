@@ -33,12 +33,8 @@ constexpr nanoseconds without_clients = std::chrono::hours{1};
 // After a question or an answer; to sleep and be woken takes as long.
 constexpr nanoseconds near_for = std::chrono::microseconds{60};
 
-// A process that is sent back for want of a descriptor tries for a minute.
-constexpr auto comes_again_for = std::chrono::seconds{60};
-constexpr auto sent_back_for_max = std::chrono::seconds{20};
-
 constexpr std::size_t questions_at_once = 16;
-constexpr std::size_t connections_at_once = 16;
+constexpr std::size_t connections_at_once = 8;
 constexpr std::uint64_t source_bits = 3;
 
 void note(const std::string& text) {
@@ -265,9 +261,7 @@ void Server::accept_all() {
         if (incoming.socket.valid() && sessions_.size() >= sessions_max) {
             incoming = {.refused = "too many processes are connected", .no_room = true};
         }
-        if (incoming.no_descriptor) {
-            send_back(incoming.process);
-        } else if (!incoming.refused.empty()) {
+        if (!incoming.refused.empty()) {
             note("sent somebody away (" + incoming.refused + ").");
         }
         if (incoming.no_room) {
@@ -277,7 +271,6 @@ void Server::accept_all() {
         if (!incoming.socket.valid()) {
             return;
         }
-        sent_back_.erase(incoming.process);
         const std::uint64_t number = next_session_++;
         const int fd = incoming.socket.get();
         sessions_.emplace(number, Session{std::move(incoming.socket), incoming.process});
@@ -286,21 +279,6 @@ void Server::accept_all() {
             return;
         }
         sessions_.at(number).watched = EPOLLIN;
-    }
-}
-
-// It comes again, for a minute. Who gives up then sees nothing that is pooled: before that, all
-// files leave.
-void Server::send_back(std::int64_t process) {
-    const auto now = std::chrono::steady_clock::now();
-    std::erase_if(sent_back_, [&](const auto& one) { return now - one.second > comes_again_for; });
-    const auto [first, fresh] = sent_back_.try_emplace(process, now);
-    if (fresh) {
-        note("let process " + std::to_string(process) +
-             " wait (no descriptors are left). Start the daemon with more (`ulimit -n`).");
-    }
-    if (!dispatcher_->give_descriptors_back() && now - first->second > sent_back_for_max) {
-        dispatcher_->close_down(pool::Reason::full);
     }
 }
 

@@ -82,7 +82,6 @@ private:
     void handle(Source source, std::uint64_t number, std::uint32_t events);
     void tell_news();
     void accept_all();
-    void send_back(std::int64_t process);
     void hear_signals();
     void read(std::uint64_t number, Session& session);
     bool take_question(std::uint64_t number, Session& session);
@@ -102,8 +101,6 @@ private:
     OwnFd signals_;
     std::map<std::uint64_t, Session> sessions_;  // by numbers that are never used again
     std::uint64_t next_session_ = 0;
-    // Processes that there was no descriptor for, and since when.
-    std::map<std::int64_t, std::chrono::steady_clock::time_point> sent_back_;
     std::size_t clients_ = 0;
     std::optional<std::uint64_t> stopping_;  // the ticket of draining everything
     bool drained_ = false;                   // it came back

@@ -134,16 +134,9 @@ IncomingConnection Listener::next() {
     OwnFd socket{::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
     if (!socket.valid() && (errno == EMFILE || errno == ENFILE)) {
         spare_ = OwnFd{};
-        OwnFd sent_away{::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC)};
-        ucred who{};
-        socklen_t bytes = sizeof who;
-        const bool known = sent_away.valid() && ::getsockopt(sent_away.get(), SOL_SOCKET,
-                                                             SO_PEERCRED, &who, &bytes) == 0;
-        sent_away = OwnFd{};
+        const OwnFd sent_away{::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC)};
         spare_ = spare_descriptor();
-        return {.process = known ? who.pid : 0,
-                .refused = "no descriptors are left",
-                .no_descriptor = true};
+        return {.refused = "no descriptors are left", .no_room = true};
     }
     if (!socket.valid()) {
         return {};

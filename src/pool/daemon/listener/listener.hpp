@@ -15,9 +15,8 @@ namespace forebay::daemon {
 struct IncomingConnection {
     OwnFd socket = {};  // not valid: nobody was there, or who was there was sent away
     std::int64_t process = 0;
-    std::string refused = {};    // why somebody was sent away; empty: nobody was
-    bool no_room = false;        // which is why
-    bool no_descriptor = false;  // the same; it may come again
+    std::string refused = {};  // why somebody was sent away; empty: nobody was
+    bool no_room = false;      // which is why
 };
 
 class Listener {

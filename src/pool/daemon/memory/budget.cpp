@@ -3,8 +3,10 @@
 #include "foundation/kernel/calls.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <sys/resource.h>
+#include <system_error>
 
 namespace forebay::daemon {
 
@@ -20,8 +22,28 @@ int limit_of_this_process() noexcept {
 DescriptorBudget::DescriptorBudget() noexcept : DescriptorBudget{limit_of_this_process()} {}
 
 DescriptorBudget::DescriptorBudget(int limit) noexcept
-    : soon_{limit / 4 * 3},
-      most_{std::max(limit - std::max(limit / 8, kept_min), 0)},
-      logs_{std::max(limit - std::max(limit / 16, kept_for_outsiders_min), 0)} {}
+    : soon_{limit / 4 * 3}, most_{std::max(limit - std::max(limit / 8, kept_min), 0)} {}
+
+DescriptorBudget::Means DescriptorBudget::means_of_one_more(int in_use, int limit) noexcept {
+    if (in_use < limit - std::max(limit / 16, kept_for_outsiders_min)) {
+        return Means::log;
+    }
+    return in_use < limit - kept_for_a_moment ? Means::socket : Means::none;
+}
+
+// The lowest free number does not tell: there may be many above it.
+DescriptorBudget::Means DescriptorBudget::means_of_one_more() noexcept {
+    std::error_code none;
+    std::filesystem::directory_iterator each{"/proc/self/fd", none};
+    if (none) {
+        return Means::none;
+    }
+    int in_use = 0;
+    for (const std::filesystem::directory_iterator end; !none && each != end;
+         each.increment(none)) {
+        ++in_use;
+    }
+    return none ? Means::none : means_of_one_more(in_use, limit_of_this_process());
+}
 
 }  // namespace forebay::daemon

@@ -12,9 +12,10 @@ public:
     static constexpr std::uint32_t given_back_max = 32;
     // That is left for processes that come to use the pool, and for what is open for a moment.
     static constexpr int kept_min = 64;
-    // Of these: for processes that have to do without the pool, one each, and for what is open for
-    // a moment.
-    static constexpr int kept_for_outsiders_min = 32;
+    // Of these: for processes that do without the pool, one each; and for what is open for a
+    // moment, without which even they could not be served.
+    static constexpr int kept_for_outsiders_min = 30;
+    static constexpr int kept_for_a_moment = 16;
 
     DescriptorBudget() noexcept;
     explicit DescriptorBudget(int limit) noexcept;
@@ -24,13 +25,20 @@ public:
     [[nodiscard]] bool is_short(int newest) const noexcept { return newest >= soon_; }
     // True: no more of them for files.
     [[nodiscard]] bool is_spent(int newest) const noexcept { return newest >= most_; }
-    // True: a process that comes gets no log, which takes two more, as long as it lives.
-    [[nodiscard]] bool is_for_outsiders(int newest) const noexcept { return newest >= logs_; }
+
+    // What a process that comes may have for as long as it lives.
+    enum class Means {
+        log,     // with its bell, and its socket: three
+        socket,  // alone
+        none,
+    };
+    [[nodiscard]] static Means means_of_one_more(int in_use, int limit) noexcept;
+    // Counted, and by the limit of now.
+    [[nodiscard]] static Means means_of_one_more() noexcept;
 
 private:
     int soon_;
     int most_;
-    int logs_;
 };
 
 }  // namespace forebay::daemon

@@ -18,5 +18,16 @@ TEST(DescriptorBudget, WhereThereAreHardlyAnyFilesGetNone) {
     EXPECT_TRUE(budget.is_spent(0));
 }
 
+TEST(DescriptorBudget, TheLastPartIsForProcessesThatDoWithoutThePool) {
+    using Means = DescriptorBudget::Means;
+    EXPECT_EQ(DescriptorBudget::means_of_one_more(959, 1024), Means::log);
+    EXPECT_EQ(DescriptorBudget::means_of_one_more(960, 1024), Means::socket);
+    EXPECT_EQ(DescriptorBudget::means_of_one_more(1007, 1024), Means::socket);
+    EXPECT_EQ(DescriptorBudget::means_of_one_more(1008, 1024), Means::none);
+    EXPECT_EQ(DescriptorBudget::means_of_one_more(97, 128), Means::log);
+    EXPECT_EQ(DescriptorBudget::means_of_one_more(98, 128), Means::socket);
+    EXPECT_EQ(DescriptorBudget::means_of_one_more(), Means::log) << "of this process";
+}
+
 }  // namespace
 }  // namespace forebay::daemon

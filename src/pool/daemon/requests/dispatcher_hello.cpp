@@ -32,26 +32,25 @@ void Dispatcher::hello(Session& session, const protocol::Question& question, Ans
         answer.refuse(EALREADY);
         return;
     }
-    OwnFd bell{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-    const bool few = !bell.valid() || budget_.is_for_outsiders(bell.get());
-    if (session.client && few) {
+    using Means = DescriptorBudget::Means;
+    const Means means = DescriptorBudget::means_of_one_more();
+    if (session.client && means != Means::log) {
         answer.refuse(EAGAIN);
         return;
     }
     if (session.client) {
         leave(session);
     }
-    OwnFd client_bell{few ? -1 : ::fcntl(bell.get(), F_DUPFD_CLOEXEC, 0)};
-    std::optional<pool::Log> log;
-    if (client_bell.valid()) {
-        if (const Result<pool::Log> made = memory_.prepare()) {
-            log = *made;
-        }
-    }
-    if (!log) {
-        bell = OwnFd{};
-        client_bell = OwnFd{};
+    if (means == Means::socket) {
         let_in_outside(session, question, answer);
+        return;
+    }
+    OwnFd bell{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+    OwnFd client_bell{bell.valid() ? ::fcntl(bell.get(), F_DUPFD_CLOEXEC, 0) : -1};
+    Result<pool::Log> log = memory_.prepare();
+    if (means == Means::none || !client_bell.valid() || !log) {
+        memory_.discard();
+        reject_client(answer, log ? EMFILE : errno_of(log.error()), no_means);
         return;
     }
     const auto client = admit(session, question, *log, answer);
@@ -70,10 +69,7 @@ void Dispatcher::hello(Session& session, const protocol::Question& question, Ans
     }
     if (answer.reply.error != 0) {
         leave(session);
-        session.bell = OwnFd{};
-        answer.descriptors.clear();
-        answer.reply.error = 0;
-        let_in_outside(session, question, answer);
+        reject_client(answer, answer.reply.error, no_means);
     }
 }
 
