@@ -54,7 +54,7 @@ Heads heads_of(std::span<const std::byte> bytes, const Key& key) {
         if (head && (!heads.newest || head->count > heads.newest->count)) {
             heads.newest = head;
         }
-        heads.damaged = heads.damaged || (!head && !is_blank(bytes.subspan(place, sizeof(Head))));
+        heads.damaged = heads.damaged || (!head && !is_blank(bytes.subspan(place, head_unit)));
     }
     return heads;
 }
