@@ -41,7 +41,7 @@ struct PoolOptions {
     std::int32_t requests_in_flight = 2;  // k of each target of a file; 0: found while running
     std::int32_t files_at_once = 4;       // that are being drained
     std::size_t processors = 0;           // that daemon and clients share; 0: enough for all
-    // ReadCache blocks of all files, read ahead; of the cap, and no more than a quarter of it.
+    // Blocks of all files that were read ahead; of the cap, and no more than a quarter of it.
     std::int64_t read_ahead_bytes = std::int64_t{256} << 20;
     // Other nodes have files open, too: forgotten() is kept, and no file without a name is dropped.
     bool shared = false;
@@ -51,7 +51,7 @@ struct PoolOptions {
     bool sync_to_journal = false;
 };
 
-// ReadCache blocks that there may be at a time.
+// Blocks of the read cache that there may be at a time.
 [[nodiscard]] std::size_t clean_blocks(const PoolOptions& options) noexcept;
 
 // The memory behind the clients' logs. Charged to who provides it, the daemon; cleared by who

@@ -129,7 +129,7 @@ public:
         return {file.size().bytes(), changed_ns[&file], changed_ns[&file]};
     }
     std::map<adapters::MemoryFile*, std::int64_t> changed_ns;
-    // ReadCache blocks of which memory is there.
+    // Blocks of the read cache of which memory is there.
     [[nodiscard]] std::int64_t clean_provided() const noexcept {
         return std::ssize(clean_provided_);
     }

@@ -50,7 +50,7 @@ struct Place {
 // this was said durably, by a group whose `oldest` is a later epoch.
 class SegmentAllocator {
 public:
-    // SegmentAllocator that are kept for marks: without them nothing would ever be let go.
+    // Segments that are kept for marks: without them nothing would ever be let go.
     static constexpr std::size_t reserve = 1;
 
     SegmentAllocator(std::int64_t segment_bytes, std::uint64_t first_epoch) noexcept

@@ -177,7 +177,7 @@ private:
         return std::ranges::any_of(bytes, [](std::byte one) { return one != std::byte{0}; });
     }
 
-    // SegmentAllocator that have groups of more than one epoch. Of what they had before, more may
+    // Segments that have groups of more than one epoch. Of what they had before, more may
     // be left.
     void note_what_was_used_before() {
         std::map<std::uint64_t, std::uint64_t> epochs;

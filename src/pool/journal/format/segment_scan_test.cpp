@@ -1,4 +1,4 @@
-// SegmentAllocator in any order, used again or not, become one journal; and what is not there is
+// Segments in any order, used again or not, become one journal; and what is not there is
 // missed.
 #include "pool/journal/format/segment_scan.hpp"
 #include "pool/journal/format/groups_check.hpp"
