@@ -76,7 +76,8 @@ TEST(Question, IsNoneOutsideOfItsBounds) {
 TEST(Corpus, HasQuestionsAndReplies) {
     int questions = 0;
     int replies = 0;
-    const std::filesystem::path folder{FOREBAY_SOURCE_DIR "/tests/fuzz/pool_protocol_messages_fuzz"};
+    const std::filesystem::path folder{FOREBAY_SOURCE_DIR
+                                       "/tests/fuzz/pool_protocol_messages_fuzz"};
     for (const auto& entry : std::filesystem::directory_iterator{folder}) {
         std::ifstream file{entry.path(), std::ios::binary};
         const std::string text{std::istreambuf_iterator<char>{file}, {}};

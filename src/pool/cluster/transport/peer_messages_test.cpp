@@ -66,7 +66,8 @@ TEST(Peers, APartLiesWithinTheWhole) {
 
 TEST(Corpus, HasWordsOfEachKind) {
     std::set<std::size_t> kinds;
-    const std::filesystem::path folder{FOREBAY_SOURCE_DIR "/tests/fuzz/pool_cluster_peer_messages_fuzz"};
+    const std::filesystem::path folder{FOREBAY_SOURCE_DIR
+                                       "/tests/fuzz/pool_cluster_peer_messages_fuzz"};
     for (const auto& entry : std::filesystem::directory_iterator{folder}) {
         std::ifstream file{entry.path(), std::ios::binary};
         const std::string text{std::istreambuf_iterator<char>{file}, {}};
