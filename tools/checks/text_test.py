@@ -2,7 +2,7 @@
 
 import pytest
 
-from checks import docs, exports, headers, layers, sizes, tidy, wrong
+from checks import commits, docs, exports, headers, layers, names, sizes, tidy, wrong
 from checks.report import Finding, Place, run
 
 
@@ -192,3 +192,45 @@ def test_a_file_of_snippets_without_a_wrong_one_is_found(place: Place) -> None:
     write(place, "src/base/text_wrong.cpp", "// RIGHT: nothing\n")
     problems = [finding.problem for finding in wrong.check(place).findings]
     assert problems == ["no // WRONG:"]
+
+
+TYPES = """namespace forebay {
+class Box final : public Base {
+};
+struct Box::Inside {
+};
+enum class BoxKind : unsigned char { one };
+class Later;
+}
+"""
+
+
+def test_types_are_found_at_namespace_level(place: Place) -> None:
+    write(place, "src/base/box.hpp", TYPES)
+    assert sorted(names.definitions(place.root)) == ["Box", "BoxKind"]
+
+
+def test_names_are_two_words_and_unique(place: Place) -> None:
+    write(place, "src/base/box.hpp", TYPES)
+    write(place, "src/pattern/other.hpp", "enum class BoxKind { two };\n")
+    write(place, "src/pattern/a_test.cpp", "struct Box {\n};\n")
+    problems = [finding.problem for finding in names.check(place).findings]
+    assert problems == ["the type BoxKind is defined twice", "the type Box has one word"]
+    write(place, "GLOSSARY.md", "| **box** | what things lie in | |\n")
+    write(place, "tools/checks/names.toml", 'is_defined_twice = ["BoxKind", "Gone"]\n')
+    (finding,) = names.check(place).findings
+    assert "Gone is listed" in finding.problem
+
+
+@pytest.mark.parametrize(
+    ("subject", "body", "fine"),
+    [
+        ("Let a close tell of a full disk", "Problem: it did not.", True),
+        ("Let a close tell of a full disk", "", False),
+        ("The study once more", "Problem: none.", False),
+        ("Mended the close", "Problem: it hung.", False),
+        ("Need no second look", "Problem: there were two.", True),
+    ],
+)
+def test_messages_of_commits(subject: str, body: str, fine: bool) -> None:
+    assert fine == (not list(commits.findings_of("0" * 40, subject, body)))

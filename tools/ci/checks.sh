@@ -19,7 +19,7 @@ count() {  # count NAME COMMAND…: beside another one; what they say comes at t
     { "$@" > "$logs/$number" 2>&1; echo $? > "$logs/$number.status"; } &
 }
 
-for check in wrong headers layers purity kernel statics exports needed sizes docs; do
+for check in wrong headers layers purity kernel statics exports needed sizes docs names commits; do
     count "$check" "$python" -m "checks.$check" --build "$build"
 done
 
