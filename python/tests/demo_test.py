@@ -1,9 +1,11 @@
 """What the demo says of its runs."""
 
+from dataclasses import replace
+
 from demo.disk import Written
 from demo.experiment import Comparison, Pair
 from demo.model import ModelTimes, Run, Span, parse_spans
-from demo.summary import middle_parts, rows
+from demo.summary import middle_parts, most_telling_first, rows
 from demo.timeline_picture import rates_of
 from demo.workshop import PNETCDF, Outcome
 from forebay.common.model.record import FileSummary, Traffic
@@ -88,3 +90,21 @@ def test_a_disks_rate_is_told_for_a_quarter_of_a_second_at_least() -> None:
     assert len(rates) in (3, 4)
     assert all(abs(rate - 50e6 / (1 << 20)) < 1e-6 for _, rate in rates)
     assert abs(written.whole - 1) < 1e-9
+
+
+def test_what_the_program_waits_for_comes_first_and_what_shows_nothing_last() -> None:
+    local = comparison((3.0, 0.05))
+    hdf5 = comparison((1.0, 0.05))
+    (pair,) = comparison((1.5, 0.05)).pairs
+    watched = replace(
+        local,
+        pairs=(
+            replace(
+                pair,
+                plain=replace(
+                    pair.plain, timeline=Written(begin=0, seconds=(0.0, 1.0), bytes=(0, 1))
+                ),
+            ),
+        ),
+    )
+    assert most_telling_first([local, hdf5, watched]) == [watched, hdf5, local]

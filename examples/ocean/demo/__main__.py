@@ -18,6 +18,7 @@ from demo.experiment import Announce, Comparison, compare
 from demo.map_picture import draw_map
 from demo.model import Run
 from demo.page import write_page
+from demo.summary import most_telling_first
 from demo.terminal import Announcer, show, show_files
 from demo.timeline_picture import draw_timeline
 from demo.timing_picture import draw_timings
@@ -98,6 +99,7 @@ def run_demo(options: Options, console: Console) -> list[tuple[str, Path]]:
             comparisons.append(_hdf5(workshop, options, announce))
         if options.pool_pairs:
             comparisons += _on_limited_disk(workshop, options, announce, console)
+        comparisons = most_telling_first(comparisons)
         announce("pictures and page")
         left = _leave(workshop, comparisons)
     for comparison in comparisons:
@@ -184,28 +186,30 @@ def _leave(workshop: Workshop, comparisons: Sequence[Comparison]) -> list[tuple[
     map_png, timings_png = folder / "ssh.png", folder / "timings.png"
     page = folder / "index.html"
     history = folder / f"{PNETCDF.target}-forebay" / PNETCDF.history
-    grid = comparisons[0].run.grid
+    mapped = next(one for one in comparisons if one.variant.target == PNETCDF.target)
+    grid = mapped.run.grid
     draw_map(
         open_cdf5(history),
         map_png,
         subtitle=f"written by an unmodified model of {grid.columns} × {grid.rows} cells on "
-        f"{comparisons[0].ranks} ranks, through Forebay",
+        f"{mapped.ranks} ranks, through Forebay",
     )
     draw_timings(comparisons, timings_png)
     pictures = [("sea-surface height", map_png), ("timings", timings_png)]
-    timelines: list[Path] = []
+    timelines: list[Path | None] = []
     for comparison in comparisons:
         last = comparison.pairs[-1]
+        timelines.append(None)
         if last.plain.timeline:
-            timelines.append(folder / f"timeline{len(timelines)}.png")
-            draw_timeline(last.plain, last.forebay, timelines[-1])
-            pictures.append(("compute, output, drain", timelines[-1]))
+            timeline = folder / f"timeline{len(timelines) - 1}.png"
+            draw_timeline(last.plain, last.forebay, timeline)
+            pictures.insert(0, ("compute, output, drain", timeline))
+            timelines[-1] = timeline
     write_page(
-        comparisons,
+        tuple(zip(comparisons, timelines, strict=True)),
         page,
         map_png=map_png,
         timings_png=timings_png,
-        timelines=timelines,
         machine=_machine(),
     )
     return [("page", page), *pictures]

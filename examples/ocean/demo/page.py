@@ -12,30 +12,30 @@ _TEMPLATE = Path(__file__).with_name("page.html.j2")
 
 
 def write_page(
-    comparisons: Sequence[Comparison],
+    comparisons: Sequence[tuple[Comparison, Path | None]],
     path: Path,
     *,
     map_png: Path,
     timings_png: Path,
-    timelines: Sequence[Path],
     machine: str,
 ) -> None:
-    """Render the page from its template beside this module."""
+    """Render the page from its template beside this module. A comparison on a disk that was watched
+    has a picture of its time lines."""
     page = filled(
         _TEMPLATE,
-        parts=[_part(comparison) for comparison in comparisons],
+        parts=[_part(*one) for one in comparisons],
         map=_embedded(map_png),
         timings=_embedded(timings_png),
-        timelines=[_embedded(one) for one in timelines],
         machine=machine,
     )
     path.write_text(page, encoding="utf-8")
 
 
-def _part(comparison: Comparison) -> dict[str, object]:
+def _part(comparison: Comparison, timeline: Path | None) -> dict[str, object]:
     last = comparison.pairs[-1]
     return {
         "title": comparison.variant.title,
+        "timeline": None if timeline is None else _embedded(timeline),
         "verdict": verdict(comparison.ratio),
         "pairs": len(comparison.pairs),
         "spread": spread_text(comparison.ratio),

@@ -98,6 +98,14 @@ def verdict(ratio: Spread) -> str:
     return f"{claim}."
 
 
+def most_telling_first(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """A disk that the program has to wait for comes first, and what shows no difference last."""
+    return sorted(
+        comparisons,
+        key=lambda one: (one.pairs[-1].plain.timeline is None, -one.ratio.median),
+    )
+
+
 def spread_text(ratio: Spread) -> str:
     """Median, range and interval."""
     text = f"{ratio.median:.2f} (min {ratio.least:.2f}, max {ratio.most:.2f}"
