@@ -3,7 +3,7 @@
 help([[Forebay: a pool in front of the parallel file system. MPI-IO of unmodified programs, faster.
 Start with: forebay doctor; forebay run -- mpiexec -n 8 ./program; man forebay.]])
 whatis("Name: forebay")
-whatis("Description: collective MPI-IO of unmodified programs, faster; I/O benchmarks")
+whatis("Description: unmodified programs do not wait for their output; collective MPI-IO; I/O benchmarks")
 conflict("forebay")
 
 local prefix = myFileName():gsub("/[^/]*/[^/]*/[^/]*/[^/]*$", "")

@@ -6,7 +6,7 @@ proc ModulesHelp {} {
         programs, faster. Start with: forebay doctor; forebay run -- mpiexec -n 8 ./program;\
         man forebay."
 }
-module-whatis "collective MPI-IO of unmodified programs, faster; I/O benchmarks"
+module-whatis "unmodified programs do not wait for their output; collective MPI-IO; I/O benchmarks"
 conflict forebay
 
 set prefix [file normalize $ModulesCurrentModulefile]

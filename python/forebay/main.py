@@ -20,17 +20,20 @@ SUBCOMMANDS = (*_OWN, *_OF_TUNING)
 """As the help lists them. Each is a folder of `forebay` or `forebay_tuning`, whose module `command`
 has a function `attach(app)`."""
 
-_HELP = """A pool in front of the parallel file system: runs an unmodified MPI program so that its
-collective reads and writes reach the file system as few, large, aligned requests.
+_HELP = """A pool in front of the parallel file system, for programs that nobody has to change: writes
+return at the speed of memory, and a daemon of the node writes them out while the program computes;
+MPI-IO's collective calls become few, large, aligned requests; and what a file system likes is
+measured, recommended and proved.
 
 \b
 Start here:
-  forebay doctor /scratch                 what works on this machine
-  forebay run -- mpiexec -n 8 ./program   run it, see where its I/O time went
-  forebay settings                        what can be set, and how
-  forebay layout show /scratch/f          how a file lies over storage targets
-  forebay bench ior -np 4 -t 1m -b 64m    measure a file system
-  forebay pool start /scratch/me          programs that do not wait for their files
+  forebay doctor /scratch                  check what works on this machine
+  forebay run --pool /scratch/me -- mpiexec -n 8 ./program
+                                           run it; its writes return at the speed of memory
+  forebay run -- mpiexec -n 8 ./program    run it; see where its I/O time went
+  forebay probe /scratch/me -- srun -n 64  measure what the file system likes
+  forebay report job.darshan               see what held a program's I/O back
+  forebay settings                         list what can be set, and how
 """
 
 

@@ -111,6 +111,4 @@ def _lines(finding: Finding) -> Iterator[Text]:
 
 def attach(app: typer.Typer) -> None:
     """Puts `doctor` into the command."""
-    app.command("doctor", help=HELP, short_help="What works on this machine, what does not.")(
-        doctor
-    )
+    app.command("doctor", help=HELP, short_help="Check what works on this machine.")(doctor)

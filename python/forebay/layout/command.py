@@ -128,7 +128,7 @@ def attach(app: typer.Typer) -> None:
     group = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None)
     group.command("show", help=SHOW_HELP, short_help="How a file lies over targets.")(show)
     group.command("set", help=SET_HELP, short_help="Choose it, before the first byte.")(set_)
-    app.add_typer(group, name="layout", short_help="How files lie over targets; choose it.")
+    app.add_typer(group, name="layout", short_help="Show and choose how files lie over targets.")
 
 
 def _count(text: str | None) -> int:

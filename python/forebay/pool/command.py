@@ -290,4 +290,8 @@ def attach(app: typer.Typer) -> None:
     group.command("drain", help=DRAIN_HELP, short_help="Wait until all is written.")(drain)
     group.command("stop", help=STOP_HELP, short_help="Drain, and end the daemon.")(stop)
     group.command("rescue", help=RESCUE_HELP, short_help="Write what did not arrive.")(rescue_)
-    app.add_typer(group, name="pool", short_help="Programs that do not wait for their files.")
+    app.add_typer(
+        group,
+        name="pool",
+        short_help="Keep what programs write in memory of the node, and write it out.",
+    )
