@@ -1,1 +1,1 @@
-"""What Forebay is held to, as programs that anyone can run: `python -m evaluation --help`."""
+"""Checks of Forebay's goals, as programs that anyone can run: `python -m evaluation --help`."""

@@ -22,7 +22,7 @@ FAILURES_MAX = 2
 
 
 class Measurer(Protocol):
-    """What a campaign needs of the world (evaluation.launch.Bench)."""
+    """The measurements that a campaign needs from the world (evaluation.launch.Bench)."""
 
     def measure(self, *, case: Case, stack: Stack, block: int) -> Sample: ...
 
@@ -41,7 +41,7 @@ class Watcher(Protocol):
 
 @frozen
 class Order:
-    """What is to be run."""
+    """The runs of a campaign."""
 
     suite: Suite
     cases: tuple[Case, ...]

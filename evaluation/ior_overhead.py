@@ -1,4 +1,4 @@
-"""What forebay-ior costs beside the system call, in interleaved runs with a plain loop.
+"""The cost of forebay-ior beside the system call, in interleaved runs with a plain loop.
 
     python -m evaluation.ior_overhead [--rounds N] [--folder DIR] [--program FILE] [--docs FILE]
 
@@ -45,7 +45,7 @@ class Timing:
 
 @frozen
 class Programs:
-    """What is compared, and where its files go."""
+    """The programs that are compared, and the folder for their files."""
 
     ior: Path
     loops: tuple[Path, ...]
@@ -123,7 +123,7 @@ def _compared(size: int, access: str, runs: Sequence[Sequence[Timing]]) -> tuple
 
 
 def dummy(programs: Programs) -> TextTable:
-    """What is left when nothing is moved."""
+    """The cost that is left when nothing is moved."""
     rows = []
     for size, _ in SIZES:
         for access in ("write", "read"):

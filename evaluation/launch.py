@@ -36,7 +36,7 @@ PATIENCE_SECONDS = 15
 
 @frozen
 class Bench:
-    """What every launch needs: programs, folders, and the library to preload."""
+    """The programs, folders and preloaded library that every launch needs."""
 
     mpis: Mapping[str, BuiltMpi]
     limits_program: Path
@@ -91,7 +91,7 @@ class Bench:
         return [*command, *program, "--path", *path, "--output", str(output)]
 
     def limits(self, *, storage: StorageKind, block: int, total: int) -> tuple[Limit, ...]:
-        """What the machine can do in that folder now."""
+        """Measures the machine's limits in that folder now."""
         command = [str(self.limits_program), str(self.folders[storage]), str(total)]
         ended = _run(command, environment=dict(os.environ), seconds_max=300)
         if ended.status != 0:

@@ -39,7 +39,7 @@ class MpiSource:
 
     @property
     def compiler(self) -> str:
-        """Of C, by the name of its program."""
+        """The name of the C compiler's program."""
         return self._program("mpicc")
 
     @property
@@ -135,7 +135,7 @@ class StorageKind(StrEnum):
 
 
 class Metric(StrEnum):
-    """What a suite compares: the rate of the calls, open + close, or memory taken on."""
+    """The quantity that a suite compares: rate of the calls, open + close, or memory taken on."""
 
     RATE = "rate"
     OPEN_CLOSE = "open_close"
@@ -143,7 +143,7 @@ class Metric(StrEnum):
 
 
 class Against(StrEnum):
-    """What Forebay is compared with: the best incumbent, or the same MPI without it."""
+    """The baseline of a comparison: the best incumbent, or the same MPI without Forebay."""
 
     BEST = "best"
     SAME_MPI = "same_mpi"
@@ -151,7 +151,7 @@ class Against(StrEnum):
 
 @frozen
 class Target:
-    """What the result is held to; None where nothing is asked."""
+    """The goal that a result is held to; None: no goal."""
 
     ratio_min: float | None = None
     """Least speed relative to what it is compared with (time ratio turned round)."""
@@ -204,7 +204,7 @@ class Repetition:
     open_seconds: float
     view_seconds: float
     call_seconds: float
-    """Of all calls together."""
+    """For all calls together."""
     sync_seconds: float
     close_seconds: float
     base_kib: tuple[int, ...]
@@ -212,7 +212,7 @@ class Repetition:
     peak_kib: tuple[int, ...]
     """The most resident memory of each rank until close."""
     moved_bytes: int
-    """Of all ranks."""
+    """Sum over all ranks."""
     wrong_words: int
     """Words of 8 bytes that are not what was written there."""
     wrong_gap_words: int
@@ -246,7 +246,7 @@ class Sample:
     load: float
     """Load average of the machine when the launch began."""
     seconds: float
-    """Of the whole launch."""
+    """Duration of the whole launch."""
     outcome: Outcome
     message: str = ""
     library: str = ""
@@ -254,7 +254,7 @@ class Sample:
 
     @property
     def measured(self) -> tuple[Repetition, ...]:
-        """What counts: everything but the warm-up."""
+        """The repetitions that count: all but the warm-up."""
         return tuple(one for one in self.repetitions if not one.warm_up)
 
 

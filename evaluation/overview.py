@@ -25,7 +25,7 @@ MARKER = "overview"
 SUITES = ("interleaved", "pieces16", "contiguous")
 TABLE = re.compile(r"^\*\*([^*\n]+)\*\*\n\n\|(.+)\|\n\|[- |]+\|\n((?:\|.*\|\n)+)", re.MULTILINE)
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
-# What a pattern is called here; others keep their names.
+# The short name of a pattern in the overview; others keep their names.
 SIXTEEN = "16 B pieces"
 SIXTEEN_HINTED = "16 B pieces, small cb_buffer_size"
 
@@ -143,7 +143,7 @@ def speed_table(rows: Sequence[Measured]) -> TextTable:
 
 
 def other_table(memory: str, open_close: str) -> TextTable:
-    """What is asked not to grow: memory, and the time to open and close."""
+    """The table of costs that are not to grow: memory, and the time to open and close."""
     held: dict[bool, list[float]] = {True: [], False: []}
     for title, rows in tables_of(memory):
         ours = title.endswith("Forebay")
@@ -183,7 +183,7 @@ def picture_rows(rows: Sequence[Measured]) -> list[Row]:
 
 
 def overview(folder: Path) -> tuple[str, str]:
-    """What stands between the markers of performance.md, and the picture."""
+    """The text between the markers of performance.md, and the picture."""
     texts = {
         name: (folder / "performance" / f"{name}.md").read_text(encoding="utf-8")
         for name in (*SUITES, "memory", "open_close")

@@ -45,9 +45,9 @@ MACHINE: Settings = {
     "client_rate": "1.25GB/s",
     "request_time": "0.3ms", "interference_per_stream": 0.0025,
 }  # fmt: skip
-"""What differs from the platform: copying in memory as docs/performance/pool.md has it, the stripes
-of large files, and storage as it was before decision 0031, whose bytes are not taken into memory of
-servers."""
+"""Differences from the platform: the rate of copies in memory that docs/performance/pool.md
+measures, the stripes of large files, and storage as it was before decision 0031, where servers take
+no bytes into their memory."""
 
 NODES = (16, 64, 256)
 BURSTS = (16 * MIB, 64 * MIB)
@@ -287,7 +287,7 @@ def gain(one: PoolSimulation) -> float:
 
 
 def each(one: PoolSimulation, seconds: float) -> float:
-    """Of one burst, in the mean."""
+    """Mean seconds for one burst."""
     return seconds / one.steps
 
 

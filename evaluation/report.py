@@ -57,7 +57,7 @@ def _circumstances(results: Results) -> str:
 
 
 def _remarks(results: Results) -> Sequence[str]:
-    """What failed, in its own words, once for each stack."""
+    """The message of each failed stack, in its own words, once for each."""
     seen: dict[str, str] = {}
     for one in results.samples:
         if one.outcome in (Outcome.FAILED, Outcome.INACTIVE) and one.stack not in seen:

@@ -73,7 +73,7 @@ def load(path: Path) -> Results:
 
 
 def this_machine(folders: dict[StorageKind, Path]) -> Machine:
-    """What the results depend on, as the kernel tells it."""
+    """The properties of this machine that results depend on, as the kernel reports them."""
     model = "unknown"
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):

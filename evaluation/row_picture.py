@@ -1,5 +1,5 @@
-"""What pictures of rows share, in each of which dots lie on one logarithmic axis. Plain SVG text,
-so that the same numbers give the same file; colours follow the reader's theme."""
+"""The parts that all pictures of rows share: in each row, dots lie on one logarithmic axis. Plain
+SVG text, so that the same numbers give the same file; colours follow the reader's theme."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Row = Callable[[float], list[str]]
 
 @frozen
 class Axis:
-    """Logarithmic, from left to right. What lies beyond its ends is drawn at them."""
+    """Logarithmic, from left to right. Values beyond its ends are drawn at them."""
 
     ends: tuple[float, float]
     ticks: tuple[float, ...]
@@ -54,12 +54,13 @@ class Axis:
 
 
 def style(light: Sequence[str], dark: Sequence[str]) -> str:
-    """Of what is in every picture, and those lines: for readers with the one theme or the other."""
+    """The style sheet of every picture with these lines added, for readers with a light theme and
+    with a dark one."""
     return STYLE.replace("LIGHT", "\n    ".join(light)).replace("DARK", "\n      ".join(dark))
 
 
 def legend(kinds: Mapping[str, str], *, width: int) -> list[str]:
-    """What each kind of dots is, so far from one another."""
+    """The legend: the meaning of each kind of dots, `width` apart."""
     parts = []
     for index, (kind, words) in enumerate(kinds.items()):
         x = LEFT + 6 + width * index
@@ -69,7 +70,7 @@ def legend(kinds: Mapping[str, str], *, width: int) -> list[str]:
 
 
 def label(text: str, y: float) -> str:
-    """What stands at the left of a row."""
+    """The label at the left of a row."""
     return (
         f'  <text class="ink" x="{LEFT - 14}" y="{y + 4.5:g}" text-anchor="end">'
         f"{escape(text)}</text>"
@@ -78,7 +79,7 @@ def label(text: str, y: float) -> str:
 
 @frozen
 class Frame:
-    """What is around the rows. `words` are below them."""
+    """The surroundings of the rows. `words` are below them."""
 
     title: str
     heading: str

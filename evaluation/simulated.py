@@ -130,7 +130,7 @@ class Runner:
 
 
 def _believed(said: Mapping[str, Any], words: str) -> Mapping[str, Any]:
-    """What a simulation said, unless its calls failed: their times mean nothing."""
+    """The result of a simulation, unless its calls failed: then its times mean nothing."""
     wrong = said["error"] or (said["wrong_bytes"] and f"{said['wrong_bytes']} bytes are wrong")
     if wrong:
         raise SimulationError(
@@ -225,7 +225,7 @@ def study(submit: Submit) -> None:
 
 
 def size(submit: Submit) -> None:
-    """What a simulation costs, and what grows with ranks."""
+    """The cost of a simulation, and how it grows with ranks."""
     waiting = [(shape, submit(platform, "forebay", shape)) for platform, shape in SIZES]
     row("ranks", "nodes", "targets", "GB", "simulated, s", "run, s", "processor, s",
         "memory, MB", "messages", "a node")  # fmt: skip

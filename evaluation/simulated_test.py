@@ -32,7 +32,7 @@ def test_every_row_about_size_can_be_simulated_anew(capsys: pytest.CaptureFixtur
 
 
 def run_instead(script: str, *, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """What the runner makes of a simulator that does what `script` does."""
+    """The runner's result for a simulator that is the shell script `script`."""
     program = folder / "sim"
     program.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
     program.chmod(0o755)

@@ -54,7 +54,7 @@ REPETITIONS = {StorageKind.TMPFS: 3, StorageKind.DISK: 5}
 
 
 PLAIN = Case(suite="", label="", operation=Operation.WRITE, ranks=4, storage=StorageKind.TMPFS)
-"""What a case is where its suite says nothing else."""
+"""The defaults of a case: suites state only what differs."""
 
 
 def _warmed(case: Case, storage: StorageKind) -> Case:

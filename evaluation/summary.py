@@ -1,4 +1,4 @@
-"""What the samples say: medians, paired ratios, distances to the machine's limit, verdicts."""
+"""Summarises samples: medians, paired ratios, distances to the machine's limit, verdicts."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class CaseSummary:
 
 
 def seconds_of(metric: Metric, sample: Sample) -> float:
-    """What the suite compares, of one launch: the median of its repetitions."""
+    """The quantity that the suite compares, for one launch: the median of its repetitions."""
     if metric is Metric.OPEN_CLOSE:
         return median(one.open_seconds + one.close_seconds for one in sample.measured)
     return median(one.call_seconds for one in sample.measured)
@@ -203,7 +203,7 @@ def _whole(sample: Sample) -> float:
 
 
 def _pairs(ours: Sequence[Sample], theirs: Sequence[Sample]) -> list[tuple[Sample, Sample]]:
-    """Of the same block, both good."""
+    """Pairs of samples of the same block, both of which succeeded."""
     other = {one.block: one for one in theirs if one.outcome is Outcome.OK}
     return [
         (one, other[one.block]) for one in ours if one.outcome is Outcome.OK and one.block in other

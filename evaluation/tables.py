@@ -171,7 +171,7 @@ def _forebay_memory(suite: Suite, title: str, rows: Sequence[CaseSummary]) -> Te
 
 
 def limit_table(limits: Sequence[Limit]) -> TextTable:
-    """What the machine can do: median over the blocks."""
+    """The limits of the machine: median over the blocks."""
     grouped: dict[tuple[str, str, int, int], list[float]] = {}
     for one in limits:
         key = (one.storage.value, one.name, one.piece_bytes, one.threads)

@@ -104,7 +104,7 @@ class World:
         return point.bytes / there.seconds_moving
 
     def optimum(self) -> float:
-        """Of all points that are allowed."""
+        """The best true rate of all points that are allowed."""
         return max(self.rate(one) for one in self.space.points())
 
 
@@ -193,8 +193,8 @@ def _probe(world: World, probes: int, seed: int) -> tuple[Sample, ...]:
 
 
 def _told(taken: Sequence[Sample], seed: int) -> tuple[list[Sample], list[Sample]]:
-    """What no prober can know: the samples without those that something else has slowed down; and
-    these without drift."""
+    """Samples as no prober can know them: first without those that something else slowed down, then
+    these without drift, too."""
     sky = Sky(WEATHER, seed=seed)
     undisturbed, steady = [], []
     for sample in taken:

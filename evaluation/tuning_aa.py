@@ -84,7 +84,7 @@ def take(
 def _seconds(
     words: Sequence[str], processes: ForegroundProcesses, environment: Mapping[str, str]
 ) -> float:
-    """Of the whole run, as `forebay verify` has it."""
+    """Seconds of the whole run, as `forebay verify` measures them."""
     folder = tempfile.mkdtemp(prefix="forebay-aa-") if PLACE in " ".join(words) else None
     try:
         placed = [one.replace(PLACE, folder) if folder else one for one in words]
@@ -102,7 +102,7 @@ def _seconds(
 
 
 def verifications(runs: Sequence[Run], *, seed: int) -> Iterator[Verification]:
-    """One after the other, each with runs of its own, until they are used up. What the end of a
+    """One after the other, each with runs of its own, until they are used up. One that the end of a
     stretch cuts off does not count."""
     for _, stretch in groupby(runs, key=lambda one: one.stretch):
         seconds = iter([one.seconds for one in stretch])
@@ -158,7 +158,7 @@ def _where(is_left: Callable[[float], bool]) -> float:
 
 
 def summary(found: Sequence[Verification], runs: Sequence[Run]) -> str:
-    """What came of it, in Markdown."""
+    """The results, in Markdown."""
     count = len(found)
     claims = [one for one in found if one.verdict in (Verdict.IMPROVED, Verdict.WORSE)]
     low, high = covering(len(claims), count)

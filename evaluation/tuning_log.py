@@ -108,7 +108,7 @@ def _records(ffi: Any, library: Any, log: Any, module: str, number: int) -> Iter
 
 
 def _copied(record: bytes, module: str, copy: int) -> bytes:
-    """Of another file each."""
+    """The record of another file for each copy but the first; POSIX counters change."""
     if copy == 0:
         return record
     key = hashlib.blake2b(record[:8] + copy.to_bytes(4, "little"), digest_size=8).digest()

@@ -27,7 +27,7 @@ RANKS, TRANSFER = 2, "64k"
 LIMITED_RATE = 200
 """MB/s."""
 RATE = "^write +([0-9.]+)"
-"""What forebay-ior prints of itself."""
+"""The line of forebay-ior's output that has its rate."""
 SMALL, LARGE = ("8m", "4m"), ("256m", "128m")
 """Bytes of the file, and of each rank."""
 BUDGETS: Mapping[str, Sequence[str]] = {
@@ -130,7 +130,7 @@ def _found(one: Mapping[str, Any], verdict: Mapping[str, Any]) -> tuple[str, str
 
 
 def _forebay(words: Sequence[str | Path]) -> str:
-    """What it prints. Verdicts have statuses of their own."""
+    """The output of a command of Forebay. Verdicts have statuses of their own."""
     ended = subprocess.run(
         [sys.executable, "-m", "forebay", *map(str, words)],
         stdout=subprocess.PIPE,

@@ -1,6 +1,6 @@
-"""What of the 2020 configuration study comes out of the tool on lustre-96-ost: the simulated
-machine is probed, its portrait asked for the study's five recommendations and its two scenarios,
-and the simulator asked the same directly. It is a model throughout: no figure here was measured.
+"""Compares the tool on lustre-96-ost with the configuration study of 2020: the simulated machine is
+probed, its portrait is asked for the study's five recommendations and its two scenarios, and the
+simulator is asked the same directly. It is a model throughout: no figure here was measured.
 
 The study varied one thing at a time. So do these lines: they go through its own configuration."""
 
@@ -28,7 +28,7 @@ KIB, GIB = 1024, 1024 * MIB
 ROOT = Path(__file__).resolve().parents[1]
 PLATFORM = "lustre-96-ost"
 ENOUGH = 0.95
-"""Of the best rate on a line: the least value that reaches this is taken as what is said."""
+"""Share of the best rate on a line: the least value that reaches it is the answer."""
 WEATHER = ("drift=0.1", "noise=0.02")
 STUDY = Point(
     processes=256,
@@ -82,7 +82,7 @@ class Line:
 
 
 def line(values: Iterable[int], rate: Callable[[int], float]) -> Line:
-    """Of these values."""
+    """The rates of these values."""
     return Line(rates={value: rate(value) for value in values})
 
 
@@ -156,7 +156,7 @@ class Machine:
 
 @frozen
 class Recommendation:
-    """Of the study, for writing one shared file."""
+    """A recommendation of the study for writing one shared file."""
 
     name: str
     study: str
@@ -181,7 +181,7 @@ def _with(coordinate: str, value: int) -> Point:
 
 
 def _per_node(voice: Voice) -> Said:
-    """Of one node, with all targets: nothing else limits it."""
+    """The processes for one node, with all targets: nothing else limits it."""
     alone = replace(STUDY, stripe_count=96)
     found = line(
         powers(1, 32), lambda value: voice.rate(replace(alone, processes=value, per_node=value))
@@ -395,7 +395,7 @@ def _scenario(one: Scenario, portrait: Portrait, machine: Machine) -> str:
 
 
 def _seconds(one: Scenario, machine: Machine, point: Point) -> float:
-    """All of it. Who writes for others has their bytes, too."""
+    """All of it. A process that writes for others has their bytes, too."""
     if not one.workload.same_bytes:
         point = changed(point, {"process_bytes": one.workload.bytes // point.processes})
     there = machine.system.passage(

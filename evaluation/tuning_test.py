@@ -1,5 +1,5 @@
-"""What docs/tuning.md claims comes from here: the tables have a shape, and A/A verifications take
-their runs as `forebay verify` does."""
+"""Tests the programs behind the claims of docs/tuning.md: the tables have a shape, and A/A
+verifications take their runs as `forebay verify` does."""
 
 from __future__ import annotations
 
