@@ -1,1 +1,1 @@
-"""What a program gains by the pool; see evaluation/pool/__main__.py."""
+"""Measures how much a program gains by the pool; see evaluation/pool/__main__.py."""

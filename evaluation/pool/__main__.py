@@ -1,4 +1,4 @@
-"""What a program gains by the pool: pairs of one load without it and with it, in random order.
+"""Measures a program's gain by the pool: pairs of one load without and with it, in random order.
 
 burst       2 ranks × 10 steps × 64 MiB with time to compute between (--compute MS), and with none:
             time in output beside a memcpy of the same bytes, and the whole until all bytes are on

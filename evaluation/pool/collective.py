@@ -216,7 +216,7 @@ def _beside(pairs: list[tuple[float, float]], copy: float) -> tuple[str, ...]:
 
 
 def _memcpy_seconds(total: int, threads: int, *, times: int = 5) -> float:
-    """Of so many bytes by so many threads, from memory to memory that was touched before."""
+    """Seconds to copy `total` bytes with so many threads, between buffers touched before."""
     source, target = (ctypes.create_string_buffer(total) for _ in range(2))
     ctypes.memset(source, 1, total)
     share = total // threads

@@ -1,4 +1,4 @@
-"""What the pool itself costs: a call, a process that does not use it, the daemon."""
+"""Measures the costs of the pool itself: a call, a process that does not use it, the daemon."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def bystanders(programs: Programs, chosen: argparse.Namespace) -> TextTable:
 
 
 def _empty_library(folder: Path) -> Path:
-    """What every library costs that is preloaded: finding, mapping and relocating it."""
+    """Builds an empty library: like any preloaded one it is found, mapped and relocated."""
     library = folder / "empty.so"
     words = ["cc", "-shared", "-fPIC", "-x", "c", os.devnull, "-o", str(library)]
     subprocess.run(words, check=True)
@@ -106,7 +106,7 @@ def _everyday(folder: Path) -> list[list[str]]:
 
 
 def _seconds(command: list[str], folder: Path, environment: Mapping[str, str]) -> float:
-    """Of one run, mean of several."""
+    """Seconds of one run, the mean of several."""
     everything = {**os.environ, **environment}
     begin = time.monotonic()
     for _ in range(REPEATED):

@@ -1,4 +1,4 @@
-"""What durability `node` costs: writes through a pool with a journal, beside its device."""
+"""The cost of durability `node`: writes through a pool with a journal, beside its device."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What the daemons of other nodes cost: the same loads beside one, two and four daemons of a job,
-which stand for nodes on one machine."""
+"""Measures the cost of other nodes' daemons: the same loads beside one, two and four daemons of a
+job, which stand for nodes on one machine."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Fleet:
     environments: tuple[Mapping[str, str], ...]
 
     def end(self) -> list[Mapping[str, Any]]:
-        """All at once; what they have is drained then. What they report."""
+        """Ends all at once, which drains them, and returns their reports."""
         for one in self.processes:
             one.terminate()
         reports = [one.communicate()[0] for one in self.processes]
@@ -112,7 +112,7 @@ def _line_of(process: subprocess.Popen[str]) -> str:
 
 
 def _run(programs: Programs, words: Sequence[str], at: Path, daemons: int) -> tuple[float, ...]:
-    """What the load printed first, and the seconds until all was on the file system."""
+    """The first numbers that the load printed, and the seconds until all was on the file system."""
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=at))).resolve()
         through = stack.enter_context(fleet(daemons, folder)) if daemons != PLAIN else None
@@ -143,7 +143,7 @@ def _in_turn(
 
 
 def opens(programs: Programs, chosen: argparse.Namespace) -> TextTable:
-    """What it costs to open a file that is new to the node, and what messages take beside it."""
+    """Microseconds to open a file that is new to the node, beside the time of messages."""
     ways: dict[str, Callable[[], tuple[float, float]]] = {}
     with tmpfs() as place:
         for count in (PLAIN, *DAEMONS):

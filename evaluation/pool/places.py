@@ -16,7 +16,7 @@ from forebay.common.model.frozen import frozen
 ROOT = Path(__file__).resolve().parents[2]
 LIMITED_DISK = str(ROOT / "tools" / "limited_disk.sh")
 LATENCY_SECONDS = 1e-3
-"""Of a request to a FUSE file system."""
+"""Latency of one request to a FUSE file system."""
 SECTOR_BYTES = 512
 UNLIMITED = 1_000_000
 """MB/s of a loop device that is as fast as what lies below it."""
@@ -28,12 +28,12 @@ class Place:
 
     folder: Path
     device: str = ""
-    """Of a limited disk: what /sys/block calls it."""
+    """Name of a limited disk in /sys/block."""
     request_seconds: float = 0
     """Latency of a request, where it has one."""
 
     def bytes_read(self) -> int:
-        """What the disk has delivered so far."""
+        """Bytes that the disk has delivered so far."""
         return int(Path(f"/sys/block/{self.device}/stat").read_text().split()[2]) * SECTOR_BYTES
 
 

@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 @frozen
 class Programs:
-    """What is run."""
+    """The programs that the evaluation runs."""
 
     loads: Path
     messages: Path
@@ -101,7 +101,7 @@ class Daemon:
 
     process: int
     environment: Mapping[str, str]
-    """What programs need to find it."""
+    """The variables that programs need to find the daemon."""
 
 
 @contextlib.contextmanager
@@ -148,7 +148,7 @@ def blocks_of(ways: Sequence[Callable[[], T]], blocks: int) -> list[list[T]]:
 
 
 def ratio_of(above: Sequence[float], below: Sequence[float]) -> str:
-    """Of pairs, with its interval; least and most where there are too few for one."""
+    """The pairs' ratio with its interval; least and most where there are too few pairs for one."""
     one = paired_ratio(above, below)
     low, high = one.low or one.least, one.high or one.most
     return f"{one.estimate:.2f} [{low:.2f}, {high:.2f}]"

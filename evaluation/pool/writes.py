@@ -110,7 +110,7 @@ SETTINGS: Mapping[str, Mapping[str, str] | None] = {
 
 
 Rates = dict[str, list[float]]
-"""Of each way, MB/s in each pair."""
+"""For each way, the MB/s of each pair."""
 
 
 @frozen

@@ -23,8 +23,8 @@ _PERIOD_SECONDS = 0.05
 
 @frozen
 class Written:
-    """What had reached the disk at each moment: seconds of the monotonic clock, bytes since the
-    run began. The last moment is the one at which everything had."""
+    """Bytes on the disk at each moment: seconds of the monotonic clock, bytes since the run began.
+    At the last moment everything is on the disk."""
 
     begin: float
     seconds: tuple[float, ...]

@@ -1,4 +1,4 @@
-"""What can go wrong in the demo beside what can go wrong in Forebay."""
+"""Errors of the demo itself, beside those of Forebay."""
 
 from forebay.common.model.errors import ForebayError
 

@@ -36,7 +36,7 @@ class Comparison:
 
     @property
     def ratio(self) -> Spread:
-        """Of the pairs' ratios."""
+        """The spread of the pairs' ratios."""
         return spread([pair.ratio for pair in self.pairs], level=0.90)
 
 

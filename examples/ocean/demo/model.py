@@ -47,7 +47,7 @@ class Run:
 
 @frozen
 class ModelTimes:
-    """What the model measured itself: seconds of the slowest rank, barriers between the parts."""
+    """The model's own measurements: seconds of the slowest rank, barriers between the parts."""
 
     records: int
     mebibytes: float
@@ -66,7 +66,7 @@ class ModelTimes:
 
     @property
     def mib_per_second(self) -> float:
-        """Of the history file."""
+        """Rate of writing the history file."""
         return self.mebibytes / self.output if self.output > 0 else 0.0
 
 
@@ -80,7 +80,7 @@ class Span:
 
 
 def parse_spans(printed: str) -> tuple[Span, ...]:
-    """What the model says of each part of its output, in order."""
+    """The parts of the output that the model printed, in order."""
     found = []
     for line in printed.splitlines():
         if line.startswith(_SPAN):

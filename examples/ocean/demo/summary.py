@@ -37,8 +37,8 @@ class Parts:
 
 
 def parts_of(run: Outcome) -> Parts | None:
-    """Of one run through Forebay. What the library writes while it creates and closes the file
-    counts there."""
+    """The parts of one run through Forebay. Bytes that the library writes while it creates and
+    closes the file count there."""
     if run.record is None:
         return None
     write = run.record.write
@@ -55,7 +55,7 @@ def parts_of(run: Outcome) -> Parts | None:
 
 
 def middle_parts(comparison: Comparison) -> tuple[Outcome, Parts] | None:
-    """Of the run through Forebay that took the median time: parts of several do not add up."""
+    """The parts of the run through Forebay with the median time: those of several do not add up."""
     runs = sorted((pair.forebay for pair in comparison.pairs), key=lambda run: run.times.output)
     run = runs[(len(runs) - 1) // 2]
     parts = parts_of(run)
@@ -115,7 +115,7 @@ def spread_text(ratio: Spread) -> str:
 
 
 def setting(comparison: Comparison) -> str:
-    """What was run."""
+    """The setting of a comparison: ranks, grid, records and size of the file."""
     run, times = comparison.run, comparison.pairs[-1].plain.times
     return (
         f"{counted(comparison.ranks, 'rank')}, {run.grid.columns} × {run.grid.rows} cells, "
@@ -124,7 +124,7 @@ def setting(comparison: Comparison) -> str:
 
 
 def untouched(comparison: Comparison) -> tuple[str, ...]:
-    """What the last run through Forebay passed to the MPI, and why."""
+    """The calls that the last run through Forebay passed to the MPI, and why."""
     record = comparison.pairs[-1].forebay.record
     if record is None:
         return ()

@@ -1,4 +1,4 @@
-"""What the terminal shows: progress while the demo works, tables when it is done."""
+"""Terminal output: progress while the demo works, tables when it is done."""
 
 from collections.abc import Sequence
 from pathlib import Path

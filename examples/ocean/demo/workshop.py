@@ -68,7 +68,7 @@ class Outcome:
     command: str
     spans: tuple[Span, ...] = ()
     timeline: Written | None = None
-    """Of a run on a limited disk: what reached the disk, until all had."""
+    """Bytes on the disk over time, until all were there; only for a run on a limited disk."""
 
 
 @frozen
@@ -82,7 +82,7 @@ class Workshop:
     pool: bool = False
     """Through Forebay means through the pool as well."""
     device: str = ""
-    """Of a limited disk that all runs are on, as in /sys/block."""
+    """Name in /sys/block of the limited disk that all runs are on."""
 
     @property
     def model(self) -> Path:
@@ -193,7 +193,7 @@ def _forebay(record: Path, *, pool: bool) -> list[str]:
 
 
 def _recorded(path: Path, history: str) -> FileSummary:
-    """What Forebay says of the history file; DemoError if it never saw it."""
+    """Forebay's summary of the history file; DemoError if Forebay never saw the file."""
     for summary in summarise(read_record(path).files) if path.exists() else ():
         if Path(summary.path).name == history:
             return summary
