@@ -1,1 +1,1 @@
-"""What every part of the command stands on: errors, units, facts, files, options."""
+"""The parts that every feature uses: errors, units, facts, files, options."""

@@ -29,7 +29,7 @@ class Side(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What is certain of B against A."""
+    """The certain conclusion about B against A."""
 
     BETTER = "better"
     WORSE = "worse"
@@ -66,7 +66,7 @@ class Design:
         )
 
     def order(self) -> tuple[tuple[Side, Side], ...]:
-        """Of each pair, who goes first: either as often as the other, in random places."""
+        """The order of each pair: each side goes first equally often, in random places."""
         firsts = [Side.A, Side.B] * (self.pairs_max // 2)
         generator = random.Random(self.seed)
         if self.pairs_max % 2:
@@ -77,7 +77,7 @@ class Design:
 
 @frozen
 class Finding:
-    """What pairs of one quantity say. The ratio is of B to A, above 1 where B is the better."""
+    """The result for one quantity. The ratio is of B to A, above 1 where B is the better."""
 
     quantity: str
     unit: str

@@ -1,5 +1,5 @@
-"""What a benchmark's own words say that we must know, too: the file that the result goes to, and
-whether some ranks stay out. Everything else in them is the program's business."""
+"""Reads the two facts that Forebay must know from a benchmark's own words: the file for the result,
+and whether some ranks stay out. Everything else in them is the program's business."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a benchmark measured, whichever program it was: values."""
+"""The measurements of a benchmark, whichever program made them: values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Bar:
 
 @frozen
 class Latency:
-    """Of single calls, all ranks and repetitions together."""
+    """Latency of single calls, all ranks and repetitions together."""
 
     bars: tuple[Bar, ...]
     seconds_max: float
@@ -97,7 +97,7 @@ def repeated_names(result: BenchResult) -> tuple[str, ...]:
 
 
 def unmatched(a: BenchResult, b: BenchResult) -> tuple[str, ...]:
-    """What only one of them has, where others are compared by their names."""
+    """Messages about measurements that only one result has, where they are compared by name."""
     names_a, names_b = ([one.name for one in result.measurements] for result in (a, b))
     if set(names_a).isdisjoint(names_b):
         return ()
@@ -108,9 +108,9 @@ def unmatched(a: BenchResult, b: BenchResult) -> tuple[str, ...]:
 
 
 def matched(a: BenchResult, b: BenchResult) -> tuple[tuple[str, Measurement, Measurement], ...]:
-    """What can be compared, where no name is repeated: measurements of the same name; or, when no
-    name is the same (other region sizes, say) and there are equally many in the same units, one
-    after the other."""
+    """The pairs that can be compared, where no name is repeated: measurements of the same name; or,
+    when no name is the same (other region sizes, say) and there are equally many in the same units,
+    one after the other."""
     theirs = {one.name: one for one in b.measurements}
     same = tuple((one.name, one, theirs[one.name]) for one in a.measurements if one.name in theirs)
     if same or len(a.measurements) != len(b.measurements):

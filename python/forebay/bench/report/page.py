@@ -111,7 +111,7 @@ def render_comparison(result: Comparison) -> str:
 
 
 def _left_out(count: int, shown_max: int) -> str:
-    """What pictures do not show, said."""
+    """A note that the pictures show only the first measurements; empty if they show all."""
     return f" The first {shown_max} of {count}; the table has all." if count > shown_max else ""
 
 

@@ -183,7 +183,7 @@ def _panels(
 
 
 def _columns(names: Sequence[str]) -> int:
-    """Of a legend."""
+    """The number of columns of a legend."""
     return 1 if len(names) == 1 else 3 if max(map(len, names)) < 40 else 2
 
 

@@ -28,7 +28,7 @@ class BenchResults(Protocol):
         """Another one whenever the file is written; empty when there is none."""
 
     def read(self, path: Path) -> tuple[BenchResult, str]:
-        """What is in the file, and its text.
+        """The result in the file, and its text.
         RecordError: cannot be read, or not a result of a known schema."""
 
 
@@ -54,8 +54,8 @@ class BenchWorld:
 
 @frozen
 class BenchPlan:
-    """What is started. `ranks`: that must take part, if known. `json` is where
-    the program writes; ours if `json_is_ours`."""
+    """The command to start. `ranks`: how many must take part, if known. `json`: the file that the
+    program writes; it is ours if `json_is_ours`."""
 
     words: tuple[str, ...]
     ranks: int | None
@@ -63,13 +63,13 @@ class BenchPlan:
     json: Path
     json_is_ours: bool
     program: tuple[str, ...] = ()
-    """Of the words, those that are the benchmark's own name."""
+    """Those of the words that are the benchmark's own name."""
 
 
 @frozen
 class Left:
-    """What a run left in its file: nothing (a dry run, or it failed early), what cannot be read,
-    or a result with its text."""
+    """The content of the file after a run: nothing (a dry run, or it failed early), an unreadable
+    result, or a result with its text."""
 
     result: BenchResult | None = None
     text: str = ""

@@ -21,7 +21,7 @@ OUTPUT_SHOWN = 1500
 
 @frozen
 class Comparison:
-    """What came of the pairs, by quantity. `failure`: why there are not more of them."""
+    """The outcome of the pairs, by quantity. `failure`: why there are not more of them."""
 
     a: Configuration
     b: Configuration
@@ -112,7 +112,7 @@ class _SoFar:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """Of the quantities that every pair has."""
+        """One finding for each quantity that every pair has."""
         return tuple(
             find(name, self._units[name], a=of_a, b=of_b, less=False, design=self._design)
             for name, (of_a, of_b) in self._rates.items()

@@ -18,7 +18,7 @@ _LIBDIR_VARIABLE = "FOREBAY_LIBDIR"
 
 
 def named_family(environment: Mapping[str, str]) -> Family | None:
-    """What FOREBAY_MPI_FAMILY says. BenchUsageError: no family that there are builds for."""
+    """The family that FOREBAY_MPI_FAMILY names. BenchUsageError: there are no builds for it."""
     name = environment.get(FAMILY_VARIABLE, "")
     if not name:
         return None
@@ -32,7 +32,7 @@ def named_family(environment: Mapping[str, str]) -> Family | None:
 
 
 def program_words(tool: Tool, launcher: LauncherFacts, world: World) -> tuple[str, ...]:
-    """What the launcher is to start. SetupError: there is no such build."""
+    """The words for the launcher to start. SetupError: there is no such build."""
     folder = world.libraries.find().folder
     family = named_family(world.environment) or launcher.family
     wanted = _FAMILIES if family is None else (family,)

@@ -13,7 +13,7 @@ def unloaded_environment() -> dict[str, str]:
 def answer_of(
     words: Sequence[str], *, environment: Mapping[str, str], seconds_max: float
 ) -> subprocess.CompletedProcess[str] | None:
-    """What a command that reads nothing has printed; None: it could not be started, or took too
+    """The output of a command that reads no input; None: it could not be started, or took too
     long."""
     try:
         return subprocess.run(

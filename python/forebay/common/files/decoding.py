@@ -35,7 +35,7 @@ def decoded(
 
 @cache
 def _converters(kind: Any) -> Mapping[str, _Converter]:
-    """Of each field of a dataclass."""
+    """The converter for each field of a dataclass."""
     hints = get_type_hints(kind)
     return {field.name: _converter(hints[field.name]) for field in fields(kind)}
 

@@ -21,7 +21,7 @@ _MPI_MARKS = (b"\0MPIR_Init", b"\0ompi_mpi_init\0", b"MPIR_CVAR_", b"mpi_yield_w
 
 @frozen
 class ElfFacts:
-    """What the file needs to run: an interpreter (dynamic linker) and shared libraries."""
+    """An ELF file's needs at run time: an interpreter (dynamic linker) and shared libraries."""
 
     interpreter: str
     """Empty: there is none."""

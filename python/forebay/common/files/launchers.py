@@ -73,7 +73,7 @@ def _on_path() -> Iterator[Path]:
 
 def _facts(path: Path, names: tuple[Path, ...]) -> LauncherFacts:
     text = _version_text(path)
-    # Of one MPI's launchers only some tell who they are: the real file's name comes first.
+    # Some launchers of an MPI do not print whose they are: the real file's name comes first.
     flavour = flavour_of_name(path.resolve().name) or flavour_of_version(text) or Flavour.OTHER
     library, family = _library(path, flavour)
     return LauncherFacts(

@@ -97,7 +97,7 @@ def _load_complaint(core: Path, mpi: Path) -> str | None:
 
 
 def _run(words: Sequence[str], environment: Mapping[str, str]) -> str:
-    """What the command complains about; empty when all is well."""
+    """The errors that the command prints; empty when all is well."""
     try:
         done = subprocess.run(
             list(words),

@@ -12,7 +12,7 @@ from stat import S_ISDIR, S_ISREG
 from forebay.common.files.safe_files import planted
 
 _ENTRIES_MAX = 500
-"""Of a folder, that are looked at: a run is not to wait for a look at many."""
+"""How many entries of a folder are looked at: a run is not to wait for a look at many."""
 _CLOCK_NS = 20_000_000
 """The kernel's stamps are those of its last tick."""
 
@@ -39,8 +39,8 @@ class OutputFiles:
         return time.time_ns()
 
     def changed(self, folder: Path, words: Sequence[str], *, since: int) -> Sequence[Path]:
-        """By the times of last modification. What our own output goes to is no output of the
-        program's."""
+        """By the times of last modification. A file that our own output goes to is no output of the
+        program."""
         ours = {(facts.st_dev, facts.st_ino) for facts in _our_output()}
         found = []
         for path in _likely(folder, words):

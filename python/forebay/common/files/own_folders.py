@@ -16,7 +16,7 @@ _MARK = "in-use"
 _NEW_MARK = "in-use.new"
 _DAEMON_LOCKS = ".lock"
 _ENTRIES_MAX = 20_000
-"""Of a parent folder, that are looked at: a run is not to wait for a look at many."""
+"""How many entries of a parent folder are looked at: a run is not to wait for a look at many."""
 _WORDS_MAX = 512
 
 

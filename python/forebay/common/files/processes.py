@@ -63,8 +63,8 @@ class ForegroundProcesses:
     def capture_started(
         self, words: Sequence[str], *, environment: Mapping[str, str], seconds_max: float
     ) -> Captured:
-        """Runs a command without input. What takes too long, or is to end because a signal came
-        to us, may clean up for a while: a launcher that is killed leaves its ranks behind.
+        """Runs a command without input. One that takes too long, or is to end because a signal
+        came to us, may clean up for a while: a launcher that is killed leaves its ranks behind.
         StoppedError: such a signal came. LaunchError: cannot be started."""
         watched = {*(one for one in _FORWARDED if not _is_ignored(one)), signal.SIGCHLD}
         before = signal.pthread_sigmask(signal.SIG_BLOCK, watched)

@@ -1,5 +1,5 @@
-"""What is left of a quota, as far as the system tells it to a user without root: the kernel's own
-quotas (ext4, XFS …), a subvolume of btrfs, a directory of CephFS, a user of Lustre."""
+"""Reads how much of a quota is left, as far as the system shows it to a user without root: the
+kernel's own quotas (ext4, XFS …), a subvolume of btrfs, a directory of CephFS, a user of Lustre."""
 
 import contextlib
 import ctypes
@@ -71,7 +71,7 @@ def _left(hard: int, soft: int, used: int) -> int | None:
 
 
 def _btrfs(directory: Path) -> Iterator[QuotaLeft]:
-    """Of the subvolume. The ioctls and the files in /sys are for everyone."""
+    """The quotas of the subvolume. The ioctls and the files in /sys are for everyone."""
     with contextlib.suppress(OSError, ValueError):
         descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
         try:
@@ -110,7 +110,7 @@ def _ceph(directory: Path, mount_point: Path) -> Iterator[QuotaLeft]:
 def directory_quotas(
     directory: Path, mount_point: Path, attribute: Attributes
 ) -> Iterator[QuotaLeft]:
-    """Of the directory and of those above it. Without a quota there is no such attribute."""
+    """The quotas of the directory and those above it. Without one there is no such attribute."""
     for folder in (directory, *directory.parents):
         with contextlib.suppress(OSError, ValueError):
             limit = int(attribute(folder, "ceph.quota.max_bytes"))

@@ -101,7 +101,7 @@ class RecordFiles:
             return 0
 
     def read(self, path: Path, *, offset: int) -> Record:
-        """What came after `offset`; empty when there is no file."""
+        """The record from `offset` on; empty when there is no file."""
         try:
             path.stat()
         except FileNotFoundError:

@@ -73,8 +73,8 @@ def make_private(folder: Path) -> None:
 
 
 def planted(path: Path) -> str | None:
-    """Of a file that the user names and that is to be written: why it is better not. In a folder
-    where others may put files it has to be this user's, and so has a link that leads to it."""
+    """Why a file that the user names should not be written; None: it may be. In a folder where
+    others may put files, it has to be this user's, and so has a link that leads to it."""
     if _is_trusted_folder(path.parent, _OTHERS_WRITE):
         return None
     return _planted(path)

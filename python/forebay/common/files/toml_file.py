@@ -22,8 +22,9 @@ def read_toml(path: Path, error: type[ForebayError], *, what: str, remedy: str) 
 
 @frozen
 class Kind:
-    """Of TOML files with a schema of ours. `error`: what is wrong with one; `missing`, `other` and
-    `wrong`: what to do where it cannot be read, has another schema, or says what makes no sense."""
+    """A kind of TOML file with a schema of ours. `error`: raised for a bad one; `missing`, `other`
+    and `wrong`: advice where it cannot be read, has another schema, or its content makes no
+    sense."""
 
     what: str
     schema: str
@@ -34,7 +35,7 @@ class Kind:
 
 
 def read_kind(path: Path, kind: Kind, make: Callable[[Mapping[str, Any]], _Made]) -> _Made:
-    """What `make` makes of the file's content; the kind's error where it cannot."""
+    """The result of `make` for the file's content; the kind's error where it fails."""
     document = read_toml(path, kind.error, what=kind.what, remedy=kind.missing)
     if document.get("schema") != kind.schema:
         raise kind.error(

@@ -2,7 +2,7 @@
 
 
 class ForebayError(Exception):
-    """What a user can do something about; `exit_code` is what the command ends with."""
+    """An error that the user can do something about; the command ends with `exit_code`."""
 
     exit_code = 1
 
@@ -40,7 +40,7 @@ class SetupError(ForebayError):
 
 
 class StatusError(ForebayError):
-    """What ends the command with a status that is known only when it happens."""
+    """An error that ends the command with a status that is known only when it happens."""
 
     def __init__(self, message: str, *, exit_code: int) -> None:
         super().__init__(message)

@@ -51,8 +51,8 @@ class Ratio:
 
 
 def spread(values: Sequence[float], *, level: float = LEVEL) -> Spread:
-    """Of at least one value. The interval assumes no distribution: it lies between order
-    statistics, the narrowest one of at least `level`, or all there is: `confidence` says."""
+    """The spread of at least one value. The interval assumes no distribution: it lies between order
+    statistics, the narrowest one of at least `level`, or all there is, with its `confidence`."""
     if not values:
         raise ValueError("no values")
     ordered = sorted(values)

@@ -96,8 +96,8 @@ def with_ranks(
 
 @frozen
 class Forwarding:
-    """What the ranks must see: our library (or several, with colons) in LD_PRELOAD, and FOREBAY_*
-    variables."""
+    """The variables that ranks must have: LD_PRELOAD with our library (or several, with colons),
+    and those of FOREBAY_*."""
 
     library: str
     preload: str

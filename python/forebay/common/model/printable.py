@@ -1,6 +1,5 @@
-"""What is shown of names and of what programs say: escaped as `ls -b` does, since a name may hold
-any byte but "/" and zero, also those that steer a terminal (native:
-src/foundation/base/printable.hpp)."""
+"""Escapes names and programs' output for display, as `ls -b` does: a name may hold any byte but "/"
+and zero, also those that steer a terminal (native: src/foundation/base/printable.hpp)."""
 
 import shlex
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What a program file says about itself before it runs: how it is linked, and to which MPI."""
+"""Facts that a program file reveals before it runs: how it is linked, and to which MPI."""
 
 import re
 from enum import Enum
@@ -27,7 +27,7 @@ class Family(Enum):
 
 
 class Linkage(Enum):
-    """What kind of file a program is."""
+    """The kind of file that a program is."""
 
     DYNAMIC = "dynamic"
     STATIC = "static"

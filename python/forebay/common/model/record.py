@@ -1,4 +1,4 @@
-"""What the native library observed, as values: schema/record.md in Python."""
+"""The observations of the native library, as values: schema/record.md in Python."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field, fields, replace
@@ -31,7 +31,7 @@ class Traffic:
     """Collective ones of the job; each counts once."""
     bytes: int = 0
     rounds: int = 0
-    """Of the exchange."""
+    """Rounds of the exchange."""
     requests: int = 0
     """To storage."""
     bypassed_calls: int = 0
@@ -96,7 +96,7 @@ class SlowTarget:
 
 @frozen
 class FileFacts:
-    """What is known of a file, opened once or often."""
+    """The known facts about a file, opened once or often."""
 
     path: str
     ranks: int

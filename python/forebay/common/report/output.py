@@ -1,4 +1,4 @@
-"""What all subcommands share in showing things: the formats, and values as JSON."""
+"""Output that all subcommands share: the formats, and values as JSON."""
 
 import dataclasses
 import json
@@ -11,7 +11,7 @@ import typer
 
 
 class Format(Enum):
-    """What --format takes."""
+    """The values of --format."""
 
     TEXT = "text"
     JSON = "json"

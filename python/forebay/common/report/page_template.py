@@ -1,4 +1,4 @@
-"""Text of the templates that lie beside the modules that fill them. What they extend lies here."""
+"""Text of the templates that lie beside the modules that fill them. Their bases lie here."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ _BASES = Path(__file__).parent
 
 
 def filled(template: Path, **values: object) -> str:
-    """The template's text. jinja2 is imported here: what draws no page works without it."""
+    """The template's text. jinja2 is imported here: commands that draw no page work without it."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
