@@ -98,7 +98,7 @@ def usual_words(words: Sequence[str]) -> list[str]:
 
 
 def main() -> None:
-    """What bin/forebay and `python -m forebay` call."""
+    """The entry point of bin/forebay and `python -m forebay`."""
     gc.set_threshold(
         100_000
     )  # what is imported before a program starts is many objects, no garbage
@@ -120,8 +120,8 @@ def main() -> None:
 
 
 def _why_there_is_no_folder() -> str | None:
-    """What fails in a folder that was removed fails in many places, first of all where its name is
-    asked for. None: we are in a folder."""
+    """The reason why there is no current folder; None: there is one. Where the folder was removed,
+    calls fail in many places, first of all where its name is asked for."""
     try:
         Path.cwd()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What `forebay doctor` finds: one statement each, and what to do where it is a problem."""
+"""The findings of `forebay doctor`: one statement each, and a remedy where it is a problem."""
 
 from collections.abc import Sequence
 from enum import Enum
@@ -15,7 +15,7 @@ class Status(Enum):
 
 
 class Topic(Enum):
-    """What a finding is about; the report is in this order."""
+    """The subject of a finding; the report is in this order."""
 
     MPI = "MPI"
     LIBRARIES = "Interposer"

@@ -43,7 +43,7 @@ _CORES = (Family.MPICH, Family.OPEN_MPI)
 
 @frozen
 class DoctorRequest:
-    """What to look at."""
+    """The directories and the program to check."""
 
     directories: tuple[Path, ...]
     program: str | None = None
@@ -180,7 +180,7 @@ def _libraries(
 
 
 def _pool(world: World) -> Iterator[Finding]:
-    """What `forebay run --pool` needs."""
+    """Checks for the files that `forebay run --pool` needs."""
     parts = (
         (world.pools.library, "libforebay_posix.so", "preloaded for a pool"),
         (world.pools.program, "forebayd", "the daemon of a pool"),

@@ -26,7 +26,7 @@ class Component:
 
 @frozen
 class Layout:
-    """Of a file, or of the files to come in a directory. `targets` and `stripe_bytes` are what
+    """The layout of a file, or of new files in a directory. `targets` and `stripe_bytes` are what
     Forebay takes for the whole file; `targets` None: all there are. `origin` is the path that has
     the layout; empty: it is the file system's own default."""
 
@@ -52,7 +52,7 @@ class Layout:
 
 @frozen
 class WantedLayout:
-    """What a user asks for; what is not said (0, -1, empty) stays as it is."""
+    """The layout that a user asks for; values not given (0, -1, empty) stay as they are."""
 
     stripe_count: int = 0
     stripe_bytes: int = 0

@@ -23,7 +23,7 @@ from forebay.pool.model.pool import LIBRARY_PREFIX, Lost, PoolEnd, PoolPlace, Po
 from forebay.pool.use_case.ports import Progress
 
 _READY_SECONDS_MAX = 600.0
-"""What a journal has is written to its files before."""
+"""The daemon replays its journal before it is ready."""
 _LOOK_SECONDS = 0.1
 _ANSWER_SECONDS_MAX = 0.5
 _PR_SET_PDEATHSIG = 1
@@ -112,8 +112,8 @@ class OwnDaemon:
 
 
 class Patience:
-    """What signals do that ask us to end while a pool is drained: the first is told, the next ones
-    are passed on."""
+    """Handles signals that ask us to end while a pool is drained: the first one prints a note, the
+    next ones are passed on."""
 
     def __init__(self, give_up: Callable[[], object], progress: Progress) -> None:
         self._give_up = give_up
@@ -322,7 +322,7 @@ class _Look:
         self._hang_up()
 
     def again(self) -> PoolStatus | None:
-        """What it says now, if it says anything."""
+        """The daemon's status now; None: it does not answer."""
         try:
             if self._connection is None:
                 self._connection = PoolSocket(self._socket)
@@ -352,7 +352,8 @@ def _report(socket: Path) -> PoolStatus | None:
 
 
 def left_of(socket: Path) -> list[str]:
-    """Of a daemon whose run was killed, and that has ended since: what nobody was told."""
+    """Messages about a daemon whose run was killed, and which has ended since: its losses, which
+    were not reported to anyone."""
     status = _report(socket)
     if status is None and socket.with_name(socket.name + ".lock").exists():
         return [

@@ -16,7 +16,7 @@ READY_SCHEMA = "forebay.pool.ready/1"
 
 @frozen
 class Ready:
-    """What a daemon says when it listens."""
+    """The line that a daemon prints when it listens."""
 
     process: int
     directory: DirectoryShape

@@ -115,7 +115,7 @@ class PoolSocket:
         return status
 
     def status_answer(self, seconds_max: float) -> PoolStatus | None:
-        """What comes when the status was asked for; None: it did not come in time."""
+        """The answer to a request for the status; None: it did not come in time."""
         answer = self.answer(seconds_max)
         if answer is None:
             return None

@@ -261,7 +261,7 @@ def put_together(lines: Iterable[str]) -> list[str]:
 
 @frozen
 class _Death:
-    """Of a daemon, as the process beside it told."""
+    """The death of a daemon, as the process beside it reported it."""
 
     node: int
     host: str
@@ -269,7 +269,7 @@ class _Death:
 
 
 def _reports(lines: Iterable[str]) -> list[PoolStatus]:
-    """Of those that ended by themselves."""
+    """The reports of the daemons that ended by themselves."""
     reports = []
     for line in lines:
         with contextlib.suppress(PoolError):

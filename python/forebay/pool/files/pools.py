@@ -1,5 +1,5 @@
-"""Daemons of the pool on this machine. What it takes to talk to them is imported when a pool is
-asked for: most runs have none."""
+"""Daemons of the pool on this machine. The modules that talk to them are imported when a pool
+is asked for: most runs have none."""
 
 import os
 import resource

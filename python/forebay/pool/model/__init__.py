@@ -1,1 +1,1 @@
-"""What daemons and their messages say, as values. Pure."""
+"""Daemons' documents and messages, as values. Pure."""

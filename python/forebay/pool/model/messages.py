@@ -16,7 +16,7 @@ REPLY_BYTES = _REPLY.size
 
 
 class Ask(IntEnum):
-    """What can be asked by somebody who is no client."""
+    """The requests of a process that is no client."""
 
     WATCH = 2
     STATUS = 9
@@ -39,7 +39,7 @@ def question(ask: Ask) -> bytes:
 
 
 def reply(data: bytes) -> Reply | None:
-    """What came over the socket; None: it is no reply, or one of another version."""
+    """The reply in the bytes from the socket; None: it is no reply, or one of another version."""
     if len(data) != _REPLY.size:
         return None
     form, ask, error, _client, _slot, _generation, _state, number = _REPLY.unpack(data)

@@ -69,7 +69,7 @@ class PoolFile:
     taken: int
     """Bytes that programs gave."""
     drained: int
-    """Of these, bytes that are with the file system or were overwritten."""
+    """Those of the taken bytes that are with the file system or were overwritten."""
     outstanding: int
     """The other bytes."""
     window: int
@@ -97,7 +97,7 @@ class PoolFile:
 
     @property
     def hidden_seconds(self) -> float:
-        """What the file system took and nobody waited for."""
+        """Time of the file system that no program waited for."""
         return max(0.0, self.storage_seconds - self.waited_seconds)
 
     @property
@@ -147,11 +147,11 @@ class PoolStatus:
     cap: int
     """Bytes of memory for deposits at most."""
     leased: int
-    """Of these, bytes that are reserved: whole blocks, in part for what programs may write next."""
+    """Bytes of memory that are reserved: whole blocks, in part for what programs may write next."""
     high: int
     """Bytes that were reserved at most: more than was ever held."""
     read_ahead_held: int
-    """Of the bytes read ahead, those that it still has."""
+    """Those of the bytes read ahead that it still has."""
     read_ahead: int
     """Bytes that were read ahead of programs."""
     lag: int
@@ -165,19 +165,19 @@ class PoolStatus:
     """Closed files of which nothing was kept, since there were too many."""
     rescued: tuple[Rescued, ...]
     notes: tuple[str, ...] = ()
-    """What people are to know of its journal."""
+    """Messages for people about its journal."""
     durability_ended: str = ""
     """Why the durability that was asked for is not kept any more; empty: it is."""
     host: str = ""
     """Where it is."""
     read_from_nodes: int = 0
-    """Of the bytes read ahead, those that other nodes passed on to this one."""
+    """Those of the bytes read ahead that other nodes passed on to this one."""
     passed_to_nodes: int = 0
     """Bytes that this node passed on to others."""
     memory: int = 0
     """Bytes that the pool and the programs may use together; 0: not known."""
     memory_limit_file: str = ""
-    """Of the control group that allows no more; empty: it is the node's memory."""
+    """File with the limit of the control group; empty: the limit is the node's memory."""
 
     @property
     def hangs(self) -> PoolFile | None:
@@ -192,7 +192,7 @@ class PoolStatus:
 
     @property
     def outstanding(self) -> int:
-        """Of these, bytes that are not yet with the file system."""
+        """Those of the taken bytes that are not yet with the file system."""
         return sum(file.outstanding for file in self.files)
 
 
@@ -246,14 +246,14 @@ class PoolEnd:
 
     @property
     def exit_status(self) -> int:
-        """Of a command that is to say it; 0: all is as was asked for."""
+        """Exit status of a command that reports the end; 0: all is as was asked for."""
         if not self.arrived:
             return EX_IOERR
         return EX_TEMPFAIL if self.status and self.status.durability_ended else 0
 
 
 LIBRARY_PREFIX = "libforebay_"
-"""Of the libraries that are preloaded."""
+"""Prefix of the libraries that are preloaded."""
 
 
 def daemon_text(process: int, socket: Path) -> str:

@@ -11,8 +11,8 @@ RUN_HEADER = struct.Struct("=QQII")
 
 @frozen
 class RescueHead:
-    """What a rescue file says of the file that its bytes are for. `path` may be only the end of
-    a long one; `kept_ns` is when its bytes were kept, in nanoseconds since 1970."""
+    """The head of a rescue file: the file that its bytes are for. `path` may be only the end of a
+    long one; `kept_ns` is when its bytes were kept, in nanoseconds since 1970."""
 
     path: str
     device: int
@@ -23,7 +23,7 @@ class RescueHead:
     runs: int
     """How many follow in the file."""
     bytes: int
-    """Of all runs together."""
+    """Sum over all runs."""
     kept_ns: int
 
     @property
@@ -49,12 +49,12 @@ class RunAt:
     offset: int
     length: int
     checksum: int
-    """Of its bytes: the crc32 of zlib."""
+    """The crc32 of its bytes, as zlib computes it."""
 
 
 @frozen
 class Applied:
-    """What became of a rescue file: `written` bytes are in `target`; it is removed if these are
+    """The outcome for a rescue file: `written` bytes are in `target`; it is removed if these are
     all. `problem`: why they are not."""
 
     file: Path

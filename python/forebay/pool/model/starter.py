@@ -48,7 +48,7 @@ class Launching:
 def launching(
     words: Sequence[str], *, launcher: int, flavour: Flavour, is_program: Callable[[str], bool]
 ) -> Launching:
-    """Of a command line whose launcher is at that place."""
+    """The launch that a command line describes whose launcher is at that place."""
     options = options_with_values(words, launcher=launcher, flavour=flavour, is_program=is_program)
     return Launching(launcher=words[launcher], flavour=flavour, options=tuple(options))
 

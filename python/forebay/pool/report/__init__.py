@@ -1,1 +1,1 @@
-"""What is printed of a pool, and while it drains."""
+"""Output about a pool, and while it drains."""

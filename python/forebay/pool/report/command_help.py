@@ -1,4 +1,4 @@
-"""What `forebay pool --help` and its subcommands say."""
+"""The help texts of `forebay pool` and its subcommands."""
 
 HELP = """A pool for scripts with several steps: programs do not wait for their files.
 

@@ -1,4 +1,4 @@
-"""What became of what went through the pool, as text and as JSON."""
+"""The outcome for the bytes that went through the pool, as text and as JSON."""
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
@@ -82,7 +82,8 @@ def end_as_json(end: PoolEnd) -> dict[str, Any]:
 
 
 def outcome_lines(outcome: PoolOutcome, *, is_empty: bool = False) -> Iterator[str]:
-    """What a person reads after a run. `is_empty`: that nothing went through is told already."""
+    """The report after a run, for people. `is_empty`: the reader already knows that nothing went
+    through."""
     status = outcome.end.status
     if not is_empty:
         yield ""
@@ -168,7 +169,7 @@ def _cells(file: PoolFile) -> tuple[str, ...]:
 
 
 def end_lines(end: PoolEnd) -> Iterator[str]:
-    """What did not arrive, and what to do about it."""
+    """The bytes that did not arrive, and what to do about them."""
     if end.death is not None:
         yield (
             f"THE POOL'S DAEMON DIED ({printable(end.death)}). What it had taken and not yet "
@@ -190,7 +191,7 @@ def end_lines(end: PoolEnd) -> Iterator[str]:
 
 
 def durability_text(status: PoolStatus) -> str:
-    """What a journal that has failed means."""
+    """The consequences of a journal that has failed."""
     return (
         f"DURABILITY ENDED BEFORE THE PROGRAM DID: {printable(status.durability_ended)} What "
         "writes and fsync had said until then was true. From then on everything was written to the "
@@ -213,7 +214,7 @@ def _rescued_lines(one: Rescued) -> Iterator[str]:
 
 
 def hang_text(status: PoolStatus) -> str:
-    """What to know of a file system that does not answer; empty: it does."""
+    """Advice about a file system that does not answer; empty: it does."""
     file = status.hangs
     if file is None:
         return ""
@@ -226,7 +227,7 @@ def hang_text(status: PoolStatus) -> str:
 
 
 def status_lines(status: PoolStatus, place: str) -> Iterator[str]:
-    """What a daemon has now."""
+    """The present state of a daemon."""
     state = ", draining" if status.closing else ""
     up = human_seconds(status.uptime_seconds)
     yield f"daemon {status.process} at {printable_name(place)}, up {up} s{state}"

@@ -30,7 +30,7 @@ from forebay.settings.use_case import effective_settings
 
 @frozen
 class StartRequest:
-    """What the user asked for."""
+    """The options of `forebay pool start`."""
 
     paths: tuple[Path, ...]
     socket: Path | None = None

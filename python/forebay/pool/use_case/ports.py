@@ -1,5 +1,5 @@
-"""What the use cases need of the daemons of the pool. Apart from ports.py because a run without a
-pool needs none of it."""
+"""Ports for the daemons of the pool. Apart from forebay/ports.py because a run without a pool needs
+none of them."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +9,7 @@ from forebay.pool.model.pool import PoolEnd, PoolPlace, PoolStatus, RunningDaemo
 
 
 class Progress(Protocol):
-    """Who watches how a pool is drained."""
+    """Shows how a pool drains."""
 
     def show(self, status: PoolStatus) -> None:
         """How it is now; several times a second."""
@@ -52,7 +52,7 @@ class Pools(Protocol):
     """Daemons of the pool on this machine."""
 
     def library(self) -> Path:
-        """What is preloaded so that files go through a pool. SetupError: it is missing."""
+        """The library that is preloaded to send files through a pool. SetupError: it is missing."""
 
     def program(self) -> Path:
         """The daemon. SetupError: it is missing."""

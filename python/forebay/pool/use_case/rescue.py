@@ -43,8 +43,8 @@ class Rescues(Protocol):
 
 @frozen
 class RescueRequest:
-    """What the user asked for. `into`: the file to write to, instead of the one that is named in
-    the (only) rescue file."""
+    """The options of `forebay pool rescue`. `into`: the file to write to, instead of the one that
+    is named in the (only) rescue file."""
 
     paths: tuple[Path, ...]
     into: Path | None = None

@@ -45,14 +45,14 @@ class PoolPlan:
 
     @property
     def variables(self) -> Mapping[str, str]:
-        """What the program's processes must see."""
+        """The variables that the program's processes must have."""
         return {PATHS_VARIABLE: paths_text(self.paths), SOCKET_VARIABLE: str(self.socket)}
 
 
 @frozen
 class PoolOutcome:
-    """What became of what went into the pool. `gone`: names of files that nothing has any more:
-    the daemon knows a file by the name by which it was opened."""
+    """The outcome for the bytes that went into the pool. `gone`: files whose names do not exist any
+    more; the daemon knows a file by the name by which it was opened."""
 
     paths: tuple[Path, ...]
     end: PoolEnd
@@ -60,13 +60,14 @@ class PoolOutcome:
 
 
 def _gone(end: PoolEnd) -> frozenset[str]:
-    """Of the files that gave most."""
+    """Names that do not exist any more, among those of the files with the most bytes."""
     files = sorted(end.status.files if end.status else (), key=lambda one: -one.taken)
     return frozenset(file.path for file in files[:_LOOKED_AT_MAX] if _is_gone(file.path))
 
 
 def _is_gone(name: str) -> bool:
-    """Of a long name the daemon tells the end only, and not what is no UTF-8 in it."""
+    """Whether no file has that name, if it is known in full: the daemon reports only the end of a
+    long name, and no bytes that are not UTF-8."""
     if not name.startswith("/") or "\ufffd" in name:
         return False
     try:
@@ -111,7 +112,8 @@ class NodePlan:
 def plan_nodes(
     effective: Sequence[EffectiveSetting], launch: Launching | None, world: World
 ) -> NodePlan:
-    """What the settings say; else Slurm's job; else the nodes that the launcher's words name."""
+    """The number of nodes and how to start there: by the settings; else by Slurm's job; else by the
+    options of the launcher."""
     told = {one.setting.name: one.value for one in effective}
     nodes = int(told.get(NODES_SETTING, "0"))
     starter = tuple(word for word in told.get(STARTER_SETTING, "").split(",") if word)
@@ -134,7 +136,8 @@ def _text_of(path: Path) -> str | None:
 
 
 def _words(pool: PoolPlan, environment: Mapping[str, str]) -> tuple[str, ...]:
-    """What starts the daemons. They have to see our variables, and when the job ends."""
+    """The command that starts the daemons. They have to see our variables, and when the job
+    ends."""
     if pool.by is None:
         return pool.starter
     wanted = (ENVIRONMENT_PREFIX, END_VARIABLE)
