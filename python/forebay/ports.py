@@ -1,4 +1,4 @@
-"""What the use cases need of the world. Adapters keep these promises; tests have twins."""
+"""The ports of the use cases. Adapters keep these promises; tests have twins."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
@@ -33,7 +33,7 @@ class Finished:
 
 @frozen
 class Captured:
-    """What a short command printed. `status` as in Finished; None when it took too long."""
+    """The output of a short command. `status` as in Finished; None when it took too long."""
 
     status: int | None
     output: str
@@ -70,7 +70,7 @@ class QuotaLeft:
 
 @frozen
 class DirectoryFacts:
-    """What is known of a directory's file system."""
+    """The known facts about a directory's file system."""
 
     path: Path
     mount_point: Path
@@ -85,7 +85,8 @@ class DirectoryFacts:
 
 @frozen
 class MachineFacts:
-    """What of the kernel and the hardware matters to Forebay. Reasons are None where it works."""
+    """The facts about kernel and hardware that matter to Forebay. Reasons are None where it
+    works."""
 
     cores: int
     io_uring_obstacle: str | None
@@ -166,7 +167,7 @@ class Records(Protocol):
         """Bytes that are in the file already; 0 when there is none."""
 
     def read(self, path: Path, *, offset: int) -> Record:
-        """What was appended after `offset`; empty when there is no file."""
+        """The record from `offset` on; empty when there is no file."""
 
     def temporary(self, *, shared: bool) -> Path:
         """A path for a record that nobody keeps; `shared`: other nodes must see it."""
@@ -203,7 +204,7 @@ class Layouts(Protocol):
     """How files lie over targets. SetupError: the native program is missing."""
 
     def show(self, path: Path) -> Layout:
-        """Of a file, or of the files to come in a directory. LayoutError: cannot be read."""
+        """The layout of a file, or of new files in a directory. LayoutError: cannot be read."""
 
     def set(self, path: Path, wanted: WantedLayout) -> LayoutChange:
         """Gives a new or empty file, or a directory, a layout. LayoutError: nothing was set."""

@@ -1,4 +1,4 @@
-"""What the pages of benchmarks show."""
+"""Tests the content of the pages of benchmarks."""
 
 import json
 from pathlib import Path

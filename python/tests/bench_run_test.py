@@ -11,7 +11,7 @@ from forebay.common.model.errors import SetupError
 
 
 def bench(*words: str, root: Path, folder: Path) -> str:
-    """What one rank prints."""
+    """The output of a benchmark with one rank."""
     try:
         LibraryFolders().find()
     except SetupError:

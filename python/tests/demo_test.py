@@ -1,4 +1,4 @@
-"""What the demo says of its runs."""
+"""Tests the demo's summary of its runs."""
 
 from dataclasses import replace
 

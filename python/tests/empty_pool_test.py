@@ -1,4 +1,5 @@
-"""What is said where nothing went through a pool: where the program wrote, or why that may be."""
+"""Tests the messages where nothing went through a pool: where the program wrote, or why that may
+be."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What stands in the way of a file that is to be written later."""
+"""Tests the obstacles to a file that is to be written later."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a run that was killed leaves is removed by the next one, and nothing else is."""
+"""The next run removes the folders of a run that was killed, and nothing else."""
 
 import dataclasses
 import fcntl

@@ -1,4 +1,5 @@
-"""What program files say: names of libraries, real ELF files, and what cannot be reached."""
+"""Tests the facts that program files reveal: names of libraries, real ELF files, and what cannot be
+reached."""
 
 import shutil
 import subprocess

@@ -1,4 +1,4 @@
-"""What is imported before a program starts."""
+"""Checks which modules are imported before a program starts."""
 
 import subprocess
 import sys

@@ -52,7 +52,7 @@ def as_json(report: RunReport) -> Any:
 
 
 def as_text(report: RunReport, *, told: Sequence[str] = ()) -> str:
-    """What a person reads after the run, without the warnings that were `told` before it."""
+    """The report after the run for people, without the warnings that were `told` before it."""
     return "\n".join(_lines(report, told))
 
 

@@ -68,7 +68,7 @@ class Setting:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What it may be called in a file and by --set: its name, or a key of MPI_Info."""
+        """All names of it in a file and for --set: its name, or a key of MPI_Info."""
         return tuple(dict.fromkeys((self.name, *self.hints)))
 
     @property
@@ -78,7 +78,7 @@ class Setting:
         return tuple(dict.fromkeys((by_hint, self.variable)))
 
     def expected(self) -> str:
-        """What a value looks like, for messages."""
+        """The form of a value, for messages."""
         match self.kind:
             case SettingKind.BOOL:
                 return "true or false"
@@ -165,7 +165,7 @@ class EffectiveSetting:
 
 
 def missing_units(effective: Sequence[EffectiveSetting]) -> tuple[str, ...]:
-    """What to say of sizes that are a few bytes: nobody means that, a unit was forgotten."""
+    """Warnings about sizes of a few bytes: nobody means that, a unit was forgotten."""
     return tuple(
         f"{one.setting.name} is {one.value} bytes (a number without a unit counts bytes). "
         f"Did you mean {one.setting.name}={one.value}GiB, or {one.value}MiB?"

@@ -108,7 +108,7 @@ class NativeSimulator:
 
 
 def _complaint(said: str, words: Sequence[str]) -> str:
-    """What SimGrid says of a world that cannot go on is for who mends it."""
+    """The message about a failed run: SimGrid's words for a deadlock help only developers."""
     if "Deadlock detected" not in said:
         return said
     return (

@@ -31,7 +31,7 @@ class Simulator(Protocol):
 
 @frozen
 class SimulateRequest:
-    """What to simulate."""
+    """The simulations to run."""
 
     platform: str
     variants: Sequence[str]

@@ -1,1 +1,1 @@
-"""What a run does, in order."""
+"""The steps of a run, in order."""

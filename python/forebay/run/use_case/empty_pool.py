@@ -10,14 +10,15 @@ from forebay.pool.use_case.run_pool import PoolOutcome
 
 _NAMED_MAX = 3
 _THROUGH = "written through"
-"""What notes of the daemon say where it takes nothing more (src/server/desk*.cpp)."""
+"""Text in the daemon's notes where it takes nothing more
+(src/pool/daemon/requests/dispatcher*.cpp)."""
 
 
 @frozen
 class Traces:
-    """What a run without anything in its pool has left to be seen. `written`: files that were
-    written meanwhile, by MPI-IO or anyhow; `ending`: what the program did, if it failed;
-    `is_ours`: the program was started by us, and by no launcher or script."""
+    """The traces of a run that put nothing into its pool. `written`: files that were written
+    meanwhile, by MPI-IO or anyhow; `ending`: what the program did, if it failed; `is_ours`: the
+    program was started by us, and by no launcher or script."""
 
     written: tuple[Path, ...]
     programs: tuple[ProgramFacts, ...]

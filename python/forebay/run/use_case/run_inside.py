@@ -1,6 +1,6 @@
-"""What a run is inside of: a launcher that has started it once for each rank, a pool that is there
-already, or limits that leave a pool no room. They are told before all else, since they explain
-everything that looks strange."""
+"""Finds what a run is inside of: a launcher that has started it once for each rank, a pool that is
+there already, or limits that leave a pool no room. The user reads this before all else, since it
+explains everything that looks strange."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ _SIZES_AND_RANKS = (
     ("PMI_SIZE", "PMI_RANK"),
     ("SLURM_STEP_NUM_TASKS", "SLURM_PROCID"),
 )
-"""Of Open MPI's, MPICH's and Slurm's tasks."""
+"""Variables of Open MPI's, MPICH's and Slurm's tasks."""
 
 
 @frozen
@@ -31,7 +31,8 @@ class Inside:
 
 
 def look_around(given: Sequence[Path], words: Sequence[str], world: World) -> Inside | None:
-    """What a run of these words, with a pool for the given paths, is inside of. None: nothing."""
+    """Looks for what surrounds a run of these words, with a pool for the given paths. None:
+    nothing."""
     if (process := _serving(given, world)) is not None:
         return Inside(
             reason=f"This run is inside of a pool that is there already (process {process} at "

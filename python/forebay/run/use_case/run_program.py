@@ -59,7 +59,7 @@ _HOST_OPTIONS = frozenset(
 
 @frozen
 class RunRequest:
-    """What the user asked for."""
+    """The options of `forebay run`."""
 
     command: tuple[str, ...]
     settings_file: Path | None = None
@@ -71,7 +71,7 @@ class RunRequest:
 
 @frozen
 class RunPlan:
-    """What will be started, and what is known about it beforehand."""
+    """The command to start, and the facts about it that are known beforehand."""
 
     words: tuple[str, ...]
     environment: Mapping[str, str]
@@ -84,13 +84,13 @@ class RunPlan:
     warnings: tuple[str, ...]
     pool: PoolPlan | None = None
     inside: str | None = None
-    """What explains it if nothing is recorded: a launcher outside, or a pool."""
+    """The reason if nothing is recorded: a launcher outside, or a pool."""
 
 
 @frozen
 class RunReport:
-    """What happened. `status` is the program's, or that bytes of the pool did not arrive;
-    `reasons` says why nothing was recorded, when nothing was."""
+    """The outcome of a run. `status` is the program's, or that bytes of the pool did not arrive;
+    `reasons`: why nothing was recorded, when nothing was."""
 
     status: int
     seconds: float
@@ -297,7 +297,7 @@ def reasons_for_silence(plan: RunPlan, status: int, *, met_mpi: bool = False) ->
 
 
 def _of_other_calls(plan: RunPlan) -> tuple[str, ...]:
-    """Of programs without MPI, which the user may not know to be served, too."""
+    """Hints about programs without MPI: the user may not know that Forebay serves them, too."""
     without = [
         program.path
         for program in plan.programs
@@ -399,8 +399,8 @@ def _variables(
 
 @frozen
 class _Line:
-    """What the user gave. `launcher_at`: the place of a launcher's name in it; `launcher` None:
-    there is none, or it is not known."""
+    """The user's command line. `launcher_at`: the place of a launcher's name in it; `launcher`
+    None: there is none, or it is not known."""
 
     words: tuple[str, ...]
     launcher_at: int | None

@@ -1,4 +1,4 @@
-"""What the simulator says about processes that read or write by themselves (schema
+"""The simulator's results for processes that read or write by themselves (schema
 forebay.simulation.independent/1)."""
 
 from collections.abc import Mapping, Sequence
@@ -71,14 +71,15 @@ class IndependentSimulation:
         return self.bytes / self.seconds_moving if self.seconds_moving > 0 else 0.0
 
     def seconds_moving_of(self, count: int) -> float:
-        """What moving `count` bytes takes, if more than were simulated go on at the steady rate."""
+        """Seconds to move `count` bytes; those beyond the simulated ones move at the steady
+        rate."""
         rate = self.steady_rate or self.rate
         more = max(0, count - self.bytes)
         return self.seconds_moving + (more / rate if more else 0.0)
 
 
 def parse_independent_simulation(text: str) -> IndependentSimulation:
-    """The simulator's line. What is no such line is an error of the installation."""
+    """Parses the simulator's line. Any other line is an error of the installation."""
 
     def make(line: Mapping[str, Any]) -> IndependentSimulation:
         return IndependentSimulation(**fields_of(IndependentSimulation, line))

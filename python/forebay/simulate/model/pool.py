@@ -1,4 +1,4 @@
-"""What the simulator says about a program whose output goes through the pool (schema
+"""The simulator's results for a program whose output goes through the pool (schema
 forebay.simulation.pool/1)."""
 
 from collections.abc import Mapping, Sequence
@@ -89,7 +89,7 @@ class PoolSimulation:
 
 
 def parse_pool_simulation(text: str) -> PoolSimulation:
-    """The simulator's line. What is no such line is an error of the installation."""
+    """Parses the simulator's line. Any other line is an error of the installation."""
 
     def make(line: Mapping[str, Any]) -> PoolSimulation:
         if line["wrong"]:

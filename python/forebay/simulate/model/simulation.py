@@ -1,4 +1,4 @@
-"""What the simulator says about one experiment (schema forebay.simulation/1)."""
+"""The simulator's results for one experiment (schema forebay.simulation/1)."""
 
 import difflib
 import json
@@ -92,7 +92,7 @@ class Simulation:
 
     @property
     def problem(self) -> str:
-        """What went wrong; empty: nothing did."""
+        """The failure, as a message; empty: there was none."""
         if self.error or not self.wrong_bytes:
             return self.error
         return (
@@ -113,7 +113,7 @@ class Simulation:
 
 
 def parse_simulation(text: str) -> Simulation:
-    """The simulator's line. What is no such line is an error of the installation."""
+    """Parses the simulator's line. Any other line is an error of the installation."""
 
     def make(line: Mapping[str, Any]) -> Simulation:
         said = fields_of(Simulation, line)
@@ -125,8 +125,8 @@ def parse_simulation(text: str) -> Simulation:
 
 
 def parse_line(text: str, schema: str, make: Callable[[Mapping[str, Any]], _Said]) -> _Said:
-    """What `make` makes of a line of that schema. SimulationError: it is none, or lacks what `make`
-    asks for."""
+    """The result of `make` for a line of that schema. SimulationError: it is none, or lacks what
+    `make` asks for."""
     try:
         line = json.loads(text)
         if line["schema"] != schema:
@@ -141,7 +141,7 @@ def parse_line(text: str, schema: str, make: Callable[[Mapping[str, Any]], _Said
 
 
 def fields_of(kind: type, line: Mapping[str, Any]) -> dict[str, Any]:
-    """What a line says of each field of a frozen class. KeyError: it lacks one."""
+    """The value of each field of a frozen class, from a line. KeyError: it lacks one."""
     return {field.name: line[field.name] for field in fields(kind)}
 
 

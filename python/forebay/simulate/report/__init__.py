@@ -1,1 +1,1 @@
-"""What is printed of simulated pools and of independent calls."""
+"""Output about simulated pools and independent calls."""

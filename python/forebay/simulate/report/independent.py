@@ -1,4 +1,4 @@
-"""What `forebay simulate --independent` shows."""
+"""The output of `forebay simulate --independent`."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What `forebay simulate --pool` shows."""
+"""The output of `forebay simulate --pool`."""
 
 from collections.abc import Iterator
 
