@@ -1,4 +1,4 @@
-"""What is said of a file with deposits, by its name; leaves the file `kept` with 3000 bytes."""
+"""Calls that look at a file with deposits by its name; leaves the file `kept` with 3000 bytes."""
 
 # The calls themselves are what is tested:
 # ruff: noqa: PTH100, PTH116
@@ -24,7 +24,7 @@ wrong = [name for name, found in looks.items() if found.st_size != 3000]
 times = [
     name
     for name, found in looks.items()
-    # What the kernel stamps is up to a tick (10 ms) older than the clock.
+    # The kernel's time stamps are up to a tick (10 ms) older than the clock.
     if not before - 10**7 <= found.st_mtime_ns <= time.time_ns()
 ]
 libc = ctypes.CDLL(None, use_errno=True)

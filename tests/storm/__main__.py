@@ -1,5 +1,5 @@
-"""Storms: random writers, and what happens to them and to the daemon of their pool. What they had
-been told to be written is compared, byte by byte, with what is in the files.
+"""Storms: random writers, and what happens to them and to the daemon of their pool. A storm
+compares the writes that were acknowledged, byte by byte, with the files.
 
     python -m storm [--rounds N] [--seed S] [--kind KIND…] [--keep]
     python -m storm --kind KIND --again SEED    one round, as a line of another storm names it

@@ -1,4 +1,4 @@
-"""What a round has: writers that keep account outside of the pool, files, and what is amiss."""
+"""The parts of a round: writers that keep account outside of the pool, files, and what is amiss."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from storm.ledger import FIRST_OF_OWN, NEVER, Call, Counts, Kind, Ledger, Verdic
 from storm.ledger import tell_to_end as told_to_end
 
 PATIENCE_SECONDS = 90.0
-"""What is not over then hangs; a busy machine takes some seconds."""
+"""Work that takes longer hangs; a busy machine takes some seconds."""
 LOOK_SECONDS = 0.002
 SHOWN = 6
 
 
 class May(IntFlag):
-    """What a writer may do beside writing; as in writer.c."""
+    """The calls that a writer may make beside writing; as in writer.c."""
 
     RENAME = 1
     TRUNCATE = 2
@@ -38,7 +38,7 @@ class May(IntFlag):
 
 @dataclass(kw_only=True)
 class Amiss:
-    """What a round has found."""
+    """The faults that a round has found."""
 
     lost: int = 0
     wrong: int = 0
@@ -50,7 +50,7 @@ class Amiss:
     calls: int = 0
     text: list[str] = field(default_factory=list)
     notes: str = ""
-    """What the last daemon said."""
+    """The messages of the last daemon."""
 
     def __bool__(self) -> bool:
         return bool(self.lost or self.wrong or self.hangs or self.silent)
@@ -108,7 +108,7 @@ class Writer:
         self.is_over()
 
     def where(self) -> str:
-        """What the kernel says it waits for."""
+        """The place in the kernel where it waits, as /proc shows it."""
         with contextlib.suppress(OSError):
             status = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
             state = next((line for line in status if line.startswith("State")), "")
@@ -264,7 +264,7 @@ def _judged_as(
     calls: Sequence[Call],
     counts: Callable[[str], Callable[[Call], bool]],
 ) -> dict[int, Verdict]:
-    """What is amiss if each name is of this file."""
+    """Judges each name as if it were this file's."""
     verdicts = {}
     for name, got in found.items():
         verdict = Verdict()

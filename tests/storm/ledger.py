@@ -1,5 +1,5 @@
-"""What writers did (tests/storm/writer.c), and whether files hold it: for each byte, the values
-that it may have are known.
+"""Compares files with the calls of writers (tests/storm/writer.c): for each byte, the values that
+it may have are known.
 
 A call that has returned counts; one that was under way, or failed, may have done its work or not. A
 call is over for good where one that counts, and covers the same byte, began after it had ended.
@@ -133,7 +133,7 @@ class Counts:
 
     until_ns: int = NEVER
     since_ns: int = NEVER
-    """What began then or later counts, too."""
+    """Calls that began then or later count, too."""
 
     def __call__(self, call: Call) -> bool:
         in_time = call.end_ns <= self.until_ns or call.begin_ns >= self.since_ns
@@ -158,7 +158,7 @@ class Verdict:
 
 
 def judged(found: bytes, calls: Iterable[Call], counts: Callable[[Call], bool]) -> Verdict:
-    """What is amiss with a file that only these calls have changed."""
+    """Judges a file that only these calls have changed."""
     ordered = sorted(
         (call for call in calls if call.kind in CHANGES), key=lambda call: call.begin_ns
     )

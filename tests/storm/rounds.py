@@ -109,7 +109,7 @@ def suspend(field: Field) -> None:
                 time.sleep(field.draw.random() * 0.05)  # nothing may move meanwhile
                 pool.process.send_signal(signal.SIGCONT)
             if len(stopped) < len(field.alive()):
-                # What is suspended in a call may keep others from theirs.
+                # A writer that is suspended in a call may keep others from theirs.
                 time.sleep(field.draw.random() * 0.05)
             field.resume()
         field.end()
@@ -137,7 +137,7 @@ def stop(field: Field) -> None:
 
 
 def drain(field: Field) -> None:
-    """What was acknowledged before a drain began is in the files when it has ended."""
+    """Bytes that were acknowledged before a drain began are in the files when it has ended."""
     may = May.ALL & ~May.RENAME
     with _daemon(field, _settings(field)) as (_, pool):
         field.begin(pool.environment(), may, field.draw.randint(2, 4))
@@ -173,8 +173,8 @@ def _always(counts: Counts) -> Callable[[str], Counts]:
 def _durable_before(
     field: Field, killed_ns: int, dead_ns: int
 ) -> Callable[[str], Callable[[Call], bool]]:
-    """What counts though the daemon was killed: what had been synced, and what was written behind
-    that."""
+    """The calls that count although the daemon was killed: those that had ended before the last
+    sync began, and those that began after its death."""
     calls = [call for writer in field.writers for call in writer.calls()]
 
     def of(name: str) -> Callable[[Call], bool]:
@@ -238,8 +238,8 @@ def journal(field: Field) -> None:
             first = len(field.writers)
             field.begin(pool.environment(), may, field.draw.randint(2, 4))
             field.until_calls(field.draw.choice([1, 50, 300, 1000]))
-            # What is opened behind its end is a plain file, and is changed behind the journal's
-            # back: so nobody goes on.
+            # A file that is opened after the daemon's end is a plain file, and changes without the
+            # journal's knowledge: so nobody goes on.
             for writer in field.alive():
                 writer.signal(signal.SIGSTOP)
             pool.kill()

@@ -357,8 +357,8 @@ ssize_t pwrite64(int fd, const void *data, size_t bytes, off_t at) {
 @FULL
 @EACH
 def test_slow_is_not_still(mpi: m.Mpi, folder: Path) -> None:
-    """Rank 0 fills its share slowly but steadily, and rank 1 waits for it. What is tested is how a
-    limit of whole seconds is kept: here time has to pass."""
+    """Rank 0 fills its share slowly but steadily, and rank 1 waits for it. The test is of a limit
+    of whole seconds: here time has to pass."""
     shim = m.shim(mpi, folder / "slow.c", SLOW_WRITES)
     words = "-n 1000 -m 001 -O 01 -f 0 -c 1k -s 8k --stall-limit 2".split()
     ended = m.run(

@@ -72,7 +72,7 @@ class Browser:
         path.write_bytes(base64.b64decode(picture["data"]))
 
     def events(self, method: str) -> list[dict[str, Any]]:
-        """What was said of `method` since the page was opened."""
+        """The browser's events of `method` since the page was opened."""
         return [one["params"] for one in self.seen if one.get("method") == method]
 
     def do(self, method: str, **parameters: object) -> Mapping[str, Any]:

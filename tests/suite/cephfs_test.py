@@ -80,7 +80,7 @@ def test_hints(mpi: m.Mpi, how: str, folder: Path) -> None:
 
 @EACH
 def test_mismatch(mpi: m.Mpi, folder: Path) -> None:
-    """What CephFS does not take, and a file that has data, keep what they have and say so."""
+    """CephFS refuses the layout, or the file has data: nothing changes, and a warning says so."""
     there = _fresh(folder.name)
     told = write(mpi, folder, there / "odd", unit=5000)
     ensure(told["open"] == "MPI_SUCCESS", f"told {told}")

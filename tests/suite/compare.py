@@ -1,4 +1,5 @@
-"""What a program of tests/mpi wrote and told (see tests/mpi/common.h): plain against Forebay."""
+"""Compares the files and output of a program of tests/mpi (see tests/mpi/common.h): plain against
+Forebay."""
 
 from __future__ import annotations
 
@@ -66,7 +67,7 @@ def compare(plain: Path, forebay: Path, *, ranks: int) -> None:
     excused: set[str] = set()
     for name, case in b.cases.items():
         expected = a.cases[name]
-        # What one rank does is left to the MPI, mistakes included.
+        # Forebay leaves the calls of a single rank to the MPI, mistakes included.
         if case.wrong and not (ranks == 1 and expected.wrong):
             faults.append(f"{name}: {case.wrong}")
         if expected.wrong:

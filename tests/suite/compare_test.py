@@ -1,4 +1,4 @@
-"""What must count as a difference between a plain run and one with Forebay."""
+"""Tests which differences between a plain run and one with Forebay must be found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every integration test is given, and in which order they run."""
+"""The fixtures of every integration test, and the order in which tests run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What goes wrong around collective calls: full and failing disks, killed ranks, closed doors."""
+"""Faults around collective calls: full and failing disks, killed ranks, files that may not be
+opened."""
 
 from __future__ import annotations
 
@@ -149,7 +150,8 @@ def _alive(pid: int) -> bool:
 
 
 def _shared_memory() -> set[str]:
-    """What lies in /dev/shm that no living process has mapped: other jobs of the machine may."""
+    """The files in /dev/shm that no living process has mapped: mapped ones may be those of other
+    jobs."""
     mapped = ""
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):

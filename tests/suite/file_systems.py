@@ -22,7 +22,7 @@ NOT_POSSIBLE = 77
 
 
 def as_nobody(folder: Path, *, reads_all: bool = False) -> Sequence[str]:
-    """What comes before a command that is to run without root; the folder is given to that user.
+    """The prefix for a command that is to run without root; the folder is given to that user.
     `reads_all`: it may read what it has no permission for, as a checkout below /root."""
     if os.geteuid() != 0:
         return []
@@ -40,8 +40,8 @@ def as_nobody(folder: Path, *, reads_all: bool = False) -> Sequence[str]:
 
 
 def python_of_nobody(folder: Path) -> tuple[Sequence[str], str]:
-    """What comes before a Python program that is to run without root, and the interpreter that such
-    a user may run; the folder is given to that user. It may read the checkout wherever that is."""
+    """The prefix for a Python program that is to run without root, and an interpreter that such a
+    user may run; the folder is given to that user. It may read the checkout wherever that is."""
     prefix = as_nobody(folder, reads_all=True)
     for python in (sys.executable, "/usr/bin/python3"):
         starts = subprocess.run([*prefix, python, "-c", ""], check=False, capture_output=True)

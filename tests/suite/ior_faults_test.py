@@ -1,5 +1,4 @@
-"""What goes wrong around forebay-ior: the right status and message on every rank, no hang, no
-litter."""
+"""Faults around forebay-ior: the right status and message on every rank, no hang, no litter."""
 
 from __future__ import annotations
 
@@ -106,7 +105,7 @@ def test_file_vanishes(mpi: m.Mpi, folder: Path) -> None:
 
 @EACH
 def test_next_run(mpi: m.Mpi, folder: Path) -> None:
-    """What cleans up behind a run that was ended leaves the next one's file alone."""
+    """The clean-up after a run that was ended leaves the next run's file alone."""
     words = "-t 64k -b 1g -i 20 -o tf".split()
     for _ in range(2):
         ended = [*mpi.start(2, {}), str(program(mpi)), *words]

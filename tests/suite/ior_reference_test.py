@@ -23,7 +23,7 @@ WRONG_DATA = {
     "15-read-R-G-wrong.txt": "-t 256k -b 4m -w -k -G 42 -l o -o tf",
     "21-exitcode-wrap-128errors.txt": "-t 64k -b 4m -w -k -G 42 -l o -o tf",
 }
-"""What has to be written before a reference's command finds it wrong."""
+"""The command that writes the data that a reference's command then finds wrong."""
 HOW_FAST = {
     *("bw(MiB/s)", "IOPS", "Latency(s)", "open(s)", "wr/rd(s)", "close(s)", "total(s)"),
     *("Max(MiB)", "Min(MiB)", "Mean(MiB)", "StdDev", "Max(OPs)", "Min(OPs)", "Mean(OPs)"),

@@ -1,4 +1,4 @@
-"""What forebay-ior once got wrong, each named after it."""
+"""Past mistakes of forebay-ior; each test is named after one."""
 
 from __future__ import annotations
 

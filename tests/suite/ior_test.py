@@ -114,7 +114,7 @@ def test_stonewall_is_of_all_tasks(mpi: m.Mpi, folder: Path) -> None:
 
 @BENCHMARK
 def test_wear_out_can_be_read_back(mpi: m.Mpi, folder: Path) -> None:
-    """What a stonewalled write left is read up to there, in the same run and in another."""
+    """A read of a stonewalled write ends where the write did, in the same run and in another."""
     run = Ior(mpi=mpi, folder=folder)
     line = "-t 64k -b 256m -D 1 -O stoneWallingStatusFile=status -G 7 -k -o tf"
     run(f"-w -r -R -Y {line} -F")

@@ -220,7 +220,7 @@ def run(
 
 @contextlib.contextmanager
 def alone(path: Path) -> Iterator[None]:
-    """What makes `path` may run in one worker at a time."""
+    """Only one worker at a time may make `path`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

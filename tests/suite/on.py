@@ -25,7 +25,8 @@ def on(*mpis: m.Mpi, full: Sequence[m.Mpi] = ()) -> pytest.MarkDecorator:
 
 EACH = on(*m.DEBIAN)
 ALL = on(*m.DEBIAN, full=m.WHEELS)
-# What judges a benchmark says the same of it on each MPI; its back ends run on both.
+# For tests of a benchmark's checks and figures, which are the same on each MPI; its back ends run
+# on both.
 BENCHMARK = on(m.MPICH, full=[m.OPEN_MPI])
 # The numbers of ranks are divided among the MPIs, and all of both are met in `make test-all`.
 RANKS = pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What a second user of the machine tries (docs/internals/files.md): none of it may succeed."""
+"""Attacks by a second user of the machine (docs/internals/files.md): none may succeed."""
 
 from __future__ import annotations
 
