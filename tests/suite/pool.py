@@ -32,7 +32,8 @@ class Pool:
     process: subprocess.Popen[str]
 
     def environment(self, *, behind: str = "") -> dict[str, str]:
-        """What a program has to find; libraries `behind` the capturing one are preloaded, too."""
+        """The variables that a program needs; libraries `behind` the capturing one are preloaded,
+        too."""
         return {
             "LD_PRELOAD": ":".join(filter(None, [*m.PRELOAD_FIRST, str(CAPTURE), behind])),
             "FOREBAY_POOL_SOCKET": str(self.socket),
@@ -149,7 +150,7 @@ class Daemon:
             self.process.stdin.flush()
 
     def tell(self, addresses: Sequence[str], secret: str) -> None:
-        """Who takes part in the job."""
+        """Sends the daemon the addresses of the job's nodes and their secret."""
         said = {"schema": "forebay.pool.peers/1", "secret": secret, "addresses": addresses}
         self.say(json.dumps(said))
 

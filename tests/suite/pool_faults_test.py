@@ -1,4 +1,4 @@
-"""What goes wrong beneath a pool: file systems that hang, fail or are full, little memory."""
+"""Faults beneath a pool: file systems that hang, fail or are full, little memory."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_a_file_system_that_hangs_at_opening_holds_up_no_other(folder: Path) -> 
 
 
 def test_an_error_of_one_block_is_told_and_the_others_arrive(folder: Path) -> None:
-    """The file system takes eight of twelve MiB. What it refuses is kept for a rescue."""
+    """The file system takes eight of twelve MiB. The pool keeps the rest for a rescue."""
     with fuse_file_system(folder, "failing_fs.c", str(8 * MIB)) as mount:
         with pool(mount, {"pool_window": "64MiB"}) as one:
             with conversation(one) as program:
@@ -209,9 +209,9 @@ def test_two_jobs_of_one_node_have_pools_of_their_own(folder: Path) -> None:
 
 
 def test_two_jobs_with_one_file(folder: Path) -> None:
-    """Each brings its own bytes, and no others: one half arrives beside the other. What the first
-    job wrote last is there once it has ended, also for the other one; what the other one writes
-    then stays."""
+    """Each brings its own bytes, and no others: one half arrives beside the other. The first
+    job's last write is there once it has ended, also for the other one; a later write of the other
+    one stays."""
     path, half = folder / "file", 3 * MIB + 7
     with pool(folder) as a, pool(folder) as b, conversation(b) as second:
         with conversation(a) as first:

@@ -134,7 +134,7 @@ def two_nodes(folder: Path) -> Iterator[Path]:
 
 
 def judged(report: dict[str, Any], work: Path) -> None:
-    """What the program has left, and what the summary says of it."""
+    """Checks the program's files, and the summary's account of them."""
     ensure((work / "seen").read_bytes() == b"from 0" * 1000, "rank 1 saw other bytes")
     for rank in (0, 1):
         ensure((work / f"own-{rank}").read_bytes() == bytes([rank]) * 1_000_000, f"rank {rank}")

@@ -1,5 +1,5 @@
-"""Who may have written a journal: what somebody else has put there is not replayed, and one's own
-only where the job's files are."""
+"""A daemon replays no journal that another user has put there, and its own user's only into the
+job's folders."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_files_below_a_path_of_the_pool_are_written(folder: Path) -> None:
 
 
 def test_a_folder_that_became_a_link_is_not_followed(folder: Path) -> None:
-    """What has the file's name now lies elsewhere."""
+    """Another file now has the file's name, elsewhere."""
     files, kept = files_of(folder), rescue_of(folder)
     settings = journaled(folder)
     (files / "below").mkdir()

@@ -178,7 +178,7 @@ def test_what_is_written_past_the_pool_is_not_overwritten(folder: Path) -> None:
 
 
 def start(files: Path, settings: Mapping[str, str]) -> str:
-    """What a daemon says that does not start."""
+    """The message of a daemon that does not start."""
     variables = {f"FOREBAY_{key.upper()}": value for key, value in settings.items()}
     with tempfile.TemporaryDirectory(prefix="forebay-test-", dir="/tmp") as private:
         done = subprocess.run(

@@ -85,7 +85,7 @@ def test_calls_of_all_kinds_in_turn(mpi: m.Mpi, folder: Path, nodes: Sequence[Po
 def test_what_is_done_between_collective_writes(
     mpi: m.Mpi, rounds: str, folder: Path, nodes: Sequence[Pool]
 ) -> None:
-    """Of two nodes that write one stripe the later wins, and every read sees it."""
+    """Where two nodes write one stripe, the later write wins, and every read sees it."""
     program = Program(name=f"together_{rounds}", source="together.c", arguments=(rounds,))
     same_as_plain(program, mpi, folder, nodes)
 

@@ -1,5 +1,5 @@
-"""What `forebay run` does and says with a daemon on each of two nodes: signals, and files that went
-past the pools."""
+"""Tests `forebay run` with a daemon on each of two nodes: signals, and files that went past the
+pools."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def test_of_two_nodes_that_write_one_stripe_the_later_wins(times: int, folder: P
             written(program, fd, number.to_bytes(4, "little") * 16, number % 3 * 32)
             if number > 0:
                 before = program.ask(f"os.pread({fd}, 4, {(number - 1) % 3 * 32})")
-                # What the one before wrote, unless it was overwritten just now.
+                # The bytes of the write before, unless this one has just overwritten them.
                 wanted = number if (number - 1) % 3 == number % 3 else number - 1
                 ensure(before == repr(wanted.to_bytes(4, "little")), f"{number}: {before}")
             closed(program, fd)
@@ -121,7 +121,7 @@ def startup_file(folder: Path) -> Path:
         "Q", (number * 0x9E3779B97F4A7C15 & (1 << 64) - 1 for number in range(TREE_BYTES // 8))
     )
     path.write_bytes(words.tobytes())
-    # What was changed just now may be changed again within one tick: nobody passes it on.
+    # A file that was just changed may change again within one tick: nobody passes it on.
     ensure(until(lambda: time.time() - path.stat().st_ctime > FRESH_SECONDS, 20), "no time passes")
     return path
 
@@ -141,7 +141,7 @@ def opened_to_read(program: Conversation, path: Path) -> int:
 
 
 def read_by(daemons: list[Pool]) -> list[tuple[int, int, int]]:
-    """Of each node: bytes read ahead, of these from other nodes, and passed to other nodes."""
+    """For each node: bytes read ahead, of these from other nodes, and passed to other nodes."""
     found = []
     for pool in daemons:
         status = pool.status()

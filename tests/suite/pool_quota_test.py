@@ -20,7 +20,7 @@ from suite.verdict import ensure
 
 QUOTA = 8 * MIB
 BLOCKS = 256
-"""Of 64 KiB: twice the quota."""
+"""Blocks of 64 KiB: twice the quota."""
 EAGER = ("--set", "pool_quiet=0", "--set", "pool_window=1MiB")
 
 # Writes so many blocks of 64 KiB, or as many as it can. Prints what was taken and what each call
@@ -51,7 +51,7 @@ PACKAGES = f"{m.ROOT / 'python'}:{sysconfig.get_path('purelib')}"
 
 @dataclass(frozen=True, kw_only=True)
 class User:
-    """Who runs `forebay` without root, in a folder of its own."""
+    """A user who runs `forebay` without root, in a folder of its own."""
 
     folder: Path
     prefix: Sequence[str]
@@ -81,9 +81,9 @@ def user(folder: Path) -> User:
 @pytest.mark.parametrize(
     ("settings", "blocks", "first"),
     [
-        # All is acknowledged before anything is drained; who syncs is told.
+        # All is acknowledged before anything is drained; a program that syncs gets the error.
         pytest.param(KEPT, BLOCKS, "none", id="kept"),
-        # Who goes on writing is told.
+        # A program that goes on writing gets the error from a write.
         pytest.param(EAGER, 100 * BLOCKS, "EDQUOT", id="eager"),
     ],
 )
@@ -98,7 +98,7 @@ def test_quota_is_told_and_rescue_finishes_the_work(
         ensure(done.returncode == 74, f"exit {done.returncode}\n{done.stderr}")
         taken, *words = done.stdout.split()
         ensure(words == [first, "EDQUOT", "EDQUOT", "EDQUOT"], f"the program was told {words}")
-        # What the file system needs for itself may count, too.
+        # The file system's own blocks may count, too.
         ensure(QUOTA // 2 < int(taken) <= blocks * 65536, f"{taken} bytes were taken")
         ensure(first != "none" or int(taken) == blocks * 65536, f"{taken} bytes were taken")
         pool = json.loads((user.folder / "summary.json").read_text())["pool"]

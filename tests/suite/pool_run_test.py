@@ -360,7 +360,7 @@ $FOREBAY pool stop
 
 
 def by_hand(folder: Path) -> dict[str, str]:
-    """What a script with a pool of its own needs."""
+    """The environment of a script that has a pool of its own."""
     socket = folder / "s" / "socket"
     if len(str(socket)) > 90:
         socket = Path("/tmp") / f"forebay-{os.getpid()}-{abs(hash(str(folder)))}" / "socket"

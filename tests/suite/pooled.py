@@ -47,7 +47,7 @@ def run(
     seconds_max: float = SECONDS_MAX,
     status: int | None = 0,
 ) -> str:
-    """What a command in `folder` says; `status` None takes any."""
+    """The output of a command in `folder`; `status` None takes any."""
     words = [str(word) for word in command]
     try:
         ended = subprocess.run(

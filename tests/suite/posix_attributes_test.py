@@ -1,5 +1,5 @@
-"""What a program sets of a file after its last write is as it set it once the file is drained; and
-what it is told of a file beside its length: its times, and the room that it takes."""
+"""Attributes that a program sets after its last write are still so once the file is drained; and a
+program sees the right times and disk usage of a file, beside its length."""
 
 from __future__ import annotations
 

@@ -33,6 +33,6 @@ def test_forks_beside_threads_that_write(
 @HOW
 @pytest.mark.parametrize("how", ["fcntl", "ofd", "flock"])
 def test_locks(how: str, settings: Mapping[str, str], folder: Path) -> None:
-    """What one process wrote before it gave the lock away, the next one reads. Nothing that the
-    capture does gives a lock away: truncate() by a name did."""
+    """A process that takes the lock reads everything that another wrote before it gave the lock
+    away. Nothing that the capture does gives a lock away: truncate() by a name did."""
     pooled.Twice(command=[pooled.program("locks.c"), how]).ensure_same(folder, settings)

@@ -1,5 +1,6 @@
-"""What reaches a file past libc's usual calls, and is captured all the same: libc's functions that
-open, look at, read or write files inside, calls by number, libc's own handle, and the loader."""
+"""Calls that reach a file past libc's usual functions are captured all the same: libc's functions
+that open, look at, read or write files inside, calls by number, libc's own handle, and the
+loader."""
 
 from __future__ import annotations
 
@@ -77,7 +78,7 @@ def test_a_sanitizer_that_asks_for_functions_before_we_have_begun(
 
 @BOTH_WAYS
 def test_libcs_own_handle(settings: Mapping[str, str], folder: Path) -> None:
-    """As JNA has it, too. What was written by its functions was lost."""
+    """As JNA has it, too. Bytes that its functions wrote were lost."""
     script = """
 import ctypes, os
 libc = ctypes.CDLL('libc.so.6', use_errno=True)
@@ -100,7 +101,8 @@ print(libc.write(99, b'none', 4), ctypes.get_errno(), libc.close(third))
 @BOTH_WAYS
 @pytest.mark.parametrize("case", HANDLES)
 def test_functions_by_name(case: str, settings: Mapping[str, str], folder: Path) -> None:
-    """By libc's handle they went past the pool. What asks for the next one still gets that."""
+    """By libc's handle they went past the pool. A caller that asks for the next one still gets
+    that."""
     program = pooled.program("handles.c")
     pooled.Twice(command=[program, case]).ensure_same(folder, settings)
 

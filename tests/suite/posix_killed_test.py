@@ -28,7 +28,7 @@ def _piece(at: int, count: int, round_: int) -> bytes:
 
 
 def _killed(served: pooled.Pool, name: str, seed: int) -> list[tuple[int, int, int]]:
-    """What a program had been told to be written before it was killed."""
+    """The writes that a program knew to be done before it was killed."""
     program = pooled.program("killed.c")
     environment = {**m.clean_environment(), **served.environment()}
     patience = random.Random(seed).randint(1, 400)
@@ -57,8 +57,8 @@ def test_acknowledged_bytes_outlive_the_program(times: int, folder: Path) -> Non
 
 
 def _ensure_all(name: str, found: bytes, pieces: Sequence[tuple[int, int, int]]) -> None:
-    """What was told is there, and nothing else but, maybe, the write after the last that was
-    told."""
+    """Checks that the file has these writes and nothing else but, maybe, the write after the last
+    of them."""
     length = max((at + count for at, count, _ in pieces), default=0)
     expected = bytearray(max(length, len(found)))
     for at, count, round_ in pieces:

@@ -15,7 +15,7 @@ from suite.on import FULL
 from suite.verdict import ensure
 
 CLIENTS_MAX = 1024
-"""Of one daemon, at a time (src/pool/protocol/limits.hpp)."""
+"""Clients of one daemon, at a time (src/pool/protocol/limits.hpp)."""
 DESCRIPTORS = 5 * CLIENTS_MAX
 """That a daemon needs for so many."""
 ROOM: Mapping[str, str] = {**pooled.KEPT, "pool_cap": "4 GiB"}

@@ -53,7 +53,7 @@ KINDS = frozenset(
     " lseek ftruncate fallocate fsync fdatasync sync_file_range sendfile copy_file_range splice"
     " mmap ioctl".split()
 )
-"""What the tracer tells of."""
+"""The system calls that the tracer reports."""
 
 
 def test_no_function_of_libc_reaches_a_file_past_the_capture(folder: Path) -> None:

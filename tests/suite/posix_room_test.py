@@ -54,9 +54,9 @@ def _refilled(folder: Path, piece: int, environment: Mapping[str, str]) -> str:
 @pytest.mark.parametrize("piece", [1024, 100_000])
 @pytest.mark.parametrize("size", ["8m", "24m", "80m"])
 def test_a_disk_that_has_room_again_is_not_full(size: str, piece: int, folder: Path) -> None:
-    """What is unlinked and closed gives its room back before anybody else needs it, though the
-    daemon had it open. 8 MiB: there is never room to promise; 24: there is at first; 80: there is
-    for longer."""
+    """A file that is unlinked and closed gives its room back before anybody else needs it, though
+    the daemon had it open. 8 MiB: there is never room to promise; 24: there is at first; 80: there
+    is for longer."""
     with mounted_tmpfs(folder / "plain", size) as plain:
         expected = _refilled(plain, piece, {})
     with mounted_tmpfs(folder / "pool", size), pooled.pool(folder, {}) as served:

@@ -65,7 +65,7 @@ def test_fio(mode: str, settings: Mapping[str, str], folder: Path) -> None:
 
 
 def _verdicts(said: str) -> set[tuple[str, str]]:
-    """What stress-ng says of stressors that are not as they should be, and of the whole run."""
+    """stress-ng's verdicts on stressors that are not as they should be, and on the whole run."""
     found = {(name, "failed") for name in re.findall(r"fail: +\[\d+\] ([\w-]+):", said)}
     found |= {(name, "skipped") for name in re.findall(r"\] ([\w-]+):.*skipping", said)}
     found |= {(name, "aborted") for name in re.findall(r"\(([\w-]+)\) aborted", said)}

@@ -44,7 +44,7 @@ def test_switch(language: str, folder: Path) -> None:
         said = pooled.run(command, served.folder, served.environment())
         steps = [line for line in said.splitlines() if not line.startswith("pool ")]
         ensure(steps == [f"{step}: done" for step in STEPS], said)
-        # What was written while it was off, or global, was not taken.
+        # The pool took no writes while it was off, or global.
         ensure(served.taken() == len(b"taken by the pool\ntaken again\n"), f"{served.status()}")
         told = [line.split(",")[0] for line in said.splitlines() if line.startswith("pool ")]
         ensure(not told or told == ["pool on", "pool off", "pool on", "pool off"], said)
@@ -55,7 +55,7 @@ def test_switch(language: str, folder: Path) -> None:
 
 
 def test_switch_of_a_file_in_use(folder: Path) -> None:
-    """What else keeps a file out of the pool is not undone by a switch."""
+    """A switch does not undo other reasons that keep a file out of the pool."""
     program = pooled.program("switched.c", f"-I{m.ROOT / 'include'}")
     with pooled.pool(folder) as served:
         said = pooled.run([program], served.folder, served.environment())

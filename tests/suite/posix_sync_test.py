@@ -25,8 +25,8 @@ BYTES = 300_000
 SYNCS = "fsync,fdatasync,sync,syncfs,sync_file_range,msync"
 
 LIBC = "__import__('ctypes').CDLL(None, use_errno=True)"
-# Of each way, what the program does with a descriptor that may not write, and the system calls of
-# which one has to be made.
+# For each way: the program's call on a descriptor that may not write, and the system calls of which
+# one has to be made.
 WAYS: Mapping[str, tuple[str, Sequence[str]]] = {
     "fsync": ("os.fsync({fd})", ["fsync("]),
     "fdatasync": ("os.fdatasync({fd})", ["fsync(", "fdatasync("]),
@@ -55,7 +55,7 @@ def served(folder: Path, durability: str, **more: str) -> Iterator[Pool]:
 
 @contextlib.contextmanager
 def traced(processes: Sequence[int], calls: Path) -> Iterator[None]:
-    """What these processes ask to be made durable is in `calls`, a line each, behind."""
+    """Writes the syncs that these processes ask for to `calls`, a line each."""
     which = [word for process in processes for word in ("-p", str(process))]
     tracer = subprocess.Popen(
         ["strace", "-f", "-y", "-e", f"trace={SYNCS}", "-o", str(calls), *which],
@@ -156,7 +156,7 @@ def test_the_journal_does_not_answer_for_what_went_past_the_pool(folder: Path) -
         with traced([one.process.pid, process_of(other)], calls):
             ensure(other.ask(f"os.fsync({fd})") == "None", "it failed")
         ensure_synced(calls, ["fsync("], path)
-        # What another process has mapped is written by the kernel.
+        # The kernel writes the pages that another process has mapped.
         code = f"__import__('mmap').mmap({opened(writer, path)}, {BYTES}).write(b'mapped')"
         ensure(writer.ask(code) == "6", "it was not mapped")
         with traced([one.process.pid, process_of(other)], calls):

@@ -12,7 +12,7 @@ from suite import pooled
 from suite.verdict import ensure
 
 HOW = pytest.mark.parametrize("settings", [pooled.KEPT, pooled.EAGER], ids=["kept", "eager"])
-# What is shared, and whether a file stays in the pool behind.
+# The tables that processes share, and whether a file stays in the pool then.
 SHARED: Mapping[str, bool] = {
     "forked": True,
     "descriptors": False,

@@ -21,7 +21,7 @@ from suite.clients_test import NETCDF, PYTHON
 from suite.on import FULL
 from suite.verdict import ensure
 
-# Of each case, the tool whose files are deposited, and a script. None are where files are standard
+# For each case: the tool whose files are deposited, and a script. None are where files are standard
 # input and output, which leave the pool, and where the kernel copies.
 SHELL: Mapping[str, tuple[str, str]] = {
     "dd": (

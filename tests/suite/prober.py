@@ -50,7 +50,7 @@ class Prober:
         return [*self.prefix, self.python, "-m", "forebay", *words]
 
     def run(self, words: Sequence[str], *, status: int) -> str:
-        """What it says on standard error; another status is a failure."""
+        """Its output on standard error; another status is a failure."""
         with self.started(words) as (process, errors):
             ended = until(lambda: process.poll() is not None, SECONDS_MAX)
         said = errors.read_text()

@@ -127,7 +127,8 @@ class OnNodes:
 
 
 def plain(program: Program, mpi: m.Mpi, ranks: int) -> Path:
-    """What the MPI alone does; one run serves all variants, and all workers of this pytest."""
+    """The results with the MPI alone; one run serves all variants, and all workers of this
+    pytest."""
     folder = m.BUILD / "plain" / f"{program.name}-{mpi.name}-{ranks}"
     done = folder.with_suffix(".done")
     with m.alone(folder):

@@ -57,7 +57,7 @@ def _cases(program: Program, mpi: m.Mpi, rows: Iterable[Row]) -> list[Case]:
 
 
 def _chosen() -> Iterator[Case]:
-    """What `make test` runs."""
+    """The cases of `make test`."""
     mpich, ompi = m.DEBIAN
     yield from _cases(VIEWS, mpich, [*FEW, (3, "turns")])
     yield from _cases(VIEWS, ompi, [*MANY, *SEVEN])
@@ -167,7 +167,7 @@ RUNS = 5
 
 @EACH
 def test_limits_are_remembered(mpi: m.Mpi, folder: Path) -> None:
-    """What one run finds of k, the next one reads; a damaged cache or none does no harm."""
+    """The next run reads the k that one run has found; a damaged cache or none does no harm."""
     cache = folder / "cache" / "limits"
     program = Program(name="overwrite", source="overwrite.c")
     settings = {

@@ -49,7 +49,7 @@ class Record:
 
     @property
     def found_requests_in_flight(self) -> int:
-        """Of writes, in any file; 0: none was found."""
+        """The k found for writes, in any file; 0: none was found."""
         return max(file.found_requests_in_flight for file in self.files)
 
     def of(self, name: str) -> Files:

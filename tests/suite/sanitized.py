@@ -1,4 +1,4 @@
-"""What a sanitizer says of the processes of a test: of the daemon, and of every program that has
+"""Checks sanitizers' reports about the processes of a test: the daemon, and every program that has
 instrumented libraries loaded (tools/ci/pool_sanitized.sh)."""
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ IS_ON = bool(os.environ.get("FOREBAY_SANITIZED"))
 SAID_MAX = 4000
 ON_ANOTHER_STACK = "WARNING: ASan is ignoring requested __asan_handle_no_return"
 FOUND = ("ERROR: ", "runtime error: ", "ThreadSanitizer")
-"""What every report has, but for the note above: of programs that leave a stack of their own."""
+"""Every report has one of these; the note above, which programs with a stack of their own cause,
+has none."""
 
 
 @contextlib.contextmanager

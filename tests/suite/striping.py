@@ -59,7 +59,7 @@ def limited_targets(folder: Path, rates: Sequence[int]) -> Iterator[Path]:
 
 
 def objects_of(data: bytes, *, targets: int, unit: int) -> list[bytes]:
-    """What each target holds of a file: its stripes, one behind the other."""
+    """The bytes of a file on each target: its stripes, one behind the other."""
     stripes = [data[at : at + unit] for at in range(0, len(data), unit)]
     return [b"".join(stripes[i::targets]) for i in range(targets)]
 

@@ -1,5 +1,5 @@
-"""What `forebay advise` prints to be run is run, as it is printed: by a shell, in a folder of its
-own. Lustre's own commands are only read: they need a Lustre."""
+"""Runs the commands that `forebay advise` prints, as they are printed: by a shell, in a folder of
+its own. Lustre's own commands are only read: they need a Lustre."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Shell:
         program.chmod(0o755)
 
     def run(self, line: str, *, status: tuple[int, ...] = (0,), **variables: str) -> str:
-        """What it says."""
+        """The output of a line."""
         path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
         environment = {**m.clean_environment(), "PATH": path, "PYTHONPATH": PACKAGES, **variables}
         environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}

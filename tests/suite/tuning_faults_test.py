@@ -33,7 +33,8 @@ from suite.verdict import ensure
 
 MIB = 1 << 20
 LITTLE_SECONDS = 60
-"""What an end may take beyond the budget: a launcher is given time, and so is the file system."""
+"""Seconds that an end may take beyond the budget: a launcher is given time, and so is the file
+system."""
 
 
 def names(folder: Path) -> list[str]:
@@ -54,8 +55,8 @@ REAL_QUOTAS = ("ext4", "btrfs")
 
 @pytest.mark.parametrize("kind", [pytest.param(KINDS[name], id=name) for name in REAL_QUOTAS])
 def test_quota_of_100_megabytes(kind: Kind, folder: Path) -> None:
-    """Of which the user has a little left, in which no probe fits, and then all for small ones: the
-    estimate names the quota."""
+    """The user has a little of the quota left, in which no probe fits, and then all for small ones:
+    the estimate names the quota."""
     prober = unprivileged(folder)
     with kind(prober.folder, 100 * MIB) as limited, m.cores(m.MPICH, RANKS):
         mine = limited.folder / "mine"
@@ -96,7 +97,8 @@ def test_quota_that_is_reached_in_the_middle(folder: Path) -> None:
 
 
 def fills_again(path: Path, process: subprocess.Popen[bytes]) -> bool:
-    """What a probe has removed counts until the file system has looked."""
+    """Fills the quota again; whether the prober has ended. The room of removed probes counts until
+    the file system has looked."""
     os.sync()
     fill(path, mode="ab")
     return process.poll() is not None

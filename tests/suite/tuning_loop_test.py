@@ -22,7 +22,7 @@ from suite.verdict import ensure
 RANKS = 2
 SECONDS_MAX = 100
 START_SECONDS = 3.0
-"""What the interpreter may take before it probes."""
+"""Seconds that the interpreter may take before it probes."""
 RATE = 50_000_000
 """Bytes per second of a limited disk, at which its limit is kept well."""
 VERDICTS = ("improved", "equivalent", "worse", "inconclusive")
@@ -37,7 +37,7 @@ class Loop:
     program: Sequence[str]
 
     def call(self, *words: str | Path, status: int | None = 0) -> subprocess.CompletedProcess[str]:
-        """What a command says; another status than `status` is a failure."""
+        """Runs a command; another status than `status` is a failure."""
         ended = subprocess.run(
             [sys.executable, "-m", "forebay", *words],
             cwd=self.folder,
@@ -57,7 +57,7 @@ class Loop:
         return dict(json.loads(said.splitlines()[-1]))
 
     def verify(self, *options: str, status: int | None) -> str:
-        """What is found, as JSON if anything is."""
+        """The findings, as JSON if there are any."""
         return self._prove("verify", "--pairs", "6", *options, status=status).stdout
 
     def _prove(

@@ -20,8 +20,8 @@ from suite.verdict import ensure
 WIDTH, HEIGHT = 1280, 900
 NARROW = 390
 SECONDS_MAX = 300
-# What reaches out of the window, and pictures without a size; what scrolls inside `.wide` is there
-# to be scrolled.
+# Elements that reach out of the window, and pictures without a size; content that scrolls inside
+# `.wide` is there to be scrolled.
 LOOK = """(() => {
   const wide = [], empty = [], most = document.documentElement.clientWidth + 0.5;
   for (const one of document.querySelectorAll('body, body *')) {

@@ -1,4 +1,4 @@
-"""What a test says when it does not hold."""
+"""The failure that a test reports."""
 
 from __future__ import annotations
 
