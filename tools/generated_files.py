@@ -1,4 +1,4 @@
-"""What the generators of code do alike: they take a table and the folder of what is made of it."""
+"""Code that the generators share: they take a table and the folder of what is made of it."""
 
 import argparse
 from collections.abc import Callable, Mapping

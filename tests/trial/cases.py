@@ -1,4 +1,4 @@
-"""What the new user types, and what has to come of it. {home} and {tmp} are filled in."""
+"""The lines that the new user types, and their required results. {home} and {tmp} are filled in."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -128,7 +128,7 @@ def options(text: str) -> Iterator[list[str]]:
 
 
 def prepare(trial: Trial) -> None:
-    """What a user has: a program for each MPI, files of settings."""
+    """Makes the files that a user has: a program for each MPI, files of settings."""
     here = Path(__file__).parent
     for mpi in ("mpich", "openmpi"):
         status, output = trial.run(f"mpicc.{mpi} -O1 {here}/program.c -o program.{mpi}")
@@ -189,7 +189,7 @@ def try_manual(trial: Trial) -> None:
     trial.expect("man finds it by PATH", status == 0, output)
 
 
-# What is typed before the tab key, and what it has to offer.
+# The text before the tab key, and the completions that it has to offer.
 TABS = (
     ("forebay ", "run doctor settings simulate layout bench pool"),
     ("forebay pool st", "start status stop"),

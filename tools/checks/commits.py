@@ -16,7 +16,7 @@ _EXCEPTIONS = re.compile(r"^(need|feed|speed|embed|bring|string)\b", re.I)
 
 
 def findings_of(commit: str, subject: str, body: str) -> Iterator[Finding]:
-    """What one commit's message lacks."""
+    """The faults of one commit's message."""
     where = f"commit {commit[:10]}"
     if _NO_IMPERATIVE.match(subject) and not _EXCEPTIONS.match(subject):
         yield Finding(

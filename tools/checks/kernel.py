@@ -1,4 +1,5 @@
-"""What is loaded into programs makes its file calls through src/foundation/kernel, never libc's."""
+"""Libraries that programs load make their file calls through src/foundation/kernel, never
+libc's."""
 
 import re
 import sys
@@ -9,8 +10,8 @@ from checks import binary, layer_table
 from checks.report import Finding, Outcome, Place, run
 
 LOADED = ("collective/mpi", "pool/capture")
-"""What a program loads; everything that these layers use is loaded with them. The libraries that
-are made of them are looked at, too."""
+"""The layers that a program loads; everything that these use is loaded with them. The check covers
+the libraries that are made of them, too."""
 KERNEL = "foundation/kernel"
 NO_ARCHIVE = frozenset({"foundation/ports"})
 """Layers of headers only."""
@@ -69,7 +70,8 @@ def _finding(where: str, name: str, loaded: str) -> Finding:
 
 
 def check(place: Place) -> Outcome:
-    """What is loaded into programs makes its file calls through src/foundation/kernel only."""
+    """Check that libraries that programs load make file calls through src/foundation/kernel
+    only."""
     layers = layer_table.read(place.root / "layers.toml")
     loaded = set(LOADED).union(*(layer_table.closure(layers, name) for name in LOADED))
     wanted = [layers[name] for name in sorted(loaded - {KERNEL})]

@@ -22,7 +22,7 @@ _IMPURE = re.compile(
 
 
 def table_findings(layers: Layers) -> Iterator[Finding]:
-    """layers.toml itself: each layer uses only layers named above it, so there is no circle."""
+    """layers.toml itself: each layer uses only layers named above it, so there is no cycle."""
     above: set[str] = set()
     for layer in layers.values():
         for name in sorted(layer.uses - above):

@@ -1,6 +1,6 @@
 """No type's name is defined twice in production code, and one of a single word is in GLOSSARY.md.
 
-What was so before the rule is listed in names.toml, and may only become less."""
+names.toml lists the exceptions from before the rule, and may only become shorter."""
 
 import re
 import sys

@@ -13,7 +13,7 @@ from checks import binary
 from checks.report import Finding, Outcome, Place, run
 
 PRELOADED = ("libforebay_mpi.so", "libforebay_posix.so")
-# What glibc consists of; before 2.34 some of it was in libraries of its own.
+# The libraries of glibc; before 2.34 parts of it were in libraries of their own.
 _OF_LIBC = re.compile(r"^(libc|libdl|libpthread|ld-linux.*)\.so\.\d+$")
 # libc itself has three names that begin as those of the C++ run time do.
 _OF_CPP = re.compile(
@@ -24,7 +24,7 @@ _TODO = "See forebay_preloaded_library in cmake/layer.cmake."
 
 
 def complaints(library: Path) -> Iterator[Finding]:
-    """What is wrong with one preloaded library."""
+    """The faults of one preloaded library."""
     for soname in binary.needed(library):
         if not _OF_LIBC.match(soname):
             yield Finding(library.name, f"{soname} is needed", _WHY, _TODO)

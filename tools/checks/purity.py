@@ -10,7 +10,7 @@ from checks.binary import Reference
 from checks.layer_table import Layers
 from checks.report import Finding, Outcome, Place, run
 
-# What a value computed from values may need of libc, libm, libgcc and libstdc++.
+# The functions of libc, libm, libgcc and libstdc++ that pure code may need.
 _ALLOWED = re.compile(
     r"^("
     r"(mem|str|wmem)[a-z]+|snprintf|abort|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_|__tls_get_addr"

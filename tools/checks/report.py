@@ -1,4 +1,5 @@
-"""What every check shares: how a finding reads, how options are parsed, how a check ends."""
+"""The parts that all checks share: how a finding reads, how options are parsed, how a check
+ends."""
 
 import argparse
 import sys
@@ -22,7 +23,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a check looked at, in one phrase, and what it found."""
+    """The scope of a check, in one phrase, and its findings."""
 
     looked_at: str
     findings: Sequence[Finding]

@@ -1,4 +1,5 @@
-"""What must not compile does not: every `// WRONG:` of src/**/*_wrong.cpp, for its own reason."""
+"""Snippets that must not compile do not: every `// WRONG:` of src/**/*_wrong.cpp, for its own
+reason."""
 
 import re
 import subprocess
@@ -46,7 +47,7 @@ def alone(text: str, case: Case, every: Sequence[Case]) -> str:
 
 
 def complaint(case: Case, returned: int, errors: str) -> str:
-    """What is not as the snippet's mark says; empty when all is well."""
+    """How a snippet differs from its mark; empty when all is well."""
     lines = [int(number) for number in _ERROR.findall(errors)]
     if not case.wrong:
         first = next((line for line in errors.splitlines() if "error" in line), errors.strip())
@@ -82,7 +83,8 @@ def file_findings(file: Path, place: Place, flags: Sequence[str]) -> Iterator[Fi
 
 
 def check(place: Place) -> Outcome:
-    """What must not compile does not: every `// WRONG:` of src, for its own reason."""
+    """Check that snippets that must not compile do not: every `// WRONG:` of src, for its own
+    reason."""
     source = place.root / "src"
     layers = layer_table.read(place.root / "layers.toml")
     flags = headers.flags_by_layer(place)

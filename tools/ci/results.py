@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 class Outcome(Enum):
-    """What became of a test."""
+    """The outcome of a test."""
 
     PASSED = "passed"
     FAILED = "failed"

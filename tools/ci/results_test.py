@@ -1,4 +1,4 @@
-"""What counts as a test in the results of pytest, ctest and the scripts."""
+"""Tests which entries count as tests in the results of pytest, ctest and the scripts."""
 
 from pathlib import Path
 

@@ -60,7 +60,7 @@ BEGIN = (
 )
 INTERPOSER = Step("interposer", ("tools/ci/interposer_asan.sh",), 1800, beside=True)
 SIM = Step("sim", ("tools/ci/sim.sh",), 1800, needs=("release",), beside=True)
-# What `make test` leaves out, and what proves the same there: docs/testing.md.
+# The steps that `make test` leaves out, and their substitutes there: docs/testing.md.
 TEST = (
     *BEGIN,
     Step("integration", ("tools/ci/integration.sh",), 2700, needs=("release",)),
@@ -98,8 +98,9 @@ def outcome_of(log: str, results: Sequence[Result], status: int) -> Count:
 
 
 def give_way(process: subprocess.Popen[bytes]) -> None:
-    """What runs beside takes the time that the others leave. Where the kernel has sessions compete
-    with each other, it has to be told of the session; elsewhere, of the processes."""
+    """Lowers the priority of a step that runs beside others: it takes the time that they leave.
+    Where sessions compete in the kernel, the session's priority counts; elsewhere, that of the
+    processes."""
     with contextlib.suppress(OSError):
         os.setpriority(os.PRIO_PGRP, process.pid, GIVES_WAY)
     with contextlib.suppress(OSError):
@@ -187,7 +188,7 @@ class Runs:
 
 
 class Report:
-    """What is known of the steps that have ended."""
+    """The results of the steps that have ended."""
 
     def __init__(self) -> None:
         self.total = Count()
@@ -239,7 +240,7 @@ def run_all(steps: Sequence[Step], report: Report) -> None:
 
 
 def summary(lines: Sequence[str], results: Sequence[Result], total: Count) -> str:
-    """What the end of a run says."""
+    """The text at the end of a run."""
     parts = ["", *lines, ""]
     if results:
         parts += ["the slowest tests:", *slowest(results, SLOWEST), ""]
