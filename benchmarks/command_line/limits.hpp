@@ -1,5 +1,5 @@
-// What a benchmark may take of a file system that others work on, and of everybody's patience: the
-// same options in all of them.
+// Limits on how much of a shared file system a benchmark may use, and for how long: the same
+// options in all benchmarks.
 #pragma once
 
 #include "benchmarks/command_line/options.hpp"
@@ -27,7 +27,7 @@ inline constexpr std::array<Option, 5> limit_options{
     Option{0, "stall-limit", Takes::value, "end the run when one call takes longer", ""},
 };
 
-// What a program allows without these options, for its help; empty: everything.
+// A program's limits without these options, for its help; empty: no limit.
 struct LimitDefaults {
     std::string_view free_share;
     std::string_view stall;

@@ -1,4 +1,4 @@
-// What forebay-hpio and forebay-meta ask of every run alike.
+// Run options that forebay-hpio and forebay-meta share.
 #pragma once
 
 #include "benchmarks/command_line/limits.hpp"

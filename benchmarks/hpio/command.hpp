@@ -55,7 +55,7 @@ struct Command : command_line::RunOptions {
 [[nodiscard]] Result<Command> parse_command(std::span<const std::string> words);
 [[nodiscard]] std::string help_text();
 
-// What the request does at most on so many ranks; the patterns must be resolvable for them.
+// Upper bounds for the request on so many ranks; the patterns must be resolvable for them.
 [[nodiscard]] Result<measure::Estimate> estimate(const Command& request, std::int32_t ranks);
 
 }  // namespace forebay::hpio

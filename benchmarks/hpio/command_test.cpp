@@ -118,7 +118,7 @@ TEST(Command, EstimateKnowsWhatIsMadeAndWhatStays) {
     EXPECT_EQ(of("-k -S 1").bytes_kept_max, 2 * 128);
     // One file, filled for each repetition.
     EXPECT_EQ(of("-O 10 -S 1").bytes_written, 3 * 128 + 3 * 64);
-    // What another run has left is neither made nor filled.
+    // Files that another run has left are neither made nor filled.
     const auto reads = of("-O 01 -g 2 -k");
     EXPECT_EQ(reads.bytes_written, 0);
     EXPECT_EQ(reads.files, 0);

@@ -1,6 +1,6 @@
-// What a file must hold after a point: the data stream where a rank writes, the gap stream where
-// nobody does. Both are made from the offset alone, so a byte that is missing, misplaced, of
-// another repetition or written where nothing belongs is seen.
+// The expected content of a file after a point: the data stream where a rank writes, the gap stream
+// elsewhere. Both are made from the offset alone, so the check sees a byte that is missing,
+// misplaced, of another repetition or written where nothing belongs.
 #pragma once
 
 #include "benchmarks/hpio/pattern.hpp"

@@ -1,4 +1,4 @@
-// What is wrong with a file is found, and only that.
+// The check finds every error in a file, and nothing else.
 #include "benchmarks/hpio/content.hpp"
 
 #include <gtest/gtest.h>

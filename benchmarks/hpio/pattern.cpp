@@ -89,7 +89,7 @@ Result<Pattern> checked(Array array, std::int32_t ranks) {
     return array;
 }
 
-// What the rank at `coordinate` has of a dimension, in indices of the file's array.
+// The part of a dimension that belongs to the rank at `coordinate`, in indices of the file's array.
 Runs share_of(const Dimension& dimension, std::int64_t coordinate) noexcept {
     const std::int64_t end = dimension.start + dimension.count;
     if (dimension.block > 0) {

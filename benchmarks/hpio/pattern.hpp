@@ -1,6 +1,6 @@
-// What a benchmark point writes: HPIO's regions (Ching et al., "Noncontiguous I/O accesses through
-// MPI-IO", CCGrid 2003, whose three axes are count, size and spacing), or a part of an
-// n-dimensional array distributed over a grid of ranks, as climate models do.
+// The pattern that a benchmark point writes: HPIO's regions (Ching et al., "Noncontiguous I/O
+// accesses through MPI-IO", CCGrid 2003, whose three axes are count, size and spacing), or a part
+// of an n-dimensional array distributed over a grid of ranks, as climate models do.
 #pragma once
 
 #include "benchmarks/hpio/layout.hpp"
@@ -73,7 +73,7 @@ struct Job {
     [[nodiscard]] std::vector<std::int32_t> coordinates(Rank rank) const;
 };
 
-// Who writes the byte at an offset, and for how many bytes from there on that stays so at least.
+// The rank that writes the byte at an offset, and at least how many from there on.
 struct Owner {
     std::optional<Rank> rank;  // nobody: it is a gap
     std::int64_t bytes = 0;

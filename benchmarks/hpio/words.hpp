@@ -1,4 +1,4 @@
-// What the readers of HPIO's command line and of grammars share.
+// Helpers that the parsers of HPIO's command line and of its grammars share.
 #pragma once
 
 #include "foundation/base/result.hpp"

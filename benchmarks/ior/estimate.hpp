@@ -1,4 +1,4 @@
-// What tests will do, before anything is touched: of one, and of a script's together.
+// Estimates, before anything is touched: of one test, and of a script's tests together.
 #pragma once
 
 #include "benchmarks/ior/geometry.hpp"

@@ -1,5 +1,5 @@
-// What a benchmark's file holds, as it was asked for: Forebay's stream or, with --ior-compat, IOR's
-// data; and whose it is if it is not that.
+// The data that a benchmark writes and expects: Forebay's stream or, with --ior-compat, IOR's; and
+// a guess at the origin of other data.
 #pragma once
 
 #include "benchmarks/ior/ior_data.hpp"
@@ -25,7 +25,7 @@ public:
                                                          std::span<const std::byte> got) const;
     // Finds out which repetition of another run wrote `got`; IOR's data are of none.
     void find_repetition(Offset at, std::span<const std::byte> got, std::uint64_t count) noexcept;
-    // Of wrong data at a transfer's beginning: "the data is IOR's …", or empty.
+    // Explains wrong data at a transfer's beginning: "the data is IOR's …", or empty.
     [[nodiscard]] std::string origin(Offset at, std::span<const std::byte> got) const;
 
 private:

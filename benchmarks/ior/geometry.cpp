@@ -73,7 +73,7 @@ Offset Offsets::operator()(std::int64_t index) const noexcept {
 }
 
 std::int64_t Reordering::source_of(std::int64_t task, std::int64_t further) const noexcept {
-    // Of what -Q says, only the place among the tasks counts.
+    // -Q counts modulo the number of tasks.
     const std::int64_t node_step = by_block ? std::clamp<std::int64_t>(tasks_of_node, 1, tasks) : 1;
     const std::int64_t away = (task_per_node_offset % tasks + further) * node_step;
     if (random == 1) {

@@ -63,7 +63,7 @@ private:
     measure::Permutation permutation_;
 };
 
-// Who reads whose data.
+// Which task reads the data of which.
 struct Reordering {
     std::int64_t tasks = 1;
     std::int64_t tasks_of_node = 1;

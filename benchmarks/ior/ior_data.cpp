@@ -13,8 +13,8 @@ using Word = std::uint64_t;
 constexpr std::size_t marked_every = 512;  // words: one in 4 KiB says the offset
 constexpr Word random_factor = 0x9e37fffffffc0001U;
 
-// What rand_r of the GNU C library draws: 11, 10 and 10 high bits of three steps of the C
-// standard's congruential generator.
+// The number that rand_r of the GNU C library draws: 11, 10 and 10 high bits of three steps of the
+// C standard's congruential generator.
 Word drawn(std::uint32_t& seed) noexcept {
     const auto step = [&seed](std::uint32_t bits) {
         seed = seed * 1103515245U + 12345U;
@@ -88,7 +88,7 @@ Word word_of(std::span<const std::byte> got, std::size_t index) noexcept {
     return word;
 }
 
-// Of random data each word gives the next one; the seed is not told.
+// In random data each word determines the next one, so the seed is not needed.
 bool is_random(std::span<const std::byte> got) noexcept {
     Word word = word_of(got, 0);
     for (std::size_t i = 1; i < got.size() / sizeof word; ++i) {
@@ -100,7 +100,7 @@ bool is_random(std::span<const std::byte> got) noexcept {
     return word != 0;
 }
 
-// Of incompressible data all words but the marked ones are the same.
+// In incompressible data all words but the marked ones are the same.
 bool is_incompressible(std::int64_t task, Offset at, std::span<const std::byte> got) noexcept {
     Words marks({PacketType::offset, 0, task}, at);
     const Word same = word_of(got, 1);

@@ -1,4 +1,4 @@
-// What follows after IOR's summary. Its rows begin with a number, so that scripts which look for
+// The tables after IOR's summary. Their rows begin with a number, so that scripts which look for
 // lines that begin with "write" or "read" find IOR's alone. See tables.hpp.
 #include "benchmarks/ior/tables.hpp"
 
@@ -89,7 +89,7 @@ std::string of_all_phases(const Run& run, Row row) {
     return text;
 }
 
-// Of one repetition there is no median to speak of.
+// A single repetition has no median worth printing.
 std::string medians_text(const Run& run) {
     std::string rows;
     for (const Test& test : run.tests) {

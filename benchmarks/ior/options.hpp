@@ -51,7 +51,7 @@ struct MmapOptions {
     bool pattern = false;
 };
 
-// What IOR does not have.
+// Options that IOR does not have.
 struct OwnOptions {
     bool dry_run = false;
     bool ior_compat = false;  // columns as IOR computes them
@@ -140,7 +140,7 @@ struct Options {
     OwnOptions own;
 
     [[nodiscard]] PacketType packet() const noexcept;
-    // What the rules of IOR make of -w -r -W -R, none of them being -w and -r.
+    // Follow IOR's rules for -w -r -W -R: without any of them, -w and -r.
     [[nodiscard]] bool writes() const noexcept;
     [[nodiscard]] bool reads() const noexcept;
     [[nodiscard]] bool dry() const noexcept { return own.dry_run; }

@@ -30,7 +30,7 @@ Result<void> apply_directive(std::string_view directive, Parsed& parsed);
 Result<std::vector<Parsed>> parse_script(std::string_view text, const std::string& file,
                                          const Parsed& defaults);
 
-// What makes no sense whatever the number of tasks: sizes, contradictions, missing -G.
+// Checks for mistakes that do not depend on the number of tasks: sizes, contradictions, missing -G.
 // The warnings go to `advice`.
 Result<void> check_options(Parsed& parsed);
 

@@ -1,5 +1,5 @@
-// What was measured, once: the human tables, JSON and CSV are renderings of this value.
-// Durations in seconds, from monotonic clocks, each since a barrier of its own rank.
+// The measurements, once: the human tables, JSON and CSV are renderings of this value. Durations in
+// seconds, from monotonic clocks, each since a barrier of its own rank.
 #pragma once
 
 #include "benchmarks/ior/geometry.hpp"

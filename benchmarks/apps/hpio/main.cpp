@@ -8,7 +8,7 @@
 namespace forebay::bench {
 namespace {
 
-// What the command asks for.
+// Fills in the report's estimate and the memory that the command needs.
 Result<void> plan(const Session& session, const hpio::Command& request, Report& report) {
     auto estimate = hpio::estimate(request, session.ranks());
     if (!estimate) {

@@ -52,7 +52,7 @@ Result<void> run_all(Session& session, const meta::Command& request, Made& made,
     return {};
 }
 
-// What the directory lies on, or its nearest parent that there is.
+// Free bytes on the file system of the directory, or of its nearest parent that exists.
 std::optional<std::int64_t> free_at(std::string path) {
     auto bytes = free_bytes(path);
     while (!bytes && path.find('/') != std::string::npos) {
@@ -62,7 +62,7 @@ std::optional<std::int64_t> free_at(std::string path) {
     return bytes ? bytes : free_bytes(".");
 }
 
-// Of the directory that has least.
+// Free bytes of the directory that has the fewest.
 std::optional<std::int64_t> least_free(const meta::Command& request) {
     std::optional<std::int64_t> least;
     for (const std::string& directory : request.directories) {

@@ -35,7 +35,7 @@ public:
         to = now - last_;
         last_ = now;
     }
-    // What happens up to here is nobody's.
+    // Leaves the time since the last reading out of all durations.
     void skip() {
         const std::int64_t now = now_ns();
         begin_ += now - last_;

@@ -14,7 +14,7 @@
 
 namespace forebay::bench {
 
-// Of this rank, from a barrier before the open.
+// This rank's durations, from a barrier before the open.
 struct Durations {
     std::int64_t began_ns = 0;     // by the clock of the node
     std::int64_t io_began_ns = 0;  // likewise

@@ -13,12 +13,12 @@ struct Report : RunReport {
     std::vector<PointResult> points;
 };
 
-// What comes before the first point.
+// The text before the first point.
 [[nodiscard]] std::string heading(const hpio::Command& request, const Report& report);
 // A point's rows of HPIO's table; its header where `before` is of another kind or null.
 [[nodiscard]] std::string table_rows(const hpio::Command& request, const PointResult& result,
                                      const PointResult* before);
-// What HPIO does not have: intervals, latencies, spreads, what is wrong.
+// The results that HPIO does not print: intervals, latencies, spreads, errors in the data.
 [[nodiscard]] std::string further(const hpio::Command& request, const Report& report);
 [[nodiscard]] std::string as_json(const hpio::Command& request, const Report& report);
 [[nodiscard]] std::string as_csv(const Report& report);

@@ -41,7 +41,7 @@ struct Stage {
     }
 };
 
-// What this rank fills and looks at.
+// The bytes that this rank fills and checks.
 struct Share {
     std::int64_t begin = 0;
     std::int64_t end = 0;

@@ -26,7 +26,7 @@ private:
     MPI_Datatype type_ = MPI_DATATYPE_NULL;
 };
 
-// What a rank gives to MPI_File_set_view and to a call.
+// A rank's arguments to MPI_File_set_view and to a call.
 struct MpiAccess {
     MPI_Offset displacement = 0;
     Datatype filetype;

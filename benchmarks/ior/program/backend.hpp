@@ -74,7 +74,7 @@ public:
     virtual Result<void> close() = 0;
 
     [[nodiscard]] virtual std::string version() const { return {}; }
-    // Of the open file, for transfers that the back end does not make itself; -1: there is none.
+    // The open file's descriptor, for transfers that the back end does not make itself; -1: none.
     [[nodiscard]] virtual int descriptor() const noexcept { return -1; }
     // Whether ranks that share a file have to make the same calls.
     [[nodiscard]] virtual bool together() const noexcept { return false; }

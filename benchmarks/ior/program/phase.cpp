@@ -18,10 +18,10 @@ class PhaseClock {
 public:
     explicit PhaseClock(const measure::TransferClock& clock) : clock_(clock) {}
     [[nodiscard]] std::int64_t now() const noexcept { return clock_.now_ns() - stood_; }
-    // What was done since the reading `since` is not counted.
+    // Does not count the time since the reading `since`.
     void resume_at(std::int64_t since) noexcept { stood_ = clock_.now_ns() - since; }
     [[nodiscard]] std::int64_t stood() const noexcept { return stood_; }
-    // Of the clock that does not stand still.
+    // The same time by the clock that never stands still.
     [[nodiscard]] std::int64_t real(std::int64_t now) const noexcept { return now + stood_; }
 
 private:
@@ -413,7 +413,7 @@ private:
         }
     }
 
-    // What a short transfer left, by the back end, which says what went wrong, too.
+    // Finishes a short transfer through the back end, which also reports what went wrong.
     Result<std::int64_t> rest_of(const Slot& one, const TransferQueue::Finished& ended) {
         const auto size = static_cast<std::int64_t>(transfer_size());
         if (ended.result == size) [[likely]] {

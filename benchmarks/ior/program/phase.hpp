@@ -18,7 +18,7 @@ namespace forebay::bench {
 
 enum class Purpose { write, read, check };  // check: read and compare, not timed in the tables
 
-// What is the same in all phases of a test on this rank.
+// The values that are the same in all phases of a test on this rank.
 struct PhaseContext {
     const TestRanks* session = nullptr;
     const measure::TransferClock* clock = nullptr;
@@ -33,12 +33,12 @@ struct PhaseRequest {
     std::string path;
     std::int64_t task = 0;           // whose part
     std::int64_t transfers_max = 0;  // all of a task's, or what was written of them
-    // What is written, or expected; nullptr: nobody looks at it.
+    // The data to write, or to expect; nullptr: nobody looks at it.
     ior::FileData* data = nullptr;
     std::int64_t repetitions_of_data = 0;  // > 0: find out which repetition wrote the file
 };
 
-// What a phase of writing reads in between (--rwmixpct); its times are the phase's.
+// The reads between the writes of a phase (--rwmixpct); their times are the phase's.
 struct MixedReads {
     std::int64_t transfers = 0;
     std::int64_t bytes = 0;

@@ -95,7 +95,7 @@ void PhaseReport::finish(const PhaseOutcome& outcome, const std::string& access,
     test_.phases.push_back(std::move(phase));
 }
 
-// What ranks share goes on working while one of them makes data.
+// While one rank makes data, the hardware that ranks share goes on serving the others.
 void PhaseReport::warn_of_data(const ior::Phase& phase) {
     constexpr double notable = 0.1;
     if (session_.size() == 1 || phase.repetition > 0 ||

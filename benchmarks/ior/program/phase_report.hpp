@@ -1,5 +1,5 @@
-// What is said and kept of a test's phases: rows of the table, warnings, wrong data, files of
-// numbers. Rank 0 speaks; what it says of others it has from all of them together.
+// Reports on a test's phases: rows of the table, warnings, wrong data, files of numbers. Rank 0
+// prints them, from what it has gathered from all ranks.
 #pragma once
 
 #include "benchmarks/ior/program/phase.hpp"

@@ -1,4 +1,4 @@
-// What a run reads of the world around it: machine, file system, environment, files.
+// Reads a run's environment: machine, file system, environment variables, files.
 #pragma once
 
 #include "benchmarks/ior/options.hpp"

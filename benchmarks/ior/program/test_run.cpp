@@ -148,7 +148,7 @@ private:
         return {};
     }
 
-    // What is in the file that `task` has written.
+    // The data of the file that `task` has written.
     [[nodiscard]] ior::FileData data_of(std::int64_t task) const {
         const bool own = o_.file_per_process;
         const measure::DataStream stream(

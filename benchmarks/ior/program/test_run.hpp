@@ -22,7 +22,7 @@ namespace forebay::bench {
 // Where the human output goes; only rank 0's has an effect.
 using Print = std::function<void(const std::string&)>;
 
-// Of all tests of a run, which may name the same files.
+// The files of numbers of all tests of a run, which may name the same files.
 struct Numbers {
     std::map<std::string, std::string> of_ranks;  // lines of each file
     std::set<std::string> begun;                  // files of operations
