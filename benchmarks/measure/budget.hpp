@@ -10,7 +10,7 @@
 
 namespace forebay::measure {
 
-// What a run will do at most; of time only what can be known before (-D, -T, minTimeDuration, …).
+// Upper bounds of a run; its time as far as known before it (-D, -T, minTimeDuration, …).
 struct Estimate {
     std::int64_t bytes_written = 0;
     std::int64_t bytes_read = 0;

@@ -1,4 +1,4 @@
-// What is allowed and what is refused, and how it is said.
+// The runs that a budget allows or refuses, and the wording.
 #include "benchmarks/measure/budget.hpp"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
-// What a benchmark writes: a seeded stream that no compressor shrinks and in which every eight
-// bytes depend on file, repetition and 64-bit offset, so that a block found in another place, file
-// or repetition is seen. Any part can be made or checked alone, in pieces of any size.
+// A benchmark's data: a seeded stream that no compressor shrinks and in which every eight bytes
+// depend on file, repetition and 64-bit offset, so that a block found in another place, file or
+// repetition is seen. Any part can be made or checked alone, in pieces of any size.
 //
 //   word i of a file  =  SplitMix64's i-th number, begun at mixed(seed, file, repetition)
 //

@@ -55,8 +55,8 @@ TEST(DataStream, names_and_ranks_are_different_files) {
     EXPECT_EQ(file_number("a", 1), file_number("a", 1));
 }
 
-// What a default of windows into a pool of noise could not promise: with it, one interior block in
-// 2048 was the same in another transfer.
+// Windows into a pool of noise would fail this: with them, one interior block in 2048 was the same
+// in another transfer.
 TEST(DataStream, swapped_interior_sectors_are_seen) {
     constexpr std::size_t transfer = 1 << 14;
     constexpr std::size_t sector = 512;

@@ -1,5 +1,5 @@
-// What holds of the JSON of every benchmark (schema/bench.md), on the examples that Python's tests
-// decode, too.
+// Checks that the JSON of every benchmark passes (schema/bench.md), on the examples that Python's
+// tests decode, too.
 #pragma once
 
 #include <fstream>
@@ -22,7 +22,7 @@ inline void expect_sums(const nlohmann::json& latency) {
     EXPECT_LE(latency.at("seconds_p999"), latency.at("seconds_max"));
 }
 
-// What differs from one benchmark's document to another.
+// The keys that differ from one benchmark's document to another.
 struct Keys {
     std::string results;
     std::string rate;     // of a result, and of each of its repetitions

@@ -1,6 +1,6 @@
-// What a benchmark's exit status says, the same for every program of the bench; documented in
-// docs/benchmarks.md. Numbers of errors never are a status: 256 of them would read as success. A
-// run that a signal ended has 128 and the signal's number (exit_status() of monitor.hpp).
+// A benchmark's exit status means the same for every program of the bench; documented in
+// docs/benchmarks.md. The number of errors is never a status: 256 errors would read as success. For
+// a run that a signal ended it is 128 plus the signal's number (exit_status() of monitor.hpp).
 #pragma once
 
 namespace forebay::measure {

@@ -1,4 +1,4 @@
-// What the monitor says of slots, without waiting for anything.
+// The monitor's reports on slots, tested without waiting.
 #include "benchmarks/measure/monitor.hpp"
 
 #include "benchmarks/measure/csv.hpp"

@@ -28,7 +28,7 @@ struct alignas(64) ProgressSlot {
 };
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 
-// What the live line says of a node.
+// A node's numbers on the live line.
 struct NodeProgress {
     std::int64_t bytes = 0;
     std::int64_t slowest_bytes = 0;

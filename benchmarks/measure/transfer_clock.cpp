@@ -33,7 +33,7 @@ bool reads_ticks(const char* clocksource_file) {
 #endif
 }
 
-// Of several, the one that was least interrupted.
+// The least interrupted of several readings.
 TickReading TransferClock::reading() noexcept {
     TickReading best;
     std::uint64_t narrowest = ~std::uint64_t{0};

@@ -12,7 +12,7 @@
 
 namespace forebay::measure {
 
-// What the counter showed at a time of CLOCK_MONOTONIC.
+// A value of the counter, and the time of CLOCK_MONOTONIC at that moment.
 struct TickReading {
     std::uint64_t ticks = 0;
     std::int64_t ns = 0;

@@ -272,7 +272,7 @@ constexpr std::array<std::pair<Option, bool Phases::*>, 4> phase_entries{
     std::pair{Option{'r', "", no, "only remove", ""}, &Phases::removes},
 };
 
-// Of mdtest's back ends: they say how data are moved, of which there are few here.
+// mdtest's back ends: they choose how data is moved, and there is little of it here.
 constexpr std::array<std::string_view, 26> modules{
     "posix", "dummy",   "mpiio",   "ncmpi",   "hdf5",   "mmap", "aio",   "dfs", "daos",
     "chfs",  "cephfs",  "finchfs", "rados",   "hdfs",   "ime",  "im",    "s3",  "s3-libs3",
@@ -454,7 +454,7 @@ namespace {
 
 using Ramp = std::vector<std::int64_t>;
 
-// Of a file or a directory without bytes, about a block.
+// The space that a file or directory without data takes: about a block.
 constexpr std::int64_t item_bytes = 4096;
 
 measure::Estimate estimate_of_storms(const Command& request, const Ramp& ramp) {

@@ -48,7 +48,7 @@ void remove_all(const std::vector<std::string>& lines, const timespec& ended) {
     }
 }
 
-// What the janitor knows of its run.
+// The janitor's knowledge of its run.
 struct Known {
     std::vector<std::string> lines;
     std::optional<timespec> ended;

@@ -28,8 +28,8 @@ public:
     // Call it before MPI_Init and before any thread is made.
     static Janitor of_this_node();
 
-    // What to remove should all be killed; a directory is told by its closing '/'. Replaces what
-    // was told before.
+    // Names the files to remove should all ranks be killed; a closing '/' marks a directory.
+    // Replaces the names given before.
     void watch_over(const std::vector<std::string>& names);
     // Directories to remove with all that is in them, instead, and then `empties` that are empty.
     void watch_over_trees(const std::vector<std::string>& directories,

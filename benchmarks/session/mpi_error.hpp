@@ -1,4 +1,4 @@
-// What an MPI says of a call on a file that failed, as an error of ours.
+// Turns the MPI's error of a failed call on a file into an Error.
 #pragma once
 
 #include "foundation/base/result.hpp"

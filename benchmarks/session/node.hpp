@@ -25,16 +25,16 @@ public:
     Node(Node&&) = delete;
     Node& operator=(Node&&) = delete;
 
-    // Of the calling rank among those of its node, in the order of the communicator.
+    // The calling rank's number among those of its node, in the order of the communicator.
     [[nodiscard]] std::int32_t rank() const noexcept { return rank_; }
     [[nodiscard]] std::int32_t ranks() const noexcept { return ranks_; }
     // The node's lowest rank in the communicator.
     [[nodiscard]] std::int32_t leader() const noexcept { return leader_; }
-    // That the node's ranks may use: a launcher, a batch system or a user may have given them fewer
-    // than there are, and each of them others.
+    // Cores that the node's ranks may use: a launcher, a batch system or a user may have given them
+    // fewer than there are, and each of them others.
     [[nodiscard]] std::int32_t cores() const noexcept { return cores_; }
     [[nodiscard]] bool shares_cores() const noexcept { return ranks_ > cores_; }
-    // Of each rank of the node.
+    // One slot for each rank of the node.
     [[nodiscard]] std::span<measure::ProgressSlot> slots() const noexcept { return slots_; }
     [[nodiscard]] measure::ProgressSlot& own_slot() const noexcept {
         return slots_[static_cast<std::size_t>(rank_)];

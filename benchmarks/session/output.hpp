@@ -1,4 +1,4 @@
-// What a benchmark says, and where.
+// A benchmark's output, and where it goes.
 #pragma once
 
 #include "benchmarks/measure/exit_status.hpp"

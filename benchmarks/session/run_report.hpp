@@ -1,4 +1,4 @@
-// What the reports of the benchmarks have in common: where and when a run was, what it was expected
+// The part that the reports of all benchmarks share: where and when a run was, what it was expected
 // to do, and how it ended.
 #pragma once
 
@@ -27,7 +27,7 @@ struct RunReport {
     std::string error;
 };
 
-// What is known before anything is planned.
+// Fills in what is known before anything is planned.
 void begin(RunReport& report, const Session& session, const std::vector<std::string>& command);
 // How it went; `data_wrong`: what was read is not what was written.
 void conclude(RunReport& report, const Result<void>& done, bool data_wrong);

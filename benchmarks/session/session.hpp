@@ -22,7 +22,7 @@ namespace forebay::bench {
 
 using measure::ExitStatus;
 
-// What the status of a failed step is.
+// The exit status for a failed step.
 [[nodiscard]] ExitStatus status_of(const Error& error) noexcept;
 
 struct Spread {
@@ -153,7 +153,7 @@ private:
 [[nodiscard]] std::string time_of_day();
 // The most memory that this process has had at a time.
 [[nodiscard]] std::int64_t peak_memory_bytes();
-// Of the file system that the directory is on; nullopt: not known.
+// Free bytes of the file system that the directory is on; nullopt: not known.
 [[nodiscard]] std::optional<std::int64_t> free_bytes(const std::string& directory);
 
 }  // namespace forebay::bench

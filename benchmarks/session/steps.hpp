@@ -19,8 +19,8 @@
 
 namespace forebay::bench {
 
-// What differs from one benchmark to another. A `Command` has command_line::RunOptions; a `Report`
-// is a RunReport.
+// The steps that differ from one benchmark to another. A `Command` has command_line::RunOptions; a
+// `Report` is a RunReport.
 template <class Command, class Report>
 struct Steps {
     Result<Command> (*parse)(std::span<const std::string> words);
@@ -28,7 +28,7 @@ struct Steps {
     // The same on every rank: the estimate and the memory.
     Result<void> (*plan)(const Session& session, const Command& request, Report& report);
     std::string (*heading)(const Command& request, const Report& report);
-    // Of what the run may take a share; nullopt: not known.
+    // Free bytes, of which the run may take a share; nullopt: not known.
     std::optional<std::int64_t> (*free_bytes)(const Command& request);
     // Files that will have results.
     std::vector<std::string> (*outputs)(const Command& request);
@@ -37,7 +37,7 @@ struct Steps {
 
 // forebay's version, with a newline.
 [[nodiscard]] std::string version_line();
-// What a program returns where all ranks know of the error.
+// The program's exit status for an error that all ranks know of; rank 0 prints it.
 ExitStatus refused(const Session& session, const Error& error, ExitStatus status);
 // Collective: what rank 0 finds counts, as `status` where it is an error; nullopt: go on.
 [[nodiscard]] std::optional<ExitStatus> stopped(const Session& session,

@@ -3,8 +3,8 @@
 
 namespace forebay::bench {
 
-// What this process says on standard error comes to a terminal: it is one, or a pipe of the
-// launcher of this node, whose own is one.
+// Whether this process's standard error reaches a terminal: it is one, or it is a pipe of this
+// node's launcher whose own standard error is one.
 [[nodiscard]] bool speaks_to_terminal();
 
 }  // namespace forebay::bench

@@ -22,7 +22,7 @@ Result<void> agreed(const Result<void>& mine, MPI_Comm ranks);
 [[nodiscard]] std::int64_t sum(std::int64_t mine, MPI_Comm ranks);
 // On rank 0 what every rank gave, in their order; elsewhere empty.
 [[nodiscard]] std::vector<std::string> gathered(const std::string& mine, MPI_Comm ranks);
-// Of all ranks, on rank 0; elsewhere empty.
+// The histograms of all ranks added up, on rank 0; elsewhere empty.
 [[nodiscard]] measure::Histogram merged(const measure::Histogram& mine, MPI_Comm ranks);
 
 // Not collective: what a rank's program returns. Should it throw, for want of memory, this rank

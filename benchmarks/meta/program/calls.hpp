@@ -12,7 +12,7 @@
 
 namespace forebay::bench {
 
-// What is written to and looked for in files; item and rank are the stream's repetition.
+// The data that files get and are checked for; item and rank are the stream's repetition.
 class FileData {
 public:
     explicit FileData(const meta::Command& request);

@@ -10,7 +10,7 @@
 
 namespace forebay::bench {
 
-// What a phase came to, once.
+// The result of one run of a phase.
 struct Round {
     std::int64_t operations = 0;
     double seconds = 0.0;  // until the last rank was done

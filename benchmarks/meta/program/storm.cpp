@@ -45,7 +45,7 @@ void note(Crew& crew, const std::string& name, const Stopwatch& watch) {
               crew.outcome.rows.row(std::string(name_of(crew.storm)), name, crew.tasks));
 }
 
-// What each rank does in a phase, which all begin together; `body` is told when that was.
+// Runs `body` on each rank in a phase that all begin together; `body` gets the time of that.
 template <class Body>
 Result<void> phase(Crew& crew, const std::string& name, const Body& body) {
     crew.session.begin(name, 0);
@@ -137,7 +137,7 @@ Result<void> remove_quietly(Crew& crew, std::int64_t count) {
 Result<void> storm_phases(Crew& crew) {
     const std::int64_t count = crew.request.items;
     const bool is_first = crew.session.is_first();
-    // What there is before: all files, none, or (shared) none that anybody would have to make.
+    // Files before the phases: all, none, or (shared) none that any rank would have to make.
     if (crew.storm == Storm::existing) {
         if (auto fine = make_existing(crew, count); !fine) {
             return fine;
