@@ -73,7 +73,7 @@ void raise_descriptor_limit() {
     }
 }
 
-// What programs wait for goes as fast as they do: with a journal that is each write.
+// With a journal, programs wait for the daemon at each write: then it keeps its priority.
 void be_nice(const forebay::daemon::JournalOptions& journal) {
     constexpr int niceness = 5;
     if (journal.folder.empty() || !journal.keeps) {
@@ -91,7 +91,7 @@ void say_ready(const forebay::daemon::ServerOptions& options, const cluster::Pee
                ::getpid(), options.socket, job, forebay::daemon::directory_shape());
     std::fflush(stdout);
     if (peers == nullptr) {
-        // Who waits for the line waits for the end of the output, too.
+        // A reader that waits for this line waits for the end of the output, too.
         static_cast<void>(std::freopen("/dev/null", "w", stdout));
     }
 }

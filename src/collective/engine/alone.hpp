@@ -17,7 +17,7 @@
 
 namespace forebay::transfer {
 
-// What a rank asks for; what it points to outlives the move.
+// A rank's request; the objects that it points to outlive the move.
 struct OwnRequest {
     const pattern::View* view = nullptr;
     pattern::Range range;

@@ -48,7 +48,7 @@ public:
     [[nodiscard]] OwnRequest request() {
         return {&view_, shape_.range, {bytes.data(), &memory_nest_, memory_extent_}};
     }
-    // Of byte `i` of the request.
+    // The file offset of the request's byte `i`.
     [[nodiscard]] Offset offset(std::int64_t i) const {
         return view_.offset_of(shape_.range.position + i);
     }

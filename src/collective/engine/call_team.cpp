@@ -77,8 +77,8 @@ void CallTeam::wait(const ports::Word& word, std::uint32_t seen) {
     times_.wait += clock_.now_ns() - begin;
 }
 
-// Who carries a node's turns is needed by all of its aggregators: any of their words, and the one
-// that it waits for itself, may be the next to change. Each change rings the bell.
+// All of a node's aggregators need the rank that forwards its tokens: any of their words, and the
+// one that it waits for itself, may be the next to change. Each change rings the bell.
 void CallTeam::wait_for_bell(const ports::Word& word, std::uint32_t seen) {
     const ports::Word& bell = node_segment_.header().leader_bell;
     const std::uint32_t now = bell.load(std::memory_order_acquire);

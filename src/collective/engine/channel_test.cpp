@@ -71,7 +71,7 @@ struct Way {
           channel{*storage, gate, clock, options},
           reads{options.direction == Direction::read} {}
 
-    // Of a write, what is covered.
+    // A write gets the image's coverage.
     void begin(std::size_t job) {
         const auto covered = reads ? std::nullopt : std::optional{image.coverage};
         channel.begin(job, std::make_unique<Cutter>(image.window, image.bytes, covered,

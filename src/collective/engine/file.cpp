@@ -30,7 +30,7 @@ plan::Topology topology_of(const ports::Communicator& communicator, std::int32_t
     return topology;
 }
 
-// What a rank holds to move bytes in one direction.
+// A rank's means of moving bytes in one direction.
 struct Way {
     std::unique_ptr<ports::Storage> storage;
     bool tried = false;
@@ -160,8 +160,8 @@ Refusal File::State::prepare(Direction direction) {
     return one.storage ? Refusal::none : Refusal::cannot_open;
 }
 
-// What this rank says at the start of a call. Where the last one bypassed, its own part is moved
-// before anybody is asked, which saves an agreement; `call` is then left without a request.
+// This rank's vote at the start of a call. Where the last call bypassed, the rank moves its own
+// part before it asks anybody, which saves an agreement; `call` is then left without a request.
 plan::AgreementVote File::State::start(Call& call, Direction direction) {
     Refusal refusal = call.refusal;
     if (refusal == Refusal::none && own_aggregator()) {
@@ -193,7 +193,7 @@ plan::AgreementVote File::State::start(Call& call, Direction direction) {
     return mine;
 }
 
-// What the other ranks of the node find by the name is there before they are told of it.
+// The lent memory exists before the other ranks of the node learn its name.
 void File::State::offer_memory() {
     if (const ports::Lender* const lender = way(Direction::write).storage->lender()) {
         team_.node_segment()
@@ -220,7 +220,7 @@ void File::State::reach_memory() {
     }
 }
 
-// What is left after the start, and everyone's verdict on the whole call.
+// Does the rest of the call after its start; returns everyone's verdict on the whole call.
 plan::AgreementVote File::State::move(const Call& call, const plan::AgreementVote& mine,
                                       const plan::AgreementVote& all, Direction direction) {
     const plan::Plan plan =
@@ -320,7 +320,7 @@ std::unique_ptr<transfer::Gate> File::State::gate(const plan::Plan& plan, Direct
     return std::make_unique<transfer::ThrottledGate>(way(direction).throttles);
 }
 
-// Of the targets that this rank has seen all of.
+// Adds the rates of the targets whose requests this rank has all seen.
 void File::State::add_rates(plan::Rates& rates, Direction direction) {
     const ports::Place& place = team_.place();
     const bool shared = plan::share_targets(aggregators_);
@@ -425,7 +425,7 @@ Error File::State::error_of(const plan::Failure& failure, Direction direction) c
     return error;
 }
 
-// Who got the message knows more about it.
+// The rank that received the message knows more about it.
 Error File::State::exchange_error(const std::string& doing) const {
     const std::string why =
         misunderstood_ ? misunderstood_->message

@@ -90,8 +90,8 @@ public:
     // For records and MPI_File_get_info; of the last plan.
     [[nodiscard]] std::string aggregators() const;  // "0,4,8"
     [[nodiscard]] std::int32_t targets() const noexcept;
-    // What the last call of a direction that found something of k found; the same on every rank.
-    // Limit 0: nothing.
+    // The k that the last call to find one found in this direction; the same on every rank.
+    // Limit 0: none.
     [[nodiscard]] const plan::FoundLimit& found(Direction direction) const noexcept;
 
     // Size of node memory that a communicator of `ranks` ranks must provide.

@@ -19,7 +19,7 @@ void expect_at_most_k_in_flight(const Job& job, const Watched& watched) {
     }
 }
 
-// What each rank hears of writing, or reading, what it asks for.
+// Each rank's outcome of writing, or reading, its request.
 std::vector<Outcome> outcomes_of(Job& job, Watched& watched, Outcome (File::*call)(const Call&)) {
     std::vector<Outcome> outcomes(job.asks.size());
     on_ranks(job, watched, [&](File& opened, std::size_t rank) {
@@ -165,7 +165,7 @@ private:
     std::multimap<std::int64_t, ports::Request> queue_;  // by when it will be done
 };
 
-// What one rank that writes `bytes` hears of its targets.
+// The outcome for a single rank that writes `bytes`.
 Outcome outcome_of(Job& job, std::int64_t bytes, bool sick) {
     adapters::ClusterOptions cluster;
     cluster.node_bytes = File::node_segment_bytes(1, job.tuning.staging_bytes_max);

@@ -1,4 +1,4 @@
-// What tests of whole calls share: jobs whose ranks are in memory, with what each asks for, an
+// Helpers for tests of whole calls: jobs whose ranks are in memory, each with its request, an
 // oracle that works byte by byte, and storage that is watched.
 #pragma once
 
@@ -25,7 +25,7 @@ namespace forebay::engine {
 
 using adapters::MemoryFile;
 
-// What all ranks of a job say of its calls.
+// Collects the call records of all ranks of a job.
 class JobRecorder final : public ports::Recorder {
 public:
     void call(const ports::CallRecord& record) override {
@@ -109,7 +109,7 @@ private:
     TestLender lender_;
 };
 
-// What one rank asks for, with memory that holds a recognisable stream.
+// One rank's request, with memory that holds a recognisable stream.
 struct Ask {
     pattern::View view;
     pattern::Range request;
@@ -252,8 +252,8 @@ inline FileOptions options_of(const Job& job) {
     return options;
 }
 
-// What a job's ranks are: threads, or actors of a world of imagined time, where the seed repeats
-// all that happens.
+// A job's ranks are threads, or actors of a world of imagined time, where the seed repeats all that
+// happens.
 enum class Ranks { threads, actors };
 
 struct Run {
@@ -316,7 +316,7 @@ struct Watched {
     adapters::Ending ending;                                   // of the last world
 };
 
-// What each rank does: opens the file and goes on with `body`.
+// The body of each rank: opens the file and goes on with `body`.
 template <class Body>
 auto on_rank(const Job& job, Watched& watched, Body body) {
     return [&job, &watched, body](ports::Communicator& communicator) {

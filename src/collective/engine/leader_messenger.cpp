@@ -1,4 +1,4 @@
-// What messengers of both directions share.
+// Code that messengers of both directions share.
 #include "collective/engine/leader_messenger.hpp"
 
 #include <algorithm>

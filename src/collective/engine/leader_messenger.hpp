@@ -38,7 +38,7 @@ private:
     std::array<MessageSlot, 2> message_slots_;
 };
 
-// What leaders do both for writes and for reads: images for windows of other nodes.
+// The part of a leader's work that writes and reads share: images for windows of other nodes.
 class LeaderMessenger : public ProgressTask {
 public:
     LeaderMessenger(CallTeam& team, const Rounds& rounds, const Staging& staging);

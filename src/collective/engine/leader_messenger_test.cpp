@@ -1,5 +1,5 @@
-// What another node sends is input: where it makes no sense, every rank gets an error that says so,
-// and nothing is counted as moved that is not.
+// Messages of another node are input: where one makes no sense, every rank gets an error that says
+// so, and only bytes that were moved are counted.
 #include "collective/engine/leader_messenger.hpp"
 
 #include "collective/engine/file.hpp"

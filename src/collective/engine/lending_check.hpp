@@ -70,7 +70,7 @@ private:
     std::map<std::size_t, std::size_t> open_;  // length of the loan that begins there
 };
 
-// Of one rank. `refuses`: it reaches nothing.
+// One rank's borrower. `refuses`: it reaches nothing.
 class TestBorrower final : public ports::Borrower {
 public:
     TestBorrower(LentMemory& memory, bool refuses) : memory_{memory}, refuses_{refuses} {}

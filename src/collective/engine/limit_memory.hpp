@@ -17,7 +17,7 @@ struct LimitMemoryOptions {
     plan::AgeLimits ages;
 };
 
-// Of writes and of reads.
+// One limit for writes and one for reads.
 using FoundLimits = std::array<plan::FoundLimit, 2>;
 
 [[nodiscard]] Result<FoundLimits> recall_limits(ports::Notebook& notebook,

@@ -35,7 +35,7 @@ struct alignas(64) Slot {
     plan::Claims claims;
     // By which the rank's storage lends memory (foundation/ports/lending.hpp); 0: it does not.
     std::atomic<std::uint64_t> lends{0};
-    // What the rank can write to, by Aggregator::on_node; 0: nothing.
+    // The lent memory that the rank can write to, by Aggregator::on_node; 0: none.
     std::array<std::atomic<std::uint64_t>, lenders_max> reaches{};
 
     [[nodiscard]] plan::AgreementVote& vote(Moment moment) noexcept {
@@ -82,7 +82,7 @@ struct Header {
     plan::AgreementVote verdict;
     plan::Claims round;
     alignas(64) std::array<ports::Word, 64> gates{};  // requests in flight of bypassing ranks
-    // Who has come to non-blocking calls, as plan::Attendance; and a word that changes with each.
+    // plan::Attendance of ranks that have come to non-blocking calls; the bell changes with each.
     static constexpr std::size_t attendances_max = 16;
     alignas(64) std::array<std::atomic<std::uint64_t>, attendances_max> attendances{};
     ports::Word attendance_bell{0};
@@ -101,7 +101,7 @@ public:
     [[nodiscard]] Slot& slot(LocalRank rank) const noexcept;
     [[nodiscard]] plan::Summary& node(NodeId node) const noexcept;
     [[nodiscard]] WindowControl& control(std::size_t window) const noexcept;
-    // Of the aggregator that has `number` before it on this node.
+    // The turns of the aggregator that has `number` aggregators before it on this node.
     [[nodiscard]] TurnBlock& turns(std::int32_t number) const noexcept;
     [[nodiscard]] ports::Word& gate(std::size_t number) const noexcept {
         return header_->gates.at(number);

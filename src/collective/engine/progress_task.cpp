@@ -211,7 +211,7 @@ bool ReadDuty::attend() {
     const auto buffers = static_cast<std::int64_t>(stages_.size());
     while (middle_ < opened_ && channel_.finished(job_of(middle_))) {
         end(middle_);
-        // What lies below the file's end and below the first error is good, and counted as moved.
+        // Bytes below the file's end and below the first error are good, and counted as moved.
         announce(middle_++, std::min(channel_.end_of_file(), channel_.failure().at));
         any = true;
     }

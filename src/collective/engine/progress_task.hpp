@@ -13,7 +13,7 @@
 
 namespace forebay::engine {
 
-// What both have in common: a ring of windows, opened in the order of rounds.
+// The part that both directions share: a ring of windows, opened in the order of rounds.
 class AggregatorDuty : public ProgressTask {
 public:
     // `turns`: where the target is shared with other aggregators; else nullptr. Contract: then the
@@ -25,7 +25,7 @@ public:
     [[nodiscard]] bool idle() const noexcept { return finished_ == rounds_.known(); }
     [[nodiscard]] bool through() override { return idle(); }
     [[nodiscard]] bool keeps_up() override { return rounds_.remembers_after_next(opened_); }
-    // Of windows in memory that storage lent.
+    // Bytes of windows in memory that storage lent.
     [[nodiscard]] Length lent() const noexcept { return lent_; }
 
 protected:

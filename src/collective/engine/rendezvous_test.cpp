@@ -32,7 +32,7 @@ Answers answers(std::uint64_t seed, const Delay& delay) {
             for (std::size_t call = 0; call < calls; ++call) {
                 world.sleep(1 + delay(rank, call));
                 all[rank][call] = one.all_come(patience);
-                // What follows needs all of them.
+                // The exchange that follows needs all of them.
                 in_exchange[call] += all[rank][call] ? 1 : 0;
                 for (int i = 0; all[rank][call] && in_exchange[call] < ranks && i < 1000; ++i) {
                     world.sleep(10'000);

@@ -88,7 +88,7 @@ bool TokenForwarder::attend() {
     return any;
 }
 
-// What the aggregator has to say.
+// Takes in the aggregator's news: filled windows, and ended ones.
 bool TokenForwarder::hear(Chair& chair) {
     chair.station.know(rounds_.known());
     chair.station.filled(chair.block->filled.load(std::memory_order_acquire));

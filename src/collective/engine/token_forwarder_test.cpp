@@ -1,4 +1,4 @@
-// Who carries the turns wakes when there is something to carry, not when a moment has passed.
+// A token forwarder wakes when there is something to forward, not when a moment has passed.
 #include "collective/engine/token_forwarder.hpp"
 
 #include "collective/engine/file.hpp"

@@ -7,7 +7,7 @@
 namespace forebay::engine {
 namespace {
 
-// What came of writing a random job: the whole run in a number, and the file.
+// The result of writing a random job: the whole run in a number, and the file.
 std::pair<std::uint64_t, std::vector<std::byte>> write_once(std::uint64_t seed) {
     Job job = random_job(seed);
     fill(job);
