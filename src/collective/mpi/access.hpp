@@ -1,4 +1,4 @@
-// What the generated entry points call: one function for each class of functions.toml.
+// Functions that the generated entry points call: one for each class of functions.toml.
 #pragma once
 
 #include "collective/mpi/pass_on.hpp"
@@ -29,7 +29,7 @@ struct Ending {
     MPI_Status* status = nullptr;
 };
 
-// What a non-blocking collective access has besides: the request to make, and the MPI's calls.
+// A non-blocking collective access's extra arguments: the request to make, and the MPI's calls.
 struct Starting {
     MPI_Request* request = nullptr;
     PassOn pass;   // of all ranks

@@ -37,8 +37,8 @@ class CachedCommunicators {
 public:
     static constexpr std::size_t kept_max = 8;
 
-    // Of the cached communicators that fit the ranks of `communicator`, one that may be used now;
-    // null: none. With `exclusive`, files of two threads must not meet in one cached communicator.
+    // A cached communicator that fits the ranks of `communicator` and may be used now; null: none.
+    // With `exclusive`, files of two threads must not meet in one cached communicator.
     [[nodiscard]] CachedCommunicator* find_free(MPI_Comm communicator,
                                                 const CommunicatorNeeds& needs,
                                                 bool exclusive) const;

@@ -21,7 +21,7 @@ extern "C" int forebay_request_query(void* state, MPI_Status* status) noexcept {
 
 extern "C" int forebay_request_free(void* /*state*/) noexcept { return MPI_SUCCESS; }
 
-// What is done cannot be cancelled, and trying to is no error.
+// A completed request cannot be cancelled, and trying to is no error.
 extern "C" int forebay_request_cancel(void* /*state*/, int /*complete*/) noexcept {
     return MPI_SUCCESS;
 }

@@ -1,5 +1,5 @@
-// What happened to one open file on this rank, counted for the record: collective calls by the
-// engine, and calls that were passed on, by function and reason.
+// Counters of one open file on this rank, for the record: collective calls by the engine, and calls
+// that were passed on, by function and reason.
 #pragma once
 
 #include "collective/engine/file.hpp"

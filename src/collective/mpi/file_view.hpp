@@ -10,7 +10,7 @@
 
 namespace forebay::interposer {
 
-// What a program gives MPI_File_set_view.
+// A program's arguments to MPI_File_set_view.
 struct ViewArguments {
     MPI_Offset displacement = 0;
     MPI_Datatype etype = MPI_BYTE;
@@ -28,8 +28,8 @@ struct FileView {
 
     // A view of a file's bytes from its start, as every file has after open.
     FileView() = default;
-    // What the program set; a filetype that cannot be decoded, or not with the memory there is, and
-    // what the MPI will not take, give a refusal.
+    // The view that the program set; or a refusal, for a filetype that cannot be decoded, or not
+    // with the memory there is, and for arguments that the MPI will not take.
     static FileView make(const ViewArguments& arguments, const LargeCountInquiry& inquiry);
 
     // Whether all of [position, position + length) of the data stream has a place in the file, with

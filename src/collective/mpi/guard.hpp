@@ -7,7 +7,7 @@
 
 namespace forebay::interposer {
 
-// Who waits when a rank does not come to the end of a call.
+// Whether other ranks wait when a rank does not come to the end of a call.
 enum class Waiting { nobody, other_ranks };
 
 // Within a handler of an exception: says what it was, as the MPI does of its own errors. `file`'s

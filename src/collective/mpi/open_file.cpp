@@ -120,7 +120,7 @@ void OpenFile::borrow(engine::FileOptions& options) {
     options.borrower = cached_communicator_->borrower.get();
 }
 
-// What only this rank knows against the call; the engine makes it everyone's.
+// This rank's own reasons against the call; the engine makes them everyone's.
 engine::Refusal OpenFile::refusal_of(const Access& access, Direction direction) const noexcept {
     using engine::Refusal;
     const bool writes = direction == Direction::write;
@@ -131,7 +131,7 @@ engine::Refusal OpenFile::refusal_of(const Access& access, Direction direction) 
     if (atomic_) {
         return Refusal::atomic_mode;
     }
-    // What is wrong is left to the MPI, so that the error is its own.
+    // Wrong arguments are left to the MPI, so that the error is its own.
     const int forbidden = writes ? MPI_MODE_RDONLY : MPI_MODE_WRONLY;
     if ((facts_.amode & forbidden) != 0 || access.count < 0 || begun_.has_value() ||
         access.datatype == MPI_DATATYPE_NULL ||
@@ -264,8 +264,8 @@ int OpenFile::end(const Ending& ending, PassOn pass) {
 
 int OpenFile::fail(const Error& error) { return raise(handle_, error_class_of(error.code)); }
 
-// What this rank did, agreed on with the others where these come here, too: `code`, or that of the
-// error of any of them.
+// Agrees with the other ranks on this rank's result, where they come here, too. Returns `code`, or
+// that of the error of any of them.
 int OpenFile::settle(const Result<void>& done, int code) {
     const std::optional<Error> mine = done ? std::nullopt : std::optional(done.error());
     const std::optional<Error> error = engine_ ? engine_->agree(mine) : agree_without_engine(mine);

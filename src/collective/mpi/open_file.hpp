@@ -26,7 +26,7 @@
 
 namespace forebay::interposer {
 
-// What is fixed when the file is opened.
+// Facts that are fixed when the file is opened.
 struct FileFacts {
     std::string name;  // as the program gave it
     std::string path;  // absolute; the name where it is no plain path
@@ -81,7 +81,7 @@ public:
     int finish();
 
     [[nodiscard]] bool ours() const noexcept { return facts_.standing == Standing::ours; }
-    // Who waits for this rank in a collective call.
+    // Whether other ranks wait for this rank in a collective call.
     [[nodiscard]] Waiting waiting() const noexcept {
         return facts_.ranks > 1 ? Waiting::other_ranks : Waiting::nobody;
     }
@@ -158,8 +158,8 @@ private:
     OwnPart own_part_;
     std::uint32_t number_;                          // among the cached communicator's files
     std::optional<engine::Rendezvous> rendezvous_;  // made by the first non-blocking call
-    // What the pools of several nodes may have, as this rank knows it, and how often something was
-    // added. Threads may access the file independently meanwhile: under the mutex.
+    // The bytes that the pools of several nodes may have, as this rank knows it, and how often some
+    // were added. Threads may access the file independently meanwhile: under the mutex.
     std::mutex undrained_mutex_;
     plan::Undrained undrained_;
     std::uint64_t times_added_ = 0;

@@ -98,8 +98,8 @@ int OpenFile::settle_before(const Left& left) {
     return facts_.group == 0 ? MPI_SUCCESS : settle_alone(extent_of(left));
 }
 
-// What the MPI wrote by its own descriptors is deposited, too, and not every MPI passes on what
-// closing or syncing these says.
+// The pool also holds writes that the MPI made by its own descriptors, and not every MPI passes on
+// the errors of closing or syncing these.
 Result<void> OpenFile::arrives() const {
     const pool::PoolCalls* const pool = facts_.covered ? adapters::pool_calls() : nullptr;
     if (pool == nullptr || !facts_.identity ||

@@ -64,7 +64,7 @@ int OpenFile::get_byte_offset(MPI_Offset offset, MPI_Offset* displacement) {
 
 int OpenFile::advance(MPI_Offset etypes) { return real::seek(handle_, etypes, MPI_SEEK_CUR); }
 
-// What the engine knows of how the last call went.
+// Makes the engine forget how the last call went.
 void OpenFile::forget() noexcept {
     if (engine_) {
         engine_->forget();

@@ -104,7 +104,7 @@ Opening decide(const OpeningRequest& request, int ranks, Settings& settings,
     }
     opening.pooled =
         opening.standing == Standing::ours && is_pooled(request.path, settings) ? 1 : 0;
-    // What nobody writes, every node may have read ahead.
+    // A file that nobody writes may be read ahead by every node.
     const bool only_read = (request.amode & MPI_MODE_RDONLY) != 0;
     if (opening.pooled != 0 && !only_read && adapters::pool_calls()->nodes() > 1) {
         opening.group = new_group();

@@ -1,6 +1,6 @@
-// What the ranks that open a file agree on before they do: rank 0 reads the settings and says what
-// is to happen, in one broadcast. So the settings file is read once, not by thousands of ranks, a
-// mistake in it fails the open everywhere, and no rank decides alone.
+// The ranks that open a file agree on how before they do: rank 0 reads the settings and broadcasts
+// the decisions once. So the settings file is read once, not by thousands of ranks, a mistake in it
+// fails the open everywhere, and no rank decides alone.
 #pragma once
 
 #include "settings/settings.hpp"
@@ -62,7 +62,7 @@ public:
     // those that are texts).
     const Opening& end();
 
-    // What a user is to be told of the file, on rank 0.
+    // Warnings about the file for the user, on rank 0.
     [[nodiscard]] std::vector<std::string> take_warnings() noexcept { return std::move(warnings_); }
 
 private:

@@ -82,7 +82,7 @@ private:
     const pool::PoolCalls* calls_;
 };
 
-// What this rank's pool can do with the file, where the ranks of several nodes write it together.
+// Whether this rank's pool can take part where the ranks of several nodes write the file together.
 bool can_take_part(const pool::PoolCalls* calls, const std::optional<ports::Identity>& identity) {
     return identity && calls->knows(identity->device, identity->inode);
 }

@@ -1,4 +1,4 @@
-// What a user is told of a file: its line in the record, one line when it is opened.
+// A file's reports to the user: its line in the record, one line when it is opened.
 #pragma once
 
 #include "collective/mpi/open_file.hpp"

@@ -13,7 +13,7 @@
 
 namespace forebay::plan {
 
-// What a rank, a node or the job says. Plain bytes: it travels through shared memory and messages
+// The vote of a rank, a node or the job. Plain bytes: it travels through shared memory and messages
 // as it is.
 struct AgreementVote {
     Summary summary;  // of what is to be moved

@@ -1,4 +1,4 @@
-// What comes of votes: the worst of each, in any order; and what a rank may then call moved.
+// Merged votes: the worst of each, in any order; and how much a rank may then call moved.
 #include "collective/plan/agreement.hpp"
 
 #include <gtest/gtest.h>

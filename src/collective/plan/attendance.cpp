@@ -13,7 +13,7 @@ constexpr std::int64_t piece_ns = 200;
 // Longer pieces are deposited as fast as windows are.
 constexpr std::int64_t long_bytes = 8 << 10;
 constexpr std::int64_t longest_ns = 2'000'000;
-// Who moves nothing loses nothing by a moment; the others need it.
+// A rank that moves nothing loses nothing by a moment; the others need it.
 constexpr std::int64_t idle_ns = 200'000;
 
 bool is_newer(std::uint32_t call, std::uint32_t than) noexcept {

@@ -43,7 +43,7 @@ struct Coming {
 // With this rank; nullopt: it need not wait, since the call is not made together.
 [[nodiscard]] std::optional<Attendance> with_me(const Attendance& before,
                                                 const Coming& me) noexcept;
-// What has become of a call to which this rank has come.
+// The state of a call to which this rank has come.
 [[nodiscard]] Meeting of_call(const Attendance& now, const Coming& me) noexcept;
 // Contract: it is open.
 [[nodiscard]] Attendance given_up(Attendance now) noexcept;

@@ -1,4 +1,4 @@
-// Who comes to a non-blocking call, in every order of a few ranks and calls.
+// Ranks come to non-blocking calls, in every order of a few ranks and calls.
 #include "collective/plan/attendance.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Who moves its own pieces, and when before anybody is asked.
+// Which ranks move their own pieces, and when they do before anybody is asked.
 #include "collective/plan/bypass.hpp"
 
 #include "foundation/base/bytes.hpp"

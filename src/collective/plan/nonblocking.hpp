@@ -9,7 +9,7 @@
 
 namespace forebay::plan {
 
-// What every rank of an open file knows the same of it.
+// Facts about an open file that are the same on every rank.
 struct SharedFacts {
     bool pooled = false;  // when it was opened, on rank 0's node
     std::int32_t nodes = 1;

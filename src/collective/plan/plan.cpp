@@ -67,7 +67,7 @@ std::int64_t whole_units(std::int64_t window) noexcept {
     return std::max(window / window_bytes_min, std::int64_t{1}) * window_bytes_min;
 }
 
-// What is staged on a node: the aggregators' buffers and, with several nodes, images and messages
+// Bytes staged on a node: the aggregators' buffers and, with several nodes, images and messages
 // under way.
 std::int64_t staged_on_a_node(const Plan& plan, const Topology& topology) noexcept {
     const std::int64_t windows = std::int64_t{plan.aggregators_on_a_node} * plan.buffers +

@@ -1,5 +1,5 @@
-// What we decide about one collective call. Pure: the same summary, layout, topology and tuning
-// give the same plan on every rank, so nobody has to be told.
+// The decisions about one collective call. Pure: the same summary, layout, topology and tuning give
+// the same plan on every rank, so no message is needed.
 #pragma once
 
 #include "collective/plan/summary.hpp"
@@ -84,8 +84,8 @@ struct Plan {
     [[nodiscard]] std::int64_t round_count() const;
 };
 
-// Who aggregates: depends on the layout, the nodes and the tuning only, not on a request, so that
-// the file can be opened before the first call needs it.
+// Chooses the aggregators: from the layout, the nodes and the tuning only, not from a request, so
+// that the file can be opened before the first call needs it.
 [[nodiscard]] std::vector<Aggregator> place_aggregators(const Stripes& layout,
                                                         const Topology& topology,
                                                         const Tuning& tuning);

@@ -12,7 +12,7 @@
 
 namespace forebay::plan {
 
-// What was seen of the file's targets, and of those whose k has been found. Rates in bytes per
+// The observed rates of the file's targets, and of those whose k has been found. Rates in bytes per
 // second. Plain bytes: it travels with a vote.
 struct Rates {
     double sum = 0;  // of the usual ones
@@ -29,7 +29,7 @@ struct Rates {
     bool operator==(const Rates&) const noexcept = default;
 };
 
-// Of both together. Contract: no target is in both.
+// The rates of both together. Contract: no target is in both.
 [[nodiscard]] Rates merge(const Rates& a, const Rates& b) noexcept;
 
 // Whether the rank that is `local` on `node` is the one to tell the rates of `aggregator`'s
@@ -43,8 +43,8 @@ constexpr double slow_factor = 2;
 
 [[nodiscard]] std::optional<SlowTarget> slow_target(const Rates& rates) noexcept;
 
-// Of the targets on average, but for the one that is told to be slow, which says nothing about the
-// others. Limit 0: nothing was found.
+// The average of the targets without the one reported as slow, which says nothing about the others.
+// Limit 0: nothing was found.
 [[nodiscard]] FoundLimit found_limit(const Rates& rates) noexcept;
 
 }  // namespace forebay::plan

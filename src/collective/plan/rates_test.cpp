@@ -10,8 +10,8 @@
 namespace forebay::plan {
 namespace {
 
-// Of a target that moved 64 requests of 1 MiB, each in so many milliseconds; alone, so that this is
-// its rate.
+// A throttle whose target moved 64 requests of 1 MiB, each in so many milliseconds; alone, so that
+// this is its rate.
 Throttle seen(std::int64_t milliseconds) {
     Throttle throttle = Throttle::fixed(1);
     for (int i = 0; i < 64; ++i) {

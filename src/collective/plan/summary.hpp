@@ -1,6 +1,6 @@
-// What a rank asks for in a few numbers: all that others need to know of it to plan. Summaries of
-// ranks merge into that of a node, and those of nodes into that of the job; they are plain bytes,
-// so they travel through shared memory and messages as they are.
+// A rank's request in a few numbers: all that others need to know of it to plan. Summaries of ranks
+// merge into that of a node, and those of nodes into that of the job; they are plain bytes, so they
+// travel through shared memory and messages as they are.
 #pragma once
 
 #include "foundation/base/units.hpp"
@@ -35,11 +35,11 @@ constexpr std::int64_t memory_piece_min = 256;
 [[nodiscard]] std::int64_t memory_piece(const pattern::Memory& memory,
                                         const pattern::Range& request) noexcept;
 
-// Of one rank's request through its view; `memory_piece`: the shortest one of its memory, in bytes.
+// Summarises a rank's request through its view; `memory_piece`: its memory's shortest, in bytes.
 [[nodiscard]] Summary summarise(const pattern::View& view, const pattern::Range& request,
                                 std::int64_t memory_piece);
 
-// Of both together.
+// The summary of both together.
 [[nodiscard]] Summary merge(const Summary& a, const Summary& b) noexcept;
 
 // Whether a rank or node with this summary may have data in `extent`.

@@ -32,7 +32,7 @@ struct Token {
     Throttle throttle;
 };
 
-// What goes from a station to the next one. Plain bytes.
+// A message from a station to the next one. Plain bytes.
 struct RingMessage {
     enum class Kind : std::uint32_t { token, notice };
     Kind kind = Kind::token;
@@ -54,7 +54,7 @@ public:
     void ended(const Service& service);     // one window that was started has ended
     void take(const RingMessage& message);  // from the station before
 
-    // What to do: windows that have been started so far, of this station; and messages to the next.
+    // Actions: windows that have been started so far, of this station; and messages to the next.
     [[nodiscard]] std::int64_t started() const noexcept { return started_; }
     // In flight at the target when this station's window of `round` was started, itself included.
     // Contract: one of the last `remembered`.

@@ -50,7 +50,7 @@ Result<MPI_Comm> own_communicator(MPI_Comm user) {
 
 }  // namespace
 
-// What each rank tells all others.
+// The card that each rank sends to all others.
 struct MpiCommunicator::Card {
     std::uint64_t host = 0;
     SharedName memory;

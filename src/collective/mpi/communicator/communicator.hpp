@@ -82,7 +82,7 @@ private:
     [[nodiscard]] Control& control() const noexcept;
     [[nodiscard]] bool spin(const ports::Word& word, std::uint32_t seen) const noexcept;
     void after_timeout() noexcept;
-    // What is said of a message beside its bytes, and what if MPI refuses it.
+    // A message's properties beside its bytes, and the trouble to report if MPI refuses it.
     struct Envelope {
         NodeId other;
         int tag;

@@ -1,4 +1,4 @@
-// Who is on which node: a value that every rank computes alike from what all ranks said.
+// Which rank is on which node: a value that every rank computes alike from what all ranks sent.
 #pragma once
 
 #include "foundation/base/units.hpp"

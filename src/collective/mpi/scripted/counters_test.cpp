@@ -1,4 +1,4 @@
-// What is counted of a file, and how it comes into the record.
+// The counters of a file, and how they come into the record.
 #include "collective/mpi/counters.hpp"
 
 #include "collective/mpi/scripted/mpi.hpp"

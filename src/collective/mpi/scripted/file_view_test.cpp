@@ -1,4 +1,4 @@
-// What becomes of the arguments of MPI_File_set_view.
+// Views made from the arguments of MPI_File_set_view.
 #include "collective/mpi/file_view.hpp"
 
 #include "collective/mpi/scripted/mpi.hpp"

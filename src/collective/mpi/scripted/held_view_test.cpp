@@ -1,4 +1,4 @@
-// What the MPI is told of a view, and what goes through a stand-in.
+// The view that the MPI gets, and the calls that go through a stand-in.
 #include "collective/mpi/held_view.hpp"
 
 #include "collective/mpi/scripted/mpi.hpp"

@@ -354,7 +354,7 @@ int PMPI_Type_dup(MPI_Datatype type, MPI_Datatype* made) {
     return called("Type_dup");
 }
 
-// What it said stays known: a later test of what was made of it needs that.
+// A freed type can still be looked up: a later test of the nest made from it needs that.
 int PMPI_Type_free(MPI_Datatype* type) {
     *type = MPI_DATATYPE_NULL;
     return called("Type_free");

@@ -42,7 +42,7 @@ protected:
         return open();
     }
 
-    // Of `bytes_`.
+    // An access to `bytes_` at this offset.
     [[nodiscard]] Access at(MPI_Offset offset) {
         return {0, handle_, Start::offset, offset, bytes_.data(), 5, MPI_BYTE, &status_};
     }
