@@ -9,7 +9,7 @@
 
 namespace forebay {
 
-// What may stand behind the first letter of a unit.
+// Spellings allowed behind the first letter of a unit.
 enum class UnitSpelling {
     exact,         // "4k", "4kB", "4Ki", "4KiB"
     first_letter,  // any letters, and a sign before the number, as IOR takes them: "256gm", "-1"

@@ -1,6 +1,6 @@
 // Contracts say what must hold if the program itself is right. They are on in production: a broken
 // one means that going on could write wrong bytes, so the process says where and stops.
-// What another process, a file or a user says is input: that is a Result, never a contract.
+// Input from another process, a file or a user is checked by a Result, never by a contract.
 #pragma once
 
 #include <source_location>
@@ -11,7 +11,7 @@ namespace forebay {
 [[noreturn]] void contract_failed(const char* kind, const char* what,
                                   const std::source_location& where) noexcept;
 
-// What the caller owes.
+// The caller's duty.
 inline void expects(bool held, const char* what,
                     const std::source_location& where = std::source_location::current()) noexcept {
     if (!held) [[unlikely]] {
@@ -19,7 +19,7 @@ inline void expects(bool held, const char* what,
     }
 }
 
-// What the function owes its caller.
+// The function's duty to its caller.
 inline void ensures(bool held, const char* what,
                     const std::source_location& where = std::source_location::current()) noexcept {
     if (!held) [[unlikely]] {
@@ -27,7 +27,7 @@ inline void ensures(bool held, const char* what,
     }
 }
 
-// What is always true between the lines.
+// A condition that always holds between the lines.
 inline void invariant(
     bool held, const char* what,
     const std::source_location& where = std::source_location::current()) noexcept {

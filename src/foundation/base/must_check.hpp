@@ -1,4 +1,4 @@
-// What fuzzers find out: the process ends, and says why.
+// Checks for fuzzers: one that fails prints what should hold and ends the process.
 #pragma once
 
 #include <cstdio>

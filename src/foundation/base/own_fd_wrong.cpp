@@ -1,4 +1,4 @@
-// Who owns a descriptor is one; see tools/checks/wrong.py.
+// A descriptor has one owner; see tools/checks/wrong.py.
 #include "foundation/base/own_fd.hpp"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// What is shown of names that would steer a terminal.
+// Names that would steer a terminal, as they are shown.
 #include "foundation/base/printable.hpp"
 
 #include <gtest/gtest.h>

@@ -32,7 +32,7 @@ std::string_view advice_on(ErrorCode code) noexcept {
 
 namespace {
 
-// Of errors that have no class of their own.
+// Advice on errors that have no class of their own.
 std::string_view advice_on_system(int system) noexcept {
     switch (system) {
         case EFBIG: return "Write less into one file, or to a file system that has larger ones.";

@@ -7,7 +7,7 @@
 
 namespace forebay {
 
-// What went wrong, in the classes that MPI distinguishes for files.
+// Errors, in the classes that MPI distinguishes for files.
 enum class ErrorCode {
     input_output,  // anything without a class of its own
     no_space,      // ENOSPC
@@ -31,7 +31,7 @@ using Result = tl::expected<T, Error>;
 // The class of an errno. Source: the MPI standard's error classes, chapter I/O.
 ErrorCode error_code_of(int system) noexcept;
 
-// What to do next about it.
+// Advice on the next step after such an error.
 [[nodiscard]] std::string_view advice_on(ErrorCode code) noexcept;
 
 // `doing` "write /scratch/x.nc" and an errno become "cannot write /scratch/x.nc (No space left on

@@ -1,4 +1,4 @@
-// What is told of a storage target that holds the others up.
+// The report on a storage target that holds the others up.
 #pragma once
 
 #include "foundation/base/units.hpp"

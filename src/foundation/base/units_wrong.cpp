@@ -1,4 +1,5 @@
-// What must not compile with offsets, lengths and numbers of things; see tools/checks/wrong.py.
+// Misuse of offsets, lengths and numbers of things that must not compile; see
+// tools/checks/wrong.py.
 #include "foundation/base/units.hpp"
 
 #include <string>

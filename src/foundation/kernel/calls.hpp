@@ -84,7 +84,7 @@ void give_signals(Signals before) noexcept;
 pid_t getpid() noexcept;
 // The most that a process may have of a resource (RLIMIT_…); RLIM_INFINITY where it cannot be told.
 rlim_t limit_of(int resource) noexcept;
-// Of this process: gives what it was before, and sets what is wanted; either may be null.
+// This process's limit: gives the one before, and sets the wanted one; either may be null.
 int prlimit(int resource, const rlimit* wanted, rlimit* before) noexcept;
 // Whether this thread has a capability (CAP_…) in effect.
 bool is_capable(int capability) noexcept;

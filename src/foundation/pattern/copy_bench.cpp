@@ -1,5 +1,5 @@
-// What moving costs for each piece, window by window as the engine does it. Compare with the line
-// "memcpy" of the same run: the machine's limit.
+// Measures the cost of moving each piece, window by window as the engine does it. Compare with the
+// line "memcpy" of the same run: the machine's limit.
 #include "foundation/pattern/copy.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// What a node contributes to a window of the file, as one message between node leaders: which
-// bytes (a bitmap or a list of runs, whichever is shorter) and then these bytes without gaps. Or
-// only which bytes, to ask for them. A message is input: what decodes it believes nothing.
+// A node's contribution to a window of the file, as one message between node leaders: which bytes
+// (a bitmap or a list of runs, whichever is shorter) and then these bytes without gaps. Or only
+// which bytes, to ask for them. A message is input: the decoder believes nothing.
 //
 //   | magic form data unit | image bytes | covered bytes | entries | bitmap or runs | bytes … |
 //   in the byte order of the machine; a foreign order is a wrong magic.

@@ -1,5 +1,5 @@
-// What a nest can be asked. Every search descends the loops once: the index within a loop comes
-// from a division where the loop is regular and from a binary search where it is a list.
+// Queries on a nest. Every search descends the loops once: the index within a loop comes from a
+// division where the loop is regular and from a binary search where it is a list.
 #include "foundation/pattern/nest.hpp"
 
 #include "foundation/pattern/index.hpp"

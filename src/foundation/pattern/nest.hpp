@@ -1,7 +1,7 @@
-// What a request asks for, kept as a loop nest: an MPI datatype of eight million pieces is two or
-// three nodes here, not eight million pairs. Nests are values: they copy, compare and print.
-// Source of the idea: dataloops of Ross, Miller and Gropp, "Implementing fast and reusable
-// datatype processing", EuroPVM/MPI 2003.
+// A request's bytes, kept as a loop nest: an MPI datatype of eight million pieces is two or three
+// nodes here, not eight million pairs. Nests are values: they copy, compare and print. Source of
+// the idea: dataloops of Ross, Miller and Gropp, "Implementing fast and reusable datatype
+// processing", EuroPVM/MPI 2003.
 #pragma once
 
 #include "foundation/base/result.hpp"
@@ -62,7 +62,7 @@ public:
     // As `each`, without a nest per entry: entry i is palette[which[i]] at displacements[i].
     static Nest each(std::span<const Nest> palette, std::span<const std::int32_t> which,
                      std::span<const std::int64_t> displacements);
-    // What (h)indexed says: entry i is repeat(unit, counts[i], stride) at displacements[i].
+    // As MPI's (h)indexed: entry i is repeat(unit, counts[i], stride) at displacements[i].
     static Nest blocks(const Nest& unit, std::int64_t stride, std::span<const std::int64_t> counts,
                        std::span<const std::int64_t> displacements);
 
@@ -94,8 +94,8 @@ public:
 
     bool operator==(const Nest&) const noexcept = default;
 
-    // Of an `each` loop: the entry that holds byte `position` of the loop, and the bytes before
-    // that entry; O(log entries).
+    // The entry of an `each` loop that holds byte `position` of the loop, and the bytes before that
+    // entry; O(log entries).
     struct Entry {
         std::int64_t index = 0;
         std::int64_t bytes_before = 0;

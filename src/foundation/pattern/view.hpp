@@ -40,8 +40,8 @@ public:
     // As Nest::granularity, over displacement and tiles too. Whole pieces only: a request may cut
     // its first and last piece, for it there is the next one.
     [[nodiscard]] std::int64_t granularity() const noexcept { return granularity_; }
-    // What divides every piece that `request` touches: the granularity that coverage needs, as
-    // long as the windows are multiples of it.
+    // A divisor of every piece that `request` touches: the granularity that coverage needs, as long
+    // as the windows are multiples of it.
     [[nodiscard]] std::int64_t granularity(const Range& request) const noexcept;
 
 private:

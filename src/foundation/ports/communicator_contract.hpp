@@ -1,5 +1,5 @@
-// What every Communicator adapter must do, as tests. An adapter's own test file includes this and
-// instantiates the suite with the worlds it offers. In a world of threads one process runs all
+// The contract of every Communicator adapter, as tests. An adapter's own test file includes this
+// and instantiates the suite with the worlds it offers. In a world of threads one process runs all
 // ranks; in a world of processes every rank runs the same tests.
 #pragma once
 

@@ -41,14 +41,14 @@ public:
     // A segment's bytes as they are, or the head's (none: it is not there); valid until it is
     // written to or removed.
     [[nodiscard]] virtual Result<std::span<const std::byte>> look(std::uint32_t segment) = 0;
-    // What was read so far is durable, and does not turn into something older. 0, or an errno.
+    // Makes durable what was read so far, so that it cannot turn older again. 0, or an errno.
     [[nodiscard]] virtual int settle() = 0;
 
     // Writes and makes durable. The memory lives until that has ended. Others may wait behind it,
     // and are begun when it is durable; where it fails, they are not written (ECANCELED).
     static constexpr std::size_t writes_max = 5;
     virtual void begin_writing(const Write& write) = 0;
-    // Of the write that was begun first: its errno, once, 0 where it is done.
+    // The errno of the write that was begun first, once; 0: it is done.
     [[nodiscard]] virtual std::optional<int> ended() = 0;
     // As ended(), but waits for it.
     [[nodiscard]] virtual int wait() = 0;

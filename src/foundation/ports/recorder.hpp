@@ -12,7 +12,7 @@
 
 namespace forebay::ports {
 
-// What one collective call of one rank came to. Durations in nanoseconds of the Clock.
+// The result of one collective call on one rank. Durations in nanoseconds of the Clock.
 struct CallRecord {
     Direction direction = Direction::write;
     Length bytes;  // of this rank, really moved

@@ -22,8 +22,8 @@ struct Piece {
     std::span<std::byte> bytes;  // source of a write, destination of a read
 };
 
-// What the pieces of one request are done with. The memory, and the array of pieces itself, must
-// live until the completion. Pieces ascend in the file and do not overlap.
+// One read or write of pieces. The memory, and the array of pieces itself, must live until the
+// completion. Pieces ascend in the file and do not overlap.
 struct Request {
     Direction direction = Direction::write;
     std::uint64_t ticket = 0;  // chosen by the caller, given back in the completion
@@ -66,7 +66,7 @@ public:
     [[nodiscard]] virtual Result<Identity> identity() const = 0;
     // Closes and reports a late error. Contract: nothing is in flight.
     virtual Result<void> close() = 0;
-    // Who lends memory to write from; null: this storage does not.
+    // The lender of memory to write from; null: this storage lends none.
     [[nodiscard]] virtual Lender* lender() noexcept { return nullptr; }
     // "direct", "uring", "posix", "memory": for records and messages.
     [[nodiscard]] virtual const char* name() const noexcept = 0;

@@ -1,4 +1,4 @@
-// What every Storage adapter must do, as tests. An adapter's own test file includes this and
+// The contract of every Storage adapter, as tests. An adapter's own test file includes this and
 // instantiates the suite with the worlds it offers:
 //
 //   INSTANTIATE_TEST_SUITE_P(Posix, StorageContract, testing::Values(…), world_name);

@@ -23,7 +23,7 @@ struct JobLine {
     std::string started;  // ISO 8601, UTC
 };
 
-// What one direction of a file came to. Durations in nanoseconds.
+// Totals of one direction of a file. Durations in nanoseconds.
 struct Traffic {
     std::int64_t calls = 0;
     std::int64_t bytes = 0;
