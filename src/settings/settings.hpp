@@ -1,4 +1,4 @@
-// What a user can set, as values. One table (schema/settings.toml) says which settings there are;
+// The user's settings, as values. One table (schema/settings.toml) says which settings there are;
 // they come from defaults, a TOML file, the environment and MPI_Info, in this order. Nothing here
 // calls MPI: hints arrive as names and texts.
 #pragma once

@@ -15,7 +15,7 @@ constexpr const char* ceph_file_attribute = "ceph.file.layout";
 constexpr const char* ceph_directory_attribute = "ceph.dir.layout";
 constexpr const char* ceph_entries_attribute = "ceph.dir.entries";  // every directory has it
 
-// What CephFS gives files where nobody has said anything.
+// The layout that CephFS gives files by default.
 [[nodiscard]] FileLayout ceph_default();
 
 // Error: a field is missing, or no number.

@@ -54,7 +54,7 @@ struct FileLayout {
     bool operator==(const FileLayout&) const = default;
 };
 
-// What somebody asks a layout to be. What is not said stays as it is.
+// A wanted layout. Fields that are not set leave the layout as it is.
 struct Wanted {
     std::int32_t stripe_count = 0;  // 0: not said; all_targets
     std::int64_t stripe_bytes = 0;  // 0: not said

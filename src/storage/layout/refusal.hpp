@@ -1,4 +1,4 @@
-// What is said of a layout that cannot be read, and of one that cannot be made.
+// Errors for a layout that cannot be read, and for one that cannot be made.
 #pragma once
 
 #include "foundation/base/result.hpp"

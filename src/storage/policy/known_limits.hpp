@@ -1,6 +1,6 @@
-// What was found of k on file systems, from run to run: a short list, and its text. One entry per
-// file system, layout and direction; the newest are kept. Pure: who reads and writes the text says
-// what time it is.
+// The k found on file systems, from run to run: a short list, and its text. One entry per file
+// system, layout and direction; the newest are kept. Pure: the caller that reads and writes the
+// text passes the time.
 #pragma once
 
 #include "storage/policy/throttle.hpp"
@@ -14,7 +14,7 @@
 
 namespace forebay::plan {
 
-// What k depends on.
+// The properties that k depends on.
 struct LimitKey {
     std::string file_system;  // one word, the same on all nodes and after every mount
     Stripes layout;
@@ -45,7 +45,7 @@ public:
     [[nodiscard]] static KnownLimits parse(std::string_view text);
     [[nodiscard]] std::string text() const;
 
-    // What is known at `now_s`; limit 0: nothing. Without a rate when it is not trusted any more.
+    // The limit known at `now_s`; 0: none. Without a rate when it is not trusted any more.
     [[nodiscard]] FoundLimit find(const LimitKey& key, std::int64_t now_s,
                                   const AgeLimits& ages) const;
     // False when what is known already says so: nothing has to be written.

@@ -1,4 +1,4 @@
-// What is remembered of k: the text, ages, and what is not worth writing.
+// Remembered values of k: the text, ages, and values not worth writing.
 #include "storage/policy/known_limits.hpp"
 
 #include <fmt/format.h>

@@ -25,7 +25,7 @@ struct Service {
     std::int32_t in_flight = 1;  // at its target when it was started, itself included
 };
 
-// What was found of a target, or of the targets of a file on average.
+// The k found for a target, or for the targets of a file on average.
 struct FoundLimit {
     std::int32_t limit = 0;  // k; 0: nothing was found
     double rate = 0;         // bytes per second with it; 0: it may have changed since
@@ -76,7 +76,7 @@ public:
     // the geometric mean of its requests' rates by Little's law, in bytes per second, which one
     // stall among many does not change much. 0: of too few requests.
     [[nodiscard]] double usual_rate() const noexcept;
-    // Of observation, until it settled for the last time.
+    // Rounds of observation until it settled for the last time.
     [[nodiscard]] std::int32_t rounds() const noexcept { return rounds_; }
 
 private:

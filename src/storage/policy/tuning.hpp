@@ -18,7 +18,7 @@ enum class Exchange {
     stepwise,    // a rank turns to aggregators in the order in which these have their turns
 };
 
-// What an aggregator is responsible for.
+// The part of a file that an aggregator is responsible for.
 enum class Domains {
     by_stripes,  // the stripes of its targets
     even,  // an equal part of the span, wherever stripes end (two-phase I/O as first published)
@@ -54,7 +54,7 @@ struct Tuning {
     std::int32_t requests_in_flight = 2;  // k; or one of the two names above
     std::int64_t request_bytes_max = 4 << 20;
     std::int64_t local_write_bytes_max = 1 << 20;
-    // Of a window that is written: what storage lends at a time (foundation/ports/lending.hpp); 0:
+    // Bytes of a written window that storage lends at a time (foundation/ports/lending.hpp); 0:
     // any.
     std::int64_t lent_bytes_max = 0;
     std::int64_t bypass_bytes_min = 256 << 10;

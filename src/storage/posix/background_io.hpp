@@ -18,8 +18,8 @@ namespace forebay::adapters {
 class BackgroundThreads final : public ports::BackgroundIo {
 public:
     static constexpr std::size_t threads_max = 64;  // more background I/O wait for their turn
-    // What is begun later waits so long, or for so many: to wake a thread for each, where whoever
-    // begins them has something to do at once, takes longer than the background task.
+    // Background I/O that is begun for later waits so long, or for so many: waking a thread for
+    // each, while the caller has something else to do, takes longer than the I/O itself.
     static constexpr std::chrono::microseconds later{1000};
     static constexpr std::size_t later_max = 64;
     // One thread does these one after the other. If none has begun for so long, it hangs.

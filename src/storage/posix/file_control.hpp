@@ -9,8 +9,8 @@
 
 namespace forebay::adapters {
 
-// What the file system says of all its users together: a quota may end earlier. Negative: it counts
-// nothing.
+// Free space as the file system counts it for all its users together: a quota may end earlier.
+// Negative: it counts nothing.
 [[nodiscard]] std::int64_t room_of(const struct statfs& found) noexcept;
 
 class PosixFileControl final : public ports::FileControl {
@@ -23,8 +23,8 @@ public:
     [[nodiscard]] int sync() override;
     // Its time of reading stays as it is. EPERM where the file is somebody else's.
     [[nodiscard]] int set_modified(std::int64_t time_ns) override;
-    // Of a file without a name at the beginning (O_TMPFILE, file systems that do not count names)
-    // it cannot be told that it has lost one.
+    // Cannot tell for a file that never had a name (O_TMPFILE), or whose file system does not count
+    // names.
     [[nodiscard]] bool has_name() override;
     [[nodiscard]] std::optional<ports::Stamp> stamp() override;
     [[nodiscard]] std::int64_t room() override;

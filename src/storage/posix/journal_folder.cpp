@@ -42,7 +42,7 @@ tl::unexpected<Error> refuse(const std::string& path, std::string_view why) {
                                 path, why)});
 }
 
-// Of the overlay that the folder lies in: where what is written goes. Empty: that cannot be told.
+// The upper folder of the overlay that the folder lies in, where writes go. Empty: not known.
 std::string upper_folder(const struct stat& folder) {
     const std::string mounts = kernel::contents("/proc/self/mountinfo").value_or("");
     const std::string device = fmt::format(" {}:{} ", major(folder.st_dev), minor(folder.st_dev));

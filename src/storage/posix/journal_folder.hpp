@@ -51,7 +51,7 @@ public:
     [[nodiscard]] int remove(std::uint32_t segment) override;
 
 private:
-    // What makes a write durable.
+    // The means by which a write becomes durable.
     enum class Sync { by_each_write, by_fdatasync };
 
     JournalFolder(std::string path, std::int64_t segment_bytes, OwnFd folder, OwnFd lock,

@@ -1,4 +1,4 @@
-// What this node is made of, as far as it decides how many aggregators it should have.
+// This node's hardware, as far as it decides how many aggregators the node should have.
 #pragma once
 
 #include <cstdint>

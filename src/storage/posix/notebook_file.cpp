@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t notebook_bytes_max = 1 << 20;
 
-// What goes wrong here, the open says.
+// Errors here show again when the file is opened, which reports them.
 void make_folders_of(const std::string& path) {
     constexpr mode_t user_only = 0700;
     for (std::size_t end = path.find('/', 1); end != std::string::npos;
@@ -31,7 +31,7 @@ void make_folders_of(const std::string& path) {
 
 }  // namespace
 
-// What is in it is believed: so nobody else may have written it.
+// The content is believed, so the file must be the user's own.
 Result<std::string> NotebookFile::read() {
     const OwnFd file{kernel::open_own(path_.c_str(), O_RDONLY)};
     if (!file.valid() && errno == ENOENT) {

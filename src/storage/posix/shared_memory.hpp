@@ -12,8 +12,8 @@
 
 namespace forebay::adapters {
 
-// What another process of the node needs to find the memory. The secret is kept in the first eight
-// bytes of the memory, so that a wrong process or descriptor is found out.
+// Facts that another process of the node needs to find the memory. The secret is kept in the first
+// eight bytes of the memory, so that a wrong process or descriptor is found out.
 struct SharedName {
     std::uint64_t secret = 0;
     std::int32_t process = 0;

@@ -21,7 +21,7 @@ public:
 
     // Returns 0, or an errno. Behind one that fails, those that wait are not made: ECANCELED.
     void begin(std::function<int()> call);
-    // What the first of them has returned, once; nullopt: nothing has.
+    // The result of the earliest call that has ended, once; nullopt: none.
     [[nodiscard]] std::optional<int> ended();
     // As ended(), but waits for it. Contract: a call was begun.
     [[nodiscard]] int wait();

@@ -21,7 +21,7 @@ namespace forebay::adapters {
 
 Result<void> sync_file(int fd, const std::string& path);
 
-// What a file that is known by its descriptor does, however its bytes are moved.
+// The calls that all storage with a descriptor shares, however its bytes are moved.
 class DescriptorStorage : public ports::Storage {
 public:
     Result<void> sync() override;

@@ -1,4 +1,4 @@
-// What bounds one request to storage.
+// Bounds on one request to storage.
 #pragma once
 
 #include "foundation/base/stripes.hpp"

@@ -29,7 +29,7 @@ std::string directory_of(const std::string& path) {
     return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// Of a directory: names that begin nowhere else than here go up by "..".
+// The directory above a directory; a name that ends in "." or ".." goes up by "..".
 std::string directory_above(const std::string& path) {
     const std::string last = path.substr(path.find_last_of('/') + 1);
     if (path == ".") {
@@ -51,7 +51,7 @@ Result<FileLayout> parse(Source source, const AttributeValue& value) {
     return source == Source::lustre ? parse_lustre(value) : parse_ceph(text_of(value));
 }
 
-// Of `path` itself; source `none` where it has none.
+// The layout of `path` itself; source `none` where it has none.
 Result<FileLayout> own_layout(const Attributes& files, const std::string& path, Source source,
                               const char* name) {
     const auto value = files.get(path, name);

@@ -15,11 +15,11 @@ namespace forebay::layout {
 // Which file system a path is on (of a new file: which its directory is on).
 [[nodiscard]] Source source_of(const ports::Attributes& files, const std::string& path);
 
-// Of a file. Source `none` where its file system says nothing. Error: what it says cannot be read.
+// A file's layout. Source `none`: its file system has none to tell. Error: it cannot be parsed.
 [[nodiscard]] Result<FileLayout> layout_of_file(const ports::Attributes& files,
                                                 const std::string& path);
 
-// What is known of a path: a directory's layout is the one that new files in it get.
+// The description of a path: a directory's layout is the one that new files in it get.
 struct Described {
     ports::PathKind kind = ports::PathKind::file;
     std::int64_t bytes = 0;
@@ -30,7 +30,7 @@ struct Described {
 
 [[nodiscard]] Result<Described> describe(const ports::Attributes& files, const std::string& path);
 
-// What came of asking for a layout.
+// The result of asking for a layout.
 struct Change {
     Source source = Source::none;
     bool made = false;                   // the file was not there
@@ -39,7 +39,7 @@ struct Change {
     std::optional<std::string> differs;  // in what `layout` is not what was wanted
 };
 
-// What becomes of a file that is there. `is_left_alone`: the obstacle's system is EEXIST.
+// The treatment of an existing file. `is_left_alone`: the obstacle's system is EEXIST.
 enum class Existing { is_changed, is_left_alone };
 
 // Gives a file that is new or empty, or a directory for the files to come, the wanted layout. A
