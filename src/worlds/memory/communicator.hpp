@@ -31,7 +31,7 @@ public:
     [[nodiscard]] std::int32_t ranks() const noexcept;
     // The communicator of one rank; lives as long as the cluster and is used by one thread.
     [[nodiscard]] ports::Communicator& communicator(Rank rank);
-    // What that rank blocks on at this moment, for messages: "wait", "all_gather", "running".
+    // The call that the rank blocks on just now, for messages: "wait", "all_gather", "running".
     [[nodiscard]] const char* doing(Rank rank) const;
 
 private:

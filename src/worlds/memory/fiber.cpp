@@ -95,7 +95,7 @@ Fiber::Fiber(std::size_t stack_bytes, std::function<void()> body)
     expects(stack.has_value(), "there is memory for a fiber's stack");
     state.stack = std::move(*stack);
     state.body = std::move(body);
-    // Who runs out of its stack is stopped there, instead of writing below it.
+    // A fiber that overflows its stack is stopped there, instead of writing below it.
     mprotect(state.stack.bytes().data(), page, PROT_NONE);
     const std::span<std::byte> usable = state.stack.bytes().subspan(page);
     state.inside.bottom = usable.data();

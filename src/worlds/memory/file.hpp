@@ -24,7 +24,7 @@ struct SlowTarget {
     std::int32_t polls = 0;  // by which its completions come later
 };
 
-// What goes wrong. Chances are in percent of requests; none at first.
+// Faults to inject. Chances are in percent of requests; none at first.
 struct Faults {
     std::uint64_t seed = 1;
     std::int32_t short_percent = 0;        // fewer bytes than asked, at least one

@@ -19,7 +19,7 @@ class JournalDisk final : public ports::JournalDevice {
 public:
     static constexpr std::size_t sector_bytes = 512;
 
-    // What lies on it, by segment; with the head.
+    // The disk's content, by segment; with the head.
     using Image = std::map<std::uint32_t, std::vector<std::byte>>;
 
     struct Options {
@@ -66,7 +66,7 @@ public:
     [[nodiscard]] int remove(std::uint32_t segment) override;
 
 private:
-    // What is done one after the other.
+    // Operations that are done one after the other.
     struct Queue {
         std::deque<Done> waiting;  // the first of them is under way
         std::uint64_t begun = 0;

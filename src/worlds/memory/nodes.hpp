@@ -1,4 +1,4 @@
-// What imagined clusters have in common, whether their ranks are threads or actors of a world:
+// The part that imagined clusters share, whether their ranks are threads or actors of a world:
 // which rank is where, the nodes' memory, their mail, and gathering.
 #pragma once
 
@@ -43,8 +43,8 @@ private:
     std::size_t nodes_;
     std::size_t arrived_ = 0;
     std::uint64_t done_ = 0;  // gatherings
-    // Of this gathering and the one before, which stays readable until everyone has come to this
-    // one, and has thus read it.
+    // The parts of this gathering and of the one before, which stays readable until everyone has
+    // come to this one, and has thus read it.
     std::array<std::vector<std::byte>, 2> parts_;
 };
 
@@ -58,7 +58,7 @@ struct Nodes {
     Gathering gathering;
 };
 
-// What of a communicator needs no waiting.
+// The part of a communicator that needs no waiting.
 class NodeMember : public ports::Communicator {
 public:
     NodeMember(Nodes& nodes, const ports::Place& place) noexcept : nodes_{nodes}, place_{place} {}

@@ -12,7 +12,7 @@
 
 namespace forebay::adapters {
 
-// What handles to files in memory have in common, however their time passes.
+// The part that handles to files in memory share, however their time passes.
 class MemoryHandle : public ports::Storage {
 public:
     [[nodiscard]] int depth() const noexcept override { return depth_max; }

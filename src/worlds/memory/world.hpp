@@ -83,16 +83,16 @@ public:
 
     [[nodiscard]] std::int64_t now_ns() const noexcept override { return now_; }
     [[nodiscard]] bool alive(const std::string& name) const;
-    // Of the actor that was called so last: how many a test may kill it at.
+    // Steps of the last actor of this name: a test may kill it at any of them.
     [[nodiscard]] std::int64_t steps(const std::string& name) const;
     // The world's dice: a number below `end`.
     [[nodiscard]] std::int64_t draw(std::int64_t end);
 
-    // What ports are made of. All of it is on behalf of the actor that calls; called from outside
-    // of run(), as before it to prepare something, nobody else goes on meanwhile.
+    // The calls that ports are built on. Each acts for the actor that calls; called from outside of
+    // run(), as before it to prepare something, nobody else goes on meanwhile.
 
-    // What an actor does or waits for, as traces and reports say it; `number`: which one, and
-    // nothing that differs from run to run, such as an address.
+    // An actor's step or wait, as traces and reports name it; `number`: which one, and nothing that
+    // differs from run to run, such as an address.
     struct Doing {
         const char* what = "";
         std::int64_t number = -1;  // -1: none

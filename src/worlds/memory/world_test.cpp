@@ -1,5 +1,6 @@
-// What only a world of imagined time has: runs that repeat, actors that die at a step, and a word
-// about who waits on what. The contracts of its ports: communicator_test.cpp, storage_test.cpp.
+// Features that only a world of imagined time has: runs that repeat, actors that die at a step, and
+// a word about who waits on what. The contracts of its ports: communicator_test.cpp,
+// storage_test.cpp.
 #include "worlds/memory/world.hpp"
 
 #include "worlds/memory/world_cluster.hpp"

@@ -25,7 +25,7 @@ inline WorldOptions hosts_of_ranks(std::int32_t hosts, std::int32_t ranks) {
 
 using Times = std::array<double, 2>;  // that one rank tells
 
-// What each rank told.
+// The times that each rank returned.
 inline std::vector<Times> run_alone(const Platform& platform, const WorldOptions& options,
                                     const std::function<Times(RankPorts&)>& body) {
     std::vector<Times> told(static_cast<std::size_t>(options.hosts * options.ranks_per_host));

@@ -14,7 +14,7 @@
 
 namespace forebay::adapters {
 
-// What a rank writes, from `begin` up to `end`; the lock is its node's, the client's.
+// The range that a rank writes, from `begin` up to `end`; the lock is its node's, the client's.
 struct LockRange {
     std::int32_t client = 0;
     std::int32_t rank = 0;

@@ -1,4 +1,4 @@
-// Who gets which range, and who loses it.
+// Which client gets which range, and which one loses it.
 #include "worlds/simgrid/extent_locks.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::int64_t mib = 1 << 20;
 
-// Of a client with one rank.
+// The range of a client with one rank.
 LockRange range(std::int32_t client, std::int64_t begin, std::int64_t end) {
     return {client, client, begin, end};
 }

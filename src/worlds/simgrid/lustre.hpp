@@ -35,7 +35,7 @@ private:
     double busy_ = 0;
 };
 
-// What is wrong with one target.
+// One target's faults.
 struct Sickness {
     std::int32_t target = -1;  // none
     double slower = 1;         // its requests take so many times as long
@@ -49,8 +49,8 @@ struct Arrival {
     std::int64_t offset = 0;  // in the file
     std::int64_t bytes = 0;
     std::int64_t pieces = 1;  // contiguous runs: each is an extent on the target
-    // Of a node's client, which has the lock already: `offset` is in this object. Negative: it is
-    // not, and every stripe has a lock of its own.
+    // From a node's client, which has the lock already: the object that `offset` is in. Negative:
+    // not from one, and every stripe has a lock of its own.
     std::int64_t object = -1;
 };
 

@@ -93,7 +93,7 @@ TEST(Lustre, OpeningTakesLongerPerOpenWhenMoreWait) {
     EXPECT_GT(hundred / 100, 2 * ten / 10);
 }
 
-// Of an object that a node's client has the lock of.
+// A request for an object that a node's client has the lock of.
 Arrival of_object(std::int64_t at, std::int64_t bytes) {
     Arrival request{0, 0, at, bytes};
     request.object = 0;

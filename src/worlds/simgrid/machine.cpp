@@ -106,7 +106,7 @@ void Machine::pause(std::int32_t rank) {
     at(rank).missed = at(rank).missed || happened(rank) != before;
 }
 
-// What a brief sleeper would have been woken by, so far.
+// Counts the events that would have woken a brief sleeper, so far.
 std::uint64_t Machine::happened(std::int32_t rank) const {
     return at(rank).events + node_events_[static_cast<std::size_t>(rank / per_node())];
 }
@@ -123,7 +123,7 @@ void Machine::block(std::int32_t rank) {
     const double begin = clock_now();
     at(rank).asleep = true;
     pause(rank);
-    // What it owed has passed meanwhile.
+    // The time that it owed has passed meanwhile.
     at(rank).debt = std::max(at(rank).debt - (clock_now() - begin), 0.0);
 }
 

@@ -70,7 +70,7 @@ public:
     // Calls `through` with an errno when the request has been done.
     using Through = std::function<void(int)>;
     void request(std::int32_t rank, const Arrival& arrival, Direction direction, Through through);
-    // Of a node's client: without its copying, which is through_client().
+    // Requests of a node's client: without its copying, which is through_client().
     void send_to_target(std::int32_t rank, const Arrival& arrival, Through through);
     void fetch_from_target(std::int32_t rank, const Arrival& arrival, Through through);
     // When the client has copied so many bytes for the rank, and done `seconds` of other work.
@@ -120,7 +120,7 @@ private:
         std::vector<End> wanted;
     };
 
-    // What one end does for a message, beside copying: seconds. `rate_alone`: the end's, where
+    // Seconds that one end works for a message, beside copying. `rate_alone`: the end's, where
     // every rank is alone.
     [[nodiscard]] double message_time(std::int64_t bytes, double rate_alone) const noexcept;
     [[nodiscard]] double latency() const noexcept { return platform_.node.link_latency; }

@@ -334,7 +334,7 @@ void Mount::enqueue(Rpc rpc) {
     pump(target);
 }
 
-// What somebody waits for goes before what was held back.
+// RPCs that a rank waits for go before bytes that were held back.
 void Mount::pump(std::int32_t target) {
     Slots& slots = slots_[position(target)];
     while (slots.in_flight < client_.rpcs_in_flight) {

@@ -39,7 +39,7 @@ public:
     void sync(std::int32_t rank, Through through);
 
 private:
-    // What a rank is doing.
+    // A rank's call that is under way.
     struct Call {
         MountedFile file;
         Direction direction = Direction::write;
@@ -49,7 +49,7 @@ private:
         std::int64_t asking = 0;  // RPCs of a direct one that are on their way
         Through through;
     };
-    // What a rank has read one after the other, and up to where more has been asked for.
+    // A rank's sequential reads, and up to where more has been asked for.
     struct Stream {
         std::int64_t file = -1;
         std::int64_t next = 0;

@@ -1,4 +1,4 @@
-// What calls through a node's client take, where that can be computed by hand.
+// Times of calls through a node's client, where they can be computed by hand.
 #include "worlds/simgrid/mounted_storage.hpp"
 
 #include "worlds/simgrid/alone_check.hpp"
@@ -39,7 +39,7 @@ int call(ports::Storage& storage, Direction direction, const FileRun& run) {
     return done.front().system;
 }
 
-// Of a file on both targets.
+// A file on both targets.
 MountedFile file(std::int64_t bytes) { return {{0, 0, 2}, bytes, false}; }
 
 constexpr std::int64_t calls = 16;

@@ -44,7 +44,7 @@ struct ServerPlatform {
     std::int64_t memory = 0;  // of each: bytes that were read stay there
 };
 
-// What a storage target does with a request:
+// The time that a storage target takes for a request:
 //   time = request_time + lock_time (if the stripe changed hands)
 //        + bytes / rate · (1 + per_stream · (streams − streams_free)⁺
 //                            + per_queued · (queued − queued_free)⁺)
@@ -82,11 +82,11 @@ struct Platform {
     TargetPlatform target;
     MetadataPlatform metadata;
     std::int64_t stripe_bytes = 1 << 20;
-    // What was assumed, not found anywhere: "node.piece_time", …
+    // Numbers that were assumed, not found anywhere: "node.piece_time", …
     std::vector<std::string> assumed;
 };
 
-// What a number may be. The message of an error (ErrorCode::argument) is the reason alone: "it must
+// Bounds of a number. The message of an error (ErrorCode::argument) is the reason alone: "it must
 // be a whole number from 1 to 65536".
 struct Bounds {
     double minimum = 0;

@@ -1,6 +1,6 @@
-// What a storage server has in memory of what was read (Lustre's OSS read cache): whole blocks, the
-// oldest of which go when it is full. Who asks for a block that is still being read waits for it.
-// Knows no clock.
+// A storage server's cache of bytes that were read (Lustre's OSS read cache): whole blocks, the
+// oldest of which go when it is full. A client that asks for a block that is still being read waits
+// for it. Knows no clock.
 #pragma once
 
 #include <cstdint>

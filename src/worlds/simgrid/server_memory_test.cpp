@@ -1,4 +1,4 @@
-// What a server remembers of what was read.
+// A server's memory of blocks that were read.
 #include "worlds/simgrid/server_memory.hpp"
 
 #include <gtest/gtest.h>

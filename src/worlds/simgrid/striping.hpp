@@ -22,7 +22,7 @@ struct ObjectPiece {
     bool operator==(const ObjectPiece&) const noexcept = default;
 };
 
-// What of a file, and how much of it at most.
+// A range of a file: where it begins, and how long it is at most.
 struct FileRun {
     std::int64_t offset = 0;
     std::int64_t bytes = 0;

@@ -2,10 +2,10 @@
 // the file system are those of a platform. Each rank gets the four ports of the engine. One world
 // per process, since SimGrid allows no second.
 //
-// What is SimGrid's: virtual time, scheduling of ranks, MPI start-up, and the leaders' gathering
-// (real MPI messages over SimGrid's network). What is ours: messages with data and requests to
-// storage, since both share a node's interface, and queues that cost two timers each let thousands
-// of ranks move 100 GB in a minute.
+// SimGrid's part: virtual time, scheduling of ranks, MPI start-up, and the leaders' gathering (real
+// MPI messages over SimGrid's network). Our part: messages with data and requests to storage, since
+// both share a node's interface, and queues that cost two timers each let thousands of ranks move
+// 100 GB in a minute.
 #pragma once
 
 #include "foundation/ports/clock.hpp"
@@ -61,7 +61,7 @@ struct MountedFile {
 
 enum class Metadata { open, close };
 
-// What a program does beside calls of the engine, and a daemon beside a program.
+// Calls for a program's work beside the engine, and for a daemon's beside a program.
 struct RankLife {
     // Lets so many seconds pass.
     std::function<void(double seconds)> compute;
@@ -103,7 +103,7 @@ struct WorldReport {
     std::int64_t requests = 0;
     std::int64_t request_bytes = 0;
     std::vector<double> target_busy;  // seconds
-    // Of mounted files: bytes at each target, locks that were asked for and those that others lost
+    // For mounted files: bytes at each target, locks that were asked for and those that others lost
     // by it, and when the first, second … of so many parts of all bytes had been moved.
     static constexpr std::size_t parts = 32;
     std::vector<std::int64_t> target_bytes;

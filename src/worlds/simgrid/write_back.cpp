@@ -49,7 +49,7 @@ void WriteBack::flush(std::int32_t rank) {
     }
 }
 
-// Who waits for room will not make more of what is gathering.
+// A rank that waits for room will not add to the bytes that are gathering.
 std::optional<DirtyRun> WriteBack::next(std::int32_t number) {
     Target& target = targets_.at(position(number));
     std::vector<DirtyRun>& from =

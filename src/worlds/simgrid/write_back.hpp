@@ -1,7 +1,7 @@
-// What the file system's client of one node holds back of writes, as Lustre's does (osc_cache.c).
+// Writes that the file system's client of one node holds back, as Lustre's does (osc_cache.c).
 // Bytes that follow one another in an object gather until they are as many as an RPC may have, or
-// somebody waits for room, or the file is synced. Of each target it holds a bounded number of
-// bytes: who has more to write waits, in line. Knows no time, and sends nothing itself.
+// somebody waits for room, or the file is synced. For each target it holds a bounded number of
+// bytes: a rank that has more to write waits, in line. Knows no time, and sends nothing itself.
 #pragma once
 
 #include "worlds/simgrid/platform.hpp"
@@ -38,9 +38,9 @@ public:
     void put(const DirtyRun& run);
     // Nothing of the rank's is held back any more.
     void flush(std::int32_t rank);
-    // What is to be sent to the target next.
+    // The run to send to the target next.
     [[nodiscard]] std::optional<DirtyRun> next(std::int32_t target);
-    // It is there. Who has room now.
+    // The run is there. Returns the ranks that have room now.
     [[nodiscard]] std::vector<std::int32_t> sent(const DirtyRun& run);
     // Bytes of the rank that are not there yet.
     [[nodiscard]] std::int64_t dirty(std::int32_t rank) const { return dirty_.at(position(rank)); }

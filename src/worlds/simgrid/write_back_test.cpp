@@ -1,4 +1,4 @@
-// What is held back, and what goes when.
+// Which writes are held back, and which are sent when.
 #include "worlds/simgrid/write_back.hpp"
 
 #include <gtest/gtest.h>
