@@ -9,7 +9,7 @@ namespace forebay::sim {
 
 namespace {
 
-// What is drawn for what: a number of its own.
+// Each kind of draw has a number of its own.
 enum class Draw : std::uint64_t { drift = 0xd0, noise = 0xd1, straggler = 0xd2, slower = 0xd3 };
 
 // Evenly from 0 to 1, without either.

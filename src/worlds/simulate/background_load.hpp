@@ -1,6 +1,6 @@
-// What others do on a file system meanwhile, from a seed: by how much each target is slower, or
-// faster, than it is by itself. A simulation is one moment of it; moments of one seed follow one
-// another. Pure.
+// Load of other jobs on a file system, from a seed: by how much each target is slower, or faster,
+// than it is by itself. A simulation is one moment of it; moments of one seed follow one another.
+// Pure.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct BackgroundLoad {
     std::int64_t moment = 0;
 };
 
-// Of the drift, from one moment to the next.
+// The share of the drift that is kept from one moment to the next.
 inline constexpr double drift_kept = 0.9;
 
 // By which each target's times are multiplied.

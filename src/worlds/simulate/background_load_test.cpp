@@ -1,4 +1,4 @@
-// What others do comes from the seed, and is as strong as it is said to be.
+// The load of others comes from the seed, and is as strong as its options say.
 #include "worlds/simulate/background_load.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What every rank does, and what is made of it.
+// The program of every rank, and the results made of its times.
 #include "worlds/simulate/experiment.hpp"
 
 #include "collective/engine/file.hpp"
@@ -20,7 +20,7 @@ public:
     std::int64_t rounds = 0;
 };
 
-// What one rank tells the experiment.
+// One rank's report to the experiment.
 struct Told {
     std::int64_t bytes = 0;
     std::int64_t wrong = 0;

@@ -12,7 +12,7 @@ namespace forebay::sim {
 [[nodiscard]] Result<IndependentExperiment> parse_independent_options(
     const std::vector<std::string>& words);
 
-// What to write, with every key and its meaning.
+// The usage text, with every key and its meaning.
 [[nodiscard]] std::string independent_help();
 
 }  // namespace forebay::sim

@@ -1,4 +1,4 @@
-// What is said on a command line is an independent experiment, or is refused with the reason.
+// A command line becomes an independent experiment, or is refused with the reason.
 #include "worlds/simulate/independent_options.hpp"
 
 #include "worlds/simulate/options_check.hpp"

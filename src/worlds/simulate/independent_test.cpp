@@ -1,5 +1,5 @@
-// What independent reading and writing takes, where that can be computed by hand. Each world is in
-// a process of its own, since SimGrid allows no second.
+// Times of independent reading and writing, where they can be computed by hand. Each world is in a
+// process of its own, since SimGrid allows no second.
 #include "worlds/simulate/independent.hpp"
 
 #include "foundation/base/bytes.hpp"

@@ -113,8 +113,8 @@ Result<void> take(const std::string& said, const std::vector<Key<Subject>>& keys
     });
 }
 
-// What the words make of `subject`: the first one names its platform, and `take_one` has each
-// other one, as it was said.
+// Reads the words into `subject`: the first one names its platform, and `take_one` gets each other
+// one as it is.
 template <class Subject, class TakeOne>
 Result<Subject> read_words(const std::vector<std::string>& words, Subject subject,
                            TakeOne take_one) {

@@ -12,7 +12,7 @@ namespace forebay::sim {
 // (ErrorCode::argument) say which word and what is right.
 [[nodiscard]] Result<Experiment> parse_options(const std::vector<std::string>& words);
 
-// What to write, with every key and its meaning.
+// The usage text, with every key and its meaning.
 [[nodiscard]] std::string help();
 
 }  // namespace forebay::sim

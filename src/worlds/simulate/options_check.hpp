@@ -1,4 +1,4 @@
-// What the tests of the three command lines have in common: how they ask, and what a refusal says.
+// Helpers for the tests of the three command lines: how they ask, and the wording of a refusal.
 #pragma once
 
 #include "foundation/base/result.hpp"

@@ -81,7 +81,7 @@ struct PoolOutcome {
 // Error: as of run_world().
 [[nodiscard]] Result<PoolOutcome> run(const PoolExperiment& experiment);
 
-// Of the waiting without the pool, what is gone with it.
+// The share of the exposed time without the pool that the pool saves.
 [[nodiscard]] double hidden(const PoolOutcome& outcome) noexcept;
 // Not 0: bytes did not arrive, or the daemons refused what they were given.
 [[nodiscard]] std::int64_t wrong(const PoolOutcome& outcome) noexcept;

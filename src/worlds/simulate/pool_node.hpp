@@ -25,7 +25,7 @@
 
 namespace forebay::sim {
 
-// What a daemon begins with. Memory is zero, and mapped as a whole.
+// A daemon's set-up. Memory is zero, and mapped as a whole.
 struct NodeShape {
     std::int32_t node = 0;
     std::int32_t nodes = 1;
@@ -40,7 +40,7 @@ struct NodeShape {
     double deadline = 60;        // seconds before it; see pool/policy/deadline.hpp
     std::int32_t readers = 0;    // nodes that read a file for all; 0: each for itself
     PassingCosts passing;
-    // Of all nodes, by number: whom registries talk to.
+    // All nodes, by number, to send each other messages about tokens.
     std::span<const std::unique_ptr<class PoolNode>> all;
 };
 

@@ -11,7 +11,7 @@ namespace forebay::sim {
 // As parse_options(), of what stands behind the word "pool".
 [[nodiscard]] Result<PoolExperiment> parse_pool_options(const std::vector<std::string>& words);
 
-// What to write, with every key and its meaning.
+// The usage text, with every key and its meaning.
 [[nodiscard]] std::string pool_help();
 
 }  // namespace forebay::sim

@@ -1,4 +1,4 @@
-// What is said on a command line is an experiment with the pool, or is refused with the reason.
+// A command line becomes an experiment with the pool, or is refused with the reason.
 #include "worlds/simulate/pool_options.hpp"
 
 #include "worlds/simulate/options_check.hpp"

@@ -22,7 +22,7 @@ namespace forebay::sim {
 
 class PoolNode;
 
-// What passing on takes. Each interface carries one message after the other, each way.
+// Costs of passing on. Each interface carries one message after the other, each way.
 struct PassingCosts {
     double link_rate = 1e9;  // bytes per second of an interface
     double pass_rate = 1e9;  // of a core that encrypts and sends, or receives and decrypts
@@ -30,7 +30,7 @@ struct PassingCosts {
 
 class PoolPassing final : public pool::PassedBytes {
 public:
-    // What is given outlives it. `all`: the nodes of the job, by number.
+    // The objects given outlive it. `all`: the nodes of the job, by number.
     struct Around {
         tokens::Node self = 0;
         std::span<const std::unique_ptr<PoolNode>> all;

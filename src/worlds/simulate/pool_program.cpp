@@ -203,8 +203,8 @@ void PoolProgram::burst(How how, std::int64_t step, PoolTold& told) {
     told.longest = std::max(told.longest, now() - begin);
 }
 
-// What the ranks behind this one have comes through the node's interface, as far as they are on
-// other nodes, and is put in its place by one core.
+// The bytes of the ranks behind this one come through the node's interface, as far as they are on
+// other nodes, and one core puts them in their place.
 void PoolProgram::gather() {
     const std::int64_t ranks = ranks_of(experiment_);
     const std::int64_t writers = writers_of(experiment_);

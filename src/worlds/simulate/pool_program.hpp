@@ -1,4 +1,4 @@
-// What one rank of the program does, with and without the pool, and what all ranks share.
+// The program of one rank, with and without the pool, and the state that all ranks share.
 #pragma once
 
 #include "storage/posix/mapping.hpp"
@@ -20,8 +20,8 @@ namespace forebay::sim {
 // The actors of a node are its daemon, and then the ranks of the program.
 inline constexpr std::int32_t daemons_per_node = 1;
 
-// Of the whole simulation. The memory of logs holds all that is not bytes: their blocks have
-// addresses that nobody looks at.
+// The state of the whole simulation. The memory of logs holds everything but the data: their blocks
+// have addresses that nobody looks at.
 struct PoolWorld {
     static Result<std::unique_ptr<PoolWorld>> make(const PoolExperiment& experiment);
 
@@ -42,7 +42,7 @@ struct PoolWorld {
     [[nodiscard]] pool::Log log_of(std::int64_t number) const;
 };
 
-// What one rank tells of one way.
+// One rank's report on one run, with or without the pool.
 struct PoolTold {
     double began = 0;
     double ended = 0;
