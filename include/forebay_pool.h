@@ -1,4 +1,4 @@
-/* What a program can say about one of its files in Forebay's pool, by ioctl on the descriptor.
+/* A program's settings for one of its files in Forebay's pool, by ioctl on the descriptor.
  *
  *     #include <forebay_pool.h>
  *     #include <sys/ioctl.h>
@@ -23,8 +23,7 @@
 enum forebay_pool_mode {
     /* As it is. */
     FOREBAY_POOL_AS_IT_IS = 0,
-    /* What was written so far is drained; from then on, reads and writes go to the file system
-     * directly. */
+    /* Earlier writes are drained; from then on, reads and writes go to the file system directly. */
     FOREBAY_POOL_OFF = 1,
     /* Writes are taken by the pool. */
     FOREBAY_POOL_ON = 2

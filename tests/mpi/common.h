@@ -1,6 +1,6 @@
-/* What the test programs share: a job with an output file, lines that every rank contributes to,
- * and checks. A program is plain MPI and knows nothing of Forebay; it runs twice, and the suite
- * compares.
+/* Helpers that the test programs share: a job with an output file, lines that every rank
+ * contributes to, and checks. A program is plain MPI and knows nothing of Forebay; it runs twice,
+ * and the suite compares.
  *
  *   = <case> <rank>: <text>        must be the same with and without Forebay
  *   check <case>: ok | WRONG …     compared with an oracle: must be "ok" with Forebay (an MPI may
@@ -286,7 +286,7 @@ __attribute__((unused)) static MPI_File open_file(const char* file, int amode, M
     return fh;
 }
 
-/* What one rank writes must be in the file before another reads it. MPI-4.1, 14.6.1. */
+/* One rank's writes must be in the file before another reads them. MPI-4.1, 14.6.1. */
 __attribute__((unused)) static void hand_over(MPI_File fh) {
     MPI_File_sync(fh);
     MPI_Barrier(job.comm);

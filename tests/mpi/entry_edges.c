@@ -1,5 +1,5 @@
-/* What happens at the edges: settings read back, statuses at the end of a file, wrong arguments,
- * errors of the file system, many opens, shared file pointers, communicators freed before files.
+/* Edge cases: settings read back, statuses at the end of a file, wrong arguments, errors of the
+ * file system, many opens, shared file pointers, communicators freed before files.
  *
  *   entry_edges FOLDER CASE      CASE: info, eof, wrong, reopen, shared, freed, held, replaced,
  *                                atomic, absent, unclosed

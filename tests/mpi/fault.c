@@ -1,5 +1,5 @@
-/* What the suite breaks: a disk that fills up, storage that fails, ranks that are killed, files
- * that cannot be opened.  fault FOLDER MODE FILE [PIECE]  where FILE is what goes wrong. */
+/* Faults that the suite causes: a disk that fills up, storage that fails, ranks that are killed,
+ * files that cannot be opened.  fault FOLDER MODE FILE [PIECE]: FILE is the one that fails. */
 #include "common.h"
 
 static int handler_calls, handler_class;
@@ -70,8 +70,8 @@ static long long place_of(long long at, int piece) {
     return (at / piece * job.ranks + job.rank) * piece + at % piece;
 }
 
-/* What is told is in the file, and lies below one offset: no rank was told of a byte behind one
- * that another rank was not told of. */
+/* Bytes that a rank counts as written are in the file, and lie below one offset: no rank counts
+ * a byte behind one that another rank does not count. */
 static void check_told(const char* path, int piece, long long told) {
     unsigned char *bytes = malloc(share), *got = malloc((size_t)piece);
     const long long mine[2] = {told > 0 ? place_of(told - 1, piece) : -1, -place_of(told, piece)};

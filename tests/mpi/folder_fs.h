@@ -1,6 +1,6 @@
-/* What the FUSE file systems of the tests share: a folder, shown as it is. Each takes the
- * operations that it does not do otherwise. Requests are served by several threads; errors are
- * what the folder's own file system says. */
+/* Code that the FUSE file systems of the tests share: a folder, shown as it is. Each takes the
+ * operations that it does not do otherwise. Several threads serve requests; errors are those of
+ * the folder's own file system. */
 #pragma once
 
 #define FUSE_USE_VERSION 312
@@ -68,7 +68,7 @@ static inline int fs_rmdir(const char* path) {
     return answer(rmdir(below(path, b, sizeof b)));
 }
 
-/* What a folder holds, but what begins with `hidden`; 0: all of it. */
+/* Lists a folder without the names that begin with `hidden`; 0: all of it. */
 static inline int fs_list(const char* path, void* to, fuse_fill_dir_t fill, char hidden) {
     char b[name_max];
     DIR* const here = opendir(below(path, b, sizeof b));
@@ -146,7 +146,7 @@ typedef int read_call(const char* path, char* to, size_t length, off_t at,
 typedef int write_call(const char* path, const char* from, size_t length, off_t at,
                        struct fuse_file_info* info);
 
-/* What all of them can do, each reading and writing in its own way. */
+/* The operations of all of them, each reading and writing in its own way. */
 static inline struct fuse_operations fs_operations(read_call* read_it, write_call* write_it) {
     return (struct fuse_operations){.getattr = fs_getattr,
                                     .open = fs_open,

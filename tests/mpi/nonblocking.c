@@ -221,7 +221,7 @@ static void together(void) {
     must(MPI_File_close(&fh), "close");
 }
 
-/* What a rank writes last wins, by whatever call; the file has its length at once. */
+/* A rank's last write wins, by whatever call; the file has its length at once. */
 static void among_other_calls(void) {
     int values[4][some], back[some];
     struct op op;

@@ -135,7 +135,7 @@ static void default_layout(unsigned char* value) {
     memcpy(value + first_at, &any, sizeof any);
 }
 
-/* Of the folder `path` is in; a folder's layout is a header. */
+/* The layout of the folder that `path` is in; a folder's layout is a header. */
 static void layout_around(const char* path, unsigned char* value) {
     char around[name_max];
     snprintf(around, sizeof around, "%s", path);
@@ -162,7 +162,7 @@ static int set_folder(const char* path, const unsigned char* value) {
     return failed;
 }
 
-/* Of a file whose bytes are in targets: its stripes, and which of the targets has the first one. */
+/* A file with bytes in targets: its stripes, and which of the targets has the first one. */
 struct striped {
     struct stripes stripes;
     uint32_t first;
@@ -297,7 +297,7 @@ static ssize_t write_part(const char* path, struct part part, const char* from) 
     return moved;
 }
 
-/* What the object does not have stays as it is. */
+/* Bytes that the object does not have stay as they are. */
 static ssize_t read_part(const char* path, struct part part, char* to) {
     begin_request(part.target);
     const int fd = open_object(path, part.target, O_RDONLY);
@@ -482,7 +482,7 @@ static int remove_folder(const char* path) {
     return failed;
 }
 
-/* What begins with a dot is ours. */
+/* Names that begin with a dot are ours. */
 static int list_files(const char* path, void* to, fuse_fill_dir_t fill, off_t from,
                       struct fuse_file_info* info, enum fuse_readdir_flags flags) {
     (void)from, (void)info, (void)flags;

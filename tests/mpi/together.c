@@ -142,7 +142,7 @@ static void in_any_order(void) {
     end_case();
 }
 
-/* What libraries do: a header by one rank, records by all, their number by one rank after each. */
+/* As libraries do: a header by one rank, records by all, their number by one rank after each. */
 static void records(void) {
     begin_case("records");
     MPI_File handle = made("records");
@@ -176,7 +176,7 @@ static void sizes(void) {
     check_range(0, stripe, "read of a file that was cut", 3000);
     memset(expected + stripe, 0, bytes - stripe);
     MPI_Barrier(job.comm);
-    /* What was cut off does not come back. */
+    /* Bytes that were cut off do not come back. */
     write_together(handle, bytes - stripe, stripe, 3001);
     read_together(handle, 0, bytes, 3001);
 #ifdef OPEN_MPI
@@ -213,7 +213,7 @@ static void by_name(void) {
     end_case();
 }
 
-/* Who may cache it anew: nobody has to have seen it before. */
+/* Any node may cache the file anew: none need have seen it before. */
 static void opened_again(void) {
     begin_case("opened_again");
     MPI_File handle = made("opened_again");

@@ -53,7 +53,7 @@ static void read_how(enum how how, MPI_File fh, MPI_Offset from, struct memory* 
     }
 }
 
-/* What this rank's bytes make of the file, -1 where it writes nothing. */
+/* This rank's bytes of the file, -1 where it writes nothing. */
 struct image {
     const struct view* view;
     short* bytes;

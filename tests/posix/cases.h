@@ -9,7 +9,7 @@ struct test_case {
     void (*run)(void);
 };
 
-// What main returns: 2 where there is no such case.
+// The exit status for main: 2 where there is no such case.
 static inline int run_named(int argc, char** argv, const struct test_case* cases, size_t count) {
     for (size_t i = 0; i < count; ++i) {
         if (argc > 1 && strcmp(argv[1], cases[i].name) == 0) {

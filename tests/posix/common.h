@@ -1,4 +1,4 @@
-// What the programs of this folder have in common: they say what calls return, and leave files.
+// Helpers that the programs of this folder share: they print results of calls, and leave files.
 #pragma once
 
 #include <errno.h>
@@ -20,7 +20,7 @@ static inline long say(const char* what, long result) {
     return result;
 }
 
-// What must hold for the test to make sense.
+// A condition without which the test makes no sense.
 static inline void need(int holds, const char* what) {
     if (!holds) {
         printf("cannot go on: %s (%s)\n", what, strerror(errno));

@@ -52,7 +52,7 @@ static void named(void) {
     say("size", lseek(fd, 0, SEEK_END));
 }
 
-/* What is no file call is libc's, and errors are told. */
+/* Functions that are no file calls are libc's, and errors are reported. */
 static void others(void) {
     void* const handle = libc_handle();
     say("strtol is the same", dlsym(handle, "strtol") == dlsym(RTLD_DEFAULT, "strtol"));

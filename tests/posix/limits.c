@@ -37,7 +37,7 @@ static void set_of(pid_t process) {
     need(prlimit(process, RLIMIT_FSIZE, &limit, NULL) == 0, "prlimit");
 }
 
-/* What is written when there is no limit yet, then the limit, then what goes beyond. */
+/* Writes while there is no limit yet, then the limit, then writes beyond it. */
 static void limited(void (*set_limit)(void)) {
     signal(SIGXFSZ, count);
     const int one = open_new("one");

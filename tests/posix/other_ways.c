@@ -177,7 +177,7 @@ static void fetched(void) {
     say_bytes("pread", in, pread(fd, in, sizeof in, 0));
 }
 
-/* What was written before arrives although the file takes nothing more. */
+/* Earlier writes arrive although the file takes nothing more. */
 static void frozen(void) {
     const int fd = open_full("frozen", 100000, 1);
     int flags = 0;

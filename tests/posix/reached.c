@@ -74,7 +74,7 @@ static void by_aio(int writes) {
     aio_return(&block);
 }
 
-/* What a program says by functions that write to stderr. */
+/* Output of functions that write to stderr. */
 static void to_stderr(void) { stderr = reading(); }
 
 static void in_line(void) {

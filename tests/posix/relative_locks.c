@@ -48,7 +48,7 @@ static long lock(const char* how, int fd, short type, short whence, long start, 
     return fcntl(fd, strcmp(how, "ofd") == 0 ? F_OFD_SETLK : F_SETLK, &one);
 }
 
-/* What a process that asks is told, with ranges that are counted in the same way. */
+/* The answer to a process that asks, with ranges that are counted in the same way. */
 static void ask(const char* how, int fd) {
     struct flock one = {.l_type = F_WRLCK, .l_whence = SEEK_CUR, .l_start = 0, .l_len = 50};
     say("free", fcntl(fd, strcmp(how, "ofd") == 0 ? F_OFD_GETLK : F_GETLK, &one));

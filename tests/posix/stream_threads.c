@@ -157,7 +157,7 @@ static void cancelled(void) {
     }
 }
 
-// What held the file open for the call holds it no longer: it comes back into the pool.
+// The cancelled call no longer holds the file open: the file comes back into the pool.
 static void* call_thread(void* descriptor) {
     cancel_myself();
     return read(*(int*)descriptor, in, 100) < 0 ? NULL : descriptor;

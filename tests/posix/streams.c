@@ -439,7 +439,7 @@ static void left(void) {
         say("fclose", fclose(held));
         say_all("left");
     }
-    // What was read and not used is given back by a child that ends.
+    // A child that ends gives back the bytes that were read and not used.
     filled("left.read", 9000, 6);
     FILE* const reading = opened("left.read", "r");
     say("fread", (long)fread(in, 1, 100, reading));

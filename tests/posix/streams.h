@@ -1,4 +1,4 @@
-// What the programs that use C streams have in common: streams that must open, and whole files.
+// Helpers that the programs with C streams share: streams that must open, and whole files.
 #pragma once
 
 #include "common.h"
@@ -9,7 +9,7 @@ static inline FILE* opened(const char* name, const char* mode) {
     return stream;
 }
 
-// What a file holds, past the streams.
+// Prints a file's content, past the streams.
 static inline void say_all(const char* name) {
     static char all[1 << 18];
     const int fd = open(name, O_RDONLY);

@@ -1,4 +1,4 @@
-// What a switch does to others who have the file open, and what it refuses.
+// The effects of a switch on others who have the file open, and the switches that are refused.
 #define _GNU_SOURCE
 #include "common.h"
 

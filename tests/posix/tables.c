@@ -1,4 +1,4 @@
-/* Who shares memory and descriptors with whom: children of clone, and threads that get a table of
+/* Shared memory and descriptor tables: children of clone, and threads that get a table of
  * descriptors of their own. All write to files under numbers that mean something else elsewhere. */
 #define _GNU_SOURCE
 #include "cases.h"

@@ -82,7 +82,7 @@ static size_t copy_from(pid_t process, uint64_t at, void* to, size_t bytes) {
     return got < 0 ? 0 : (size_t)got;
 }
 
-/* Of an executable mapping that holds the address, what is mapped; empty where there is none. */
+/* An executable mapping: its addresses, and what is mapped there; empty: nothing with a name. */
 struct mapping {
     uint64_t begin, end;
     char path[PATH_MAX];

@@ -1,4 +1,4 @@
-/* What read, write and their relatives say of vectors, sizes, offsets and flags that make no
+/* Results of read, write and their relatives for vectors, sizes, offsets and flags that make no
  * sense, or hardly any. */
 #define _GNU_SOURCE
 #include "common.h"

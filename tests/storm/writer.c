@@ -30,7 +30,7 @@ enum {
     failures_max = 30,  // then nothing will come right any more
 };
 
-// What a writer may do beside writing.
+// Calls that a writer may make beside writing.
 enum calls { renames = 1, truncates = 2, streams = 4, syncs = 8, shares = 16 };
 
 enum kind { opens = 1, writes, cuts, moves, removes, makes_durable, closes, misreads, empties };
@@ -96,7 +96,7 @@ static void cannot(const char* what) {
     _exit(3);
 }
 
-// What is about to be done.
+// Records the call that is about to be made.
 static struct record* begin(const struct file* file, enum kind kind, int64_t at, int64_t bytes) {
     const uint64_t number = atomic_load(&ledger->count);
     struct record* const record = &ledger->records[number];
@@ -111,7 +111,7 @@ static struct record* begin(const struct file* file, enum kind kind, int64_t at,
     return record;
 }
 
-// What came of it; errno counts where it is negative.
+// Records the call's result; errno counts where it is negative.
 static int64_t end(struct record* record, int64_t result) {
     record->result = result < 0 ? -errno : result;
     atomic_store(&record->end_ns, now_ns());
@@ -146,7 +146,7 @@ static int open_file(struct file* file) {
     return file->fd >= 0;
 }
 
-// What was there under this name is another file from now on.
+// From now on the name means another file.
 static void make_anew(struct file* file) {
     close_file(file);
     struct record* record = begin(file, removes, 0, 0);
