@@ -1,5 +1,5 @@
-// A benchmark is a guest on a file system that others work on. What a run will do is estimated
-// before it touches anything, printed, and compared with what the user allows.
+// A benchmark is a guest on a file system that others work on. It estimates a run before it touches
+// anything, prints the estimate, and compares it with what the user allows.
 #pragma once
 
 #include "foundation/base/result.hpp"

@@ -1,5 +1,5 @@
-// From a benchmark's command line to its run: parse, plan, gate, run. What is refused is refused
-// before anything is touched, by all ranks, and said by rank 0.
+// From a benchmark's command line to its run: parse, plan, gate, run. All ranks refuse a run before
+// anything is touched, and rank 0 says why.
 #pragma once
 
 #include "benchmarks/measure/budget.hpp"

@@ -14,8 +14,8 @@
  * targets as there are; opening it for writing gives it that of its folder, which has that of its
  * own folder until it is set, and the root one target; and a file that has one keeps it, whatever
  * is set, without an error. Layouts are kept in FOLDER/.lov/NAME; there and in a target, a NAME has
- * a backslash for each slash. Of files whose names begin with "broken" the attribute is cut short.
- * No `create`, which FUSE would also call for mknod. */
+ * a backslash for each slash. The attribute of a file whose name begins with "broken" is cut
+ * short. No `create`, which FUSE would also call for mknod. */
 #define _GNU_SOURCE /* pwritev2, sync_file_range */
 #include "parallel_fuse.h"
 #include "stripes.h"

@@ -13,7 +13,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// Exit status. What is said is parsed, run, and told as one line.
+// Parses the words, runs the simulation and prints its result as one line. The exit status.
 template <class Parse>
 int simulate(const Words& words, const std::string& help, Parse parse) {
     if (words == Words{"--help"}) {

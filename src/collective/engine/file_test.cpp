@@ -267,7 +267,7 @@ std::int64_t failing_byte(const Error& error) {
 }
 
 // Once 23 MiB were told where the file had 25: pieces behind the failed one may have got the last
-// room. What is told lies below one offset, and what was there before stays.
+// room. Bytes that are told lie below one offset, and bytes from before stay.
 TEST_P(FullDisk, TellsWhatLiesBelowTheFirstFailureWhoeverGotTheLastRoom) {
     Job job = random_job(GetParam().seed);
     fill(job);

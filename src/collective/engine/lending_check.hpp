@@ -1,6 +1,6 @@
 // Storage that lends memory, for ranks that share an address space: now and then it has none, and
-// some ranks never reach it. What was taken back is overwritten, so that whoever still uses it is
-// found out.
+// some ranks never reach it. It overwrites memory that was taken back, so that a later use is found
+// out.
 #pragma once
 
 #include "foundation/ports/lending.hpp"

@@ -1,5 +1,5 @@
-// Remembering k from run to run. What cannot be read or written is found again: an error is for the
-// user's information, never for a call's outcome.
+// Remembering k from run to run. A k that cannot be read or written is found again: an error is for
+// the user's information, never for a call's outcome.
 #pragma once
 
 #include "foundation/base/result.hpp"

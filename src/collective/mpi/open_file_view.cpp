@@ -147,7 +147,7 @@ int OpenFile::set_atomicity(int flag) {
     return code;
 }
 
-// Collective. What aggregators wrote through their own descriptors is made durable first.
+// Collective. Makes the aggregators' writes through their own descriptors durable first.
 int OpenFile::sync() {
     int code = held_.sync();
     const Result<void> synced = engine_ ? engine_->sync() : Result<void>{};

@@ -11,7 +11,7 @@ namespace forebay {
 [[noreturn]] void contract_failed(const char* kind, const char* what,
                                   const std::source_location& where) noexcept;
 
-// The caller's duty.
+// A precondition, which the caller keeps.
 inline void expects(bool held, const char* what,
                     const std::source_location& where = std::source_location::current()) noexcept {
     if (!held) [[unlikely]] {
@@ -19,7 +19,7 @@ inline void expects(bool held, const char* what,
     }
 }
 
-// The function's duty to its caller.
+// A postcondition, which the function keeps for its caller.
 inline void ensures(bool held, const char* what,
                     const std::source_location& where = std::source_location::current()) noexcept {
     if (!held) [[unlikely]] {

@@ -1,6 +1,6 @@
 // Names of files may hold any byte but '/' and zero, also those that steer a terminal or feign a
-// line of ours. What is shown of them is escaped as `ls -b` does. The first part needs nothing of
-// the C++ library at run time: what programs load uses it, too.
+// line of ours. They are shown escaped as `ls -b` does. The first part needs nothing of the C++
+// library at run time: what programs load uses it, too.
 #pragma once
 
 #include <array>

@@ -1,8 +1,8 @@
 // How to wait for what another process or thread does at once. A sleeper on an idle core takes
 // longer to wake than most answers take to come, so the core is given up and taken back a few times
 // first (decision 0009). Where a program computes on every core, it is the other way round: a
-// sleeper is woken at once, and who gives the core up has it back a time slice later (4 ms). Who
-// has lost one therefore sleeps at once for a while (decision 0032).
+// sleeper is woken at once, and a thread that gives the core up has it back a time slice later (4
+// ms). After losing one, a thread therefore sleeps at once for a while (decision 0032).
 #pragma once
 
 #include "foundation/base/atomics.hpp"

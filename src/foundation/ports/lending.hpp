@@ -25,7 +25,7 @@ public:
     // Memory for so many bytes; nullopt: none is free, or nothing so large is lent. Waits for
     // nobody. Requests may then write from it.
     [[nodiscard]] virtual std::optional<Loan> lend(std::size_t bytes) = 0;
-    // Contract: no request that writes from it is in flight. What none has written is forgotten.
+    // Contract: no request that writes from it is in flight. Unwritten bytes are dropped.
     virtual void take_back(const Loan& loan) = 0;
 };
 

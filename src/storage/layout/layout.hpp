@@ -1,5 +1,5 @@
-// How a file lies over storage targets, as its file system says: values without a file. What they
-// are decoded from is in lustre.hpp and ceph.hpp, what the engine makes of them in stripes.hpp.
+// How a file lies over storage targets, as its file system says: values without a file. lustre.hpp
+// and ceph.hpp decode them, stripes.hpp turns them into the engine's view.
 #pragma once
 
 #include <cstdint>

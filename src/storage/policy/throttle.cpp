@@ -172,8 +172,8 @@ void Throttle::search_on() noexcept {
 }
 
 void Throttle::judge_settled(double rate) noexcept {
-    // A probe upwards: if it was right by much, there may be more to gain. What is asked of both
-    // directions is nearly the same, so that chance alone does not lead downwards.
+    // A probe upwards: if it was right by much, there may be more to gain. Both directions need
+    // nearly the same gain, so that chance alone does not lead downwards.
     if (limit_ > best_) {
         const double gain = rate / best_rate_ - 1;
         scarce_ = scarce_ && gain > fall;

@@ -171,9 +171,9 @@ PosixStorage::PosixStorage(OwnFd fd, std::string path, PosixOptions options)
 
 PosixStorage::~PosixStorage() { leave_if_forked(); }
 
-// A forked child has the object but not its threads: joining them, or locking what they had
-// locked, would hang. What the parent has in flight is the parent's. A child that goes on with the
-// file does so without threads.
+// A forked child has the object but not its threads: joining them, or locking what they had locked,
+// would hang. Requests in flight are the parent's. A child that goes on with the file does so
+// without threads.
 void PosixStorage::leave_if_forked() {
     if (pool_ && owner_ != ::getpid()) {
         std::ignore = pool_.release();

@@ -1,5 +1,5 @@
 // A function with a stack of its own, which stops in the middle and goes on later, all in one
-// thread. What a MemoryWorld runs its actors on.
+// thread. A MemoryWorld runs its actors on fibers.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // A journal's device in memory, which may lose what was not made durable: in whole sectors, in any
-// choice of them. What it was told is kept in order, so that a test can cut it anywhere.
+// choice of them. It keeps its orders in sequence, so that a test can cut them anywhere.
 #pragma once
 
 #include "foundation/ports/journal_device.hpp"

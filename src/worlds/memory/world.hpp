@@ -33,8 +33,8 @@
 
 namespace forebay::adapters {
 
-// Whether LeakSanitizer looks at what actors take. Who is killed, or waits for ever, gives nothing
-// back; with a kill in sight it does not look by itself.
+// Whether LeakSanitizer looks at what actors take. An actor that is killed, or waits for ever,
+// gives nothing back; with a kill in sight it does not look by itself.
 enum class Leaks { reported, ignored };
 
 struct MemoryWorldOptions {

@@ -1,6 +1,5 @@
-// A handle to a file in memory whose requests take a world's imagined time. What a request asks for
-// is done at a moment between its start and its completion: who reuses memory too early is found
-// out.
+// A handle to a file in memory whose requests take a world's imagined time. A request is done at a
+// moment between its start and its completion: a test that reuses memory too early is found out.
 #pragma once
 
 #include "worlds/memory/storage.hpp"

@@ -28,8 +28,8 @@ struct NodePlatform {
     double rank_receive_rate = 0;
 };
 
-// A node's client of the file system, for calls that go through it (Lustre's llite and OSC). What
-// is for a target is for each target by itself; no two ranks of a node have clients of their own.
+// A node's client of the file system, for calls that go through it (Lustre's llite and OSC).
+// Numbers for a target hold for each target by itself; the ranks of a node share the client.
 struct ClientPlatform {
     std::int64_t rpc_bytes = 1 << 20;     // largest request, of one object
     std::int64_t rpcs_in_flight = 8;      // at a target
@@ -62,9 +62,9 @@ struct TargetPlatform {
     double grant_time = 0;  // a client waits so long for a lock of an object that nobody else has
 };
 
-// Opening and closing: `threads` at a time, each taking `open_time` that grows by
-// `crowding` for each further request that waits. Who makes a file takes `object_time` longer for
-// each of its stripes.
+// Opening and closing: `threads` at a time, each taking `open_time` that grows by `crowding` for
+// each further request that waits. Making a file takes `object_time` longer for each of its
+// stripes.
 struct MetadataPlatform {
     std::int64_t threads = 1;
     double open_time = 0;

@@ -1,6 +1,6 @@
 // Processes that read or write by themselves, as IOR does: one call after the other, into one file
-// or a file each, through the file system's client of their node. What opening, moving and closing
-// take.
+// or a file each, through the file system's client of their node. Gives the times of opening,
+// moving and closing.
 #pragma once
 
 #include "foundation/base/result.hpp"

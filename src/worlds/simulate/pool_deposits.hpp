@@ -1,5 +1,5 @@
 // A program's side of the pool without its bytes: the protocol of pool/client/log_writer.hpp on a
-// real log, where copying is charged instead of done. What it skips is what one thread without
+// real log, where copying is charged instead of done. It skips only cases that one thread without
 // signals cannot meet.
 #pragma once
 

@@ -196,7 +196,7 @@ pool::OpenFile PoolNode::file_of(const Wanted& wanted) {
     return file;
 }
 
-// Where the registry has no answer yet, it names the ticket again.
+// Where the token manager has no answer yet, it names the ticket again.
 void PoolNode::want(std::uint64_t ticket) {
     const TokenWish wish = wishes_.at(ticket);
     const tokens::FileKey key = key_of(wish.wanted.number);

@@ -1,5 +1,5 @@
-// The daemon of one simulated node: the real pool, registry and deadline, in virtual time, over
-// files of the simulated file system. What a client says over its socket is done by the daemon
+// The daemon of one simulated node: the real pool, token manager and deadline, in virtual time,
+// over files of the simulated file system. The daemon does what a client says over its socket
 // between two rounds, as in the tests' world (pool/core/tests/pool_check.hpp).
 //
 //   ranks of the node ── logs, directory (real) ──▶ Pool (real) ──▶ Channel (real) ──▶ Machine

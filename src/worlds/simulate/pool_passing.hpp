@@ -1,6 +1,6 @@
 // Files that few nodes read for all (pool_readers): what one simulated node asks others for, and
-// what it passes on. Who passes what to whom is the real registry's decision, and what is read for
-// it the real pool's; pool/cluster/peer_reads/peer_read_client.hpp and
+// what it passes on. The real token manager decides which node passes a file on to which, and the
+// real pool what to read for it; pool/cluster/peer_reads/peer_read_client.hpp and
 // pool/cluster/peer_reads/peer_read_server.hpp do the same over TCP.
 #pragma once
 

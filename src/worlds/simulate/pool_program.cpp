@@ -67,7 +67,7 @@ NodeShape PoolWorld::shape_of(std::int32_t node, double began) const {
     shape.directory = directories.bytes().subspan(
         static_cast<std::size_t>(node) * sizeof(pool::Directory), sizeof(pool::Directory));
     shape.pool = experiment.pool;
-    shape.pool.shared = true;  // forgotten files are told to the registry
+    shape.pool.shared = true;  // the pool reports forgotten files to the token manager
     shape.stripes = stripes_of(experiment);
     shape.targets = static_cast<std::int32_t>(experiment.platform.target.count);
     shape.job_end = experiment.job_end == 0 ? 0 : began + experiment.job_end;
