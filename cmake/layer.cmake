@@ -76,7 +76,7 @@ function(forebay_layer_archive name target family sources)
     forebay_link_layers(${target} ${scope} "${family}" ${FOREBAY_${id}_uses})
 endfunction()
 
-# What most sources include, parsed once: half the time with clang, a quarter less with GCC. Not where
+# The headers that most sources include, parsed once: half the time with clang, a quarter less with GCC. Not where
 # ccache has the objects of an earlier build: it keeps none that were made with it.
 if(FOREBAY_PRECOMPILED)
     # Written once: what is written anew is compiled anew.
@@ -314,7 +314,7 @@ function(forebay_layer name)
     endif()
 endfunction()
 
-# What LD_PRELOAD brings into every program: it needs libc and nothing else, whatever libstdc++ the
+# A library that LD_PRELOAD brings into every program: it needs libc and nothing else, whatever libstdc++ the
 # program has or has not. The C driver links it, without the libraries of C++, and what is still
 # undefined is an error. (Sanitizers' run times are in C++.) A macro: the variable is the folder's.
 macro(forebay_preloaded_library target)

@@ -52,7 +52,7 @@ target_include_directories(forebay_package_xxhash SYSTEM INTERFACE ${FOREBAY_XXH
 forebay_package(version)
 target_compile_definitions(forebay_package_version INTERFACE FOREBAY_VERSION="${PROJECT_VERSION}")
 
-# What the daemons of a job prove to each other, and encrypt. The archive, as below.
+# libsodium: daemons of a job prove by it who they are, and encrypt. The archive, as below.
 pkg_check_modules(SODIUM REQUIRED libsodium)
 find_library(FOREBAY_SODIUM_ARCHIVE NAMES libsodium.a HINTS ${SODIUM_LIBRARY_DIRS})
 if(FOREBAY_SODIUM_ARCHIVE)

@@ -1,4 +1,4 @@
-# What every project of this repository begins with: options, packages, the layers' table and how a
+# The beginning of every project of this repository: options, packages, the layers' table and how a
 # layer is built. Included by the root and by benchmarks/, each of which is a project.
 get_filename_component(FOREBAY_SOURCE_DIR ${CMAKE_CURRENT_LIST_DIR}/.. ABSOLUTE)
 set(FOREBAY_BINARY_DIR ${CMAKE_BINARY_DIR})

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What the gate does on a real striped file system whose targets are slow: a CephFS whose three OSDs
+# Measures the gate on a real striped file system whose targets are slow: a CephFS whose three OSDs
 # keep their data on loop-mounted file systems with a limit of bandwidth each. Pairs of collective
 # writes with k requests in flight per target against Forebay's default of 2.
 #

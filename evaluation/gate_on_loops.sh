@@ -1,5 +1,5 @@
 #!/bin/bash
-# What the gate does where requests reach slow targets as they are: tests/mpi/striped_fs.c stripes
+# Measures the gate where requests reach slow targets as they are: tests/mpi/striped_fs.c stripes
 # files over three loop-mounted ext4 with a limit of bandwidth each. Pairs of collective writes with
 # k requests in flight per target (1, 4, unlimited, found while running) against the default of 2.
 #

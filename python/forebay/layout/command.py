@@ -37,7 +37,7 @@ a file, and so do `forebay run --set striping_factor=8 --set striping_unit=4m`.
 SHOW_HELP = """Show the layout of a file, or the one that new files in a directory get.
 
 \b
-What it says:
+In its output:
   targets, stripe    what Forebay takes for the whole file
   from               of a directory: where its layout comes from
   components         ranges of a file that are striped differently (Lustre's progressive layouts);

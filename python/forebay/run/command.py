@@ -55,7 +55,7 @@ In the summary, of each file and direction:
 and what was passed through to the MPI untouched, with the reason, and errors.
 
 \b
-Of each file that went through the pool:
+For each file that went through the pool:
   taken        bytes that the program gave to the pool
   most held    the most of these that were in the pool at a time
   waited       seconds that processes waited, added up: for room, for the file system, and for the

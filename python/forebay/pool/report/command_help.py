@@ -2,7 +2,7 @@
 
 HELP = """A pool for scripts with several steps: programs do not wait for their files.
 
-What programs write below the pool's paths is taken by a daemon of the node, in memory, and goes to
+A daemon of the node takes in memory what programs write below the pool's paths, and it goes to
 the file system while they compute. For a single program, `forebay run --pool PATH` does all this.
 
 \b
@@ -37,7 +37,7 @@ Exit status:
 STATUS_HELP = """Show what the pool has, and how it goes.
 
 \b
-Of each file:
+For each file:
   taken        bytes that programs gave, and of these
   to go        those that are not yet with the file system
   age          of the oldest of these
@@ -67,7 +67,7 @@ Exit status:
 
 STOP_HELP = """Drain the pool and end its daemon.
 
-What programs that still run write from then on goes to the file system directly. What cannot be
+Later writes of programs that still run go to the file system directly. What cannot be
 written is kept in a rescue file; the message names the command that finishes the work.
 
 The shell that started the pool keeps its variables. With --unset, standard output is shell lines
