@@ -1,6 +1,6 @@
-// What a program sets of a file beside its bytes. The kernel takes set-user-ID and set-group-ID
-// bits and file capabilities away at each write, and notes the time: what was deposited before is
-// drained first, so that draining is not a write that comes after.
+// The attributes that a program sets of a file, beside its bytes. The kernel clears set-user-ID and
+// set-group-ID bits and file capabilities at each write, and notes the time. So earlier deposits
+// are drained first: draining must not be a write that comes after.
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "pool/capture/files/draining.hpp"

@@ -37,7 +37,7 @@ long forked(long number, const long* words, bool shares_descriptors) noexcept {
     return child;
 }
 
-// Of a clone_args block that can be read.
+// The flags of a clone_args block that can be read.
 std::uint64_t flags_of(const void* block) noexcept {
     std::uint64_t flags = 0;
     std::memcpy(&flags, block, sizeof flags);

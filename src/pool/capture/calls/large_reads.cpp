@@ -21,7 +21,7 @@ std::size_t ready_in(const FILE& stream) noexcept {
     return static_cast<std::size_t>(stream._IO_read_end - stream._IO_read_ptr);
 }
 
-// What was pushed back (ungetc) lies elsewhere, and the buffer behind it.
+// Bytes pushed back (ungetc) lie outside of the stream's own buffer: so does the read pointer.
 bool was_pushed_back(const FILE& stream) noexcept {
     const char* const at = stream._IO_read_ptr;
     return at != nullptr && (at < stream._IO_buf_base || at > stream._IO_buf_end);

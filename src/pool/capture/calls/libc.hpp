@@ -28,7 +28,7 @@
 #include <ctime>
 #include <cwchar>
 
-// What nftw and ftw call for each file.
+// The functions that nftw and ftw call for each file.
 using NftwVisit = int(const char* path, const struct stat* found, int kind, FTW* place);
 using FtwVisit = int(const char* path, const struct stat* found, int kind);
 struct mount_attr;                 // of <sys/mount.h>

@@ -36,7 +36,7 @@ struct Range {
     std::uintptr_t end = 0;
 };
 
-// What lies first behind `at`, of the library and of what the connection has mapped; empty: none.
+// The first range behind `at` that the library or the connection has mapped; empty: none.
 Range own_behind(std::uintptr_t at) noexcept {
     const Range library{.begin = reinterpret_cast<std::uintptr_t>(&__ehdr_start) /
                                  locked_page_bytes * locked_page_bytes,

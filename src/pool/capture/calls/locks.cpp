@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::int64_t the_kernels = -1;
 
-// What a range is counted from; `the_kernels`, where that knows it; or minus an errno below that.
+// The offset that a range is counted from; `the_kernels` where the kernel knows it; or
+// `the_kernels` minus an errno.
 std::int64_t origin(Place place, int whence) noexcept {
     if (whence == SEEK_CUR) {
         return place.file.offset.load(std::memory_order_acquire);  // in_kernel, perhaps

@@ -64,7 +64,7 @@ forebay_pool_state state_of(const pool::FileSlot& slot) noexcept {
     return said;
 }
 
-// What was written before is counted.
+// The answer counts all earlier writes.
 int tell(Place place, forebay_pool_state& said) noexcept {
     const Connection::Reading reading{connection};
     const std::int64_t size = connection.reader().deposited_size(place.file.file());

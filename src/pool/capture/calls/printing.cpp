@@ -1,4 +1,5 @@
-// What libc formats and writes to a descriptor by itself: dprintf, and the lines of a backtrace.
+// libc functions that format and write to a descriptor by themselves: dprintf, and the functions
+// that print a backtrace.
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "foundation/kernel/calls.hpp"

@@ -157,7 +157,7 @@ std::int64_t write_at(Place place, Pieces pieces, std::int64_t at) noexcept {
             if (want == 0) {
                 return 0;
             }
-            // What lies before the first byte that cannot be read is written, as the kernel does.
+            // The bytes before the first unreadable one are written, as the kernel does.
             const std::size_t there = state.memory.readable(memory, want);
             const std::span bytes{static_cast<const std::byte*>(memory), there};
             if (at + before == 0 && is_read_inside(bytes)) {
@@ -201,7 +201,7 @@ std::int64_t claim(Place place, std::int64_t bytes) noexcept {
     return end < 0 ? fail(EINVAL) : end - bytes;
 }
 
-// What was claimed, but not moved, if nobody went on from there.
+// Moves the offset back over bytes that were claimed but not moved, if nobody went on from there.
 void give_back(Place place, std::int64_t end, std::int64_t bytes) noexcept {
     if (bytes == 0) {
         return;
@@ -291,7 +291,7 @@ struct Move {
     off_t at = 0;
 };
 
-// What the kernel says before it looks at memory: 0 or an errno.
+// The checks that the kernel makes before it looks at memory: 0 or an errno.
 int refusal_of(Place place, const Move& move) noexcept {
     if (move.has_offset && move.at < 0) {
         return EINVAL;
@@ -321,8 +321,8 @@ ssize_t on_bytes(int fd, const iovec& piece, const Move& how, const Pass& pass) 
     });
 }
 
-// What the kernel says of pieces before it moves any, in its order: 0 or an errno. A single one is
-// cut to what is moved at a time before its address is looked at, several are not.
+// The checks that the kernel makes of pieces before it moves any, in its order: 0 or an errno. It
+// cuts a single piece to what it moves at a time before it looks at the address, but not several.
 int refusal_of(const iovec* pieces, int count) noexcept {
     if (count < 0 || count > IOV_MAX) {
         return EINVAL;

@@ -13,7 +13,7 @@ namespace forebay::capture {
 
 namespace {
 
-// What it has open is written through, by its children, too.
+// The files that the process has open are written through, by its children, too.
 void go_on_without_the_pool(int socket, const char* folder) noexcept {
     ask_for_room(socket, true, {.path = folder, .why = "the root folder of a process"});
     for (int fd = 0; fd < descriptors.end(); ++fd) {

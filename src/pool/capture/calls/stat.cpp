@@ -1,4 +1,4 @@
-// What is said of a file: its size and times are those with the deposits.
+// Calls that report on a file: its size and times include the deposits.
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "foundation/base/atomics.hpp"

@@ -49,8 +49,8 @@ Own own_of(const struct stat& wanted) noexcept {
     return own;
 }
 
-// What changes where bytes lie, or takes some away, is not for a file with deposits, nor for one of
-// which blocks were read ahead.
+// A mode that moves bytes or takes some away makes the file leave the pool, with its deposits and
+// the blocks read ahead. For any other mode the file is drained.
 template <class Pass>
 auto prepared(int fd, int mode, const Pass& pass) noexcept {
     constexpr int changes = FALLOC_FL_COLLAPSE_RANGE | FALLOC_FL_INSERT_RANGE |

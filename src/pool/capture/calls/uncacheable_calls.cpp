@@ -1,5 +1,6 @@
-// What the pool cannot see: files leave it first. Who only reads a file by the kernel's own copying
-// needs it drained, and does not slow its writers down from then on.
+// Calls whose effect the pool cannot see: the file leaves the pool first. Where the kernel's own
+// copying only reads a file, draining it is enough, and its writers are not slowed down from then
+// on.
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "foundation/kernel/calls.hpp"

@@ -1,4 +1,4 @@
-// What the functions for wide characters have in common, which are generated from functions.toml.
+// Common to the functions for wide characters, which are generated from functions.toml.
 #pragma once
 
 #include <cstdio>

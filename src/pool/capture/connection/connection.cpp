@@ -341,7 +341,7 @@ void Connection::disconnect(bool but_for_the_socket) noexcept {
     errno = before;
 }
 
-// What was mapped for this process.
+// Unmaps everything that was mapped for this process.
 void Connection::unmap() noexcept {
     unmapped(directory_, sizeof(pool::Directory));
     unmapped(log_.mapped() ? &log_.header() : nullptr, pool::LogShape::bytes);

@@ -60,7 +60,8 @@ public:
         ended,  // everything was drained before: files are libc's business
         dead,
     };
-    // Of the daemon that was reached last, by this process or the one that it was forked from.
+    // The state of the daemon that was reached last, by this process or the one that it was forked
+    // from.
     [[nodiscard]] Life life() const noexcept;
 
     // All of these where it was reached.

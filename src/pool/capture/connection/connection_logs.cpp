@@ -58,7 +58,8 @@ void Connection::forget_logs_that_are_gone() noexcept {
     }
 }
 
-// What is not drained by itself can be read by nobody who cannot map where it lies.
+// Maps the client's log. Where that fails, has the daemon drain everything: a process that cannot
+// map a log cannot read deposits that lie in it.
 pool::Log Connection::mapped_or_drained(std::uint32_t client) noexcept {
     if (std::byte* const mapped = map_log(client); mapped != nullptr) {
         return pool::Log{mapped};

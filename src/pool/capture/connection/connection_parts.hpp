@@ -1,5 +1,5 @@
-// What the two sources of Connection share: the daemon's memory as a process maps it, and whose
-// turn it is to ask.
+// Common to the two sources of Connection: the daemon's memory as a process maps it, and whose turn
+// it is to ask.
 #pragma once
 
 #include "foundation/kernel/calls.hpp"

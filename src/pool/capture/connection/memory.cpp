@@ -15,7 +15,7 @@ namespace forebay::capture {
 namespace {
 
 constexpr std::uintptr_t page_bytes = 4096;
-// Of a kernel's answer that is not clear, so much is looked at.
+// Bytes probed at a time where the kernel's answer is not clear.
 constexpr std::size_t probe_bytes_max = std::size_t{1} << 20;
 
 // Nothing is on the first page.
@@ -143,7 +143,7 @@ bool Memory::writable(void* at, std::size_t bytes) noexcept {
 }
 
 void Memory::forget(Places& all, std::uintptr_t first, std::uintptr_t last) noexcept {
-    // Of a range with more numbers than there are places, every place is looked at.
+    // If the range has more numbers than there are places, this looks at every place.
     const std::uintptr_t count = std::min<std::uintptr_t>(last - first + 1, places);
     for (std::uintptr_t i = 0; i < count; ++i) {
         std::atomic<std::uintptr_t>& place = all[(first + i) % places];

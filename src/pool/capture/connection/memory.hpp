@@ -9,9 +9,9 @@
 
 namespace forebay::capture {
 
-// What was found to be there is remembered, so that a program that uses the same memory again pays
-// a comparison. It is forgotten where the program unmaps or protects it, and where newer findings
-// need its place. Threads and signal handlers may use it at any time: each place is one word.
+// Remembers memory that was found to be there, so that a program that uses it again pays a
+// comparison. Forgets it where the program unmaps or protects it, and where newer findings need its
+// place. Threads and signal handlers may use it at any time: each place is one word.
 class Memory {
 public:
     constexpr Memory() noexcept = default;
@@ -39,8 +39,9 @@ public:
 
 private:
     static constexpr std::uintptr_t user_end = std::uintptr_t{1} << 56U;
-    // What is read is looked at in whole granules, or by the page where a granule is not all there;
-    // what is written to, by the page: a page that nobody asked for is not to be made.
+    // Memory to be read is checked in whole granules, or by the page where a granule is not all
+    // there; memory to be written is checked by the page: no page that nobody asked for may be
+    // made.
     static constexpr std::size_t granule_bytes = std::size_t{1} << 16;
     static constexpr std::size_t page_bytes = std::size_t{1} << 12;
     static constexpr std::size_t places = 1024;

@@ -1,4 +1,4 @@
-// What a user is told on standard error, in one sentence a problem.
+// Messages to the user on standard error, one sentence a problem.
 #pragma once
 
 namespace forebay::capture {

@@ -10,12 +10,13 @@ namespace forebay::capture {
 // user's and closed to others. One that is not there is for connect() to tell.
 [[nodiscard]] const char* folder_problem(const char* socket) noexcept;
 
-// Of a connected socket: null, or who listens. `daemon`: the process that it has to be; 0: not
-// known. Where the kernel cannot name a process (that is in another PID namespace), the user alone
-// is looked at.
+// The problem with the process that listens at a connected socket; null: none. `daemon`: the
+// process that it has to be; 0: not known. Where the kernel cannot name a process (it is in another
+// PID namespace), only the user is checked.
 [[nodiscard]] const char* listener_problem(int socket, pid_t daemon) noexcept;
 
-// What `forebay run` says of the daemon of this socket, as "PROCESS:SOCKET"; 0: nothing.
+// The daemon's process, if `told`, "PROCESS:SOCKET" from `forebay run`, is about this socket; else
+// 0.
 [[nodiscard]] pid_t daemon_of(const char* told, const char* socket) noexcept;
 
 }  // namespace forebay::capture

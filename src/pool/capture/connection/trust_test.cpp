@@ -1,4 +1,4 @@
-// Who may be told anything at a socket's path.
+// Tests which process at a socket's path a program may tell anything.
 #include "pool/capture/connection/trust.hpp"
 
 #include <cstring>

@@ -13,7 +13,7 @@ namespace forebay::capture {
 
 namespace {
 
-// What the kernel takes at once.
+// The most messages that the kernel takes at once.
 constexpr unsigned messages_max = 1024;
 
 template <class One>
@@ -62,7 +62,7 @@ int prepare_message(const msghdr& message) noexcept {
     return 0;
 }
 
-// Of most programs nothing is captured when they send.
+// Most programs have captured nothing when they send.
 bool may_send_files() noexcept { return descriptors.end() > 0; }
 
 }  // namespace

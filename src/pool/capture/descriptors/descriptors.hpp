@@ -49,8 +49,8 @@ struct alignas(64) Description {
     }
 };
 
-// What is guessed of the reads by a description. One call at a time has a part in it. There from
-// when the description is made; before that all bytes are 0, so that tables take no room in the
+// The prediction of the reads by a description. One call at a time uses it. It is there from when
+// the description is made; before that all bytes are 0, so that tables take no room in the
 // library's file.
 struct alignas(64) Guess {
     std::atomic<bool> taken;

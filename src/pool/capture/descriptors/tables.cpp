@@ -20,7 +20,7 @@ namespace forebay::capture {
 
 namespace {
 
-// What a child begins with. It lies on its parent's stack, of which the child has a copy.
+// The start of a child. It lies on the parent's stack, of which the child has a copy.
 struct Beginning {
     CloneFunction* function;
     void* argument;
@@ -50,7 +50,7 @@ bool is_shared_table() noexcept {
 int stop_tracking(int fd) noexcept {
     const int error = leave_if_captured(fd, pool::Reason::tables);
     if (error == 0 && descriptors.captured(fd)) {
-        // What it held stays held: see tables.hpp.
+        // The description that it held stays held: see tables.hpp.
         static_cast<void>(descriptors.take(fd));
     }
     return error;

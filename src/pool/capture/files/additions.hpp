@@ -1,4 +1,4 @@
-// What the pool adds to what the file system says of a file: its length, its times, and the room
+// Additions of the pool to the file system's report on a file: its length, its times, and the room
 // that deposits will take.
 #pragma once
 
@@ -24,20 +24,20 @@ struct Addition {
     ChangeTimes times;
 };
 
-// Of st_blksize: the unit in which a file system gives room, as far as can be told.
+// The unit in which a file system gives room, by st_blksize, as far as can be told.
 inline constexpr std::int64_t usual_grain = 4096;
 [[nodiscard]] std::int64_t grain_of(std::int64_t preferred) noexcept;
 
 // nullopt: the daemon has drained and forgotten the file. The file system is asked after that: what
 // is drained in between counts in one of the two.
 [[nodiscard]] std::optional<Addition> addition_of(pool::FileId file, std::int64_t grain) noexcept;
-// Of a file that the daemon has forgotten, or may have.
+// The times of a file that the daemon has forgotten, or may have.
 [[nodiscard]] ChangeTimes remembered_times(dev_t device, ino_t inode) noexcept;
 // The same again, after the file system was asked: it may have been drained meanwhile.
 [[nodiscard]] ChangeTimes times_of(pool::FileId file) noexcept;
 
-// What a program is to see, where the file system says `found_ns`, before and after which the pool
-// said these.
+// The change time that a program is to see. The pool said `before` and `after` before and after the
+// file system said `found_ns`.
 [[nodiscard]] std::int64_t change_time(const ChangeTimes& before, std::int64_t found_ns,
                                        const ChangeTimes& after) noexcept;
 // Units of 512 bytes: of the file system, with what deposits will take; a file of `size` bytes

@@ -7,7 +7,7 @@
 
 namespace forebay::capture {
 
-// What was written before, by whomever, is in the file system. 0 or an errno; a file that is not
+// Puts all earlier writes, by whomever, into the file system. 0 or an errno; a file that is not
 // there, or not the pool's, has nothing to be drained.
 [[nodiscard]] int drain_open(int fd) noexcept;
 // Before the program changes the file itself, beside its bytes. A name is looked up as fstatat

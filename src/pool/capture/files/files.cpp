@@ -30,7 +30,7 @@ protocol::Question about(const Description& file, protocol::Ask ask) noexcept {
     return question;
 }
 
-// What the kernel says where the daemon has ended: everything is drained, and nothing else is done.
+// The system call where the daemon has ended: everything is drained, and nothing is left to do.
 constexpr auto nothing_is_left = []() noexcept { return 0; };
 
 // 0 or an errno. `ended`: a system call that does it where the daemon has ended in good order.
@@ -72,7 +72,7 @@ Introduced introduce(Place place, std::string_view path, pool::Reason through) n
         return Introduced::no;
     }
     question.inode = found.st_ino;
-    // Of a long path, the end: it says more.
+    // A long path is cut to its end, which says more.
     const std::size_t bytes = std::min(path.size(), question.path.size() - 1);
     std::memcpy(question.path.data(), path.data() + (path.size() - bytes), bytes);
     const auto reply = connection.ask(question, place.fd);
@@ -156,7 +156,7 @@ bool pending(const pool::FileSlot& slot) noexcept {
            slot.extents.load(relaxed) > 0 || slot.modified_ns.load(relaxed) != 0;
 }
 
-// What `act` says of a captured descriptor: 0 or an errno, and errno as it was.
+// The result of `act` on a captured descriptor: 0 or an errno. Keeps errno as it was.
 template <class Act>
 int if_captured(int fd, Act act) noexcept {
     if (!descriptors.captured(fd)) {
@@ -242,7 +242,7 @@ int make_empty(Place place) noexcept {
     return kernel::ftruncate(place.fd, 0) == 0 ? 0 : errno;
 }
 
-// Of a file that was closed where nobody could see it.
+// Drops the description of a file that was closed where nobody could see it.
 void let_go_stale(int fd) noexcept {
     if (static_cast<unsigned>(fd) >= descriptors_max || !descriptors.captured(fd)) {
         return;
@@ -253,7 +253,7 @@ void let_go_stale(int fd) noexcept {
     }
 }
 
-// What was drained meanwhile has come back to a file that libc may have emptied before.
+// Empties a file again that libc may have emptied: what was drained meanwhile has come back to it.
 Taken not_taken(int fd, const Opening& opening) noexcept {
     const bool failed = opening.empties && kernel::ftruncate(fd, 0) != 0;
     return failed ? Taken::failed : Taken::no;
@@ -373,7 +373,7 @@ void put_offset_into_kernel(Place place) noexcept {
 
 namespace {
 
-// Of a file that left before: what can be undone does not hide what cannot.
+// A file that left before: a reason that can be undone does not hide one that cannot.
 bool needs_to_be_told(Place place, pool::Reason reason) noexcept {
     if (!connection.reached() || place.file.connection.load(relaxed) != connection.number() ||
         connection.life() != Connection::Life::lives) {

@@ -1,4 +1,4 @@
-// What this process does with one file of the pool: make it known, hold it, ask for it.
+// The use that this process makes of a file of the pool: makes it known, holds it, asks for it.
 #pragma once
 
 #include "pool/capture/descriptors/descriptors.hpp"
@@ -72,7 +72,7 @@ enum class Taken { no, yes, failed };  // failed: with errno, and the descriptor
 void put_offset_into_kernel(Place place) noexcept;
 // It is drained, and everybody's writes go to the file system. 0 or an errno.
 int leave(Place place, pool::Reason reason) noexcept;
-// What a program says of one file (forebay_pool.h). 0 or an errno.
+// A program's wishes for one file (forebay_pool.h). 0 or an errno.
 struct Adjusting {
     std::int64_t window = 0;  // bytes; 0: as it is
     bool back = false;        // into the pool
@@ -82,7 +82,7 @@ int adjust(Place place, const Adjusting& wanted) noexcept;
 int leave_if_captured(int fd, pool::Reason reason) noexcept;
 // All files of this process, and all that it will open.
 void leave_for_good() noexcept;
-// What was written before, by whomever, is in the file system. 0 or an errno.
+// Puts all earlier writes, by whomever, into the file system. 0 or an errno.
 int drain(Place place) noexcept;
 int drain_if_captured(int fd) noexcept;
 // The same, before the program changes the file itself, beside its bytes.
@@ -91,7 +91,7 @@ int drain_to_change_if_captured(int fd) noexcept;
 // As drain; and the storage has it.
 int sync(Place place) noexcept;
 int truncate(Place place, std::int64_t bytes) noexcept;
-// What the daemon still holds an error of.
+// The error that the daemon still holds for the file.
 [[nodiscard]] int error_of(Place place) noexcept;
 // As fstat's st_size, with deposits; or minus an errno.
 [[nodiscard]] std::int64_t size_of(Place place) noexcept;

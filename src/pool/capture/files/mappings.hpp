@@ -30,7 +30,8 @@ public:
             }
         }
     }
-    // What the range's beginning holds, for the caller to drop; null: it is not known.
+    // The description held for the range's beginning, for the caller to drop; null: it is not
+    // known.
     [[nodiscard]] Description* remove(const void* at) noexcept {
         if (count_.load(std::memory_order_acquire) == 0) {
             return nullptr;

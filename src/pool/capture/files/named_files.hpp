@@ -1,11 +1,11 @@
-// What is done about a file by its name before libc or the kernel touches it where nobody sees it.
+// Handles a file by its name before libc or the kernel touches it where nobody sees it.
 #pragma once
 
 #include "pool/protocol/directory.hpp"
 
 namespace forebay::capture {
 
-// What was written before is in the file system. `flags` are fstatat's. 0 or an errno.
+// Puts all earlier writes into the file system. `flags` are fstatat's. 0 or an errno.
 int drain_named(int folder, const char* path, int flags) noexcept;
 // As drain_named; and everybody's writes go to the file system until nobody has it open any more.
 int leave_named(int folder, const char* path, int flags, pool::Reason reason) noexcept;

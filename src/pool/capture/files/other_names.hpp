@@ -11,7 +11,7 @@ namespace forebay::capture {
 
 class OtherNames {
 public:
-    // Of the daemon at this socket. Where it cannot be mapped, no file has another name.
+    // Maps the inodes of the daemon at this socket. Where that fails, no file has another name.
     void map(const char* socket) noexcept;
     // False: the daemon does not know the file. True: it may.
     [[nodiscard]] bool may_have(dev_t device, ino_t inode) const noexcept {

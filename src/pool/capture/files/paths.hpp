@@ -20,7 +20,7 @@ public:
     ~PoolPaths() = default;
 
     // Absolute folders, already resolved, with commas between, as the setting pool_paths has them.
-    // What does not fit, or is not absolute, is left out: how many.
+    // Returns how many it left out, since they do not fit or are not absolute.
     std::size_t set(std::string_view folders) noexcept;
     [[nodiscard]] bool none() const noexcept { return count_ == 0; }
     // An absolute path below one of the folders, or one of them, by its letters. ".." and links in

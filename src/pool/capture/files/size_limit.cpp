@@ -20,8 +20,8 @@ namespace {
 
 bool is_limited() noexcept { return kernel::limit_of(RLIMIT_FSIZE) != RLIM_INFINITY; }
 
-// What this process only reads stays; and what a child has inherited and not used: it mostly sets
-// limits for a program that it is about to start.
+// Files that this process only reads stay in the pool; so do those that a child has inherited and
+// not used: it mostly sets limits for a program that it is about to start.
 void leave_for_limit() noexcept {
     const int before = errno;
     for (int fd = 0; fd < descriptors.end(); ++fd) {

@@ -27,7 +27,7 @@ struct PoolOfProcess {
 struct EnvironmentChanges {
     // Our library is not preloaded: another libc's loader cannot relocate it.
     bool without_library = false;
-    // Of AddressSanitizer: its library need not be the first one.
+    // For AddressSanitizer: its library need not be the first one.
     bool any_order = false;
 
     [[nodiscard]] bool any() const noexcept { return without_library || any_order; }

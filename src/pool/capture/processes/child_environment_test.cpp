@@ -1,4 +1,4 @@
-// What an environment says of the program that is started with it, and how it is changed.
+// Tests what an environment says of the program that is started with it, and how it is changed.
 #include "pool/capture/processes/child_environment.hpp"
 
 #include "pool/capture/files/paths.hpp"

@@ -91,7 +91,7 @@ std::size_t count_of(const char* first, va_list rest) noexcept {
     return count;
 }
 
-// What follows is the environment, where there is one.
+// The environment follows behind the arguments, where there is one.
 void list(const char* first, va_list rest, char** to, std::size_t count) noexcept {
     to[0] = const_cast<char*>(first);
     for (std::size_t i = 1; i <= count; ++i) {
@@ -102,7 +102,7 @@ void list(const char* first, va_list rest, char** to, std::size_t count) noexcep
 // On the stack: a child of a program with threads may not allocate.
 char** room_for(void* memory) noexcept { return static_cast<char**>(memory); }
 
-// What libc's system and popen start.
+// The shell that libc's system and popen start.
 constexpr const char* shell_path = "/bin/sh";
 
 int spawned(Starting& starting, int error, pid_t child, pid_t* process) noexcept {

@@ -46,12 +46,12 @@ Walk& own_walk() noexcept { return walk_of_thread; }
 }  // namespace forebay::capture
 
 extern "C" {
-// Of shared/vfork.S. A child of vfork shares all that is above with its parent, so where there is a
-// pool, vfork is fork.
+// For shared/vfork.S. A child of vfork shares all that is above with its parent, so where there is
+// a pool, vfork is fork.
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): assembly has no other way
 constinit unsigned forebay_vfork_is_fork = 0;
 constinit void* forebay_real_vfork = nullptr;
-// Of shared/system_call.S and shared/loader.S: dlsym, dlvsym, dlopen and dlmopen, once they are
+// For shared/system_call.S and shared/loader.S: dlsym, dlvsym, dlopen and dlmopen, once they are
 // known.
 constinit unsigned forebay_captures_calls = 0;
 constinit void* forebay_real_syscall = nullptr;

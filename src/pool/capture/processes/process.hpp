@@ -1,4 +1,4 @@
-// What belongs to the process, and is the only thing here that changes outside of functions.
+// State of the process, the only thing here that changes outside of functions.
 #pragma once
 
 #include "pool/capture/calls/libc.hpp"
@@ -53,7 +53,7 @@ extern Connection connection;
 // NOLINTEND(bugprone-dynamic-static-initializers)
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
-// What a thread opens belongs to a group; see pool/client/calls.hpp.
+// The group that a thread's newly opened files belong to; see pool/client/calls.hpp.
 struct Grouping {
     std::uint64_t group = 0;  // 0: to none
     bool part = false;        // its writes are deposits
@@ -77,8 +77,8 @@ struct Walk {
 
 // libc's; null: it has none of this name.
 [[nodiscard]] void* real_function(const char* name) noexcept;
-// What a program is to get that has `found` a function in one library by its name: ours, if it is
-// libc's, and no other library stands between. One that does may have asked itself.
+// The function for a program that has `found` one of this name in one library: ours, if `found` is
+// libc's and no other library stands between. One that does may have asked itself.
 [[nodiscard]] void* ours_for(void* found, const char* name) noexcept;
 // There is one of ours.
 [[nodiscard]] bool is_captured(const char* name) noexcept;

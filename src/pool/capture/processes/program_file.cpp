@@ -194,8 +194,7 @@ std::string_view interpreter_in(std::string_view script) noexcept {
     return {script.data() + begin, end - begin};
 }
 
-// What its interpreter is, where it is a script: then another file is to be looked at, whose path
-// is in `next`.
+// Looks at one file. A script's interpreter is another file to be looked at: its path is in `next`.
 ProgramFile look_once(int fd, Path& next) noexcept {
     next[0] = '\0';
     struct stat found{};

@@ -1,5 +1,5 @@
-// What the kernel and the loader will make of a program's file: whether a library that LD_PRELOAD
-// names is loaded into it.
+// Predicts what the kernel and the loader make of a program's file: whether they load a library
+// that LD_PRELOAD names into it.
 #pragma once
 
 #include <sys/types.h>

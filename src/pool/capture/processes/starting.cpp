@@ -30,8 +30,8 @@ std::string_view last_name_of(const char* path) noexcept {
     return slash == nullptr ? path : slash + 1;
 }
 
-// What these start has another root, or other file systems mounted, where neither our library nor
-// the daemon need be.
+// Programs started by these have another root, or other file systems mounted, where neither our
+// library nor the daemon need be.
 constexpr std::array<std::string_view, 11> container_programs{
     "apptainer", "bwrap", "ch-run",  "docker",      "enroot", "nsenter",
     "podman",    "sarus", "shifter", "singularity", "unshare"};
@@ -45,7 +45,7 @@ bool is_container_program(const char* path) noexcept {
     return false;
 }
 
-// Of ours: it touches no file that nobody has sent it.
+// The program is our own: it touches no file that nobody has sent it.
 bool is_harmless(const char* path) noexcept { return last_name_of(path) == "forebayd"; }
 
 bool send_about(int socket, const protocol::Question& question) noexcept {

@@ -40,7 +40,7 @@ public:
     Starting& operator=(const Starting&) = delete;
     ~Starting();
 
-    // What to start it with; `room` has as many bytes as room() says.
+    // The environment to start it with; `room` has as many bytes as room() says.
     [[nodiscard]] std::size_t room() const noexcept {
         return changes_.any() ? room_for(environment_) : 0;
     }

@@ -1,4 +1,4 @@
-// What the loader is asked by a program: functions by their names, and libraries. See loader.S.
+// A program's requests to the loader: functions by their names, and libraries. See loader.S.
 #include "pool/capture/files/files.hpp"
 #include "pool/capture/files/named_files.hpp"
 #include "pool/capture/processes/process.hpp"
@@ -11,7 +11,7 @@
 
 extern "C" {
 
-// Of process.cpp and loader.S.
+// Shared with process.cpp and loader.S.
 extern void* forebay_real_loader[4];
 void* forebay_find_loader(unsigned number) noexcept;
 

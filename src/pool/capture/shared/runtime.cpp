@@ -1,5 +1,5 @@
-// What the compiler wants of a C++ run time where there is none. Nothing here throws; a thread that
-// is cancelled is unwound through our functions as through C's.
+// The parts of a C++ run time that the compiler needs where there is none. Nothing here throws; a
+// cancelled thread unwinds through our functions as through C's.
 extern "C" {
 
 // The compiler's name:

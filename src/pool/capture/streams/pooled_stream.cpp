@@ -1,7 +1,7 @@
-// Of libc's FILE, only what <bits/types/struct_FILE.h> shows is used, and the words behind it: the
-// table of functions that every stream has, and, of those that fopencookie makes, the cookie and
-// the functions that it was given, mangled in the same way in the whole process. That they are
-// there is seen from the cookie, each time.
+// This uses only what <bits/types/struct_FILE.h> shows of libc's FILE, and the words behind it: the
+// table of functions that every stream has, and, in streams that fopencookie makes, the cookie and
+// the functions that it was given, mangled in the same way in the whole process. The cookie shows,
+// each time, that they are there.
 #include "pool/capture/streams/pooled_stream.hpp"
 
 #include "capture/captured.hpp"
@@ -113,8 +113,9 @@ bool calls_ours(const Whole& stream) noexcept {
     return stream.table == streams.table.load(std::memory_order_acquire);
 }
 
-// What libc has made of a model: false where it is not as we know it. The first stream of ours says
-// how it makes all of them; that two threads make a first one does no harm.
+// Checks the stream that libc has made of a model: false where it is not as we know it. The first
+// stream of ours shows how libc makes all of them; two threads may both make a first one, without
+// harm.
 bool is_as_known(const Whole& stream, const FILE* model) noexcept {
     if (stream.cookie != model || stream.table == nullptr || stream.table == table_of(model)) {
         return false;

@@ -33,7 +33,7 @@ public:
     // A stream that was turned, and the one whose parts it uses from then on. Where there is no
     // room, the latter stays until the end.
     void add(FILE* turned, FILE* model) noexcept;
-    // What is to be closed behind the stream; null: nothing.
+    // The model to be closed behind the stream; null: none.
     [[nodiscard]] FILE* remove(const FILE* turned) noexcept;
 
 private:
@@ -70,7 +70,7 @@ private:
 // The same FILE, with what is in its buffer, is a stream of libc's from now on. Whoever turns it
 // sees to its file.
 void turn(FILE* stream) noexcept;
-// What a turned stream used, once it is closed; null: nothing.
+// Closes the model that a turned stream used, once the stream is closed; null: there is none.
 void close_model(FILE* model) noexcept;
 
 }  // namespace forebay::capture

@@ -18,7 +18,7 @@ namespace forebay::capture {
 
 namespace {
 
-// What fopen's mode says, where a stream of ours can do it all.
+// The meaning of fopen's mode, where a stream of ours can do it all.
 struct Mode {
     bool ours = false;
     int flags = 0;            // of open(2)
@@ -95,8 +95,8 @@ FILE* opened_plain(const char* path, const char* mode) noexcept {
     return stream;
 }
 
-// What libc is to close, of a stream of ours: it has nothing to write, which would go past the
-// pool, and finds the offset in the kernel.
+// Prepares a stream of ours for libc to close: it has nothing left to write, which would go past
+// the pool, and finds the offset in the kernel.
 void flush_and_turn(FILE* stream) noexcept {
     if (::fflush(stream) != 0) {
         ::__fpurge(stream);  // freopen does not say so either
@@ -113,7 +113,7 @@ FILE* over(int fd, const char* mode) noexcept {
                                                         : real::fdopen(fd, mode);
 }
 
-// Of a stream of libc's.
+// Closes a stream of libc's.
 int close_plain(FILE* stream) noexcept {
     const int fd = descriptor_of(stream);
     if (!descriptors.captured(fd)) {

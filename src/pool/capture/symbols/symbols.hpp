@@ -28,7 +28,7 @@ public:
     [[nodiscard]] static void* find_behind(const char* name) noexcept;
 
 private:
-    // What the loader's hash table for names of an object consists of (DT_GNU_HASH).
+    // The parts of an object's hash table for names, which the loader uses (DT_GNU_HASH).
     struct Object {
         std::uintptr_t base;
         const Elf64_Sym* symbols;
