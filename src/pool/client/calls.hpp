@@ -1,6 +1,7 @@
-// What libforebay_posix.so offers to Forebay's other libraries in the same process: the calls that
-// it captures, by a table, since these libraries make no libc calls that could be captured. Found
-// by dlsym(RTLD_DEFAULT, calls_symbol): a pointer to PoolCalls; absent where nothing is preloaded.
+// Calls that libforebay_posix.so offers to Forebay's other libraries in the same process: the ones
+// that it captures, as a table, since these libraries make no libc calls that could be captured.
+// dlsym(RTLD_DEFAULT, calls_symbol) finds a pointer to PoolCalls, or nothing where nothing is
+// preloaded.
 #pragma once
 
 #include <cstddef>
@@ -45,8 +46,8 @@ struct PoolCalls {
     bool (*knows)(dev_t device, ino_t inode);
     // All nodes have drained the file. -1 and errno: what one of them has cannot be had.
     int (*settle)(dev_t device, ino_t inode);
-    // What close() of a descriptor would say that wrote to the file, whoever did: 0, or -1 and
-    // errno, where what was deposited cannot arrive as far as is known.
+    // The result that close() of a descriptor would have that wrote to the file, whoever did: 0, or
+    // -1 and errno, where deposits cannot arrive as far as is known.
     int (*arrives)(dev_t device, ino_t inode);
     // Lets other processes write to this process' log: the name by which they reach it; 0: it
     // cannot be lent.

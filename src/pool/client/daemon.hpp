@@ -1,5 +1,5 @@
-// What a process needs of the daemon of its node while it writes and reads, beside the memory that
-// they share.
+// The services that a process needs of its node's daemon while it writes and reads, beside the
+// memory that they share.
 #pragma once
 
 #include "pool/protocol/directory.hpp"
@@ -26,8 +26,8 @@ public:
     virtual void wait(const Word& word, std::uint32_t seen) noexcept = 0;
     // The log of another client, to read it; not mapped where that cannot be had.
     [[nodiscard]] virtual Log log_of(std::uint32_t client) noexcept = 0;
-    // What it has committed can be seen in its log, which is mapped or may be; else a round of the
-    // daemon has to be waited for.
+    // Whether the client's commits can be seen in its log, which is mapped or may be; else the
+    // reader has to wait for a round of the daemon.
     [[nodiscard]] virtual bool sees(std::uint32_t /*client*/) noexcept { return true; }
     // These bytes of the own log will be written for the first time.
     virtual void prepare(std::byte* begin, std::size_t bytes) noexcept = 0;

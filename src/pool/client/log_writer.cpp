@@ -86,7 +86,7 @@ void LogWriter::copy(std::uint64_t position, std::span<const std::byte> bytes) n
     if (bytes.size() >= filled_least && directory_.header.crowded.load(relaxed) != 0) {
         const Memory memory = memory_of(position / block_bytes);
         if (memory.is_new && daemon_.fill(memory.begin + position % block_bytes, bytes)) {
-            // What was mapped there before was given back meanwhile.
+            // The memory that was mapped there before was given back meanwhile.
             std::atomic<std::uint64_t>& word = prepared_[memory.block / 64];
             const std::uint64_t bit = std::uint64_t{1} << memory.block % 64;
             if ((word.load(relaxed) & bit) != 0) {
@@ -370,7 +370,7 @@ Written LogWriter::settle(FileId file) noexcept {
             slot.generation.load(relaxed) != file.generation) {
             return {.rest = Written::Rest::through};
         }
-        // What could not be drained would be written over what is newer, once it can be.
+        // Deposits that could not be drained would overwrite newer bytes, once they can be.
         if (const int error = slot.error.load(relaxed); error != 0) {
             return {.rest = Written::Rest::failed, .error = error};
         }

@@ -2,8 +2,8 @@
 // once, in signal handlers, and in a forked child that shares the log. Allocates nothing, and makes
 // no system call while there is credit, but where memory is new.
 //
-// What several processes put together, such as a window of a collective write, need not be copied
-// once more: lend() reserves memory of the log that all of them fill, and put_lent() commits it.
+// Several processes can put bytes together, such as a window of a collective write, without one
+// more copy: lend() reserves memory of the log that all of them fill, and put_lent() commits it.
 #pragma once
 
 #include "pool/client/daemon.hpp"
@@ -75,7 +75,7 @@ public:
     // As put() of these bytes, which lie in a loan. Contract: each byte of a loan is taken once at
     // most.
     [[nodiscard]] Written put_lent(FileId file, std::int64_t offset, const Loan& part) noexcept;
-    // What of a loan was not taken. Nobody may look at it any more.
+    // Returns the part of a loan that was not taken. Nobody may look at it any more.
     void give_back(const Loan& part) noexcept;
     // Tells the daemon something that holds no bytes. It is forgotten where the log is full.
     void tell(FileId file, EntryKind kind, std::int64_t offset, std::uint32_t length) noexcept;
@@ -89,7 +89,7 @@ private:
             directory_.clients[client_].admission.load(std::memory_order_seq_cst);
         return now == admission_ && now != 0 && daemon_.alive();
     }
-    // Of one write in one block.
+    // The part of one write that lies in one block.
     struct Piece {
         std::int64_t offset = 0;
         std::uint64_t position = 0;
@@ -100,7 +100,7 @@ private:
     [[nodiscard]] Written::Rest standing(FileId file) const noexcept;
     [[nodiscard]] Written::Rest wait_for_window(FileId file, std::size_t bytes,
                                                 std::int64_t& waited_ns) noexcept;
-    // Of what this process has deposited, at most so much is not yet among the files' taken bytes.
+    // The most bytes deposited by this process that are not yet among the files' taken bytes.
     [[nodiscard]] std::int64_t uncounted_bytes() noexcept;
     // Until the word has changed, or for some time; nanoseconds.
     [[nodiscard]] std::int64_t sleep(const Word& word, std::uint32_t seen) noexcept;
@@ -109,7 +109,7 @@ private:
     [[nodiscard]] Written::Rest deposit_lent(FileId file, Piece piece) noexcept;
     void abandon(FileId file, const Piece& piece) noexcept;
     void abandon_without_bytes(std::uint64_t number) noexcept;
-    // What the daemon does not take is the client's own business, unless the daemon is dead.
+    // A client itself writes what the daemon does not take, unless the daemon is dead.
     [[nodiscard]] Written::Rest refused() const noexcept {
         return heard() ? Written::Rest::through : Written::Rest::lost;
     }

@@ -210,7 +210,7 @@ std::int64_t Reader::direct(const Source& source, std::int64_t offset,
     return got;
 }
 
-// What lies below the deposits: bytes, fewer at the end of the file only, or minus an errno.
+// Reads what lies below the deposits: bytes, fewer at the end of the file only, or minus an errno.
 std::int64_t Reader::below(const Source& source, std::int64_t offset,
                            std::span<std::byte> bytes) noexcept {
     if (ahead_.blocks == nullptr || (source.slot.clean.load(std::memory_order_acquire) == 0 &&

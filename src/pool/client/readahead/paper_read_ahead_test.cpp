@@ -18,7 +18,7 @@ std::vector<Extent> list(const PrefetchHints& wishes) {
             wishes.ranges.begin() + static_cast<std::ptrdiff_t>(wishes.count)};
 }
 
-// What is asked for in all.
+// All ranges that the policy asks for.
 std::vector<Extent> asked_by(PaperReadAhead& ahead, const std::vector<Extent>& reads,
                              std::int32_t share) {
     std::vector<Extent> all;

@@ -1,7 +1,7 @@
-// What a process will read next of a file, guessed from what it has read: onwards, backwards, in
-// steps, and in steps within steps (rows of a plane of an array). What fits makes it confident, and
-// the window ahead of the reader longer; what does not fit makes it doubt, so that random reads ask
-// for nothing. Values only: who fetches, and whether it is worth while, is seen elsewhere.
+// Predicts a process' next reads of a file from its earlier ones: onwards, backwards, in steps, and
+// in steps within steps (rows of a plane of an array). A read that fits makes it confident, and the
+// window ahead of the reader longer; one that does not makes it doubt, so that random reads ask for
+// nothing. Values only: other parts fetch, and decide whether it is worth while.
 //
 //   distances between reads   s s s J s s s J   step s, three in a row, then the jump J
 #pragma once
@@ -35,8 +35,8 @@ public:
     void leave_to_daemon() noexcept { left_to_daemon_ = true; }
     // A read begins. What is to be fetched for it and behind it, at most `share` blocks ahead.
     [[nodiscard]] PrefetchHints note(const Extent& read, std::int32_t share) noexcept;
-    // What was read from the file system itself, in so many nanoseconds: what the kernel had in its
-    // cache anyway is not worth to be fetched. True: it was not.
+    // The reader has read from the file system itself, in so many nanoseconds. Bytes that the
+    // kernel had in its cache are not worth fetching. True: it did not have them.
     bool direct(std::int64_t bytes, std::int64_t took_ns) noexcept;
     [[nodiscard]] bool worthwhile() const noexcept {
         return left_to_daemon_ || worth_ >= worth_enough;

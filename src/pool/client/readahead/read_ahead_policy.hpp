@@ -1,4 +1,4 @@
-// What a process will read next of a file, in the way that the daemon caches.
+// Predicts a process' next reads of a file, in the way that the daemon caches.
 #pragma once
 
 #include "pool/client/readahead/paper_read_ahead.hpp"

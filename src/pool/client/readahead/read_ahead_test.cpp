@@ -18,7 +18,7 @@ Extent at(std::int64_t begin, std::int64_t length) { return {Offset{begin}, Leng
 // A reader whose reads are slow as long as nobody fetches ahead.
 class Guess {
 public:
-    // What of the read had been asked for before it began.
+    // The bytes of the read that had been asked for before it began.
     std::int64_t read(const Extent& range) {
         std::int64_t known = 0;
         constexpr std::int64_t part = 16 * kib;

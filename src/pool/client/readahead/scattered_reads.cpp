@@ -7,7 +7,7 @@ namespace forebay::pool {
 bool ScatteredReads::direct(std::int64_t at, std::int64_t took_ns, std::int64_t fetch_ns) noexcept {
     read_ns_ = read_ns_ == 0 ? took_ns : (3 * read_ns_ + took_ns) / 4;
     const std::int64_t price = (fetch_ns > 0 ? fetch_ns : unknown_price * took_ns) * reluctance_;
-    // Of a file so long that blocks get equal numbers, two may be taken for one another.
+    // In a file so long that blocks get equal numbers, two may be taken for one another.
     const auto block = static_cast<std::uint32_t>(at / static_cast<std::int64_t>(block_bytes));
     const auto place = block % places;
     // One read says nothing of others.

@@ -25,8 +25,8 @@ public:
     void found() noexcept;
 
 private:
-    // What a block has cost, in so many parts of the price. Of blocks that share a place, the one
-    // that is read most has it.
+    // The cost of a block so far, in so many parts of the price. Blocks that share a place compete
+    // for it: the one that is read most has it.
     static constexpr std::size_t places = 256;
     static constexpr std::int32_t parts = 16384;
     static constexpr std::int64_t unknown_price = 16;  // reads

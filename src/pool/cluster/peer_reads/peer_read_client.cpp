@@ -50,7 +50,7 @@ bool PeerReadClient::turn() {
     return any;
 }
 
-// What does not fit together is as good as a refusal: the file is read then.
+// Treats a part that does not fit as a refusal: the file is read then.
 void PeerReadClient::take_part(tokens::Node from, const protocol::Part& part) {
     const auto found = asked_.find(part.number);
     if (found == asked_.end() || found->second.of != from || found->second.outcome) {

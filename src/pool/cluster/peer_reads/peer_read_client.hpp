@@ -1,5 +1,5 @@
-// What other nodes pass on to this one. Where few nodes read a file for all, the rest have its
-// bytes from each other, and read the file themselves where that fails.
+// Receives the bytes that other nodes pass on to this one. Where few nodes read a file for all, the
+// rest get its bytes from each other, and read the file themselves where that fails.
 #pragma once
 
 #include "foundation/ports/stamp.hpp"
@@ -22,10 +22,10 @@ namespace forebay::cluster {
 // Everything that this node has asked others for.
 class PeerReadClient final : public pool::PassedBytes {
 public:
-    // Who passes a file on to this node; grant 0: nobody.
+    // The node that passes a file on to this one; grant 0: none.
     using Parents = std::function<tokens::Parent(tokens::FileKey)>;
 
-    // The post outlives it.
+    // The transport outlives it.
     PeerReadClient(PeerTransport& post, Parents parents)
         : post_{post}, parents_{std::move(parents)} {}
 

@@ -1,4 +1,4 @@
-// What another node passes on, and what is read where that fails.
+// Tests the bytes that another node passes on, and what is read where that fails.
 #include "pool/cluster/peer_reads/peer_read_client.hpp"
 
 #include "foundation/ports/completions.hpp"
@@ -45,7 +45,7 @@ public:
     std::vector<PeerReadClient> passed() override { return std::exchange(parts, {}); }
     bool reachable(tokens::Node node) override { return !lost.contains(node); }
 
-    // Of what was asked for last: these of its bytes.
+    // Answers the last request with these of its bytes.
     void say(std::size_t begin, std::size_t end, std::size_t whole) {
         const std::vector<std::byte> all = contents();
         const auto at = [&](std::size_t place) {

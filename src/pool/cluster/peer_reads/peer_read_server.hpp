@@ -1,5 +1,5 @@
-// What this node passes on to others: it reads a file, or has it from another node in turn, and
-// gives its bytes to those that are told so by the file's home (pool/cluster/tokens/token.hpp).
+// Passes files on to other nodes: it reads a file, or gets it from another node in turn, and gives
+// its bytes to those that the file's home sends here (pool/cluster/tokens/token.hpp).
 #pragma once
 
 #include "pool/cluster/coherence/coherence_client.hpp"

@@ -117,8 +117,8 @@ bool Home::is_shared(const File& file) noexcept {
                                [](const auto& one) { return one.second == Token::through; });
 }
 
-// Who reads the file ahead, and will be told that it is through, drops what it has before anybody
-// else writes. False: there is no need to.
+// A node that reads the file ahead, and will be told that it is through, drops its blocks before
+// anybody else writes. False: there is no need to.
 bool Home::revoke_own(FileKey key, File& file, std::vector<Outgoing>& send) {
     Revoking& now = *file.revoking;
     const auto own = file.tokens.find(now.wish.node);

@@ -312,7 +312,7 @@ void Member::say_to_all(const Message& message) {
     }
 }
 
-// What this daemon says to itself arrives at once.
+// Delivers this daemon's messages to itself, at once.
 void Member::deliver() {
     for (;;) {
         const auto own = std::ranges::find(actions_.send, self_, &Outgoing::to);

@@ -26,7 +26,7 @@ enum class Admission : std::uint8_t {
     refused,  // what another node holds of it cannot be had
 };
 
-// What is to be done now.
+// The actions that the caller is to take now.
 struct Actions {
     std::vector<Outgoing> send;
     struct Leave {
@@ -77,15 +77,17 @@ public:
     void abandon(FileKey file, std::uint64_t ticket);
     // The pool does not know the slot's file any more: nobody has it open, and it is drained.
     void forgotten(std::uint32_t slot);
-    // What Actions::leave asked for is done; not `drained` where something has an error.
+    // The caller has done what Actions::leave asked for; not `drained` where something has an
+    // error.
     void left(FileKey file, bool drained);
-    // What Actions::drain asked for is done; not `well` where something has an error.
+    // The caller has done what Actions::drain asked for; not `well` where something has an error.
     void drained(FileKey file, std::uint64_t number, bool well);
-    // What Actions::close_down asked for is done, but for files that could not be drained.
+    // The caller has done what Actions::close_down asked for, but for files that could not be
+    // drained.
     void closed_down(const std::vector<FileKey>& stuck);
 
     void hear(Node from, const Message& message);
-    // Who passes the file on to this node, which may read it ahead. Grant 0: nobody does.
+    // The node that passes the file on to this one, which may read it ahead. Grant 0: none does.
     [[nodiscard]] Parent parent_of(FileKey file) const;
     // Whether this node passes the file on, by that grant.
     struct PassedOn {

@@ -20,7 +20,7 @@
 
 namespace forebay::tokens {
 
-// What one client does: opens the file, writes to it if it does so, reads it, and closes it.
+// One client opens the file, writes to it if it does so, reads it, and closes it.
 struct Visit {
     enum class Kind : std::uint8_t {
         reads,
@@ -36,7 +36,7 @@ struct Visit {
 };
 using Script = std::vector<Visit>;
 
-// Of each part of a file, a version; 0: none. Node n writes part n, where nodes write together.
+// The version of each part of a file; 0: none. Node n writes part n, where nodes write together.
 constexpr std::size_t parts_max = 3;
 using Parts = std::array<std::int64_t, parts_max>;
 constexpr Parts nothing{};
@@ -56,7 +56,7 @@ struct IncomingConnection {
     auto operator<=>(const IncomingConnection&) const noexcept = default;
 };
 
-// What a client's node asks of the one that passes a file on, and its answer.
+// The question of a client's node to the one that passes a file on, and its answer.
 struct PeerReadServer {
     std::size_t incoming = 0;
     Parent parent;
@@ -193,7 +193,7 @@ public:
     }
     // It may die, at any moment; what it had not drained is lost.
     void allow_death(Node node) { mortal_ = node; }
-    // Who writes together closes the file then.
+    // Clients that write together then just close the file.
     void nobody_settles() noexcept { settles_ = false; }
     // Between daemons so far.
     [[nodiscard]] std::int64_t messages() const noexcept { return messages_; }

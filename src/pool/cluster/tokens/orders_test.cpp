@@ -107,7 +107,7 @@ TEST_P(TwoNodesAndTwoFiles, WhileADaemonMayDie) {
 INSTANTIATE_TEST_SUITE_P(Orders, TwoNodesAndTwoFiles,
                          testing::Range<std::size_t>(0, slow ? 4 : 16));
 
-// What the ranks of a program write together, and what others do to the file meanwhile.
+// The ranks of a program write together, and others use the file meanwhile.
 std::vector<Script> scripts_of_visits_together() {
     using Kind = Visit::Kind;
     const std::vector<Visit> visits{
@@ -215,8 +215,8 @@ TEST(Orders, TwoClientsOfANodeAndOtherNodesThatWriteTogetherInEveryOrder) {
     }
 }
 
-// Who reads a file ahead, asks to write, and is told that others write, too: what was read ahead
-// must be gone before they do.
+// A node reads a file ahead, asks to write, and is told that others write, too: it must have
+// dropped what it read ahead before they do.
 TEST(Orders, ANodeThatReadsAndIsToldThatOthersWriteInEveryOrder) {
     const Script writes{{0, Visit::Kind::writes}};
     const Script reads{{0, Visit::Kind::reads}};
@@ -241,7 +241,7 @@ TEST(Orders, TwoNodesThatWriteTogetherAndOneThatDoesNotInEveryOrder) {
     three_nodes(together, writes, together);
 }
 
-// Of each file, that is with either node as its home.
+// Scripts about one file; either node is the home of one.
 std::vector<Script> scripts_about(std::uint64_t file) {
     const Visit reads{file, Visit::Kind::reads};
     const Visit writes{file, Visit::Kind::writes};

@@ -1,6 +1,6 @@
-// What the daemons of a job say to each other about a file, so that no two nodes disagree about a
-// byte. Each file has a *home*: the daemon that knows which nodes have the file open. The home
-// gives out *tokens*.
+// The protocol by which the daemons of a job agree about a file, so that no two nodes disagree
+// about a byte. Each file has a *home*: the daemon that knows which nodes have the file open. The
+// home gives out *tokens*.
 //
 //   node                          home of the file                      other nodes
 //   ask(read or write)  ────────▶
@@ -11,7 +11,7 @@
 //
 // A file that the ranks of one program write together, by collective calls, is on several nodes at
 // a time: these have the token *collective*, under one number. Each of them deposits other bytes.
-// What is done to the file in another way waits until all of them have drained it:
+// Any other use of the file waits until all of them have drained it:
 //
 //   ask(settled)        ────────▶
 //                                 revoke(collective) to all that have it ─▶ drain, and keep it
@@ -31,7 +31,7 @@
 
 namespace forebay::tokens {
 
-// Of a daemon in its job: 0, 1, …
+// The number of a daemon in its job: 0, 1, …
 using Node = std::uint32_t;
 
 // One file on all nodes. Two files with one number share their tokens: that costs time, no bytes.
@@ -42,12 +42,12 @@ struct FileKey {
 
 // The daemon that keeps the tokens of a file, of `nodes` daemons.
 [[nodiscard]] constexpr Node home_of(FileKey file, std::uint32_t nodes) noexcept {
-    // Of the multiplicative hash, the upper bits: inodes that follow each other go to all homes.
+    // The upper bits of the multiplicative hash: inodes that follow each other go to all homes.
     constexpr std::uint64_t golden = 0x9E37'79B9'7F4A'7C15;
     return static_cast<Node>(((file.inode * golden) >> 32U) % nodes);
 }
 
-// What a node may do with a file.
+// The right of a node to use a file.
 enum class Token : std::uint8_t {
     none,
     read,     // no node writes to it: it may be read ahead
@@ -59,7 +59,8 @@ enum class Token : std::uint8_t {
     settled,  // only in questions and answers: all nodes have drained it
 };
 
-// What is asked for. `group`: of Token::collective, the program's number for what it does together.
+// A token that a node asks for. `group`, for Token::collective: the program's number for what it
+// does together.
 struct TokenWish {
     Token token = Token::none;
     std::uint64_t group = 0;
@@ -93,7 +94,7 @@ struct Message {
     // revoke, given_back: the same in both; so it is in ask and grant of `settled`. Where
     // `collective` is asked for: the group.
     std::uint64_t number = 0;
-    // Of a grant of `read`, where few nodes read for all: which one it is, and the node's parent.
+    // In a grant of `read`, where few nodes read for all: its number, and the node's parent.
     std::uint64_t grant = 0;
     Parent parent{};
     auto operator<=>(const Message&) const noexcept = default;

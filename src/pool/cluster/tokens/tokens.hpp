@@ -46,8 +46,8 @@ public:
     [[nodiscard]] std::vector<std::uint64_t> drop_waiting();
 
     [[nodiscard]] Token token_of(FileKey file) const;
-    // Of its token `read`: which grant it is, and who passes the file on to this node. Zero where
-    // there is no such token, or each node reads for itself.
+    // The number of the grant of its token `read`, and the node that passes the file on to this
+    // one. Zero where there is no such token, or each node reads for itself.
     struct Place {
         std::uint64_t grant = 0;
         Parent parent;

@@ -30,7 +30,7 @@ struct Greeting {
 };
 static_assert(sizeof(Greeting) == 48);
 
-// Of what the lower node says to the higher one, or of the other direction.
+// The key for what the lower node says to the higher one (`upwards`), or for the other direction.
 Key key_of(const Secret& secret, const Greeting& lower, const Greeting& higher, bool upwards) {
     std::array<unsigned char, 2 * sizeof(Greeting) + 1> both{};
     std::memcpy(both.data(), &lower, sizeof lower);

@@ -37,7 +37,8 @@ public:
     // Bytes that may wait to be sent: the other side does not read any more.
     static constexpr std::size_t waiting_max = std::size_t{1} << 20;
 
-    // Of these, what is said without haste: beyond that it is sent at once.
+    // The most of these that are held back, where there is no haste: beyond that they are sent at
+    // once.
     static constexpr std::size_t held_back_max = std::size_t{64} << 10;
 
     // `socket`: connected, or about to be, and not blocking.
@@ -77,7 +78,7 @@ public:
     void hasten() noexcept { hurries_ = hurries_ || !out_.empty(); }
     // Bytes of a file, in parts with this number.
     void pass(std::uint64_t number, std::vector<std::byte> bytes);
-    // Of these, what has not been said yet.
+    // The bytes of these that have not been sent yet.
     [[nodiscard]] std::size_t bytes_to_pass() const noexcept;
     [[nodiscard]] std::optional<protocol::PeerWord> next();
 
@@ -96,7 +97,7 @@ private:
     bool say_next_part();
     void encrypt(const protocol::PeerWord& word);
     void put(std::span<const std::byte> bytes);
-    // What has come and was not taken; nullopt: not so much has.
+    // The next bytes that have come and were not taken; nullopt: fewer have come.
     [[nodiscard]] std::optional<std::span<const std::byte>> look(std::size_t bytes) const;
     [[nodiscard]] std::optional<std::span<const std::byte>> take(std::size_t bytes);
     bool take_greeting();

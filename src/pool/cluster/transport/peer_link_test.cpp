@@ -51,7 +51,7 @@ private:
         : zero{std::move(ends[0]), {0, 2}, secret(1)}, one{std::move(ends[1]), {1, 2}, secret(1)} {}
 };
 
-// What one side says, as it goes over the wire.
+// All that one side has sent, as it goes over the wire.
 std::vector<std::byte> read_all(const OwnFd& socket) {
     std::vector<std::byte> bytes(65536);
     const ssize_t got = ::recv(socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);

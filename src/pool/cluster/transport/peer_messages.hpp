@@ -1,6 +1,6 @@
-// What the daemons of a job say to each other: tokens::Message, and what few nodes read for all
-// of them (pool/cluster/peer_reads/peer_read_server.hpp). All nodes of a job are alike: numbers are
-// as they lie in memory.
+// The messages between the daemons of a job: tokens::Message, and those by which few nodes read for
+// all of them (pool/cluster/peer_reads/peer_read_server.hpp). All nodes of a job are alike: numbers
+// are as they lie in memory.
 #pragma once
 
 #include "pool/cluster/tokens/token.hpp"
@@ -16,7 +16,7 @@ namespace forebay::protocol {
 
 // One more with each change of what is said.
 inline constexpr std::uint32_t peer_format = 3;
-// Of a file's bytes, in one part.
+// The most bytes of a file in one part.
 inline constexpr std::uint32_t part_bytes_max = std::uint32_t{64} << 10;
 // The longest that is said at a time.
 inline constexpr std::size_t peer_bytes_max = 128 + part_bytes_max;

@@ -1,4 +1,4 @@
-// What daemons say to each other, as bytes.
+// Tests the messages between daemons, as bytes.
 #include "pool/cluster/transport/peer_messages.hpp"
 
 #include "pool/protocol/limits.hpp"

@@ -26,7 +26,7 @@ public:
     // One of the others has said nothing for so long that nobody knows whether it lives.
     [[nodiscard]] virtual bool anybody_silent() = 0;
 
-    // What few nodes read for all. Messages may overtake it.
+    // A request for bytes, where few nodes read for all. Messages may overtake it.
     struct Request {
         tokens::Node from = 0;
         protocol::Wanted wanted;

@@ -269,8 +269,8 @@ void Peers::accept_all() {
     }
 }
 
-// Of those who have come and proved nothing, the oldest one from where most have come: a daemon of
-// the job proves who it is as soon as it is asked, and comes from where few others do.
+// Cuts off the oldest stranger from where most have come. Strangers have proved nothing: a daemon
+// of the job proves who it is as soon as it is asked, and comes from where few others do.
 bool Peers::send_one_away() {
     std::map<std::string, std::size_t> count;
     for (const Stranger& one : strangers_) {
@@ -377,7 +377,7 @@ void Peers::fail_to_reach(const Link& link, const std::string& address, std::int
     unmet_ = address + ": " + link.why();
 }
 
-// Who has proved to be a daemon of the job.
+// Takes in a peer that has proved to be a daemon of the job.
 void Peers::adopt(std::unique_ptr<Link> link) {
     Peer& peer = peers_[link->other()];
     if (peer.link) {

@@ -90,7 +90,7 @@ private:
 
     Peers(OwnFd listener, OwnFd epoll, std::string address, const Seat& seat,
           const ports::Clock& clock);
-    // Of one that this daemon connects to, its address; of one that came by itself, from where.
+    // The `address` that this daemon connects to, or the `source` of a peer that came by itself.
     struct Whence {
         std::string address = {};
         std::string source = {};
@@ -123,7 +123,7 @@ private:
     const ports::Clock& clock_;
     Secret secret_{};
     std::vector<Peer> peers_;  // by number; the own one is empty
-    // Who has not proved yet who it is.
+    // A peer that has not proved yet who it is.
     struct Stranger {
         std::unique_ptr<Link> link;
         Whence whence;

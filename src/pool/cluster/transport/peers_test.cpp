@@ -38,7 +38,7 @@ struct Pair {
         EXPECT_TRUE(joined.get());
     }
 
-    // What has come within this time.
+    // The messages that come within this time.
     std::vector<Message> heard_by_one(int wait_ms) const {
         pollfd news{.fd = one->descriptor(), .events = POLLIN, .revents = 0};
         ::poll(&news, 1, wait_ms);
