@@ -69,7 +69,7 @@ public:
 class CleanMemory {
 public:
     virtual ~CleanMemory() = default;
-    // Of block `number`, from 1 on; see clean_place().
+    // The memory of block `number`, from 1 on; see clean_place().
     [[nodiscard]] virtual std::byte* block(std::uint32_t number) = 0;
     // It is there from now on. False: there is no memory.
     [[nodiscard]] virtual bool provide(std::uint32_t number) = 0;
@@ -87,7 +87,7 @@ public:
     virtual void wake(Word& word) = 0;
 };
 
-// What the pool needs of the node. All of it outlives the pool.
+// The pool's needs of the node. All of it outlives the pool.
 struct PoolPorts {
     Memory& memory;
     Sleepers& sleepers;
@@ -128,7 +128,7 @@ struct OpenFile {
 
 enum class Access { read, write, both };
 
-// What a client asks of a file; answered by a later advance().
+// A client's request about a file; a later advance() answers it.
 struct Task {
     enum class Kind { drain, sync, leave, truncate };
     Kind kind = Kind::drain;
@@ -141,7 +141,7 @@ struct Task {
 // The file is in the file system for all nodes from then on.
 inline constexpr Task leave_to_other_nodes{Task::Kind::leave, Reason::other_nodes};
 
-// What a program wants of one file.
+// A program's wishes for one file.
 struct Adjustment {
     Length window{};    // 0: as it is
     bool back = false;  // pooled again, where it left because of `from`
@@ -214,7 +214,7 @@ public:
     // The client has gone, or died: what it committed counts, its files are closed, and its log may
     // be unmapped once departed() says so. Its number is then free for another one.
     void dismiss(std::uint32_t client);
-    // What is in its log makes no sense: it is not listened to any more. To be dismissed.
+    // The client's log makes no sense: the pool takes nothing more from it. To be dismissed.
     [[nodiscard]] bool distrusted(std::uint32_t client) const;
     [[nodiscard]] bool departed(std::uint32_t client);
 
@@ -241,8 +241,9 @@ public:
     // At once: 0, or an errno. EBUSY: it cannot come back, because more than a switch keeps it out.
     [[nodiscard]] int adjust(std::uint32_t slot, std::uint32_t generation,
                              const Adjustment& wanted);
-    // Of one block of a file that was opened as `seen`, which is read ahead where it is not there
-    // and `begins`. Nothing of the file may be deposited, here or elsewhere: that is the caller's.
+    // A range of one block of a file that was opened as `seen`. The block is read ahead where it is
+    // not there and `begins`. The caller sees to it that nothing of the file is deposited, here or
+    // elsewhere.
     [[nodiscard]] Shared share(std::uint32_t slot, const Stamp& seen, const Extent& range,
                                bool begins);
     // Everything that is there is drained; the error of the first file that has one.
@@ -273,13 +274,13 @@ public:
     [[nodiscard]] bool closing() const;
     // 0, or why the journal takes nothing more: everything is written through since.
     [[nodiscard]] int journal_error() const;
-    // What is left of the file is kept elsewhere, durably.
+    // The rest of the file is kept elsewhere, durably.
     void kept_elsewhere(std::uint32_t slot);
     // At the end. True: a replay would write nothing.
     [[nodiscard]] bool finish_journal();
-    // Of the file something is nowhere but in the journal, since a sync of it has failed.
+    // Something of the file is nowhere but in the journal, since a sync of it has failed.
     [[nodiscard]] bool only_in_journal(std::uint32_t slot) const;
-    // What is not drained of the file, and what could not be, for the rescue.
+    // The file's deposits that are not drained, and those that could not be, for the rescue.
     [[nodiscard]] std::vector<Deposit> undrained(std::uint32_t slot) const;
 
 private:

@@ -10,17 +10,17 @@ namespace forebay::pool {
 
 namespace {
 
-// Who waits so long for memory that nobody will give back writes without it.
+// A client that waits so long for memory that nobody will give back writes without it.
 constexpr std::int64_t dry_ns = 100'000'000;
-// Who has closed its last file opens another one within this time, perhaps. Memory that is given
-// and taken with each file costs a hundred times what opening it does.
+// A client that has closed its last file perhaps opens another one within this time. Giving and
+// taking memory with each file costs a hundred times what opening it does.
 constexpr std::int64_t between_files_ns = 1'000'000'000;
 
 std::uint64_t blocks_of(std::uint64_t positions) noexcept {
     return (positions + block_bytes - 1) / block_bytes;
 }
 
-// What the client says that it has reserved, as far as it makes sense.
+// The bytes that the client says it has reserved, as far as that makes sense.
 std::uint64_t reserved(const Client& client) noexcept {
     const std::uint64_t most = client.blocks.credit() + blocks_max * block_bytes;
     return std::min(client.log.header().reserved.load(relaxed), most);

@@ -40,7 +40,7 @@ bool Drain::collect() {
     return any;
 }
 
-// What was written and not overwritten meanwhile is free now; all of it is unpinned.
+// Frees what was written and not overwritten meanwhile, and unpins all of it.
 void Drain::finish(File& file) {
     const std::unique_ptr<FlushBatch> job = std::move(file.job);
     const auto& failure = job->channel->failure();

@@ -42,7 +42,7 @@ std::vector<Deposit> only_full_stripes(const std::vector<Deposit>& deposits,
     return kept;
 }
 
-// What failed is tried again in pieces of this length.
+// A failed request is tried again in pieces of this length.
 constexpr Length narrow_length{std::int64_t{64} << 10};
 
 // So many bytes, but no more than half of the window, nor than what leaves room for a writer that
@@ -172,7 +172,7 @@ public:
 
     [[nodiscard]] std::vector<Deposit> next(File& file) const override {
         FifoBlock block{{.bytes = pool_state_.options.request_bytes_max,
-                         // What failed is tried one by one: it must not keep others back.
+                         // Failed deposits are tried one by one: they must not keep others back.
                          .pieces = file.patience_ns > 0 || file.pass.failures > 0
                                        ? 1
                                        : transfer::CutLimits::pieces_max}};

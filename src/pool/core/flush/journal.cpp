@@ -86,8 +86,8 @@ bool Journal::fresh() const {
     return pool_state_.ports.calendar.now_ns() - writer_->lived_ns() <= fresh_ns;
 }
 
-// What a journal that has failed says last cannot be taken back: a replay would write it over what
-// came later, but where the file was changed later than this daemon seems to have lived.
+// The last records of a failed journal cannot be taken back: a replay would write them over what
+// came later, unless the file was changed later than this daemon seems to have lived.
 bool Journal::outlived() const { return pool_state_.ports.calendar.now_ns() > refused_from_ns_; }
 
 bool Journal::room_for_mark(std::size_t payload) const { return writer_->fits(payload); }
@@ -126,8 +126,8 @@ std::uint64_t Journal::begin_sync(File& file) {
     return all ? now.last : std::min(now.drained, now.last);
 }
 
-// What replay has to know of a file that is settled in part is said once more: the records that
-// said it before may be let go.
+// Repeats the records that replay needs of a file that is settled in part: the earlier ones may be
+// let go.
 void Journal::synced(File& file, std::uint64_t through, const std::optional<Stamp>& stamp) {
     Journaled& now = file.journaled;
     if (!kept()) {
@@ -263,7 +263,7 @@ void Journal::note_unproven() {
     unproven_.push_back({writer_->durable_group(), durable_});
 }
 
-// What the device has done.
+// Collects what the device has done.
 bool Journal::collect() {
     const auto grown = writer_->grown();
     int error = grown.value_or(0);

@@ -47,7 +47,7 @@ public:
     // Whether the pool may change the file on the file system. False: soon.
     [[nodiscard]] bool may_change(File& file);
 
-    // What it has of the file should be made durable there now, by a sync.
+    // A sync should now make durable in the file what the journal has of it.
     [[nodiscard]] bool wants_sync(const File& file) const;
     // A sync begins: what it will settle. To be given back when it has succeeded.
     [[nodiscard]] std::uint64_t begin_sync(File& file);

@@ -19,11 +19,11 @@ constexpr std::size_t extents_kept = 64;
 // Where a file leaves, or the pool ends, a write that was begun before is waited for so long. A
 // process that is suspended may take any time; one that is only slow copies once more.
 constexpr std::int64_t suspended_ns = 100'000'000;
-// Of those that were given up, so many are told by name.
+// The pool names at most so many of the writes that it gave up.
 constexpr std::size_t given_up_max = 64;
 // Rounds at the end, where there is no room for what was committed.
 constexpr int vain_rounds_max = 3;
-// What one write may say that it waited.
+// The longest wait that one write may report.
 constexpr std::int64_t waited_ns_max = std::int64_t{3600} * 1'000'000'000;
 
 // How many numbers the client's log has given out; who asks once it is sealed gets none.
@@ -223,7 +223,7 @@ void LogIngest::give_up(const Client& client, const Item& item) {
     }
 }
 
-// What has a place in the ring and was not looked at since the last round was seen by it.
+// Revokes the uncommitted entries: those still open, and those that the last round has not seen.
 LogIngest::Swept LogIngest::sweep(Client& client) {
     Swept swept;
     std::vector<std::uint64_t> numbers;
@@ -266,7 +266,7 @@ void LogIngest::refuse_all() {
     }
 }
 
-// Who waits until the file has left the pool waits for this entry, too.
+// A client that waits until the file has left the pool waits for this entry, too.
 void LogIngest::note_reserved(std::uint32_t number, const Item& item) {
     File* const file = pool_state_.file(item.slot, item.generation);
     if (file == nullptr || item.kind != EntryKind::deposit) {
@@ -316,8 +316,8 @@ bool LogIngest::take(const Item& item) {
     return true;
 }
 
-// What no client of ours ever writes is refused, and its client distrusted. A file that is not open
-// for writing (any more) is the program's own mistake.
+// Refuses an entry that no client of ours ever writes, and distrusts its client. A file that is not
+// open for writing (any more) is the program's own mistake.
 bool LogIngest::deposit(const Item& item) {
     Client& client = *pool_state_.clients[item.client];
     std::int64_t end = 0;

@@ -64,7 +64,7 @@ bool FileLife::look_at(File& file) {
     return forget(file) || through || let_go || synced;
 }
 
-// What the journal has of the file is let go when the file has it as durably.
+// Syncs the file: once it is as durable as the journal's records of it, these may go.
 bool FileLife::sync_for_journal(File& file) {
     if (!pool_state_.journal.wants_sync(file)) {
         return false;
@@ -196,7 +196,7 @@ bool FileLife::waits_for_room(File& file) {
            room_may_come(pool_state_, file, file.short_since_ns);
 }
 
-// Of a file that is through, what is asked for is the clients' business; but one that was switched
+// Requests for a file that is written through are the clients' business; but one that was switched
 // off may come back.
 bool FileLife::let_descriptors_go(File& file) {
     const bool through = pool_state_.state_of(file) == FileState::through &&

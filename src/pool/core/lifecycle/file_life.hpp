@@ -1,5 +1,5 @@
-// What files do by themselves: leave the pool where there is no room, go through when nothing of
-// them is left, lose their deposits with their last name, and be forgotten.
+// Steps that files take by themselves: they leave the pool where there is no room, go through when
+// nothing of them is left, lose their deposits with their last name, and are forgotten.
 #pragma once
 
 #include "pool/core/state/pool_state.hpp"

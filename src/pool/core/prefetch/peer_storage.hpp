@@ -15,7 +15,7 @@
 
 namespace forebay::pool {
 
-// What was asked of other nodes, by number.
+// The requests to other nodes, by number.
 class PassedBytes {
 public:
     PassedBytes() = default;

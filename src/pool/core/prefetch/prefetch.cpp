@@ -22,7 +22,7 @@ constexpr std::int64_t wish_blocks_max = 64;  // of one wish; the rest is wished
 constexpr std::int64_t grain = 64 << 10;
 constexpr std::int64_t reader_ns = 1'000'000'000;  // who wished nothing for so long does not read
 
-// Of a block, in steps of `grain`.
+// The range in one block, in steps of `grain`.
 CleanRange range_in_block(std::int64_t begin, std::int64_t end) noexcept {
     const std::int64_t first = begin / block * block;
     const std::int64_t rounded = (end - first + grain - 1) / grain * grain;
@@ -32,8 +32,8 @@ CleanRange range_in_block(std::int64_t begin, std::int64_t end) noexcept {
 
 }  // namespace
 
-// What each reader may have ahead of it: half of the memory is for what all of them have not read
-// yet, the rest for who comes behind.
+// Publishes how much each reader may have ahead of it: half of the memory is for blocks that none
+// of them has read yet, the rest for readers that come behind.
 void Prefetch::publish_share() {
     const std::size_t readers = std::max<std::size_t>(readers_.size(), 1);
     const std::size_t share = pool_state_.clean.room() / (2 * readers);

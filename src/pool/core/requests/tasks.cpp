@@ -167,7 +167,7 @@ Tasks::Outlook Tasks::outlook(File& file, const Asked& asked) {
     return file.failed_ns > asked.at_ns ? Outlook::failed : Outlook::waits;
 }
 
-// Of what needs no background task.
+// Answers a task that needs no background task.
 bool Tasks::answered(File& file, const Asked& asked) {
     const Outlook now = outlook(file, asked);
     const bool background_task =
@@ -215,8 +215,8 @@ bool Tasks::begin_truncation(File& file) {
     return true;
 }
 
-// What was deposited beyond the new end goes the way of the file's own bytes, except what came
-// since: somebody may have seen the file at its new size, and have written to it.
+// Cuts the deposits beyond the new end, as the file's own bytes were cut, but not later ones:
+// somebody may have seen the file at its new size, and have written to it.
 void Tasks::truncated(File& file, Length bytes, std::vector<Extent> kept) {
     FileSlot& slot = pool_state_.slot_of(file);
     std::int64_t size = std::min(slot.size.load(relaxed), bytes.bytes());
@@ -233,7 +233,7 @@ void Tasks::truncated(File& file, Length bytes, std::vector<Extent> kept) {
         size = std::max(size, one.empty() ? 0 : one.end().bytes());
     }
     pool_state_.free(file, gone);
-    // What is through, clients make longer where no journal sees it.
+    // Clients make a file that is through longer where no journal sees it.
     if (pool_state_.state_of(file) != FileState::through) {
         pool_state_.journal.cut(file, bytes);
     }

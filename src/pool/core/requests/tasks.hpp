@@ -1,4 +1,4 @@
-// What clients ask of a file, and when it is answered.
+// Clients' requests about a file, and when they are answered.
 #pragma once
 
 #include "pool/core/state/pool_state.hpp"

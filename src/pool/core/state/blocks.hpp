@@ -44,7 +44,7 @@ public:
     [[nodiscard]] Answer account(std::uint64_t position, std::uint32_t length, Use use);
     // So many deposited bytes of the block are needed no longer.
     void free(std::uint64_t position, std::size_t length);
-    // What is at `position` is being written to the file system.
+    // The bytes at `position` are being written to the file system.
     void pin(std::uint64_t position);
     void unpin(std::uint64_t position);
 

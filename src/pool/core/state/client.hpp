@@ -1,4 +1,4 @@
-// What the daemon knows of one client.
+// The daemon's knowledge of one client.
 #pragma once
 
 #include "pool/core/state/blocks.hpp"

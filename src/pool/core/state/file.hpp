@@ -1,4 +1,4 @@
-// What the daemon knows of one file.
+// The daemon's knowledge of one file.
 #pragma once
 
 #include "pool/core/pool.hpp"
@@ -34,11 +34,12 @@ struct Asked {
     std::uint64_t ticket = 0;
     Task task;
     std::int64_t at_ns = 0;
-    // What the journal has to have, where that is enough; known once all before it is taken.
+    // The entries that the journal has to have, where that is enough; known once all before are
+    // taken.
     std::optional<std::uint64_t> entered{};
 };
 
-// What is under way to the file system. Its deposits' blocks are pinned until it has ended.
+// Deposits on their way to the file system. Their blocks are pinned until the batch has ended.
 struct FlushBatch {
     std::vector<Deposit> deposits;
     std::unique_ptr<transfer::Channel> channel;
@@ -70,7 +71,7 @@ struct RoomLook {
     std::int64_t drained_bytes = 0;    // by the pool until then, to whatever file
 };
 
-// What is left of a pass in the order in which it was deposited.
+// The rest of a pass, in the order in which it was deposited.
 struct FlushBacklog {
     std::vector<Deposit> deposits;
     std::size_t next = 0;
@@ -112,7 +113,7 @@ struct Fetching {
     bool listed = false;  // among the files that fetch
 };
 
-// What the journal has of a file. Records are numbered from 1 on.
+// The journal's records of a file, numbered from 1 on.
 struct Journaled {
     std::uint64_t number = 0;      // of the file in the journal; 0: nothing that counts
     std::uint64_t last = 0;        // its newest record

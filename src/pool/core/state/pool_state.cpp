@@ -322,7 +322,7 @@ void PoolState::free(File& file, const std::vector<Deposit>& deposits) {
 void PoolState::leave(File& file, Reason reason) {
     FileSlot& slot = slot_of(file);
     if (slot.state.load(relaxed) != FileState::pooled) {
-        // What can be undone does not hide what cannot, nor what a program has switched off.
+        // A reason that can be undone hides neither one that cannot, nor a switch by the program.
         if (can_be_undone(slot.reason.load(relaxed)) && reason != Reason::uncaptured) {
             slot.reason.store(reason, relaxed);
         }
@@ -348,7 +348,7 @@ bool PoolState::come_back(File& file, Reason from) {
         slot.reason.load(relaxed) != from) {
         return false;
     }
-    // Of who was not seen, nothing is known: not even how long the file is.
+    // Nothing is known of what an uncaptured program did: not even how long the file is.
     file.changed_here = file.changed_here || from == Reason::uncaptured;
     slot.reason.store(Reason::none, relaxed);
     slot.state.store(FileState::pooled, std::memory_order_seq_cst);

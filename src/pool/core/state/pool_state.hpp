@@ -54,12 +54,12 @@ public:
     [[nodiscard]] FileState state_of(const File& file) noexcept;
 
     [[nodiscard]] std::optional<std::uint32_t> admit(std::uint64_t process, Log log);
-    // What it commits from now on may not be taken; it is told so.
+    // The daemon may drop what the client commits from now on; the directory tells the client so.
     void stop_listening(std::uint32_t client);
     // Its log takes nothing more. After all files have begun to leave: what is not taken goes to
     // the file system.
     void seal(std::uint32_t client);
-    // What is in its log makes no sense.
+    // The client's log makes no sense.
     void distrust(std::uint32_t client);
     [[nodiscard]] Result<File*> make_known(OpenFile& open);
     // The pool has changed the file, or is about to.

@@ -8,7 +8,7 @@ namespace forebay::pool {
 namespace {
 
 constexpr std::int64_t hope_ns_max = 1'000'000'000;
-// What may be deposited before the next look, and as much again.
+// Twice the bytes that may be deposited before the next look.
 constexpr std::int64_t scarce_room_bytes = 2 * room_margin_bytes;
 
 bool is_for_want_of_room(int error) noexcept { return error == ENOSPC || error == EDQUOT; }
@@ -41,7 +41,7 @@ std::int64_t promised_on(const PoolState& pool_state, std::uint64_t device) {
 }
 
 bool is_short_of_room(const PoolState& pool_state, const File& file, std::int64_t room) {
-    // What may be promised at all is less than this: nothing has to be counted.
+    // The room exceeds all that the pool can promise: nothing has to be counted.
     if (room < 0 || room > pool_state.options.cap_bytes + room_margin_bytes) {
         return false;
     }

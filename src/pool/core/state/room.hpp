@@ -22,7 +22,7 @@ inline constexpr std::int64_t room_margin_bytes = std::int64_t{16} << 20;
 // To be made before the file system is asked.
 [[nodiscard]] RoomLook begin_look(const PoolState& pool_state);
 
-// What the file system has said: keeps it, and tells clients by FileSlot::room.
+// Keeps the file system's answer, and tells clients by FileSlot::room.
 void note_room(PoolState& pool_state, File& file, const RoomLook& look);
 
 // Whether what was deposited until `since_ns`, and is taken, arrives.

@@ -94,7 +94,7 @@ public:
         return count == 0 ? 0 : all_[count - 1].at_ns;
     }
 
-    // What is left where the first `count` have happened.
+    // The disk where the first `count` events have happened.
     [[nodiscard]] Disk after(std::size_t count, std::size_t files, Fall how, Dice& dice,
                              std::int64_t segment_bytes) const {
         Disk disk;
@@ -109,7 +109,7 @@ public:
 private:
     void fill_journal(Disk& disk, std::size_t count, Fall how, Dice& dice,
                       std::int64_t segment_bytes) const {
-        // Of each kind one.
+        // One of each kind.
         std::map<JournalDisk::Done::Kind, const JournalDisk::Done*> under_way;
         for (std::size_t i = 0; i < count; ++i) {
             const Event& event = all_[i];
@@ -254,7 +254,7 @@ private:
     std::map<std::uint64_t, std::vector<std::size_t>> numbers_;
 };
 
-// What is left of the files, for a replay. It may go down once more.
+// The files that are left, for a replay. The node may go down once more.
 class DiskFiles final : public ReplayFiles {
 public:
     // After so many more changes nothing happens any more; negative: never.
@@ -385,7 +385,7 @@ private:
     std::unique_ptr<JournalWriter> writer_;
 };
 
-// What was asked of a file, and which bytes it may have where the node goes down.
+// The operations on a file, and which bytes it may have where the node goes down.
 class Promises {
 public:
     struct Op {

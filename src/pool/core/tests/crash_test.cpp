@@ -120,7 +120,7 @@ public:
             } else {
                 EXPECT_FALSE(kept.contains(i)) << "nobody else has changed file " << i;
             }
-            // What the journal alone knows to be cut off is not cut off by what is kept.
+            // The kept bytes do not carry out a cut that the journal alone knows of.
             if (i != foreign || how == Fall::daemon) {
                 EXPECT_EQ(
                     files_[i]->promises.judge(disk.files[i].bytes, count, how, file_bytes_max), "")

@@ -136,7 +136,7 @@ TEST(Faults, AFileWhoseClosingFailsIsNamedWithWhatWasDrained) {
     EXPECT_FALSE(node.pool().closing());
 }
 
-// What the daemon knew of the room was up to a second old: a close said that all was well.
+// The daemon's knowledge of the room was up to a second old: a close said that all was well.
 TEST(Faults, WhoAsksWhetherThereIsRoomIsToldOfWhatOthersHaveTaken) {
     const PoolOptions never_drained{.cap_bytes = 64 * mib, .quiet_ns = 1000 * second};
     Task whether_it_arrives;

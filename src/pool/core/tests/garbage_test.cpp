@@ -135,7 +135,7 @@ TEST(Garbage, AFileThatAClientMayNotWriteIsNotWrittenAndNoMore) {
             one.file.generation += wild_slot ? 0 : 1;
             one.file.slot = wild_slot ? ~0U : one.file.slot;
             forge(self.log(), one);
-            // What is reserved is accounted for by a log in order.
+            // A log in order accounts for all that is reserved.
             self.log().header().reserved.fetch_add(24);
         });
         EXPECT_FALSE(trouble.distrusted);

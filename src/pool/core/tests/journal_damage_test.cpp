@@ -87,7 +87,7 @@ private:
     std::uint64_t file_ = 0;
 };
 
-// What a replay makes of it: how many writes are there; negative: it refuses.
+// The result of a replay: how many writes are there; negative: it refuses.
 struct Found {
     int writes = -1;
     bool is_told = false;  // that it may not be all
@@ -280,7 +280,7 @@ TEST_F(JournalDamage, OfAnotherJournalIsRefused) {
     EXPECT_EQ(replayed(other.behind_head.back()).writes, -1) << "whose key is not known";
 }
 
-// What was replayed is let go: a segment of it is missed by nobody.
+// Replayed records are let go: nobody misses a segment of them.
 TEST_F(JournalDamage, OfWhatIsNotNeededIsNone) {
     LateClock clock;
     clock.at_ns = 1'000'000'000'000;

@@ -319,7 +319,7 @@ TEST(PoolJournal, AfterAnErrorOfItsDeviceWritesAreDurableInTheFile) {
     EXPECT_EQ(file.size(), Length{3000});
 }
 
-// What is in it cannot be taken back, and must not be written over what comes after the error.
+// Its records cannot be taken back, and must not be written over what comes after the error.
 TEST(PoolJournal, AfterAnErrorNothingIsChangedThatAReplayWouldTakeForItsOwn) {
     KeptNode kept{{.pool = never_drained}};
     adapters::MemoryFile file;

@@ -1,5 +1,5 @@
-// What files go through: they leave, are cut, grow, are made again, lie far out, and are read while
-// all of this happens.
+// The life of files: they leave, are cut, grow, are made again, lie far out, and are read while all
+// of this happens.
 #include "pool/core/tests/pool_check.hpp"
 #include "pool/policy/credit.hpp"
 
@@ -263,7 +263,7 @@ TEST(Life, NoDepositGetsOlderThanItMay) {
     }
 }
 
-// What a reader found may be drained, cut or overwritten before it has copied it.
+// Deposits that a reader found may be drained, cut or overwritten before it has copied them.
 TEST(Life, AReaderWhoseDepositsChangeUnderItLooksAgain) {
     std::int64_t changes = 0;
     for (std::int64_t seed = 1; seed <= seeds; ++seed) {
@@ -465,7 +465,7 @@ TEST(Life, NewMemoryIsFilledWhereAllProcessorsAreBusy) {
     }
 }
 
-// Who wrote as fast as memory was touched kept the daemon from everything else meanwhile.
+// A client that wrote as fast as memory was touched kept the daemon from everything else meanwhile.
 TEST(Life, ALookRoundTouchesLittleMemory) {
     Node node{{.seed = 1, .quiet_ns_max = never}, {.cap_bytes = 1 << 30}};
     adapters::MemoryFile file;

@@ -1,4 +1,4 @@
-// What a file must hold, byte by byte, whoever wrote it: for each byte the values that it may have,
+// The bytes that a file must hold, whoever wrote them: for each byte the values that it may have,
 // which is one but where writes were under way at the same time. A write counts when it is
 // acknowledged.
 #pragma once
@@ -104,7 +104,7 @@ public:
     }
     [[nodiscard]] bool quiet() const noexcept { return changes_.empty() && reads_.empty(); }
 
-    // What change `id` writes at this place of the file.
+    // The byte that change `id` writes at this place of the file.
     [[nodiscard]] static unsigned char value(unsigned id, std::int64_t at) noexcept {
         const auto place = static_cast<unsigned>(at);
         return id == 0 ? 0

@@ -51,7 +51,7 @@ public:
     [[nodiscard]] std::uint32_t number() const noexcept { return client_; }
     [[nodiscard]] const Log& log() const noexcept { return log_; }
     [[nodiscard]] LogWriter& log_writer() noexcept { return log_writer_; }
-    // What the daemon did not hear, because it has ended, is known to nobody: `slot` is files_max.
+    // If the daemon has ended and did not hear of it, nobody knows the file: `slot` is files_max.
     [[nodiscard]] FileId open(adapters::MemoryFile& file, Access access);
     // As a program's: directly where the file is not pooled (any more). Bytes written; fewer where
     // it fails, and errno.

@@ -216,7 +216,7 @@ TEST(Coherence, AReaderDoesNotWaitForAWriterThatGoesAwayMeanwhile) {
 // The fourth MiB of a file, as somebody else makes it.
 std::vector<std::byte> changed_bytes() { return bytes_of(3 * mib, mib, 77); }
 
-// What somebody else does to a file that a reader has blocks of.
+// Somebody else changes a file that a reader has blocks of.
 void reader_sees(std::uint64_t seed,
                  const std::function<void(Node&, NodeClient&, OldFile&)>& change) {
     Node node{{.seed = seed}};

@@ -150,7 +150,7 @@ public:
         return suspended;
     }
 
-    // What is acknowledged from then on. Each record is written once.
+    // These bytes are acknowledged from then on. Each record is written once.
     void acknowledged(std::int64_t offset, std::vector<std::byte> bytes) {
         promised_.emplace_back(offset, std::move(bytes));
     }

@@ -40,7 +40,7 @@ public:
     [[nodiscard]] Log log_of(std::uint32_t client) noexcept override {
         return client < logs_.size() ? Log{logs_[client].begin()} : Log{};
     }
-    // What one of them has committed is seen in its log, for the others a round is waited for.
+    // Client 0's commits are seen in its log; for the others' a reader waits for a round.
     [[nodiscard]] bool sees(std::uint32_t client) noexcept override { return client == 0; }
     void prepare(std::byte* /*begin*/, std::size_t /*bytes*/) noexcept override {}
 
@@ -191,7 +191,7 @@ TEST(Threads, ReadWhatOthersWriteMeanwhile) {
     constexpr int rounds = 120;
     adapters::MemoryFile file;
     const std::array<Sparse, 2> logs{Sparse{LogShape::bytes}, Sparse{LogShape::bytes}};
-    // What is read has mostly not been drained.
+    // Most of what is read has not been drained.
     Machine machine{{.cap_bytes = 16 << 20, .window_bytes = 12 << 20, .quiet_ns = 1'000'000'000}};
     FlushBacklog line{machine.bell, logs};
     std::array<Rewritten, 4> records;
@@ -202,7 +202,7 @@ TEST(Threads, ReadWhatOthersWriteMeanwhile) {
     }
     machine.start();
     std::atomic<std::size_t> writers{logs.size()};
-    // Of each thread: one that all of them change would put what they do in order.
+    // One for each thread: one that all of them change would put what they do in order.
     std::array<int, 4> wrong{};
     std::vector<std::thread> threads;
     for (std::uint32_t who = 0; who < logs.size(); ++who) {

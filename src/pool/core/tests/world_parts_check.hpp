@@ -1,4 +1,4 @@
-// What a node of imagined time is made of, for tests: a file's other side, calls that take their
+// The parts of a node in simulated time, for tests: a file's other side, calls that take their
 // time, and a clock at which others may go on. The node itself: pool_check.hpp.
 #pragma once
 
