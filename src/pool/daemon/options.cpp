@@ -25,7 +25,7 @@ constexpr std::int64_t journal_bytes_more = 128 * mebibyte;
 constexpr std::int64_t second_ns = 1'000'000'000;
 constexpr std::int64_t job_end_max = 4'102'444'800;  // 2100: as for the setting
 
-// What the machine has, or what a control group leaves of it.
+// The memory that the machine has, or a control group leaves of it.
 pool::MemoryLimit memory_limit() {
     const auto pages = static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES));
     const auto page = static_cast<std::int64_t>(::sysconf(_SC_PAGESIZE));
@@ -40,7 +40,7 @@ pool::MemoryLimit memory_limit() {
     return limit;
 }
 
-// What the settings say, or what is usual where they say nothing.
+// Takes the cap from the settings, or the usual one where they say nothing.
 void choose_cap(DispatcherOptions& dispatcher, const Settings& settings,
                 const Surroundings& around) {
     const std::int64_t wanted = settings.number(Setting::pool_cap);
@@ -128,7 +128,7 @@ DispatcherOptions dispatcher_options(const Settings& settings, const Surrounding
     return dispatcher;
 }
 
-// What Slurm says; 0: nothing that makes sense.
+// The end of the job, as Slurm gives it; 0: nothing that makes sense.
 std::int64_t job_end() {
     const char* const text = std::getenv("SLURM_JOB_END_TIME");
     const std::string_view digits{text == nullptr ? "" : text};
@@ -202,7 +202,7 @@ void choose_rescue_folders(ServerOptions& options, const Settings& settings,
     }
 }
 
-// What is wanted of files below folders. Files are known by where they really lie.
+// Reads the rules for files below folders. Files are known by where they really lie.
 Result<void> read_folders(ServerOptions& options, const Settings& settings,
                           const Surroundings& around) {
     auto folders = pool::folder_rules(settings.list(Setting::pool_folders), around.folder);

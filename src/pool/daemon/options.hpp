@@ -1,4 +1,4 @@
-// What the daemon is told: its command line, the settings, and what they leave to the machine.
+// The daemon's options: its command line, the settings, and what they leave to the machine.
 #pragma once
 
 #include "foundation/base/result.hpp"
@@ -12,7 +12,7 @@
 
 namespace forebay::daemon {
 
-// What the daemon may use on this machine.
+// The resources that the daemon may use on this machine.
 struct Surroundings {
     pool::MemoryLimit memory{};  // of the node, or of a control group where that is less
     std::size_t processors = 0;

@@ -162,7 +162,7 @@ nanoseconds Server::patience() const {
     return clients_ > 0 ? while_idle : most;
 }
 
-// Who asks once often asks again at once, and a home answers soon.
+// A client that asks once often asks again at once, and a home answers soon.
 bool Server::something_is_near() const {
     return std::chrono::steady_clock::now() < next_question_near_ ||
            (peers_ != nullptr && peers_->answer_may_be_near());

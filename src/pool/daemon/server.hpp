@@ -56,12 +56,12 @@ public:
     void stop();     // when everything is drained that can be
     void give_up();  // now
     [[nodiscard]] bool ended() const noexcept { return ended_; }
-    // What did not arrive.
+    // The bytes that did not arrive.
     [[nodiscard]] const std::vector<Rescued>& rescued() const noexcept { return rescued_; }
     [[nodiscard]] const pool::Directory& directory() const noexcept {
         return dispatcher_->directory();
     }
-    // What the report says of the end, as one line of JSON.
+    // The report on the end, as one line of JSON.
     [[nodiscard]] const std::string& report() const noexcept { return report_; }
     // It was told to end twice: something may hang in the file system for ever.
     [[nodiscard]] bool gave_up() const noexcept { return gave_up_; }

@@ -57,7 +57,7 @@ public:
     [[nodiscard]] int socket() const noexcept { return socket_.get(); }
     [[nodiscard]] std::int64_t process() const noexcept { return process_; }
 
-    // Of a client of the pool.
+    // The number of the client, if it uses the pool.
     std::optional<std::uint32_t> client;
     OwnFd bell;
     // A client that got nothing to map, for want of descriptors: what it opens leaves the pool.

@@ -11,7 +11,7 @@
 
 namespace forebay::daemon {
 
-// Who connected, as the kernel says it.
+// An incoming connection, as the kernel reports it.
 struct IncomingConnection {
     OwnFd socket = {};  // not valid: nobody was there, or who was there was sent away
     std::int64_t process = 0;

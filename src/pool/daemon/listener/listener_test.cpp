@@ -1,4 +1,4 @@
-// Who may stand at a listener: one daemon that lives, in a folder of the user's own.
+// Tests who may listen at a socket: one daemon that lives, in a folder of the user's own.
 #include "pool/daemon/listener/listener.hpp"
 
 #include "pool/daemon/tests/server_check.hpp"

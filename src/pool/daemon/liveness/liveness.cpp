@@ -26,7 +26,7 @@ Result<void> begin_life(pool::DirectoryHeader& header) {
 
 void end_life(pool::DirectoryHeader& header, Ending ending) noexcept {
     if (ending == Ending::badly) {
-        // What the kernel would do. Nobody takes the lock, so nobody is misled by its order.
+        // This is what the kernel would do. Nobody takes the lock, so its order misleads nobody.
         auto& word = *reinterpret_cast<std::atomic<std::uint32_t>*>(&header.alive);
         word.fetch_or(FUTEX_OWNER_DIED);
         const std::uint32_t dead = word.load();

@@ -1,4 +1,4 @@
-// What is said of a daemon that has died.
+// Tests the report on a daemon that has died.
 #include "pool/daemon/liveness/watcher.hpp"
 
 #include "pool/daemon/status/chunked_lines.hpp"
@@ -51,7 +51,7 @@ TEST_F(WatcherOf, NamesWhatHoldsBytesByFile) {
     EXPECT_EQ(said.at("files")[0].at("bytes"), 10);
 }
 
-// Of a process that ends in one way or the other.
+// The report on a process that ends in one way or the other.
 std::string said_of(const pool::Directory& directory, bool dismissed) {
     std::array<int, 2> ends{};
     EXPECT_EQ(::pipe(ends.data()), 0);

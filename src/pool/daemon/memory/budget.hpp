@@ -10,10 +10,10 @@ class DescriptorBudget {
 public:
     // Files that have nothing deposited give theirs back, so many at a time.
     static constexpr std::uint32_t given_back_max = 32;
-    // That is left for processes that come to use the pool, and for what is open for a moment.
+    // Descriptors left for processes that come to use the pool, and for what is open for a moment.
     static constexpr int kept_min = 64;
-    // Of these: for processes that do without the pool, one each; and for what is open for a
-    // moment, without which even they could not be served.
+    // The parts of these: one each for processes that do without the pool; and those that are open
+    // for a moment, without which even such processes could not be served.
     static constexpr int kept_for_outsiders_min = 30;
     static constexpr int kept_for_a_moment = 16;
 
@@ -26,7 +26,7 @@ public:
     // True: no more of them for files.
     [[nodiscard]] bool is_spent(int newest) const noexcept { return newest >= most_; }
 
-    // What a process that comes may have for as long as it lives.
+    // The descriptors that a new process may have for as long as it lives.
     enum class Means {
         log,     // with its bell, and its socket: three
         socket,  // alone

@@ -26,7 +26,7 @@ Result<pool::Log> Memory::prepare() {
         return failure(std::move(made.error()));
     }
     next_ = std::move(*made);
-    // What a client writes to at its first deposits.
+    // A client writes to this memory at its first deposits.
     if (!next_.provide(0, pool::LogShape::data_at)) {
         discard();
         return failure(system_error(ENOMEM, "make shared memory for a client's log"));
@@ -39,7 +39,7 @@ void Memory::assign(std::uint32_t client) {
 }
 
 void Memory::forget(std::uint32_t client) {
-    // Who has borrowed it may still map it.
+    // A process that has borrowed the log may still map it.
     if (std::exchange(names_.at(client), 0) != 0) {
         areas_[client].release(0, pool::LogShape::bytes);
     }

@@ -26,8 +26,8 @@ public:
     [[nodiscard]] const SharedSegment& segment(std::uint32_t client) const {
         return areas_.at(client);
     }
-    // Who knows the name may write to the client's log from now on. False: the client has lent it
-    // by another name, or the name is somebody else's.
+    // Any process that knows the name may write to the client's log from now on. False: the client
+    // has lent it by another name, or the name is somebody else's.
     [[nodiscard]] bool lend(std::uint32_t client, std::uint64_t name);
     // Null: nobody has lent anything by that name.
     [[nodiscard]] const SharedSegment* lent(std::uint64_t name) const;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t mib = std::size_t{1} << 20;
 
-// Of the system, by now.
+// The memory of the system that the segment has by now.
 std::size_t memory_of(const SharedSegment& segment) {
     struct stat found{};
     const auto fd = segment.for_reading();

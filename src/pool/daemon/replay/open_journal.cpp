@@ -46,7 +46,7 @@ std::string note_of(const pool::Replayed& one) {
     return note;
 }
 
-// What cannot be told from the end of a journal whose node went down while it was written.
+// Notes what the end of a journal leaves open, if its node went down while it was written.
 void note_end(const pool::Replay& replayed, const std::string& folder,
               std::vector<std::string>& notes) {
     if (replayed.unfinished) {

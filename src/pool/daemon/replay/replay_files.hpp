@@ -29,7 +29,7 @@ private:
     std::vector<std::string> below_;
 };
 
-// Of the inode that is open; 0: its file system does not tell.
+// The generation of the inode that is open; 0: its file system does not tell.
 [[nodiscard]] std::uint64_t generation_of(int fd) noexcept;
 
 }  // namespace forebay::daemon

@@ -19,8 +19,8 @@ namespace {
 
 using protocol::Ask;
 
-// What opens at once is answered at once. Beyond this a file system holds up only those who wait
-// for it.
+// A file that opens at once is answered at once. Beyond this time a file system holds up only the
+// clients that wait for it.
 constexpr auto opening_wait = std::chrono::milliseconds{1};
 
 Result<OwnFd> document_of(const std::string& text) {

@@ -1,5 +1,4 @@
-// What the daemon has, and how it answers questions about it. Knows sessions, but no sockets of
-// its own.
+// The daemon's state, and its answers to questions. Knows sessions, but no sockets of its own.
 #pragma once
 
 #include "foundation/base/yielding.hpp"
@@ -43,10 +42,10 @@ struct DispatcherOptions {
     // No file is pooled: every write is with the file system before it returns.
     bool through = false;
     std::vector<pool::FolderRule> folders;
-    // Of the batch job, CLOCK_REALTIME, and how long before it the pool takes nothing more.
+    // The end of the batch job, CLOCK_REALTIME, and how long before it the pool takes nothing more.
     std::int64_t job_end_ns = pool::Deadline::never;
     std::int64_t job_margin_ns = 0;
-    // Of daemons of a job, which each have a pool; see coherence_client.hpp.
+    // For the daemons of a job, which each have a pool; see coherence_client.hpp.
     tokens::Node node = 0;
     std::uint32_t nodes = 1;
     std::uint32_t readers = 0;  // see CoherenceClient::Job
@@ -62,9 +61,9 @@ struct Clocks {
 
 class Dispatcher {
 public:
-    // The clocks outlive it. The calling thread is the one whose death clients see.
-    // `post`, where there are other daemons, does so, too.
-    // What a journal has is in its files then, or said by its notes not to be.
+    // The clocks outlive it, and so does `post`, where there are other daemons. The calling thread
+    // is the one whose death clients see. All that a journal has is in its files then, or its notes
+    // say that it is not.
     [[nodiscard]] static Result<std::unique_ptr<Dispatcher>> make(
         const DispatcherOptions& options, const Clocks& clocks,
         cluster::PeerTransport* post = nullptr);
@@ -76,7 +75,7 @@ public:
     // That of `stop` waits until the end: to bring it about is the caller's.
     [[nodiscard]] Answer answer(Session& session, const protocol::Question& question,
                                 std::vector<OwnFd> descriptors);
-    // What an answer says that waited for its ticket; it may then wait for another one.
+    // Completes an answer that waited for its ticket; it may then wait for another one.
     void complete(Session& session, Answer& answer, std::uint64_t ticket);
     // A ticket has come back, and no session waits for it any more.
     void nobody_wants(std::uint64_t ticket);
@@ -94,7 +93,7 @@ public:
         return pool_.idle() && opening_ == 0 && (!coherence_ || coherence_->idle()) &&
                (!passing_ || passing_->idle());
     }
-    // What its log says makes no sense.
+    // The client's log makes no sense.
     [[nodiscard]] bool distrusts(std::uint32_t client) const { return pool_.distrusted(client); }
 
     // Tells the other daemons that this one ends.
@@ -111,7 +110,7 @@ public:
     [[nodiscard]] bool drained_as_far_as_possible() const;
     // Whatever programs are about to do: nothing is acknowledged from now on that was not taken.
     void refuse_commits() { pool_.refuse_commits(); }
-    // What did not arrive goes into rescue files below the first folder that takes them.
+    // Writes what did not arrive into rescue files below the first folder that takes them.
     [[nodiscard]] std::vector<Rescued> rescue(const std::vector<std::string>& folders);
     // Behind that: what the journal still has, it keeps for the next daemon.
     void finish_journal();
@@ -125,7 +124,7 @@ public:
     [[nodiscard]] int journal_bell() const noexcept {
         return journal_.folder ? journal_.folder->bell() : -1;
     }
-    // What people are to know, since the last time.
+    // Messages for people, since the last time.
     [[nodiscard]] std::vector<std::string> news();
 
 private:

@@ -26,7 +26,7 @@ void Dispatcher::pass_directory(Answer& answer) const {
 }
 
 void Dispatcher::hello(Session& session, const protocol::Question& question, Answer& answer) {
-    // Who did without may do better now; other nodes may count on what it has opened.
+    // A client that did without may do better now; other nodes may count on what it has opened.
     const bool comes_in = session.outside && !coherence_;
     if (session.client && !comes_in) {
         answer.refuse(EALREADY);

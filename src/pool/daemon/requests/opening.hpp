@@ -21,13 +21,13 @@ namespace forebay::daemon {
 struct OpenWish {
     std::string path;  // for messages
     pool::Access access = pool::Access::read;
-    // What is acknowledged is to outlive the node: so must the name of a file that was just made.
+    // Acknowledged writes are to outlive the node: so must the name of a file that was just made.
     bool durable_name = false;
     // Descriptors are scarce: the file becomes known, and nothing of it is opened.
     bool only_known = false;
 };
 
-// What a client says that it will do with its descriptor, and what it may do by it.
+// The access that a client asks for with its descriptor, as far as the descriptor allows it.
 [[nodiscard]] pool::Access access_of(const OwnFd& received, bool writes);
 
 // The same inode as the received descriptor's, whatever the path says by now. Fails where it is no
@@ -45,7 +45,7 @@ public:
     // Which mount of this node the received descriptor belongs to; 0: it cannot be told. Not while
     // another thread runs this.
     [[nodiscard]] std::uint64_t mount() const noexcept;
-    // What has to be done may take long wherever the file is.
+    // The opening may take long wherever the file is.
     [[nodiscard]] bool takes_long() const noexcept { return wish_.durable_name; }
     // Once. Closes what was received.
     void run();

@@ -41,7 +41,7 @@ void add_meter(const Meter& meter, std::int64_t now_ns, FileStory& to) {
     to.requests += meter.requests;
 }
 
-// What is true of every file at the end, and what can be undone, hides no reason that came later.
+// A reason that every file has at the end, or that can be undone, hides none that came later.
 bool says_why(pool::Reason reason) noexcept {
     return reason != pool::Reason::none && reason != pool::Reason::closing &&
            !pool::can_be_undone(reason);

@@ -1,5 +1,5 @@
-// What became of each file: the directory forgets a file that is closed and drained, people ask
-// about it afterwards.
+// The fate of each file: the directory forgets a file that is closed and drained, people ask about
+// it afterwards.
 #pragma once
 
 #include "foundation/base/units.hpp"

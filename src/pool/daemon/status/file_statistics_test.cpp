@@ -1,4 +1,4 @@
-// What is told of files, during and after the time that the pool knows them.
+// Tests the statistics of files, during and after the time that the pool knows them.
 #include "pool/daemon/status/file_statistics.hpp"
 
 #include "pool/daemon/memory/shared_segment.hpp"

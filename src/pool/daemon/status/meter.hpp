@@ -20,7 +20,7 @@ struct Meter {
     std::int64_t news_ns = 0;    // when the file system answered last
 };
 
-// Of a meter, with what is in flight at the moment.
+// The busy time of a meter, with what is in flight at the moment.
 [[nodiscard]] std::int64_t busy_ns(const Meter& meter, std::int64_t now_ns) noexcept;
 
 // How long the file system has owed an answer; 0: it owes none.

@@ -293,7 +293,7 @@ TEST(Deposits, ThatFindTheDiskFullAreToldAndRescued) {
     EXPECT_THAT(rescued[0].file, StartsWith(daemon.world.folder.name()));
     EXPECT_GT(rescued[0].bytes, 0);
 
-    // What was acknowledged is in the file, or in the rescue file.
+    // The acknowledged bytes are in the file, or in the rescue file.
     auto there = contents(client.path);
     there.resize(written.taken);
     const auto kept = contents(rescued[0].file);
@@ -342,7 +342,7 @@ TEST(Deposits, ADaemonThatIsKilledFailsItsClientsAndDoesNotHangThem) {
     EXPECT_EQ(written.rest, Written::Rest::lost);
     daemon.await_death();
     EXPECT_EQ(log_writer.write(file, 0, bytes).rest, Written::Rest::lost);
-    // What was lost can still be told from what is mapped.
+    // The mapped directory still tells what was lost.
     EXPECT_GE(shared.files[file.slot].taken.load(), shared.files[file.slot].drained.load());
     EXPECT_STREQ(shared.files[file.slot].path.data(), folder.path("file").c_str());
 }

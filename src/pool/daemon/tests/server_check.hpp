@@ -78,7 +78,7 @@ inline bool send(const OwnFd& socket, const protocol::Question& question,
            Delivery::done;
 }
 
-// What has come; nullopt: the other side has closed.
+// The message that has come; nullopt: the other side has closed.
 inline std::optional<Told> take(const OwnFd& socket) {
     Received received = receive(socket.get(), sizeof(protocol::Reply));
     const auto reply = protocol::reply_of(received.bytes);
@@ -151,7 +151,7 @@ private:
     std::unique_ptr<Server> server_;
 };
 
-// What a client has mapped after its greeting.
+// The memory that a client has mapped after its greeting.
 class Greeted {
 public:
     explicit Greeted(World& world) : socket{world.connect()} {
