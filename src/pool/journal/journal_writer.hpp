@@ -95,7 +95,7 @@ public:
     // The last group that is durable, and the last that a durable head knows.
     [[nodiscard]] std::uint64_t durable_group() const noexcept { return durable_group_; }
     [[nodiscard]] std::uint64_t proven_group() const noexcept { return proven_group_; }
-    // Of writing the head.
+    // The error of writing the head.
     [[nodiscard]] int head_error() const noexcept { return head_error_; }
 
     // Another segment will be wanted soon: where it is made only then, all wait for that.

@@ -1,5 +1,5 @@
-// What a daemon that died had in its journal is written to the files, before the next one begins.
-// Done once more, if the node goes down meanwhile, it comes to the same.
+// Writes the journal of a daemon that died to the files, before the next one begins. If the node
+// goes down meanwhile, a second replay comes to the same.
 #pragma once
 
 #include "foundation/ports/clock.hpp"

@@ -220,7 +220,7 @@ const pool::PoolCalls* pool_calls() noexcept {
 
 namespace {
 
-// Of what opening gave.
+// Makes a storage of the descriptor, or an error of what opening said.
 Result<std::unique_ptr<ports::Storage>> storage_of(int fd, const pool::PoolCalls& calls,
                                                    const std::string& path, Direction direction) {
     const bool writes = direction == Direction::write;

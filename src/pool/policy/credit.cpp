@@ -6,7 +6,7 @@ namespace forebay::pool {
 
 namespace {
 
-// Of the cap, kept for clients that come later.
+// One in so many parts of the cap is kept for clients that come later.
 constexpr std::int64_t spare_part = 8;
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Who may hold how many blocks: a cap over all clients, shared so that nobody can starve another.
-// Each client that writes can always get its minimum; what is beyond is shared evenly among those
-// that want more, and belongs to whoever asks as long as nobody else does.
+// The number of blocks that each client may hold: a cap over all clients, shared so that nobody can
+// starve another. Each client that writes can always get its minimum; what is beyond is shared
+// evenly among those that want more, and belongs to whoever asks as long as nobody else does.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct Lending {
 // The same for a block that it does not need yet.
 [[nodiscard]] bool may_be_warmed(std::int64_t holds, const Lending& lending) noexcept;
 
-// What a client lately needed; one more look at it every `look_ns`.
+// A client's recent needs, looked at once more every `look_ns`.
 struct Demand {
     std::int64_t ahead = first_ahead;  // credit to be kept beyond what it has reserved, in blocks
     std::int64_t peak = first_peak;    // blocks in use at once; memory for as many is kept warm

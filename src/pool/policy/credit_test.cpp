@@ -1,4 +1,4 @@
-// Who may hold how many blocks, row by row.
+// Tests how many blocks each client may hold, row by row.
 #include "pool/policy/credit.hpp"
 
 #include <array>

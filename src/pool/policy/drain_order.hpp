@@ -22,7 +22,7 @@ enum class Why {
     asked,     // somebody waits for it, or it leaves the pool
 };
 
-// Of one file that has deposits.
+// One file that has deposits.
 struct Candidate {
     std::int64_t held_bytes = 0;      // deposited and not drained
     std::int64_t pressing_bytes = 0;  // so many are to be drained while the file is written to
@@ -33,7 +33,7 @@ struct Candidate {
     bool held_back = false;  // a job is under way, or may not be now
 };
 
-// Of the node.
+// The state of the node.
 struct Situation {
     std::int64_t now_ns = 0;
     std::int64_t quiet_ns = 0;
@@ -92,7 +92,7 @@ private:
 // Files that are drained at the same time have so many shares each, but those that lie in short
 // runs: a small request leaves its target idle for most of its time, so one share is enough.
 inline constexpr std::int32_t shares_of_file = 4;
-// Of a job of so many bytes in so many runs.
+// The shares of a job of so many bytes in so many runs.
 [[nodiscard]] std::int32_t shares_of(std::int64_t bytes, std::int64_t runs) noexcept;
 
 }  // namespace forebay::pool

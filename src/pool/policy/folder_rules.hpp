@@ -1,4 +1,4 @@
-// What the user wants of files below a folder (setting pool_folders): "PATH WORD…".
+// The user's rules for files below a folder (setting pool_folders): "PATH WORD…".
 #pragma once
 
 #include "foundation/base/result.hpp"
@@ -11,7 +11,7 @@
 
 namespace forebay::pool {
 
-// What is not said is as the settings say for all files.
+// Where a rule says nothing, the settings for all files hold.
 struct FileRule {
     bool past = false;                           // its files go past the pool
     std::optional<std::int64_t> window_bytes{};  // at least 1 MiB

@@ -1,4 +1,4 @@
-// What is said of folders, row by row.
+// Tests the rules for folders, row by row.
 #include "pool/policy/folder_rules.hpp"
 
 #include <array>

@@ -25,7 +25,7 @@ struct Hierarchy {
     std::string point;  // where
 };
 
-// What comes before the first `mark`; `text` keeps what comes after it.
+// The text before the first `mark`; `text` keeps what comes after it.
 std::string_view split_off(std::string_view& text, char mark) noexcept {
     const std::string_view first = text.substr(0, text.find(mark));
     text.remove_prefix(std::min(first.size() + 1, text.size()));
@@ -93,7 +93,7 @@ std::optional<Hierarchy> hierarchy_of(std::string_view line) {
                      .point = folder_name(unescaped(point))};
 }
 
-// Of the process, in the hierarchy of that version: of lines "NUMBER:CONTROLLERS:PATH".
+// The process' group in the hierarchy of that version, by lines "NUMBER:CONTROLLERS:PATH".
 std::optional<std::string> group_in(std::string_view groups, Version version) {
     while (!groups.empty()) {
         std::string_view line = split_off(groups, '\n');

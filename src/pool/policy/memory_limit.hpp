@@ -32,8 +32,8 @@ struct MemoryLimit {
 // never more than a quarter of it. 0 bytes: it is not known how much there is.
 [[nodiscard]] std::int64_t usual_cap(std::int64_t memory_bytes) noexcept;
 
-// What somebody says: not less than a pool can work with, and no more than half of what a control
-// group allows, beyond which the kernel would end programs. `limit` as above.
+// The cap that somebody wants, bounded: not less than a pool can work with, and no more than half
+// of what a control group allows, beyond which the kernel would end programs. `limit` as above.
 [[nodiscard]] std::int64_t bounded_cap(std::int64_t wanted_bytes,
                                        const MemoryLimit& limit) noexcept;
 

@@ -25,7 +25,7 @@ const std::string version_two =
 const std::string hybrid =
     version_one + "27 25 0:24 / /sys/fs/cgroup/unified rw shared:10 - cgroup2 cgroup2 rw\n";
 
-// What holds where these are the files that there are.
+// The limit that holds where these are the files that there are.
 MemoryLimit limit_of(const std::string& groups, const std::string& mounts,
                      const std::map<std::string, std::string>& files) {
     MemoryLimit limit = machine;

@@ -1,4 +1,4 @@
-// What the daemon tells its clients: which files it knows, where their deposits lie, how far each
+// The daemon's word to its clients: which files it knows, where their deposits lie, how far each
 // log is taken, and how much more each client may write. The daemon alone writes to it; clients map
 // it read-only, so that no program can damage it.
 //
@@ -19,7 +19,7 @@ namespace forebay::pool {
 // A word that is slept on; see foundation/ports/communicator.hpp.
 using Word = std::atomic<std::uint32_t>;
 
-// What writes to a file do.
+// The effect of writes to a file.
 enum class FileState : std::uint32_t {
     free = 0,
     pooled = 1,   // they are deposits
@@ -33,7 +33,7 @@ enum class Consistency : std::uint32_t {
     paper,  // as He et al. (2022); see docs/decisions/0020-the-papers-cache-is-a-mode.md
 };
 
-// What a write waits for.
+// The condition that a write waits for.
 enum class Durability : std::uint32_t {
     process,  // the daemon's memory has it: it survives the program
     node,     // the journal has it, too: it survives the node

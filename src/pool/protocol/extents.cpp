@@ -53,7 +53,7 @@ Extents::Before Extents::links_to(FileSlot& file, std::int64_t at) const noexcep
     return links_to(file, at, none);
 }
 
-// What it names is still linked, and still ends before `at`. (An extent may have become longer.)
+// The extents it names are still linked, and still end before `at`. (One may have become longer.)
 bool Extents::points_before(const Finger& finger, const FileSlot& file,
                             std::int64_t at) const noexcept {
     return finger.file == &file && finger.unlinked == unlinked_ &&

@@ -26,7 +26,7 @@ Deposit deposit(std::int64_t begin, std::int64_t length, std::uint64_t position,
     return {.extent = {Offset{begin}, Length{length}}, .client = client, .position = position};
 }
 
-// Who wrote each byte last: client and position.
+// The last writer of each byte: client and position.
 using Bytes = std::map<std::int64_t, std::pair<std::uint32_t, std::uint64_t>>;
 
 void put(Bytes& bytes, const Deposit& one) {

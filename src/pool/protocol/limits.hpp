@@ -11,8 +11,8 @@ inline constexpr std::uint64_t format = 0x666f72656261790f;  // "forebay", 15
 
 inline constexpr std::size_t block_bytes = std::size_t{1}
                                            << 20;  // what a client is leased at a time
-// Of so many other clients a client maps the log to see what they have committed. To map each
-// other's would cost memory and messages by the square of their number.
+// The most other clients whose logs a client maps to see what they have committed. If all mapped
+// each other's, it would cost memory and messages by the square of their number.
 inline constexpr std::size_t logs_watched_max = 64;
 inline constexpr std::size_t blocks_max = std::size_t{1} << 14;   // of one client: 16 GiB
 inline constexpr std::size_t clients_max = 1024;                  // of one daemon, at a time

@@ -44,7 +44,7 @@ enum class EntryState : std::uint64_t {
     revoked = 4,  // by the daemon: it will not be committed
 };
 
-// What an entry is about: bytes, or nothing but a wish.
+// The subject of an entry: bytes, or only a hint.
 enum class EntryKind : std::uint32_t {
     deposit = 0,  // these bytes are now the file's
     wanted = 1,   // this range will be read (position means nothing)
@@ -71,7 +71,7 @@ static_assert(sizeof(Entry) == 64);
 [[nodiscard]] constexpr std::uint64_t stated(std::uint64_t number, EntryState state) noexcept {
     return number << 3U | static_cast<std::uint64_t>(state);
 }
-// Of entry `number`; none where it is not filled in yet.
+// The state of entry `number`; none where it is not filled in yet.
 [[nodiscard]] constexpr EntryState state_of(std::uint64_t number, std::uint64_t stated) noexcept {
     return stated >> 3U == number ? static_cast<EntryState>(stated & 7U) : EntryState::none;
 }
@@ -86,7 +86,7 @@ struct LogHeader {
     alignas(64) std::atomic<std::uint64_t> commits;   // entries committed
 };
 
-// What a mapping of a log looks like. The data begins at a page.
+// The layout of a mapped log. The data begins at a page.
 struct LogShape {
     static constexpr std::size_t page = 4096;
     static constexpr std::size_t entries_at = page;

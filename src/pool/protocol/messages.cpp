@@ -1,4 +1,4 @@
-// What another process says is input: it is looked at here, once, before anything uses it.
+// Messages from other processes are input: each is checked here, once, before anything uses it.
 #include "pool/protocol/messages.hpp"
 
 #include "pool/protocol/directory.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 bool known(Ask ask) noexcept { return ask >= Ask::hello && ask <= Ask::uncaptured; }
 
-// Of the reasons to leave, those that a client can have; the others are the daemon's.
+// The reasons to leave that a client can have; the others are the daemon's.
 bool is_of_client(std::int64_t reason) noexcept {
     return reason <= static_cast<std::int64_t>(pool::Reason::closing) ||
            reason == static_cast<std::int64_t>(pool::Reason::tables) ||

@@ -1,4 +1,4 @@
-// What a process and the daemon of its node say to each other over a socket that keeps messages
+// The messages between a process and the daemon of its node, over a socket that keeps messages
 // apart (SOCK_SEQPACKET). Every question has one reply, in order. Descriptors travel with a message
 // where the table says so (SCM_RIGHTS). Both sides are on one machine: numbers are as they lie in
 // memory. Needs nothing of the C++ library at run time.
@@ -9,8 +9,7 @@
 //                                                        blocks (read-only), if there are any
 //   watch       nothing                                  the directory (read-only)
 //   open        path, flags, inode, group; a descriptor  slot, generation, state; EREMOTEIO:
-//   another
-//               of the file                              node has bytes of it that cannot be had
+//               of the file                              another node has bytes that cannot be had
 //   close       slot, generation                         nothing
 //   sync        slot, generation, flags                  error: of draining, or of fsync
 //   leave       slot, generation, number: a Reason       error; the file is written through then
@@ -86,8 +85,8 @@ struct Question {
     std::uint32_t generation = 0;
     std::int64_t number = 0;
     std::uint64_t inode = 0;
-    // Of ranks on several nodes that write the file together, by collective calls only; 0: none.
-    // lend, borrow: the name of a log.
+    // The group of ranks on several nodes that write the file together, by collective calls only;
+    // 0: none. lend, borrow: the name of a log.
     std::uint64_t group = 0;
     std::array<char, pool::path_bytes> path{};  // ends with a zero
 };
@@ -103,8 +102,8 @@ struct Reply {
     std::int64_t number = 0;
 };
 
-// What came over the socket; nullopt: it is no question (wrong size or format, unknown, a slot or a
-// client beyond the bounds, a negative number where none may be, a path without an end).
+// The question that came over the socket; nullopt: it is none (wrong size or format, unknown, a
+// slot or a client beyond the bounds, a negative number where none may be, a path without an end).
 [[nodiscard]] std::optional<Question> question_of(std::span<const std::byte> bytes) noexcept;
 [[nodiscard]] std::optional<Reply> reply_of(std::span<const std::byte> bytes) noexcept;
 

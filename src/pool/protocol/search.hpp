@@ -27,7 +27,7 @@ struct Deposit {
 // Where an extent ends; its beginning, where its length makes no sense.
 [[nodiscard]] std::int64_t end_of(const ExtentNode& node) noexcept;
 
-// What a reader sees of the file at one moment.
+// A reader's view of the file at one moment.
 enum class Seen {
     whole,    // `found` holds all of the range's deposits, in order
     more,     // … the first of them: `found` is too small

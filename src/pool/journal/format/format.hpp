@@ -1,6 +1,5 @@
-// What a journal looks like: segments of groups of records, and a head. A group is what is written
-// and made durable at once, so that it is there as a whole or was never acknowledged; its sum
-// tells.
+// The layout of a journal: segments of groups of records, and a head. A group is written and made
+// durable at once, so that it is there as a whole or was never acknowledged; its sum tells.
 //
 //   segment:  group │ group │ … │ whatever was there before
 //   group:    GroupHeader │ record │ record │ … │ zeros, up to a multiple of `group_unit`
@@ -101,7 +100,7 @@ static_assert(sizeof(FileFacts) == 56);
 [[nodiscard]] constexpr std::size_t padded(std::size_t bytes, std::size_t unit) noexcept {
     return (bytes + unit - 1) / unit * unit;
 }
-// What a record takes in a group.
+// The bytes that a record takes in a group.
 [[nodiscard]] constexpr std::size_t record_bytes(std::size_t payload) noexcept {
     return sizeof(RecordHeader) + padded(payload, record_unit);
 }

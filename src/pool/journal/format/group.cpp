@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t summed_from = offsetof(GroupHeader, number);
 
-// What names a group is its header: lives, numbers and times are never the same twice.
+// The header identifies a group: lives, numbers and times are never the same twice.
 Sum sum_of_group(std::span<const std::byte> group, const Key& key) {
     return sum_of(key, group.subspan(summed_from), sizeof(GroupHeader) - summed_from);
 }

@@ -60,8 +60,8 @@ struct SegmentGroups {
 };
 [[nodiscard]] SegmentGroups groups_of(std::span<const std::byte> segment, const Key& key);
 
-// What is there looks as if it had been to become that group, which it is not: at least two of the
-// things that name it are there.
+// The bytes look as if they had been to become that group, which they are not: at least two of the
+// fields that identify it are there.
 [[nodiscard]] bool looks_like(std::span<const std::byte> bytes, const GroupHeader& expected);
 
 // Payloads that are taken apart. nullopt: they make no sense.

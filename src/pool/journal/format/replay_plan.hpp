@@ -1,5 +1,5 @@
-// What a journal says of each file: which of its bytes are to be written once more, and until when
-// the daemon that has died may have changed it.
+// The replay plan of each file of a journal: which of its bytes are to be written once more, and
+// until when the daemon that has died may have changed it.
 #pragma once
 
 #include "foundation/base/units.hpp"
@@ -38,8 +38,8 @@ struct ReplayPlan {
     [[nodiscard]] bool empty() const noexcept { return runs.empty() && !cut; }
 };
 
-// Of files of which something is not settled, in the order in which they became known. The runs
-// point into the groups.
+// The plans for files of which something is not settled, in the order in which they became known.
+// The runs point into the groups.
 [[nodiscard]] std::vector<ReplayPlan> stories_of(std::span<const Group> groups);
 
 // A file as replay finds it.

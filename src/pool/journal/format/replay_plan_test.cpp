@@ -1,4 +1,4 @@
-// What is to be written once more, and what had better not be.
+// Tests which bytes are to be written once more, and which had better not be.
 #include "pool/journal/format/replay_plan.hpp"
 #include "pool/journal/format/groups_check.hpp"
 

@@ -1,4 +1,4 @@
-// What of a journal is still needed: a daemon's own view while it writes it.
+// The part of a journal that is still needed: a daemon's own view while it writes it.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace forebay::pool::journal {
 
-// Of each file, from which record on it is needed.
+// The record of each file from which on its records are needed.
 class Needs {
 public:
     // A record of the file that counts until the file is settled.
@@ -90,7 +90,7 @@ public:
     [[nodiscard]] const std::vector<std::uint32_t>& idle() const noexcept { return free_; }
     // A group that says so is durable.
     void said(std::uint64_t oldest);
-    // Of the segment that this record lies in, or would.
+    // This record lies in the last segment, or would.
     [[nodiscard]] bool in_the_last(std::uint64_t record) const noexcept {
         return used_.empty() || record >= used_.back().first;
     }

@@ -1,4 +1,4 @@
-// What is still needed, and which segment comes next.
+// Tests which records are still needed, and which segment comes next.
 #include "pool/journal/format/segment_allocator.hpp"
 
 #include <gmock/gmock.h>
@@ -75,7 +75,7 @@ TEST(JournalSegments, AreUsedAgainWhenThatWasSaid) {
     EXPECT_THAT(segments.used(), ElementsAre(1, 2));
 }
 
-// Of two segments the first was full and settled, and kept: there was no room for ever.
+// The first of two segments was full and settled, but kept: there was no room for ever.
 TEST(JournalSegments, MoveOnWhereNothingOfTheLastIsNeeded) {
     SegmentAllocator segments{8192, 1};
     segments.add(0);
