@@ -51,8 +51,8 @@ bool concerns(long fd) noexcept {
     return descriptors.captured(number) || connection.owns(number);
 }
 
-// libc's F_GETOWN asks in another way. What is doubled may get the number of one that was closed
-// where nobody saw it.
+// libc's F_GETOWN asks in another way. A duplicate may get the number of a descriptor that was
+// closed where nobody saw it.
 bool is_own_fcntl(const long* words) noexcept {
     const int command = static_cast<int>(words[1]);
     return command == F_DUPFD || command == F_DUPFD_CLOEXEC ||

@@ -1,5 +1,5 @@
-// Functions of libc that open, read or write a file inside, where nobody sees it. What was written
-// through the pool is drained before they read a file; what they write to leaves the pool.
+// Functions of libc that open, read or write a file inside, where nobody sees it. A file is drained
+// before they read it, and leaves the pool before they write to it.
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "foundation/base/atomics.hpp"

@@ -13,8 +13,8 @@ namespace forebay::capture {
 inline constexpr std::size_t magic_bytes = 4;
 using Magic = std::array<unsigned char, magic_bytes>;
 
-// By the bytes that a file begins with: libraries (ELF), texts for gettext and for catgets in
-// both orders of bytes. What is shorter, and may become one, counts.
+// By the bytes that a file begins with: libraries (ELF), texts for gettext and for catgets in both
+// orders of bytes. A shorter beginning that may become one counts, too.
 [[nodiscard]] inline bool is_read_inside(std::span<const std::byte> begin) noexcept {
     constexpr Magic kinds[] = {{0x7f, 'E', 'L', 'F'},
                                {0xde, 0x12, 0x04, 0x95},

@@ -1,6 +1,6 @@
-// ioctl. What a request does to a file's bytes or its length is known of those that Linux carries
+// ioctl. The table knows the effect on a file's bytes and length of the requests that Linux carries
 // out for every file system, and of those of the file systems that clusters and workstations have.
-// Requests are told apart by their type and number; their sizes differ between 32 and 64 bits.
+// It distinguishes requests by their type and number; their sizes differ between 32 and 64 bits.
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "pool/capture/calls/copying.hpp"
@@ -23,7 +23,7 @@ namespace {
 
 enum class Effect {
     none,
-    reads,    // of what lies on the file system: it is drained first
+    reads,    // the file system's bytes: the file is drained first
     changes,  // bytes, length, or who may write: it leaves the pool
 };
 
@@ -35,7 +35,7 @@ struct Request {
 
 constexpr unsigned any_number = 0x100;
 
-// The first that fits counts. What is not here may do anything: it is drained.
+// The first that fits counts. A request that is not here may do anything: the file is drained.
 constexpr std::array<Request, 25> requests{{
     Request{0x00, 2, Effect::none},              // FIGETBSZ
     Request{'T', 0x60, Effect::reads},           // FIOQSIZE
@@ -129,7 +129,7 @@ int tell_left(Place place, void* to) noexcept {
     if (at < 0) {
         return -1;
     }
-    const auto left = static_cast<int>(size - at);  // of more, the kernel's answer is as odd
+    const auto left = static_cast<int>(size - at);  // the kernel's answer is as odd for more
     if (!state.memory.writable(to, sizeof left)) {
         return fail(EFAULT);
     }

@@ -1,6 +1,6 @@
-// Memory of files: a file leaves before it is mapped, and what was found to be memory may be none
-// from now on. Each by libc's function and by number: whoever makes such a call by number may have
-// put code of its own into libc's function, as UCX does, and calls from in there.
+// Memory of files: a file leaves before it is mapped, and memory that was found to be there may be
+// none from now on. Each by libc's function and by number: a library that makes such a call by
+// number may have put its own code into libc's function, as UCX does, and calls from in there.
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "foundation/kernel/system_call.hpp"

@@ -18,7 +18,7 @@ namespace forebay::capture {
 
 namespace {
 
-// Every file that the pool knows; of one device, where that is said.
+// Every file that the pool knows; if `device` is given, only those on it.
 void close_files(std::optional<dev_t> device) noexcept {
     const pool::Directory& directory = connection.directory();
     for (std::size_t word = 0; word < directory.files_known.size(); ++word) {
@@ -55,7 +55,7 @@ void leave_file_system(const char* path) noexcept {
 }
 
 // The daemon closes a file that it has drained and forgotten within a few milliseconds, and may be
-// asking for the file system's room: nobody is told when that has ended.
+// asking for the file system's room: nothing shows when that has ended.
 template <class Call>
 int while_busy(const Call& call) noexcept {
     constexpr int tries_max = 100;

@@ -1,5 +1,5 @@
-// Walks through trees of files (nftw, ftw, fts): libc looks at each file inside, and the program is
-// told of sizes and times without deposits. So each regular file is looked at once more.
+// Walks through trees of files (nftw, ftw, fts): libc looks at each file inside, and gives the
+// program sizes and times without deposits. So this looks at each regular file once more.
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "pool/capture/files/path_filter.hpp"
@@ -14,7 +14,8 @@ namespace forebay::capture {
 
 namespace {
 
-// `flags` are fstatat's. What has another file of this name meanwhile stays as libc found it.
+// `flags` are fstatat's. If another file has this name meanwhile, the result stays as libc found
+// it.
 void add_deposits(const char* path, int flags, struct stat& found) noexcept {
     if (!capturing() || !S_ISREG(found.st_mode) ||
         (!connection.reached() && !may_be_pooled(AT_FDCWD, path, found.st_dev))) {

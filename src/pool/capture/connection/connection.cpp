@@ -150,7 +150,7 @@ bool Connection::reach() noexcept {
     return reached();
 }
 
-// False: it cannot be told yet, since others have still to go.
+// False: not known yet, since others have still to go.
 bool Connection::settled_with(int tried) noexcept {
     const Turn turn{*this};
     if (state_.load(relaxed) != State::none) {

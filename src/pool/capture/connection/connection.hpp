@@ -29,15 +29,15 @@ public:
     Connection& operator=(const Connection&) = delete;
     ~Connection() = default;
 
-    // `daemon`: what the environment says of who listens there (daemon_of); may be null. False: the
-    // name of the socket is too long.
+    // `daemon`: the environment's text about the process that listens there (daemon_of); may be
+    // null. False: the name of the socket is too long.
     [[nodiscard]] bool set_socket(const char* path, const char* daemon) noexcept;
     // The daemon's socket.
     [[nodiscard]] const sockaddr_un& address() const noexcept { return address_; }
     // Connects this socket to the daemon. Null, or what went wrong, with errno: EACCES where
     // somebody else listens there.
     [[nodiscard]] const char* connect_to_daemon(int socket) const noexcept;
-    // Connects where that was not done yet. False: the daemon cannot be reached, which is told
+    // Connects where that was not done yet. False: the daemon cannot be reached; a message says so
     // once.
     [[nodiscard]] bool reach() noexcept;
     [[nodiscard]] bool reached() const noexcept {
@@ -69,8 +69,8 @@ public:
     [[nodiscard]] pool::LogWriter& log_writer() noexcept { return *log_writer_; }
     [[nodiscard]] pool::Reader& reader() noexcept { return *reader_; }
 
-    // Where it was reached, or stays out. nullopt: the daemon is not there any more, which is told
-    // once if it is dead. Blocks signals: a handler may ask, too. `descriptor` travels with the
+    // Where it was reached, or stays out. nullopt: the daemon is not there any more; a message says
+    // so once if it is dead. Blocks signals: a handler may ask, too. `descriptor` travels with the
     // question.
     [[nodiscard]] std::optional<protocol::Reply> ask(const protocol::Question& question,
                                                      int descriptor = -1) noexcept;
@@ -168,7 +168,7 @@ private:
     void retire(std::byte* log) noexcept;
 
     sockaddr_un address_{};
-    pid_t daemon_ = 0;  // who has to listen there; 0: any process of this user
+    pid_t daemon_ = 0;  // the process that has to listen there; 0: any of this user
     std::atomic<State> state_{State::none};
     std::atomic<std::uint32_t> number_{0};
     std::atomic<std::uint32_t> turn_{0};  // 0: nobody asks, 1: somebody, 2: others wait
@@ -194,8 +194,9 @@ private:
     std::atomic<std::size_t> others_mapped_{0};
     std::atomic<std::uint32_t> readings_{0};
     std::array<std::byte*, 16> retired_{};
-    std::atomic<std::uint64_t> own_name_{0};          // by which the own log is lent
-    std::array<LentLog, lent_logs_max> lent_logs_{};  // of others; changed by whose turn it is
+    std::atomic<std::uint64_t> own_name_{0};  // by which the own log is lent
+    // Other processes' logs; the thread whose turn it is changes them.
+    std::array<LentLog, lent_logs_max> lent_logs_{};
 };
 
 }  // namespace forebay::capture

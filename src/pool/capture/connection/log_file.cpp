@@ -68,8 +68,8 @@ void LogFile::move_to_double(int (*doubled)(int fd)) noexcept {
     }
 }
 
-// Whoever still writes is done in a moment, or will see that the number has changed; unless it is
-// this very thread, which a signal has interrupted. So this ends.
+// A thread that still writes is done in a moment, or will see that the number has changed; unless
+// it is this very thread, which a signal has interrupted. So this ends.
 void LogFile::give_up() noexcept {
     constexpr int yields = 1000;
     constexpr int naps = 1000;

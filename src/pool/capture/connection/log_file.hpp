@@ -21,7 +21,7 @@ public:
     void take(int fd, std::size_t bytes) noexcept;
     // Also in a forked child: what is under way is the parent's.
     void close() noexcept;
-    // In a child that shares the descriptor with its parent, who goes on writing.
+    // In a child that shares the descriptor with its parent, which goes on writing.
     void forget() noexcept;
     [[nodiscard]] int number() const noexcept { return fd_.load(std::memory_order_relaxed); }
     // The program wants the number, and will have it once this returns: nothing is written here any

@@ -1,5 +1,5 @@
-// Whether who listens at the daemon's socket may be told anything: programs send it descriptors of
-// their files. Safe in signal handlers.
+// Whether a program may trust the process that listens at the daemon's socket: programs send it
+// descriptors of their files. Safe in signal handlers.
 #pragma once
 
 #include <sys/types.h>

@@ -34,7 +34,7 @@ int leave_those_of(const std::byte* rights, std::size_t bytes) noexcept {
     return 0;
 }
 
-// 0 or an errno. What makes no sense is left to the kernel.
+// 0 or an errno. A message that makes no sense is left to the kernel.
 int prepare_message(const msghdr& message) noexcept {
     const auto* const control = static_cast<const std::byte*>(message.msg_control);
     if (message.msg_controllen < sizeof(cmsghdr) || control == nullptr ||

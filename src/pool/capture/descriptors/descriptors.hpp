@@ -27,7 +27,7 @@ inline constexpr std::int64_t in_kernel = -1;  // the offset is the kernel's: ot
 struct alignas(64) Description {
     // Descriptors, calls under way and mappings.
     std::atomic<std::uint32_t> holders;
-    // The connection over which the daemon was told; another one after fork.
+    // The connection over which the daemon learned of the file; another one after fork.
     std::atomic<std::uint32_t> connection;
     std::atomic<std::uint64_t> id;
     std::atomic<std::int64_t> offset;
@@ -110,7 +110,8 @@ public:
         return guesses_[static_cast<std::size_t>(&one - descriptions_.data())];
     }
 
-    // The caller's hold becomes the descriptor's. What was there before is the caller's to drop.
+    // The caller's hold becomes the descriptor's. Returns the hold that was there before, for the
+    // caller to drop.
     Description* put(int fd, Description* held) noexcept;
     Description* take(int fd) noexcept { return put(fd, nullptr); }
     // Only if it is still this one. True: its hold is the caller's to drop.

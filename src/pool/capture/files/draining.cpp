@@ -14,7 +14,7 @@ namespace {
 
 enum class Purpose { look, change };
 
-// Whoever asks has seen that the file may be the pool's.
+// The caller has seen that the file may be the pool's.
 int drain_inode(const struct stat& found, Purpose purpose) noexcept {
     if (!connection.reach() || connection.life() != Connection::Life::lives) {
         return connection.stays_out() ? drain_and_close(found.st_dev, found.st_ino) : 0;

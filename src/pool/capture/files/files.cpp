@@ -1,4 +1,4 @@
-// See files.hpp. What fails here leaves errno to the callers.
+// See files.hpp. A function that fails here leaves errno to its caller.
 #include "pool/capture/files/files.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -234,7 +234,8 @@ FileRoute route(Place place) noexcept {
 
 namespace {
 
-// 0 or an errno. Whoever opened the file beside the pool empties it so: nobody has deposits yet.
+// 0 or an errno. A process that opened the file beside the pool empties it so: nobody has deposits
+// yet.
 int make_empty(Place place) noexcept {
     if (!place.file.beside.load(relaxed)) {
         return truncate(place, 0);
@@ -335,13 +336,13 @@ Taken take_on(int fd, const Opening& opening) noexcept {
 
 namespace {
 
-// One thread at a time moves offsets to the kernel: whoever came second would take back by what the
-// file had gone on since.
+// One thread at a time moves offsets to the kernel: a second one would move the offset back by what
+// the file had gone on since.
 class OffsetTurn {
 public:
     OffsetTurn() noexcept : signals_{kernel::hold_signals()} {
         while (state.moving_offset.exchange(true, std::memory_order_acquire)) {
-            ::sched_yield();  // who has the turn may have been interrupted
+            ::sched_yield();  // the thread that has the turn may have been interrupted
         }
     }
     OffsetTurn(const OffsetTurn&) = delete;

@@ -1,4 +1,4 @@
-// Whether a file lies below a pool path, as cheap as can be told.
+// Whether a file lies below a pool path, found as cheaply as possible.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@ namespace forebay::capture {
 
 using PathBuffer = std::array<char, 4096>;
 
-// The path by which the kernel knows the descriptor; empty where it cannot be told.
+// The path by which the kernel knows the descriptor; empty where it is not known.
 [[nodiscard]] std::string_view path_of(int fd, PathBuffer& buffer) noexcept;
 // False: no file of this file system can be below a pool path.
 [[nodiscard]] bool possible_on(dev_t device) noexcept;

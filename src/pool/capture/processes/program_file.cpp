@@ -127,7 +127,7 @@ bool needs_address_sanitizer(int fd, const Segments& segments) noexcept {
     return false;
 }
 
-// The loader may be told to start a program, as ldd does.
+// A user may have the loader start a program, as ldd does.
 bool is_loader(int fd) noexcept {
     std::array<char, 32> link{"/proc/self/fd/"};
     std::size_t end = std::strlen(link.data());
@@ -175,12 +175,12 @@ bool gives_rights(int fd, const struct stat& found) noexcept {
     const bool as_user = (found.st_mode & S_ISUID) != 0 && found.st_uid != user;
     const bool as_group =
         (found.st_mode & S_ISGID) != 0 && (found.st_mode & S_IXGRP) != 0 && found.st_gid != group;
-    // Whoever is root gets no more by capabilities.
+    // Root gets no more by capabilities.
     return as_user || as_group || ::geteuid() != user || ::getegid() != group ||
            (user != 0 && kernel::fgetxattr(fd, "security.capability", nullptr, 0) > 0);
 }
 
-// "#!", blanks, the interpreter's path, and what it is told. Empty: there is none.
+// "#!", blanks, the interpreter's path, and its arguments. Empty: there is none.
 std::string_view interpreter_in(std::string_view script) noexcept {
     std::size_t begin = 2;
     while (begin < script.size() && (script[begin] == ' ' || script[begin] == '\t')) {

@@ -21,9 +21,9 @@ struct ProgramFile {
     bool address_sanitizer = false;  // it is linked to libasan, which insists on being the first
 };
 
-// By a descriptor that may read. Of a script, what its interpreter is.
+// By a descriptor that may read. For a script, looks at its interpreter.
 [[nodiscard]] ProgramFile look_at_program(int fd) noexcept;
-// The same. What is not there is not understood, either.
+// The same. A file that is not there is not understood, either.
 [[nodiscard]] ProgramFile look_at_program(int folder, const char* path) noexcept;
 
 // Why nobody captures it, for people; null: that is no reason.

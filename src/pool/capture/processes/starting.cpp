@@ -1,5 +1,4 @@
-// See starting.hpp. What is done here is done by forked children of programs with threads, too:
-// nothing is allocated.
+// See starting.hpp. Forked children of programs with threads run this, too: it allocates nothing.
 #include "pool/capture/processes/starting.hpp"
 
 #include "foundation/kernel/calls.hpp"

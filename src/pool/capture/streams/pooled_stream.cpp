@@ -47,10 +47,10 @@ ssize_t read_by(void* model, char* to, std::size_t bytes) noexcept {
     return captured::read(descriptor_of(model), to, bytes);
 }
 
-// As libc's streams do: all of it, until a write fails. What was written, without a sign that it
-// failed: libc sees from fewer bytes that it did. The offset that it may know of the file goes on:
-// libc itself does not see to that in a stream of fopencookie, and fseek from where it stands would
-// then go to a wrong place.
+// As libc's streams do: all of it, until a write fails. Returns the bytes written, without a sign
+// of failure: libc sees the failure from fewer bytes. The offset that it may know of the file goes
+// on: libc itself does not see to that in a stream of fopencookie, and fseek from where it stands
+// would then go to a wrong place.
 ssize_t write_by(void* model, const char* from, std::size_t bytes) noexcept {
     std::size_t done = 0;
     while (done < bytes) {

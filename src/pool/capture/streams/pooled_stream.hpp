@@ -1,8 +1,8 @@
 // C streams whose bytes go through the pool. libc's own streams make their system calls inside of
 // libc, where nobody sees it. So a captured descriptor gets a stream of fopencookie(3), which asks
 // the captured calls instead, and is made to look like the one that libc would have made: with its
-// descriptor, its buffer, and no orientation yet. What such a stream cannot do (wide characters,
-// freopen) is left to libc: the FILE that the program has is then turned into a stream of libc's.
+// descriptor, its buffer, and no orientation yet. libc does what such a stream cannot (wide
+// characters, freopen): the FILE that the program has is then turned into a stream of libc's.
 #pragma once
 
 #include <array>
@@ -67,8 +67,8 @@ private:
 // the stream is libc's.
 [[nodiscard]] FILE* stream_over(int fd, const char* mode) noexcept;
 [[nodiscard]] bool is_pooled(const FILE* stream) noexcept;
-// The same FILE, with what is in its buffer, is a stream of libc's from now on. Whoever turns it
-// sees to its file.
+// The same FILE, with what is in its buffer, is a stream of libc's from now on. The caller sees to
+// its file.
 void turn(FILE* stream) noexcept;
 // Closes the model that a turned stream used, once the stream is closed; null: there is none.
 void close_model(FILE* model) noexcept;

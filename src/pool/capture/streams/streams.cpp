@@ -25,8 +25,8 @@ struct Mode {
     const char* plain = "r";  // r or w, maybe with +
 };
 
-// As libc reads it: one letter, and six that may follow. What is not ours is appending, mapping,
-// encodings (behind a comma) and calls that nobody cancels; and what libc refuses.
+// As libc reads it: one letter, and six that may follow. A stream of ours does no appending,
+// mapping, encodings (behind a comma) or calls that nobody cancels; nor anything that libc refuses.
 Mode mode_of(const char* mode) noexcept {
     constexpr int letters_max = 7;
     const bool writes = mode[0] == 'w';
@@ -153,8 +153,8 @@ FILE* fopen(const char* path, const char* mode) noexcept {
     return stream;
 }
 
-// Whoever else uses the stream waits for all of it: what they write goes neither to the old file by
-// libc's functions, nor into the new one before the daemon has made that empty.
+// Other threads that use the stream wait for all of it: what they write goes neither to the old
+// file by libc's functions, nor into the new one before the daemon has made that empty.
 FILE* freopen(const char* path, const char* mode, FILE* stream) noexcept {
     if (!capturing()) {
         return real::freopen(path, mode, stream);

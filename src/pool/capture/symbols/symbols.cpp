@@ -87,7 +87,7 @@ bool Symbols::learn() noexcept {
         return false;
     }
     // Up to the loader, which libc needs and is therefore about the last: behind it may be what
-    // constructors have loaded since. What is not found before it, is left to dlsym.
+    // constructors have loaded since. Symbols that are not found before it are left to dlsym.
     std::size_t count = 0;
     for (map = map->l_next; map != nullptr && map->l_addr != _r_debug.r_ldbase; map = map->l_next) {
         const Tables tables{*map};

@@ -9,8 +9,8 @@
 namespace forebay::capture {
 
 // Does what dlsym(RTLD_NEXT) does, but takes no lock and allocates nothing: signal handlers may
-// ask, and no program pays at its start for what it never calls. What a program starts with is
-// never unloaded, so what is known of it stays true.
+// ask, and no program pays at its start for what it never calls. Objects that a program starts with
+// are never unloaded, so what is known of them stays true.
 class Symbols {
 public:
     constexpr Symbols() noexcept = default;
