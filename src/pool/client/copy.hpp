@@ -1,7 +1,7 @@
 // A reader's copy of bytes whose owner may write to them meanwhile: their block may be leased anew
-// while it is being read. Whoever copies looks afterwards whether the bytes are still the same, and
-// forgets them if not. By the letter this is a race of plain memory, as in every sequence lock; it
-// is the only one, so that ThreadSanitizer is told of it here and nowhere else.
+// while it is being read. The reader checks afterwards whether the bytes are still the same, and
+// forgets them if not. By the letter this is a data race, as in every sequence lock; it is the only
+// one, so ThreadSanitizer learns of it here and nowhere else.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// Look, copy, look again: what was copied counts if the list is still the same there. Who writes
-// elsewhere in the file does not keep a reader from ending, and who writes there again and again
-// meets ever shorter looks.
+// Look, copy, look again: what was copied counts if the list is still the same there. A writer
+// elsewhere in the file does not keep a reader from ending, and one that writes there again and
+// again meets ever shorter looks.
 #include "pool/client/reader.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -300,8 +300,8 @@ std::int64_t Reader::look(const Source& source, std::int64_t offset,
     return same ? got : again;
 }
 
-// Positions are never used twice: what is there again was there all the time. What came and went
-// meanwhile was written while we read.
+// Positions are never used twice: a deposit that is there again was there all the time. One that
+// came and went meanwhile was written while we read.
 bool Reader::still_there(const FileSlot& slot, const Extent& range,
                          std::span<const Deposit> before) const noexcept {
     Room room;

@@ -54,7 +54,7 @@ public:
 
     // Sees everything that any process of the node had written to the file before. Bytes read,
     // fewer at the file's end only, or minus an errno: the file's own, or EIO when the daemon is
-    // dead. `guess`: of who reads by this descriptor; null: nothing is fetched ahead.
+    // dead. `guess`: the prediction for this descriptor; null: nothing is fetched ahead.
     [[nodiscard]] std::int64_t read(FileId file, Backing& backing, ReadAheadPolicy* guess,
                                     std::int64_t offset, std::span<std::byte> bytes) noexcept;
     // One past the last byte that was deposited, 0 without deposits; minus EIO: the daemon is dead.
@@ -64,7 +64,7 @@ private:
     [[nodiscard]] bool catch_up(const FileSlot& slot) noexcept;
     [[nodiscard]] bool catch_up_with(std::uint32_t client) noexcept;
     [[nodiscard]] bool catch_up_with_all() noexcept;
-    // One file, and who reads it.
+    // One file, and its reader.
     struct Source {
         FileId file;
         const FileSlot& slot;

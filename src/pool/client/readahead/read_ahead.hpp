@@ -33,7 +33,8 @@ public:
     // From now on everything is worth it, also what is read for the first time or here and there: a
     // few nodes read the file for all of them.
     void leave_to_daemon() noexcept { left_to_daemon_ = true; }
-    // A read begins. What is to be fetched for it and behind it, at most `share` blocks ahead.
+    // A read begins. Returns the ranges to fetch for it and behind it, at most `share` blocks
+    // ahead.
     [[nodiscard]] PrefetchHints note(const Extent& read, std::int32_t share) noexcept;
     // The reader has read from the file system itself, in so many nanoseconds. Bytes that the
     // kernel had in its cache are not worth fetching. True: it did not have them.

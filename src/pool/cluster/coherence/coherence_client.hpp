@@ -1,5 +1,6 @@
-// The other daemons of the job, as the dispatcher sees them: who may cache which file, by the rules
-// of pool/cluster/tokens/member.hpp. Carries out what these decide, over the pool and the post.
+// The other daemons of the job, as the dispatcher sees them: which node may cache which file, by
+// the rules of pool/cluster/tokens/member.hpp. Carries out what these decide, over the pool and the
+// transport.
 #pragma once
 
 #include "pool/cluster/tokens/member.hpp"

@@ -22,7 +22,7 @@ public:
     // `readers`: so many nodes read a file for all that read it; 0: each reads it for itself.
     explicit Home(std::uint32_t readers = 0) noexcept : readers_{readers} {}
 
-    // An ask, given_back or forgotten. Appends what is to be said about it.
+    // An ask, given_back or forgotten. Appends the messages to be sent about it.
     void hear(Node from, const Message& message, std::vector<Outgoing>& send);
 
     // Files of which any node has a token.

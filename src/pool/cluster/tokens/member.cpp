@@ -289,7 +289,7 @@ void Member::closed_down(const std::vector<FileKey>& stuck) {
     settle();
 }
 
-// Whoever waited because a daemon is gone, need not wait any more.
+// Clients that waited because a daemon is gone need not wait any more.
 void Member::settle() {
     if (peer_lost_ && closed_down_ && std::ranges::includes(drained_, others_)) {
         append(actions_.again, std::exchange(waiting_, {}));

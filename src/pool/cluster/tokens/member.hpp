@@ -32,22 +32,22 @@ struct Actions {
     struct Leave {
         FileKey file;
         std::vector<std::uint32_t> slots;
-        // Then left() is to be told how it went.
+        // Then the caller calls left() with the outcome.
         bool answer = false;
         auto operator<=>(const Leave&) const noexcept = default;
     };
     struct Drain {
         FileKey file;
         std::vector<std::uint32_t> slots;
-        std::uint64_t number = 0;  // drained() is to be told
+        std::uint64_t number = 0;  // for drained()
         auto operator<=>(const Drain&) const noexcept = default;
     };
     std::vector<Leave> leave;  // nothing of these is to be cached any more
     std::vector<Drain> drain;  // what is there by now; they may be cached further on
     // For these tickets, want() or settle() is to be asked once more.
     std::vector<std::uint64_t> again;
-    bool close_down = false;  // nothing at all; then closed_down() is to be told
-    bool died = false;        // another daemon has, without a farewell
+    bool close_down = false;  // nothing at all; then call closed_down()
+    bool died = false;        // another daemon has, without announcing its shutdown
     [[nodiscard]] bool empty() const noexcept {
         return send.empty() && leave.empty() && drain.empty() && again.empty() && !close_down &&
                !died;
@@ -69,8 +69,8 @@ public:
     // collective calls: what was deposited before, on whatever node, has to be in the file.
     // nullopt: the ticket comes back in Actions::again. Otherwise it is there, or that is refused.
     [[nodiscard]] std::optional<Admission> settle(FileKey file, std::uint64_t ticket);
-    // False: another node was let in since the answer. Nothing of the file may be cached, from
-    // before the client is told that it is open.
+    // False: another node was admitted since the answer. Nothing of the file may be cached, from
+    // before the client learns that it is open.
     [[nodiscard]] bool entered(FileKey file, std::uint32_t slot);
     void not_entered(FileKey file);
     // In the place of asking again: nobody wants the file any more.
@@ -96,9 +96,9 @@ public:
     };
     [[nodiscard]] PassedOn passed_on(FileKey file, std::uint64_t grant) const;
 
-    // Its connection ended. Where it had said farewell, nothing of it is lost.
+    // Its connection ended. If it had announced its shutdown, nothing of it is lost.
     void lost(Node node);
-    // Whoever waits for an answer of another daemon is refused: one has been silent for too long.
+    // Refuses the clients that wait for another daemon's answer: one has been silent for too long.
     void refuse_waiting();
     // Said to all, at the end.
     void announce_shutdown();

@@ -199,7 +199,7 @@ public:
     [[nodiscard]] std::int64_t messages() const noexcept { return messages_; }
     // Nodes that had bytes of a file from another one.
     [[nodiscard]] std::int64_t passed() const noexcept { return passed_; }
-    // Somebody was admitted who may cache the file.
+    // Clients that were admitted and may cache the file.
     [[nodiscard]] std::int64_t cached() const noexcept { return cached_; }
 
     auto operator<=>(const Job&) const noexcept = default;
@@ -479,7 +479,7 @@ private:
         }
     }
 
-    // It is said to be lost, so nobody is owed it any more.
+    // It is reported lost, so nobody is owed it any more.
     void lose(std::uint64_t file, std::size_t part) {
         latest_[file][part] = stored_[file][part];
         for (IncomingConnection& one : incoming_connections_) {

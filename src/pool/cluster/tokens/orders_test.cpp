@@ -199,7 +199,7 @@ TEST(Orders, ThreeNodesAndOneFileInEveryOrder) {
     }
 }
 
-// Where the first node has given its token back, and the second one has not yet: who comes to the
+// Where the first node has given its token back, and the second one has not yet: a client of the
 // first one must not read past the second.
 TEST(Orders, TwoClientsOfANodeAndOtherNodesThatWriteTogetherInEveryOrder) {
     const Script together{{0, Visit::Kind::together, 1}};
@@ -215,8 +215,8 @@ TEST(Orders, TwoClientsOfANodeAndOtherNodesThatWriteTogetherInEveryOrder) {
     }
 }
 
-// A node reads a file ahead, asks to write, and is told that others write, too: it must have
-// dropped what it read ahead before they do.
+// A node reads a file ahead, asks to write, and learns that others write, too: it must have dropped
+// what it read ahead before they do.
 TEST(Orders, ANodeThatReadsAndIsToldThatOthersWriteInEveryOrder) {
     const Script writes{{0, Visit::Kind::writes}};
     const Script reads{{0, Visit::Kind::reads}};

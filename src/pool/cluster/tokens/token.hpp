@@ -19,8 +19,8 @@
 //   ◀──────────────────── grant(settled)
 //
 // Where few nodes are to read a file for all of them, those that have the token *read* form a tree,
-// in the order of their grants: the first few read the file from the file system, and each further
-// one is told with its grant which node passes the file on to it. No node waits for one that came
+// in the order of their grants: the first few read the file from the file system, and the grant of
+// each further one names the node that passes the file on to it. No node waits for one that came
 // later, so that none waits for itself.
 //
 // Messages from one daemon to another arrive in the order in which they were sent.

@@ -146,7 +146,7 @@ void Tokens::forget(FileKey file, std::vector<Outgoing>& send) {
     if (found->second.revoking != 0) {
         give_back(file, Token::none, send);
     } else if (found->second.asked.token == Token::none) {
-        // Whoever waits keeps the token that is there: the home would take the two messages for
+        // A node that waits keeps the token that is there: the home would take the two messages for
         // one after the other, and this node would not.
         if (found->second.token != Token::none) {
             say({.kind = Message::Kind::forgotten, .token = Token::none, .file = file, .number = 0},

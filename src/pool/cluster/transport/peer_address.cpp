@@ -198,7 +198,7 @@ Result<Listening> listen_everywhere(const std::string& host) {
 }  // namespace
 
 Result<Listening> listen_for_peers(const std::string& host) {
-    // An address was told: that one is meant, whatever it is.
+    // An address was given: that one is meant, whatever it is.
     for (const Address& one : addresses_of(host, AI_NUMERICHOST)) {
         if (auto made = listening_at(one)) {
             return std::move(*made);

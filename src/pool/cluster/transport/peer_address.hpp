@@ -1,5 +1,5 @@
-// At which address a daemon waits for the others of its job. Where it waits at all of them, whoever
-// reaches any interface of the node can come near.
+// The address at which a daemon waits for the others of its job. If it waits at all addresses,
+// anybody who reaches any interface of the node can connect.
 #pragma once
 
 #include "foundation/base/own_fd.hpp"
@@ -16,10 +16,10 @@ struct Listening {
     std::string everywhere = {};
 };
 
-// At a port that the kernel chooses. `host`: this node's name, or an address of it. Of a name's
-// addresses, the first that other nodes can reach; where this node knows its name by a loopback
-// address only (as Debian sets it up), the interface by which the batch system reached it, or its
-// only one.
+// At a port that the kernel chooses. `host`: this node's name, or an address of it. It takes the
+// first of a name's addresses that other nodes can reach; where this node knows its name by a
+// loopback address only (as Debian sets it up), the interface by which the batch system reached it,
+// or its only one.
 [[nodiscard]] Result<Listening> listen_for_peers(const std::string& host);
 
 }  // namespace forebay::cluster

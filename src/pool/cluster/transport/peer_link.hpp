@@ -1,10 +1,10 @@
-// A connection to another daemon of the job: who is at the other end is proved by the job's secret,
-// and what is said is encrypted and in order (libsodium: keyed BLAKE2b, and the secretstream of
-// XChaCha20-Poly1305). What was recorded from another connection cannot be said again in this one:
+// A connection to another daemon of the job: the job's secret proves who is at the other end, and
+// messages are encrypted and in order (libsodium: keyed BLAKE2b, and the secretstream of
+// XChaCha20-Poly1305). Messages recorded from another connection cannot be replayed in this one:
 // both sides choose a part of the key.
 //
-// A frame: the length of what is encrypted, in clear, and that. Bytes of files wait until the words
-// that were said before or meanwhile have gone.
+// A frame: the length of what is encrypted, in clear, and that. Bytes of files wait until the
+// messages sent before or meanwhile have gone.
 #pragma once
 
 #include "foundation/base/own_fd.hpp"
@@ -71,7 +71,7 @@ public:
     // Reads and writes what can be without waiting.
     void turn();
     enum class Haste : std::uint8_t {
-        none,  // it goes with what is said next, or when hasten() is called
+        none,  // it goes with the next message, or when hasten() is called
         now,
     };
     void send(const protocol::PeerWord& word, Haste haste = Haste::now);
@@ -88,7 +88,7 @@ private:
     struct PeerReadServer {
         std::uint64_t number = 0;
         std::vector<std::byte> bytes;
-        std::size_t begin = 0;  // of what is not said yet
+        std::size_t begin = 0;  // of the bytes not sent yet
     };
 
     void greet();

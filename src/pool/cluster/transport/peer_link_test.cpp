@@ -157,7 +157,7 @@ TEST(Link, AMessageThatIsSaidTwiceIsNotHeardTwice) {
     EXPECT_EQ(zero.state(), Link::State::refused);
 }
 
-// Bytes of a file go in parts; what is said later does not wait for the rest of them.
+// Bytes of a file go in parts; later messages do not wait for the rest of them.
 TEST(Link, BytesOfAFileComeInPartsAndMessagesBetweenThem) {
     Talkers both;
     auto& [zero, one] = both;

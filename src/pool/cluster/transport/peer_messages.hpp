@@ -14,11 +14,11 @@
 
 namespace forebay::protocol {
 
-// One more with each change of what is said.
+// One more with each change of the messages.
 inline constexpr std::uint32_t peer_format = 3;
 // The most bytes of a file in one part.
 inline constexpr std::uint32_t part_bytes_max = std::uint32_t{64} << 10;
-// The longest that is said at a time.
+// The longest message.
 inline constexpr std::size_t peer_bytes_max = 128 + part_bytes_max;
 
 // Bytes of a file that one daemon wants of another one, which passes it on to it.
@@ -40,7 +40,7 @@ struct Part {
     std::uint64_t number = 0;
     bool refused = false;     // there are no bytes: the file is to be read
     std::uint32_t whole = 0;  // bytes in all; fewer than wanted where the file ends
-    std::uint32_t begin = 0;  // of these, the first here
+    std::uint32_t begin = 0;  // the first of these in this part
     std::vector<std::byte> bytes{};
     auto operator<=>(const Part&) const noexcept = default;
 };

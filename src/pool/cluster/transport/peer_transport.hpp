@@ -37,7 +37,8 @@ public:
     // False: so much is on its way that more would only take memory.
     [[nodiscard]] virtual bool takes_more(tokens::Node node) = 0;
     virtual void refuse(tokens::Node to, std::uint64_t number) = 0;
-    // Parts of what was asked for. What has come is complete when who passed it on is gone.
+    // Parts of the bytes asked for. Once the node that passes them on is gone, no more of its parts
+    // come.
     struct PeerReadClient {
         tokens::Node from = 0;
         protocol::Part part;

@@ -313,7 +313,7 @@ void Peers::turn() {
                 somebody_comes = true;
             }
         }
-        if (somebody_comes) {  // now that no event is left of those who may be sent away
+        if (somebody_comes) {  // now no event is left of strangers that may be cut off
             accept_all();
         }
     } while (got == static_cast<int>(events.size()));
@@ -454,7 +454,7 @@ void Peers::say(tokens::Node to, const protocol::PeerWord& word) {
     }
 }
 
-// Nobody waits for `forgotten`: what is said next to that daemon takes it along.
+// Nobody waits for `forgotten`: the next message to that daemon takes it along.
 void Peers::send(tokens::Node to, const tokens::Message& message) {
     if (message.kind == tokens::Message::Kind::ask) {
         asked_ns_ = clock_.now_ns();

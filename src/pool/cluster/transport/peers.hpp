@@ -1,5 +1,5 @@
-// The daemons of a job, each connected to each other one by TCP. They are told of each other by who
-// started them.
+// The daemons of a job, each connected to each other one by TCP. The launcher that started them
+// tells them of each other.
 #pragma once
 
 #include "foundation/base/own_fd.hpp"
@@ -57,14 +57,14 @@ public:
     // To be waited for; then turn().
     [[nodiscard]] int descriptor() const noexcept { return epoll_.get(); }
     void turn();
-    // Something was said that nobody waits for: the first turn() that comes `later_ns` after it, or
-    // later, sends it.
+    // There are messages that nobody waits for: the first turn() that comes `later_ns` after them,
+    // or later, sends them.
     [[nodiscard]] bool has_something_for_later() const noexcept {
         return later_since_ns_.has_value();
     }
     // A home was asked so short a time ago that its answer may come before this thread would wake.
     [[nodiscard]] bool answer_may_be_near() const;
-    // Waits, for a moment at most, until what was said has been sent.
+    // Waits, for a moment at most, until all messages have been sent.
     void flush();
     // Why connections were refused since the last call.
     [[nodiscard]] std::vector<std::string> complaints();

@@ -97,7 +97,7 @@ TEST(Peers, AnAnswerIsNearOnlyWhileAHomeHasNotSaidIt) {
     EXPECT_FALSE(both.one->answer_may_be_near());
 }
 
-// A stranger's connection to a daemon at this address, over which nothing is said.
+// A stranger's connection to a daemon at this address, over which it sends nothing.
 OwnFd stranger_at(const std::string& address) {
     const std::size_t colon = address.rfind(':');
     sockaddr_in name{};
