@@ -1,6 +1,6 @@
-// The order of a round: what has come is taken, and goes to the journal; what has ended frees
-// memory, what is asked for is answered, memory is lent, requests are started, and whoever sleeps
-// on any of it is woken.
+// The order of a round: the pool takes the log entries that have come and passes them to the
+// journal, frees the memory of ended requests, answers tasks, lends memory, starts requests, and
+// wakes the clients that sleep on any of it.
 #include "pool/core/pool.hpp"
 
 #include "foundation/base/atomics.hpp"

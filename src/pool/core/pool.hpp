@@ -65,7 +65,7 @@ public:
     virtual void release(std::uint32_t client, std::uint32_t block) = 0;
 };
 
-// The memory of clean blocks, one for all clients, who may only read it.
+// The memory of read-cache blocks, one for all clients, which may only read it.
 class CleanMemory {
 public:
     virtual ~CleanMemory() = default;
@@ -119,7 +119,7 @@ struct OpenFile {
     std::uint64_t generation = 0;  // of the inode, where the file system tells; else 0
     bool local = false;            // nobody but this node has to be asked for it
     std::int64_t room = -1;        // of its file system, then; negative: it cannot be told
-    FileRule rule{};               // of its folder; `past` is for whoever opens it
+    FileRule rule{};               // of its folder; `past` is for the caller of open()
     // For reading ahead: called when that is wished for, with what the pool knows of the file from
     // then on. Null, or gives null: it cannot be done.
     std::function<std::unique_ptr<ports::Storage>(const std::shared_ptr<const Stamp>& seen)>
@@ -134,7 +134,7 @@ struct Task {
     Kind kind = Kind::drain;
     Reason reason = Reason::none;  // leave
     Length bytes{};                // truncate
-    bool changes = false;          // drain: who asks then changes the file itself
+    bool changes = false;          // drain: the client then changes the file itself
     // drain: only where it cannot be known otherwise whether there is room for what was deposited.
     bool for_room = false;
 };
@@ -229,7 +229,7 @@ public:
     // Up to so many files that are left alone do without descriptors of the daemon's; how many. It
     // has them back after some rounds.
     std::size_t give_descriptors_back(std::size_t most);
-    // So many files are being opened beside, and will be said by open() or not at all: any file
+    // So many files are being opened by other threads, and come by open() or not at all: any file
     // that has lost its last name may be one of them.
     void being_opened(std::int64_t files);
 
@@ -248,7 +248,7 @@ public:
                                bool begins);
     // Everything that is there is drained; the error of the first file that has one.
     [[nodiscard]] std::uint64_t drain_all();
-    // No more deposits from now on: all files leave. What was said first counts.
+    // No more deposits from now on: all files leave. The first call counts.
     void close_down(Reason why);
     // Once it was closed down: every entry of every log is taken, or will never be committed.
     [[nodiscard]] bool all_taken() const;

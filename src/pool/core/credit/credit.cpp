@@ -111,7 +111,7 @@ void Credit::look_at_demand(Lending& lending) {
     }
 }
 
-// One block at a time, so that whoever opens a file and ends costs little.
+// One block at a time, so that a client that opens a file and ends costs little.
 void Credit::warm(std::uint32_t number, Client& client, Lending& lending) {
     if (pool_state_.journal.waited_for()) {
         return;

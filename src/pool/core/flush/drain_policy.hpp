@@ -24,7 +24,7 @@ public:
     virtual void begin(File& file, Why why) const = 0;
     // The next job's deposits, in the order of offsets; none: nothing of the pass is left.
     [[nodiscard]] virtual std::vector<Deposit> next(File& file) const = 0;
-    // This one could not be written, `alone` or with others. What is behind it comes next, or a
+    // This one could not be written, `alone` or with others. The deposits behind it come next, or a
     // smaller part.
     virtual void failed(File& file, const Deposit& deposit, bool alone) const = 0;
     [[nodiscard]] virtual bool over(File& file) const = 0;

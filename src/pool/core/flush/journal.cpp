@@ -62,7 +62,7 @@ void Journal::seen(File& file, const Stamp& stamp) {
     }
 }
 
-// A replay must not take what the pool itself did for somebody else's change: it is told before.
+// A replay must not take the pool's own change for somebody else's: the journal records it before.
 bool Journal::may_change(File& file) {
     Journaled& now = file.journaled;
     if (!kept()) {
@@ -331,7 +331,7 @@ bool Journal::stuck() const {
     });
 }
 
-// As much as has room. What is taken later must not come before.
+// As much as has room. Deposits taken later must not come before.
 bool Journal::gather() {
     bool any = false;
     full_ = false;
@@ -427,7 +427,7 @@ void Journal::publish() {
     }
 }
 
-// Every file leaves. What is not in the journal is durable when it is in the files.
+// Every file leaves. Deposits that are not in the journal are durable when they are in the files.
 void Journal::fail(int error) {
     error_ = error;
     full_ = false;

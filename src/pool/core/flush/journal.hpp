@@ -40,7 +40,7 @@ public:
 
     // The deposit is the file's newest.
     void put(File& file, const Deposit& deposit);
-    // The file has this length from now on. What was deposited behind it since is put once more.
+    // The file has this length from now on. Deposits made behind it since are put once more.
     void cut(File& file, Length bytes);
     // Somebody has looked at the file.
     void seen(File& file, const Stamp& stamp);

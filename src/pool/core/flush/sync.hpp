@@ -8,7 +8,7 @@
 
 namespace forebay::pool {
 
-// Contract: the file has no job and no background task. `then` is told an errno.
+// Contract: the file has no job and no background task. `then` gets an errno.
 void begin_sync(PoolState& pool_state, File& file, std::function<void(int)> then);
 
 }  // namespace forebay::pool

@@ -26,7 +26,7 @@ constexpr int vain_rounds_max = 3;
 // The longest wait that one write may report.
 constexpr std::int64_t waited_ns_max = std::int64_t{3600} * 1'000'000'000;
 
-// How many numbers the client's log has given out; who asks once it is sealed gets none.
+// How many numbers the client's log has given out; a client that asks once it is sealed gets none.
 std::uint64_t numbers_of(const Client& client) noexcept {
     const std::uint64_t numbers =
         client.log.header().entries.load(std::memory_order_seq_cst) & ~log_sealed;
@@ -74,7 +74,8 @@ bool LogIngest::round() {
     ++pool_state_.round;
     DirectoryHeader& header = pool_state_.directory.header;
     const std::uint32_t round = header.round.load(relaxed) + 1;
-    // Before the first look at what is committed: who has seen the round before waits for this one.
+    // Before the first look at what is committed: a reader that has seen the round before waits for
+    // this one.
     header.round.store(round, std::memory_order_seq_cst);
     items_.clear();
     // Whatever these count was committed before the cutoff.
@@ -202,7 +203,7 @@ bool LogIngest::look_at_entry(std::uint32_t number, Client& client, OpenEntry& o
     return true;
 }
 
-// Its client may be suspended, and somebody waits for it. What is revoked was not acknowledged.
+// Its client may be suspended, and somebody waits for it. A revoked write was not acknowledged.
 bool LogIngest::takes_too_long(const Client& client, const Item& item) const {
     if (client.sealed_ns && cutoff_ns_ - *client.sealed_ns > suspended_ns) {
         return true;

@@ -112,7 +112,7 @@ void FileLife::judge_room(File& file, const RoomLook& look) {
     }
 }
 
-// Nobody will ever read what has neither a name nor anybody who has it open.
+// Nobody will ever read a file that has no name and is open nowhere.
 void FileLife::look_at_name(File& file) {
     const std::int64_t now = pool_state_.now_ns();
     const bool asked = file.name_asked_ns != never_ns && now - file.name_asked_ns < name_look_ns;
@@ -177,7 +177,8 @@ bool FileLife::go_through(File& file) {
         !pool_state_.journal.nothing_of(file) || waits_for_room(file)) {
         return false;
     }
-    // The file system knows how long it is, and who is not seen may make it shorter.
+    // The file system knows how long it is, and a program that the pool does not see may make it
+    // shorter.
     slot.size.store(0, std::memory_order_release);
     slot.state.store(FileState::through, std::memory_order_seq_cst);
     pool_state_.tell(file);

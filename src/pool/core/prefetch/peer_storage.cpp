@@ -45,7 +45,7 @@ std::size_t PassedStorage::poll(std::span<ports::Completion> out) {
     return done;
 }
 
-// Nobody hears the other nodes meanwhile: what they have not passed on is read.
+// Nobody hears the other nodes meanwhile: this reads what they have not passed on.
 std::size_t PassedStorage::wait(std::span<ports::Completion> out) {
     if (const std::size_t done = poll(out); done > 0) {
         return done;

@@ -27,7 +27,7 @@ public:
         bool refused = false;
         std::size_t bytes = 0;  // fewer than asked for: the file ends there
     };
-    // Once; nullopt: it has not come yet. What is not known is refused.
+    // Once; nullopt: it has not come yet. An unknown request counts as refused.
     [[nodiscard]] virtual std::optional<Outcome> take(std::uint64_t number) = 0;
     // Its memory may go.
     virtual void forget(std::uint64_t number) = 0;

@@ -1,5 +1,5 @@
 // A channel reads what is to be read of one file, a block a job. It is made anew after an error,
-// and nothing more is read ahead of this file then: who reads it sees the error for himself.
+// and nothing more is read ahead of this file then: a reader sees the error for itself.
 #include "pool/core/prefetch/prefetch.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -20,7 +20,7 @@ constexpr auto block = static_cast<std::int64_t>(block_bytes);
 constexpr std::size_t in_flight_max = 32;     // blocks of all files
 constexpr std::int64_t wish_blocks_max = 64;  // of one wish; the rest is wished for again
 constexpr std::int64_t grain = 64 << 10;
-constexpr std::int64_t reader_ns = 1'000'000'000;  // who wished nothing for so long does not read
+constexpr std::int64_t reader_ns = 1'000'000'000;  // without hints for so long, it does not read
 
 // The range in one block, in steps of `grain`.
 CleanRange range_in_block(std::int64_t begin, std::int64_t end) noexcept {

@@ -15,7 +15,7 @@ class Prefetch {
 public:
     explicit Prefetch(PoolState& pool_state) : pool_state_{pool_state} {}
 
-    // A client will read this range. What it says is looked at first.
+    // A client will read this range. Its hint is checked first.
     void wish(std::uint32_t client, File& file, std::int64_t offset, std::uint32_t length);
     // See Pool::share.
     [[nodiscard]] Shared share(File& file, const Extent& range, bool begins);

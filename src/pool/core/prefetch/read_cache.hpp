@@ -47,8 +47,8 @@ public:
     [[nodiscard]] bool ready(std::uint32_t number) const;
     // It was wished for once more.
     void touch(std::uint32_t number);
-    // A block that is to be read; who wants it waits from now on. The one that was wished for
-    // longest ago gives way. Number 0: there is no room.
+    // A block that is to be read; clients that want it wait from now on. The one that was wished
+    // for longest ago gives way. Number 0: there is no room.
     [[nodiscard]] FetchedBlock take(File& file, std::int64_t block, const CleanRange& range);
 
     // Its reading begins: the block's number in the file and the bytes; nullopt: it was dropped.

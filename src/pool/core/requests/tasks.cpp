@@ -193,7 +193,7 @@ bool Tasks::begin_truncation(File& file) {
     const Asked asked = *first;
     file.asked.erase(first);
     if (!file.open->control) {
-        answer(file, asked.ticket, ESTALE);  // it is through: who asks can do it itself
+        answer(file, asked.ticket, ESTALE);  // it is written through: the client can do it itself
         return true;
     }
     file.truncates = true;
@@ -265,7 +265,7 @@ bool Tasks::begin_syncs(File& file) {
         return false;
     }
     if (!file.open->control) {
-        // It is through: who asks has a descriptor of it, and syncs that.
+        // It is written through: the client has a descriptor of it, and syncs that.
         for (const std::uint64_t ticket : tickets) {
             answer(file, ticket, tell_error(file));
         }
@@ -280,14 +280,14 @@ bool Tasks::begin_syncs(File& file) {
     return true;
 }
 
-// The sticky error; whoever asks is told now.
+// The sticky error; the client that asks learns of it now.
 int Tasks::tell_error(File& file) {
     const int error = pool_state_.slot_of(file).error.load(relaxed);
     file.told = file.told || error != 0;
     return error;
 }
 
-// It goes when what could not be written was written after all, and somebody was told.
+// It goes when what could not be written was written after all, and a client has learned of it.
 void Tasks::settle_error(File& file) {
     FileSlot& slot = pool_state_.slot_of(file);
     file.healed = file.healed || (file.held_bytes == 0 && !file.job);

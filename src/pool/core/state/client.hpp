@@ -60,7 +60,7 @@ struct Client {
     std::optional<std::int64_t> wrote_ns;  // when it last had a file open for writing
 
     bool news = false;    // its words have changed: whoever sleeps is to be woken
-    bool synced = false;  // more of its commits are durable: who waits for that is to be woken
+    bool synced = false;  // more of its commits are durable: wake those that wait
 };
 
 }  // namespace forebay::pool

@@ -1,5 +1,5 @@
 // The daemon's descriptors are a budget: a file needs one as long as something may be deposited for
-// it. Who has not been written to for longest gives its own to others
+// it. The file that has not been written to for longest gives its own to others
 // (docs/decisions/0046-descriptors-are-a-budget.md).
 #pragma once
 

@@ -24,8 +24,9 @@ inline constexpr std::int64_t never_ns = -1;
 struct Opens {
     std::int32_t count = 0;
     bool writes = false;
-    // Where writing and reading exclude each other: how, each time, the first time first. What is
-    // closed is the first: as long as the file is pooled, all that are open together are of a kind.
+    // Where writing and reading exclude each other: how, each time, the first time first. A close
+    // takes away the first: as long as the file is pooled, all that are open together are of a
+    // kind.
     std::vector<Access> each;
 };
 
@@ -46,8 +47,8 @@ struct FlushBatch {
     std::int64_t news_ns = 0;  // when something of it last happened
 };
 
-// Once over the whole file, job by job, in the order that DrainPolicy says. What was taken before
-// `began_ns` is drained when it has ended, or has failed. After many failures it ends early, and
+// Once over the whole file, job by job, in the order that DrainPolicy says. Deposits taken before
+// `began_ns` are drained when it has ended, or have failed. After many failures it ends early, and
 // the next one begins where it did: what is behind those that fail is drained, too.
 struct FlushPass {
     bool under_way = false;
@@ -165,7 +166,7 @@ struct File {
     Fetching fetching;
     // When another node last asked for something of it; never_ns: not lately.
     std::int64_t shared_ns = never_ns;
-    // When it was last opened. Whoever reads it for the pool sees when that changes.
+    // When it was last opened. Readers of it for the pool see when that changes.
     std::shared_ptr<Stamp> stamp = std::make_shared<Stamp>();
     std::int64_t bytes = 0;     // its length on the file system, as far as is known
     bool changed_here = false;  // by the pool, since then

@@ -1,5 +1,5 @@
 // Numbers of clients and slots of files go round, so that one that is free is not given again at
-// once: who waits for a client that has gone does not take the next one for it.
+// once: a process that waits for a client that has gone does not take the next one for it.
 #include "pool/core/state/pool_state.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -124,7 +124,7 @@ void PoolState::seal(std::uint32_t number) {
             client.log.header().entries.fetch_or(log_sealed, std::memory_order_seq_cst) &
             ~log_sealed;
         client.sealed_ns = now_ns();
-        client.news = true;  // who waits for its turn in the log need not
+        client.news = true;  // a thread that waits for its turn in the log need not
     }
 }
 
@@ -209,7 +209,7 @@ Result<File*> PoolState::make_known(OpenFile& open) {
     return &file;
 }
 
-// Somebody who does not go through the pool may have changed the file since it was last opened.
+// A program that does not go through the pool may have changed the file since it was last opened.
 void PoolState::look_at_stamp(File& file, const Stamp& stamp) {
     if (file.changed_here || file.fresh || stamp != *file.stamp) {
         clean.drop_all(file);
@@ -254,7 +254,7 @@ void PoolState::close_beside(std::shared_ptr<const OpenFile> open,
     std::shared_ptr<ports::Storage> read = std::move(source);
     const bool local = open->local;
     std::function<std::int64_t()> close = [open = std::move(open), read = std::move(read)] {
-        // Some file systems tell once, whoever closes first.
+        // Some file systems report an error once, to the first close.
         const auto closed = open->storage ? open->storage->close() : Result<void>{};
         const auto also = read ? read->close() : Result<void>{};
         const Result<void>& told = closed ? also : closed;
@@ -405,7 +405,7 @@ void PoolState::wake(Word& word) {
     ports.sleepers.wake(word);
 }
 
-// Two words: who waits for the journal would else be woken when its commits are taken, too.
+// Two words: a client that waits for the journal would else wake when its commits are taken, too.
 void PoolState::wake_all() {
     for (const std::uint32_t number : admitted) {
         Client& one = *clients[number];

@@ -1,5 +1,5 @@
-// Everything that the pool knows, in one place: clients, files, who holds which bytes. What is done
-// with it is elsewhere: log ingest, credit, drain, tasks.
+// Everything that the pool knows, in one place: clients, files, who holds which bytes. Other
+// classes work on it: log ingest, credit, drain, tasks.
 #pragma once
 
 #include "pool/core/flush/journal.hpp"
@@ -71,8 +71,7 @@ public:
     void leave(File& file, Reason reason);
     // False: something else than `from` keeps it out of the pool.
     [[nodiscard]] bool come_back(File& file, Reason from);
-    // `call` may take long; `then` is told its answer in a later round. The file is known until
-    // then.
+    // `call` may take long; `then` gets its answer in a later round. The file is known until then.
     void begin_background_task(File& file, BackgroundTask::Company company,
                                std::function<std::int64_t()> call,
                                std::function<void(std::int64_t)> then);
@@ -94,8 +93,8 @@ public:
     std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> slots;  // by identity
     std::vector<std::uint32_t> busy;                                         // slots
     ReadCache clean;
-    std::vector<GivenUpWrite> given_up;    // for who asks
-    std::vector<std::uint32_t> forgotten;  // slots, for who asks; only where `options.shared`
+    std::vector<GivenUpWrite> given_up;    // for Pool::given_up()
+    std::vector<std::uint32_t> forgotten;  // for Pool::forgotten(); only where `options.shared`
     std::vector<FailedClose> failed_closes;
     [[nodiscard]] bool closing_files() const noexcept { return !closes_.empty(); }
     [[nodiscard]] bool closing_on(std::uint64_t device) const noexcept;

@@ -13,13 +13,13 @@ constexpr std::int64_t scarce_room_bytes = 2 * room_margin_bytes;
 
 bool is_for_want_of_room(int error) noexcept { return error == ENOSPC || error == EDQUOT; }
 
-// So little that the pool could hold more. Negative: it cannot be told.
+// So little that the pool could hold more. Negative: not known.
 bool is_limited(const PoolState& pool_state, std::int64_t room) noexcept {
     return room >= 0 && room <= pool_state.options.cap_bytes + scarce_room_bytes;
 }
 
-// All that is deposited for the file's file system, as far as is known. What was drained since
-// the file system was asked, wherever, is taken off what it had.
+// All that is deposited for the file's file system, as far as is known. Bytes drained since the
+// file system was asked, to any file, are taken off the room it had.
 bool fits(const PoolState& pool_state, const File& file) {
     const RoomLook& look = file.room_look;
     const std::int64_t drained = pool_state.counts.drained_bytes - look.drained_bytes;

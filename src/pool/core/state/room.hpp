@@ -1,6 +1,6 @@
 // Room on file systems: what was promised of it, and what will soon be given back. A file that is
-// unlinked and closed keeps its blocks as long as the daemon has it open: no program is told of a
-// full disk that would not be full without the pool.
+// unlinked and closed keeps its blocks as long as the daemon has it open: no program sees a full
+// disk that would not be full without the pool.
 #pragma once
 
 #include "pool/core/state/pool_state.hpp"
@@ -39,7 +39,7 @@ enum class Arrival {
                                  std::int64_t since_ns);
 
 // A pass over the file has failed for want of room: whether it is worth another one before anybody
-// is told. At least once it is, and for no longer than a second.
+// learns of it. At least once it is, and for no longer than a second.
 [[nodiscard]] bool hopes_for_room(const PoolState& pool_state, File& file);
 
 }  // namespace forebay::pool

@@ -1,6 +1,6 @@
-// A node that may go down at any moment, for tests: everything that its journal's device and its
-// files are told is written down, and what would be left of it after each of these events can be
-// made as often as is wished.
+// A node that may go down at any moment, for tests: it records everything that is done to its
+// journal's device and its files, and can make, as often as is wished, what would be left after
+// each of these events.
 #pragma once
 
 #include "pool/core/tests/oracle_check.hpp"
@@ -188,7 +188,7 @@ private:
     std::vector<Event> all_;
 };
 
-// A storage that writes down what it is told.
+// A storage that records its requests.
 class WatchedStorage final : public ports::Storage {
 public:
     WatchedStorage(std::unique_ptr<ports::Storage> inner, std::size_t file, Events& events,

@@ -1,5 +1,5 @@
-// Storage that fails, fills up, hangs and heals: errors are told, bytes are kept and tried again,
-// and files that have nothing to do with it are not held up.
+// Storage that fails, fills up, hangs and heals: programs learn of errors, bytes are kept and tried
+// again, and files that have nothing to do with it are not held up.
 #include "pool/core/tests/pool_check.hpp"
 
 #include "foundation/base/bytes.hpp"

@@ -1,5 +1,5 @@
-// A client's log is input. What makes no sense is not taken, its client is not listened to any
-// more, is told so, and others are none the worse.
+// A client's log is input. The daemon refuses entries that make no sense and cuts off their client,
+// whose next write fails; others are none the worse.
 #include "pool/core/tests/pool_check.hpp"
 
 #include <gtest/gtest.h>

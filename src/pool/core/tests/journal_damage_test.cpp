@@ -112,7 +112,7 @@ Found replayed(const Image& image) {
     return {-1, false};
 }
 
-// All writes are there, or it is told that they may not be.
+// All writes are there, or the replay says that they may not be.
 void expect_all_or_told(const Image& image, int count, const std::string& what) {
     const Found found = replayed(image);
     EXPECT_TRUE(found.writes == count || found.is_told)

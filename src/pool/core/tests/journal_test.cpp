@@ -284,7 +284,7 @@ TEST(PoolJournal, ASegmentIsMadeBesideTheGroups) {
     EXPECT_GT(beside, 0);
 }
 
-// Whoever fills it first must not hold up the others, nor be let go.
+// The client that fills it first must not hold up the others, nor be let go.
 TEST(PoolJournal, AFullDeviceIsNoLargerJournal) {
     How how{.segments_max = 50, .pool = {.cap_bytes = 64 << 20}};
     KeptNode kept{how};

@@ -68,7 +68,7 @@ public:
         return std::prev(changes_.end());
     }
     void end_cut(Handle change) {
-        // Whoever wrote meanwhile may have made the file longer, before or after.
+        // A write meanwhile may have made the file longer, before or after.
         sized_ = changes_.size() == 1 && change->met.empty();
         size_ = change->range.begin.bytes();
         apply(*change);

@@ -1,7 +1,7 @@
-// A node in a world of imagined time, for tests: a daemon with its pool, and clients that write and
-// read as programs do, over plain memory. What a client says over its socket is done by the daemon
-// between two rounds. Whoever looks at a clock may be overtaken there: the pool, too, in the middle
-// of a round.
+// A node in simulated time, for tests: a daemon with its pool, and clients that write and read as
+// programs do, over plain memory. Between two rounds the daemon does what a client asks over its
+// socket. An actor that looks at a clock may be overtaken there: the pool, too, in the middle of a
+// round.
 #pragma once
 
 #include "pool/client/log_writer.hpp"
@@ -108,7 +108,7 @@ public:
 
     // An actor that looks after the pool until all clients have gone and everything is drained.
     void daemon();
-    // By an actor: the daemon drains and ends, whoever is still there, as pool/daemon/server.cpp
+    // By an actor: the daemon drains and ends, even with clients there, as pool/daemon/server.cpp
     // does.
     void stop();
     [[nodiscard]] bool ended() const noexcept { return ended_; }
@@ -161,7 +161,7 @@ private:
         bool dismissed = false;
         bool departed = false;
     };
-    // Shared by who says it, who may die meanwhile, and the daemon.
+    // Shared by the daemon and the client that asks, which may die meanwhile.
     struct Said {
         std::function<void()> what;
         bool done = false;
@@ -375,7 +375,7 @@ inline bool NodeClient::fill(std::byte* to, std::span<const std::byte> bytes) no
     return true;
 }
 
-// Stuck is said soon.
+// A stuck world is reported soon.
 inline adapters::MemoryWorldOptions bounded(adapters::MemoryWorldOptions world) {
     world.steps_max = std::min<std::int64_t>(world.steps_max, 1'000'000);
     return world;

@@ -1,6 +1,6 @@
 // The daemon ends in good order, or a file leaves, while a client is suspended at any step of what
-// it does: for a moment, or for an hour. What was acknowledged is in the file, nobody hangs, and
-// nobody waits for who does not come back (docs/decisions/0037).
+// it does: for a moment, or for an hour. Acknowledged writes are in the file, nobody hangs, and
+// nobody waits for a client that does not come back (docs/decisions/0037).
 #include "pool/core/tests/pool_check.hpp"
 
 #include <cstring>
@@ -15,7 +15,7 @@ constexpr std::int64_t moment_ns = 3'000'000;
 constexpr std::int64_t hour_ns = std::int64_t{3600} * 1'000'000'000;
 // While the daemon goes on, and looks round every millisecond.
 constexpr std::int64_t long_ns = 1'500'000'000;
-// Whoever waits for a suspended client waits no longer.
+// The longest that anybody waits for a suspended client.
 constexpr std::int64_t soon_ns = 1'000'000'000;
 
 std::vector<std::byte> bytes_of(std::size_t count, int value) {

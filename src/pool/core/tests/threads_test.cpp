@@ -1,6 +1,6 @@
-// Real threads: a daemon, two clients each of which is several threads that share a log, and who
-// reads what they write. For ThreadSanitizer; what interleaves how is drawn from seeds elsewhere
-// (world_test.cpp).
+// Real threads: a daemon, two clients each of which is several threads that share a log, and
+// readers of what they write. For ThreadSanitizer; what interleaves how is drawn from seeds
+// elsewhere (world_test.cpp).
 #include "pool/client/copy.hpp"
 #include "pool/core/tests/pool_check.hpp"
 #include "storage/posix/clock.hpp"

@@ -106,7 +106,7 @@ public:
             EXPECT_EQ(one->oracle.judge(all), "") << "in the file";
         }
         EXPECT_EQ(node_.provided(), 0) << "blocks return";
-        // Whoever holds nothing gets one, whatever the cap.
+        // A client that holds nothing gets one, whatever the cap.
         EXPECT_LE(node_.most_provided(), drawn_.pool.cap_bytes / mib + drawn_.clients);
         EXPECT_EQ(node_.pool().counts().refused, 0U);
         EXPECT_EQ(node_.pool().counts().distrusted, 0U);
@@ -198,7 +198,7 @@ private:
         }
     }
 
-    // The error is told once, at least; what it was about is tried again.
+    // The error is reported once, at least; the failed writes are tried again.
     void sync(NodeClient& self, FileId id) {
         int error = EIO;
         for (int tries = 0; tries < 20 && error != 0; ++tries) {
