@@ -23,9 +23,9 @@ struct Surroundings {
 };
 [[nodiscard]] Surroundings look_around();
 
-// Words behind the program's name: --socket PATH and, any number of times, --rescue FOLDER. Of the
-// daemons of a job, which are told of each other on standard input: --node NUMBER --nodes COUNT,
-// and --host NAME by which the others reach this node.
+// Words behind the program's name: --socket PATH and, any number of times, --rescue FOLDER. For the
+// daemons of a job, which learn of each other on standard input: --node NUMBER --nodes COUNT, and
+// --host NAME by which the others reach this node.
 [[nodiscard]] Result<ServerOptions> options_of(std::span<char* const> words,
                                                const Settings& settings,
                                                const Surroundings& around);

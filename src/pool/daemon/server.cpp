@@ -266,7 +266,7 @@ void Server::accept_all() {
         }
         if (incoming.no_room) {
             dispatcher_->close_down(
-                pool::Reason::full);  // who was sent away sees nothing that is pooled
+                pool::Reason::full);  // a rejected client sees nothing that is pooled
         }
         if (!incoming.socket.valid()) {
             return;

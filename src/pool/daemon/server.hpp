@@ -63,7 +63,7 @@ public:
     }
     // The report on the end, as one line of JSON.
     [[nodiscard]] const std::string& report() const noexcept { return report_; }
-    // It was told to end twice: something may hang in the file system for ever.
+    // It was asked to end twice: something may hang in the file system for ever.
     [[nodiscard]] bool gave_up() const noexcept { return gave_up_; }
 
 private:

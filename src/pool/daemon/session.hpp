@@ -37,7 +37,7 @@ struct Answer {
     bool admitted = false;                     // by the other daemons
     std::optional<ports::Identity> program;    // that is to be run
     int refused = 0;                           // errno of the reply, whatever the ticket's is
-    bool outside = false;                      // who opens it cannot map the pool's memory
+    bool outside = false;                      // its opener cannot map the pool's memory
 
     void refuse(int error) noexcept;
     // False: there is no such descriptor, and the answer says so.

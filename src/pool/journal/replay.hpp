@@ -30,7 +30,7 @@ public:
 class ReplayFiles {
 public:
     virtual ~ReplayFiles() = default;
-    // It may be written to: it lies where files were said to be.
+    // It may be written to: it lies in a place given for files.
     [[nodiscard]] virtual bool is_asked_for(const journal::ReplayPlan& /*replay_plan*/) const {
         return true;
     }

@@ -1,6 +1,6 @@
 // A file whose writes are deposits in the pool of the node: a request is done when it lies in
 // memory of the node's daemon, which writes it to the file system later, by target and as many at a
-// time as that likes. What other processes of the node deposited is read back.
+// time as that likes. Reads return deposits of other processes of the node, too.
 #pragma once
 
 #include "foundation/base/result.hpp"

@@ -1,6 +1,7 @@
 // The number of blocks that each client may hold: a cap over all clients, shared so that nobody can
 // starve another. Each client that writes can always get its minimum; what is beyond is shared
-// evenly among those that want more, and belongs to whoever asks as long as nobody else does.
+// evenly among those that want more, and belongs to any client that asks as long as nobody else
+// does.
 #pragma once
 
 #include <cstdint>

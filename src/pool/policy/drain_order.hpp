@@ -1,6 +1,5 @@
-// Which file is drained next, and why. What a program has just begun to write is left alone:
-// requests get larger, and what is overwritten is never written. What makes waiting wrong is listed
-// in Why.
+// Which file is drained next, and why. A file that a program has just begun to write is left alone:
+// requests get larger, and overwritten bytes are never written. Why lists the reasons not to wait.
 #pragma once
 
 #include "foundation/base/units.hpp"
@@ -80,8 +79,8 @@ private:
 };
 
 // So many deposited bytes are enough for large requests: a file system that waits until the burst
-// has ended, is done later by as much. Whoever allows a large window has room for more of a burst
-// before draining takes part of the processors.
+// has ended, is done later by as much. A large window leaves room for more of a burst before
+// draining takes part of the processors.
 [[nodiscard]] std::int64_t worthwhile_bytes(std::int64_t window_bytes) noexcept;
 
 // Bytes of one job: so many that requests are in flight all the time, so few that memory comes back

@@ -18,8 +18,9 @@ struct MemoryLimit {
 
 // Files with limits that hold for a process, those of its own group first, then those of the groups
 // above it: of the memory controller of version 1, of version 2, or of both where both are mounted.
-// `groups` and `mounts` are the texts of /proc/self/cgroup and /proc/self/mountinfo. Of a container
-// only what is mounted in it can be named; memory.stat of version 1 tells of the groups above, too.
+// `groups` and `mounts` are the texts of /proc/self/cgroup and /proc/self/mountinfo. Within a
+// container only groups mounted in it can be named; memory.stat of version 1 tells of the groups
+// above, too.
 [[nodiscard]] std::vector<std::string> memory_limit_files(std::string_view groups,
                                                           std::string_view mounts);
 

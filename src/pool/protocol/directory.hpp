@@ -40,7 +40,8 @@ enum class Durability : std::uint32_t {
     files,    // the journal has failed: the file has it, unless it cannot be drained
 };
 
-// Why a file is not pooled; told in the report. What processes say is not beyond `closing`.
+// Why a file is not pooled, for the report. Processes give reasons up to `closing`, and `tables`
+// and `flags`.
 enum class Reason : std::uint32_t {
     none,
     mapped,     // mmap
@@ -174,7 +175,7 @@ static_assert(sizeof(ExtentNode) == 64);
 // A block of a file as the file system has it: read once, for all who read it.
 enum class CleanState : std::uint32_t {
     free = 0,
-    fetching = 1,  // is being read: who wants it waits
+    fetching = 1,  // is being read: clients that want it wait
     ready = 2,
 };
 struct alignas(64) CleanSlot {

@@ -5,16 +5,16 @@
 //   LogHeader │ entries (a ring) │ blocks of data
 //
 // A *position* counts the bytes that the client has ever reserved. The block of position p is
-// number p / block_bytes of the log; where it lies in memory is said by the client's leases in the
-// directory (directory.hpp), because blocks come back in any order. A client reserves positions and
-// entries by one fetch_add each, copies, and then commits the entry; so threads, forked children
-// and signal handlers share a log without a lock. An entry lies in one block.
+// number p / block_bytes of the log; the client's leases in the directory (directory.hpp) say where
+// it lies in memory, because blocks come back in any order. A client reserves positions and entries
+// by one fetch_add each, copies, and then commits the entry; so threads, forked children and signal
+// handlers share a log without a lock. An entry lies in one block.
 //
 //   reserve ──▶ entry "reserved" ──▶ still pooled? ──▶ copy ──▶ "committed" ──▶ commits + 1
 //                                         └─ no ────▶ "abandoned"
 //
-// A write is acknowledged when all its entries are committed. What a dead client left reserved was
-// not acknowledged.
+// A write is acknowledged when all its entries are committed. Entries that a dead client left
+// reserved were not acknowledged.
 //
 // A client may be suspended between any two of these steps, for any time. So the daemon can refuse
 // a commit (docs/decisions/0037): both change an entry's state by compare-and-swap, and one of them

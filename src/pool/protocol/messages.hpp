@@ -69,7 +69,7 @@ inline constexpr std::uint32_t for_writing = 1;   // open: the descriptor may wr
 inline constexpr std::uint32_t through_only = 2;  // open: the file is to leave; number: the Reason
 inline constexpr std::uint32_t last_try = 1;      // hello: it will not ask again
 inline constexpr std::uint32_t to_storage = 1;    // sync: fsync as well, not only drain
-// sync: who asks then changes the file itself, beside its bytes.
+// sync: the client then changes the file itself, beside its bytes.
 inline constexpr std::uint32_t before_change = 2;
 // sync: drained only where it cannot be known otherwise whether there is room for all of it.
 inline constexpr std::uint32_t for_room = 4;

@@ -1,6 +1,6 @@
-// How a client finds a clean block while the daemon fetches and drops blocks. What is not found may
-// still be there: the client then reads the file itself. Needs nothing of the C++ library at run
-// time.
+// How a client finds a read-cache block while the daemon fetches and drops blocks. A block that is
+// not found may still be there: the client then reads the file itself. Needs nothing of the C++
+// library at run time.
 #pragma once
 
 #include "pool/protocol/directory.hpp"

@@ -13,9 +13,9 @@ namespace forebay::daemon {
 
 // An incoming connection, as the kernel reports it.
 struct IncomingConnection {
-    OwnFd socket = {};  // not valid: nobody was there, or who was there was sent away
+    OwnFd socket = {};  // not valid: nobody was there, or it was rejected
     std::int64_t process = 0;
-    std::string refused = {};  // why somebody was sent away; empty: nobody was
+    std::string refused = {};  // why it was rejected; empty: it was not
     bool no_room = false;      // which is why
 };
 
@@ -32,7 +32,7 @@ public:
 
     [[nodiscard]] int socket() const noexcept { return socket_.get(); }
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
-    // Next in the queue. Only processes of this user are let in; not even root's are.
+    // Next in the queue. Only processes of this user are accepted; not even root's are.
     [[nodiscard]] IncomingConnection next();
 
 private:

@@ -19,7 +19,7 @@ enum class Arrival {
 struct Received {
     Arrival arrival = Arrival::nothing;
     std::vector<std::byte> bytes;    // one more than `bytes_max` where it was longer
-    std::vector<OwnFd> descriptors;  // all that came; who does not want them drops them
+    std::vector<OwnFd> descriptors;  // all that came; a caller that does not want them drops them
     bool lost_descriptors = false;   // there was no room for one more: in this process, or here
 };
 [[nodiscard]] Received receive(int socket, std::size_t bytes_max);

@@ -1,5 +1,5 @@
-// A process beside the daemon of a job that says what the daemon took along if it dies: the memory
-// in which that stands outlives it, but not on the node of who asks.
+// A process beside the daemon of a job that reports what the daemon took along if it dies: the
+// memory that holds this outlives the daemon, but only on its own node.
 #pragma once
 
 #include "foundation/base/own_fd.hpp"
@@ -28,7 +28,7 @@ private:
     OwnFd line_;  // the other end is the process'
 };
 
-// Files that hold what was taken and is not written yet. Of a daemon that has died.
+// The files of a daemon that has died whose deposits were taken and not written yet.
 [[nodiscard]] std::string told_by_watcher(const pool::Directory& directory, std::uint32_t node,
                                           const std::string& host);
 

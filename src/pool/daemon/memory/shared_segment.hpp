@@ -1,5 +1,5 @@
 // Memory that the daemon makes and clients map: a memfd that nobody can make shorter or longer
-// under the one who reads it. Pages take memory only when they are provided, or touched.
+// under a reader. Pages take memory only when they are provided, or touched.
 #pragma once
 
 #include "foundation/base/own_fd.hpp"
@@ -35,8 +35,8 @@ public:
     // Nobody else will map it; it stays mapped here, and gets no memory any more.
     void keep_to_itself() noexcept { fd_ = OwnFd{}; }
 
-    // The bytes are there from now on, charged to this process. False: there is no memory. Whoever
-    // touches them first clears them, which takes about as long again.
+    // The bytes are there from now on, charged to this process. False: there is no memory. The
+    // first process to touch them clears them, which takes about as long again.
     [[nodiscard]] bool provide(std::size_t begin, std::size_t bytes) noexcept;
     // The same, and this process touches them.
     [[nodiscard]] bool provide_here(std::size_t begin, std::size_t bytes) noexcept;

@@ -49,7 +49,7 @@ struct DispatcherOptions {
     tokens::Node node = 0;
     std::uint32_t nodes = 1;
     std::uint32_t readers = 0;  // see CoherenceClient::Job
-    // Outlives the dispatcher; null: nobody finds files by their inodes who is not connected.
+    // Outlives the dispatcher; null: only connected processes find files by their inodes.
     pool::KnownInodes* inodes = nullptr;
 };
 
@@ -115,7 +115,7 @@ public:
     // Behind that: what the journal still has, it keeps for the next daemon.
     void finish_journal();
     // Last: clients see that the daemon has ended, and how. Before any connection is closed, since
-    // who is hung up on looks at that.
+    // a client looks at that when its connection ends.
     void end(Ending ending);
 
     [[nodiscard]] std::string status(bool ended, const std::vector<Rescued>& rescued = {});

@@ -1,5 +1,5 @@
-// The part of the dispatcher that has to do with ends: of the batch job, and of the daemon; and
-// what is told of it, last then.
+// The part of the dispatcher that has to do with ends: of the batch job, and of the daemon; and the
+// status report, which comes last then.
 #include "foundation/base/atomics.hpp"
 #include "pool/daemon/requests/dispatcher.hpp"
 #include "pool/daemon/rescue/rescue.hpp"
@@ -50,8 +50,8 @@ bool Dispatcher::drained_as_far_as_possible() const {
     return !pool_.closing() && opening_ == 0 && pool_.all_taken() &&
            std::ranges::all_of(history_.slots(), [&](std::uint32_t slot) {
                const pool::FileSlot& file = directory_.files[slot];
-               // From then on clients write to it themselves. What a journal has of a file keeps it
-               // until the file is durable.
+               // From then on clients write to it themselves. A file with records in the journal
+               // keeps leaving until it is durable.
                const bool left = file.state.load(relaxed) != pool::FileState::leaving;
                return (file.taken.load(relaxed) <= file.drained.load(relaxed) && left) ||
                       file.error.load(relaxed) != 0;

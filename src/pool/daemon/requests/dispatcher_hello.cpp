@@ -1,5 +1,5 @@
-// The part of the dispatcher that has to do with begins: who comes, and what memory it is given to
-// map.
+// The part of the dispatcher that has to do with begins: which clients come, and what memory they
+// get to map.
 #include "foundation/base/atomics.hpp"
 #include "pool/daemon/requests/dispatcher.hpp"
 

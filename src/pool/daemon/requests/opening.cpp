@@ -91,8 +91,8 @@ bool is_local(const struct statfs& system) noexcept {
 // Where a name leads that is as short as this, it is cut off.
 constexpr std::size_t place_bytes_max = 4096;
 
-// The mount of an open file; 0: it cannot be told. The kernel gives it with a handle of the file,
-// which it makes of what is in memory; the handle itself has no room here.
+// The mount of an open file; 0: not known. The kernel gives it with a handle of the file, which it
+// makes of what is in memory; the handle itself has no room here.
 std::uint64_t mount_of(int fd) noexcept {
     file_handle none{};
     int mount = 0;

@@ -42,14 +42,15 @@ public:
     Opening(OwnFd received, OpenWish wish, adapters::Preference preference) noexcept
         : received_{std::move(received)}, wish_{std::move(wish)}, preference_{preference} {}
 
-    // Which mount of this node the received descriptor belongs to; 0: it cannot be told. Not while
-    // another thread runs this.
+    // Which mount of this node the received descriptor belongs to; 0: not known. Not while another
+    // thread runs this.
     [[nodiscard]] std::uint64_t mount() const noexcept;
     // The opening may take long wherever the file is.
     [[nodiscard]] bool takes_long() const noexcept { return wish_.durable_name; }
     // Once. Closes what was received.
     void run();
-    // It has been run. What comes at once is not slept for: to be woken takes longer than to open.
+    // It has been run. The caller does not sleep for a file that comes at once: waking takes longer
+    // than opening.
     [[nodiscard]] bool over_within(std::chrono::nanoseconds time, Yielding& yielding);
     [[nodiscard]] pool::Access access() const noexcept { return wish_.access; }
     // Once, when it is over.

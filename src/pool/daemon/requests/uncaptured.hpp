@@ -1,9 +1,9 @@
 // Programs that nobody captures (statically linked, set-user-ID, started without LD_PRELOAD …) see
 // and change what the file system has. While one of them may live, nothing is in the pool.
 //
-// Whoever starts one says so over a connection of its own, which the program inherits, and all that
-// it starts; and names the process, since a program may close what it has inherited. It lives as
-// long as either is there.
+// The process that starts one says so over a separate connection, which the program and all that it
+// starts inherit; and names the process, since a program may close what it has inherited. It lives
+// as long as either is there.
 #pragma once
 
 #include "foundation/base/own_fd.hpp"

@@ -23,7 +23,7 @@ struct Run {
     std::span<const std::byte> bytes;
 };
 
-// Where the deposits lie. What lies nowhere is left out.
+// Where the deposits lie. Deposits that lie nowhere are left out.
 [[nodiscard]] std::vector<Run> bytes_of(const pool::Directory& directory, const Memory& memory,
                                         std::span<const pool::Deposit> deposits);
 
@@ -42,8 +42,9 @@ struct RescueOf {
 
 class RescueFolder {
 public:
-    // The first of the folders that takes a file gets a folder forebay-rescue-PROCESS-NUMBER. Who
-    // changes a file after `now_ns` (the calendar's) may have written what is kept here anew.
+    // The first of the folders that takes a file gets a folder forebay-rescue-PROCESS-NUMBER. A
+    // program that changes a file after `now_ns` (the calendar's) may have written anew what is
+    // kept here.
     RescueFolder(std::vector<std::string> folders, std::int64_t now_ns)
         : candidates_{std::move(folders)}, now_ns_{now_ns} {}
 

@@ -1,5 +1,5 @@
-// A long line as several short ones. What reads the output of many tasks at once, as srun does,
-// puts lines of some kilobytes together out of pieces of several tasks.
+// A long line as several short ones. A program that reads the output of many tasks at once, as srun
+// does, puts lines of some kilobytes together out of pieces of several tasks.
 #pragma once
 
 #include <cstdint>

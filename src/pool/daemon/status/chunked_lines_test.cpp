@@ -1,4 +1,4 @@
-// Lines that are told in parts.
+// Tests lines that are printed in parts.
 #include "pool/daemon/status/chunked_lines.hpp"
 
 #include <gtest/gtest.h>

@@ -127,7 +127,7 @@ void FileStatistics::look() {
             continue;
         }
         if (is_free && generation == known.generation + 1) {
-            look(slot, known);  // what is told of it stays until another file has the slot
+            look(slot, known);  // its statistics stay until another file has the slot
         }
         known.replay_plan.state = pool::FileState::free;
         known.replay_plan.drained = known.replay_plan.taken;  // only then is a file forgotten

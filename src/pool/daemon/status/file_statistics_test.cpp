@@ -100,7 +100,7 @@ TEST_F(HistoryTest, RemembersWhyAFileLeftAndWhatWentWrong) {
     EXPECT_EQ(replay_plans[0].error, ENOSPC);
 }
 
-// A disk was full, and what was told was that a byte had been appended later.
+// A disk was full, but the report only said that a byte had been appended later.
 TEST_F(HistoryTest, ALaterReasonDoesNotHideTheFirst) {
     using enum pool::Reason;
     const auto told = [this](std::initializer_list<pool::Reason> reasons) {

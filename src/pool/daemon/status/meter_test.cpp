@@ -15,7 +15,7 @@ public:
     std::int64_t now = 0;
 };
 
-// Completes requests in order, when it is told to.
+// Completes requests in order, when the test asks it to.
 class Slow final : public ports::PolledStorage {
 public:
     explicit Slow(const std::size_t& ready) : ready_{ready} {}

@@ -1,4 +1,4 @@
-// Sessions over real sockets: who is let in, what is answered, and what is not.
+// Sessions over real sockets: which clients are accepted, what is answered, and what is not.
 #include "pool/daemon/requests/opening.hpp"
 #include "pool/daemon/tests/server_check.hpp"
 

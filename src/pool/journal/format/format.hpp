@@ -7,10 +7,10 @@
 //   head:     Head │ zeros │ Head │ zeros, each up to `head_unit`; written in turns
 //
 // Groups are numbered, and each names the sum of the one before it: a group proves that all those
-// before it were durable, since it is written behind them. What the last one was, the head says
+// before it were durable, since it is written behind them. The head says which one was the last
 // (docs/decisions/0038-a-chain-of-groups-and-its-head.md). Records are numbered through all groups.
-// A segment that is used again has another epoch: what was there before is not taken for its
-// groups. Numbers are as they lie in memory.
+// A segment that is used again has another epoch: older groups there are not taken for its own.
+// Numbers are as they lie in memory.
 #pragma once
 
 #include "foundation/ports/journal_device.hpp"
@@ -31,7 +31,7 @@ inline constexpr std::size_t group_bytes_max = std::size_t{16} << 20;
 inline constexpr std::size_t path_bytes_max = 4096;
 static_assert(2 * head_unit == ports::JournalDevice::head_bytes);
 
-// A keyed sum: who does not know the journal's key can make none (sum.hpp).
+// A keyed sum: nobody can make one without the journal's key (sum.hpp).
 struct Sum {
     std::uint64_t low = 0;
     std::uint64_t high = 0;

@@ -27,8 +27,8 @@ public:
     [[nodiscard]] std::uint32_t records() const noexcept { return records_; }
     // As it will be written.
     [[nodiscard]] std::size_t bytes() const noexcept { return padded(bytes_, group_unit); }
-    // The group; it can then be filled anew. Of the header, what the group itself does not know is
-    // taken, and its sum is given back.
+    // The group; it can then be filled anew. Takes from the header what the group itself does not
+    // know, and gives its sum back there.
     [[nodiscard]] std::span<const std::byte> seal(GroupHeader& header, const Key& key);
     void clear() noexcept;
 

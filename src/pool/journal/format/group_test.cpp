@@ -85,7 +85,7 @@ TEST(JournalGroup, OfAnotherKeyIsNone) {
     EXPECT_FALSE(group_of(some_group(), other));
 }
 
-// Whoever knows what a group says cannot make its sum, nor have another one say the same.
+// Nobody who knows a group's contents can make its sum, nor have another one say the same.
 TEST(JournalGroup, HasASumThatIsItsOwn) {
     GroupHeader one = header;
     GroupHeader two = header;

@@ -189,8 +189,8 @@ Verdict judge(const ReplayPlan& replay_plan, const std::optional<Found>& found) 
         return now.changed_ns <= replay_plan.lived_ns + slack_ns ? Verdict::apply
                                                                  : Verdict::changed;
     }
-    // After a power failure it may be older. What changes nothing but the name or the mode, leaves
-    // length and time of change.
+    // After a power failure it may be older. A change of only the name or the mode leaves length
+    // and time of change.
     const bool bytes_are_the_same =
         now.bytes == replay_plan.stamp->bytes && now.modified_ns == replay_plan.stamp->modified_ns;
     return now.changed_ns <= replay_plan.stamp->changed_ns || bytes_are_the_same ? Verdict::apply

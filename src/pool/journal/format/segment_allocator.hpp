@@ -46,8 +46,8 @@ struct Place {
     std::uint64_t oldest = 0;
 };
 
-// The segments, in the order of their epochs. One is used again when nothing of it is needed and
-// this was said durably, by a group whose `oldest` is a later epoch.
+// The segments, in the order of their epochs. One is used again when nothing of it is needed and a
+// durable group says so, whose `oldest` is a later epoch.
 class SegmentAllocator {
 public:
     // Segments that are kept for marks: without them nothing would ever be let go.

@@ -177,8 +177,7 @@ private:
         return std::ranges::any_of(bytes, [](std::byte one) { return one != std::byte{0}; });
     }
 
-    // Segments that have groups of more than one epoch. Of what they had before, more may
-    // be left.
+    // Segments that have groups of more than one epoch. More may be left of what they had before.
     void note_what_was_used_before() {
         std::map<std::uint64_t, std::uint64_t> epochs;
         for (const Placed& one : all_) {

@@ -1,5 +1,5 @@
-// Keyed sums of groups and heads: whoever has not the journal's key cannot make a group that
-// counts, and a group of another journal is none of this one's.
+// Keyed sums of groups and heads: without the journal's key nobody can make a group that counts,
+// and a group of another journal is none of this one's.
 #pragma once
 
 #include "pool/journal/format/format.hpp"
