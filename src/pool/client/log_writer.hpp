@@ -33,7 +33,7 @@ struct Written {
 // A stretch of the own log, in one block, that is reserved and not committed yet.
 struct Loan {
     std::uint64_t position = 0;  // in the log
-    std::size_t place = 0;       // of its memory, from the beginning of the log's mapping
+    std::size_t place = 0;       // where its memory begins in the log's mapping
     std::span<std::byte> bytes;
 };
 

@@ -34,7 +34,7 @@ namespace forebay::pool {
 
 struct PoolOptions {
     std::int64_t cap_bytes = std::int64_t{1} << 30;       // leased blocks of all clients
-    std::int64_t window_bytes = std::int64_t{256} << 20;  // of a file: deposited, not drained
+    std::int64_t window_bytes = std::int64_t{256} << 20;  // a file's deposits that are not drained
     std::int64_t age_max_ns = 30'000'000'000;             // no deposit gets older
     std::int64_t quiet_ns = 50'000'000;  // a file nobody writes to for so long is drained
     std::int64_t request_bytes_max = std::int64_t{4} << 20;
@@ -116,10 +116,10 @@ struct OpenFile {
     std::string path;
     Stamp stamp{};                 // when it was opened
     std::string place{};           // where a replay looks for it: an absolute path
-    std::uint64_t generation = 0;  // of the inode, where the file system tells; else 0
+    std::uint64_t generation = 0;  // the inode's, where the file system tells; else 0
     bool local = false;            // nobody but this node has to be asked for it
-    std::int64_t room = -1;        // of its file system, then; negative: it cannot be told
-    FileRule rule{};               // of its folder; `past` is for the caller of open()
+    std::int64_t room = -1;        // on its file system, then; negative: not known
+    FileRule rule{};               // its folder's; `past` is for the caller of open()
     // For reading ahead: called when that is wished for, with what the pool knows of the file from
     // then on. Null, or gives null: it cannot be done.
     std::function<std::unique_ptr<ports::Storage>(const std::shared_ptr<const Stamp>& seen)>
@@ -190,7 +190,7 @@ struct Counts {
     std::uint64_t refused = 0;     // entries that made no sense, or that nobody may make
     std::uint64_t distrusted = 0;  // clients
     std::uint64_t revoked = 0;     // entries that their clients had not committed in time
-    std::uint64_t jobs = 0;        // of draining
+    std::uint64_t jobs = 0;        // drain jobs
     std::uint64_t failed_jobs = 0;
     std::int64_t drained_bytes = 0;
     std::uint64_t wishes = 0;  // to read ahead

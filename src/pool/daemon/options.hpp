@@ -14,7 +14,7 @@ namespace forebay::daemon {
 
 // The resources that the daemon may use on this machine.
 struct Surroundings {
-    pool::MemoryLimit memory{};  // of the node, or of a control group where that is less
+    pool::MemoryLimit memory{};  // the node's, or a control group's where that is less
     std::size_t processors = 0;
     std::string folder;  // it was started in
     std::string temporary_folder;

@@ -28,12 +28,12 @@ struct Answer {
 
     protocol::Reply reply;
     std::vector<OwnFd> descriptors;
-    std::optional<std::uint64_t> ticket;  // of the dispatcher; the reply waits for it
+    std::optional<std::uint64_t> ticket;  // the dispatcher's; the reply waits for it
     std::int64_t asked_ns = 0;
     std::shared_ptr<Opening> opening;          // it waits for this
     pool::Reason leaves = pool::Reason::none;  // an opened file: at once, for this reason
     std::optional<tokens::FileKey> file;       // that is being opened, where other nodes may, too
-    std::uint64_t group = 0;                   // of ranks that open it together
+    std::uint64_t group = 0;                   // the group of ranks that open it together
     bool admitted = false;                     // by the other daemons
     std::optional<ports::Identity> program;    // that is to be run
     int refused = 0;                           // errno of the reply, whatever the ticket's is

@@ -47,7 +47,7 @@ struct Replayed {
     std::string path;
     Length bytes{};
     journal::Verdict verdict = journal::Verdict::apply;
-    int error = 0;        // of writing it
+    int error = 0;        // from writing it
     std::string kept_in;  // where its bytes are, which are not in the file; empty: they are
     std::optional<Length> uncut{};  // it was to be cut to this length first, and was not
 };

@@ -32,7 +32,7 @@ private:
     std::int64_t margin_ns_;
     std::int64_t begun_ns_ = never;  // since then there was something to drain at every look
     std::int64_t drained_then_ = 0;
-    double byte_ns_ = 0;  // of the best rate; 0: none was seen
+    double byte_ns_ = 0;  // at the best rate; 0: none was seen
 };
 
 }  // namespace forebay::pool

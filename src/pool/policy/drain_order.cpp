@@ -7,11 +7,11 @@ namespace forebay::pool {
 namespace {
 
 constexpr std::int64_t age_part = 3;  // draining takes time, too
-constexpr std::int64_t job_part = 8;  // of the window or the cap
+constexpr std::int64_t job_part = 8;  // one in so many parts of the window or the cap
 constexpr std::int64_t job_bytes_max = std::int64_t{64} << 20;
 constexpr std::int64_t small_request_bytes = std::int64_t{64} << 10;
 constexpr std::int64_t worthwhile_bytes_min = std::int64_t{16} << 20;
-constexpr std::int64_t worthwhile_part = 16;  // of the window
+constexpr std::int64_t worthwhile_part = 16;  // one in so many parts of the window
 
 }  // namespace
 

@@ -12,7 +12,7 @@ namespace forebay::pool {
 
 struct MemoryLimit {
     std::int64_t bytes = 0;
-    std::string file = {};  // of the control group that sets it; empty: it is the machine's memory
+    std::string file = {};  // the control group's that sets it; empty: the machine's memory
     bool operator==(const MemoryLimit&) const noexcept = default;
 };
 

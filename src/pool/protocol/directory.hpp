@@ -139,8 +139,8 @@ struct ChangeTime {
 struct alignas(64) ClientSlot {
     std::atomic<std::uint64_t> used;       // 0: free; else the process, as long as it holds bytes
     std::atomic<std::uint64_t> log;        // another number for each log that was here; 0: none was
-    std::atomic<std::uint64_t> commits;    // of its log that are in the index
-    std::atomic<std::uint64_t> entries;    // of its log, all below this one are done with
+    std::atomic<std::uint64_t> commits;    // those of its log that are in the index
+    std::atomic<std::uint64_t> entries;    // all entries of its log below this one are done with
     std::atomic<std::uint64_t> credit;     // positions below this one may be written
     std::atomic<std::uint64_t> admission;  // another one for each client; 0: nobody listens to it
     std::atomic<std::uint64_t> durable;    // commits that outlive the node, where that is promised
@@ -207,7 +207,7 @@ struct DirectoryHeader {
     pthread_mutex_t alive;
     std::atomic<DaemonEnd> ended;
     std::atomic<std::uint32_t> closing;  // no more deposits: write through
-    std::atomic<std::uint32_t> nodes;    // of the job, with a daemon each
+    std::atomic<std::uint32_t> nodes;    // in the job, with a daemon each
     std::atomic<std::uint32_t> readers;  // nodes that read a file for all; 0: each for itself
     std::atomic<std::uint32_t> extents_used;
     // Rounds in which the daemon takes what clients have committed: the last that has begun, and

@@ -65,7 +65,7 @@ private:
     std::uint32_t fresh_ = 1;  // numbers from here on were never used
     std::uint64_t dice_ = 1;
     std::uint64_t unlinked_ = 0;
-    std::vector<Finger> fingers_;  // of each client
+    std::vector<Finger> fingers_;  // one for each client
 };
 
 }  // namespace forebay::pool

@@ -93,7 +93,7 @@ struct Question {
 
 struct Reply {
     std::uint64_t format = pool::format;
-    Ask ask = Ask::hello;    // of the question
+    Ask ask = Ask::hello;    // the question's
     std::int32_t error = 0;  // errno; 0: done
     std::uint32_t client = 0;
     std::uint32_t slot = 0;

@@ -39,7 +39,7 @@ constexpr unsigned any_number = 0x100;
 constexpr std::array<Request, 25> requests{{
     Request{0x00, 2, Effect::none},              // FIGETBSZ
     Request{'T', 0x60, Effect::reads},           // FIOQSIZE
-    Request{'T', any_number, Effect::none},      // of terminals; FIOCLEX, FIONBIO, FIOASYNC
+    Request{'T', any_number, Effect::none},      // terminals'; FIOCLEX, FIONBIO, FIOASYNC
     Request{'f', 1, Effect::none},               // FS_IOC_GETFLAGS
     Request{'v', any_number, Effect::none},      // FS_IOC_GETVERSION
     Request{'f', 2, Effect::changes},            // FS_IOC_SETFLAGS: immutable

@@ -31,5 +31,5 @@
 // The functions that nftw and ftw call for each file.
 using NftwVisit = int(const char* path, const struct stat* found, int kind, FTW* place);
 using FtwVisit = int(const char* path, const struct stat* found, int kind);
-struct mount_attr;                 // of <sys/mount.h>
+struct mount_attr;                 // from <sys/mount.h>
 using CloneFunction = int(void*);  // what a child of clone() begins with

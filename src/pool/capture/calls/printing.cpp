@@ -39,7 +39,7 @@ template <class Format, class Pass>
 int print(int fd, const Format& format, const Pass& pass) noexcept {
     constexpr std::size_t usual_bytes = 4096;
     std::array<char, usual_bytes> usual;
-    const int before = errno;  // of which "%m" tells
+    const int before = errno;  // "%m" prints it
     const int bytes = format(usual.data(), usual.size());
     if (bytes < 0) {
         return bytes;

@@ -31,7 +31,7 @@ struct alignas(64) Description {
     std::atomic<std::uint32_t> connection;
     std::atomic<std::uint64_t> id;
     std::atomic<std::int64_t> offset;
-    std::atomic<int> flags;    // of open(2)
+    std::atomic<int> flags;    // as for open(2)
     std::atomic<bool> passes;  // its data is libc's business: it left the pool
     // It was opened by ranks of several nodes together, and never is in the pool; groups.hpp.
     std::atomic<bool> beside;
@@ -121,7 +121,7 @@ public:
     void recount() noexcept;
 
 private:
-    using Number = std::uint16_t;  // of a description, from 1; 0: not captured
+    using Number = std::uint16_t;  // a description's, from 1; 0: not captured
 
     [[nodiscard]] Number number_of(const Description& one) const noexcept {
         return static_cast<Number>(&one - descriptions_.data() + 1);

@@ -14,7 +14,7 @@ namespace forebay::capture {
 
 namespace {
 
-constexpr std::int64_t sector = 512;  // of st_blocks
+constexpr std::int64_t sector = 512;  // the unit of st_blocks
 // Beyond, it is estimated.
 constexpr std::uint32_t extents_walked_max = 256;
 constexpr int additions_tries_max = 8;
@@ -27,7 +27,7 @@ std::int64_t up(std::int64_t bytes, std::int64_t grain) noexcept {
 std::optional<std::int64_t> walked(const pool::FileSlot& slot, std::int64_t grain) noexcept {
     std::array<pool::Deposit, 16> some{};
     std::int64_t occupied = 0;
-    std::int64_t end = 0;  // of the grains that were counted
+    std::int64_t end = 0;  // where the counted grains end
     Offset at{0};
     for (std::uint32_t left = extents_walked_max / some.size() + 1; left > 0; --left) {
         const pool::Search search =

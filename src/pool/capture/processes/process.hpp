@@ -31,7 +31,7 @@ struct State {
     std::atomic<bool> captures{false};          // there is a pool
     std::atomic<bool> moving_offset{false};     // a thread puts one into the kernel
     std::atomic<bool> asynchronous{false};      // io_uring or libaio may use any descriptor
-    std::atomic<bool> many_tables{false};       // of descriptors: none is tracked; tables.hpp
+    std::atomic<bool> many_tables{false};       // so no descriptor is tracked; tables.hpp
     std::atomic<bool> many_processes{false};    // with this memory and this table of descriptors
     std::atomic<bool> spawns_elsewhere{false};  // it has asked for children in other folders
     bool under_valgrind = false;

@@ -10,7 +10,7 @@ enum class ProgramKind {
     preloadable,     // glibc's loader starts it
     linked_static,   // nothing is loaded into it
     other_libc,      // its loader is another one's, into which our library cannot be relocated
-    other_machine,   // of another word size or processor
+    other_machine,   // it has another word size or processor
     privileged,      // it gets rights by its mode or its capabilities: the loader trusts nobody
     unreadable,      // so it cannot be told
     not_understood,  // what the kernel refuses, and shells take for a script

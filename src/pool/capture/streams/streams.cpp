@@ -21,7 +21,7 @@ namespace {
 // The meaning of fopen's mode, where a stream of ours can do it all.
 struct Mode {
     bool ours = false;
-    int flags = 0;            // of open(2)
+    int flags = 0;            // as for open(2)
     const char* plain = "r";  // r or w, maybe with +
 };
 

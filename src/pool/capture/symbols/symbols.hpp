@@ -40,7 +40,7 @@ private:
         const std::uint32_t* buckets;
         std::uint32_t bucket_count;
         std::uint32_t first;          // symbol with a chain
-        const std::uint32_t* chains;  // of the symbols from there on
+        const std::uint32_t* chains;  // for the symbols from there on
     };
     struct Tables;
     friend class ObjectSymbols;

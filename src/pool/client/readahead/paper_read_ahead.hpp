@@ -19,7 +19,7 @@ public:
 
     // A read begins. Whole blocks to be fetched, at most `share` of them behind it.
     [[nodiscard]] PrefetchHints note(const Extent& read, std::int32_t share) noexcept;
-    // It was wished for: the reader waits for it.
+    // The policy has asked for it: the reader waits for it.
     [[nodiscard]] bool asked(std::int64_t at) const noexcept {
         return at >= asked_.begin.bytes() && at - asked_.begin.bytes() < asked_.length.bytes();
     }

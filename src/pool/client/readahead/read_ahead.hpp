@@ -44,7 +44,7 @@ public:
     }
     // Somebody had it fetched.
     void found() noexcept { worth_ = worth_max; }
-    // It was wished for.
+    // The policy has asked for it.
     [[nodiscard]] bool asked(std::int64_t at) const noexcept {
         return at >= asked_.begin.bytes() && at - asked_.begin.bytes() < asked_.length.bytes();
     }

@@ -31,7 +31,7 @@ public:
 
     struct TokenWish {
         tokens::FileKey file;
-        ports::Stamp seen;  // of the file, when it was opened
+        ports::Stamp seen;  // the file's stamp when it was opened
         ports::Piece piece;
     };
     // A number for it; nullopt: nobody passes the file on to this node. The memory must live until

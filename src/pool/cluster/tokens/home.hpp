@@ -34,7 +34,7 @@ private:
     struct Asked {
         Node node = 0;
         Token token = Token::none;
-        std::uint64_t number = 0;  // of the message
+        std::uint64_t number = 0;  // the message's
         auto operator<=>(const Asked&) const noexcept = default;
     };
     // A wish that waits for other nodes.
@@ -47,7 +47,7 @@ private:
     };
     struct File {
         std::map<Node, Token> tokens;
-        std::uint64_t group = 0;      // of those that are `collective`
+        std::uint64_t group = 0;      // the group of the `collective` tokens
         std::vector<Parent> reading;  // those that have `read`, in the order of their grants
         std::deque<Asked> wishes;
         std::optional<Revoking> revoking;

@@ -91,7 +91,7 @@ public:
     [[nodiscard]] Parent parent_of(FileKey file) const;
     // Whether this node passes the file on, by that grant.
     struct PassedOn {
-        std::vector<std::uint32_t> slots;  // of the file; none: it does not, or not yet
+        std::vector<std::uint32_t> slots;  // the file's; none: it does not, or not yet
         bool later = false;                // it is still being told, or opening the file
     };
     [[nodiscard]] PassedOn passed_on(FileKey file, std::uint64_t grant) const;

@@ -549,7 +549,7 @@ private:
     std::vector<Node> node_of_;
     std::vector<PeerReadServer> passing_;
     std::map<Link, std::deque<Message>> links_;
-    std::set<Link> lost_;                    // of a dead daemon, to one that does not know
+    std::set<Link> lost_;                    // from a dead daemon to one that does not know
     std::map<std::uint64_t, Parts> stored_;  // by the file system
     std::map<std::uint64_t, Parts> latest_;  // acknowledged
     std::int64_t version_ = 0;

@@ -25,7 +25,7 @@ public:
     [[nodiscard]] bool settle(FileKey file, std::uint64_t ticket, std::vector<Outgoing>& send);
 
     struct Heard {
-        std::vector<std::uint64_t> tickets;    // of these, want() is to be asked again, or …
+        std::vector<std::uint64_t> tickets;    // call want() again for these, or …
         bool refused = false;                  // … they cannot be helped
         std::optional<std::uint64_t> settled;  // or of settle(): it is, unless refused
         // The file is to be drained, and nothing of it is to be cached any more; then give_back().
@@ -68,7 +68,7 @@ private:
         bool nowhere = false;     // it is through, and no node has anything of it any more
         std::uint64_t group = 0;  // where it is `collective`, …
         TokenWish asked;          // … or will be; a question is under way
-        std::uint64_t grant = 0;  // of `read`
+        std::uint64_t grant = 0;  // the `read` token's
         Parent parent;
         std::uint64_t revoking = 0;  // number; 0: nobody wants it back, nor drained
         std::vector<std::uint64_t> tickets;
@@ -82,7 +82,7 @@ private:
 
     Node self_;
     std::uint32_t nodes_;
-    std::uint64_t next_number_ = 1;  // of questions for `settled`
+    std::uint64_t next_number_ = 1;  // for the next question for `settled`
     std::map<FileKey, File> files_;
     std::map<Node, std::uint64_t> last_grants_;  // by home
 };

@@ -117,9 +117,9 @@ private:
     bool ends_ = false;
     std::unique_ptr<Received> received_;  // by one call
     std::vector<std::byte> in_;
-    std::size_t taken_ = 0;  // of in_
+    std::size_t taken_ = 0;  // bytes of in_
     std::vector<std::byte> out_;
-    std::size_t sent_ = 0;  // of out_
+    std::size_t sent_ = 0;  // bytes of out_
     bool hurries_ = true;   // what is in out_ is to be sent
     std::deque<PeerReadServer> passing_;
     std::deque<protocol::PeerWord> words_;

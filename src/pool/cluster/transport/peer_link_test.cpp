@@ -133,7 +133,7 @@ TEST(Link, WhatWasRecordedBeforeIsNotHeardAgain) {
 }
 
 TEST(Link, AMessageThatIsSaidTwiceIsNotHeardTwice) {
-    std::array<OwnFd, 2> near = connected();  // of zero, and
+    std::array<OwnFd, 2> near = connected();  // the connection of zero, and
     std::array<OwnFd, 2> far = connected();   // … of one: somebody sits between them
     Link zero{std::move(near[0]), {0, 2}, secret(1)};
     Link one{std::move(far[0]), {1, 2}, secret(1)};

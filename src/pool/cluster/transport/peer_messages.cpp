@@ -18,7 +18,7 @@ constexpr std::uint16_t part_kind = 65;
 struct Head {
     std::uint32_t format = peer_format;
     std::uint16_t kind = 0;
-    std::uint16_t token = 0;  // of a message; of a part: whether it is refused
+    std::uint16_t token = 0;  // a message's; in a part: whether it is refused
 };
 
 struct PackedMessage {

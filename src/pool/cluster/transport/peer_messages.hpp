@@ -25,7 +25,7 @@ inline constexpr std::size_t peer_bytes_max = 128 + part_bytes_max;
 struct Wanted {
     tokens::FileKey file{};
     std::uint64_t grant = 0;   // see tokens::Parent
-    std::uint64_t number = 0;  // of the answer
+    std::uint64_t number = 0;  // the answer's
     std::int64_t at = 0;
     std::uint32_t bytes = 0;  // all in one block
     // As the file was when it was opened: another file may have the same inode.

@@ -40,7 +40,7 @@ private:
 
     PoolState& pool_state_;
     std::int64_t touches_left_ = 0;
-    std::size_t turn_ = 0;  // of the client that is given a block first; it goes round
+    std::size_t turn_ = 0;  // index of the client that gets a block first; it goes round
     bool wanting_ = false;
     std::int64_t in_use_ = 0;
     std::int64_t looked_ns_ = 0;

@@ -14,7 +14,7 @@ namespace forebay::pool {
 
 namespace {
 
-constexpr std::int32_t failures_max = 16;                // of one pass
+constexpr std::int32_t failures_max = 16;                // in one pass
 constexpr std::int64_t patience_ns_min = 1'000'000'000;  // before what failed is tried again
 constexpr std::int64_t patience_ns_max = 30'000'000'000;
 constexpr std::int64_t room_retry_ns = 10'000'000;
@@ -136,7 +136,7 @@ Candidate Drain::candidate(const File& file) {
 bool Drain::start(bool pressed) {
     std::vector<Candidate> candidates;
     std::vector<File*> files;
-    std::int32_t shares = 0;  // of the jobs under way
+    std::int32_t shares = 0;  // taken by the jobs under way
     const std::int64_t now = pool_state_.now_ns();
     for (const std::uint32_t slot : pool_state_.busy) {
         File* const file = pool_state_.files[slot].get();

@@ -130,7 +130,7 @@ private:
         std::uint64_t entered = 0;  // are durable with it
     };
     static constexpr std::size_t unproven_max = 64;
-    std::deque<Unproven> unproven_;      // of more, the last two stand as one
+    std::deque<Unproven> unproven_;      // if there are more, the last two become one
     bool head_wanted_ = false;           // somebody waits for the head
     std::deque<std::uint64_t> written_;  // by the end of each group that is under way
     std::int64_t waiting_ = 0;           // clients that wait

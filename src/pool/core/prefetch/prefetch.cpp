@@ -18,7 +18,7 @@ namespace {
 constexpr auto block = static_cast<std::int64_t>(block_bytes);
 
 constexpr std::size_t in_flight_max = 32;     // blocks of all files
-constexpr std::int64_t wish_blocks_max = 64;  // of one wish; the rest is wished for again
+constexpr std::int64_t wish_blocks_max = 64;  // in one hint; another hint asks for the rest
 constexpr std::int64_t grain = 64 << 10;
 constexpr std::int64_t reader_ns = 1'000'000'000;  // without hints for so long, it does not read
 

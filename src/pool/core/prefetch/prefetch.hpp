@@ -41,8 +41,8 @@ private:
 
     PoolState& pool_state_;
     std::vector<std::uint32_t> files_;  // slots of files with something queued or in flight
-    std::size_t in_flight_ = 0;         // of all files
-    std::map<std::uint32_t, std::int64_t> readers_;  // clients, and when they last wished
+    std::size_t in_flight_ = 0;         // blocks of all files
+    std::map<std::uint32_t, std::int64_t> readers_;  // clients, and when their last hint came
     std::int64_t counted_ns_ = 0;
 };
 

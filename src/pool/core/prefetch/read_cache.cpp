@@ -62,7 +62,7 @@ void ReadCache::touch(std::uint32_t number) {
     order_.splice(order_.end(), order_, blocks_[number].place);
 }
 
-// Drops the block that was wished for longest ago.
+// Drops the block that was asked for longest ago.
 bool ReadCache::give_way() {
     int looks = 0;
     for (const std::uint32_t number : order_) {

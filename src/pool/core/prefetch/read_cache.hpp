@@ -45,10 +45,10 @@ public:
     // Whether these bytes of it are there or will be, as far as the file has them.
     [[nodiscard]] bool has(std::uint32_t number, const CleanRange& range) const;
     [[nodiscard]] bool ready(std::uint32_t number) const;
-    // It was wished for once more.
+    // A reader asked for it once more.
     void touch(std::uint32_t number);
-    // A block that is to be read; clients that want it wait from now on. The one that was wished
-    // for longest ago gives way. Number 0: there is no room.
+    // A block that is to be read; clients that want it wait from now on. The one asked for longest
+    // ago gives way. Number 0: there is no room.
     [[nodiscard]] FetchedBlock take(File& file, std::int64_t block, const CleanRange& range);
 
     // Its reading begins: the block's number in the file and the bytes; nullopt: it was dropped.
@@ -97,7 +97,7 @@ private:
     std::vector<Block> blocks_;        // by number
     std::vector<std::uint32_t> idle_;  // memory is there, nobody uses it
     std::vector<std::uint32_t> absent_;
-    std::list<std::uint32_t> order_;  // in use: the one wished for longest ago first
+    std::list<std::uint32_t> order_;  // in use: the one asked for longest ago first
     bool squeezed_ = false;           // others need memory
 };
 

@@ -116,7 +116,7 @@ struct Fetching {
 
 // The journal's records of a file, numbered from 1 on.
 struct Journaled {
-    std::uint64_t number = 0;      // of the file in the journal; 0: nothing that counts
+    std::uint64_t number = 0;      // the file's in the journal; 0: nothing that counts
     std::uint64_t last = 0;        // its newest record
     std::uint64_t drained = 0;     // what its records up to this one say is in the file, or old
     std::int64_t waiting = 0;      // deposits and cuts that have no record yet
@@ -124,7 +124,7 @@ struct Journaled {
     std::uint64_t settled_by = 0;  // the last record that says that something is settled
     bool unsynced = false;         // something was deposited since the last sync of all
     bool lost = false;             // a sync failed: what it was for may be nowhere but here
-    std::optional<Stamp> stamp;    // of the file, as long as the pool does not change it
+    std::optional<Stamp> stamp;    // the file's, as long as the pool does not change it
 };
 
 struct File {
@@ -150,7 +150,7 @@ struct File {
     std::vector<plan::Throttle> throttles;
     std::unique_ptr<transfer::Gate> gate;
     std::unique_ptr<FlushBatch> job;
-    std::int32_t shares = shares_of_file;  // of its last job
+    std::int32_t shares = shares_of_file;  // its last job's
     FlushPass pass;
     FlushBacklog line;                         // first in, first out
     Offset resumes_at;                         // by offset: where the next pass begins

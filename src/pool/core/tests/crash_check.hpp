@@ -343,7 +343,7 @@ public:
     struct Options {
         std::int64_t segment_bytes = std::int64_t{1} << 18;
         std::size_t segments_max = 4;
-        std::function<std::int64_t(adapters::MemoryWorld&)> write_ns;  // of a group
+        std::function<std::int64_t(adapters::MemoryWorld&)> write_ns;  // for writing a group
     };
     explicit MemoryJournal(Options options)
         : options_{std::move(options)},

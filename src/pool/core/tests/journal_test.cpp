@@ -16,7 +16,7 @@ std::vector<std::byte> bytes_of(std::size_t count, int value) {
 struct How {
     std::int64_t segment_bytes = 1 << 18;
     std::size_t segments_max = 4;
-    std::int64_t write_ns = 1'000'000;  // of a group
+    std::int64_t write_ns = 1'000'000;  // for writing a group
     PoolOptions pool{};
     FileRule rule{};
 };

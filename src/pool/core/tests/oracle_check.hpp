@@ -32,7 +32,7 @@ public:
         Extent range;
         unsigned id = 0;          // 0: zeros
         std::int64_t number = 0;  // changes and reads in the order of their calls
-        std::vector<Extent> met;  // of changes that ended meanwhile
+        std::vector<Extent> met;  // ranges of changes that ended meanwhile
         std::vector<unsigned> met_ids;
     };
     struct Read {

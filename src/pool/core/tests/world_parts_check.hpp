@@ -77,7 +77,7 @@ private:
     Facts& facts_;
 };
 
-// Calls that take imagined time, as those of threads do.
+// Calls that take simulated time, as those of threads do.
 class SlowBackgroundIo final : public ports::BackgroundIo {
 public:
     explicit SlowBackgroundIo(adapters::MemoryWorld& world) : world_{world} {}

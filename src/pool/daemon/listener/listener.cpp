@@ -78,7 +78,7 @@ Result<OwnFd> listen_at(const std::string& path) {
     if (!socket.valid()) {
         return failure(system_error(errno, "make a socket"));
     }
-    kernel::unlink(path.c_str());  // of a daemon that is dead: the lock is ours
+    kernel::unlink(path.c_str());  // a dead daemon's: the lock is ours
     if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0 ||
         ::listen(socket.get(), queue_max) != 0) {
         return failure(system_error(errno, "listen at " + path));

@@ -181,7 +181,7 @@ private:
     std::int64_t looked_at_deadline_ns_ = 0;
     Ending ending_ = Ending::badly;
     KeptJournal journal_;
-    std::size_t told_ = 0;         // of its notes
+    std::size_t told_ = 0;         // number of its notes that news() has returned
     bool journal_failed_ = false;  // which is among them
     adapters::BackgroundThreads
         background_io_;  // a file system that hangs must not stop the daemon

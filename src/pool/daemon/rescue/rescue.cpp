@@ -107,7 +107,7 @@ Result<void> write_file(const NewFile& file, const std::string& header, std::spa
 // that people copy.
 std::string last_part(std::string_view path) {
     const std::size_t slash = path.rfind('/');
-    constexpr std::size_t bytes_max = 200;  // of a name, 255 are allowed
+    constexpr std::size_t bytes_max = 200;  // a name may have 255
     std::string_view rest = path.substr(slash == std::string_view::npos ? 0 : slash + 1);
     std::string name;
     while (!rest.empty() && name.size() < bytes_max) {

@@ -57,7 +57,7 @@ private:
     std::vector<std::string> candidates_;
     std::int64_t now_ns_;
     std::string in_;    // the candidate that the folder is in; empty: it is not made yet
-    std::string path_;  // of the folder
+    std::string path_;  // the folder's
     OwnFd folder_;
     int files_ = 0;
 };

@@ -27,7 +27,7 @@ struct FileStory {
     std::int64_t high = 0;  // most that was outstanding
     std::int64_t extents = 0;
     std::int64_t oldest_ns = 0;  // age of its oldest deposit
-    std::int64_t waited_ns = 0;  // of its users, one after another
+    std::int64_t waited_ns = 0;  // how long its users waited, added up
     std::int64_t silent_ns = 0;  // that the file system has owed an answer
     std::int64_t storage_ns = 0;
     std::int64_t storage_bytes = 0;
@@ -64,7 +64,7 @@ private:
         ports::Identity identity;
         std::shared_ptr<Meter> meter;  // shared with the file's storages
         FileStory replay_plan;
-        std::int64_t asked_ns = 0;  // of those who waited for something that they had asked
+        std::int64_t asked_ns = 0;  // how long clients waited for answers
     };
     void look(std::uint32_t slot, Known& known) const;
 

@@ -22,7 +22,7 @@
 namespace forebay::pool::journal {
 
 inline constexpr std::uint64_t magic = 0x326c6e726a796266;         // "fbyjrnl2"
-inline constexpr std::uint64_t magic_before = 0x316c6e726a796266;  // of format 1
+inline constexpr std::uint64_t magic_before = 0x316c6e726a796266;  // for format 1
 inline constexpr std::uint64_t head_magic = 0x3264616568796266;    // "fbyhead2"
 inline constexpr std::size_t group_unit = 4096;
 inline constexpr std::size_t head_unit = 4096;
@@ -43,14 +43,14 @@ struct GroupHeader {
     Sum sum{};                 // of the group's bytes behind it
     std::uint64_t number = 0;  // one more than that of the group before it, in whatever segment
     Sum before{};              // of that group
-    std::uint64_t life = 0;    // of the daemon that wrote it: a number by chance
+    std::uint64_t life = 0;    // the writing daemon's: a random number
     std::uint64_t epoch = 0;   // of the segment
     std::uint64_t at = 0;      // where in the segment it begins
     std::uint64_t oldest = 0;  // segments of older epochs are not needed any more
     std::uint64_t first = 0;   // number of its first record
     std::int64_t time_ns = 0;  // CLOCK_REALTIME when it was made: the daemon lived
     std::uint32_t records = 0;
-    std::uint32_t bytes = 0;  // of all of it
+    std::uint32_t bytes = 0;  // the whole group's
 };
 static_assert(sizeof(GroupHeader) == 104);
 
@@ -59,7 +59,7 @@ struct Head {
 
     std::uint64_t magic = head_magic;
     Sum sum{};                 // of the bytes behind it
-    std::uint64_t count = 0;   // of the heads that were written; its place is that of count % 2
+    std::uint64_t count = 0;   // heads written so far; its place is that of count % 2
     std::uint64_t group = 0;   // this one was durable, and all before it. 0: none was written yet
     Sum last{};                // of that group
     std::uint64_t record = 1;  // records below are in these groups
