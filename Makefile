@@ -3,7 +3,7 @@ STEPS ?=
 ARGS ?= all
 PREFIX ?= /usr/local
 
-.PHONY: help demo build test test-all evaluate lint format install wheel clean
+.PHONY: help demo build test test-all evaluate lint format docs install wheel clean
 
 help:  ## These lines
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -34,6 +34,10 @@ format:  ## Apply clang-format and ruff format
 	@tools/ci/venv.sh test
 	@clang-format-19 -i $$(tools/ci/sources.sh)
 	@.venv/bin/ruff format -q .
+
+docs:  ## A site of these documents, with the manual, in build/docs/site; broken links are errors
+	@tools/ci/packages.sh build
+	@tools/ci/docs.sh
 
 install: build  ## Install to PREFIX (/usr/local)
 	@umask 022 && cmake --install build/release --prefix $(PREFIX) > build/release/install.log \
