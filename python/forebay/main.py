@@ -20,10 +20,10 @@ SUBCOMMANDS = (*_OWN, *_OF_TUNING)
 """As the help lists them. Each is a folder of `forebay` or `forebay_tuning`, whose module `command`
 has a function `attach(app)`."""
 
-_HELP = """A pool in front of the parallel file system, for programs that nobody has to change: writes
-return at the speed of memory, and a daemon of the node writes them out while the program computes;
-MPI-IO's collective calls become few, large, aligned requests; and what a file system likes is
-measured, recommended and proved.
+_HELP = """A pool in front of the parallel file system, for programs that nobody has to change.
+Writes return at the speed of memory, and a daemon of the node writes them out while the program
+computes; MPI-IO's collective calls become few, large, aligned requests; and what a file system
+likes is measured, recommended and proved.
 
 \b
 Start here:
