@@ -45,7 +45,7 @@ MACHINE: Settings = {
     "client_rate": "1.25GB/s",
     "request_time": "0.3ms", "interference_per_stream": 0.0025,
 }  # fmt: skip
-"""Differences from the platform: the rate of copies in memory that docs/performance/pool.md
+"""Differences from the platform: the rate of copies in memory that docs/performance/pool-log.md
 measures, the stripes of large files, and storage as it was before decision 0031, where servers take
 no bytes into their memory."""
 

@@ -41,7 +41,7 @@ tests/cephfs.sh; --ceph names its folder.
 
 examples:
   python -m evaluation.pool burst --on limited50,fuse --pairs 6
-  python -m evaluation.pool calls --docs docs/performance/pool.md
+  python -m evaluation.pool calls --docs docs/performance/pool-log.md
 """
 
 from __future__ import annotations

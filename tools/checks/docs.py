@@ -79,7 +79,7 @@ def document_findings(root: Path, document: Path) -> Iterator[Finding]:
 
 def documents(root: Path) -> Sequence[Path]:
     """The Markdown files that users and contributors read."""
-    patterns = ("*.md", "docs/**/*.md", "schema/*.md", "examples/**/*.md")
+    patterns = ("*.md", "src/*.md", "docs/**/*.md", "schema/*.md", "examples/**/*.md")
     return sorted(path for pattern in patterns for path in root.glob(pattern))
 
 

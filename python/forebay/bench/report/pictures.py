@@ -156,7 +156,7 @@ COMPARISON_PICTURES: tuple[tuple[str, str, int, Callable[[Sequence[Finding]], st
         ROWS_MAX,
         draw_ratios,
     ),
-    ("Pairs as they ran", "What drifts moves both of a pair.", PAIRS_DRAWN_MAX, draw_pairs),
+    ("Pairs as they ran", "A drift moves both runs of a pair.", PAIRS_DRAWN_MAX, draw_pairs),
 )
 
 

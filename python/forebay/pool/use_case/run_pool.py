@@ -158,7 +158,7 @@ def checked_paths(given: Sequence[Path], folder: Path) -> tuple[Path, ...]:
             raise UsageError(
                 f"cannot pool {path} (there is no such folder or file). Check the spelling, or "
                 f"make the folder: mkdir -p {shlex.quote(str(path))}. "
-                "Of a file that the program is to make, name the folder."
+                "Where the program makes the file, name its folder."
             )
     if len(paths) > PATHS_MAX:
         raise UsageError(
