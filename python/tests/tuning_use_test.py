@@ -429,7 +429,7 @@ def shared_file(*, slowest: float, **changes: Any) -> FileIo:
 )
 def test_who_waited_in_a_shared_file_is_told(file: FileIo, told: bool) -> None:
     titles = [one.title for one in diagnose(run_of(file)).troubles]
-    assert ("others waited for one rank in /s/shared" in titles) == told
+    assert ("others waited for one rank in shared" in titles) == told
 
 
 def run_of(*files: FileIo, ranks: int = 16, seconds: float = 100.0) -> ProgramIo:
@@ -537,10 +537,12 @@ def test_the_sick_target_of_a_real_log_is_the_first_item() -> None:
 
 
 @pytest.mark.parametrize("name", ["sample-goodost.darshan", "example.darshan", "sample.darshan"])
-def test_real_logs_of_healthy_runs_are_left_as_they_are(name: str) -> None:
+def test_real_logs_of_healthy_runs_have_no_trouble_and_no_praise(name: str) -> None:
+    """They spend three quarters of the run in I/O: without a portrait nobody can call that well."""
     found = diagnose(read_log(log(name)))
     assert found.troubles == ()
-    assert "keep everything" in found.verdict
+    assert "no cause found" in found.verdict
+    assert "keep everything" not in found.verdict
 
 
 @pytest.mark.parametrize("count", [100, 1000, 5000, 11000])

@@ -32,6 +32,91 @@ class Passing:
     collective_bytes: int = 0
     begin: float = 0.0
     end: float = 0.0
+    longest: float = 0.0
+    """The longest single call, where that is known."""
+    sequential: int = 0
+    """Calls that went on behind the last one, or farther."""
+
+
+@frozen
+class LayerIo:
+    """What one layer that a program calls, or that another layer calls (MPI-IO → POSIX), did to a
+    file. `ranks` that have a record of it, `rank` the only one; `movers`: ranks that moved about
+    all of its bytes. `slowest_seconds`: of the slowest rank, with both directions and metadata.
+    `sync_seconds`: at least so much of the writes' seconds is fsync's, summed over ranks."""
+
+    name: str
+    ranks: int
+    rank: int | None
+    write: Passing
+    read: Passing
+    seconds_meta: float = 0.0
+    slowest_rank: int | None = None
+    slowest_seconds: float = 0.0
+    fastest_seconds: float = 0.0
+    spread_seconds: float = 0.0
+    """Standard deviation of ranks' seconds."""
+    movers: int = 0
+    opens: int = 0
+    stats: int = 0
+    seeks: int = 0
+    syncs: int = 0
+    flushes: int = 0
+    switches: int = 0
+    unaligned: int = 0
+    alignment: int = 0
+    collective_sets: int = 0
+    sync_seconds: float = 0.0
+    extent: int = 0
+
+    def passing(self, direction: Direction) -> Passing:
+        """The direction's."""
+        return self.write if direction is Direction.WRITE else self.read
+
+    @property
+    def seconds(self) -> float:
+        """Summed over ranks."""
+        return self.write.seconds + self.read.seconds + self.seconds_meta
+
+    @property
+    def bytes(self) -> int:
+        """Both ways."""
+        return self.write.bytes + self.read.bytes
+
+    def collective(self, direction: Direction) -> bool:
+        """Whether collective calls moved most of the direction's bytes (where there are none, made
+        most of its calls)."""
+        passing = self.passing(direction)
+        if passing.bytes:
+            return 2 * passing.collective_bytes > passing.bytes
+        return 2 * passing.collective_calls > passing.calls
+
+
+@frozen
+class RankIo:
+    """What one rank did to files that no other rank opened, and MPI-IO did not."""
+
+    rank: int
+    seconds: float
+    write_seconds: float
+    read_seconds: float
+    meta_seconds: float
+    bytes: int
+    opens: int
+    files: int
+
+
+@frozen
+class LibraryIo:
+    """What HDF5 or PnetCDF did to variables of all files. `seconds`: of the slowest rank, with all
+    that the layers below it took; `collective_sets`: how often collective access was asked for."""
+
+    name: str
+    variables: int
+    seconds: float
+    calls: int
+    bytes: int
+    collective_sets: int = 0
 
 
 @frozen
@@ -57,6 +142,13 @@ class FileIo:
     stripe_bytes: int | None = None
     targets: tuple[int, ...] = ()
     files: int = 1
+    file_system: str = ""
+    """Its type, as the log's mounts have it; lustre, where the log has its layout."""
+    layers: tuple[LayerIo, ...] = ()
+
+    def layer(self, name: str) -> LayerIo | None:
+        """None: it did not touch the file, or nothing is known of layers."""
+        return next((one for one in self.layers if one.name == name), None)
 
     def passing(self, direction: Direction) -> Passing:
         """The direction's."""
@@ -87,6 +179,8 @@ class ProgramIo:
     files: tuple[FileIo, ...]
     gaps: tuple[str, ...] = ()
     targets_known: bool = False
+    own: tuple[RankIo, ...] = ()
+    libraries: tuple[LibraryIo, ...] = ()
 
     @property
     def bytes(self) -> int:
@@ -115,8 +209,10 @@ class ProgramIo:
         for one in self.files:
             if one.rank is None:
                 together += max(one.slowest_seconds, one.seconds / max(1, one.ranks))
-            else:
-                alone[one.rank] = alone.get(one.rank, 0.0) + one.seconds
+            elif not self.own or one.by_mpi:
+                alone[one.rank] = alone.get(one.rank, 0.0) + max(one.seconds, one.slowest_seconds)
+        for rank in self.own:
+            alone[rank.rank] = alone.get(rank.rank, 0.0) + rank.seconds
         total = together + max(alone.values(), default=0.0)
         return min(total, self.seconds) if self.seconds > 0 else total
 

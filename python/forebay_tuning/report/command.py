@@ -79,7 +79,9 @@ def as_text(diagnosis: Diagnosis) -> str:
             f"{number}. {one.title} (up to {human_seconds(one.seconds)} s)",
             f"   {one.detail}",
             f"   {one.action}",
+            f"   proof: {one.proof}" if one.proof else "",
         ]
+    lines += _sum(diagnosis)
     files = sorted(program.files, key=lambda one: -one.seconds)[:_FILES_SHOWN]
     if files:
         lines += ["", f"{'seconds':>10}  {'written':>10}  {'read':>10}  {'ranks':>6}  file"]
@@ -93,6 +95,20 @@ def as_text(diagnosis: Diagnosis) -> str:
             lines.append(f"and {counted(left, 'more file')}; seconds are of a rank, on average")
     lines += [f"not known: {text}" for text in program.gaps]
     return "\n".join(lines)
+
+
+def _sum(diagnosis: Diagnosis) -> list[str]:
+    program = diagnosis.program
+    lines = [f"also: {text}" for text in diagnosis.notes]
+    if diagnosis.troubles:
+        rest = max(0.0, program.seconds_io - diagnosis.seconds_lost)
+        lines.insert(
+            0,
+            f"Together {human_seconds(diagnosis.seconds_lost)} s of "
+            f"{human_seconds(program.seconds)} s; for {human_seconds(rest)} s more of I/O the log "
+            "shows no cause.",
+        )
+    return lines
 
 
 def _metadata(share: float | None) -> list[str]:
@@ -123,7 +139,9 @@ def as_json(diagnosis: Diagnosis) -> Any:
         "metadata_share": program.metadata_share,
         "started": program.started,
         "verdict": diagnosis.verdict,
+        "seconds_lost": diagnosis.seconds_lost,
         "troubles": plain(diagnosis.troubles),
+        "notes": list(diagnosis.notes),
         "sick_targets": plain(diagnosis.sick),
         "files": program.file_count,
         "bytes_written": sum(one.write.bytes for one in program.files),

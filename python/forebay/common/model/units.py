@@ -7,6 +7,7 @@ _LARGEST = (1 << 63) - 1
 _LENGTH_MAX = 64
 _NAMES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 MIB = 1 << 20
+GIB = 1 << 30
 
 
 def parse_bytes(text: str) -> int | None:

@@ -6,12 +6,20 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from forebay.common.model.errors import EvidenceError, SetupError
-from forebay_tuning.model.program_io import FileIo, Passing, ProgramIo
+from forebay_tuning.model.program_io import (
+    FileIo,
+    LayerIo,
+    LibraryIo,
+    Passing,
+    ProgramIo,
+    RankIo,
+)
+from forebay_tuning.report.model.layers import file_of
 
 _SECONDS_MAX = 120
 _MISSING = 3
@@ -41,16 +49,19 @@ def read_log(path: Path, *, files_max: int = _FILES_MAX) -> ProgramIo:
             f"cannot read the log {path} (it has {size} bytes: the program did not end by itself, "
             "or its MPI was not finalised). Take the log of another run."
         )
-    reader = Path(__file__).with_name("darshan_reader.py")
+    _expect_current(path)
+    reader = f"{__name__.rpartition('.')[0]}.darshan_reader"
+    packages = Path(__file__).parents[reader.count(".")]
+    python_path = [str(packages), *filter(None, [os.environ.get("PYTHONPATH")])]
     try:
         done = subprocess.run(
-            [sys.executable, "-W", "ignore", str(reader), str(path), str(files_max)],
+            [sys.executable, "-W", "ignore", "-m", reader, str(path), str(files_max)],
             capture_output=True,
             text=True,
             errors="replace",
             timeout=_SECONDS_MAX,
             check=False,
-            env={**os.environ, "MPLBACKEND": "agg"},
+            env={**os.environ, "MPLBACKEND": "agg", "PYTHONPATH": os.pathsep.join(python_path)},
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise EvidenceError(f"cannot read the log {path} ({error}). Is it damaged?") from error
@@ -71,26 +82,67 @@ def read_log(path: Path, *, files_max: int = _FILES_MAX) -> ProgramIo:
     return _program(document, path)
 
 
+def _expect_current(path: Path) -> None:
+    """Logs of Darshan 2 are compressed as a whole; since 3.0 they begin with their version."""
+    try:
+        with path.open("rb") as file:
+            begin = file.read(8)
+    except OSError as error:
+        raise EvidenceError(f"cannot read the log {path} ({error.strerror}).") from error
+    if begin.startswith((b"\x1f\x8b", b"BZh")) or begin.startswith(b"2."):
+        raise EvidenceError(
+            f"cannot read the log {path} (it is of Darshan 2, whose format this PyDarshan does not "
+            "know). Convert it by the darshan-convert of a Darshan 3.0 to 3.1, or take a newer log."
+        )
+
+
 def _program(document: Mapping[str, Any], path: Path) -> ProgramIo:
+    seconds = float(document["seconds"])
     return ProgramIo(
         source=f"Darshan log {path}",
         command=str(document["command"]),
         ranks=int(document["ranks"]),
         nodes=document["nodes"],
-        seconds=float(document["seconds"]),
+        seconds=seconds,
         started=str(document["started"]),
-        files=tuple(_file(one) for one in document["files"]),
+        files=tuple(_file(one, seconds) for one in document["files"]),
         gaps=tuple(str(one) for one in document["gaps"]),
         targets_known=bool(document["targets_known"]),
+        own=tuple(_rank(one) for one in document["own"]),
+        libraries=tuple(LibraryIo(**one) for one in document["libraries"]),
     )
 
 
-def _file(line: Mapping[str, Any]) -> FileIo:
-    return FileIo(
-        **{
-            **line,
-            "write": Passing(**line["write"]),
-            "read": Passing(**line["read"]),
-            "targets": tuple(line["targets"]),
-        }
+def _rank(line: Sequence[float]) -> RankIo:
+    rank, seconds, write, read, meta, moved, opens, files = line
+    return RankIo(
+        rank=int(rank),
+        seconds=seconds,
+        write_seconds=write,
+        read_seconds=read,
+        meta_seconds=meta,
+        bytes=int(moved),
+        opens=int(opens),
+        files=int(files),
     )
+
+
+def _file(line: Mapping[str, Any], seconds: float) -> FileIo:
+    layers = tuple(_layer(one) for one in line["layers"])
+    return file_of(
+        layers,
+        FileIo(
+            path=str(line["path"]),
+            ranks=1,
+            stripe_count=line["stripe_count"],
+            stripe_bytes=line["stripe_bytes"],
+            targets=tuple(line["targets"]),
+            files=int(line["files"]),
+            file_system=str(line["file_system"]),
+        ),
+        seconds,
+    )
+
+
+def _layer(line: Mapping[str, Any]) -> LayerIo:
+    return LayerIo(**{**line, "write": Passing(**line["write"]), "read": Passing(**line["read"])})

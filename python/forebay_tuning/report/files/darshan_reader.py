@@ -1,22 +1,27 @@
 """What darshan_log starts: prints a log as one line of JSON. Status 3: PyDarshan is missing.
 
 Logs may have records of a hundred thousand files. They are read by the library below PyDarshan,
-each into a row of an array: PyDarshan's own ways make an object of each, which takes as long as
-everything else together. Files beyond so many with most bytes are put together by rank."""
+each into a row of an array (darshan_tables), and summed up by file and layer (darshan_layers).
+Files beyond so many with most bytes are put together by rank."""
 
 import datetime
 import gc
 import importlib
 import json
-import math
 import sys
 import types
 from typing import Any
 
+from forebay_tuning.report.files.darshan_layers import Layers, plain
+from forebay_tuning.report.files.darshan_tables import Table
+
 MISSING = 3
-_ROWS = 4096
-_MODULES = ("POSIX", "STDIO", "MPI-IO")
-_SMALL = ("0_100", "100_1K", "1K_10K", "10K_100K", "100K_1M")
+_STORAGE = ("POSIX", "STDIO", "DFS")
+_MODULES = (*_STORAGE, "MPI-IO")
+_LIBRARIES = {"H5D": "HDF5", "PNETCDF_VAR": "PnetCDF"}
+_PIPE_SECONDS = 1.0
+_PIPE_BYTES = 1 << 20
+_OWN = ("seconds", "write_seconds", "read_seconds", "meta_seconds", "bytes", "opens", "files")
 
 
 def main(path: str, files_max: int) -> int:
@@ -29,25 +34,19 @@ def main(path: str, files_max: int) -> int:
         return MISSING
     report = darshan.DarshanReport(path, read_all=False)
     job = report.metadata["job"]
-    ranks = int(job["nprocs"])
-    tables = {name: _Table(report, name) for name in _MODULES if name in report.modules}
-    kept = _most_bytes([table for name, table in tables.items() if name != "MPI-IO"], files_max)
+    ranks = max(1, int(job["nprocs"]))
+    tables = {name: Table(report, name) for name in _MODULES if name in report.modules}
+    storage = [tables[name] for name in _STORAGE if name in tables]
+    pipes = [name for table in tables.values() for name in drop_pipes(report, table)]
+    kept = _most_bytes(storage or list(tables.values()), files_max)
     names = _names_of(report, kept)
-    files: dict[int, dict[str, Any]] = {}
-    gaps = []
-    if "POSIX" not in tables:
-        gaps.append("the log has no POSIX module: only what STDIO and MPI-IO saw is known")
-    for table in tables.values():
-        _take(table, files, names, ranks)
+    files = _files(tables, names, ranks)
     layouts = _layouts(report, files)
+    mounts = _mounts(report)
     for key, one in files.items():
         one.update(layouts.get(key, {}))
-    rest = [
-        one
-        for name, table in tables.items()
-        if name != "MPI-IO"
-        for one in _rest(report, table, names, ranks)
-    ]
+        one["file_system"] = "lustre" if key in layouts else _mounted_at(one["path"], mounts)
+    rest = [one for table in storage for one in _rest(report, table, names, ranks)]
     document = {
         "command": str(report.metadata.get("exe", "")),
         "ranks": ranks,
@@ -55,7 +54,9 @@ def main(path: str, files_max: int) -> int:
         "seconds": float(job.get("run_time", 0.0)),
         "started": _time(job),
         "files": [*files.values(), *rest],
-        "gaps": gaps,
+        "own": _own(storage, tables.get("MPI-IO"), ranks),
+        "libraries": _libraries(report, ranks),
+        "gaps": [*_gaps(report, tables), *_left_out(pipes)],
         "targets_known": bool(layouts),
     }
     print(json.dumps(document))
@@ -80,61 +81,62 @@ def _time(job: Any) -> str:
     return datetime.datetime.fromtimestamp(int(seconds), datetime.UTC).isoformat()
 
 
-class _Table:
-    """All records of a module: an array of structures, with the names of what is in them."""
+def drop_pipes(report: Any, table: Table) -> list[str]:
+    """Leaves out named pipes, whose seconds are those of the other end. A log does not say what is
+    one: those that are called so, were never sought in, and waited for a second."""
+    slow = (table.seconds() >= _PIPE_SECONDS) & (table.column("SEEKS") == 0)
+    slow &= table.bytes() < _PIPE_BYTES
+    if not slow.any():
+        return []
+    names = _names_of(report, set(table.rows["id"][slow].tolist()))
+    pipes = {
+        key: name
+        for key, name in names.items()
+        if any(word in name.rpartition("/")[2].lower() for word in ("pipe", "fifo"))
+    }
+    numpy: Any = importlib.import_module("numpy")
+    told = numpy.array(sorted(pipes), dtype="u8")
+    table.rows = table.rows[~numpy.isin(table.rows["id"], told)]
+    return sorted(pipes.values())
 
-    def __init__(self, report: Any, module: str) -> None:
-        backend: Any = importlib.import_module("darshan.backend.cffi_backend")
-        numpy: Any = importlib.import_module("numpy")
-        structure = backend._structdefs[module].removesuffix(" **")
-        self.module = module
-        self.counters: list[str] = backend.counter_names(module)
-        self.times: list[str] = backend.fcounter_names(module)
-        prefix = self.counters[0].partition("_")[0]
-        self.prefix = f"{prefix}_"
-        kinds = [("id", "u8"), ("rank", "i8"), ("counters", "i8", (len(self.counters),))]
-        kind = numpy.dtype([*kinds, ("times", "f8", (len(self.times),))])
-        if kind.itemsize != backend.ffi.sizeof(structure):
-            raise ValueError(f"records of {module} have another size than this PyDarshan says")
-        parts = []
-        into = backend.ffi.new("void **")
-        number = report.modules[module]["idx"]
-        more = True
-        while more:
-            rows = numpy.zeros(_ROWS, kind)
-            first = backend.ffi.cast("char *", rows.ctypes.data)
-            count = 0
-            while count < _ROWS and more:
-                into[0] = first + count * kind.itemsize
-                more = (
-                    backend.libdutil.darshan_log_get_record(report.log["handle"], number, into) > 0
-                )
-                count += more
-            parts.append(rows[:count])
-        self.rows = numpy.concatenate(parts)
-        if not len(self.rows):
-            raise ValueError(f"it ends before the records of {module}")
 
-    def column(self, name: str) -> Any:
-        """Of all records, whatever kind it is."""
-        if name in self.counters:
-            return self.rows["counters"][:, self.counters.index(name)]
-        return self.rows["times"][:, self.times.index(name)]
+def _left_out(pipes: list[str]) -> list[str]:
+    if not pipes:
+        return []
+    name = pipes[0].rpartition("/")[2]
+    many = f"{name} and {len(pipes) - 1} more" if len(pipes) > 1 else name
+    return [f"{many}: a pipe by its name, whose seconds are waiting for its other end; left out"]
 
-    def bytes(self) -> Any:
-        """Both ways."""
-        return sum(
-            self.column(f"{self.prefix}BYTES_{noun}").clip(0) for noun in ("READ", "WRITTEN")
+
+def _gaps(report: Any, tables: dict[str, Table]) -> list[str]:
+    gaps = []
+    if "POSIX" not in tables:
+        gaps.append("the log has no POSIX module: only what other modules saw is known")
+    partial = [name for name, one in report.modules.items() if one.get("partial_flag")]
+    if partial:
+        gaps.append(
+            f"the records of {', '.join(partial)} are partial (Darshan's memory for them was full, "
+            "the log says): files and ranks are missing"
         )
-
-    def record(self, row: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Counters and times."""
-        counters = dict(zip(self.counters, row["counters"].tolist(), strict=True))
-        times = dict(zip(self.times, row["times"].tolist(), strict=True))
-        return {**counters, "id": int(row["id"]), "rank": int(row["rank"])}, times
+    if "DAOS" in report.modules and "DFS" not in tables:
+        gaps.append("what the module DAOS counted is of objects, not of files: it is not told")
+    return gaps
 
 
-def _most_bytes(tables: list[_Table], files_max: int) -> set[int]:
+def _mounts(report: Any) -> list[tuple[str, str]]:
+    """Directories and types, the longest first."""
+    found = getattr(report, "mounts", None) or []
+    return sorted(((str(a), str(b)) for a, b in found), key=lambda one: -len(one[0]))
+
+
+def _mounted_at(path: str, mounts: list[tuple[str, str]]) -> str:
+    for directory, kind in mounts:
+        if path == directory or path.startswith(directory.rstrip("/") + "/"):
+            return kind
+    return ""
+
+
+def _most_bytes(tables: list[Table], files_max: int) -> set[int]:
     """The files that are told one by one."""
     numpy: Any = importlib.import_module("numpy")
     if not tables:
@@ -154,23 +156,30 @@ def _names_of(report: Any, keys: set[int]) -> dict[int, str]:
     return {key: found.get(key, str(key)) for key in keys}
 
 
-def _take(
-    table: _Table, files: dict[int, dict[str, Any]], names: dict[int, str], ranks: int
-) -> None:
+def _files(tables: dict[str, Table], names: dict[int, str], ranks: int) -> dict[int, Any]:
+    """Each with what every layer did to it."""
     numpy: Any = importlib.import_module("numpy")
-    chosen = numpy.isin(table.rows["id"], numpy.array(sorted(names), dtype="u8"))
-    for row in table.rows[chosen]:
-        counter, time = table.record(row)
-        key = counter["id"]
-        path = names[key]
-        if _is_no_file(path, table.module):
-            continue
-        if table.module == "MPI-IO":
-            if key in files:
-                _add_mpi(files[key], counter)
-            continue
-        one = _file(path, table.module, counter, time, ranks)
-        files[key] = one if key not in files else _merged(files[key], one)
+    files: dict[int, Any] = {}
+    told = numpy.array(sorted(names), dtype="u8")
+    for name, table in tables.items():
+        chosen = table.rows[numpy.isin(table.rows["id"], told)]
+        for key, layer in Layers(table, chosen, ranks).found().items():
+            if _is_no_file(names[key], name):
+                continue
+            files.setdefault(key, _empty(names[key]))["layers"].append(layer)
+    return files
+
+
+def _empty(path: str) -> dict[str, Any]:
+    return {
+        "path": path,
+        "layers": [],
+        "stripe_count": None,
+        "stripe_bytes": None,
+        "targets": [],
+        "files": 1,
+        "file_system": "",
+    }
 
 
 def _is_no_file(path: str, module: str) -> bool:
@@ -178,142 +187,112 @@ def _is_no_file(path: str, module: str) -> bool:
     return path.startswith("<") or (module == "STDIO" and not path.startswith("/"))
 
 
-def _rest(report: Any, table: _Table, names: dict[int, str], ranks: int) -> list[dict[str, Any]]:
+def _rest(report: Any, table: Table, names: dict[int, str], ranks: int) -> list[dict[str, Any]]:
     """All other files of a module, put together by rank; those of several ranks are one."""
+    numpy: Any = importlib.import_module("numpy")
+    left = table.rows[~numpy.isin(table.rows["id"], _known(report, table, names))].copy()
+    if not len(left):
+        return []
+    counts = dict(
+        zip(*(one.tolist() for one in numpy.unique(left["rank"], return_counts=True)), strict=True)
+    )
+    left["id"] = left["rank"].astype("u8")  # as if all files of a rank were one
+    found = []
+    for layer in Layers(table, left, ranks).found().values():
+        rank = layer["rank"]
+        slowest = table.column("F_SLOWEST_RANK_TIME", left) if rank is None else table.seconds(left)
+        mine = left["rank"] == (-1 if rank is None else rank)
+        layer["slowest_seconds"] = plain(slowest[mine].clip(0).sum())
+        count = counts[-1 if rank is None else rank]
+        whose = "several ranks" if rank is None else f"rank {rank}"
+        path = f"({count} files of {whose} with fewer bytes)"
+        for way in ("write", "read"):  # sizes of different files
+            calls = layer[way]["calls"]
+            layer[way]["usual_transfer"] = layer[way]["bytes"] // calls if calls else 0
+        found.append({**_empty(path), "layers": [layer], "files": count})
+    return found
+
+
+def _known(report: Any, table: Table, names: dict[int, str]) -> Any:
+    """Files that are told, and streams that are none."""
     numpy: Any = importlib.import_module("numpy")
     told = set(names)
     if table.module == "STDIO":
         untold = set(table.rows["id"].tolist()) - told
-        found_names = _names_of(report, untold)
-        told |= {key for key in untold if _is_no_file(found_names[key], "STDIO")}
-    others = numpy.isin(table.rows["id"], numpy.array(sorted(told), dtype="u8"), invert=True)
-    (which,) = numpy.nonzero(others)
-    if not len(which):
+        found = _names_of(report, untold)
+        told |= {key for key in untold if _is_no_file(found[key], "STDIO")}
+    return numpy.array(sorted(told), dtype="u8")
+
+
+def _own(storage: list[Table], mpi: Table | None, ranks: int) -> list[list[float]]:
+    """Of each rank that has files for itself: what it did to them. A file of several ranks, or that
+    MPI-IO has opened, is nobody's own."""
+    numpy: Any = importlib.import_module("numpy")
+    if not storage:
         return []
-    which = which[numpy.argsort(table.rows["rank"][which], kind="stable")]
-    left = table.rows[which]
-    of_rank, begins, counts = numpy.unique(left["rank"], return_index=True, return_counts=True)
-    sums = numpy.add.reduceat(left["counters"].clip(0), begins)
-    times = left["times"].clip(0)
-    seconds = numpy.add.reduceat(times, begins)
-    last = numpy.maximum.reduceat(times, begins)
-    first = numpy.minimum.reduceat(numpy.where(times > 0, times, numpy.inf), begins)
-    for at, name in enumerate(table.times):
-        if name.endswith("_TIMESTAMP"):
-            seconds[:, at] = (last if "_END_" in name else first)[:, at]
-    found = []
-    for at, (rank, count) in enumerate(zip(of_rank.tolist(), counts.tolist(), strict=True)):
-        counter = dict(zip(table.counters, sums[at].tolist(), strict=True))
-        time = dict(zip(table.times, seconds[at].tolist(), strict=True))
-        counter[f"{table.prefix}ACCESS1_COUNT"] = 0  # sizes of different files
-        whose = "several ranks" if rank < 0 else f"rank {rank}"
-        path = f"({count} files of {whose} with fewer bytes)"
-        one = _file(path, table.module, {**counter, "rank": rank}, time, ranks)
-        found.append({**one, "files": count})
-    return found
-
-
-def _file(path: str, module: str, counter: Any, time: Any, ranks: int) -> dict[str, Any]:
-    prefix = f"{module}_"
-    rank = int(counter["rank"])
-    slowest = float(time.get(f"{prefix}F_SLOWEST_RANK_TIME", 0.0))
-    total = sum(float(time[f"{prefix}F_{kind}_TIME"]) for kind in ("READ", "WRITE", "META"))
-    ends = [int(counter.get(f"{prefix}MAX_BYTE_{kind}", -1)) + 1 for kind in ("READ", "WRITTEN")]
-    return {
-        "path": path,
-        "ranks": ranks if rank < 0 else 1,
-        "rank": None if rank < 0 else rank,
-        "write": _passing(prefix, "WRITE", "WRITTEN", counter, time),
-        "read": _passing(prefix, "READ", "READ", counter, time),
-        "opens": max(0, int(counter[f"{prefix}OPENS"])),
-        "seconds_meta": _plain(time[f"{prefix}F_META_TIME"]),
-        "extent": max(0, *ends),
-        "slowest_seconds": slowest if rank < 0 else total,
-        "fastest_seconds": _plain(time.get(f"{prefix}F_FASTEST_RANK_TIME", 0.0)),
-        "collective": False,
-        "by_mpi": False,
-        "stripe_count": None,
-        "stripe_bytes": None,
-        "targets": [],
-    }
-
-
-def _passing(prefix: str, kind: str, noun: str, counter: Any, time: Any) -> dict[str, Any]:
-    small = sum(max(0, int(counter.get(f"{prefix}SIZE_{kind}_{one}", 0))) for one in _SMALL)
-    calls = max(0, int(counter[f"{prefix}{kind}S"]))
-    moved = max(0, int(counter[f"{prefix}BYTES_{noun}"]))
-    return {
-        "bytes": moved,
-        "calls": calls,
-        "small_calls": small,
-        "seconds": _plain(time[f"{prefix}F_{kind}_TIME"]),
-        "usual_transfer": _usual(prefix, counter, moved, calls),
-        "begin": _plain(time[f"{prefix}F_{kind}_START_TIMESTAMP"]),
-        "end": _plain(time[f"{prefix}F_{kind}_END_TIMESTAMP"]),
-    }
-
-
-def _usual(prefix: str, counter: Any, moved: int, calls: int) -> int:
-    """The commonest size of a call, if it is of most of them."""
-    size = int(counter.get(f"{prefix}ACCESS1_ACCESS", 0))
-    count = int(counter.get(f"{prefix}ACCESS1_COUNT", 0))
-    if size > 0 and count * 2 >= calls and size <= moved:
-        return size
-    return moved // calls if calls else 0
-
-
-def _plain(value: Any) -> float:
-    number = float(value)
-    return number if math.isfinite(number) and number > 0 else 0.0
-
-
-def _merged(a: dict[str, Any], b: dict[str, Any]) -> dict[str, Any]:
-    """Records of one file: of several ranks, or of POSIX and STDIO."""
-    same = a["rank"] is not None and a["rank"] == b["rank"]
-    merged = {
-        **a,
-        "ranks": max(a["ranks"], b["ranks"]) if same or a["rank"] is None else a["ranks"] + 1,
-        "rank": a["rank"] if same else None,
-        "opens": a["opens"] + b["opens"],
-        "seconds_meta": a["seconds_meta"] + b["seconds_meta"],
-        "extent": max(a["extent"], b["extent"]),
-        "slowest_seconds": max(a["slowest_seconds"], b["slowest_seconds"]),
-        "fastest_seconds": min(a["fastest_seconds"], b["fastest_seconds"]),
-    }
-    for way in ("write", "read"):
-        one, other = a[way], b[way]
-        busier = one if one["calls"] >= other["calls"] else other
-        begins = [each["begin"] for each in (one, other) if each["calls"]]
-        merged[way] = {
-            "bytes": one["bytes"] + other["bytes"],
-            "calls": one["calls"] + other["calls"],
-            "small_calls": one["small_calls"] + other["small_calls"],
-            "seconds": one["seconds"] + other["seconds"],
-            "usual_transfer": busier["usual_transfer"],
-            "begin": min(begins, default=0.0),
-            "end": max(one["end"], other["end"]),
+    keys = numpy.concatenate([table.rows["id"] for table in storage])
+    whose = numpy.concatenate([table.rows["rank"] for table in storage])
+    files, which = numpy.unique(keys, return_inverse=True)
+    least, most = numpy.full(len(files), ranks), numpy.full(len(files), -1)
+    numpy.minimum.at(least, which, whose)
+    numpy.maximum.at(most, which, whose)
+    own = (least == most) & (least >= 0) & (least < ranks)
+    if mpi is not None:
+        own &= ~numpy.isin(files, mpi.rows["id"])
+    seconds = {name: numpy.zeros(ranks) for name in _OWN}
+    for table in storage:
+        rows = table.rows[numpy.isin(table.rows["id"], files[own])]
+        rank = rows["rank"]
+        values = {
+            "seconds": table.seconds(rows),
+            "write_seconds": table.column("F_WRITE_TIME", rows).clip(0),
+            "read_seconds": table.column("F_READ_TIME", rows).clip(0),
+            "meta_seconds": table.column("F_META_TIME", rows).clip(0),
+            "bytes": table.bytes(rows),
+            "opens": table.column("OPENS", rows).clip(0),
+            "files": numpy.ones(len(rows)),
         }
-    return merged
+        for name, column in values.items():
+            numpy.add.at(seconds[name], rank, column)
+    busy = numpy.nonzero(seconds["files"])[0].tolist()
+    return [[rank, *(float(seconds[name][rank]) for name in _OWN)] for rank in busy]
 
 
-def _add_mpi(one: dict[str, Any], counter: Any) -> None:
-    one["by_mpi"] = True
-    together = sum(max(0, int(counter[f"MPIIO_COLL_{kind}"])) for kind in ("READS", "WRITES"))
-    alone = sum(max(0, int(counter[f"MPIIO_INDEP_{kind}"])) for kind in ("READS", "WRITES"))
-    one["collective"] = together > alone
-    for way, kind, noun in (("write", "WRITE", "WRITTEN"), ("read", "READ", "READ")):
-        _add_collective(one[way], counter, kind, int(counter[f"MPIIO_BYTES_{noun}"]))
-
-
-def _add_collective(passing: dict[str, Any], counter: Any, kind: str, moved: int) -> None:
-    """A log has only the bytes of all MPI-IO calls together: where most calls are collective, each
-    is taken to have moved as many as any other; else nothing is known of one."""
-    kinds = ("INDEP", "COLL", "SPLIT", "NB")
-    calls = {one: max(0, int(counter[f"MPIIO_{one}_{kind}S"])) for one in kinds}
-    if 2 * calls["COLL"] > sum(calls.values()):
-        share = max(0, moved) * calls["COLL"] // sum(calls.values())
-        passing["collective_calls"] = passing.get("collective_calls", 0) + calls["COLL"]
-        passing["collective_bytes"] = passing.get("collective_bytes", 0) + share
+def _libraries(report: Any, ranks: int) -> list[dict[str, Any]]:
+    """What HDF5 and PnetCDF did to variables, of all files together."""
+    numpy: Any = importlib.import_module("numpy")
+    found = []
+    for module, name in _LIBRARIES.items():
+        if module not in report.modules:
+            continue
+        table = Table(report, module)
+        rows = table.rows.copy()
+        rows["id"] = numpy.where(rows["rank"] < 0, 0, rows["rank"] + 1).astype("u8")
+        layers = list(Layers(table, rows, ranks).found().values())
+        shared = numpy.where(
+            table.rows["rank"] < 0, table.column("F_SLOWEST_RANK_TIME").clip(0), 0.0
+        ).sum()
+        alone = max(
+            [one["slowest_seconds"] for one in layers if one["rank"] is not None], default=0
+        )
+        by_rank: dict[int, float] = {}
+        for one in layers:
+            if one["rank"] is not None:
+                by_rank[one["rank"]] = (
+                    sum(one[way]["seconds"] for way in ("write", "read")) + one["seconds_meta"]
+                )
+        alone = max(by_rank.values(), default=alone)
+        found.append(
+            {
+                "name": name,
+                "variables": len(set(table.rows["id"].tolist())),
+                "seconds": plain(float(shared) + alone),
+                "calls": sum(one[way]["calls"] for one in layers for way in ("write", "read")),
+                "bytes": sum(one[way]["bytes"] for one in layers for way in ("write", "read")),
+                "collective_sets": sum(one["collective_sets"] for one in layers),
+            }
+        )
+    return found
 
 
 def _layouts(report: Any, files: dict[int, Any]) -> dict[int, dict[str, Any]]:

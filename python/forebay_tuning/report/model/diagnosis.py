@@ -1,5 +1,7 @@
 """What held a program's I/O back: one list, the costliest first, and nothing in it that cost
-nothing."""
+nothing. Evidence (what a log says, layer by layer) → waits (seconds of the run) → claims (rules,
+each with its proof) → the list. A wait is shared out once: together the list never exceeds the
+run."""
 
 from __future__ import annotations
 
@@ -8,69 +10,83 @@ from dataclasses import replace
 from statistics import median
 
 from forebay.common.model.frozen import frozen
-from forebay.common.model.units import MIB, counted, exact_bytes, human_bytes, human_seconds
+from forebay.common.model.units import counted, human_seconds
 from forebay_tuning.model.portrait import SickTarget
-from forebay_tuning.model.program_io import FileIo, ProgramIo, reads_all, target_rates
+from forebay_tuning.model.program_io import FileIo, ProgramIo, target_rates
 from forebay_tuning.model.targets import sick_targets
+from forebay_tuning.report.model import causes, causes_mpi
+from forebay_tuning.report.model.claims import Claim, Kind, Rule
+from forebay_tuning.report.model.waits import Part, Wait, waits_of
 
 SHARE_LEAST = 0.05
 """Of the run: I/O that takes less, or a trouble that costs less, is not worth doing anything."""
-_SMALL_CALL = 256 * 1024
-_FEW_STRIPES_RANKS = 16
-_UNEVEN = 1.5
-_EVENLY = "Deal the data more evenly, or let ranks share the writing (collective calls)."
+_SHARE_PROVEN = 0.02
+"""The same, where bytes that nobody asked for prove the trouble."""
+_PROVEN = (Kind.READ_MODIFY_WRITE, Kind.SIEVING, Kind.SAME_BYTES)
+KEEP_MOST = 0.20
+"""Of the run: above it, I/O without a cause is not called healthy, unless a portrait says so."""
 _OFF_IT = (
     "Tell the administrators; until it is mended, keep files off it (a pool without it, or "
     "`lfs setstripe -o` with other targets)."
 )
+_RULES: tuple[Rule, ...] = (
+    causes.syncs,
+    causes_mpi.read_modify_write,
+    causes_mpi.sieving,
+    causes.same_bytes,
+    causes_mpi.few_stripes,
+    causes.small_calls,
+    causes.root_writer,
+    causes_mpi.exchange,
+    causes.locks,
+    causes.uneven,
+    causes.metadata,
+    causes_mpi.opening,
+)
+"""A cause before what follows from it: a rank that syncs is not also uneven."""
 
 
 @frozen
 class Trouble:
-    """One of the list. `seconds`: of the run, that it cost at most."""
+    """One of the list. `seconds`: of the run, that it cost at most; `proof`: the counter that says
+    so, its value, file and rank."""
 
     title: str
     detail: str
     action: str
     seconds: float
+    kind: Kind = Kind.SICK
+    proof: str = ""
 
 
 @frozen
 class Diagnosis:
-    """All of it. `verdict`: the whole in a sentence."""
+    """All of it. `verdict`: the whole in a sentence. `seconds_lost`: of all items together."""
 
     program: ProgramIo
     verdict: str
     troubles: tuple[Trouble, ...]
     sick: tuple[SickTarget, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def seconds_lost(self) -> float:
+        """Never more than the run."""
+        return sum(one.seconds for one in self.troubles)
 
 
 def diagnose(program: ProgramIo) -> Diagnosis:
     """From a log or a record."""
     sick = sick_targets(target_rates(program.files))
-    least = SHARE_LEAST * program.seconds
-    found = sorted(
-        (
-            replace(one, seconds=min(one.seconds, program.seconds))
-            for one in _all(program, sick)
-            if one.seconds >= least
-        ),
-        key=lambda one: -one.seconds,
+    waits = waits_of(program)
+    found = _listed(program, waits, sick)
+    return Diagnosis(
+        program=program,
+        verdict=_verdict(program, found),
+        troubles=found,
+        sick=sick,
+        notes=tuple(_notes(program, waits)),
     )
-    share = program.seconds_io / program.seconds if program.seconds > 0 else 0.0
-    if program.bytes == 0:
-        verdict = "The program moved no bytes that the log tells of."
-        found = []
-    elif share < SHARE_LEAST and not found:
-        verdict = f"I/O took {share:.1%} of the run: keep everything as it is."
-    elif not found:
-        verdict = (
-            f"I/O took {share:.0%} of the run, and nothing in the log held it back: keep "
-            "everything as it is."
-        )
-    else:
-        verdict = f"I/O took {share:.0%} of the run. What cost most: {found[0].title}."
-    return Diagnosis(program=program, verdict=verdict, troubles=tuple(found), sick=sick)
 
 
 def with_sick(diagnosis: Diagnosis, sick: tuple[SickTarget, ...]) -> Diagnosis:
@@ -78,190 +94,186 @@ def with_sick(diagnosis: Diagnosis, sick: tuple[SickTarget, ...]) -> Diagnosis:
     cost is not known, but each stripe on them waits."""
     if not sick:
         return diagnosis
-    found = tuple(
-        Trouble(
-            title=f"target {one.target} is sick",
-            detail=f"its requests took {one.slower:.1f} × as long as the other targets'.",
-            action=_OFF_IT,
-            seconds=diagnosis.program.seconds_io * (1 - 1 / one.slower),
+    left = diagnosis.program.seconds_io
+    found = []
+    for one in sick:
+        seconds = left * (1 - 1 / one.slower)
+        left -= seconds
+        found.append(
+            Trouble(
+                title=f"target {one.target} is sick",
+                detail=f"its requests took {one.slower:.1f} × as long as the other targets'.",
+                action=_OFF_IT,
+                seconds=seconds,
+                proof=f"slow_targets names target {one.target} in {counted(one.files, 'record')}",
+            )
         )
-        for one in sick
-    )
+    rest = []
+    for other in diagnosis.troubles:
+        seconds = min(other.seconds, left)
+        left -= seconds
+        if seconds >= SHARE_LEAST * diagnosis.program.seconds:
+            rest.append(replace(other, seconds=seconds))
     return replace(
         diagnosis,
         verdict=f"What cost most: {found[0].title}.",
-        troubles=(*found, *diagnosis.troubles),
+        troubles=(*found, *rest),
         sick=sick,
     )
 
 
-def _all(program: ProgramIo, sick: tuple[SickTarget, ...]) -> Iterator[Trouble]:
-    yield from _sickness(program, sick)
-    if not sick:
-        yield from _uneven(program)
-        yield from _uneven_together(program)
-    yield from _metadata(program)
-    yield from _same_bytes(program)
-    yield from _small_calls(program)
-    yield from _few_stripes(program)
+def _verdict(program: ProgramIo, found: tuple[Trouble, ...]) -> str:
+    share = min(1.0, program.seconds_io / program.seconds) if program.seconds > 0 else 0.0
+    if found:
+        return f"I/O took {share:.0%} of the run. What cost most: {found[0].title}."
+    if not any(one.opens or one.bytes or one.seconds for one in program.files):
+        return "The log tells of no I/O."
+    if share < 0.05:
+        return f"I/O took {share:.1%} of the run: keep everything as it is."
+    if share <= KEEP_MOST:
+        return (
+            f"I/O took {share:.0%} of the run, and nothing in the log held it back: keep "
+            "everything as it is."
+        )
+    return (
+        f"I/O took {share:.0%} of the run; no cause found in the log. Whether the file system can "
+        "do better says its portrait: `forebay probe`, then `forebay report --portrait`."
+    )
+
+
+def _notes(program: ProgramIo, waits: tuple[Wait, ...]) -> Iterator[str]:
+    together = sum(one.seconds[Part.OPENING] for one in waits)
+    if program.seconds > 0 and together >= SHARE_LEAST * program.seconds:
+        yield (
+            f"{human_seconds(together)} s in opening and closing files by MPI-IO, beyond what the "
+            "file system took for it: ranks that came early waited there for the others"
+        )
+
+
+def _listed(
+    program: ProgramIo, waits: tuple[Wait, ...], sick: tuple[SickTarget, ...]
+) -> tuple[Trouble, ...]:
+    least = SHARE_LEAST * program.seconds
+    kinds: dict[tuple[Kind, str], list[Trouble]] = {}
+    for wait in waits:
+        if wait.total < least / 20:
+            break
+        for one in _of_wait(wait, program, sick):
+            name = one.title if one.kind is Kind.SICK else ""
+            kinds.setdefault((one.kind, name), []).append(one)
+    found = [_merged(same) for same in kinds.values()]
+    found += _of_libraries(program, waits, sum(one.seconds for one in found))
+    chosen = [
+        one
+        for one in found
+        if one.seconds >= least > 0
+        or (one.kind in _PROVEN and one.seconds >= _SHARE_PROVEN * program.seconds > 0)
+    ]
+    return tuple(sorted(chosen, key=lambda one: -one.seconds))
+
+
+def _merged(same: list[Trouble]) -> Trouble:
+    """The same cause in several files, or in reading and writing: told of the worst."""
+    worst = max(same, key=lambda one: one.seconds)
+    places = {one.proof.rpartition("(")[2] for one in same}
+    more = f" ({counted(len(places) - 1, 'other file')} alike)" if len(places) > 1 else ""
+    return replace(worst, seconds=sum(one.seconds for one in same), detail=f"{worst.detail}{more}")
+
+
+def _of_wait(wait: Wait, program: ProgramIo, sick: tuple[SickTarget, ...]) -> Iterator[Trouble]:
+    left = dict(wait.seconds)
+    synced = 0.0
+    if wait.own and sick:
+        for trouble in _sickness(program, sick):
+            moving = left[Part.WRITE] + left[Part.READ]
+            taken = min(trouble.seconds, moving)
+            for part in (Part.WRITE, Part.READ):
+                left[part] -= taken * left[part] / moving if moving > 0 else 0.0
+            yield replace(trouble, seconds=taken)
+        return
+    for one in _claims(wait, program):
+        whole = wait.seconds[one.part] * (1 - (synced if one.kind is Kind.SMALL else 0.0))
+        taken = min(left[one.part], max(0.0, one.share) * whole)
+        if one.kind is Kind.SYNCS:
+            synced = one.share
+        left[one.part] -= taken
+        if taken > 0:
+            yield Trouble(
+                title=one.title,
+                detail=one.detail,
+                action=one.action,
+                seconds=taken,
+                kind=one.kind,
+                proof=one.proof,
+            )
+
+
+def _claims(wait: Wait, program: ProgramIo) -> list[Claim]:
+    """In the order of the rules; but one writer of fairly large calls is told before its calls."""
+    found = [claim for rule in _RULES for claim in rule(wait, program)]
+    roots = {one.part: one.share for one in found if one.kind is Kind.ROOT}
+    later = [
+        one for one in found if one.kind is Kind.SMALL and one.share < roots.get(one.part, 0.0)
+    ]
+    if not later:
+        return found
+    kept = [one for one in found if one not in later]
+    at = max(n for n, one in enumerate(kept) if one.kind is Kind.ROOT) + 1
+    return [*kept[:at], *later, *kept[at:]]
 
 
 def _sickness(program: ProgramIo, sick: tuple[SickTarget, ...]) -> Iterator[Trouble]:
     alone = [one for one in program.files if len(one.targets) == 1 and one.rank is not None]
     for one in sick:
-        there = [file.seconds for file in alone if file.targets[0] == one.target]
+        there = [file for file in alone if file.targets[0] == one.target]
         others = [file.seconds for file in alone if file.targets[0] != one.target]
         if not there or not others:
             continue
+        worst = max(there, key=lambda file: file.seconds)
         yield Trouble(
             title=f"target {one.target} is sick",
             detail=(
-                f"files on it took up to {human_seconds(max(there))} s, those on other targets a "
-                f"median of {human_seconds(median(others))} s; it is {one.slower:.1f} × slower "
-                f"over {counted(one.files, 'file')}."
+                f"files on this storage target (a server's disk array) took up to "
+                f"{human_seconds(worst.seconds)} s, those on others a median of "
+                f"{human_seconds(median(others))} s; it is {one.slower:.1f} × slower over "
+                f"{counted(one.files, 'file')}."
             ),
             action=_OFF_IT,
-            seconds=max(there) - median(others),
+            seconds=max(0.0, worst.seconds - median(others)),
+            proof=(
+                f"POSIX_F_WRITE_TIME + F_READ_TIME + F_META_TIME = {worst.seconds:.3f} "
+                f"({_name(worst)}, rank {worst.rank}, target {one.target})"
+            ),
         )
 
 
-def _uneven(program: ProgramIo) -> Iterator[Trouble]:
-    """Ranks that others waited for, where each has its file."""
-    by_rank: dict[int, float] = {}
-    moved: dict[int, int] = {}
-    for file in program.files:
-        if file.rank is not None and file.bytes >= MIB:
-            by_rank[file.rank] = by_rank.get(file.rank, 0.0) + file.seconds
-            moved[file.rank] = moved.get(file.rank, 0) + file.bytes
-    if len(by_rank) < 4:
-        return
-    usual = median(by_rank.values())
-    slowest = max(by_rank, key=lambda one: by_rank[one])
-    if usual <= 0 or by_rank[slowest] < _UNEVEN * usual:
-        return
-    more = moved[slowest] / max(1.0, median(moved.values()))
-    why = f"it moved {more:.1f} × as much" if more > _UNEVEN else "it moved no more than they"
-    yield Trouble(
-        title=f"others waited for rank {slowest}",
-        detail=(
-            f"it spent {human_seconds(by_rank[slowest])} s on I/O, the median rank "
-            f"{human_seconds(usual)} s; {why}."
-        ),
-        action=(
-            _EVENLY if more > _UNEVEN else "Look at its node, and at the targets of its files."
-        ),
-        seconds=by_rank[slowest] - usual,
-    )
-
-
-def _uneven_together(program: ProgramIo) -> Iterator[Trouble]:
-    """Files that all ranks share, and in which one took much longer than the others. In collective
-    calls the others' waiting counts as their own time."""
-    for file in program.files:
-        usual = file.seconds / max(1, file.ranks)
-        if file.rank is not None or file.ranks < 4 or file.collective or file.bytes < MIB:
+def _of_libraries(program: ProgramIo, waits: tuple[Wait, ...], lost: float) -> list[Trouble]:
+    """HDF5 or PnetCDF beyond all that is beneath them, where the run has room for it."""
+    beneath = sum(one.total for one in waits)
+    found = []
+    for one in program.libraries:
+        seconds = min(one.seconds - beneath, program.seconds - max(lost, beneath))
+        if seconds <= 0:
             continue
-        if file.fastest_seconds <= 0 or file.slowest_seconds < _UNEVEN * usual:
-            continue
-        yield Trouble(
-            title=f"others waited for one rank in {file.path}",
-            detail=(
-                f"of {file.ranks} ranks, the slowest spent {human_seconds(file.slowest_seconds)} s "
-                f"on I/O there, the fastest {human_seconds(file.fastest_seconds)} s, and the mean "
-                f"is {human_seconds(usual)} s."
-            ),
-            action=_EVENLY,
-            seconds=file.slowest_seconds - usual,
+        found.append(
+            Trouble(
+                title=f"{one.name} itself, not I/O beneath it",
+                detail=(
+                    f"{counted(one.calls, 'call')} on {counted(one.variables, 'variable')} took "
+                    f"{human_seconds(one.seconds)} s of the slowest rank, files beneath them "
+                    f"{human_seconds(beneath)} s: conversion of types, filters, small selections."
+                ),
+                action=(
+                    "Store the type that is in memory, select larger blocks, choose chunks that "
+                    "selections fill."
+                ),
+                seconds=seconds,
+                kind=Kind.LIBRARY,
+                proof=f"{one.name} F_READ_TIME + F_WRITE_TIME + F_META_TIME = {one.seconds:.3f}",
+            )
         )
-
-
-def _metadata(program: ProgramIo) -> Iterator[Trouble]:
-    seconds = sum(one.seconds_meta for one in program.files) / max(1, program.ranks)
-    opens = sum(one.opens for one in program.files)
-    if opens == 0:
-        return
-    moving = sum(one.write.seconds + one.read.seconds for one in program.files)
-    if seconds * program.ranks < 0.3 * (moving + seconds * program.ranks):
-        return
-    yield Trouble(
-        title="opening and closing files",
-        detail=(
-            f"{opens} opens of {counted(program.file_count, 'file')} took each rank "
-            f"{human_seconds(seconds)} s on average, more than a third of its I/O."
-        ),
-        action="Open files once, by few ranks: one shared file, or fewer I/O processes.",
-        seconds=seconds,
-    )
-
-
-def _same_bytes(program: ProgramIo) -> Iterator[Trouble]:
-    for file in program.files:
-        if not reads_all(file):
-            continue
-        seconds = max(file.slowest_seconds, file.read.seconds / file.ranks)
-        yield Trouble(
-            title=f"all ranks read the same bytes of {_name(file)}",
-            detail=(
-                f"{file.ranks} ranks read {human_bytes(file.read.bytes)} of a file of "
-                f"{human_bytes(file.extent)}."
-            ),
-            action="Let one rank of each node read it and pass it on; give the file more stripes.",
-            seconds=seconds * (1 - 1 / file.ranks),
-        )
-
-
-def _small_calls(program: ProgramIo) -> Iterator[Trouble]:
-    seconds, calls, files = 0.0, 0, []
-    for file in program.files:
-        for passing in (file.write, file.read):
-            if (
-                passing.calls
-                and passing.bytes / passing.calls < _SMALL_CALL
-                and not file.collective
-            ):
-                seconds += passing.seconds
-                calls += passing.small_calls or passing.calls
-                files.append(file)
-    if not files:
-        return
-    largest = max(files, key=lambda one: one.seconds)
-    shared = largest.rank is None
-    count = sum(one.files for one in set(files))
-    yield Trouble(
-        title="small calls",
-        detail=(
-            f"{calls} calls of {counted(count, 'file')}, most of them in "
-            f"{_name(largest)}, moved less than {exact_bytes(_SMALL_CALL)} on average."
-        ),
-        action=(
-            "Use collective calls, so that few ranks write much at a time."
-            if shared
-            else "Collect them in larger buffers before they are written."
-        ),
-        seconds=seconds / max(1, program.ranks),
-    )
-
-
-def _few_stripes(program: ProgramIo) -> Iterator[Trouble]:
-    for file in program.files:
-        count = file.stripe_count
-        if count is None or file.rank is not None or file.bytes < 1024 * MIB:
-            continue
-        if file.ranks <= _FEW_STRIPES_RANKS * count or count > 4:
-            continue
-        seconds = max(file.slowest_seconds, file.seconds / file.ranks)
-        yield Trouble(
-            title=f"{_name(file)} lies on {counted(count, 'target')}",
-            detail=(
-                f"{file.ranks} ranks share a file of {human_bytes(file.extent)} on so few; about "
-                f"{_FEW_STRIPES_RANKS} ranks a target are what targets usually bear."
-            ),
-            action=(
-                "Give its folder more stripes: `forebay layout set -c 16 FOLDER`; "
-                "`forebay advise` says how many."
-            ),
-            seconds=seconds * 0.5,
-        )
+        beneath += seconds
+    return found
 
 
 def _name(file: FileIo) -> str:

@@ -1,0 +1,219 @@
+"""What one layer (POSIX, STDIO, MPI-IO, DFS, HDF5 …) did to each file, of a table of Darshan's
+records: records of single ranks are put together, and their ranks with them. A record of rank -1 is
+of all ranks: Darshan has added up its counters and times, and names the slowest rank."""
+
+import importlib
+import math
+from typing import Any
+
+from forebay_tuning.report.files.darshan_tables import Table
+
+_SMALL = ("0_100", "100_1K", "1K_10K", "10K_100K", "100K_1M")
+_SIZES = (*_SMALL, "1M_4M", "4M_10M", "10M_100M", "100M_1G", "1G_PLUS")
+_MIDDLES = (50, 512, 5120, 51200, 1 << 19, 2 << 20, 6 << 20, 48 << 20, 480 << 20, 1 << 30)
+"""Usual sizes of calls in them."""
+_SUMS = {
+    "opens": ("OPENS", "FDOPENS", "INDEP_OPENS", "COLL_OPENS", "GLOBAL_OPENS", "CREATES"),
+    "stats": ("STATS", "GET_SIZES"),
+    "seeks": ("SEEKS",),
+    "syncs": ("FSYNCS", "FDSYNCS", "SYNCS"),
+    "flushes": ("FLUSHES",),
+    "switches": ("RW_SWITCHES",),
+    "unaligned": ("FILE_NOT_ALIGNED",),
+    "collective_sets": ("USE_MPIIO_COLLECTIVE",),
+}
+_CALLS = {
+    "READ": ("READS", "READXS", "INDEP_READS", "COLL_READS", "SPLIT_READS", "NB_READS"),
+    "WRITE": ("WRITES", "WRITEXS", "INDEP_WRITES", "COLL_WRITES", "SPLIT_WRITES", "NB_WRITES"),
+}
+
+
+class Layers:
+    """By file. `rows`: those of the table to take; `ranks`: of the job."""
+
+    def __init__(self, table: Table, rows: Any, ranks: int) -> None:
+        numpy: Any = importlib.import_module("numpy")
+        order = numpy.argsort(rows["id"], kind="stable")
+        self._rows = rows = rows[order]
+        self._table = table
+        self._ranks = ranks
+        keys, begins, counts = numpy.unique(rows["id"], return_index=True, return_counts=True)
+        self._spans = list(zip(keys.tolist(), begins.tolist(), counts.tolist(), strict=True))
+        self._begins = begins
+        self._shared = rows["rank"] < 0
+        self._seconds = table.seconds(rows)
+        self._bytes = table.bytes(rows).astype("f8")
+        slowest = table.column("F_SLOWEST_RANK_TIME", rows).clip(0)
+        mean = self._seconds / max(1, ranks)
+        self._slowest = numpy.where(self._shared, numpy.maximum(slowest, mean), self._seconds)
+        self._calls = sum(self._sum_of(name) for names in _CALLS.values() for name in names)
+
+    def found(self) -> dict[int, dict[str, Any]]:
+        """What each file has."""
+        if not self._spans:
+            return {}
+        sums = {key: self._add(*names) for key, names in _SUMS.items()}
+        meta = self._reduce(self._table.column("F_META_TIME", self._rows).clip(0))
+        ways = {kind: self._passings(kind) for kind in _CALLS}
+        syncs = self._sync_seconds()
+        found = {}
+        for at, (key, begin, count) in enumerate(self._spans):
+            span = slice(begin, begin + count)
+            found[key] = {
+                "name": self._table.module,
+                **self._whose(span),
+                "write": ways["WRITE"][at],
+                "read": ways["READ"][at],
+                "seconds_meta": plain(meta[at]),
+                "sync_seconds": plain(syncs[at]),
+                "extent": self._extent(span),
+                "alignment": int(self._table.column("FILE_ALIGNMENT", self._rows[span]).max()),
+                **{name: int(column[at]) for name, column in sums.items()},
+            }
+        return found
+
+    def _sum_of(self, name: str) -> Any:
+        return self._table.column(name, self._rows).clip(0)
+
+    def _reduce(self, column: Any) -> Any:
+        numpy: Any = importlib.import_module("numpy")
+        return numpy.add.reduceat(column, self._begins)
+
+    def _add(self, *names: str) -> Any:
+        return self._reduce(sum(self._sum_of(name) for name in names))
+
+    def _whose(self, span: slice) -> dict[str, Any]:
+        rows, shared = self._rows[span], self._shared[span]
+        at = int(self._slowest[span].argmax())
+        ranks = sorted(set(rows["rank"][~shared].tolist()))
+        if shared.any():
+            slow = self._table.column("SLOWEST_RANK", rows)
+            rank = int(slow[at]) if shared[at] else int(rows["rank"][at])
+            fastest = self._table.column("F_FASTEST_RANK_TIME", rows)[shared].min()
+        else:
+            rank, fastest = int(rows["rank"][at]), self._slowest[span].min()
+        return {
+            "ranks": self._ranks if shared.any() else len(ranks),
+            "rank": None if shared.any() or len(ranks) != 1 else ranks[0],
+            "slowest_rank": rank,
+            "slowest_seconds": plain(self._slowest[span][at]),
+            "fastest_seconds": plain(fastest),
+            "spread_seconds": self._spread(span),
+            "movers": self._movers(span),
+        }
+
+    def _spread(self, span: slice) -> float:
+        """Standard deviation of its ranks' seconds."""
+        shared = self._shared[span]
+        if shared.any():
+            variance = self._table.column("F_VARIANCE_RANK_TIME", self._rows[span])[shared].max()
+            return math.sqrt(plain(variance))
+        return float(self._seconds[span].std()) if shared.size > 1 else 0.0
+
+    def _movers(self, span: slice) -> int:
+        """How many ranks moved (about equally many of) its bytes: the square of the sum over the
+        sum of squares, which for a shared record is known from the variance."""
+        moved, shared = self._bytes[span], self._shared[span]
+        total = float(moved.sum())
+        if total <= 0:
+            return 0
+        squares = float((moved[~shared] ** 2).sum())
+        if shared.any():
+            variance = self._table.column("F_VARIANCE_RANK_BYTES", self._rows[span]).clip(0)
+            mean = moved[shared] / self._ranks
+            squares += float((self._ranks * (variance[shared] + mean**2)).sum())
+        return max(1, min(self._ranks, round(total * total / squares)))
+
+    def _extent(self, span: slice) -> int:
+        rows = self._rows[span]
+        ends = [self._table.column(f"MAX_BYTE_{kind}", rows).max() for kind in ("READ", "WRITTEN")]
+        return max(0, *(int(end) + 1 if end > 0 else 0 for end in ends))
+
+    def _sync_seconds(self) -> Any:
+        """At least: Darshan adds the seconds of fsync to those of writes, but not to the longest
+        write, nor to the time of the last one. So what writes cannot have taken is fsync's."""
+        numpy: Any = importlib.import_module("numpy")
+        table, rows = self._table, self._rows
+        syncs = sum(self._sum_of(name) for name in ("FSYNCS", "FDSYNCS"))
+        seconds = table.column("F_WRITE_TIME", rows).clip(0)
+        longest = table.column("F_MAX_WRITE_TIME", rows).clip(0)
+        by_longest = seconds - self._sum_of("WRITES") * longest
+        begin, end = (table.column(f"F_WRITE_{at}_TIMESTAMP", rows) for at in ("START", "END"))
+        by_span = numpy.where(self._shared, 0.0, seconds - (end - begin))
+        least = numpy.maximum(by_longest, by_span)
+        return self._reduce(numpy.where(syncs > 0, numpy.clip(least, 0, seconds), 0.0))
+
+    def _passings(self, kind: str) -> list[dict[str, Any]]:
+        numpy: Any = importlib.import_module("numpy")
+        table, rows = self._table, self._rows
+        noun = "WRITTEN" if kind == "WRITE" else "READ"
+        calls = self._add(*_CALLS[kind])
+        moved = self._add(f"BYTES_{noun}")
+        seconds = self._reduce(table.column(f"F_{kind}_TIME", rows).clip(0))
+        longest = numpy.maximum.reduceat(
+            table.column(f"F_MAX_{kind}_TIME", rows).clip(0), self._begins
+        )
+        ends = numpy.maximum.reduceat(
+            table.column(f"F_{kind}_END_TIMESTAMP", rows).clip(0), self._begins
+        )
+        starts = table.column(f"F_{kind}_START_TIMESTAMP", rows)
+        first = numpy.minimum.reduceat(numpy.where(starts > 0, starts, numpy.inf), self._begins)
+        together = self._add(f"COLL_{kind}S", f"SPLIT_{kind}S")
+        alone = self._add(f"INDEP_{kind}S", f"NB_{kind}S")
+        sizes = [self._bins(kind, size) for size in _SIZES]
+        sequential = self._add(f"SEQ_{kind}S")
+        usual = self._usual(calls, moved)
+        return [
+            {
+                "bytes": int(moved[at]),
+                "calls": int(calls[at]),
+                "small_calls": int(sum(size[at] for size in sizes[: len(_SMALL)])),
+                "seconds": plain(seconds[at]),
+                "usual_transfer": usual[at],
+                "collective_calls": int(together[at]),
+                "collective_bytes": _collective_bytes(
+                    int(moved[at]), int(together[at]), int(alone[at]), [int(s[at]) for s in sizes]
+                ),
+                "begin": plain(first[at]),
+                "end": plain(ends[at]),
+                "longest": plain(longest[at]),
+                "sequential": int(sequential[at]),
+            }
+            for at in range(len(self._spans))
+        ]
+
+    def _bins(self, kind: str, size: str) -> Any:
+        return self._add(f"SIZE_{kind}_{size}", f"SIZE_{kind}_AGG_{size}")
+
+    def _usual(self, calls: Any, moved: Any) -> list[int]:
+        """The commonest size of a call, if it is of most of them; else the mean."""
+        sizes = self._table.column("ACCESS1_ACCESS", self._rows)
+        counts = self._table.column("ACCESS1_COUNT", self._rows)
+        found = []
+        for at, (_, begin, count) in enumerate(self._spans):
+            busiest = begin + int(self._calls[begin : begin + count].argmax())
+            size, many = int(sizes[busiest]), int(counts[busiest])
+            common = size > 0 and 2 * many >= self._calls[busiest] and size <= moved[at]
+            mean = int(moved[at]) // int(calls[at]) if calls[at] else 0
+            found.append(size if common and calls[at] else mean)
+        return found
+
+
+def _collective_bytes(moved: int, together: int, alone: int, sizes: list[int]) -> int:
+    """Of all bytes, those that collective calls moved: a log has only the sizes of all calls
+    together, and independent calls in a file with collective ones are those of its header and the
+    like, so they are taken to be the smallest."""
+    if together == 0 or moved == 0:
+        return 0
+    left, small = alone, 0
+    for count, size in zip(sizes, _MIDDLES, strict=True):
+        taken = min(left, count)
+        small += taken * size
+        left -= taken
+    return max(0, moved - min(moved, small))
+
+
+def plain(value: Any) -> float:
+    """Finite, not below 0."""
+    number = float(value)
+    return number if math.isfinite(number) and number > 0 else 0.0

@@ -1,0 +1,81 @@
+"""The records of a Darshan module as an array, read by the library below PyDarshan: a log may have
+a hundred thousand records, of which PyDarshan's own ways make an object each."""
+
+import importlib
+from typing import Any
+
+_ROWS = 4096
+_BEHIND_FILE = ("H5D", "PNETCDF_VAR")
+"""Their records name the file that they belong to, behind the base record."""
+
+
+class Table:
+    """All records of a module: an array of structures, with the names of what is in them."""
+
+    def __init__(self, report: Any, module: str) -> None:
+        backend: Any = importlib.import_module("darshan.backend.cffi_backend")
+        numpy: Any = importlib.import_module("numpy")
+        structure = backend._structdefs[module].removesuffix(" **")
+        self.module = module
+        self.counters: list[str] = backend.counter_names(module)
+        self.times: list[str] = backend.fcounter_names(module)
+        self.prefix = "MPIIO_" if module == "MPI-IO" else f"{module}_"
+        first = 24 if module in _BEHIND_FILE else 16
+        behind = first + 8 * len(self.counters)
+        size = backend.ffi.sizeof(structure)
+        if behind + 8 * len(self.times) > size:
+            raise ValueError(f"records of {module} have another size than this PyDarshan says")
+        formats = ["u8", "i8", ("i8", (len(self.counters),)), ("f8", (len(self.times),))]
+        kind = numpy.dtype(
+            {
+                "names": ["id", "rank", "counters", "times"],
+                "formats": formats,
+                "offsets": [0, 8, first, behind],
+                "itemsize": size,
+            }
+        )
+        self.rows = _records(backend, numpy, report, module, kind)
+        if not len(self.rows):
+            raise ValueError(f"it ends before the records of {module}")
+
+    def has(self, name: str) -> bool:
+        """Whether the module counts it."""
+        return self.prefix + name in self.counters or self.prefix + name in self.times
+
+    def column(self, name: str, rows: Any = None) -> Any:
+        """Of all records (or `rows`), whatever kind it is; what is not counted is 0."""
+        numpy: Any = importlib.import_module("numpy")
+        rows = self.rows if rows is None else rows
+        name = self.prefix + name
+        if name in self.counters:
+            return rows["counters"][:, self.counters.index(name)]
+        if name in self.times:
+            found = rows["times"][:, self.times.index(name)]
+            return numpy.where(numpy.isfinite(found), found, 0.0)
+        return numpy.zeros(len(rows), "i8")
+
+    def bytes(self, rows: Any = None) -> Any:
+        """Both ways."""
+        return sum(self.column(f"BYTES_{noun}", rows).clip(0) for noun in ("READ", "WRITTEN"))
+
+    def seconds(self, rows: Any = None) -> Any:
+        """In reads, writes and metadata calls."""
+        kinds = ("READ", "WRITE", "META")
+        return sum(self.column(f"F_{kind}_TIME", rows).clip(0) for kind in kinds)
+
+
+def _records(backend: Any, numpy: Any, report: Any, module: str, kind: Any) -> Any:
+    parts = []
+    into = backend.ffi.new("void **")
+    number = report.modules[module]["idx"]
+    more = True
+    while more:
+        rows = numpy.zeros(_ROWS, kind)
+        first = backend.ffi.cast("char *", rows.ctypes.data)
+        count = 0
+        while count < _ROWS and more:
+            into[0] = first + count * kind.itemsize
+            more = backend.libdutil.darshan_log_get_record(report.log["handle"], number, into) > 0
+            count += more
+        parts.append(rows[:count])
+    return numpy.concatenate(parts)

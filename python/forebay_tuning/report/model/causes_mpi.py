@@ -1,0 +1,203 @@
+"""Why a wait was long, where MPI-IO stands between the program and storage: its seconds less those
+of POSIX beneath are exchange and waiting; its bytes against POSIX's tell of read-modify-write.
+
+Two-phase I/O and data sieving: Thakur, Gropp and Lusk, "Data Sieving and Collective I/O in ROMIO",
+Frontiers '99. That ROMIO has an aggregator for each stripe: its driver for Lustre (ad_lustre)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from forebay.common.model.units import GIB, counted, human_bytes, human_seconds
+from forebay_tuning.model.point import Direction
+from forebay_tuning.model.program_io import ProgramIo
+from forebay_tuning.report.model.claims import Claim, Kind, counter, name_of, place
+from forebay_tuning.report.model.waits import PART_OF, Part, Wait
+
+_MORE_BYTES = 1.3
+_MORE_BYTES_READ = 1.5
+_READS_OF_WRITER = 0.2
+_FEW_STRIPES_RANKS = 16
+_STRIPES_USUAL = 16
+_OPENS_LEAST = 8
+
+
+def read_modify_write(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
+    """A buffer with holes is read, changed and written as a whole."""
+    mpi, storage = wait.mpi, wait.storage
+    if mpi is None or storage is None or mpi.write.bytes == 0:
+        return
+    only_writes = mpi.read.calls * 20 <= mpi.write.calls and mpi.read.bytes * 20 <= mpi.write.bytes
+    useful = mpi.write.bytes
+    reads = storage.read.calls if only_writes else 0
+    moved = storage.write.bytes + (storage.read.bytes if only_writes else 0)
+    more = storage.write.bytes >= _MORE_BYTES * useful
+    reading = reads >= max(4, _READS_OF_WRITER * storage.write.calls)
+    if not (more or reading) or moved < 0.5 * useful:
+        return
+    by_time = storage.read.seconds / storage.seconds if reading and storage.seconds else 0.0
+    share = max(1 - useful / moved if moved else 0.0, by_time)
+    together = mpi.collective(Direction.WRITE)
+    how = "collective" if together else "independent"
+    yield Claim(
+        kind=Kind.READ_MODIFY_WRITE,
+        part=Part.WRITE,
+        share=min(1.0, share),
+        title=f"read-modify-write in {how} writes of {name_of(wait.file)}",
+        detail=(
+            f"for {human_bytes(useful)} of MPI-IO, storage was written "
+            f"{human_bytes(storage.write.bytes)} and read {counted(reads, 'time')} "
+            f"({human_bytes(storage.read.bytes)}): "
+            + (
+                "aggregators fill the holes between pieces by reading first."
+                if together
+                else "data sieving reads a block, puts the pieces in, and writes it back."
+            )
+        ),
+        action=(
+            "Write without holes in one call (larger pieces, all variables together), or switch "
+            "it off: romio_ds_write=disable; Forebay's collective writes do not read."
+            if together
+            else "Use collective writes (MPI_File_write_all), or romio_ds_write=disable."
+        ),
+        proof=(
+            f"{counter(storage, 'BYTES_WRITTEN', storage.write.bytes)} ÷ "
+            f"{counter(mpi, 'BYTES_WRITTEN', useful)} = {storage.write.bytes / useful:.1f}, "
+            f"{counter(storage, 'READS', reads)} {place(wait.file)}"
+        ),
+    )
+
+
+def sieving(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
+    """Reads that fetch what nobody asked for."""
+    mpi, storage = wait.mpi, wait.storage
+    if mpi is None or storage is None or mpi.read.bytes == 0 or mpi.write.bytes:
+        return
+    if storage.read.bytes < _MORE_BYTES_READ * mpi.read.bytes:
+        return
+    yield Claim(
+        kind=Kind.SIEVING,
+        part=Part.READ,
+        share=1 - mpi.read.bytes / storage.read.bytes,
+        title=f"data sieving in reads of {name_of(wait.file)}",
+        detail=(
+            f"for {human_bytes(mpi.read.bytes)} that the program asked for, "
+            f"{human_bytes(storage.read.bytes)} were read: blocks with the holes between pieces."
+        ),
+        action="Use collective reads (MPI_File_read_all), or romio_ds_read=disable.",
+        proof=(
+            f"{counter(storage, 'BYTES_READ', storage.read.bytes)} ÷ "
+            f"{counter(mpi, 'BYTES_READ', mpi.read.bytes)} = "
+            f"{storage.read.bytes / mpi.read.bytes:.1f} {place(wait.file)}"
+        ),
+    )
+
+
+def few_stripes(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
+    """A large shared file on few targets."""
+    file = wait.file
+    count = file.stripe_count
+    moved = max(one.bytes for one in (wait.mpi, wait.storage) if one is not None)
+    if count is None or wait.own or moved < GIB:
+        return
+    if file.ranks <= _FEW_STRIPES_RANKS * count or count > 4:
+        return
+    want = min(_STRIPES_USUAL, file.ranks // _FEW_STRIPES_RANKS, moved // GIB)
+    want = max(2 * count, want)
+    mpi = wait.mpi
+    together = mpi is not None and mpi.write.collective_calls + mpi.read.collective_calls > 0
+    for direction in Direction:
+        yield Claim(
+            kind=Kind.STRIPES,
+            part=PART_OF[direction],
+            share=1 - count / want,
+            title=f"{name_of(file)} lies on {counted(count, 'target')}",
+            detail=(
+                f"{file.ranks} ranks share {human_bytes(moved)} on "
+                f"{counted(count, 'storage target')} (a server's disk array)"
+                + (
+                    f", and ROMIO has one aggregator for each stripe: of "
+                    f"{file.ranks} ranks, {count} {'moves' if count == 1 else 'move'} all bytes."
+                    if together
+                    else f"; about {_FEW_STRIPES_RANKS} ranks are what one usually bears."
+                )
+            ),
+            action=(
+                f"Give its folder more stripes: `forebay layout set -c {want} FOLDER`; "
+                "`forebay advise` says how many."
+            ),
+            proof=f"LUSTRE_COMP_STRIPE_COUNT = {count} {place(file)}",
+        )
+
+
+def exchange(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
+    """What MPI-IO takes beyond storage."""
+    mpi, storage = wait.mpi, wait.storage
+    if mpi is None:
+        return
+    for direction in Direction:
+        part = PART_OF[direction]
+        passing = mpi.passing(direction)
+        gap = 1 - wait.stored(direction)
+        if wait.seconds[part] <= 0 or gap <= 0 or passing.calls == 0:
+            continue
+        reading = direction is Direction.READ
+        verb = "reads" if reading else "writes"
+        counted_as = f"F_{'READ' if reading else 'WRITE'}_TIME"
+        size = human_bytes(passing.bytes // max(1, passing.calls))
+        beneath = 0.0 if storage is None else wait.seconds[part] * wait.stored(direction)
+        proof = (
+            f"{counter(mpi, counted_as, round(passing.seconds, 3))} over "
+            f"{counted(mpi.ranks, 'rank')}, beneath it POSIX {human_seconds(beneath)} s in the "
+            f"slowest rank {place(wait.file)}"
+        )
+        if mpi.collective(direction):
+            yield Claim(
+                kind=Kind.EXCHANGE,
+                part=part,
+                share=gap,
+                title=f"collective {verb} of {size}: exchange between ranks, not storage",
+                detail=(
+                    f"each rank spent {human_seconds(wait.seconds[part])} s in "
+                    f"{passing.calls // max(1, mpi.ranks)} collective {verb} of "
+                    f"{name_of(wait.file)}, of which storage took {human_seconds(beneath)} s."
+                ),
+                action=(
+                    "Put more into one call (larger or fewer calls); Forebay exchanges and writes "
+                    "at the same time: `forebay verify` says what it gains."
+                ),
+                proof=proof,
+            )
+        else:
+            yield Claim(
+                kind=Kind.MPI,
+                part=part,
+                share=gap,
+                title=f"independent {verb} of MPI-IO: its own work, not storage",
+                detail=(
+                    f"MPI-IO took {human_seconds(wait.seconds[part])} s, the file system "
+                    f"{human_seconds(beneath)} s of it: locks of data sieving, or datatypes that "
+                    "are packed piece by piece."
+                ),
+                action="Use collective calls, or contiguous pieces.",
+                proof=proof,
+            )
+
+
+def opening(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
+    """MPI_File_open and close, again and again."""
+    mpi = wait.mpi
+    if mpi is None or mpi.opens < _OPENS_LEAST * max(1, mpi.ranks):
+        return
+    yield Claim(
+        kind=Kind.OPENING,
+        part=Part.OPENING,
+        share=1.0,
+        title=f"{name_of(wait.file)} is opened and closed again and again",
+        detail=(
+            f"{mpi.opens} openings by {counted(mpi.ranks, 'rank')}; all ranks wait for each other "
+            "in each."
+        ),
+        action="Open it once.",
+        proof=f"{counter(mpi, 'COLL_OPENS', mpi.opens)} {place(wait.file)}",
+    )

@@ -1,0 +1,85 @@
+"""A file's numbers from those of its layers: bytes are those that reached storage, seconds those
+that the program waited in the layer that it called."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from forebay_tuning.model.point import Direction
+from forebay_tuning.model.program_io import FileIo, LayerIo, Passing
+
+MPI = "MPI-IO"
+
+
+def file_of(layers: Sequence[LayerIo], bare: FileIo, seconds: float) -> FileIo:
+    """`bare` with what its layers say. `seconds`: of the run, which no rank can exceed."""
+    most = seconds if seconds > 0 else math.inf
+    kept = tuple(_within(one, most) for one in layers)
+    mpi = next((one for one in kept if one.name == MPI), None)
+    stored = [one for one in kept if one.name != MPI] or list(kept)
+    whose = {one.rank for one in kept}
+    ranks = max((one.ranks for one in kept), default=1)
+    alone = whose.pop() if len(whose) == 1 else None
+    if alone is None and len({one.rank for one in kept}) > 1:
+        ranks = max(2, ranks)
+    top = mpi if mpi is not None else max(stored, key=lambda one: one.slowest_seconds)
+    return replace(
+        bare,
+        ranks=ranks,
+        rank=alone,
+        write=_together(stored, mpi, Direction.WRITE),
+        read=_together(stored, mpi, Direction.READ),
+        opens=sum(one.opens for one in stored),
+        seconds_meta=sum(one.seconds_meta for one in stored),
+        extent=max((one.extent for one in stored), default=0),
+        slowest_seconds=min(most, max(top.slowest_seconds, _slowest(stored))),
+        fastest_seconds=top.fastest_seconds,
+        collective=mpi is not None and mpi.collective(_main(mpi)),
+        by_mpi=mpi is not None,
+        layers=kept,
+    )
+
+
+def _within(layer: LayerIo, most: float) -> LayerIo:
+    """A clock that jumped, or threads, may have counted more than the run was long."""
+    all_ranks = most * max(1, layer.ranks)
+    return replace(
+        layer,
+        write=replace(layer.write, seconds=min(layer.write.seconds, all_ranks)),
+        read=replace(layer.read, seconds=min(layer.read.seconds, all_ranks)),
+        seconds_meta=min(layer.seconds_meta, all_ranks),
+        sync_seconds=min(layer.sync_seconds, layer.write.seconds, all_ranks),
+        slowest_seconds=min(layer.slowest_seconds, most),
+        fastest_seconds=min(layer.fastest_seconds, most),
+    )
+
+
+def _slowest(stored: Sequence[LayerIo]) -> float:
+    """POSIX and STDIO do not count each other's calls."""
+    return sum(one.slowest_seconds for one in stored)
+
+
+def _main(layer: LayerIo) -> Direction:
+    """The direction with most bytes, else with most calls."""
+    return max(Direction, key=lambda one: (layer.passing(one).bytes, layer.passing(one).calls))
+
+
+def _together(stored: Sequence[LayerIo], mpi: LayerIo | None, direction: Direction) -> Passing:
+    parts = [one.passing(direction) for one in stored]
+    busiest = max(parts, key=lambda one: one.calls, default=Passing())
+    above = mpi.passing(direction) if mpi is not None else Passing()
+    return Passing(
+        bytes=sum(one.bytes for one in parts),
+        calls=sum(one.calls for one in parts),
+        small_calls=sum(one.small_calls for one in parts),
+        seconds=sum(one.seconds for one in parts),
+        usual_transfer=busiest.usual_transfer,
+        collective_calls=above.collective_calls,
+        collective_bytes=above.collective_bytes,
+        begin=min((one.begin for one in parts if one.calls), default=0.0),
+        end=max((one.end for one in parts), default=0.0),
+        longest=max((one.longest for one in parts), default=0.0),
+        sequential=sum(one.sequential for one in parts),
+    )

@@ -1,0 +1,220 @@
+"""Where a run waited for I/O: its seconds, divided by file and by what the ranks did there. Files
+of single ranks are one wait: that of the rank that spent most on them. What a rule takes from a
+wait is not there for the next one, so that all findings together never exceed the run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import Enum
+
+from forebay.common.model.frozen import frozen
+from forebay_tuning.model.point import Direction
+from forebay_tuning.model.program_io import FileIo, LayerIo, Passing, ProgramIo, RankIo
+from forebay_tuning.report.model.layers import MPI
+
+
+class Part(Enum):
+    """What a rank did meanwhile. OPENING: in MPI_File_open, close and the like, beyond what the
+    file system took for it: ranks wait for one another there."""
+
+    WRITE = "writing"
+    READ = "reading"
+    META = "metadata"
+    OPENING = "opening together"
+
+
+PART_OF = {Direction.WRITE: Part.WRITE, Direction.READ: Part.READ}
+
+
+@frozen
+class Wait:
+    """Seconds of the run. `storage`: what reached the file system, of all ranks or, where the
+    files are single ranks', of the slowest one; `mpi`: the calls above it. `file`: the one, or the
+    largest of the slowest rank's; `own`: what each rank did to files of its own."""
+
+    file: FileIo
+    storage: LayerIo | None
+    mpi: LayerIo | None
+    seconds: dict[Part, float]
+    own: tuple[RankIo, ...] = ()
+
+    @property
+    def total(self) -> float:
+        """Of all parts."""
+        return sum(self.seconds.values())
+
+    def stored(self, direction: Direction) -> float:
+        """Of the direction's seconds, the share that the file system took in the slowest rank."""
+        whole = self.seconds[PART_OF[direction]]
+        if self.mpi is None or whole <= 0:
+            return 1.0
+        if self.storage is None or self.storage.seconds <= 0:
+            return 0.0
+        if _reads_to_write(self.mpi, direction):
+            moving = self.storage.write.seconds + self.storage.read.seconds
+        else:
+            moving = self.storage.passing(direction).seconds
+        of_slowest = self.storage.slowest_seconds * moving / self.storage.seconds
+        return min(1.0, of_slowest / whole)
+
+
+def _reads_to_write(mpi: LayerIo, direction: Direction) -> bool:
+    return direction is Direction.WRITE and mpi.read.calls == 0
+
+
+def waits_of(program: ProgramIo) -> tuple[Wait, ...]:
+    """The longest first."""
+    shared = [_shared(one) for one in program.files if one.rank is None or one.by_mpi]
+    found = [one for one in (*shared, *_alone(program)) if one.total > 0]
+    total = sum(one.total for one in found)
+    if 0 < program.seconds < total:
+        scale = program.seconds / total
+        found = [
+            replace(one, seconds={part: s * scale for part, s in one.seconds.items()})
+            for one in found
+        ]
+    return tuple(sorted(found, key=lambda one: -one.total))
+
+
+def _shared(file: FileIo) -> Wait:
+    mpi, storage = file.layer(MPI), storage_of(file)
+    if mpi is None:
+        return Wait(file=file, storage=storage, mpi=None, seconds=_split(storage, file))
+    total = mpi.seconds
+    whole = max(mpi.slowest_seconds, total / max(1, mpi.ranks))
+    parts = {
+        part: whole * seconds / total if total > 0 else 0.0
+        for part, seconds in (
+            (Part.WRITE, mpi.write.seconds),
+            (Part.READ, mpi.read.seconds),
+            (Part.OPENING, mpi.seconds_meta),
+        )
+    }
+    meta = 0.0
+    if storage is not None and storage.seconds > 0:
+        meta = storage.slowest_seconds * storage.seconds_meta / storage.seconds
+        meta = min(meta, parts[Part.OPENING])
+    parts[Part.META] = meta
+    parts[Part.OPENING] -= meta
+    return Wait(file=file, storage=storage, mpi=mpi, seconds=parts)
+
+
+def _split(layer: LayerIo, file: FileIo) -> dict[Part, float]:
+    whole = max(file.slowest_seconds, layer.seconds / max(1, layer.ranks))
+    total = layer.seconds
+    return {
+        Part.WRITE: whole * layer.write.seconds / total if total > 0 else 0.0,
+        Part.READ: whole * layer.read.seconds / total if total > 0 else 0.0,
+        Part.META: whole * layer.seconds_meta / total if total > 0 else 0.0,
+        Part.OPENING: 0.0,
+    }
+
+
+def storage_of(file: FileIo) -> LayerIo:
+    """All that reached the file system by POSIX, STDIO or DFS, as if it were one layer: it has the
+    name of the one that took most."""
+    stored = [one for one in file.layers if one.name != MPI]
+    if len(stored) == 1:
+        return stored[0]
+    if stored:
+        return added_up(stored)
+    if file.layers:
+        return replace(
+            file.layers[0],
+            name="POSIX",
+            write=Passing(),
+            read=Passing(),
+            seconds_meta=0.0,
+            slowest_seconds=0.0,
+            movers=0,
+            syncs=0,
+        )
+    return LayerIo(
+        name="POSIX",
+        ranks=file.ranks,
+        rank=file.rank,
+        write=file.write,
+        read=file.read,
+        seconds_meta=file.seconds_meta,
+        slowest_seconds=max(file.slowest_seconds, file.seconds / max(1, file.ranks)),
+        fastest_seconds=file.fastest_seconds,
+        movers=file.ranks,
+        opens=file.opens,
+        extent=file.extent,
+    )
+
+
+def added_up(layers: list[LayerIo]) -> LayerIo:
+    """Of one rank's files, or of a file's layers."""
+    main = max(layers, key=lambda one: one.seconds)
+    return replace(
+        main,
+        ranks=max(one.ranks for one in layers),
+        write=_passing([one.write for one in layers]),
+        read=_passing([one.read for one in layers]),
+        seconds_meta=sum(one.seconds_meta for one in layers),
+        slowest_seconds=sum(one.slowest_seconds for one in layers),
+        opens=sum(one.opens for one in layers),
+        stats=sum(one.stats for one in layers),
+        seeks=sum(one.seeks for one in layers),
+        syncs=sum(one.syncs for one in layers),
+        flushes=sum(one.flushes for one in layers),
+        unaligned=sum(one.unaligned for one in layers),
+        sync_seconds=sum(one.sync_seconds for one in layers),
+        extent=max(one.extent for one in layers),
+    )
+
+
+def _passing(parts: list[Passing]) -> Passing:
+    busiest = max(parts, key=lambda one: one.calls)
+    return replace(
+        busiest,
+        bytes=sum(one.bytes for one in parts),
+        calls=sum(one.calls for one in parts),
+        small_calls=sum(one.small_calls for one in parts),
+        seconds=sum(one.seconds for one in parts),
+        longest=max(one.longest for one in parts),
+        sequential=sum(one.sequential for one in parts),
+    )
+
+
+def _alone(program: ProgramIo) -> list[Wait]:
+    """Of the rank that spent most on files of its own."""
+    files: dict[int, list[FileIo]] = {}
+    for one in program.files:
+        if one.rank is not None and not one.by_mpi:
+            files.setdefault(one.rank, []).append(one)
+    own = program.own or tuple(_rank(rank, files[rank]) for rank in sorted(files))
+    if not own:
+        return []
+    slowest = max(own, key=lambda one: one.seconds)
+    mine = files.get(slowest.rank, [])
+    if not mine or slowest.seconds <= 0:
+        return []
+    return [
+        Wait(
+            file=max(mine, key=lambda one: one.seconds),
+            storage=added_up([storage_of(one) for one in mine]),
+            mpi=None,
+            seconds={
+                Part.WRITE: slowest.write_seconds,
+                Part.READ: slowest.read_seconds,
+                Part.META: slowest.meta_seconds,
+                Part.OPENING: 0.0,
+            },
+            own=own,
+        )
+    ]
+
+
+def _rank(rank: int, files: list[FileIo]) -> RankIo:
+    return RankIo(
+        rank=rank,
+        seconds=sum(one.seconds for one in files),
+        write_seconds=sum(one.write.seconds for one in files),
+        read_seconds=sum(one.read.seconds for one in files),
+        meta_seconds=sum(one.seconds_meta for one in files),
+        bytes=sum(one.bytes for one in files),
+        opens=sum(one.opens for one in files),
+        files=sum(one.files for one in files),
+    )
