@@ -51,7 +51,7 @@ def main(path: str, files_max: int) -> int:
         "command": str(report.metadata.get("exe", "")),
         "ranks": ranks,
         "nodes": None,
-        "seconds": float(job.get("run_time", 0.0)),
+        "seconds": _seconds(job, tables),
         "started": _time(job),
         "files": [*files.values(), *rest],
         "own": _own(storage, tables.get("MPI-IO"), ranks),
@@ -74,6 +74,17 @@ def load_late(name: str) -> None:
     late: Any = types.ModuleType(name)
     late.__getattr__ = load
     sys.modules[name] = late
+
+
+def _seconds(job: Any, tables: dict[str, Table]) -> float:
+    """Of the run; where the log has none, until the last call."""
+    told = plain(job.get("run_time", 0.0))
+    ends = [
+        plain(table.column(f"F_{kind}_END_TIMESTAMP").max())
+        for table in tables.values()
+        for kind in ("OPEN", "READ", "WRITE", "CLOSE")
+    ]
+    return told or max(ends, default=0.0)
 
 
 def _time(job: Any) -> str:

@@ -1,0 +1,168 @@
+"""Makes the labelled logs that the tests of `forebay report` read: runs troubles.c under Open MPI (with ROMIO) with
+recorder.c in front, puts the ranks' records together as Darshan does, and writes logs.
+
+    .venv/bin/python -m tools.darshan_logs.make FOLDER [NAME …]
+
+needs Open MPI 4 and a folder on a disk (fsync costs nothing in memory). It takes a few minutes, and the
+seconds of each machine differ: a new set's labels have to be looked at."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tools.darshan_logs.logfile import Item, Run, write_log
+from tools.darshan_logs.programs import PROGRAMS, Program
+
+HERE = Path(__file__).parent
+MODULES = ("POSIX", "STDIO", "MPI-IO")
+LAST = ("MAX_BYTE_READ", "MAX_BYTE_WRITTEN", "MODE", "FILE_ALIGNMENT", "MEM_ALIGNMENT")
+LAUNCHING = ("--allow-run-as-root", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1")
+LAUNCHING += ("--mca", "io", "romio321", "--mca", "btl", "self,vader")
+PREFIXES = {"POSIX": "POSIX_", "STDIO": "STDIO_", "MPI-IO": "MPIIO_"}
+
+
+def main(words: Sequence[str]) -> int:
+    """Into the folder: a log for each program."""
+    into = Path(words[0])
+    into.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=into.parent) as scratch:
+        built = _build(Path(scratch))
+        for program in PROGRAMS:
+            if len(words) == 1 or program.name in words[1:]:
+                run = _recorded(program, built)
+                write_log(run, into / f"{program.name}.darshan")
+                print(f"{program.name}: {run.ranks} ranks, {run.seconds:.3f} s", flush=True)
+    return 0
+
+
+def names_of(module: str) -> tuple[list[str], list[str]]:
+    """Counters and times, as PyDarshan has them."""
+    backend: Any = importlib.import_module("darshan.backend.cffi_backend")
+    return backend.counter_names(module), backend.fcounter_names(module)
+
+
+def _build(folder: Path) -> Path:
+    lines = ["/* Made from PyDarshan's names. */"]
+    for module in MODULES:
+        for which in names_of(module):
+            lines.append(f"enum {{ {', '.join(which)} }};")
+    lines += ["enum { COUNTERS_MOST = 80, TIMES_MOST = 20 };", ""]
+    (folder / "counters.h").write_text("\n".join(lines))
+    flags = ["-O2", "-w", "-I", str(folder)]
+    recorder = ["mpicc.openmpi", *flags, "-shared", "-fPIC", str(HERE / "recorder.c"), "-ldl"]
+    subprocess.run([*recorder, "-o", str(folder / "recorder.so")], check=True)
+    program = ["mpicc.openmpi", *flags, str(HERE / "troubles.c"), "-o", str(folder / "troubles")]
+    subprocess.run(program, check=True)
+    return folder
+
+
+def _recorded(program: Program, built: Path) -> Run:
+    run = built / "run"
+    shutil.rmtree(run, ignore_errors=True)
+    run.mkdir()
+    for one in built.glob("raw.*"):
+        one.unlink()
+    ours = {"RECORD_UNDER": str(run), "RECORD_OUT": str(built / "raw")}
+    settings = [f"{key}={value}" for key, value in ours.items()]
+    words = [*map(str, program.words)]
+    what = [words[0], str(run), *words[1:]]
+    preload = f"LD_PRELOAD={built / 'recorder.so'}"
+    started = ["env", *settings, preload, str(built / "troubles"), *what]
+    launcher = ["nice", "mpiexec.openmpi", *LAUNCHING, "-n", str(program.ranks)]
+    subprocess.run([*launcher, *started], check=True, timeout=300)
+    items, begin, end = [], math.inf, 0.0
+    for rank in range(program.ranks):
+        for line in (built / f"raw.{rank}").read_text().splitlines():
+            parts = line.split()
+            if parts[0] == "end":
+                begin, end = min(begin, float(parts[2])), max(end, float(parts[3]))
+            else:
+                items.append(_item(parts, rank, str(run)))
+    shutil.rmtree(run, ignore_errors=True)
+    return Run(
+        command=f"/apps/troubles {' '.join(words)}",
+        ranks=program.ranks,
+        seconds=end - begin,
+        items=reduced(items, program.ranks) if program.reduced else items,
+    )
+
+
+def _item(parts: Sequence[str], rank: int, run: str) -> Item:
+    module = MODULES[int(parts[0])]
+    counters, times = names_of(module)
+    prefix = PREFIXES[module]
+    values = [int(one) for one in parts[2:82]]
+    seconds = [float(one) for one in parts[82:]]
+    return Item(
+        module=module,
+        path=parts[1].replace(run, "/scratch/run"),
+        rank=rank,
+        counters=_named(counters, values, prefix),
+        times=_named(times, seconds, prefix),
+    )
+
+
+def _named(names: Sequence[str], values: Sequence[Any], prefix: str) -> dict[str, Any]:
+    pairs = zip(names, values, strict=False)
+    return {name.removeprefix(prefix): value for name, value in pairs if value}
+
+
+def reduced(items: Sequence[Item], ranks: int) -> list[Item]:
+    """As Darshan does at the end: a file that every rank has becomes one record of rank -1."""
+    groups: dict[tuple[str, str], list[Item]] = {}
+    for one in items:
+        groups.setdefault((one.module, one.path), []).append(one)
+    found = []
+    for same in groups.values():
+        found += [_sum(same)] if len(same) == ranks > 1 else same
+    return found
+
+
+def _sum(same: Sequence[Item]) -> Item:
+    counters: dict[str, int] = {}
+    times: dict[str, float] = {}
+    for one in same:
+        for name, value in one.counters.items():
+            last = name in LAST or "_ACCESS" in name or "_STRIDE" in name
+            counters[name] = (
+                max(counters.get(name, 0), value) if last else (counters.get(name, 0) + value)
+            )
+        for name, seconds in one.times.items():
+            before = times.get(name)
+            if name.endswith("_START_TIMESTAMP"):
+                times[name] = seconds if before is None else min(before, seconds)
+            elif name.endswith("_END_TIMESTAMP") or name.startswith("F_MAX_"):
+                times[name] = max(before or 0.0, seconds)
+            else:
+                times[name] = (before or 0.0) + seconds
+    spent = [
+        sum(one.times.get(f"F_{kind}_TIME", 0.0) for kind in ("READ", "WRITE", "META"))
+        for one in same
+    ]
+    moved = [
+        one.counters.get("BYTES_READ", 0) + one.counters.get("BYTES_WRITTEN", 0) for one in same
+    ]
+    slow, fast = spent.index(max(spent)), spent.index(min(spent))
+    counters |= {"SLOWEST_RANK": slow, "SLOWEST_RANK_BYTES": moved[slow]}
+    counters |= {"FASTEST_RANK": fast, "FASTEST_RANK_BYTES": moved[fast]}
+    times |= {"F_SLOWEST_RANK_TIME": spent[slow], "F_FASTEST_RANK_TIME": spent[fast]}
+    times |= {"F_VARIANCE_RANK_TIME": _variance(spent), "F_VARIANCE_RANK_BYTES": _variance(moved)}
+    first = same[0]
+    return Item(module=first.module, path=first.path, rank=-1, counters=counters, times=times)
+
+
+def _variance(values: Sequence[float]) -> float:
+    mean = sum(values) / len(values)
+    return sum((one - mean) ** 2 for one in values) / len(values)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,73 @@
+"""The programs whose logs the tests have, and what a specialist would say first of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+NONE = "none"
+"""Nothing held it back, or I/O without a cause: no item may be told."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Program:
+    """`words` of troubles.c; `label`: the kind of the right first item. `reduced`: with Darshan's
+    shared reduction, else one record for each rank."""
+
+    name: str
+    ranks: int
+    words: tuple[str | int, ...]
+    label: str
+    reduced: bool = True
+
+
+def _of(what: str, label: str, *runs: tuple[int, int, int], reduced: bool = True) -> list[Program]:
+    """Ranks, number of calls, bytes of each."""
+    return [
+        Program(
+            name=f"{what}-{ranks}x{number}x{size}{'' if reduced else '-by-rank'}",
+            ranks=ranks,
+            words=(what, number, size),
+            label=label,
+            reduced=reduced,
+        )
+        for ranks, number, size in runs
+    ]
+
+
+PROGRAMS = (
+    *_of("tinycoll", "exchange", (4, 600, 16), (8, 100, 64), (2, 1000, 1024), (16, 40, 16)),
+    *_of("tinycoll", "exchange", (4, 300, 256), reduced=False),
+    *_of("tinycollread", "exchange", (4, 300, 64)),
+    *_of("collective", "exchange", (4, 20000, 64), (8, 5000, 128)),
+    *_of("sieve", "read-modify-write", (4, 20000, 64), (8, 10000, 64), (4, 5000, 256)),
+    *_of("sieve", "read-modify-write", (4, 20000, 64), reduced=False),
+    *_of("holes", "read-modify-write", (4, 20000, 64), (8, 5000, 256), (4, 2000, 1024)),
+    *_of("sieveread", "data-sieving", (4, 20000, 64), (8, 10000, 64), (4, 5000, 256)),
+    *_of("rootwriter", "root-writer", (4, 200, 1 << 20), (16, 100, 1 << 20), (64, 60, 1 << 20)),
+    *_of("rootwriter", "root-writer", (2, 200, 4 << 20)),
+    *_of("openstorm", "metadata", (1, 20000, 8), (4, 10000, 8), (16, 1000, 8)),
+    *_of("statstorm", "metadata", (1, 50000, 8), (4, 20000, 8), (8, 5000, 8)),
+    *_of("manyfiles", "metadata", (1, 1500, 8), (4, 400, 8)),
+    *_of("fsyncs", "sync-storm", (1, 100, 65536), (4, 50, 65536), (8, 20, 4096), (2, 20, 1 << 20)),
+    *_of("fdatasyncs", "sync-storm", (4, 50, 65536)),
+    *_of("slowrank", "sync-storm", (4, 100, 65536), (16, 50, 65536)),
+    *_of("syncedmpi", "sync-storm", (4, 10, 65536)),
+    *_of("smallwrites", "small-calls", (1, 200000, 64), (4, 50000, 512), (16, 10000, 512)),
+    *_of("smallreads", "small-calls", (4, 50000, 512), (16, 10000, 1024)),
+    *_of("smallreads", "small-calls", (4, 50000, 512), reduced=False),
+    *_of("randomreads", "small-calls", (4, 20000, 512), (1, 50000, 256)),
+    *_of("sharedsmall", "small-calls", (4, 20000, 100), (8, 10000, 512), (64, 500, 512)),
+    *_of("sharedsmallread", "small-calls", (4, 20000, 100)),
+    *_of("independent", "small-calls", (4, 10000, 256), (8, 5000, 512)),
+    *_of("independentread", "small-calls", (4, 10000, 256)),
+    *_of("stdioflush", "sync-storm", (1, 50000, 64), (4, 20000, 64)),
+    *_of("stdiounbuffered", "small-calls", (1, 50000, 64), (4, 20000, 64)),
+    *_of("stdioread", "small-calls", (4, 50000, 64)),
+    *_of("samebytes", "same-bytes", (4, 100, 1 << 20), (16, 50, 1 << 20), (8, 400, 262144)),
+    *_of("uneven", "imbalance", (4, 40, 1 << 20), (16, 20, 1 << 20), (8, 20, 2 << 20)),
+    *_of("reopen", "opening-together", (4, 12, 64), (2, 200, 64)),
+    *_of("healthy", NONE, (1, 20, 4 << 20), (4, 20, 1 << 20), (16, 4, 4 << 20)),
+    *_of("tenth", NONE, (1, 50, 4 << 20), (2, 20, 4 << 20)),
+    *_of("bound", NONE, (1, 100, 4 << 20), (2, 50, 4 << 20)),
+    *_of("nothing", NONE, (1, 1, 8), (4, 1, 8)),
+)
