@@ -1,10 +1,11 @@
-"""Makes the labelled logs that the tests of `forebay report` read: runs troubles.c under Open MPI (with ROMIO) with
-recorder.c in front, puts the ranks' records together as Darshan does, and writes logs.
+"""Makes the labelled logs that the tests of `forebay report` read: runs troubles.c under Open MPI
+(with ROMIO) with recorder.c in front, puts the ranks' records together as Darshan does, and writes
+logs.
 
     .venv/bin/python -m tools.darshan_logs.make FOLDER [NAME …]
 
-needs Open MPI 4 and a folder on a disk (fsync costs nothing in memory). It takes a few minutes, and the
-seconds of each machine differ: a new set's labels have to be looked at."""
+needs Open MPI 4 and a folder on a disk (fsync costs nothing in memory). It takes a few minutes, and
+the seconds of each machine differ: a new set's labels have to be looked at."""
 
 from __future__ import annotations
 

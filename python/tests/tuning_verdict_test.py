@@ -1,0 +1,133 @@
+"""`forebay report` on logs whose trouble is known: darshan_logs/labels.tsv says what a specialist
+would say first (the kind of the item, or none). tools/darshan_logs makes them."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from forebay_tuning.model.program_io import ProgramIo
+from forebay_tuning.report.command import as_json, as_text
+from forebay_tuning.report.files.darshan_log import read_log
+from forebay_tuning.report.model.diagnosis import KEEP_MOST, Diagnosis, diagnose
+
+HERE = Path(__file__).parent / "darshan_logs"
+LABELS = dict(
+    line.split("\t")[:2] for line in (HERE / "labels.tsv").read_text().splitlines()[1:] if line
+)
+PUBLIC = {
+    "sample-badost": "sick-target",
+    "sample-goodost": "none",
+    "example": "none",
+    "shane_macsio_id29959_5-22-32552-7035573431850780836_1590156158": "read-modify-write",
+    "noposix": "none",
+    "noposixopens": "none",
+    "dxt": "none",
+    "ior_hdf5_example": "none",
+    "sample-dxt-simple": "none",
+}
+"""Logs that come with PyDarshan."""
+
+
+def public_logs() -> dict[str, Path]:
+    darshan = pytest.importorskip("darshan")
+    return {one.stem: one for one in Path(darshan.__file__).parent.rglob("*.darshan")}
+
+
+def path_of(name: str) -> Path:
+    return HERE / f"{name}.darshan" if name in LABELS else public_logs()[name]
+
+
+@cache
+def diagnosed(name: str) -> Diagnosis:
+    pytest.importorskip("darshan")
+    return diagnose(read_log(path_of(name)))
+
+
+def first_of(found: Diagnosis) -> str:
+    return found.troubles[0].kind.value if found.troubles else "none"
+
+
+def test_there_are_enough_logs_and_each_has_a_label() -> None:
+    assert {one.stem for one in HERE.glob("*.darshan")} == set(LABELS)
+    assert len(LABELS) >= 60
+
+
+@pytest.mark.parametrize(("name", "label"), [*LABELS.items(), *PUBLIC.items()])
+def test_the_first_item_is_what_a_specialist_says(name: str, label: str) -> None:
+    assert first_of(diagnosed(name)) == label
+
+
+@pytest.mark.parametrize("name", [*LABELS, *PUBLIC])
+def test_no_program_with_trouble_is_told_to_keep_everything(name: str) -> None:
+    found = diagnosed(name)
+    program = found.program
+    if "keep everything" not in found.verdict:
+        return
+    assert {**LABELS, **PUBLIC}[name] == "none"
+    assert program.seconds_io <= KEEP_MOST * program.seconds
+
+
+@pytest.mark.parametrize("name", [*LABELS, *PUBLIC])
+def test_no_number_is_impossible(name: str) -> None:
+    found = diagnosed(name)
+    program = found.program
+    assert program.seconds > 0 or not found.troubles
+    assert found.seconds_lost <= program.seconds * (1 + 1e-9)
+    assert program.seconds_io <= program.seconds
+    for one in found.troubles:
+        assert 0 < one.seconds <= program.seconds
+        assert "=" in one.proof
+        assert "(" in one.proof or one.kind.value == "library"
+    check_files(program)
+    assert as_text(found)
+    assert as_json(found)["ranks"] == program.ranks
+
+
+def check_files(program: ProgramIo) -> None:
+    for one in program.files:
+        assert 1 <= one.ranks <= program.ranks
+        assert one.slowest_seconds <= program.seconds
+        assert one.seconds <= program.seconds * one.ranks * max(1, len(one.layers)) * 1.001
+        for layer in one.layers:
+            assert layer.ranks <= program.ranks
+            assert layer.movers <= program.ranks
+            assert layer.sync_seconds <= layer.write.seconds + 1e-9
+            assert 0 <= layer.write.collective_bytes <= layer.write.bytes
+
+
+@pytest.mark.parametrize("name", [one for one in LABELS if one.endswith("-by-rank")])
+def test_records_of_single_ranks_say_what_a_shared_record_says(name: str) -> None:
+    """They were merged into a file of two ranks, whose seconds were those of all of them."""
+    (alone,) = [one for one in diagnosed(name).program.files if one.path.endswith("/shared")]
+    (together,) = (
+        [
+            one
+            for one in diagnosed(name.removesuffix("-by-rank")).program.files
+            if one.path.endswith("/shared")
+        ]
+        if name.removesuffix("-by-rank") in LABELS
+        else [alone]
+    )
+    assert alone.ranks == together.ranks == diagnosed(name).program.ranks
+    assert first_of(diagnosed(name)) == LABELS[name]
+
+
+def test_a_pipe_is_left_out() -> None:
+    """Its opening waits for the other end: 1462 s of "metadata"."""
+    found = diagnosed("dxt")
+    assert found.program.seconds_io < 1
+    assert any("a pipe" in one for one in found.program.gaps)
+
+
+def test_a_log_of_darshan_2_is_called_so(tmp_path: Path) -> None:
+    import gzip
+
+    from forebay.common.model.errors import EvidenceError
+
+    old = tmp_path / "old.darshan.gz"
+    old.write_bytes(gzip.compress(b"2.06" + bytes(2000), mtime=0) + bytes(100))
+    with pytest.raises(EvidenceError, match="Darshan 2"):
+        read_log(old)
