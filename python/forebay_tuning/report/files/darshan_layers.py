@@ -46,6 +46,13 @@ class Layers:
         slowest = table.column("F_SLOWEST_RANK_TIME", rows).clip(0)
         mean = self._seconds / max(1, ranks)
         self._slowest = numpy.where(self._shared, numpy.maximum(slowest, mean), self._seconds)
+        self._rank: list[int] = rows["rank"].tolist()
+        self._spent: list[float] = self._slowest.tolist()
+        self._moved: list[float] = self._bytes.tolist()
+        self._slow_rank = table.column("SLOWEST_RANK", rows)
+        self._fastest = table.column("F_FASTEST_RANK_TIME", rows)
+        self._variance = table.column("F_VARIANCE_RANK_TIME", rows)
+        self._variance_bytes = table.column("F_VARIANCE_RANK_BYTES", rows).clip(0)
         self._calls = sum(self._sum_of(name) for names in _CALLS.values() for name in names)
 
     def found(self) -> dict[int, dict[str, Any]]:
@@ -56,6 +63,11 @@ class Layers:
         meta = self._reduce(self._table.column("F_META_TIME", self._rows).clip(0))
         ways = {kind: self._passings(kind) for kind in _CALLS}
         syncs = self._sync_seconds()
+        numpy: Any = importlib.import_module("numpy")
+        kinds = ("READ", "WRITTEN")
+        last = numpy.maximum(*(self._sum_of(f"MAX_BYTE_{one}") for one in kinds))
+        extents = numpy.maximum.reduceat(numpy.where(last > 0, last + 1, 0), self._begins)
+        alignments = numpy.maximum.reduceat(self._sum_of("FILE_ALIGNMENT"), self._begins)
         found = {}
         for at, (key, begin, count) in enumerate(self._spans):
             span = slice(begin, begin + count)
@@ -66,8 +78,8 @@ class Layers:
                 "read": ways["READ"][at],
                 "seconds_meta": plain(meta[at]),
                 "sync_seconds": plain(syncs[at]),
-                "extent": self._extent(span),
-                "alignment": int(self._table.column("FILE_ALIGNMENT", self._rows[span]).max()),
+                "extent": int(extents[at]),
+                "alignment": int(alignments[at]),
                 **{name: int(column[at]) for name, column in sums.items()},
             }
         return found
@@ -83,13 +95,14 @@ class Layers:
         return self._reduce(sum(self._sum_of(name) for name in names))
 
     def _whose(self, span: slice) -> dict[str, Any]:
+        if span.stop - span.start == 1 and self._rank[span.start] >= 0:
+            return self._of_one(span.start)
         rows, shared = self._rows[span], self._shared[span]
         at = int(self._slowest[span].argmax())
         ranks = sorted(set(rows["rank"][~shared].tolist()))
         if shared.any():
-            slow = self._table.column("SLOWEST_RANK", rows)
-            rank = int(slow[at]) if shared[at] else int(rows["rank"][at])
-            fastest = self._table.column("F_FASTEST_RANK_TIME", rows)[shared].min()
+            rank = int(self._slow_rank[span][at]) if shared[at] else int(rows["rank"][at])
+            fastest = self._fastest[span][shared].min()
         else:
             rank, fastest = int(rows["rank"][at]), self._slowest[span].min()
         return {
@@ -102,12 +115,24 @@ class Layers:
             "movers": self._movers(span),
         }
 
+    def _of_one(self, at: int) -> dict[str, Any]:
+        """Most files of most logs have one rank: it is told without arrays."""
+        seconds = plain(self._spent[at])
+        return {
+            "ranks": 1,
+            "rank": self._rank[at],
+            "slowest_rank": self._rank[at],
+            "slowest_seconds": seconds,
+            "fastest_seconds": seconds,
+            "spread_seconds": 0.0,
+            "movers": int(self._moved[at] > 0),
+        }
+
     def _spread(self, span: slice) -> float:
         """Standard deviation of its ranks' seconds."""
         shared = self._shared[span]
         if shared.any():
-            variance = self._table.column("F_VARIANCE_RANK_TIME", self._rows[span])[shared].max()
-            return math.sqrt(plain(variance))
+            return math.sqrt(plain(self._variance[span][shared].max()))
         return float(self._seconds[span].std()) if shared.size > 1 else 0.0
 
     def _movers(self, span: slice) -> int:
@@ -119,15 +144,10 @@ class Layers:
             return 0
         squares = float((moved[~shared] ** 2).sum())
         if shared.any():
-            variance = self._table.column("F_VARIANCE_RANK_BYTES", self._rows[span]).clip(0)
+            variance = self._variance_bytes[span]
             mean = moved[shared] / self._ranks
             squares += float((self._ranks * (variance[shared] + mean**2)).sum())
         return max(1, min(self._ranks, round(total * total / squares)))
-
-    def _extent(self, span: slice) -> int:
-        rows = self._rows[span]
-        ends = [self._table.column(f"MAX_BYTE_{kind}", rows).max() for kind in ("READ", "WRITTEN")]
-        return max(0, *(int(end) + 1 if end > 0 else 0 for end in ends))
 
     def _sync_seconds(self) -> Any:
         """At least: Darshan adds the seconds of fsync to those of writes, but not to the longest
@@ -147,8 +167,8 @@ class Layers:
         numpy: Any = importlib.import_module("numpy")
         table, rows = self._table, self._rows
         noun = "WRITTEN" if kind == "WRITE" else "READ"
-        calls = self._add(*_CALLS[kind])
-        moved = self._add(f"BYTES_{noun}")
+        calls = self._add(*_CALLS[kind]).tolist()
+        moved = self._add(f"BYTES_{noun}").tolist()
         seconds = self._reduce(table.column(f"F_{kind}_TIME", rows).clip(0))
         longest = numpy.maximum.reduceat(
             table.column(f"F_MAX_{kind}_TIME", rows).clip(0), self._begins
@@ -160,20 +180,23 @@ class Layers:
         first = numpy.minimum.reduceat(numpy.where(starts > 0, starts, numpy.inf), self._begins)
         together = self._add(f"COLL_{kind}S", f"SPLIT_{kind}S")
         alone = self._add(f"INDEP_{kind}S", f"NB_{kind}S")
-        sizes = [self._bins(kind, size) for size in _SIZES]
+        sizes = numpy.stack([self._bins(kind, size) for size in _SIZES], axis=1)
+        small = sizes[:, : len(_SMALL)].sum(axis=1).tolist()
         sequential = self._add(f"SEQ_{kind}S")
         usual = self._usual(calls, moved)
         return [
             {
-                "bytes": int(moved[at]),
-                "calls": int(calls[at]),
-                "small_calls": int(sum(size[at] for size in sizes[: len(_SMALL)])),
+                "bytes": moved[at],
+                "calls": calls[at],
+                "small_calls": small[at],
                 "seconds": plain(seconds[at]),
                 "usual_transfer": usual[at],
                 "collective_calls": int(together[at]),
                 "collective_bytes": _collective_bytes(
-                    int(moved[at]), int(together[at]), int(alone[at]), [int(s[at]) for s in sizes]
-                ),
+                    moved[at], int(together[at]), int(alone[at]), sizes[at].tolist()
+                )
+                if together[at]
+                else 0,
                 "begin": plain(first[at]),
                 "end": plain(ends[at]),
                 "longest": plain(longest[at]),
@@ -187,14 +210,17 @@ class Layers:
 
     def _usual(self, calls: Any, moved: Any) -> list[int]:
         """The commonest size of a call, if it is of most of them; else the mean."""
-        sizes = self._table.column("ACCESS1_ACCESS", self._rows)
-        counts = self._table.column("ACCESS1_COUNT", self._rows)
+        sizes = self._table.column("ACCESS1_ACCESS", self._rows).tolist()
+        counts = self._table.column("ACCESS1_COUNT", self._rows).tolist()
+        all_calls = self._calls.tolist()
         found = []
         for at, (_, begin, count) in enumerate(self._spans):
-            busiest = begin + int(self._calls[begin : begin + count].argmax())
-            size, many = int(sizes[busiest]), int(counts[busiest])
-            common = size > 0 and 2 * many >= self._calls[busiest] and size <= moved[at]
-            mean = int(moved[at]) // int(calls[at]) if calls[at] else 0
+            busiest = begin
+            if count > 1:
+                busiest += int(self._calls[begin : begin + count].argmax())
+            size, many = sizes[busiest], counts[busiest]
+            common = size > 0 and 2 * many >= all_calls[busiest] and size <= moved[at]
+            mean = moved[at] // calls[at] if calls[at] else 0
             found.append(size if common and calls[at] else mean)
         return found
 

@@ -208,12 +208,13 @@ def _rest(report: Any, table: Table, names: dict[int, str], ranks: int) -> list[
         zip(*(one.tolist() for one in numpy.unique(left["rank"], return_counts=True)), strict=True)
     )
     left["id"] = left["rank"].astype("u8")  # as if all files of a rank were one
+    slowest = table.column("F_SLOWEST_RANK_TIME", left).clip(0)
+    spent = numpy.where(left["rank"] < 0, slowest, table.seconds(left))
+    sums = numpy.bincount(left["rank"] + 1, weights=spent)
     found = []
     for layer in Layers(table, left, ranks).found().values():
         rank = layer["rank"]
-        slowest = table.column("F_SLOWEST_RANK_TIME", left) if rank is None else table.seconds(left)
-        mine = left["rank"] == (-1 if rank is None else rank)
-        layer["slowest_seconds"] = plain(slowest[mine].clip(0).sum())
+        layer["slowest_seconds"] = plain(sums[0 if rank is None else rank + 1])
         count = counts[-1 if rank is None else rank]
         whose = "several ranks" if rank is None else f"rank {rank}"
         path = f"({count} files of {whose} with fewer bytes)"

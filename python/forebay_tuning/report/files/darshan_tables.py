@@ -17,6 +17,7 @@ class Table:
         numpy: Any = importlib.import_module("numpy")
         structure = backend._structdefs[module].removesuffix(" **")
         self.module = module
+        self._numpy = numpy
         self.counters: list[str] = backend.counter_names(module)
         self.times: list[str] = backend.fcounter_names(module)
         self.prefix = "MPIIO_" if module == "MPI-IO" else f"{module}_"
@@ -44,7 +45,7 @@ class Table:
 
     def column(self, name: str, rows: Any = None) -> Any:
         """Of all records (or `rows`), whatever kind it is; what is not counted is 0."""
-        numpy: Any = importlib.import_module("numpy")
+        numpy = self._numpy
         rows = self.rows if rows is None else rows
         name = self.prefix + name
         if name in self.counters:
