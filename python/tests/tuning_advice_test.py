@@ -18,7 +18,7 @@ from forebay.settings.files import read_schema
 from forebay_tuning.advise.files.advice_file import read_advice, write_advice
 from forebay_tuning.advise.files.rules_file import read_rules
 from forebay_tuning.advise.model.advice import Advice, Lever, Question, Settings, advise
-from forebay_tuning.advise.model.candidates import fewest_stripes
+from forebay_tuning.advise.model.candidates import Room, fewest_stripes
 from forebay_tuning.advise.model.ready import ready
 from forebay_tuning.advise.model.rules import ADVISED, CONDITIONS, USUAL, rule, term
 from forebay_tuning.advise.report.text import as_text
@@ -105,7 +105,7 @@ def test_a_small_file_gets_no_more_stripes_than_it_has(
 
 def test_other_processes_and_how_many_are_on_a_node_are_one_step() -> None:
     """One without the other was a point with more nodes than there are, and its gain made up."""
-    items = advised(writers(file_bytes=64 * MIB)).items
+    items = advised(writers(file_bytes=64 * MIB, seconds=60.0)).items
     (item,) = [one for one in items if one.name.startswith("I/O processes")]
     assert (item.now, item.advised) == ("128 (16 on a node)", "16 (2 on a node)")
 
@@ -140,6 +140,7 @@ def workloads(draw: st.DrawFn) -> Workload:
         collective=draw(st.booleans()),
         stripe_count=draw(st.sampled_from([1, 4])),
         transfer_bytes=draw(st.sampled_from([None, 64 << 10, MIB])),
+        seconds=1000.0,  # or what it could gain may be below a second
     )
 
 
@@ -183,7 +184,9 @@ def test_a_file_gets_the_fewest_stripes_that_are_nearly_as_fast(here: int, enoug
     """It never loses any that it has."""
     rates = {1: 5.0, 2: 10.0, 4: 19.5, 8: 20.0, 16: 20.1}
     now = writers().as_point(stripe_count=1, stripe_bytes=MIB)
+    room = Room(workload=writers(collective=False), may={"stripe_count"})
     found = fewest_stripes(
+        room,
         replace(now, stripe_count=here),
         replace(now, stripe_count=16),
         portrait().space,

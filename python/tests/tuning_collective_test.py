@@ -118,8 +118,8 @@ def offered(workload: Workload, *, calls_may_grow: bool = False) -> list[Point]:
         (TWO, 2, [64 * KIB]),
         ({**TWO, "transfer_bytes": KIB}, 1, [2 * KIB]),
         ({**TWO, "call_bytes": MIB}, 2, [64 * KIB, 256 * KIB, 512 * KIB]),
-        ({}, 128, [64 * KIB, 256 * KIB, MIB]),
-        ({}, 64, [64 * KIB, 256 * KIB, MIB, 2 * MIB]),
+        ({}, 128, []),  # Forebay places four on each of eight nodes at most
+        ({}, 64, []),
         ({}, 8, [64 * KIB, 256 * KIB, MIB, 4 * MIB, 16 * MIB]),
         ({**TWO, "collective": False}, 2, [64 * KIB, 256 * KIB, MIB, 4 * MIB]),
     ],

@@ -201,10 +201,16 @@ class Timed:
         return 0, noise / (self.factor if advised else 1.0)
 
 
-def verified(make_world: Make, folder: Path, timed: Timed, layouts: Striped) -> Any:
+def verified(
+    make_world: Make,
+    folder: Path,
+    timed: Any,
+    layouts: Striped,
+    one: Advice | None = None,
+) -> Any:
     return verify_advice(
         VerifyRequest(
-            advice=(advice(stripe_count=8, processes=2),),
+            advice=(one or advice(stripe_count=8, processes=2),),
             command=("mpiexec", "-n", "4", "./program"),
             directory=folder,
             pairs_max=20,
@@ -302,6 +308,22 @@ def test_large_gains_are_known_after_six_pairs(make_world: Make, tmp_path: Path)
     timed = Timed(2.0)
     assert verified(make_world, tmp_path, timed, Striped()).verification.pairs == 6
     assert timed.runs == 12
+
+
+def test_what_did_not_take_effect_at_all_did_not_improve_anything(
+    make_world: Make, tmp_path: Path
+) -> None:
+    """The verdict was of the hour, and said "improved", status 0, as often as chance did."""
+    only = advice(collective=False, stripe_count=8)
+    done = verified(make_world, tmp_path, Timed(1.0), Striped(refuses=True), only)
+    assert done.not_applied
+    assert done.undone
+    text = verdict_text(done, ["./program"])
+    assert text.startswith("not applied: nothing of the advice was seen to take effect")
+    assert "the pool has one target" in text
+    assert as_json(done)["verdict"] == "not applied"
+    assert status_of(done) == 5
+    assert not verified(make_world, tmp_path, Timed(1.5), Striped(), only).not_applied
 
 
 def test_a_run_that_fails_ends_it_and_rolls_back(make_world: Make, tmp_path: Path) -> None:

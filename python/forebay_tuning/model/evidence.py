@@ -24,7 +24,8 @@ class Workload:
     """One direction of a program's I/O. `file_bytes`: of one file. `same_bytes`: every rank reads
     all of the file. `call_bytes`: of all ranks together in one collective call; None: not known,
     as many as `transfer_bytes` of each rank. `stripe_count`, `stripe_bytes`: as the files lie now;
-    None: not known. `seconds`: what it took, `seconds_meta` of it in opening and the like."""
+    None: not known. `seconds`: what it took, `seconds_meta` of it in opening and the like, of
+    `run_seconds` of the whole run."""
 
     direction: Direction
     ranks: int
@@ -40,6 +41,7 @@ class Workload:
     stripe_bytes: int | None = None
     directory: str | None = None
     seconds: float | None = None
+    run_seconds: float | None = None
     seconds_meta: float | None = None
     source: str = "as given"
 

@@ -267,6 +267,7 @@ def _workload(program: ProgramIo, direction: Direction, nodes: int) -> Workload:
         stripe_bytes=largest.stripe_bytes,
         directory=largest.path.rpartition("/")[0] or None,
         seconds=min(_longest(files), program.seconds or math.inf) or None,
+        run_seconds=program.seconds or None,
         seconds_meta=sum(one.seconds_meta for one in files) / max(1, ranks),
         source=program.source,
     )

@@ -266,10 +266,15 @@ class Response:
     surface: Surface
     opening: Storm
     closing: Storm
+    files: int = 1
+    """That the processes open, where each file is one process': more of them than processes are
+    opened and closed one after another."""
 
     def seconds(self, point: Point) -> float:
         """Until the last process has closed."""
         around = self.opening.seconds(point.processes) + self.closing.seconds(point.processes)
+        if not point.shared:
+            around *= max(1, math.ceil(self.files / point.processes))
         return around + point.bytes / self.surface.rate(point)
 
     def rate(self, point: Point) -> float:

@@ -55,6 +55,7 @@ Verdicts on the advice:
   worse         certainly slower, or slow runs have become slower: rolled back
   equivalent    the difference is certainly below the margin: rolled back
   inconclusive  neither is certain after all pairs: rolled back
+  not applied   nothing of the advice was seen to take effect: rolled back
 
 \b
 Exit status:
@@ -63,6 +64,7 @@ Exit status:
   2  wrong option
   3  worse
   4  inconclusive
+  5  not applied
   else that of a run that failed
 """
 Words = Annotated[
@@ -74,6 +76,7 @@ _STATUS = {
     Verdict.EQUIVALENT: 0,
     Verdict.WORSE: 3,
     Verdict.INCONCLUSIVE: 4,
+    Verdict.NOT_APPLIED: 5,
 }
 
 
@@ -164,7 +167,7 @@ def status_of(done: Verified) -> int:
     found = done.verification
     if found is None:
         return 1
-    return _STATUS[found.verdict]
+    return _STATUS[Verdict.NOT_APPLIED if done.not_applied else found.verdict]
 
 
 def attach(app: typer.Typer) -> None:

@@ -28,6 +28,7 @@ class Verdict(StrEnum):
     WORSE = "worse"
     EQUIVALENT = "equivalent"
     INCONCLUSIVE = "inconclusive"
+    NOT_APPLIED = "not applied"
 
 
 @frozen

@@ -6,7 +6,7 @@ from typing import Any
 from forebay.common.report.output import plain
 from forebay_tuning.apply.report import effect_text
 from forebay_tuning.apply.use_case import PLACE
-from forebay_tuning.verify.model import Verification
+from forebay_tuning.verify.model import Verdict, Verification
 from forebay_tuning.verify.use_case.verify_advice import Verified
 
 
@@ -15,6 +15,8 @@ def as_text(done: Verified, command: Sequence[str]) -> str:
     found = done.verification
     if found is None:
         return "nothing is known"
+    if done.not_applied:
+        return _nothing_applied(done, found)
     of_what = ", but not all of the advice was seen to take effect" if done.missing else ""
     lines = [
         f"{found.verdict}{of_what}: × {found.ratio.estimate:.3f} as fast with the advice "
@@ -33,6 +35,20 @@ def as_text(done: Verified, command: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
+def _nothing_applied(done: Verified, found: Verification) -> str:
+    """What the pairs say then is of something else: of Forebay itself, or of the hour."""
+    return "\n".join(
+        (
+            "not applied: nothing of the advice was seen to take effect, so that these runs say "
+            "nothing about it",
+            f"  the pairs by themselves: × {found.ratio.estimate:.3f} ({found.ratio.interval}; "
+            f"{found.pairs} pairs), whatever that comes from",
+            *(f"  {effect_text(one)}" for one in done.missing),
+            "  rolled back: all is as it was before",
+        )
+    )
+
+
 def _tail(found: Verification) -> str:
     tail = found.tail
     text = f"the slowest advised run took {tail.ratio:.2f} × as long as the slowest default run"
@@ -49,4 +65,5 @@ def as_json(done: Verified) -> Any:
         "missing": plain(done.missing),
         "firsts": [one.value for one in done.firsts],
         **({} if done.verification is None else plain(done.verification)),
+        **({"verdict": Verdict.NOT_APPLIED.value} if done.not_applied else {}),
     }

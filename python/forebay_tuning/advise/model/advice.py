@@ -14,6 +14,15 @@ from forebay.common.model.units import MIB, counted, exact_bytes, human_bytes
 from forebay_tuning.advise.model.bottleneck import bottleneck, why_fewer_stripes
 from forebay_tuning.advise.model.candidates import Room, candidates, fewest_stripes
 from forebay_tuning.advise.model.rules import USUAL, Rule
+from forebay_tuning.advise.model.worth import (
+    K_USUAL,
+    disagreement,
+    in_flight,
+    obeying,
+    product,
+    trifling,
+    what_mpi_does,
+)
 from forebay_tuning.model.evidence import Workload
 from forebay_tuning.model.point import Direction, Point, Space, changed
 from forebay_tuning.model.portrait import Portrait, SickTarget
@@ -21,12 +30,12 @@ from forebay_tuning.model.response import Response
 
 MARGIN = 0.05
 """Gains that may be smaller than this are not worth a change."""
-_TRIFLE = 0.01
+STEP_LEAST = 1.02
+"""A change that gains less is not listed by itself."""
+_TRIFLE = 0.02
 _ALIKE = 0.02
 BUFFER_OF_FOREBAY = 4 * MIB
 """`cb_buffer_size`, where nothing is set."""
-K_USUAL = 2
-K_MAX = 16
 
 
 class Lever(StrEnum):
@@ -145,6 +154,7 @@ def advised_point(advice: Advice, now: Point) -> Point:
 
 def _by_portrait(question: Question, portrait: Portrait, response: Response) -> Advice:
     workload, room = question.workload, question.room
+    response = replace(response, files=workload.files)
     now = _now(workload, portrait, response)
     rules = tuple(one for one in question.rules if one.applies(workload))
     pool = [now, *candidates(room, now, portrait.space)]
@@ -163,9 +173,12 @@ def _by_portrait(question: Question, portrait: Portrait, response: Response) -> 
         return replace(common, reasons=_why_kept(best, now, gain, low, response))
     fastest, best = best, _with_few_stripes(now, best, portrait.space, response, room)
     gain, doubt = _log_gain(now, best, response), _doubt(now, best, response)
-    k = _in_flight(response, workload)
+    trifle = trifling(workload, response.seconds(now), math.exp(gain))
+    if trifle:
+        return replace(common, reasons=(trifle, bottleneck(now, response)))
+    k = in_flight(response, workload)
     set_anew = room.changed(now, best)
-    items = (*_items(now, best, response, question), *_item_of_k(k, response))
+    items = (*joined(_items(now, best, response, question)), *_item_of_k(k, response))
     return replace(
         common,
         settings=_with_buffer(_settings(best, set_anew, workload, k), best, room),
@@ -181,6 +194,30 @@ def _by_portrait(question: Question, portrait: Portrait, response: Response) -> 
         ),
         rivals=_rivals(rules, best, response, room),
     )
+
+
+def joined(items: Sequence[Item]) -> tuple[Item, ...]:
+    """Changes that gain nothing by themselves, but let others gain, are told together with the one
+    before them (the first one, with the next)."""
+    found: list[Item] = []
+    for one in items:
+        alone = found[-1:] and min(found[-1].gain or 1.0, one.gain or 1.0) >= STEP_LEAST
+        if not found or alone:
+            found.append(one)
+            continue
+        last = found[-1]
+        found[-1] = replace(
+            last,
+            name=f"{last.name}; {one.name}",
+            now=f"{last.now}; {one.now}",
+            advised=f"{last.advised}; {one.advised}",
+            lever=max(last.lever, one.lever, key=list(Lever).index),
+            gain=product(last.gain, one.gain),
+            gain_low=product(last.gain_low, one.gain_low),
+            gain_high=product(last.gain_high, one.gain_high),
+            reasons=tuple(dict.fromkeys((*last.reasons, *one.reasons))),
+        )
+    return tuple(found)
 
 
 def _now(workload: Workload, portrait: Portrait, response: Response) -> Point:
@@ -204,7 +241,11 @@ def _common(question: Question, portrait: Portrait, response: Response, now: Poi
         seconds_now=response.seconds(now),
         seconds_advised=response.seconds(now),
         reasons=(),
-        notes=(*_notes(question, portrait), *_what_mpi_does(question.workload, now)),
+        notes=(
+            *disagreement(question.workload, response.seconds(now)),
+            *_notes(question, portrait),
+            *what_mpi_does(question.workload, now),
+        ),
         now=now,
         portrait=f"{portrait.identity.name} ({portrait.identity.date[:10]})",
         file_system=portrait.identity.file_system,
@@ -246,7 +287,8 @@ def _without_trifles(now: Point, best: Point, response: Response, room: Room) ->
             back = replace(now, transfer_bytes=call)
             back = changed(best, {name: getattr(back, name)})
             fits = (
-                back.per_node <= back.processes
+                room.is_carried_out(now, back)
+                and back.per_node <= back.processes
                 and back.nodes <= max(now.nodes, best.nodes)
                 and back.stripe_count
                 <= max(now.stripe_count, room.workload.stripes_of(back.stripe_bytes))
@@ -266,7 +308,7 @@ def _with_few_stripes(
     now: Point, best: Point, space: Space, response: Response, room: Room
 ) -> Point:
     """As long as the gain is still certain."""
-    few = fewest_stripes(now, best, space, response.seconds, within=MARGIN)
+    few = fewest_stripes(room, now, best, space, response.seconds, within=MARGIN)
     few = _without_trifles(now, few, response, room)
     low = math.exp(_log_gain(now, few, response) - _doubt(now, few, response))
     return few if low >= 1 + MARGIN else best
@@ -389,32 +431,16 @@ def _rivals(rules: Sequence[Rule], best: Point, response: Response, room: Room) 
     for one in rules:
         if one.is_kept_by(best):
             continue
-        point = _obeying(one, best)
-        if point is None or not room.allows_transfer(point):
+        point = obeying(one, best)
+        ratio = 1.0 if point is None else response.seconds(best) / response.seconds(point)
+        if point is None or not room.allows_transfer(point) or ratio >= STEP_LEAST:
             told.append(f'the rule "{one.name}" ({one.source}) asks for {one.text}.')
             continue
-        ratio = response.seconds(best) / response.seconds(point)
         told.append(
             f'the rule "{one.name}" ({one.source}) asks for {one.text}: predicted '
             f"{ratio:.2f} × as fast as what is advised."
         )
     return tuple(told)
-
-
-def _obeying(one: Rule, point: Point) -> Point | None:
-    """The point changed as the term says that it does not keep to, if that is a plain value."""
-    term = one.broken_by(point)
-    if term.op == "<" or term.op == ">":
-        return None
-    value = round(term.right({name: getattr(point, name) for name in point.__dataclass_fields__}))
-    made = changed(point, {term.name: max(1, value)})
-    if term.name == "processes":
-        made = replace(made, process_bytes=max(1, point.bytes // made.processes))
-    if made.per_node > made.processes:
-        made = replace(made, per_node=made.processes)
-    if made.transfer_bytes > made.process_bytes:
-        made = replace(made, transfer_bytes=made.process_bytes)
-    return made
 
 
 def _settings(
@@ -448,16 +474,6 @@ def _with_buffer(settings: Settings, best: Point, room: Room) -> Settings:
     return settings
 
 
-def _in_flight(response: Response, workload: Workload) -> int | None:
-    """k: as many requests as keep a target busy, no more than it serves undisturbed."""
-    if not workload.collective:
-        return None
-    physical = response.surface.physical
-    busy = math.ceil(physical.target_rate / physical.process_rate)
-    k = max(1, min(busy, math.floor(physical.streams_free), K_MAX))
-    return None if k == K_USUAL else k
-
-
 def _item_of_k(k: int | None, response: Response) -> tuple[Item, ...]:
     """Probes have one process for each request, so that what k gains is not predicted."""
     if k is None:
@@ -478,18 +494,6 @@ def _item_of_k(k: int | None, response: Response) -> tuple[Item, ...]:
                 "what it gains is not predicted: `forebay verify` measures it with the rest.",
             ),
         ),
-    )
-
-
-def _what_mpi_does(workload: Workload, now: Point) -> tuple[str, ...]:
-    """Of collective calls."""
-    if not workload.may_be_gathered:
-        return ()
-    return (
-        "MPI gathers collective calls at aggregators, by ROMIO's default one on each node, or lets "
-        "each rank move its own, where their pieces do not interleave. It is not known which; what "
-        f"the portrait has as faster is taken for it: I/O processes {now.processes}, "
-        f"{exact_bytes(now.transfer_bytes)} a call.",
     )
 
 
@@ -540,7 +544,7 @@ def _by_rules(question: Question) -> Advice:
         wanted = next((one for one in asking if not one.is_kept_by(point)), None)
         if not asking or asking[0].is_kept_by(point) or wanted is None:
             continue
-        made = _obeying(wanted, point)
+        made = obeying(wanted, point)
         if made is None or made == point or made.per_node > workload.ranks_per_node:
             continue
         if not question.room.allows_transfer(made):

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 
 from forebay.common.model.frozen import frozen
+from forebay_tuning.advise.model.placement import carried_out, on_a_node
 from forebay_tuning.model.evidence import Workload
 from forebay_tuning.model.point import Point, Space, changed, powers
 
@@ -22,7 +23,7 @@ class Room:
 
     def transfer_most(self, processes: int) -> int:
         """Bytes that one of so many can move in a call."""
-        each = self.workload.bytes_each(processes)
+        each = min(self.workload.bytes_each(processes), self.workload.file_bytes)
         if self.calls_may_grow or not self.workload.collective:
             return each
         return min(each, self.workload.share_of_call(processes))
@@ -30,6 +31,15 @@ class Room:
     def allows_transfer(self, point: Point) -> bool:
         """Whether its calls can be of that size."""
         return point.transfer_bytes <= self.transfer_most(point.processes)
+
+    def is_carried_out(self, now: Point, point: Point) -> bool:
+        """Whether Forebay's placement makes it so. What stays as it is needs no placement; nor does
+        a program that its authors change."""
+        work = self.workload
+        same = (point.processes, point.per_node) == (now.processes, now.per_node)
+        if same or not work.may_be_gathered or "processes" not in self.may:
+            return True
+        return carried_out(point, work.nodes, work.ranks_per_node)
 
     def transfer_kept(self, now: Point, processes: int) -> int:
         """What so many move in a call where nothing is set for it."""
@@ -64,7 +74,7 @@ class Room:
 def candidates(room: Room, now: Point, space: Space) -> list[Point]:
     """All that may be changed, over the levels that were probed; the bytes stay the program's."""
     workload = room.workload
-    found = []
+    found: list[Point] = []
     for count, each in _processes(room, now, space):
         transfers = _transfers(room, now, space, processes=count)
         for stripes in _levels(room, now, space, "stripe_count"):
@@ -83,7 +93,7 @@ def candidates(room: Room, now: Point, space: Space) -> list[Point]:
                     )
                     for call in transfers
                 ]
-    return found
+    return [one for one in found if room.is_carried_out(now, one)]
 
 
 def _levels(room: Room, now: Point, space: Space, name: str) -> tuple[int, ...]:
@@ -100,6 +110,8 @@ def _processes(room: Room, now: Point, space: Space) -> Iterator[tuple[int, int]
         if workload.same_bytes:
             counts = sorted({workload.nodes, workload.ranks})  # one reader a node, or all
     levels = {1, *_levels(room, now, space, "per_node")}
+    if workload.may_be_gathered and "processes" in room.may:
+        levels |= {on_a_node(one, workload.nodes) for one in counts}
     per_node = [one for one in levels if one <= workload.ranks_per_node]
     for count in counts:
         for each in per_node:
@@ -121,7 +133,13 @@ def _transfers(room: Room, now: Point, space: Space, *, processes: int) -> list[
 
 
 def fewest_stripes(
-    now: Point, best: Point, space: Space, seconds: Callable[[Point], float], *, within: float
+    room: Room,
+    now: Point,
+    best: Point,
+    space: Space,
+    seconds: Callable[[Point], float],
+    *,
+    within: float,
 ) -> Point:
     """`best` with as few stripes as are slower by no more than this share of its speed: each
     stripe more is one more target that the file shares with others."""
@@ -131,5 +149,9 @@ def fewest_stripes(
         for one in {now.stripe_count, *space.levels["stripe_count"]}
         if now.stripe_count <= one < best.stripe_count
     )
-    enough = (replace(best, stripe_count=one) for one in fewer)
+    enough = (
+        one
+        for one in (replace(best, stripe_count=count) for count in fewer)
+        if room.is_carried_out(now, one)
+    )
     return next((one for one in enough if seconds(one) <= most), best)

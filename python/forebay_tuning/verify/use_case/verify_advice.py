@@ -64,6 +64,8 @@ class Verified:
     undone: bool
     trouble: str = ""
     missing: tuple[Effect, ...] = ()
+    not_applied: bool = False
+    """Nothing of the advice was seen to take effect: the pairs say nothing about it."""
 
 
 def verify_advice(
@@ -107,7 +109,9 @@ def verify_advice(
             raise
         trouble = str(error)
     missing = tuple(dict.fromkeys(one for one in effects if not one.took))
-    keeps = verification is not None and verification.verdict is Verdict.IMPROVED
+    not_applied = bool(missing) and not any(one.took for one in effects)
+    improved = verification is not None and verification.verdict is Verdict.IMPROVED
+    keeps = improved and not not_applied
     undone = not keeps or PLACE in " ".join(request.command)
     if undone:
         trouble = trouble or restore_layout(before, request.directory, world)
@@ -120,6 +124,7 @@ def verify_advice(
         undone=undone,
         trouble=trouble,
         missing=missing,
+        not_applied=not_applied,
     )
 
 

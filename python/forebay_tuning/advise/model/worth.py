@@ -1,0 +1,92 @@
+"""Whether a change is worth its trouble, and how far a prediction is to be believed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from forebay.common.model.units import exact_bytes
+from forebay_tuning.advise.model.rules import Rule
+from forebay_tuning.model.evidence import Workload
+from forebay_tuning.model.point import Point, changed
+from forebay_tuning.model.response import Response
+
+K_USUAL = 2
+K_MAX = 16
+_SECOND = 1.0
+_SHARE_OF_RUN = 0.02
+_DISAGREES = 3.0
+
+
+def trifling(workload: Workload, seconds: float, gain: float) -> str:
+    """Why the gain is too little to change anything for; empty: it is not. Where the program's own
+    seconds are known, it is of them."""
+    took = workload.seconds or seconds
+    saved = took * (1 - 1 / gain)
+    run = workload.run_seconds
+    if saved < _SECOND:
+        return f"keep: what could be gained is {saved:.2f} s; below a second nothing is worth it."
+    if run and saved < _SHARE_OF_RUN * run:
+        return (
+            f"keep: what could be gained is {saved:.1f} s of a run of {run:.0f} s; below "
+            f"{_SHARE_OF_RUN:.0%} nothing is worth it."
+        )
+    return ""
+
+
+def disagreement(workload: Workload, predicted: float) -> tuple[str, ...]:
+    """Between the log's own seconds and the portrait's."""
+    took = workload.seconds
+    if took is None or min(took, predicted) <= 0:
+        return ()
+    times = max(took / predicted, predicted / took)
+    if times <= _DISAGREES:
+        return ()
+    return (
+        f"the program's own seconds are {took:.3g}, and the portrait predicts {predicted:.3g}: "
+        f"{times:.1f} × {'more' if took > predicted else 'less'}. The portrait may be of another "
+        "machine, or of another hour: do not rely on predicted gains before `forebay verify`.",
+    )
+
+
+def what_mpi_does(workload: Workload, now: Point) -> tuple[str, ...]:
+    """Of collective calls."""
+    if not workload.may_be_gathered:
+        return ()
+    return (
+        "MPI gathers collective calls at aggregators, by ROMIO's default one on each node, or lets "
+        "each rank move its own, where their pieces do not interleave. It is not known which; what "
+        f"the portrait has as faster is taken for it: I/O processes {now.processes}, "
+        f"{exact_bytes(now.transfer_bytes)} a call.",
+    )
+
+
+def obeying(one: Rule, point: Point) -> Point | None:
+    """The point changed as the term says that it does not keep to, if that is a plain value."""
+    term = one.broken_by(point)
+    if term.op == "<" or term.op == ">":
+        return None
+    value = round(term.right({name: getattr(point, name) for name in point.__dataclass_fields__}))
+    made = changed(point, {term.name: max(1, value)})
+    if term.name == "processes":
+        made = replace(made, process_bytes=max(1, point.bytes // made.processes))
+    if made.per_node > made.processes:
+        made = replace(made, per_node=made.processes)
+    if made.transfer_bytes > made.process_bytes:
+        made = replace(made, transfer_bytes=made.process_bytes)
+    return made
+
+
+def product(a: float | None, b: float | None) -> float | None:
+    """Of two gains; None: one is not known."""
+    return None if a is None or b is None else a * b
+
+
+def in_flight(response: Response, workload: Workload) -> int | None:
+    """k: as many requests as keep a target busy, no more than it serves undisturbed."""
+    if not workload.collective:
+        return None
+    physical = response.surface.physical
+    busy = math.ceil(physical.target_rate / physical.process_rate)
+    k = max(1, min(busy, math.floor(physical.streams_free), K_MAX))
+    return None if k == K_USUAL else k

@@ -1,0 +1,274 @@
+"""`forebay advise` for fifteen programs on a machine of 96 targets, in ranges that an administrator
+of Lustre would sign: the reason is beside each. And what holds for all advice: nothing is listed
+that gains nothing, that Forebay would not carry out, or that contradicts something else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forebay_tuning.advise.model.advice import STEP_LEAST, Advice, Question, advise
+from forebay_tuning.advise.model.placement import PER_NODE_MOST, aggregators, on_a_node
+from forebay_tuning.advise.model.worth import trifling
+from forebay_tuning.model.evidence import Workload
+from forebay_tuning.model.modelled import Weather
+from forebay_tuning.model.point import Direction
+from forebay_tuning.model.portrait import Portrait
+from forebay_tuning.probe.files.journal import NoJournal
+from forebay_tuning.probe.files.platform_file import read_platform
+from forebay_tuning.probe.use_case.modelled_system import ModelledSystem
+from forebay_tuning.probe.use_case.probe import Budget, ProbeRequest, carry_out_probe, plan_probe
+
+ROOT = Path(__file__).resolve().parents[2]
+MIB, GIB = 1 << 20, 1 << 30
+
+
+@cache
+def portrait() -> Portrait:
+    system = ModelledSystem(
+        read_platform(ROOT / "platforms" / "lustre-96-ost.toml"),
+        weather=Weather(drift=0.05, noise=0.02),
+        seed=1,
+        date="2026-11-22T10:00:00+00:00",
+        level="quick",
+    )
+    request = ProbeRequest(
+        level="quick", budget=Budget(seconds=1e6, bytes=1 << 42, files=10**7), seed=1
+    )
+    return carry_out_probe(plan_probe(request, system), system, NoJournal(), told=lambda *_: None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Program:
+    """`stripes`: the range of what is advised (None: as they are); `keeps`: nothing is."""
+
+    name: str
+    why: str
+    work: dict[str, Any]
+    stripes: tuple[int, int] | None = None
+    keeps: bool = False
+
+
+def shared(ranks: int, nodes: int, size: int, seconds: float, run: float, **more: Any) -> Any:
+    usual = {"direction": Direction.WRITE, "collective": True, "stripe_count": 1}
+    return usual | {
+        "ranks": ranks,
+        "nodes": nodes,
+        "file_bytes": size,
+        "seconds": seconds,
+        "run_seconds": run,
+        **more,
+    }
+
+
+ALONE = {"collective": False}
+READ = {"direction": Direction.READ}
+PROGRAMS = (
+    Program(
+        name="512 ranks share 64 GiB on one stripe",
+        why="one target carries about 1 GB/s; sites ask for 16 or more from 50 GB on",
+        work=shared(512, 16, 64 * GIB, 60, 600),
+        stripes=(8, 96),
+    ),
+    Program(
+        name="4096 ranks share 1 TiB on one stripe",
+        why="the study: 16 from 256 GiB on; NERSC: 72 from 100 GB on, or all targets",
+        work=shared(4096, 128, 1024 * GIB, 600, 3600),
+        stripes=(16, 96),
+    ),
+    Program(
+        name="64 ranks share 100 MB",
+        why="0.4 s of 600: nobody would touch it",
+        work=shared(64, 2, 100_000_000, 0.4, 600),
+        keeps=True,
+    ),
+    Program(
+        name="512 ranks, striped over 16 already",
+        why="10 s of 600, of which more stripes would save less than 2 %",
+        work=shared(512, 16, 64 * GIB, 10, 600, stripe_count=16),
+        keeps=True,
+    ),
+    Program(
+        name="512 ranks write 64 GiB by independent calls",
+        why="the layout is all that can be changed from outside",
+        work=shared(512, 16, 64 * GIB, 60, 600, **ALONE),
+        stripes=(8, 96),
+    ),
+    Program(
+        name="one rank writes 10 GiB",
+        why="one process is slower than one of this machine's targets",
+        work=shared(1, 1, 10 * GIB, 10, 100, **ALONE),
+        keeps=True,
+    ),
+    Program(
+        name="512 files of 1 GiB",
+        why="a file for each rank is spread over targets by itself: one stripe each",
+        work=shared(512, 16, GIB, 60, 600, files=512, shared=False, **ALONE),
+        keeps=True,
+    ),
+    Program(
+        name="20 000 files of 10 KiB",
+        why="a file of 10 KiB has one stripe and no 16 MiB call, whatever is faster elsewhere",
+        work=shared(64, 2, 10 * 1024, 30, 100, files=20_000, shared=False, **ALONE),
+        keeps=True,
+    ),
+    Program(
+        name="collective calls of 256 bytes",
+        why="4 GiB: NERSC 8, the study 4 to 16",
+        work=shared(512, 16, 4 * GIB, 100, 200, transfer_bytes=256, stripe_count=4),
+        stripes=(8, 32),
+    ),
+    Program(
+        name="20 s of ten hours",
+        why="less than 2 % of the run",
+        work=shared(512, 16, 16 * GIB, 20, 36_000),
+        keeps=True,
+    ),
+    Program(
+        name="1024 ranks read the same 2 GiB",
+        why="every target that the file lies on serves a share of the readers",
+        work=shared(1024, 32, 2 * GIB, 100, 600, same_bytes=True, **READ, **ALONE),
+        stripes=(16, 96),
+    ),
+    Program(
+        name="512 ranks read 64 GiB by collective calls",
+        why="as for writing",
+        work=shared(512, 16, 64 * GIB, 60, 600, **READ),
+        stripes=(8, 96),
+    ),
+    Program(
+        name="16 ranks of one node share 16 GiB",
+        why="two to four of these targets fill a node's link, ten of slower ones",
+        work=shared(16, 1, 16 * GIB, 30, 100),
+        stripes=(2, 24),
+    ),
+    Program(
+        name="on all targets already",
+        why="there is nothing more",
+        work=shared(512, 16, 64 * GIB, 10, 600, stripe_count=96),
+        keeps=True,
+    ),
+    Program(
+        name="128 ranks share 1 GiB",
+        why="four nodes: no more targets than their links and 16 aggregators can use",
+        work=shared(128, 4, GIB, 5, 60),
+        stripes=(4, 32),
+    ),
+)
+
+
+@cache
+def advice_for(at: int) -> Advice:
+    return advise(Question(workload=Workload(**PROGRAMS[at].work), portrait=portrait()))
+
+
+@pytest.mark.parametrize("at", range(len(PROGRAMS)), ids=lambda at: PROGRAMS[at].name)
+def test_the_advice_is_what_an_administrator_would_sign(at: int) -> None:
+    program, found = PROGRAMS[at], advice_for(at)
+    assert found.keeps == program.keeps, found.reasons
+    if program.stripes is not None:
+        least, most = program.stripes
+        assert least <= (found.settings.stripe_count or 1) <= most
+    check_all(found)
+
+
+def check_all(found: Advice) -> None:
+    """What holds for all advice from a portrait."""
+    work, own = found.workload, found.settings
+    for one in found.items:
+        assert one.gain is None or one.gain >= STEP_LEAST, one
+    for text in found.rivals:
+        if "predicted" in text:
+            times = float(text.rpartition("predicted ")[2].split(" ")[0])
+            assert times <= STEP_LEAST, text
+    if own.processes is not None and work.may_be_gathered:
+        stripes = own.stripe_count or work.stripe_count or 1
+        each = min(PER_NODE_MOST, work.ranks_per_node)
+        assert own.processes <= min(stripes, work.nodes * each)
+        assert own.per_node in (None, on_a_node(own.processes, work.nodes))
+    if own.transfer_bytes is not None:
+        assert own.transfer_bytes <= work.file_bytes
+    if own.stripe_count is not None:
+        size = own.stripe_bytes or work.stripe_bytes or MIB
+        assert own.stripe_count <= max(work.stripe_count or 1, work.stripes_of(size))
+    if not found.keeps and found.gain is not None:
+        assert found.seconds_now is not None
+        assert not trifling(work, found.seconds_now, found.gain)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    nodes=st.sampled_from([1, 2, 5, 16, 64]),
+    each=st.sampled_from([1, 3, 16, 64]),
+    size=st.sampled_from([10_240, 100_000_000, GIB, 100 * GIB]),
+    files=st.sampled_from([1, 7, 1000]),
+    together=st.booleans(),
+    direction=st.sampled_from(list(Direction)),
+    seconds=st.sampled_from([None, 0.5, 50.0]),
+)
+def test_no_advice_is_impossible_or_trifling(
+    nodes: int,
+    each: int,
+    size: int,
+    files: int,
+    together: bool,
+    direction: Direction,
+    seconds: float | None,
+) -> None:
+    work = Workload(
+        direction=direction,
+        ranks=nodes * each,
+        nodes=nodes,
+        file_bytes=size,
+        files=files,
+        shared=files == 1,
+        collective=together and files == 1,
+        stripe_count=1,
+        seconds=seconds,
+        run_seconds=None if seconds is None else 100.0,
+    )
+    check_all(advise(Question(workload=work, portrait=portrait())))
+
+
+def test_the_number_of_files_has_a_price() -> None:
+    """Opening and closing them was counted once for each process."""
+    work = Workload(**PROGRAMS[7].work)
+    few = advise(
+        Question(workload=Workload(**{**PROGRAMS[7].work, "files": 64}), portrait=portrait())
+    )
+    many = advise(Question(workload=work, portrait=portrait()))
+    assert many.seconds_now is not None
+    assert few.seconds_now is not None
+    assert many.seconds_now > 10 * few.seconds_now
+
+
+def test_seconds_that_the_portrait_cannot_explain_are_told() -> None:
+    work = Workload(**shared(512, 16, 64 * GIB, 60_000, 100_000))
+    (note,) = [
+        one
+        for one in advise(Question(workload=work, portrait=portrait())).notes
+        if "own seconds" in one
+    ]
+    assert "another machine" in note
+    predicted = advise(Question(workload=work, portrait=portrait())).seconds_now or 0.0
+    near = Workload(**shared(512, 16, 64 * GIB, 1.5 * predicted, 600))
+    found = advise(Question(workload=near, portrait=portrait()))
+    assert not any("own seconds" in one for one in found.notes)
+
+
+def test_aggregators_are_counted_as_the_engine_places_them() -> None:
+    """The numbers stand in the engine's sources, too."""
+    source = (ROOT / "src" / "storage" / "posix" / "machine.cpp").read_text()
+    assert f"std::clamp(wanted, 1, {PER_NODE_MOST})" in source
+    plan = (ROOT / "src" / "collective" / "plan" / "plan.cpp").read_text()
+    assert "std::min<std::int64_t>(layout.targets, places(topology))" in plan
+    assert aggregators(16, 64, 32, 128) == 16
+    assert aggregators(96, 4, 32, 128) == 16
+    assert aggregators(96, 4, 2, 128) == 8
+    assert aggregators(1, 4, 2, 128) == 1
