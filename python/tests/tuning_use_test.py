@@ -25,11 +25,11 @@ from forebay_tuning.apply.use_case import ApplyRequest, apply_advice, measured_i
 from forebay_tuning.model.evidence import Workload
 from forebay_tuning.model.point import Direction
 from forebay_tuning.model.program_io import FileIo, Passing, ProgramIo, workloads_of
-from forebay_tuning.report.command import as_json as report_json
-from forebay_tuning.report.command import as_text
 from forebay_tuning.report.files.darshan_log import DarshanLogs, read_log
 from forebay_tuning.report.files.darshan_reader import load_late
 from forebay_tuning.report.model.diagnosis import diagnose
+from forebay_tuning.report.report.text import as_json as report_json
+from forebay_tuning.report.report.text import as_text
 from forebay_tuning.report.use_case import Sources, diagnose_file
 from forebay_tuning.verify.command import status_of
 from forebay_tuning.verify.files import Timer

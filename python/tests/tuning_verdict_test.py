@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from forebay_tuning.model.program_io import ProgramIo
-from forebay_tuning.report.command import as_json, as_text
 from forebay_tuning.report.files.darshan_log import read_log
 from forebay_tuning.report.model.diagnosis import KEEP_MOST, Diagnosis, diagnose
+from forebay_tuning.report.report.text import as_json, as_text
 
 HERE = Path(__file__).parent / "darshan_logs"
 LABELS = dict(
@@ -131,3 +131,59 @@ def test_a_log_of_darshan_2_is_called_so(tmp_path: Path) -> None:
     old.write_bytes(gzip.compress(b"2.06" + bytes(2000), mtime=0) + bytes(100))
     with pytest.raises(EvidenceError, match="Darshan 2"):
         read_log(old)
+
+
+def test_two_logs_say_what_has_changed() -> None:
+    from forebay_tuning.report.model.several import compare
+    from forebay_tuning.report.report.several import comparison_json, comparison_text
+
+    both = compare(diagnosed("smallwrites-4x50000x512"), diagnosed("fsyncs-4x50x65536"))
+    told = comparison_json(both)
+    assert told["comparable"] is False
+    kinds = {one["kind"]: one for one in told["changes"]}
+    assert kinds["small-calls"]["before"] > 0
+    assert kinds["small-calls"]["after"] == 0
+    assert kinds["sync-storm"]["after"] > 0
+    assert "different programs" in comparison_text(both)
+    same = compare(diagnosed("fsyncs-4x50x65536"), diagnosed("fsyncs-4x50x65536"))
+    assert same.times == 1
+    assert not same.differs
+
+
+def test_a_folder_is_a_table_of_programs_by_what_they_lose() -> None:
+    from forebay_tuning.report.model.several import by_program
+    from forebay_tuning.report.report.several import folder_json, folder_text
+
+    names = ("lustre-one-stripe", "exchange-of-2048", "sample-goodost")
+    losses = by_program([diagnosed(one) for one in names])
+    assert [one.name for one in losses] == ["model", "ior"]
+    assert losses[0].runs == 2
+    assert 0 < losses[0].hours_lost <= losses[0].hours_io <= losses[0].hours
+    assert losses[1].kind == "none"
+    assert "rank hours lost" in folder_text([diagnosed(one) for one in names])
+    assert folder_json([])["programs"] == []
+
+
+@pytest.mark.parametrize("name", ["tinycoll-4x600x16", "holes-of-512", "exchange-of-2048"])
+def test_what_forebay_would_take_over_is_bounded_by_what_it_took(name: str) -> None:
+    from forebay_tuning.report.model.takeover import takeovers
+
+    program = diagnosed(name).program
+    found = takeovers(program)
+    assert found
+    for one in found:
+        assert 0 < one.seconds_least <= one.seconds_most <= one.seconds_now <= program.seconds
+    assert "Forebay would take over" in as_text(diagnosed(name))
+
+
+def test_a_record_does_not_say_how_long_the_run_was() -> None:
+    """The seconds of opening were taken for it: "0.005 s… I/O took 100 %"."""
+    from forebay.common.files.record_file import RecordFiles
+    from forebay_tuning.report.model.diagnosis import diagnose as of_program
+    from forebay_tuning.report.model.from_record import program_of
+
+    path = Path(__file__).resolve().parents[2] / "schema" / "examples" / "record-1.jsonl"
+    found = of_program(program_of(RecordFiles().read(path, offset=0), source="a record"))
+    assert "unknown length" in found.verdict
+    assert "%" not in found.verdict
+    assert "0.001 s, started" not in as_text(found)

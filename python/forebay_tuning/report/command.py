@@ -1,32 +1,37 @@
 """`forebay report`: parse → diagnose → render."""
 
+import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from forebay.common.files.record_file import RecordFiles
-from forebay.common.model.errors import EvidenceError
-from forebay.common.model.printable import printable, printable_lines, printable_name
-from forebay.common.model.units import counted, human_bytes, human_seconds
+from forebay.common.model.errors import EvidenceError, UsageError
+from forebay.common.model.printable import printable_lines
 from forebay.common.options import option
-from forebay.common.report.output import Format, FormatOption, json_pretty, plain
-from forebay_tuning.model.point import Direction
+from forebay.common.report.output import Format, FormatOption, json_pretty
 from forebay_tuning.report.files.darshan_log import DarshanLogs
-from forebay_tuning.report.model.diagnosis import Diagnosis
+from forebay_tuning.report.model.several import compare
+from forebay_tuning.report.report import several
 from forebay_tuning.report.report.page import ReportPages
-from forebay_tuning.report.use_case import Sources, diagnose_file
+from forebay_tuning.report.report.text import as_json, as_text
+from forebay_tuning.report.use_case import Sources, diagnose_all, diagnose_file
 
 HELP = """Say what a program's I/O was, and what held it back.
 
 FILE is a Darshan log (.darshan; needs `pip install darshan`), or a record of `forebay run`. The
-answer is one list, the costliest first; what cost less than a twentieth of the run is not in it.
+answer is one list, the costliest first, each with the line of the log that proves it; what cost
+less than a twentieth of the run is not in it. With AFTER, a log of a later run, it is what has
+changed; with a folder, a table of its programs, by the hours that they lose.
 
 \b
 Examples:
   forebay report job.darshan
   forebay report run.jsonl --html run.html     with time lines and sizes
   forebay report --format json job.darshan
+  forebay report before.darshan after.darshan
+  forebay report logs/2026-11
 
 What to set is for `forebay advise --darshan job.darshan --portrait scratch.toml`.
 
@@ -38,11 +43,14 @@ Exit status:
   125  PyDarshan, or what --html draws with, is missing
 """
 
-_FILES_SHOWN = 8
-
 
 def report(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A .darshan log or a record.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A .darshan log, a record, or a folder of them.")
+    ],
+    after: Annotated[
+        Path | None, typer.Argument(metavar="[AFTER]", help="A later run, to compare with.")
+    ] = None,
     html: Annotated[Path | None, option("--html", "FILE", "A page with pictures.")] = None,
     form: FormatOption = Format.TEXT,
 ) -> None:
@@ -50,104 +58,42 @@ def report(
     pages = ReportPages()
     if html is not None:
         pages.check(html)
-    if not file.is_file():
-        raise EvidenceError(
-            f"there is no file {file} (or it is a directory). Name a log or record."
-        )
-    diagnosis = diagnose_file(file, Sources(logs=DarshanLogs(), records=RecordFiles()))
-    if form is Format.JSON:
-        print(json_pretty(as_json(diagnosis)))
-    else:
-        print(printable_lines(as_text(diagnosis)))
+        if after is not None or file.is_dir():
+            raise UsageError("--html is of one log (there are several). Leave one of them out.")
+    sources = Sources(logs=DarshanLogs(), records=RecordFiles())
+    if file.is_dir():
+        found, refused = diagnose_all(_logs_in(file), sources)
+        for reason in refused:
+            print(f"forebay: {printable_lines(reason)}", file=sys.stderr)
+        _give(form, several.folder_text(found), several.folder_json(found))
+        return
+    diagnosis = diagnose_file(_existing(file), sources)
+    if after is not None:
+        both = compare(diagnosis, diagnose_file(_existing(after), sources))
+        _give(form, several.comparison_text(both), several.comparison_json(both))
+        return
+    _give(form, as_text(diagnosis), as_json(diagnosis))
     if html is not None:
         pages.write(diagnosis, html)
 
 
-def as_text(diagnosis: Diagnosis) -> str:
-    """For people."""
-    program = diagnosis.program
-    lines = [
-        f"{printable(program.command)[:200] or program.source}",
-        f"{counted(program.ranks, 'rank')}, {human_seconds(program.seconds)} s, started "
-        f"{program.started or 'at an unknown time'}; {_moved(diagnosis)}",
-        *_metadata(program.metadata_share),
-        "",
-        diagnosis.verdict,
-    ]
-    for number, one in enumerate(diagnosis.troubles, start=1):
-        lines += [
-            f"{number}. {one.title} (up to {human_seconds(one.seconds)} s)",
-            f"   {one.detail}",
-            f"   {one.action}",
-            f"   proof: {one.proof}" if one.proof else "",
-        ]
-    lines += _sum(diagnosis)
-    files = sorted(program.files, key=lambda one: -one.seconds)[:_FILES_SHOWN]
-    if files:
-        lines += ["", f"{'seconds':>10}  {'written':>10}  {'read':>10}  {'ranks':>6}  file"]
-        lines += [
-            f"{one.seconds / one.ranks:>10.3f}  {human_bytes(one.write.bytes):>10}  "
-            f"{human_bytes(one.read.bytes):>10}  {one.ranks:>6}  {printable_name(one.path)}"
-            for one in files
-        ]
-        left = program.file_count - sum(one.files for one in files)
-        if left > 0:
-            lines.append(f"and {counted(left, 'more file')}; seconds are of a rank, on average")
-    lines += [f"not known: {text}" for text in program.gaps]
-    return "\n".join(lines)
+def _give(form: Format, text: str, document: object) -> None:
+    print(json_pretty(document) if form is Format.JSON else printable_lines(text))
 
 
-def _sum(diagnosis: Diagnosis) -> list[str]:
-    program = diagnosis.program
-    lines = [f"also: {text}" for text in diagnosis.notes]
-    if diagnosis.troubles:
-        rest = max(0.0, program.seconds_io - diagnosis.seconds_lost)
-        lines.insert(
-            0,
-            f"Together {human_seconds(diagnosis.seconds_lost)} s of "
-            f"{human_seconds(program.seconds)} s; for {human_seconds(rest)} s more of I/O the log "
-            "shows no cause.",
+def _existing(file: Path) -> Path:
+    if not file.is_file():
+        raise EvidenceError(
+            f"there is no file {file} (or it is a directory). Name a log or record."
         )
-    return lines
+    return file
 
 
-def _metadata(share: float | None) -> list[str]:
-    return [] if share is None else [f"opening, closing and the like: {share:.0%} of the I/O time"]
-
-
-def _moved(diagnosis: Diagnosis) -> str:
-    files = diagnosis.program.files
-    told = [
-        f"{human_bytes(total)} {'written' if direction is Direction.WRITE else 'read'}"
-        for direction in Direction
-        if (total := sum(one.passing(direction).bytes for one in files))
-    ]
-    moved = " and ".join(told) or "nothing moved"
-    return f"{moved} in {counted(diagnosis.program.file_count, 'file')}"
-
-
-def as_json(diagnosis: Diagnosis) -> Any:
-    """The schema forebay.report/1."""
-    program = diagnosis.program
-    return {
-        "schema": "forebay.report/1",
-        "source": program.source,
-        "command": program.command,
-        "ranks": program.ranks,
-        "seconds": program.seconds,
-        "seconds_io": program.seconds_io,
-        "metadata_share": program.metadata_share,
-        "started": program.started,
-        "verdict": diagnosis.verdict,
-        "seconds_lost": diagnosis.seconds_lost,
-        "troubles": plain(diagnosis.troubles),
-        "notes": list(diagnosis.notes),
-        "sick_targets": plain(diagnosis.sick),
-        "files": program.file_count,
-        "bytes_written": sum(one.write.bytes for one in program.files),
-        "bytes_read": sum(one.read.bytes for one in program.files),
-        "gaps": list(program.gaps),
-    }
+def _logs_in(folder: Path) -> list[Path]:
+    found = sorted(one for one in folder.rglob("*.darshan*") if one.is_file())
+    if not found:
+        raise EvidenceError(f"there is no .darshan in {folder}. Name a folder with logs, or a log.")
+    return found
 
 
 def attach(app: typer.Typer) -> None:

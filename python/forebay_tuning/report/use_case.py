@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -40,6 +41,17 @@ def diagnose_file(path: Path, sources: Sources) -> Diagnosis:
         )
     program = program_of(record, source=f"record {path}")
     return with_sick(diagnose(program), sick_in(record))
+
+
+def diagnose_all(paths: Sequence[Path], sources: Sources) -> tuple[list[Diagnosis], list[str]]:
+    """Those that can be read, and why the others cannot."""
+    found, refused = [], []
+    for path in paths:
+        try:
+            found.append(diagnose_file(path, sources))
+        except EvidenceError as error:
+            refused.append(str(error))
+    return found, refused
 
 
 def _is_log(path: Path) -> bool:

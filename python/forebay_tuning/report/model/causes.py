@@ -124,6 +124,8 @@ def small_share(wait: Wait, direction: Direction) -> float:
     if layer is None or part <= 0:
         return 0.0
     passing = layer.passing(direction)
+    if wait.file.collective and not wait.file.layers:
+        return 0.0  # a record has collective calls: what reached storage is not in it
     if passing.calls < 16 or passing.bytes / passing.calls >= _SMALL_CALL:
         return 0.0
     stored = wait.stored(direction)

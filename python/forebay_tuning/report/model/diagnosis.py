@@ -123,6 +123,9 @@ def with_sick(diagnosis: Diagnosis, sick: tuple[SickTarget, ...]) -> Diagnosis:
 
 
 def _verdict(program: ProgramIo, found: tuple[Trouble, ...]) -> str:
+    if program.seconds <= 0 and program.seconds_io > 0:
+        worst = f"What cost most: {found[0].title}." if found else "No cause was found."
+        return f"I/O took {human_seconds(program.seconds_io)} s of a run of unknown length. {worst}"
     share = min(1.0, program.seconds_io / program.seconds) if program.seconds > 0 else 0.0
     if found:
         return f"I/O took {share:.0%} of the run. What cost most: {found[0].title}."
@@ -137,7 +140,7 @@ def _verdict(program: ProgramIo, found: tuple[Trouble, ...]) -> str:
         )
     return (
         f"I/O took {share:.0%} of the run; no cause found in the log. Whether the file system can "
-        "do better says its portrait: `forebay probe`, then `forebay report --portrait`."
+        "do better says its portrait: `forebay probe`, then `forebay advise --darshan`."
     )
 
 
@@ -153,7 +156,8 @@ def _notes(program: ProgramIo, waits: tuple[Wait, ...]) -> Iterator[str]:
 def _listed(
     program: ProgramIo, waits: tuple[Wait, ...], sick: tuple[SickTarget, ...]
 ) -> tuple[Trouble, ...]:
-    least = SHARE_LEAST * program.seconds
+    length = program.seconds or sum(one.total for one in waits)
+    least = SHARE_LEAST * length
     kinds: dict[tuple[Kind, str], list[Trouble]] = {}
     for wait in waits:
         if wait.total < least / 20:
@@ -167,7 +171,7 @@ def _listed(
         one
         for one in found
         if one.seconds >= least > 0
-        or (one.kind in _PROVEN and one.seconds >= _SHARE_PROVEN * program.seconds > 0)
+        or (one.kind in _PROVEN and one.seconds >= _SHARE_PROVEN * length > 0)
     ]
     return tuple(sorted(chosen, key=lambda one: -one.seconds))
 
@@ -192,6 +196,8 @@ def _of_wait(wait: Wait, program: ProgramIo, sick: tuple[SickTarget, ...]) -> It
             yield replace(trouble, seconds=taken)
         return
     for one in _claims(wait, program):
+        if one.kind is Kind.SMALL and synced >= 0.5:
+            continue  # what is left of the writes' seconds is not known
         whole = wait.seconds[one.part] * (1 - (synced if one.kind is Kind.SMALL else 0.0))
         taken = min(left[one.part], max(0.0, one.share) * whole)
         if one.kind is Kind.SYNCS:

@@ -17,7 +17,10 @@ def program_of(record: Record, *, source: str) -> ProgramIo:
             "makes a record; its summary says why there may be nothing in it."
         )
     jobs = distinct_jobs(record.jobs)
-    gaps = ["a record has collective calls; what was left to the MPI is counted, not timed"]
+    gaps = [
+        "a record does not say how long the run was: seconds are told, not shares of it",
+        "a record has collective calls; what was left to the MPI is counted, not timed",
+    ]
     if record.damaged_lines:
         gaps.append(f"{len(record.damaged_lines)} lines of the record are damaged and left out")
     return ProgramIo(
@@ -25,7 +28,7 @@ def program_of(record: Record, *, source: str) -> ProgramIo:
         command=jobs[0].command if jobs else "",
         ranks=max([one.ranks for one in files]),
         nodes=max([one.nodes for one in files]),
-        seconds=max([one.seconds_open for one in files]),
+        seconds=0.0,  # `seconds_open` is how long opening took
         started=jobs[0].started if jobs else "",
         files=tuple(_file(one) for one in files),
         gaps=tuple(gaps),
@@ -53,8 +56,9 @@ def _file(one: FileSummary) -> FileIo:
         write=_passing(one.write, one),
         read=_passing(one.read, one),
         opens=one.opened,
+        seconds_meta=one.seconds_open * one.ranks,
         extent=max(one.write.bytes, one.read.bytes),
-        slowest_seconds=one.write.seconds + one.read.seconds,
+        slowest_seconds=one.write.seconds + one.read.seconds + one.seconds_open,
         collective=True,
         by_mpi=True,
         stripe_count=one.targets or None,
@@ -71,5 +75,4 @@ def _passing(traffic: Traffic, one: FileSummary) -> Passing:
         usual_transfer=each,
         collective_calls=traffic.calls * one.ranks,
         collective_bytes=traffic.bytes,
-        end=one.seconds_open,
     )

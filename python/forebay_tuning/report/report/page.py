@@ -6,6 +6,7 @@ from forebay.bench.report.page import DrawnPages, write_page
 from forebay.common.model.units import human_bytes, human_seconds
 from forebay.common.report.page_template import filled
 from forebay_tuning.report.model.diagnosis import Diagnosis
+from forebay_tuning.report.report.text import length_text
 
 _TEMPLATE = Path(__file__).with_name("page.html.j2")
 _FILES_SHOWN = 40
@@ -44,7 +45,7 @@ def render(diagnosis: Diagnosis) -> str:
         for one in shown
     ]
     troubles = [
-        (one.title, one.detail, one.action, human_seconds(one.seconds))
+        (one.title, one.detail, one.action, human_seconds(one.seconds), one.proof)
         for one in diagnosis.troubles
     ]
     return filled(
@@ -53,6 +54,6 @@ def render(diagnosis: Diagnosis) -> str:
         pictures=pictures,
         rows=rows,
         troubles=troubles,
-        seconds=human_seconds(program.seconds),
+        seconds=length_text(program.seconds),
         left=max(0, program.file_count - sum(one.files for one in shown)),
     )

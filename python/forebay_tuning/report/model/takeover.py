@@ -1,0 +1,87 @@
+"""What Forebay itself would do for a program, from its log alone: which calls it would take over,
+and about how long they would take. Storage takes what it took, less what read-modify-write moved
+in vain; a collective call costs what its ranks need to agree and to exchange. That is assumed,
+within wide bounds, and proved by nothing but `forebay verify`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from forebay.common.model.frozen import frozen
+from forebay.common.model.units import human_bytes, human_seconds
+from forebay_tuning.model.point import Direction
+from forebay_tuning.model.program_io import LayerIo, ProgramIo
+from forebay_tuning.report.model.claims import name_of
+from forebay_tuning.report.model.waits import PART_OF, Wait, waits_of
+
+CALL_LEAST, CALL_MOST = 1e-4, 2.5e-3
+"""Seconds of a collective call without its bytes: between a quick network, and ranks that share
+cores (the machine that docs/performance.md is of)."""
+_RATE = 1e9
+"""Bytes a second that a rank sends and receives, at least."""
+_SHARE_LEAST = 0.02
+
+
+@frozen
+class Takeover:
+    """Collective calls on one file. Seconds are of the run."""
+
+    file: str
+    direction: Direction
+    calls: int
+    call_bytes: int
+    seconds_now: float
+    seconds_least: float
+    seconds_most: float
+
+    @property
+    def text(self) -> str:
+        """In a sentence."""
+        verb = "reads" if self.direction is Direction.READ else "writes"
+        return (
+            f"{self.calls} collective {verb} of {human_bytes(self.call_bytes)} by each rank "
+            f"({self.file}): instead of {human_seconds(self.seconds_now)} s about "
+            f"{human_seconds(self.seconds_least)} to {human_seconds(self.seconds_most)} s"
+        )
+
+
+def takeovers(program: ProgramIo) -> tuple[Takeover, ...]:
+    """Where it is worth telling; the longest first."""
+    least = _SHARE_LEAST * program.seconds
+    found = [one for wait in waits_of(program) for one in _of(wait) if one.seconds_now >= least]
+    return tuple(sorted(found, key=lambda one: -one.seconds_now))
+
+
+def _of(wait: Wait) -> Iterator[Takeover]:
+    mpi = wait.mpi
+    if mpi is None:
+        return
+    for direction in Direction:
+        passing = mpi.passing(direction)
+        now = wait.seconds[PART_OF[direction]]
+        if now <= 0 or passing.calls == 0 or not mpi.collective(direction):
+            continue
+        calls = max(1, passing.calls // max(1, mpi.ranks))
+        stored = wait.stored(direction) * now * _useful(wait.storage, mpi, direction)
+        exchange = passing.bytes / max(1, mpi.ranks) / _RATE
+        least = calls * CALL_LEAST + exchange
+        yield Takeover(
+            file=name_of(wait.file),
+            direction=direction,
+            calls=calls,
+            call_bytes=passing.bytes // passing.calls,
+            seconds_now=now,
+            seconds_least=min(now, least),
+            seconds_most=min(now, calls * CALL_MOST + exchange + stored),
+        )
+
+
+def _useful(storage: LayerIo | None, mpi: LayerIo, direction: Direction) -> float:
+    """Of what storage moved, the share that the program asked for."""
+    if storage is None:
+        return 1.0
+    moved = storage.passing(direction).bytes
+    if direction is Direction.WRITE and mpi.read.calls == 0:
+        moved += storage.read.bytes
+    asked = mpi.passing(direction).bytes
+    return min(1.0, asked / moved) if moved else 1.0

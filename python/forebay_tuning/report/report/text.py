@@ -1,0 +1,123 @@
+"""What is printed of a report: for people, and as JSON with stable keys."""
+
+from typing import Any
+
+from forebay.common.model.printable import printable, printable_name
+from forebay.common.model.units import counted, human_bytes, human_seconds
+from forebay.common.report.output import plain
+from forebay_tuning.model.point import Direction
+from forebay_tuning.report.model.diagnosis import Diagnosis
+from forebay_tuning.report.model.takeover import takeovers
+
+_FILES_SHOWN = 8
+
+
+def as_text(diagnosis: Diagnosis) -> str:
+    """For people."""
+    program = diagnosis.program
+    lines = [
+        f"{printable(program.command)[:200] or program.source}",
+        f"{counted(program.ranks, 'rank')}, {length_text(program.seconds)}, started "
+        f"{program.started or 'at an unknown time'}; {_moved(diagnosis)}",
+        *_metadata(program.metadata_share),
+        "",
+        diagnosis.verdict,
+    ]
+    for number, one in enumerate(diagnosis.troubles, start=1):
+        lines += [
+            f"{number}. {one.title} (up to {human_seconds(one.seconds)} s)",
+            f"   {one.detail}",
+            f"   {one.action}",
+            f"   proof: {one.proof}" if one.proof else "",
+        ]
+    lines += _sum(diagnosis)
+    lines += _takeover(diagnosis)
+    files = sorted(
+        program.files, key=lambda one: -max(one.slowest_seconds, one.seconds / one.ranks)
+    )[:_FILES_SHOWN]
+    if files:
+        lines += ["", f"{'seconds':>10}  {'written':>10}  {'read':>10}  {'ranks':>6}  file"]
+        lines += [
+            f"{max(one.slowest_seconds, one.seconds / one.ranks):>10.3f}  "
+            f"{human_bytes(one.write.bytes):>10}  {human_bytes(one.read.bytes):>10}  "
+            f"{one.ranks:>6}  {printable_name(one.path)}"
+            for one in files
+        ]
+        left = program.file_count - sum(one.files for one in files)
+        if left > 0:
+            lines.append(f"and {counted(left, 'more file')}; seconds are of the slowest rank")
+    lines += [f"not known: {text}" for text in program.gaps]
+    return "\n".join(lines)
+
+
+def length_text(seconds: float) -> str:
+    """Of a run; records do not have it."""
+    return f"{human_seconds(seconds)} s" if seconds > 0 else "a run of unknown length"
+
+
+def _sum(diagnosis: Diagnosis) -> list[str]:
+    program = diagnosis.program
+    lines = [f"also: {text}" for text in diagnosis.notes]
+    if diagnosis.troubles:
+        rest = max(0.0, program.seconds_io - diagnosis.seconds_lost)
+        lines.insert(
+            0,
+            f"Together {human_seconds(diagnosis.seconds_lost)} s of "
+            f"{length_text(program.seconds)}; for {human_seconds(rest)} s more of I/O the log "
+            "shows no cause.",
+        )
+    return lines
+
+
+def _takeover(diagnosis: Diagnosis) -> list[str]:
+    """What Forebay itself would do: nothing of it is measured."""
+    found = takeovers(diagnosis.program)
+    if not found:
+        return []
+    return [
+        "",
+        "Forebay would take over, by its model and an assumed network:",
+        *(f"- {one.text}" for one in found),
+        "`forebay verify` proves it: forebay advise --darshan LOG -o advice.json, then forebay "
+        "verify advice.json -- COMMAND.",
+    ]
+
+
+def _metadata(share: float | None) -> list[str]:
+    return [] if share is None else [f"opening, closing and the like: {share:.0%} of the I/O time"]
+
+
+def _moved(diagnosis: Diagnosis) -> str:
+    files = diagnosis.program.files
+    told = [
+        f"{human_bytes(total)} {'written' if direction is Direction.WRITE else 'read'}"
+        for direction in Direction
+        if (total := sum(one.passing(direction).bytes for one in files))
+    ]
+    moved = " and ".join(told) or "nothing moved"
+    return f"{moved} in {counted(diagnosis.program.file_count, 'file')}"
+
+
+def as_json(diagnosis: Diagnosis) -> Any:
+    """The schema forebay.report/1."""
+    program = diagnosis.program
+    return {
+        "schema": "forebay.report/1",
+        "source": program.source,
+        "command": program.command,
+        "ranks": program.ranks,
+        "seconds": program.seconds,
+        "seconds_io": program.seconds_io,
+        "metadata_share": program.metadata_share,
+        "started": program.started,
+        "verdict": diagnosis.verdict,
+        "seconds_lost": diagnosis.seconds_lost,
+        "troubles": plain(diagnosis.troubles),
+        "notes": list(diagnosis.notes),
+        "forebay_would_take_over": plain(takeovers(program)),
+        "sick_targets": plain(diagnosis.sick),
+        "files": program.file_count,
+        "bytes_written": sum(one.write.bytes for one in program.files),
+        "bytes_read": sum(one.read.bytes for one in program.files),
+        "gaps": list(program.gaps),
+    }
