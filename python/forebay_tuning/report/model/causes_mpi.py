@@ -145,11 +145,15 @@ def exchange(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
         verb = "reads" if reading else "writes"
         counted_as = f"F_{'READ' if reading else 'WRITE'}_TIME"
         size = human_bytes(passing.bytes // max(1, passing.calls))
-        beneath = 0.0 if storage is None else wait.seconds[part] * wait.stored(direction)
+        beneath = wait.seconds[part] * wait.stored(direction)
+        told = f"{counter(mpi, counted_as, round(passing.seconds, 3))} over {mpi.ranks} ranks"
+        if storage is None or (storage.seconds == 0 and storage.bytes == 0):
+            if mpi.collective(direction):
+                yield _unknown(wait, direction, f"{told}, POSIX: none {place(wait.file)}")
+            continue
         proof = (
-            f"{counter(mpi, counted_as, round(passing.seconds, 3))} over "
-            f"{counted(mpi.ranks, 'rank')}, beneath it POSIX {human_seconds(beneath)} s in the "
-            f"slowest rank {place(wait.file)}"
+            f"{told}, beneath it POSIX {human_seconds(beneath)} s in the slowest rank "
+            f"{place(wait.file)}"
         )
         if mpi.collective(direction):
             yield Claim(
@@ -182,6 +186,24 @@ def exchange(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
                 action="Use collective calls, or contiguous pieces.",
                 proof=proof,
             )
+
+
+def _unknown(wait: Wait, direction: Direction, proof: str) -> Claim:
+    """The log has nothing beneath MPI-IO: no module POSIX, or its records are partial."""
+    verb = "reads" if direction is Direction.READ else "writes"
+    part = PART_OF[direction]
+    return Claim(
+        kind=Kind.EXCHANGE,
+        part=part,
+        share=1.0,
+        title=f"collective {verb} of {name_of(wait.file)}: exchange or storage",
+        detail=(
+            f"they took each rank {human_seconds(wait.seconds[part])} s; the log has nothing of "
+            "POSIX beneath them, so that it does not tell which."
+        ),
+        action="Take a log with Darshan's POSIX module whole; `forebay verify` says what it gains.",
+        proof=proof,
+    )
 
 
 def opening(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
