@@ -8,11 +8,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from tools.darshan_logs.logfile import Item, Run, write_log
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 SHARED = "/scratch/run/shared"
+Made = dict[str, tuple[str, Run]]
 
 
 def posix(
@@ -114,7 +116,7 @@ def mpiio(
     )
 
 
-def _run(ranks: int, seconds: float, *items: Item, stripes: int = 0, **more: object) -> Run:
+def _run(ranks: int, seconds: float, *items: Item, stripes: int = 0, **more: Any) -> Run:
     paths = sorted({one.path for one in items if one.path.startswith("/scratch")})
     striping = {path: range(stripes) for path in paths} if stripes else {}
     return Run(
@@ -124,7 +126,7 @@ def _run(ranks: int, seconds: float, *items: Item, stripes: int = 0, **more: obj
         items=items,
         file_system="lustre" if stripes else "ext4",
         striping=striping,
-        **more,  # type: ignore[arg-type]
+        **more,
     )
 
 
@@ -186,12 +188,11 @@ def _hdf5() -> Run:
     return _run(64, 100.0, files, below, library)
 
 
-def _shared(ranks: int, seconds: float, stripes: int = 0, **below: object) -> Run:
-    return _run(ranks, seconds, posix(ranks=ranks, **below), stripes=stripes)  # type: ignore[arg-type]
+def _shared(ranks: int, seconds: float, stripes: int = 0, **below: Any) -> Run:
+    return _run(ranks, seconds, posix(ranks=ranks, **below), stripes=stripes)
 
 
-def invented() -> dict[str, tuple[str, Run]]:
-    """By name: what is to be told first, and the run."""
+def _striped() -> Made:
     return {
         "lustre-one-stripe": (
             "few-stripes",
@@ -248,6 +249,11 @@ def invented() -> dict[str, tuple[str, Run]]:
                 unaligned=0.95,
             ),
         ),
+    }
+
+
+def _locked() -> Made:
+    return {
         "lustre-healthy": (
             "none",
             _shared(
@@ -293,6 +299,11 @@ def invented() -> dict[str, tuple[str, Run]]:
                 ),
             ),
         ),
+    }
+
+
+def _small_and_large() -> Made:
+    return {
         "dfs-small": (
             "small-calls",
             _run(
@@ -341,6 +352,11 @@ def invented() -> dict[str, tuple[str, Run]]:
                 stripes=8,
             ),
         ),
+    }
+
+
+def _many_ranks() -> Made:
+    return {
         "pieces-of-256": (
             "small-calls",
             _run(
@@ -398,6 +414,11 @@ def invented() -> dict[str, tuple[str, Run]]:
                 movers=8,
             ),
         ),
+    }
+
+
+def _odd() -> Made:
+    return {
         "no-run-time": (
             "small-calls",
             _shared(
@@ -405,6 +426,11 @@ def invented() -> dict[str, tuple[str, Run]]:
             ),
         ),
     }
+
+
+def invented() -> Made:
+    """By name: what is to be told first, and the run."""
+    return _striped() | _locked() | _small_and_large() | _many_ranks() | _odd()
 
 
 def main(words: Sequence[str]) -> int:

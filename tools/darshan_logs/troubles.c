@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 static int rank, ranks, number, size;
-static const char *folder;
-static char *bytes;
+static const char* folder;
+static char* bytes;
 static char own[512], shared[512];
 
 static void compute(double seconds) {
@@ -29,10 +29,10 @@ static void write_own(int syncing, int times) {
     close(fd);
 }
 
-static void fill(const char *path, long long total, int each) {
+static void fill(const char* path, long long total, int each) {
     if (rank == 0) {
-        char *block = calloc(1, each);
-        FILE *file = popen("true", "r"); /* not through what is recorded: by another program */
+        char* block = calloc(1, each);
+        FILE* file = popen("true", "r"); /* not through what is recorded: by another program */
         if (file) pclose(file);
         char command[700];
         snprintf(command, sizeof command, "head -c %lld /dev/zero > %s", total, path);
@@ -42,14 +42,14 @@ static void fill(const char *path, long long total, int each) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void read_calls(const char *path, long long first, long long stride, int times) {
+static void read_calls(const char* path, long long first, long long stride, int times) {
     int fd = open(path, O_RDONLY, 0);
     for (int n = 0; n < times; n++)
         if (pread(fd, bytes, size, first + n * stride) != size) break;
     close(fd);
 }
 
-static MPI_File open_mpi(int mode, const char *hint) {
+static MPI_File open_mpi(int mode, const char* hint) {
     MPI_File file;
     MPI_Info info;
     MPI_Info_create(&info);
@@ -68,11 +68,11 @@ static void set_strided(MPI_File file, int gap) {
     MPI_File_set_view(file, (MPI_Offset)rank * size, MPI_BYTE, view, "native", MPI_INFO_NULL);
 }
 
-static void strided(int writing, int together, int gap, const char *hint) {
+static void strided(int writing, int together, int gap, const char* hint) {
     if (!writing) fill(shared, (long long)size * (ranks + gap) * (number + 1), 1 << 20);
     MPI_File file = open_mpi(writing ? MPI_MODE_CREATE | MPI_MODE_RDWR : MPI_MODE_RDONLY, hint);
     set_strided(file, gap);
-    char *all = calloc(number, size);
+    char* all = calloc(number, size);
     int count = number * size;
     if (writing && together) MPI_File_write_all(file, all, count, MPI_BYTE, MPI_STATUS_IGNORE);
     if (writing && !together) MPI_File_write(file, all, count, MPI_BYTE, MPI_STATUS_IGNORE);
@@ -106,7 +106,7 @@ static void stdio_calls(int writing, int flushing) {
                  own);
         if (system(command) != 0) exit(3);
     }
-    FILE *file = fopen(own, writing ? "w" : "r");
+    FILE* file = fopen(own, writing ? "w" : "r");
     setvbuf(file, NULL, flushing == 2 ? _IONBF : _IOFBF, 4096);
     for (int n = 0; n < number; n++) {
         if (writing) {
@@ -128,7 +128,7 @@ static void small_shared(int writing) {
     close(fd);
 }
 
-static void metadata(const char *what) {
+static void metadata(const char* what) {
     struct stat about;
     char path[600];
     if (!strcmp(what, "manyfiles"))
@@ -177,21 +177,38 @@ static void healthy(double share) {
     compute(share > 0 ? (MPI_Wtime() - a) * (1 / share - 1) : 0);
 }
 
-static void run(const char *what) {
-    if (!strcmp(what, "tinycoll")) calls_of_mpi(1, 1);
-    else if (!strcmp(what, "tinycollread")) calls_of_mpi(0, 1);
-    else if (!strcmp(what, "independent")) calls_of_mpi(1, 0);
-    else if (!strcmp(what, "independentread")) calls_of_mpi(0, 0);
-    else if (!strcmp(what, "sieve")) strided(1, 0, 0, NULL);
-    else if (!strcmp(what, "sieveread")) strided(0, 0, 0, NULL);
-    else if (!strcmp(what, "holes")) strided(1, 1, 3 * ranks, "enable");
-    else if (!strcmp(what, "collective")) strided(1, 1, 0, "enable");
-    else if (!strcmp(what, "rootwriter")) { if (rank == 0) write_own(0, number); }
-    else if (!strcmp(what, "rootsync")) { if (rank == 0) { write_own(0, number); sync(); } }
-    else if (!strcmp(what, "fsyncs")) write_own(1, number);
-    else if (!strcmp(what, "fdatasyncs")) write_own(2, number);
-    else if (!strcmp(what, "slowrank")) write_own(rank == ranks - 1, number);
-    else if (!strcmp(what, "smallwrites")) write_own(0, number);
+static void run(const char* what) {
+    if (!strcmp(what, "tinycoll"))
+        calls_of_mpi(1, 1);
+    else if (!strcmp(what, "tinycollread"))
+        calls_of_mpi(0, 1);
+    else if (!strcmp(what, "independent"))
+        calls_of_mpi(1, 0);
+    else if (!strcmp(what, "independentread"))
+        calls_of_mpi(0, 0);
+    else if (!strcmp(what, "sieve"))
+        strided(1, 0, 0, NULL);
+    else if (!strcmp(what, "sieveread"))
+        strided(0, 0, 0, NULL);
+    else if (!strcmp(what, "holes"))
+        strided(1, 1, 3 * ranks, "enable");
+    else if (!strcmp(what, "collective"))
+        strided(1, 1, 0, "enable");
+    else if (!strcmp(what, "rootwriter")) {
+        if (rank == 0) write_own(0, number);
+    } else if (!strcmp(what, "rootsync")) {
+        if (rank == 0) {
+            write_own(0, number);
+            sync();
+        }
+    } else if (!strcmp(what, "fsyncs"))
+        write_own(1, number);
+    else if (!strcmp(what, "fdatasyncs"))
+        write_own(2, number);
+    else if (!strcmp(what, "slowrank"))
+        write_own(rank == ranks - 1, number);
+    else if (!strcmp(what, "smallwrites"))
+        write_own(0, number);
     else if (!strcmp(what, "smallreads")) {
         fill(shared, (long long)size * number * ranks, 1 << 20);
         read_calls(shared, (long long)rank * size * number, size, number);
@@ -205,22 +222,35 @@ static void run(const char *what) {
     } else if (!strcmp(what, "samebytes")) {
         fill(shared, (long long)size * number, 1 << 20);
         read_calls(shared, 0, size, number);
-    } else if (!strcmp(what, "sharedsmall")) small_shared(1);
-    else if (!strcmp(what, "sharedsmallread")) small_shared(0);
-    else if (!strcmp(what, "uneven")) write_own(0, rank == 1 ? number * 8 : number);
-    else if (!strcmp(what, "stdioflush")) stdio_calls(1, 1);
-    else if (!strcmp(what, "stdiounbuffered")) stdio_calls(1, 2);
-    else if (!strcmp(what, "stdioread")) stdio_calls(0, 2);
-    else if (!strcmp(what, "reopen")) reopen();
-    else if (!strcmp(what, "syncedmpi")) synced_mpi();
-    else if (!strcmp(what, "healthy")) healthy(0.02);
-    else if (!strcmp(what, "tenth")) healthy(0.1);
-    else if (!strcmp(what, "bound")) healthy(0);
-    else if (!strcmp(what, "nothing")) compute(0.2);
-    else metadata(what);
+    } else if (!strcmp(what, "sharedsmall"))
+        small_shared(1);
+    else if (!strcmp(what, "sharedsmallread"))
+        small_shared(0);
+    else if (!strcmp(what, "uneven"))
+        write_own(0, rank == 1 ? number * 8 : number);
+    else if (!strcmp(what, "stdioflush"))
+        stdio_calls(1, 1);
+    else if (!strcmp(what, "stdiounbuffered"))
+        stdio_calls(1, 2);
+    else if (!strcmp(what, "stdioread"))
+        stdio_calls(0, 2);
+    else if (!strcmp(what, "reopen"))
+        reopen();
+    else if (!strcmp(what, "syncedmpi"))
+        synced_mpi();
+    else if (!strcmp(what, "healthy"))
+        healthy(0.02);
+    else if (!strcmp(what, "tenth"))
+        healthy(0.1);
+    else if (!strcmp(what, "bound"))
+        healthy(0);
+    else if (!strcmp(what, "nothing"))
+        compute(0.2);
+    else
+        metadata(what);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
