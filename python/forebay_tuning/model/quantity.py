@@ -22,19 +22,19 @@ def parse_quantity(text: str) -> float | None:
         return None
 
 
-def spell_rate(value: float) -> str:
-    """Bytes per second, to six digits."""
-    return _spelled(value, "B/s", (("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0)))
+def spell_rate(value: float, *, digits: int = 6) -> str:
+    """Bytes per second."""
+    return _spelled(value, digits, "B/s", (("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0)))
 
 
-def spell_seconds(value: float) -> str:
-    """Seconds, to six digits."""
-    return _spelled(value, "s", (("", 1.0), ("m", 1e-3), ("u", 1e-6), ("n", 1e-9)))
+def spell_seconds(value: float, *, digits: int = 6) -> str:
+    """Seconds."""
+    return _spelled(value, digits, "s", (("", 1.0), ("m", 1e-3), ("u", 1e-6), ("n", 1e-9)))
 
 
-def _spelled(value: float, unit: str, prefixes: tuple[tuple[str, float], ...]) -> str:
+def _spelled(value: float, digits: int, unit: str, prefixes: tuple[tuple[str, float], ...]) -> str:
     for prefix, factor in prefixes:
         if abs(value) >= factor:
-            return f"{value / factor:.6g} {prefix}{unit}"
+            return f"{value / factor:.{digits}g} {prefix}{unit}"
     prefix, factor = prefixes[-1]
-    return f"{value / factor:.6g} {prefix}{unit}"
+    return f"{value / factor:.{digits}g} {prefix}{unit}"

@@ -168,6 +168,18 @@ class Surface:
     probes: int
     uncertain: tuple[float, ...] = ()
 
+    def is_identified(self, name: str) -> bool:
+        """Whether probes say what this physical number is, and not only what was assumed before
+        them: its 95 % interval is within a factor of three both ways."""
+        by_name = dict(zip(NAMES, self.uncertain, strict=False))
+        return 2 * by_name.get(name, 0.0) <= math.log(3)
+
+    def interval(self, name: str) -> tuple[float, float]:
+        """95 %, of a physical number."""
+        off = dict(zip(NAMES, self.uncertain, strict=False)).get(name, 0.0)
+        value: float = getattr(self.physical, name)
+        return value * math.exp(-2 * off), value * math.exp(2 * off)
+
     @property
     def has_structure(self) -> bool:
         """Whether it says more than a constant would."""

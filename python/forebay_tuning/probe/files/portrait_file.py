@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -91,15 +91,18 @@ def _direction(choice: Choice, identity: Identity) -> Iterator[str]:
     origin = _origin(source, identity)
     fitted = _origin(f"{source}; no interval is computed", identity)
 
-    def entry(value: str, low: str, high: str) -> str:
-        return f'{{ value = "{value}", low = "{low}", high = "{high}", {origin} }}'
+    vague = _origin(f"assumed before; {source} do not identify it", identity)
+
+    def entry(name: str, value: str, low: str, high: str) -> str:
+        whence = origin if surface.is_identified(name) else vague
+        return f'{{ value = "{value}", low = "{low}", high = "{high}", {whence} }}'
 
     yield f"[{response.direction}]"
     for name, off in zip(NAMES, surface.uncertain, strict=True):
         value = getattr(surface.physical, name)
-        spell = spell_seconds if name in _TIMES else _number if name in _PLAIN else spell_rate
+        spell = _shortly(name)
         low, high = value * math.exp(-2 * off), value * math.exp(2 * off)
-        yield f"{name} = {entry(spell(value), spell(low), spell(high))}"
+        yield f"{name} = {entry(name, *(spell(one) for one in (value, low, high)))}"
     for name, storm in (("opening", response.opening), ("closing", response.closing)):
         yield (
             f'{name} = {{ base = "{spell_seconds(storm.base)}", each = '
@@ -150,8 +153,12 @@ def _plain(value: object) -> str:
     return _text(value) if isinstance(value, str) else json.dumps(value)
 
 
-def _number(value: float) -> str:
-    return f"{value:.6g}"
+def _shortly(name: str) -> Callable[[float], str]:
+    """Of a physical number: more than three digits are not known of any."""
+    if name in _PLAIN:
+        return lambda value: f"{value:.3g}"
+    spell = spell_seconds if name in _TIMES else spell_rate
+    return lambda value: spell(value, digits=3)
 
 
 def _point(point: Point) -> str:

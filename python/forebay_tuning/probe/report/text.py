@@ -1,6 +1,7 @@
 """A portrait for people and for programs."""
 
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from forebay.common.report.output import plain
 from forebay_tuning.model.point import Point
 from forebay_tuning.model.portrait import SCHEMA, Portrait
 from forebay_tuning.model.quantity import spell_seconds
+from forebay_tuning.model.response import Surface
 from forebay_tuning.model.sample import Choice
 
 
@@ -43,16 +45,35 @@ def point_text(point: Point) -> str:
 
 def _choice(choice: Choice) -> list[str]:
     surface = choice.response.surface
-    physical = surface.physical
     lines = [f"best: {point_text(choice.best)}"] if not choice.keeps else ["keep the default"]
     lines += [
-        f"a process {human_rate(physical.process_rate)}, a node {human_rate(physical.node_rate)}, "
-        f"a target {human_rate(physical.target_rate)}, a request "
-        f"{spell_seconds(physical.request_time)}",
+        *(
+            f"{what}: {_number(surface, name, spell)}"
+            for what, name, spell in (
+                ("a process", "process_rate", human_rate),
+                ("a node", "node_rate", human_rate),
+                ("a storage target (a server's disk array)", "target_rate", human_rate),
+                ("a request, before its bytes", "request_time", _seconds),
+            )
+        ),
         f"single probes vary by {surface.spread:.0%}, drift by {choice.drift:.0%}; the fit "
         f"explains {max(0.0, surface.explained):.0%} of probes that it has not seen",
     ]
     return lines
+
+
+def _seconds(value: float) -> str:
+    return spell_seconds(value, digits=3)
+
+
+def _number(surface: Surface, name: str, spell: Callable[[float], str]) -> str:
+    """With its 95 % interval, where probes tell it at all."""
+    low, high = surface.interval(name)
+    between = f"{spell(low)} to {spell(high)}"
+    if not surface.is_identified(name):
+        return f"not identified by these probes (somewhere in {between})"
+    value: float = getattr(surface.physical, name)
+    return f"{spell(value)} ({between})"
 
 
 def as_json(portrait: Portrait) -> Any:
