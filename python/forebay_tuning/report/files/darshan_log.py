@@ -67,8 +67,9 @@ def read_log(path: Path, *, files_max: int = _FILES_MAX) -> ProgramIo:
         raise EvidenceError(f"cannot read the log {path} ({error}). Is it damaged?") from error
     if done.returncode == _MISSING:
         raise SetupError(
-            "cannot read Darshan logs (PyDarshan is not installed). Install it: pip install "
-            "darshan."
+            f"cannot read Darshan logs (PyDarshan is missing for {sys.executable}, which runs this "
+            f"forebay). Install it there: {sys.executable} -m pip install darshan (or, where the "
+            "system's Python refuses that, in a virtual environment whose python starts forebay)."
         )
     document = None
     with contextlib.suppress(ValueError, IndexError):
