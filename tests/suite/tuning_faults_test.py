@@ -256,7 +256,7 @@ def test_layout_that_is_refused(folder: Path) -> None:
     prober = Prober(folder=folder)
     probing = ("probe", "--simulate", "tsubame-2.5-thin", "--formulas", "-o", "model.toml")
     prober.run(prober.forebay(*probing), status=0)
-    words = ("--ranks", "2", "--bytes", "64m", "-o", "advice.json")
+    words = ("--ranks", "2", "--bytes", "64g", "-o", "advice.json")
     prober.run(prober.forebay("advise", "--portrait", "model.toml", *words), status=0)
     program = [*m.MPICH.start(RANKS, {}), str(m.LIBRARIES / "mpich" / "forebay-ior")]
     ior = ("-w", "-k", "-t", "64k", "-b", "1m", "-o", "{out}/f")
