@@ -25,8 +25,10 @@ from tools.darshan_logs.programs import PROGRAMS, Program
 HERE = Path(__file__).parent
 MODULES = ("POSIX", "STDIO", "MPI-IO")
 LAST = ("MAX_BYTE_READ", "MAX_BYTE_WRITTEN", "MODE", "FILE_ALIGNMENT", "MEM_ALIGNMENT")
-LAUNCHING = ("--allow-run-as-root", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1")
-LAUNCHING += ("--mca", "io", "romio321", "--mca", "btl", "self,vader")
+LAUNCHING = (
+    *("--allow-run-as-root", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"),
+    *("--mca", "io", "romio321", "--mca", "btl", "self,vader"),
+)
 PREFIXES = {"POSIX": "POSIX_", "STDIO": "STDIO_", "MPI-IO": "MPIIO_"}
 
 
