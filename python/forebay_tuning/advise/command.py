@@ -66,15 +66,21 @@ OptionalPath = Path | None
 
 
 def advise_command(
-    portrait: Annotated[OptionalPath, option("--portrait", "FILE", "Of the file system.")] = None,
+    portrait: Annotated[
+        OptionalPath, option("--portrait", "FILE", "The file system's portrait.")
+    ] = None,
     darshan: Annotated[OptionalPath, option("--darshan", "LOG", "A log of the program.")] = None,
-    record: Annotated[OptionalPath, option("--record", "FILE", "Of `forebay run`.")] = None,
-    command: Annotated[str | None, option("--command", "LINE", "Of ior or hpio.")] = None,
-    ranks: Annotated[int | None, option("--ranks", "N", "Of the program.", min=1)] = None,
+    record: Annotated[
+        OptionalPath, option("--record", "FILE", "A record of `forebay run`.")
+    ] = None,
+    command: Annotated[
+        str | None, option("--command", "LINE", "A command line of ior or hpio.")
+    ] = None,
+    ranks: Annotated[int | None, option("--ranks", "N", "The program's ranks.", min=1)] = None,
     nodes: Annotated[int | None, option("--nodes", "N", "That they are on.", min=1)] = None,
-    bytes_: Annotated[str | None, option("--bytes", "SIZE", "Of all files together.")] = None,
+    bytes_: Annotated[str | None, option("--bytes", "SIZE", "Bytes of all files together.")] = None,
     files: Annotated[int, option("--files", "N", "Files; 1: all ranks share it.", min=1)] = 1,
-    transfer: Annotated[str | None, option("--transfer", "SIZE", "Of a call.")] = None,
+    transfer: Annotated[str | None, option("--transfer", "SIZE", "Bytes of one call.")] = None,
     read: Annotated[bool, option("--read", None, "It reads; else it writes.")] = False,
     same_bytes: Annotated[
         bool, option("--same-bytes", None, "Every rank reads all of the file.")
@@ -82,8 +88,12 @@ def advise_command(
     collective: Annotated[
         bool, option("--collective", None, "Its calls are collective MPI-IO.")
     ] = False,
-    stripes: Annotated[int | None, option("--stripes", "N", "Of its files now.", min=1)] = None,
-    rules: Annotated[list[Path] | None, option("--rules", "FILE", "Of the site, TOML.")] = None,
+    stripes: Annotated[
+        int | None, option("--stripes", "N", "Stripes of its files today.", min=1)
+    ] = None,
+    rules: Annotated[
+        list[Path] | None, option("--rules", "FILE", "The site's own rules, TOML.")
+    ] = None,
     may_change: Annotated[
         list[str] | None, option("--may-change", "WHAT", "`program`: its authors would help.")
     ] = None,
@@ -203,6 +213,6 @@ def _write_ready(made: list[Ready], folder: Path) -> None:
 
 def attach(app: typer.Typer) -> None:
     """Puts `advise` into the command."""
-    app.command("advise", help=HELP, short_help="How a program should do its I/O here.")(
+    app.command("advise", help=HELP, short_help="Recommend settings for a program here.")(
         advise_command
     )

@@ -39,7 +39,9 @@ Exit status:
   125  Forebay is incomplete: its native libraries are missing
 """
 
-AdviceFile = Annotated[Path, typer.Argument(metavar="ADVICE", help="Of forebay advise -o.")]
+AdviceFile = Annotated[
+    Path, typer.Argument(metavar="ADVICE", help="The file of forebay advise -o.")
+]
 Command = Annotated[
     list[str], typer.Argument(metavar="-- COMMAND...", help="The program with its launcher.")
 ]
@@ -68,5 +70,5 @@ def attach(app: typer.Typer) -> None:
     app.command(
         "apply",
         help=HELP,
-        short_help="Run a program with what was advised.",
+        short_help="Run a program with the advised settings.",
     )(apply)

@@ -101,17 +101,19 @@ def probe(
     seconds: Annotated[int | None, option("--seconds", "N", "That it may take.", min=1)] = None,
     bytes_: Annotated[str | None, option("--bytes", "SIZE", "That it may write.")] = None,
     files: Annotated[int, option("--files", "N", "That it may make.", min=1)] = 100_000,
-    share: Annotated[str, option("--share", "P", "Of free space and quota, as in 1%.")] = "1%",
+    share: Annotated[
+        str, option("--share", "P", "Share of free space and quota, as in 1%.")
+    ] = "1%",
     targets: Annotated[int | None, option("--targets", "N", "If not found.", min=1)] = None,
     reads: Annotated[bool, option("--reads", None, "Seek what is best for reading.")] = False,
-    seed: Annotated[int, option("--seed", None, "Of the order of probes.", min=0)] = 1,
+    seed: Annotated[int, option("--seed", None, "Seed of the order of probes.", min=0)] = 1,
     simulate: Annotated[
         str | None, option("--simulate", "PLATFORM", "A simulated machine instead of DIR.")
     ] = None,
     formulas: Annotated[
         bool, option("--formulas", None, "With --simulate: do not simulate, compute.")
     ] = False,
-    drift: Annotated[str, option("--drift", "P", "Of the simulated machine.")] = "10%",
+    drift: Annotated[str, option("--drift", "P", "Drift of the simulated machine.")] = "10%",
     dry_run: Annotated[
         bool, option("--dry-run", None, "Only say what it takes; start and make nothing.")
     ] = False,
@@ -204,4 +206,4 @@ def _share(text: str, option: str) -> float:
 
 def attach(app: typer.Typer) -> None:
     """Puts `probe` into the command."""
-    app.command("probe", help=HELP, short_help="Find out what a file system likes.")(probe)
+    app.command("probe", help=HELP, short_help="Measure what a file system likes.")(probe)

@@ -98,6 +98,4 @@ def _logs_in(folder: Path) -> list[Path]:
 
 def attach(app: typer.Typer) -> None:
     """Puts `report` into the command."""
-    app.command("report", help=HELP, short_help="What a program's I/O was, and what held it back.")(
-        report
-    )
+    app.command("report", help=HELP, short_help="See what held a program's I/O back.")(report)

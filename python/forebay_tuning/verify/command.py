@@ -87,12 +87,12 @@ def verify(
     simulate: Annotated[
         str | None, option("--simulate", "PLATFORM", "A simulated machine; no COMMAND.")
     ] = None,
-    drift: Annotated[str, option("--drift", "P", "Of the simulated machine.")] = "10%",
+    drift: Annotated[str, option("--drift", "P", "Drift of the simulated machine.")] = "10%",
     pairs: Annotated[int, option("--pairs", "N", "At most.")] = 20,
     margin: Annotated[
         str, option("--margin", "P", "Differences below it do not matter.")
     ] = f"{MARGIN:.0%}",
-    seed: Annotated[int, option("--seed", None, "Of the order.", min=0)] = 1,
+    seed: Annotated[int, option("--seed", None, "Seed of the order.", min=0)] = 1,
     rate: Annotated[
         str | None, option("--rate", "REGEX", "A rate in its output, instead of seconds.")
     ] = None,
