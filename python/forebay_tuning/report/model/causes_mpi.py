@@ -167,8 +167,8 @@ def exchange(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
                     f"{name_of(wait.file)}, of which storage took {human_seconds(beneath)} s."
                 ),
                 action=(
-                    "Put more into one call (larger or fewer calls); Forebay exchanges and writes "
-                    "at the same time: `forebay verify` says what it gains."
+                    f"Put more into one call (larger or fewer calls); Forebay exchanges and "
+                    f"{verb} at the same time: `forebay verify` says what it gains."
                 ),
                 proof=proof,
             )
