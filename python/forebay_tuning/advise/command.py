@@ -67,15 +67,11 @@ OptionalPath = Path | None
 
 def advise_command(
     portrait: Annotated[
-        OptionalPath, option("--portrait", "FILE", "The file system's portrait.")
+        OptionalPath, option("--portrait", "FILE", "Portrait of the system.")
     ] = None,
     darshan: Annotated[OptionalPath, option("--darshan", "LOG", "A log of the program.")] = None,
-    record: Annotated[
-        OptionalPath, option("--record", "FILE", "A record of `forebay run`.")
-    ] = None,
-    command: Annotated[
-        str | None, option("--command", "LINE", "A command line of ior or hpio.")
-    ] = None,
+    record: Annotated[OptionalPath, option("--record", "FILE", "A run's record.")] = None,
+    command: Annotated[str | None, option("--command", "LINE", "IOR's or HPIO's.")] = None,
     ranks: Annotated[int | None, option("--ranks", "N", "The program's ranks.", min=1)] = None,
     nodes: Annotated[int | None, option("--nodes", "N", "That they are on.", min=1)] = None,
     bytes_: Annotated[str | None, option("--bytes", "SIZE", "Bytes of all files together.")] = None,
@@ -88,9 +84,7 @@ def advise_command(
     collective: Annotated[
         bool, option("--collective", None, "Its calls are collective MPI-IO.")
     ] = False,
-    stripes: Annotated[
-        int | None, option("--stripes", "N", "Stripes of its files today.", min=1)
-    ] = None,
+    stripes: Annotated[int | None, option("--stripes", "N", "Stripes now.", min=1)] = None,
     rules: Annotated[
         list[Path] | None, option("--rules", "FILE", "The site's own rules, TOML.")
     ] = None,
