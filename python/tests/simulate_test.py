@@ -425,7 +425,7 @@ def test_missing_platforms_are_not_an_empty_list_of_known_ones(tmp_path: Path) -
 def test_platforms_are_installed_where_simgrid_is_missing() -> None:
     """Nothing but cmake/install.cmake installs them, and it does not ask for SimGrid."""
     install = (ROOT / "cmake" / "install.cmake").read_text(encoding="utf-8")
-    assert "${PROJECT_SOURCE_DIR}/platforms" in install
+    assert "${FOREBAY_SOURCE_DIR}/platforms" in install
     assert "SIMGRID" not in install.upper()
 
 
@@ -487,4 +487,4 @@ def test_the_simulator_that_a_checkout_built_is_found(tmp_path: Path) -> None:
     presets = json.loads((ROOT / "CMakePresets.json").read_text(encoding="utf-8"))
     assert presets["configurePresets"][0]["binaryDir"].endswith("build/${presetName}")
     layer = (ROOT / "cmake" / "layer.cmake").read_text(encoding="utf-8")
-    assert "RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib" in layer
+    assert "RUNTIME_OUTPUT_DIRECTORY ${FOREBAY_BINARY_DIR}/lib" in layer

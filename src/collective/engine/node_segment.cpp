@@ -46,7 +46,7 @@ std::size_t NodeSegment::overhead_bytes(std::int32_t locals, std::int32_t nodes)
 NodeSegment::NodeSegment(std::span<std::byte> memory, const ports::Place& place)
     : header_{typed<Header>(memory, 0, 1).data()} {
     const std::size_t overhead = overhead_bytes(place.locals, place.nodes);
-    expects(memory.size() > overhead, "node memory has room for a node_segment");
+    expects(memory.size() > overhead, "node memory has room for a node segment");
     slots_ = typed<Slot>(memory, slots_at(), static_cast<std::size_t>(place.locals));
     nodes_ =
         typed<plan::Summary>(memory, nodes_at(place.locals), static_cast<std::size_t>(place.nodes));

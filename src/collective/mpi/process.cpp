@@ -186,7 +186,7 @@ CachedCommunicator* join_cached_communicator(MPI_Comm communicator, const Openin
         if (opening.make_cached_communicator == 0) {
             CachedCommunicator* found =
                 p.cached_communicators.find_label(communicator, opening.cached_communicator);
-            invariant(found != nullptr, "all ranks keep the same cached_communicators");
+            invariant(found != nullptr, "all ranks keep the same cached communicators");
             int rank = 0;
             PMPI_Comm_rank(communicator, &rank);
             found->files += rank == 0 ? 0 : 1;  // rank 0 has reserved it

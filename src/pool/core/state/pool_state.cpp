@@ -359,7 +359,7 @@ bool PoolState::come_back(File& file, Reason from) {
 void PoolState::begin_background_task(File& file, BackgroundTask::Company company,
                                       std::function<std::int64_t()> call,
                                       std::function<void(std::int64_t)> then) {
-    expects(!file.background_task, "a file has one background_task at a time");
+    expects(!file.background_task, "a file has one background task at a time");
     file.background_task = BackgroundTask{next_background_task_++, company, std::move(then)};
     background_io_[file.background_task->ticket] = file.slot;
     stir(file);

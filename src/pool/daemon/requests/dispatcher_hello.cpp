@@ -1,5 +1,5 @@
-// The part of the dispatcher that has to do with begins: which clients come, and what memory they
-// get to map.
+// How a process becomes a client: whether the daemon has room for it, and the memory that it gets
+// to map.
 #include "foundation/base/atomics.hpp"
 #include "pool/daemon/requests/dispatcher.hpp"
 
