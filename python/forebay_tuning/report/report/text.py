@@ -76,7 +76,7 @@ def _takeover(diagnosis: Diagnosis) -> list[str]:
         return []
     return [
         "",
-        "Forebay would take over, by its model and an assumed network:",
+        "Forebay would take over (an estimate: each call is assumed to take 0.1 to 2.5 ms):",
         *(f"- {one.text}" for one in found),
         "`forebay verify` proves it: forebay advise --darshan LOG -o advice.json, then forebay "
         "verify advice.json -- COMMAND.",
