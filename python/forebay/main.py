@@ -99,9 +99,8 @@ def usual_words(words: Sequence[str]) -> list[str]:
 
 def main() -> None:
     """The entry point of bin/forebay and `python -m forebay`."""
-    gc.set_threshold(
-        100_000
-    )  # what is imported before a program starts is many objects, no garbage
+    # Imports before a program's start make many objects and no garbage.
+    gc.set_threshold(100_000)
     try:
         words = usual_words(sys.argv[1:])
         application(words)(words, prog_name="forebay")
