@@ -31,11 +31,14 @@ PLACES = (
 # There is no rescue file without a defect of a file system.
 NO_SUCH_HERE = re.compile(r"\bsrun\b|job\.sh|\.\.\. *$|forebay-rescue-")
 # A file system without stripes; what the machine lacks is a finding; verdicts on an advice that is
-# for another machine. PyDarshan is there or not.
+# for another machine. PyDarshan is there or not. No daemon runs unless an example has started one.
 ALSO_FINE = {
     "forebay layout set": {1},
     "forebay doctor": {1},
-    "forebay verify": {3, 4},
+    "forebay verify": {3, 4, 5},
+    "forebay pool drain": {1},
+    "forebay report before.darshan": {1, 125},
+    "forebay report logs/": {1, 125},
     "forebay report --format json job.darshan": {1, 125},
     "forebay report job.darshan": {1, 125},
     "forebay advise --portrait scratch.toml --darshan": {1, 125},
