@@ -1,7 +1,8 @@
 /* Writes that succeed, a disk that then has no room for them, and what syncing and closing say.
- *   late_errors FOLDER HOW FILE BALLAST
- * HOW: blocks, pieces (collective) or alone (independent), or the same with -sync behind it. Rank 0
- * fills BALLAST, which is no file of the pool, until the disk is full; "-": it does not. */
+ *   late_errors FOLDER HOW FILE MARK
+ * HOW: blocks, pieces (collective) or alone (independent), or the same with -sync behind it. When
+ * all is written rank 0 makes the file MARK, and waits until somebody has made the disk full and
+ * removed MARK; "-": it does not. */
 #include "common.h"
 
 enum { share = 1 << 20, calls = 2, piece = 4096 };
@@ -51,13 +52,12 @@ static int write_all_of_it(MPI_File fh, const char* how) {
     return first;
 }
 
-static void fill_the_disk(const char* ballast) {
-    if (job.rank == 0 && strcmp(ballast, "-") != 0) {
-        static char bytes[1 << 16];
-        const int fd = open(ballast, O_WRONLY | O_CREAT, 0644);
-        while (write(fd, bytes, sizeof bytes) > 0) {
+static void have_the_disk_filled(const char* mark) {
+    if (job.rank == 0 && strcmp(mark, "-") != 0) {
+        close(open(mark, O_WRONLY | O_CREAT, 0644));
+        while (access(mark, F_OK) == 0) {
+            usleep(1000);
         }
-        close(fd);
     }
     MPI_Barrier(job.comm);
 }
@@ -65,7 +65,7 @@ static void fill_the_disk(const char* ballast) {
 int main(int argc, char** argv) {
     start(&argc, &argv);
     if (argc < 5) {
-        give_up("usage: late_errors FOLDER HOW FILE BALLAST");
+        give_up("usage: late_errors FOLDER HOW FILE MARK");
     }
     const char* how = argv[2];
     begin_case("late_errors");
@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
         view_of_pieces(fh);
     }
     tell("write", write_all_of_it(fh, how));
-    fill_the_disk(argv[4]);
+    have_the_disk_filled(argv[4]);
     if (strstr(how, "-sync") != NULL) {
         tell("sync", MPI_File_sync(fh));
     }

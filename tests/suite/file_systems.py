@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -120,6 +121,23 @@ def served_file_system(
     finally:
         subprocess.run(["umount", "-l", mount], check=False)
         m.end_process(process)
+
+
+@contextlib.contextmanager
+def full_when_asked(small: Path, mark: Path) -> Iterator[None]:
+    """Whoever makes the file `mark` has the tmpfs `small` full as soon as `mark` is gone. That
+    happens at one moment: a disk that fills slowly is drained to by a daemon while there is
+    room."""
+
+    def fill() -> None:
+        ensure(until(mark.exists, 60), "nobody asked for a full disk")
+        subprocess.run(["mount", "-o", "remount,size=1m", small], check=True)
+        mark.unlink()
+
+    with ThreadPoolExecutor() as beside:
+        filled = beside.submit(fill)
+        yield
+        filled.result()
 
 
 def until(holds: Callable[[], bool], seconds: float) -> bool:

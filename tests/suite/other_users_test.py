@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from suite import mpi as m
-from suite.file_systems import NOBODY, mounted_tmpfs, until
+from suite.file_systems import NOBODY, full_when_asked, mounted_tmpfs, until
 from suite.pool import CAPTURE, Daemon, introduce
 from suite.pooled import KEPT
 from suite.verdict import ensure
@@ -284,15 +284,16 @@ STEERS = "a\x1b[31mb\nc \x7f"
 
 @needs_root
 def test_no_message_has_a_name_that_steers_the_terminal(folder: Path) -> None:
-    with mounted_tmpfs(folder / "small", "64m") as small:
+    mark = folder / "written"
+    with mounted_tmpfs(folder / "small", "64m") as small, full_when_asked(small, mark):
         path = small / STEERS
         script = (
             "import os, sys\n"
             "file = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT)\n"
             "for _ in range(96): os.write(file, b'x' * 65536)\n"
         )
-        fill = f"dd if=/dev/zero of={small}/ballast bs=64k 2>&-"
-        words = ["sh", "-c", f'"$@"; {fill}; exit 0', "sh", sys.executable, "-c", script, path]
+        wait = f"touch {mark}; while test -e {mark}; do sleep 0.01; done"
+        words = ["sh", "-c", f'"$@"; {wait}', "sh", sys.executable, "-c", script, path]
         kept = ("--set", "pool_quiet=60000", "--set", "pool_window=1GiB")
         done = forebay("run", *kept, "--pool", small, "--", *words, cwd=folder)
     ensure(done.returncode == 74, f"all arrived: {done.stderr}")

@@ -9,7 +9,7 @@ import pytest
 from suite import mpi as m
 from suite import pool as daemon
 from suite.compare import RECORD, Output
-from suite.file_systems import mounted_tmpfs
+from suite.file_systems import full_when_asked, mounted_tmpfs
 from suite.on import EACH
 from suite.pool import Pool
 from suite.pooled import KEPT
@@ -20,10 +20,10 @@ MIB = 1 << 20
 HOWS = ["blocks", "pieces", "alone"]
 
 
-def _told(mpi: m.Mpi, folder: Path, how: str, file: Path, ballast: str, one: Pool) -> Output:
+def _told(mpi: m.Mpi, folder: Path, how: str, file: Path, mark: str, one: Pool) -> Output:
     program = m.build(mpi, "late_errors.c")
     environment = one.with_mpi(m.forebay(folder / RECORD))
-    words = [program, folder, how, file, ballast]
+    words = [program, folder, how, file, mark]
     m.run(mpi, RANKS, words, seconds_max=60, environment=environment).ensure_success()
     output = Output.read(folder)
     ensure(output.complete, "the program did not come to its end")
@@ -42,7 +42,9 @@ def test_what_cannot_arrive_is_told_at_the_close_on_each_rank(
         pooled = small / "pool"
         pooled.mkdir()
         with daemon.pool(pooled, KEPT, rescue=folder) as one:
-            told = _told(mpi, folder, how, pooled / "file", str(small / "ballast"), one).info
+            mark = folder / "all is written"
+            with full_when_asked(small, mark):
+                told = _told(mpi, folder, how, pooled / "file", str(mark), one).info
             ensure(one.taken() == 2 * RANKS * MIB, f"{one.taken()} bytes were deposited")
             ensure(told["write"]["class"] == "MPI_SUCCESS", f"write: {told['write']['class']}")
             for what in ["sync", "close"] if how.endswith("-sync") else ["close"]:

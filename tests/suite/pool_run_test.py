@@ -16,7 +16,7 @@ import pytest
 
 from suite import mpi as m
 from suite import pooled
-from suite.file_systems import mounted_tmpfs, served_file_system, until
+from suite.file_systems import full_when_asked, mounted_tmpfs, served_file_system, until
 from suite.verdict import ensure
 
 MIB = 1 << 20
@@ -66,11 +66,10 @@ def writer(path: Path, blocks: int, *, status: int = 0, mode: str = "") -> list[
     return [sys.executable, "-c", WRITER, str(path), str(blocks), str(status), mode]
 
 
-def while_the_disk_gets_full(words: Sequence[str], disk: Path) -> list[str]:
-    """The program, and then somebody past the pool who fills what it was promised: the standard
-    output of dd."""
-    fill = f"dd if=/dev/zero of={disk}/ballast bs=64k 2>&-"
-    return ["sh", "-c", f'"$@"; s=$?; {fill}; exit $s', "sh", *words]
+def and_fills_the_disk(words: Sequence[str], mark: Path) -> list[str]:
+    """The program, and then somebody past the pool takes what it was promised."""
+    wait = f"touch {mark}; while test -e {mark}; do sleep 0.01; done"
+    return ["sh", "-c", f'"$@"; s=$?; {wait}; exit $s', "sh", *words]
 
 
 def forebay(
@@ -198,8 +197,9 @@ def test_a_program_that_is_not_there_leaves_no_daemon(folder: Path) -> None:
 
 @pytest.mark.parametrize("own", [0, 5])
 def test_a_full_disk_has_a_status_and_rescue_finishes_the_work(own: int, folder: Path) -> None:
-    with mounted_tmpfs(folder / "small", "64m") as small:
-        words = while_the_disk_gets_full(writer(small / "out", 128, status=own), small)
+    mark = folder / "written"
+    with mounted_tmpfs(folder / "small", "64m") as small, full_when_asked(small, mark):
+        words = and_fills_the_disk(writer(small / "out", 128, status=own), mark)
         status, out, told = run_json(folder, *KEPT, "--pool", small, "--", *words)
         ensure(status == told["status"] == (own or 74), told)
         ensure(int(out.split()[-1]) == 8 * MIB, out)
@@ -221,8 +221,9 @@ def test_a_full_disk_has_a_status_and_rescue_finishes_the_work(own: int, folder:
 
 
 def test_rescued_bytes_do_not_go_over_what_was_written_since(folder: Path) -> None:
-    with mounted_tmpfs(folder / "small", "64m") as small:
-        words = while_the_disk_gets_full(writer(small / "out", 128), small)
+    mark = folder / "written"
+    with mounted_tmpfs(folder / "small", "64m") as small, full_when_asked(small, mark):
+        words = and_fills_the_disk(writer(small / "out", 128), mark)
         told = run_json(folder, *KEPT, "--pool", small, "--", *words)[2]
         file = told["pool"]["rescued"][0]["file"]
         subprocess.run(["mount", "-o", "remount,size=96m", small], check=True)
@@ -411,13 +412,14 @@ def test_one_place_has_one_daemon_and_a_dead_ones_socket_is_replaced(folder: Pat
 def test_stopping_a_pool_by_hand_says_what_did_not_arrive(folder: Path) -> None:
     here = by_hand(folder)
     socket = here["SOCKET"]
-    with mounted_tmpfs(folder / "small", "64m") as small:
+    mark = folder / "written"
+    with mounted_tmpfs(folder / "small", "64m") as small, full_when_asked(small, mark):
         start = ("pool", "start", "--format", "json", "--socket", socket)
         done = forebay(*start, "--set", "pool_quiet=60000", small, cwd=folder)
         ensure(done.returncode == 0, done.stderr)
         more = json.loads(done.stdout)["variables"]
         try:
-            words = while_the_disk_gets_full(writer(small / "out", 64), small)
+            words = and_fills_the_disk(writer(small / "out", 64), mark)
             subprocess.run(words, env=environment(**more), check=True, capture_output=True)
             drained = forebay("pool", "drain", cwd=folder, more=more)
         finally:
