@@ -336,7 +336,7 @@ def environment() -> dict[str, str]:
     return {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
-SMALL_SECONDS = 12
+SMALL_SECONDS = 40
 START_SECONDS = 3.0
 """What the interpreter may take before it probes, on a machine that has other work."""
 SMALL = ("--bytes", "200m", "--share", "50%", "--seconds", str(SMALL_SECONDS))
