@@ -1,6 +1,11 @@
-// The one place where a broken contract ends the process.
+// The one place where a broken contract ends the process. It may do so in a signal handler of a
+// program, so nothing here allocates or waits for a lock, as libc's streams do.
 #include "foundation/base/contracts.hpp"
 
+#include "foundation/kernel/calls.hpp"
+
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 
@@ -8,10 +13,18 @@ namespace forebay {
 
 void contract_failed(const char* kind, const char* what,
                      const std::source_location& where) noexcept {
-    std::fprintf(stderr,
-                 "forebay: %s broken: %s (%s:%u in %s). This is a defect of Forebay: please report "
-                 "it; FOREBAY_ENABLED=false runs the program without it.\n",
-                 kind, what, where.file_name(), where.line(), where.function_name());
+    constexpr int standard_error = 2;
+    constexpr std::size_t text_max = 1024;
+    std::array<char, text_max> text;
+    const int bytes = std::snprintf(
+        text.data(), text.size(),
+        "forebay: %s broken: %s (%s:%u in %s). This is a defect of Forebay: please report "
+        "it; FOREBAY_ENABLED=false runs the program without it.\n",
+        kind, what, where.file_name(), where.line(), where.function_name());
+    if (bytes > 0) {
+        kernel::write(standard_error, text.data(),
+                      std::min(static_cast<std::size_t>(bytes), text.size() - 1));
+    }
     std::abort();
 }
 
