@@ -237,7 +237,9 @@ std::vector<std::uint32_t> JournalFolder::segments() {
     }
     errno = 0;  // by which an error is told from the end
     while (const dirent* const entry = ::readdir(folder.get())) {
-        if (const auto number = number_of(entry->d_name)) {
+        // Only by its own name: a copy beside it would be the same segment twice.
+        const auto number = number_of(entry->d_name);
+        if (number && name_of(*number) == entry->d_name) {
             numbers.push_back(*number);
         }
         errno = 0;

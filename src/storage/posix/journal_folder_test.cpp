@@ -65,6 +65,14 @@ TEST_F(JournalFolderTest, KeepsWhatIsWritten) {
     EXPECT_THAT(device->segments(), IsEmpty());
 }
 
+TEST_F(JournalFolderTest, DoesNotTakeACopyOfAnotherNameForASecondSegmentOfThatNumber) {
+    const auto device = open();
+    device->begin_adding(3);
+    EXPECT_EQ(device->wait_until_added(), 0);
+    std::filesystem::copy_file(path() + "/segment-000003", path() + "/segment-3");
+    EXPECT_THAT(device->segments(), ElementsAre(3));
+}
+
 TEST_F(JournalFolderTest, MakesASegmentBesideAWrite) {
     const auto page = std::make_unique<Page>();
     const auto device = open();
