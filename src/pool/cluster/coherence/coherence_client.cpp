@@ -1,10 +1,22 @@
 #include "pool/cluster/coherence/coherence_client.hpp"
 
+#include "foundation/base/contracts.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <utility>
 
 namespace forebay::cluster {
+
+namespace {
+
+void keep(const std::vector<std::uint64_t>& tickets, std::set<std::uint64_t>& waiting) {
+    const std::size_t before = waiting.size();
+    waiting.insert(tickets.begin(), tickets.end());
+    invariant(waiting.size() == before + tickets.size(), "a ticket of the pool has one answer");
+}
+
+}  // namespace
 
 CoherenceClient::CoherenceClient(const Job& job, pool::Pool& pool)
     : post_{job.post}, pool_{pool}, member_{job.self, job.nodes, job.readers} {}
@@ -25,7 +37,8 @@ std::optional<tokens::Admission> CoherenceClient::want(tokens::FileKey file,
 }
 
 bool CoherenceClient::entered(tokens::FileKey file, std::uint32_t slot) {
-    slots_[slot] = file;
+    const auto place = slots_.emplace(slot, file).first;
+    invariant(place->second == file, "the pool uses a slot again when it was forgotten here");
     const bool may_cache = member_.entered(file, slot);
     apply();
     return may_cache;
@@ -85,16 +98,16 @@ void CoherenceClient::apply() {
 
 void CoherenceClient::leave(const tokens::Actions::Leave& order) {
     const auto tickets = pool_.ask_each(order.slots, pool::leave_to_other_nodes);
-    if (tickets.empty()) {
-        return;
-    }
-    auto& kept = order.answer ? leaving_[order.file].tickets : ignored_;
-    kept.insert(tickets.begin(), tickets.end());
+    expects(!tickets.empty(), "a file leaves where it has a slot");
+    keep(tickets, order.answer ? leaving_[order.file].tickets : ignored_);
 }
 
 void CoherenceClient::drain(const tokens::Actions::Drain& order) {
     const auto tickets = pool_.ask_each(order.slots, pool::Task{});
-    draining_[{order.file, order.number}].tickets.insert(tickets.begin(), tickets.end());
+    expects(!tickets.empty(), "a file is drained where it has a slot");
+    const auto [waiting, is_new] = draining_.try_emplace({order.file, order.number});
+    invariant(is_new, "an order to drain has a number of its own");
+    keep(tickets, waiting->second.tickets);
 }
 
 template <class Key, class Tell>
@@ -131,7 +144,8 @@ bool CoherenceClient::took(const pool::Done& done) {
 }
 
 bool CoherenceClient::Leaving::take(const pool::Done& done) {
-    tickets.erase(done.ticket);
+    const bool waited = tickets.erase(done.ticket) > 0;
+    expects(waited, "the answer is to one of these tickets");
     // ENOENT: it was forgotten before it was asked.
     drained = drained && (done.error == 0 || done.error == ENOENT);
     return tickets.empty();

@@ -1,17 +1,25 @@
 #include "pool/cluster/peer_reads/peer_read_client.hpp"
 
+#include "foundation/base/contracts.hpp"
+#include "pool/protocol/limits.hpp"
+
 #include <algorithm>
 #include <utility>
 
 namespace forebay::cluster {
 
 std::optional<std::uint64_t> PeerReadClient::ask(const TokenWish& wish) {
+    expects(!wish.piece.bytes.empty() && wish.piece.bytes.size() <= pool::block_bytes,
+            "a request is for a part of one block");
     const tokens::Parent parent = parents_(wish.file);
     if (parent.grant == 0 || !post_.reachable(parent.node)) {
         return std::nullopt;
     }
     const std::uint64_t number = next_++;
-    asked_[number] = {.of = parent.node, .to = wish.piece.bytes, .outcome = {}};
+    const bool is_new =
+        asked_.try_emplace(number, Asked{.of = parent.node, .to = wish.piece.bytes, .outcome = {}})
+            .second;
+    invariant(is_new, "each request has a number of its own");
     post_.ask(parent.node, {.file = wish.file,
                             .grant = parent.grant,
                             .number = number,
@@ -30,6 +38,7 @@ std::optional<PeerReadClient::Outcome> PeerReadClient::take(std::uint64_t number
     }
     const std::optional<Outcome> outcome = found->second.outcome;
     if (outcome) {
+        ensures(outcome->bytes <= found->second.to.size(), "what came has room where it lies");
         asked_.erase(found);
     }
     return outcome;
@@ -65,6 +74,7 @@ void PeerReadClient::take_part(tokens::Node from, const protocol::Part& part) {
     }
     std::ranges::copy(part.bytes, asked.to.subspan(asked.got).begin());
     asked.got += part.bytes.size();
+    invariant(asked.got <= asked.to.size(), "a part that fits stays within its memory");
     bytes_ += static_cast<std::int64_t>(part.bytes.size());
     if (asked.got == part.whole) {
         asked.outcome = Outcome{.bytes = asked.got};

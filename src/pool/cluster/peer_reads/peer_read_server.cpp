@@ -1,5 +1,7 @@
 #include "pool/cluster/peer_reads/peer_read_server.hpp"
 
+#include "foundation/base/contracts.hpp"
+
 #include <algorithm>
 
 namespace forebay::cluster {
@@ -50,6 +52,7 @@ bool PeerReadServer::pass_on(Waiting& one) {
     switch (shared.state) {
         case pool::Shared::State::coming: return false;
         case pool::Shared::State::there:
+            invariant(shared.bytes.size() <= wanted.bytes, "no more is shared than was asked for");
             bytes_ += std::ssize(shared.bytes);
             post_.pass(from, wanted.number, {shared.bytes.begin(), shared.bytes.end()});
             return true;

@@ -2,10 +2,24 @@
 // queue.
 #include "pool/cluster/tokens/home.hpp"
 
+#include "foundation/base/contracts.hpp"
+
 #include <algorithm>
 #include <utility>
 
 namespace forebay::tokens {
+
+namespace {
+
+// Whether the nodes may have these tokens at a time, now that one was granted by which its node
+// caches the file.
+bool are_consistent(const std::map<Node, Token>& tokens, Token granted) noexcept {
+    const bool alone = granted != Token::write || tokens.size() == 1;
+    return alone &&
+           std::ranges::all_of(tokens, [&](const auto& one) { return one.second == granted; });
+}
+
+}  // namespace
 
 Token Home::token_of(Node node, FileKey file) const {
     const auto found = files_.find(file);
@@ -17,6 +31,9 @@ Token Home::token_of(Node node, FileKey file) const {
 }
 
 void Home::hear(Node from, const Message& message, std::vector<Outgoing>& send) {
+    expects(message.kind == Message::Kind::ask || message.kind == Message::Kind::given_back ||
+                message.kind == Message::Kind::forgotten,
+            "a home hears what is for a home");
     File& file = files_[message.file];
     switch (message.kind) {
         case Message::Kind::ask:
@@ -32,12 +49,17 @@ void Home::hear(Node from, const Message& message, std::vector<Outgoing>& send) 
         default: break;
     }
     go_on(message.file, file, send);
+    invariant(!file.revoking || !file.revoking->awaited.empty(),
+              "a wish waits for another node, or is granted");
+    invariant(file.revoking || file.wishes.empty(), "a wish queues behind one that waits");
+    invariant(file.reading.size() <= file.tokens.size(), "a node of the tree has its token");
     if (file.tokens.empty() && file.wishes.empty() && !file.revoking) {
         files_.erase(message.file);
     }
 }
 
 void Home::give(File& file, Node node, Token token) {
+    expects(token != Token::refused && token != Token::settled, "an answer is no token");
     std::erase_if(file.reading, [node](const Parent& one) { return one.node == node; });
     if (token == Token::none) {
         file.tokens.erase(node);
@@ -48,11 +70,18 @@ void Home::give(File& file, Node node, Token token) {
 
 // A tree in which each node comes after its parent.
 Parent Home::parent_of_next(const File& file) const noexcept {
+    expects(readers_ > 0, "few nodes read for all");
     const std::size_t before = file.reading.size();
-    return before < readers_ ? Parent{} : file.reading[(before - readers_) / children_max];
+    if (before < readers_) {
+        return {};
+    }
+    const std::size_t parent = (before - readers_) / children_max;
+    invariant(parent < before, "a node comes after its parent");
+    return file.reading[parent];
 }
 
-// An earlier number was answered by `forgotten`, which crossed the question.
+// An earlier number was answered by `forgotten`, which crossed the question. A node that keeps what
+// it was to give back says that another one cannot have it.
 void Home::take_back(File& file, Node from, const Message& message) {
     if (!file.revoking || file.revoking->number != message.number ||
         file.revoking->awaited.erase(from) == 0) {
@@ -61,7 +90,10 @@ void Home::take_back(File& file, Node from, const Message& message) {
     switch (message.token) {
         case Token::none:
         case Token::through: give(file, from, message.token); break;
-        case Token::collective: break;  // it is drained, and kept
+        case Token::collective:  // it is drained, and kept
+            file.revoking->refused =
+                file.revoking->refused || file.revoking->wish.token != Token::settled;
+            break;
         default: file.revoking->refused = true; break;
     }
 }
@@ -82,6 +114,7 @@ bool Home::in_the_way(Node node, Token token, const File& file, const Asked& wis
 // Asks those whose tokens are in the way of the wish.
 Home::Revoking Home::revoke(FileKey key, const File& file, const Asked& wish,
                             std::vector<Outgoing>& send) {
+    expects(!file.revoking, "one wish of a file waits at a time");
     Revoking revoking{.wish = wish, .number = next_number_++, .awaited = {}, .refused = false};
     const Token left = wish.token == Token::settled ? Token::collective : Token::none;
     for (const auto& [node, token] : file.tokens) {
@@ -120,6 +153,7 @@ bool Home::is_shared(const File& file) noexcept {
 // A node that reads the file ahead, and will be told that it is through, drops its blocks before
 // anybody else writes. False: there is no need to.
 bool Home::revoke_own(FileKey key, File& file, std::vector<Outgoing>& send) {
+    expects(file.revoking && file.revoking->awaited.empty(), "all others have answered");
     Revoking& now = *file.revoking;
     const auto own = file.tokens.find(now.wish.node);
     if (now.refused || now.wish.token == Token::settled || own == file.tokens.end() ||
@@ -134,6 +168,7 @@ bool Home::revoke_own(FileKey key, File& file, std::vector<Outgoing>& send) {
 }
 
 void Home::grant(FileKey key, File& file, const Revoking& ended, std::vector<Outgoing>& send) {
+    expects(ended.awaited.empty(), "all that were asked have answered");
     const bool settles = ended.wish.token == Token::settled;
     const Token token = ended.refused                 ? Token::refused
                         : is_shared(file) && !settles ? Token::through
@@ -144,6 +179,10 @@ void Home::grant(FileKey key, File& file, const Revoking& ended, std::vector<Out
     if (token != Token::refused && !settles) {
         give(file, ended.wish.node, token);
     }
+    if (token == Token::read || token == Token::write || token == Token::collective) {
+        ensures(are_consistent(file.tokens, token),
+                "no node caches a file that another one may change, unless they do it together");
+    }
     Message message{.kind = Message::Kind::grant,
                     .token = token,
                     .file = key,
@@ -151,6 +190,8 @@ void Home::grant(FileKey key, File& file, const Revoking& ended, std::vector<Out
     if (token == Token::read && readers_ > 0) {
         message.grant = next_number_++;
         message.parent = parent_of_next(file);
+        ensures(message.parent.grant < message.grant && message.grant != 0,
+                "no node waits for one that came later");
         file.reading.push_back({ended.wish.node, message.grant});
     }
     send.push_back({ended.wish.node, message});

@@ -1,5 +1,7 @@
 #include "pool/cluster/tokens/member.hpp"
 
+#include "foundation/base/contracts.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -11,6 +13,12 @@ using Kind = Message::Kind;
 
 bool is_for_home(Kind kind) noexcept {
     return kind == Kind::ask || kind == Kind::given_back || kind == Kind::forgotten;
+}
+
+// `entering`: clients that were admitted to a file, and have not said yet that they have it open.
+void end_entering(std::int32_t& entering) noexcept {
+    expects(entering > 0, "a client that was admitted enters once, or not at all");
+    --entering;
 }
 
 void append(std::vector<std::uint64_t>& to, std::vector<std::uint64_t> from) {
@@ -26,6 +34,7 @@ Member::Member(Node self, std::uint32_t nodes, std::uint32_t readers)
             others_.insert(node);
         }
     }
+    ensures(others_.size() + 1 == nodes, "this daemon is one of its job");
 }
 
 std::optional<Admission> Member::want(FileKey file, const TokenWish& wish, std::uint64_t ticket) {
@@ -54,7 +63,7 @@ std::optional<Admission> Member::admit(FileKey file, const TokenWish& wish, std:
     // Where the home is this daemon, nobody may have to be waited for.
     const bool at_once = std::erase(actions_.again, ticket) > 0;
     if (at_once && promised_.erase(ticket) > 0) {
-        --known_[file].entering;
+        end_entering(known_[file].entering);
     }
     return at_once ? admit(file, wish, ticket) : std::nullopt;
 }
@@ -100,15 +109,16 @@ bool Member::entered(FileKey file, std::uint32_t slot) {
     // these may have closed it meanwhile, so that nobody remembers that it has left.
     const bool may_cache = tokens_.token_of(file) != Token::through;
     Known& known = known_[file];
-    --known.entering;
+    end_entering(known.entering);
     known.slots.insert(slot);
-    by_slot_[slot] = file;
+    const auto place = by_slot_.emplace(slot, file).first;
+    invariant(place->second == file, "a slot has one file until it is forgotten");
     give_back_if_nobody_enters(file);
     return may_cache;
 }
 
 void Member::not_entered(FileKey file) {
-    --known_[file].entering;
+    end_entering(known_[file].entering);
     give_back_if_nobody_enters(file);
     tidy(file);
 }
@@ -120,7 +130,10 @@ void Member::forgotten(std::uint32_t slot) {
     }
     const FileKey file = found->second;
     by_slot_.erase(found);
-    known_[file].slots.erase(slot);
+    const auto known = known_.find(file);
+    invariant(known != known_.end(), "a file with a slot is known");
+    const bool had_it = known->second.slots.erase(slot) > 0;
+    invariant(had_it, "a slot is its file's");
     tidy(file);
 }
 
@@ -131,6 +144,7 @@ void Member::tidy(FileKey file) {
         if (!known->second.slots.empty() || known->second.entering > 0) {
             return;
         }
+        invariant(known->second.entering == 0, "nobody enters more often than was admitted");
         known_.erase(known);
     }
     tokens_.forget(file, actions_.send);
@@ -146,6 +160,7 @@ void Member::give_back_if_nobody_enters(FileKey file) {
     if (!known->second.slots.empty()) {
         known->second.leaving = true;
         const auto& slots = known->second.slots;
+        invariant(by_slot_.contains(*slots.begin()), "a slot that leaves can be forgotten");
         actions_.leave.push_back({file, {slots.begin(), slots.end()}, true});
     }
 }
@@ -187,6 +202,7 @@ void Member::begin_to_drain(FileKey file) {
 }
 
 void Member::hear(Node from, const Message& message) {
+    expects(from != self_, "a daemon's messages to itself are delivered at once");
     if (is_for_home(message.kind)) {
         home_.hear(from, message, actions_.send);
         deliver();
@@ -211,6 +227,7 @@ void Member::hear(Node from, const Message& message) {
 }
 
 void Member::apply(FileKey file, const Tokens::Heard& heard) {
+    invariant(!heard.revoked || heard.tickets.empty(), "a revoke grants nothing");
     if (heard.settled) {
         (heard.refused ? refused_ : settled_).insert(*heard.settled);
         actions_.again.push_back(*heard.settled);
@@ -224,7 +241,10 @@ void Member::apply(FileKey file, const Tokens::Heard& heard) {
         refused_.insert(heard.tickets.begin(), heard.tickets.end());
     } else if (!heard.tickets.empty()) {
         // Nobody takes the token away before they have asked again.
+        const std::size_t before = promised_.size();
         promised_.insert(heard.tickets.begin(), heard.tickets.end());
+        invariant(promised_.size() == before + heard.tickets.size(),
+                  "each ticket is answered once");
         known_[file].entering += static_cast<std::int32_t>(heard.tickets.size());
     }
     append(actions_.again, heard.tickets);
@@ -264,6 +284,7 @@ Member::PassedOn Member::passed_on(FileKey file, std::uint64_t grant) const {
 }
 
 void Member::lost(Node node) {
+    expects(node != self_, "this daemon is here");
     if (others_.erase(node) > 0) {
         actions_.died = actions_.died || !farewells_.contains(node);
         bereave();
@@ -300,6 +321,7 @@ void Member::refuse_waiting() {
     append(waiting_, tokens_.drop_waiting());
     refused_.insert(waiting_.begin(), waiting_.end());
     append(actions_.again, std::exchange(waiting_, {}));
+    ensures(waiting() == 0, "nobody waits for a daemon that is silent");
 }
 
 void Member::announce_shutdown() {

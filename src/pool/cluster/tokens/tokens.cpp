@@ -1,5 +1,7 @@
 #include "pool/cluster/tokens/tokens.hpp"
 
+#include "foundation/base/contracts.hpp"
+
 #include <numeric>
 #include <utility>
 
@@ -20,12 +22,18 @@ bool enough(const TokenWish& there, const TokenWish& wish) noexcept {
 }  // namespace
 
 void Tokens::say(const Message& message, std::vector<Outgoing>& send) const {
+    expects(self_ < nodes_, "a daemon is one of its job");
     send.push_back({home_of(message.file, nodes_), message});
 }
 
 std::optional<Token> Tokens::want(FileKey file, const TokenWish& wish, std::uint64_t ticket,
                                   std::vector<Outgoing>& send) {
+    expects(
+        wish.token == Token::read || wish.token == Token::write || wish.token == Token::collective,
+        "a client wants to read, to write, or to write together with others");
     File& one = files_[file];
+    invariant(one.tickets.empty() || one.asked.token != Token::none,
+              "those who wait for a token have asked for one");
     if (enough({one.token, one.group}, wish) && !one.others_may_cache) {
         return one.token;
     }
@@ -49,7 +57,8 @@ bool Tokens::settle(FileKey file, std::uint64_t ticket, std::vector<Outgoing>& s
         return true;
     }
     const std::uint64_t number = next_number_++;
-    found->second.settling[number] = ticket;
+    const bool is_new = found->second.settling.emplace(number, ticket).second;
+    invariant(is_new, "each question has a number of its own");
     say({.kind = Message::Kind::ask, .token = Token::settled, .file = file, .number = number},
         send);
     return false;
@@ -113,11 +122,15 @@ void Tokens::erase_if_empty(FileKey file) {
     const auto found = files_.find(file);
     if (found != files_.end() && found->second.token == Token::none &&
         found->second.asked.token == Token::none && found->second.settling.empty()) {
+        invariant(found->second.tickets.empty(), "nobody waits for a token that nobody asked for");
         files_.erase(found);
     }
 }
 
 void Tokens::give_back(FileKey file, Token left, std::vector<Outgoing>& send) {
+    expects(left == Token::none || left == Token::through || left == Token::collective ||
+                left == Token::refused,
+            "what is given back does not stay here");
     const auto found = files_.find(file);
     if (found == files_.end() || found->second.revoking == 0) {
         return;
@@ -171,6 +184,7 @@ std::vector<std::uint64_t> Tokens::drop_waiting() {
         }
         file.settling.clear();
     }
+    ensures(waiting() == 0, "nobody waits any more");
     return dropped;
 }
 

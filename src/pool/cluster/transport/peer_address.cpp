@@ -1,6 +1,8 @@
 // See peer_address.hpp.
 #include "pool/cluster/transport/peer_address.hpp"
 
+#include "foundation/base/contracts.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -118,6 +120,7 @@ std::vector<Address> addresses_of_interfaces(int family) {
 
 // Not valid where the address is none of this node.
 OwnFd listen_at(const Address& address) {
+    expects(address.bytes <= sizeof address.name, "an address lies within its memory");
     OwnFd socket{::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
     const int off = 0;
     if (socket.valid() && address.family() == AF_INET6) {

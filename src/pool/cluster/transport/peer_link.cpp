@@ -2,6 +2,8 @@
 // first of these proves that the other side knows the secret.
 #include "pool/cluster/transport/peer_link.hpp"
 
+#include "foundation/base/contracts.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -59,6 +61,7 @@ Link::Link(OwnFd socket, const Seat& seat, const Secret& secret)
       secret_{secret},
       received_{std::make_unique_for_overwrite<Received>()},
       cipher_{std::make_unique<Cipher>()} {
+    expects(seat.self < seat.nodes, "a daemon has a seat of its job");
     greet();
 }
 
@@ -119,6 +122,7 @@ void Link::read() {
             in_.insert(in_.end(), bytes.begin(), bytes.end());
             while (state_ != State::refused && (take_greeting() || take_header() || take_frame())) {
             }
+            invariant(taken_ <= in_.size(), "no more is taken than has come");
             in_.erase(in_.begin(), in_.begin() + static_cast<std::ptrdiff_t>(taken_));
             taken_ = 0;
         } else {
@@ -149,6 +153,7 @@ void Link::write() {
             return;
         }
         sent_ += static_cast<std::size_t>(std::max<ssize_t>(put, 0));
+        invariant(sent_ <= out_.size(), "no more is sent than was to be");
         if (sent_ == out_.size()) {
             out_.clear();
             sent_ = 0;
@@ -164,6 +169,7 @@ bool Link::say_next_part() {
     }
     hurries_ = true;
     PeerReadServer& now = passing_.front();
+    invariant(now.begin <= now.bytes.size(), "a part begins within the bytes");
     const std::size_t end =
         std::min(now.begin + std::size_t{protocol::part_bytes_max}, now.bytes.size());
     const auto at = [&](std::size_t place) {
@@ -277,6 +283,7 @@ bool Link::take_frame() {
         return false;
     }
     if (state_ == State::greeting) {
+        invariant(cipher_->greeted && words_.empty(), "the first message is the proof");
         state_ = State::established;
     } else {
         words_.push_back(std::move(*word));
@@ -285,7 +292,10 @@ bool Link::take_frame() {
 }
 
 void Link::encrypt(const protocol::PeerWord& word) {
+    expects(cipher_->greeted, "there is a key");
     const std::vector<std::byte> plain = protocol::bytes_of(word);
+    invariant(plain.size() <= protocol::peer_bytes_max,
+              "a message is as short as the others expect");
     const auto length = static_cast<FrameLength>(plain.size() + more_bytes);
     put(std::as_bytes(std::span{&length, 1}));
     const std::size_t before = out_.size();

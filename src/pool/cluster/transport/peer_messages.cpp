@@ -1,5 +1,6 @@
 #include "pool/cluster/transport/peer_messages.hpp"
 
+#include "foundation/base/contracts.hpp"
 #include "pool/protocol/limits.hpp"
 
 #include <cstring>
@@ -64,6 +65,8 @@ std::vector<std::byte> as_bytes(const Packed& packed, std::span<const std::byte>
 }
 
 std::vector<std::byte> packed(const Message& message) {
+    expects(message.kind >= Message::Kind::ask && message.kind <= Message::Kind::farewell,
+            "a message is of a kind that the others know");
     return as_bytes(PackedMessage{.head = {.kind = static_cast<std::uint16_t>(message.kind),
                                            .token = static_cast<std::uint16_t>(message.token)},
                                   .inode = message.file.inode,
@@ -86,6 +89,7 @@ std::vector<std::byte> packed(const Wanted& wanted) {
 }
 
 std::vector<std::byte> packed(const Part& part) {
+    expects(part.bytes.size() <= part_bytes_max, "a part is as short as the others expect");
     return as_bytes(PackedPart{.head = {.kind = part_kind,
                                         .token = static_cast<std::uint16_t>(part.refused ? 1 : 0)},
                                .number = part.number,

@@ -1,7 +1,9 @@
 // See peers.hpp.
 #include "pool/cluster/transport/peers.hpp"
 
+#include "foundation/base/contracts.hpp"
 #include "pool/cluster/transport/peer_address.hpp"
+#include "pool/protocol/limits.hpp"
 
 #include <algorithm>
 #include <array>
@@ -155,12 +157,15 @@ Peers::Peers(OwnFd listener, OwnFd epoll, std::string address, const Seat& seat,
       address_{std::move(address)},
       seat_{seat},
       clock_{clock},
-      peers_(seat.nodes) {}
+      peers_(seat.nodes) {
+    expects(seat.self < seat.nodes, "a daemon has a seat of its job");
+}
 
 Peers::~Peers() { sodium_memzero(secret_.data(), secret_.size()); }
 
 // Edge-triggered: what is not read at once is read before the next event.
 void Peers::meet(OwnFd socket, Whence whence) {
+    expects(socket.valid(), "somebody is met by a socket");
     strangers_.push_back({std::make_unique<Link>(std::move(socket), seat_, secret_),
                           std::move(whence), clock_.now_ns()});
     const Link& link = *strangers_.back().link;
@@ -180,6 +185,7 @@ bool Peers::complete() const {
 }
 
 Result<void> Peers::join(const PeerList& list) {
+    expects(list.addresses.size() == seat_.nodes, "each daemon of the job has an address");
     secret_ = list.secret;
     for (tokens::Node node = 0; node < seat_.self; ++node) {
         if (auto begun = reach(list.addresses[node]); !begun) {
@@ -286,6 +292,7 @@ bool Peers::send_one_away() {
     const auto oldest = std::ranges::find_if(strangers_, [&](const Stranger& one) {
         return one.whence.address.empty() && one.whence.source == most->first;
     });
+    invariant(oldest != strangers_.end(), "a stranger who was counted is there");
     complain_of_strangers(most->first);
     strangers_.erase(oldest);
     return true;
@@ -379,7 +386,10 @@ void Peers::fail_to_reach(const Link& link, const std::string& address, std::int
 
 // Takes in a peer that has proved to be a daemon of the job.
 void Peers::adopt(std::unique_ptr<Link> link) {
-    Peer& peer = peers_[link->other()];
+    expects(link->state() == Link::State::established, "it has proved to be one of the job");
+    const tokens::Node node = link->other();
+    expects(node < peers_.size() && node != seat_.self, "a link leads to another daemon");
+    Peer& peer = peers_[node];
     if (peer.link) {
         complaints_.push_back("sent another daemon away (one with its number is there already)");
         return;
@@ -389,6 +399,7 @@ void Peers::adopt(std::unique_ptr<Link> link) {
 }
 
 void Peers::look_at(Peer& peer, tokens::Node node) {
+    expects(peer.link != nullptr, "a peer that is looked at has been met");
     peer.link->turn();
     while (auto word = peer.link->next()) {
         peer.heard_ns = clock_.now_ns();
@@ -442,6 +453,7 @@ void Peers::flush() {
 
 // Null: it has gone.
 Link* Peers::link_to(tokens::Node node) {
+    expects(node < peers_.size(), "a message goes to a daemon of the job");
     Peer& peer = peers_[node];
     const bool there = peer.link && peer.link->state() == Link::State::established;
     return there ? peer.link.get() : nullptr;
@@ -475,6 +487,7 @@ void Peers::refuse(tokens::Node to, std::uint64_t number) {
 }
 
 void Peers::pass(tokens::Node to, std::uint64_t number, std::vector<std::byte> bytes) {
+    expects(bytes.size() <= pool::block_bytes, "no more than a block is passed on at a time");
     if (Link* const link = link_to(to)) {
         link->pass(number, std::move(bytes));
         link->turn();
