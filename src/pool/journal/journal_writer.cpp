@@ -54,6 +54,8 @@ JournalWriter::JournalWriter(ports::JournalDevice& device, const ports::Clock& c
             .record = start.next_record,
             .unneeded = start.unneeded},
       durable_{start.next_record} {
+    expects(start.next_record > 0 && start.next_group > 0 && start.next_epoch > 0,
+            "records, groups and epochs are numbered from 1 on");
     segments_.hold(start.held);
     for (const std::uint32_t number : start.free) {
         segments_.add(number);
@@ -112,6 +114,9 @@ bool JournalWriter::begin() {
                                 .first = group_first_,
                                 .time_ns = next.time_ns};
     const auto bytes = group().seal(header, device_.key());
+    invariant(place.at + std::ssize(bytes) <= device_.segment_bytes(),
+              "a group lies in its segment");
+    invariant(header.first + header.records == next_record_, "each record is in one group");
     next.sum = last_ = header.sum;
     filling_ = (filling_ + 1) % groups;
     group_first_ = next_record_;
@@ -122,6 +127,8 @@ bool JournalWriter::begin() {
 }
 
 void JournalWriter::begin_head() {
+    expects(under_way_.size() < ports::JournalDevice::writes_max,
+            "no head is filled in while it is written");
     ++head_.count;
     head_.group = durable_group_;
     head_.last = durable_sum_;
@@ -161,6 +168,7 @@ bool JournalWriter::grow() {
 
 // That there is no room for another segment is no error: no more are made.
 int JournalWriter::take_segment(int error) {
+    expects(growing(), "a segment was being made");
     const std::uint32_t made = *adds_;
     adds_.reset();
     if (error == 0) {
@@ -182,6 +190,7 @@ int JournalWriter::wait_until_grown() {
 }
 
 int JournalWriter::take(int error) {
+    expects(!under_way_.empty(), "what has ended was begun");
     const UnderWay over = under_way_.front();
     under_way_.pop_front();
     if (over.is_head) {
@@ -189,8 +198,11 @@ int JournalWriter::take(int error) {
         proven_group_ = error == 0 ? std::max(proven_group_, over.number) : proven_group_;
         return error;
     }
+    invariant(groups_under_way_ > 0, "a group that has ended was under way");
     --groups_under_way_;
     if (error == 0) {
+        invariant(over.number > durable_group_ && over.end >= durable_,
+                  "groups become durable in their order");
         durable_ = over.end;
         durable_group_ = over.number;
         durable_sum_ = over.sum;

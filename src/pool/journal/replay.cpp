@@ -3,6 +3,7 @@
 // daemon's records are let go at the very end.
 #include "pool/journal/replay.hpp"
 
+#include "foundation/base/contracts.hpp"
 #include "pool/journal/format/segment_scan.hpp"
 
 #include <algorithm>
@@ -74,6 +75,7 @@ public:
         if (auto judged = judge(replay_plans); !judged) {
             return failure(std::move(judged.error()));
         }
+        invariant(cases_.size() == replay_plans.size(), "each file has been judged");
         Replay done;
         done.unfinished = scan_.unfinished;
         done.head_damaged = scan_.head_damaged;
@@ -96,6 +98,7 @@ private:
         std::unique_ptr<ReplayFile> file;
         Verdict verdict = Verdict::missing;
         int error = 0;
+        std::uint64_t changing = 0;  // the record that says so; 0: it is not changed
     };
 
     Result<void> read_chain() {
@@ -209,8 +212,8 @@ private:
                         return written;
                     }
                 }
-                static_cast<void>(
-                    writer_->add({.kind = Kind::changing, .file = replay_plan.number}));
+                one.changing =
+                    writer_->add({.kind = Kind::changing, .file = replay_plan.number}).at;
             }
             cases_.push_back(std::move(one));
         }
@@ -225,6 +228,8 @@ private:
                       .kept_in = {}};
         bool applied = false;
         if (one.file && one.verdict == Verdict::apply) {
+            invariant(one.changing != 0 && one.changing < writer_->durable(),
+                      "the journal says that a file is being changed before it is");
             auto error = apply(replay_plan, *one.file);
             if (!error) {
                 return failure(std::move(error.error()));
@@ -278,6 +283,7 @@ private:
         if (scan_.groups.empty()) {
             return {};
         }
+        expects(writer_ != nullptr, "the journal can be written to");
         writer_->segments().hold(0);
         writer_->segments().need(writer_->next_record());
         if (auto written = write(); !written) {

@@ -64,6 +64,7 @@ void GroupWriter::add(const RecordHeader& record, std::span<const std::byte> pay
 }
 
 std::span<const std::byte> GroupWriter::seal(GroupHeader& header, const Key& key) {
+    expects(bytes() <= memory_.size(), "a group lies within its memory");
     const std::span<std::byte> all = memory_.first(bytes());
     std::memset(all.data() + bytes_, 0, all.size() - bytes_);
     header.magic = journal::magic;

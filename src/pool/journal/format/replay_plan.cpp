@@ -2,6 +2,8 @@
 // that lie before it, then what the others do.
 #include "pool/journal/format/replay_plan.hpp"
 
+#include "foundation/base/contracts.hpp"
+
 #include <algorithm>
 #include <iterator>
 
@@ -35,7 +37,10 @@ public:
             if (file.bytes.empty() && !file.replay_plan.cut) {
                 continue;
             }
+            std::int64_t end = 0;
             for (const auto& [at, bytes] : file.bytes) {
+                ensures(at >= end && !bytes.empty(), "the runs of a file do not overlap");
+                end = at + std::ssize(bytes);
                 file.replay_plan.runs.push_back({Offset{at}, bytes});
             }
             left.push_back(std::move(file.replay_plan));

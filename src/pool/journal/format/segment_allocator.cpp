@@ -8,10 +8,13 @@ namespace forebay::pool::journal {
 
 void Needs::recorded(std::uint64_t file, std::uint64_t at) {
     File& one = files_.try_emplace(file, File{at, at}).first->second;
+    invariant(one.last <= at, "the records of a file are numbered upwards");
     one.last = at;
 }
 
 void Needs::settled(std::uint64_t file, std::uint64_t through, std::uint64_t mark) {
+    expects(through < mark, "a mark is about records before it");
+    expects(marks_.empty() || marks_.back().at <= mark, "marks are numbered upwards");
     marks_.push_back({file, through, mark});
 }
 
@@ -55,6 +58,8 @@ Place SegmentAllocator::place(std::size_t group_bytes, std::uint64_t first_recor
     expects(static_cast<std::int64_t>(group_bytes) <= bytes_, "a group fits a segment");
     if (moves_on_ || !fits_the_last(group_bytes)) {
         expects(!free_.empty(), "a segment is free");
+        invariant(std::ranges::find(used_, free_.front(), &Used::number) == used_.end(),
+                  "a segment that is free is not in use");
         used_.push_back({free_.front(), next_epoch_++, first_record, 0});
         free_.erase(free_.begin());
         moves_on_ = false;
@@ -69,6 +74,8 @@ Place SegmentAllocator::place(std::size_t group_bytes, std::uint64_t first_recor
         }
     }
     place.oldest = held_ == 0 ? place.oldest : held_;
+    ensures(last.end <= bytes_, "a group lies within one segment");
+    ensures(place.oldest <= place.epoch, "a group is needed when it is written");
     return place;
 }
 
