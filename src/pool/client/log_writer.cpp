@@ -3,6 +3,7 @@
 #include "pool/client/log_writer.hpp"
 
 #include "foundation/base/atomics.hpp"
+#include "foundation/base/contracts.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -83,6 +84,8 @@ std::byte* LogWriter::memory_at(std::uint64_t position) noexcept {
 }
 
 void LogWriter::copy(std::uint64_t position, std::span<const std::byte> bytes) noexcept {
+    // Beyond lies a block that may be leased to other bytes, or to nobody.
+    expects(position % block_bytes + bytes.size() <= block_bytes, "an entry lies in one block");
     if (bytes.size() >= filled_least && directory_.header.crowded.load(relaxed) != 0) {
         const Memory memory = memory_of(position / block_bytes);
         if (memory.is_new && daemon_.fill(memory.begin + position % block_bytes, bytes)) {
@@ -303,6 +306,10 @@ std::optional<Loan> LogWriter::lend(FileId file, std::size_t bytes) noexcept {
 }
 
 Written LogWriter::put_lent(FileId file, std::int64_t offset, const Loan& part) noexcept {
+    const auto place = static_cast<std::size_t>(part.bytes.data() - log_.block(0));
+    const std::size_t within = part.position % block_bytes;
+    expects(within + part.bytes.size() <= block_bytes && place % block_bytes == within,
+            "a part of a loan is where its position says, in one block");
     Piece piece{.offset = offset,
                 .position = part.position,
                 .length = static_cast<std::uint32_t>(part.bytes.size())};

@@ -3,6 +3,7 @@
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "foundation/base/atomics.hpp"
+#include "foundation/base/contracts.hpp"
 #include "foundation/kernel/calls.hpp"
 #include "pool/capture/calls/inside_kind.hpp"
 #include "pool/capture/connection/lending.hpp"
@@ -189,6 +190,7 @@ std::int64_t write_lent_at(Place place, const pool::Loan& part, std::int64_t at,
 std::int64_t claim(Place place, std::int64_t bytes) noexcept {
     std::int64_t at = place.file.offset.load(std::memory_order_acquire);
     while (at != in_kernel) {
+        invariant(at >= 0, "a description's offset lies in its file");
         std::int64_t end = 0;
         if (__builtin_add_overflow(at, bytes, &end)) {
             return fail(EINVAL);

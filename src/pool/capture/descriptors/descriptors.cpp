@@ -3,6 +3,7 @@
 #include "pool/capture/descriptors/descriptors.hpp"
 
 #include "foundation/base/atomics.hpp"
+#include "foundation/base/contracts.hpp"
 
 namespace forebay::capture {
 
@@ -59,14 +60,23 @@ Descriptors::Try Descriptors::try_hold(int fd) noexcept {
 }
 
 void Descriptors::hold(Description& held) noexcept {
-    held.holders.fetch_add(1, std::memory_order_acq_rel);
+    const std::uint32_t before = held.holders.fetch_add(1, std::memory_order_acq_rel);
+    expects(before != 0, "a description that nobody holds may become another file's");
 }
 
-bool Descriptors::drop(Description& held) noexcept {
-    return held.holders.fetch_sub(1, std::memory_order_acq_rel) == 1;
+// Where it was free, another file could be given it while somebody still takes it for his own, and
+// would have the bytes of both.
+Descriptors::Dropped Descriptors::drop(Description& held) noexcept {
+    const std::uint32_t before = held.holders.fetch_sub(1, std::memory_order_acq_rel);
+    if (before == 0) [[unlikely]] {
+        held.holders.store(miscounted, std::memory_order_release);
+        return Dropped::miscounted;
+    }
+    return before == 1 ? Dropped::free : Dropped::held;
 }
 
 Description* Descriptors::put(int fd, Description* held) noexcept {
+    expects(static_cast<unsigned>(fd) < descriptors_max, "the table has a place for the number");
     const Number number = held == nullptr ? Number{0} : number_of(*held);
     int end = end_.load(relaxed);
     while (number != 0 && end <= fd &&

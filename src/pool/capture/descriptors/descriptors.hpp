@@ -101,17 +101,22 @@ public:
         bool right = true;
     };
     [[nodiscard]] Try try_hold(int fd) noexcept;
-    // One holder more, of one that the caller holds.
+    // One holder more. Contract: the caller holds it.
     static void hold(Description& held) noexcept;
-    // True: it was the last one. The description is free then; its `file` was read before.
-    [[nodiscard]] static bool drop(Description& held) noexcept;
+    // The state of a description after a hold of it was dropped.
+    enum class Dropped : std::uint8_t {
+        held,        // by others
+        free,        // it was the last hold; the description's `file` was read before
+        miscounted,  // nobody held it, which is a defect: it is not handed out any more
+    };
+    [[nodiscard]] static Dropped drop(Description& held) noexcept;
 
     [[nodiscard]] Guess& guess(const Description& one) noexcept {
         return guesses_[static_cast<std::size_t>(&one - descriptions_.data())];
     }
 
     // The caller's hold becomes the descriptor's. Returns the hold that was there before, for the
-    // caller to drop.
+    // caller to drop. Contract: the number can be captured.
     Description* put(int fd, Description* held) noexcept;
     Description* take(int fd) noexcept { return put(fd, nullptr); }
     // Only if it is still this one. True: its hold is the caller's to drop.
@@ -122,6 +127,8 @@ public:
 
 private:
     using Number = std::uint16_t;  // a description's, from 1; 0: not captured
+    static_assert(descriptions_max < UINT16_MAX);
+    static constexpr std::uint32_t miscounted = std::uint32_t{1} << 31U;  // never free again
 
     [[nodiscard]] Number number_of(const Description& one) const noexcept {
         return static_cast<Number>(&one - descriptions_.data() + 1);

@@ -174,12 +174,30 @@ int if_captured(int fd, Act act) noexcept {
     return error;
 }
 
+// It is not known any more which of this process' descriptors mean the file: nothing of it is
+// deposited from now on. Its offset stays ours, since the kernel's is not the same.
+void leave_miscounted(Description& file) noexcept {
+    const int before = errno;
+    protocol::Question question = about(file, protocol::Ask::leave);
+    question.number = static_cast<std::int64_t>(pool::Reason::tables);
+    const bool left = connection.reached() && ask(question) == 0;
+    say(left ? "a file of the pool is written through from now on"
+             : "a file that was in the pool is not closed there",
+        "Forebay has lost count of the descriptors that refer to it, which is a defect of Forebay",
+        "Please report it; FOREBAY_ENABLED=false runs the program without Forebay.");
+    errno = before;
+}
+
 }  // namespace
 
 int let_go(Description& held) noexcept {
     const bool known = held.connection.load(relaxed) == connection.number();
     const protocol::Question question = about(held, protocol::Ask::close);
-    if (!Descriptors::drop(held) || !known || !connection.reached() ||
+    const Descriptors::Dropped dropped = Descriptors::drop(held);
+    if (dropped == Descriptors::Dropped::miscounted) [[unlikely]] {
+        leave_miscounted(held);
+    }
+    if (dropped != Descriptors::Dropped::free || !known || !connection.reached() ||
         connection.life() != Connection::Life::lives) {
         return 0;
     }
