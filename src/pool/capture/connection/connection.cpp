@@ -4,8 +4,9 @@
 
 #include "foundation/base/atomics.hpp"
 #include "foundation/kernel/calls.hpp"
-#include "pool/capture/connection/connection_parts.hpp"
+#include "pool/capture/connection/exchange_turn.hpp"
 #include "pool/capture/connection/message.hpp"
+#include "pool/capture/connection/shared_mapping.hpp"
 #include "pool/capture/connection/trust.hpp"
 #include "pool/capture/descriptors/own_descriptors.hpp"
 #include "pool/capture/processes/process.hpp"
@@ -152,7 +153,7 @@ bool Connection::reach() noexcept {
 
 // False: not known yet, since others have still to go.
 bool Connection::settled_with(int tried) noexcept {
-    const Turn turn{*this};
+    const ExchangeTurn turn{turn_};
     if (state_.load(relaxed) != State::none) {
         return true;
     }
@@ -211,7 +212,7 @@ bool Connection::comes_in() noexcept {
     if (!stays_out() || !is_ours()) {
         return false;
     }
-    const Turn turn{*this};
+    const ExchangeTurn turn{turn_};
     if (!stays_out() || !may_come_in_) {
         return reached();
     }
@@ -366,23 +367,10 @@ void Connection::forget(Table table) noexcept {
                  sizeof(pool::Directory));
     }
     unmap();
-    others_mapped_.store(0, relaxed);
-    for (OtherLog& other : others_) {
-        if (other.base.load(relaxed) != nullptr) {  // mostly nothing is written to, and copied
-            unmapped(other.base.exchange(nullptr, relaxed), pool::LogShape::bytes);
-        }
-    }
-    for (std::byte*& old : retired_) {
-        unmapped(std::exchange(old, nullptr), pool::LogShape::bytes);
-    }
-    for (LentLog& lent : lent_logs_) {
-        unmapped(lent.base, pool::LogShape::bytes);
-        lent = {};
-    }
-    own_name_.store(0, relaxed);
+    client_logs_.forget();
+    lent_logs_.forget();
     log_writer_.reset();
     reader_.reset();
-    readings_.store(0, relaxed);
     turn_.store(0, relaxed);
     number_.fetch_add(1, relaxed);
     process_ = kernel::getpid();
@@ -421,7 +409,7 @@ std::optional<protocol::Reply> Connection::ask(const protocol::Question& questio
     const int before = errno;
     std::optional<protocol::Reply> reply;
     {
-        const Turn turn{*this};
+        const ExchangeTurn turn{turn_};
         const Received received = exchange(question, descriptor);
         for (const int fd : received.descriptors) {
             close_if_open(fd);
@@ -448,7 +436,7 @@ void Connection::report_daemon_death() noexcept {
 }
 
 void Connection::move_from(int fd) noexcept {
-    const Turn turn{*this};
+    const ExchangeTurn turn{turn_};
     if (log_file_.number() == fd) {
         log_file_.give_up();
     }
@@ -464,7 +452,7 @@ void Connection::move_from(int fd) noexcept {
 }
 
 void Connection::move_beyond_limit() noexcept {
-    const Turn turn{*this};
+    const ExchangeTurn turn{turn_};
     for (std::atomic<int>* one : {&socket_, &bell_}) {
         const int fd = one->load(relaxed);
         const int other = fd < 0 ? -1 : doubled_beyond_limit(fd);

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "foundation/base/yielding.hpp"
+#include "pool/capture/connection/client_logs.hpp"
+#include "pool/capture/connection/lent_logs.hpp"
 #include "pool/capture/connection/log_file.hpp"
 #include "pool/client/daemon.hpp"
 #include "pool/client/log_writer.hpp"
@@ -116,22 +118,14 @@ public:
     [[nodiscard]] std::span<const std::byte> mapped_behind(const std::byte* at) const noexcept;
 
     // While it lives, reads are under way: logs of others stay mapped.
-    class Reading {
+    class Reading : ClientLogs::Reading {
     public:
-        explicit Reading(Connection& connection) noexcept : count_{connection.readings_} {
-            count_.fetch_add(1, std::memory_order_seq_cst);
-        }
-        Reading(const Reading&) = delete;
-        Reading& operator=(const Reading&) = delete;
-        ~Reading() { count_.fetch_sub(1, std::memory_order_release); }
-
-    private:
-        std::atomic<std::uint32_t>& count_;
+        explicit Reading(Connection& connection) noexcept
+            : ClientLogs::Reading{connection.client_logs_} {}
     };
 
 private:
     enum class State : std::uint32_t { none, reached, out, unreachable, ended };
-    class Turn;
 
     // Descriptors that came with a reply; all are closed, but one that was taken out.
     struct Received {
@@ -140,16 +134,6 @@ private:
         std::array<int, most> descriptors{-1, -1, -1, -1};
         bool came = false;
     };
-    struct OtherLog {
-        std::atomic<std::byte*> base;
-        std::atomic<std::uint64_t> number;  // as in ClientSlot::log
-    };
-
-    struct LentLog {
-        std::uint64_t name = 0;
-        std::byte* base = nullptr;
-    };
-    static constexpr std::size_t lent_logs_max = 64;
 
     [[nodiscard]] static Life life_of(const pool::Directory& directory) noexcept;
     [[nodiscard]] bool settled_with(int tried) noexcept;
@@ -161,22 +145,21 @@ private:
     void mark_memory() noexcept;
     void disconnect(bool but_for_the_socket = false) noexcept;
     void unmap() noexcept;
-    void forget_logs_that_are_gone() noexcept;
     [[nodiscard]] Received exchange(const protocol::Question& question, int descriptor) noexcept;
+    [[nodiscard]] std::byte* fetch_log(const protocol::Question& question, int protection) noexcept;
     [[nodiscard]] std::byte* map_log(std::uint32_t client) noexcept;
     [[nodiscard]] pool::Log mapped_or_drained(std::uint32_t client) noexcept;
-    void retire(std::byte* log) noexcept;
 
     sockaddr_un address_{};
     pid_t daemon_ = 0;  // the process that has to listen there; 0: any of this user
     std::atomic<State> state_{State::none};
     std::atomic<std::uint32_t> number_{0};
-    std::atomic<std::uint32_t> turn_{0};  // 0: nobody asks, 1: somebody, 2: others wait
+    std::atomic<std::uint32_t> turn_{0};  // exchange_turn.hpp
     std::atomic<int> socket_{-1};
     std::atomic<int> bell_{-1};
     LogFile log_file_;
     std::atomic<bool> told_{false};
-    bool may_come_in_ = false;  // under Turn
+    bool may_come_in_ = false;  // under ExchangeTurn
     Yielding yielding_;
     pid_t process_ = 0;
     // On a page of its own, which the kernel gives to no child as it is: 0 there. Null: the kernel
@@ -190,13 +173,8 @@ private:
     std::size_t clean_bytes_ = 0;
     std::optional<pool::LogWriter> log_writer_;
     std::optional<pool::Reader> reader_;
-    std::array<OtherLog, pool::clients_max> others_{};
-    std::atomic<std::size_t> others_mapped_{0};
-    std::atomic<std::uint32_t> readings_{0};
-    std::array<std::byte*, 16> retired_{};
-    std::atomic<std::uint64_t> own_name_{0};  // by which the own log is lent
-    // Other processes' logs; the thread whose turn it is changes them.
-    std::array<LentLog, lent_logs_max> lent_logs_{};
+    ClientLogs client_logs_;
+    LentLogs lent_logs_;
 };
 
 }  // namespace forebay::capture

@@ -1,0 +1,46 @@
+// Maps memory that another process shares by a descriptor, and lets go of both.
+#pragma once
+
+#include "foundation/kernel/calls.hpp"
+
+#include <cstddef>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+namespace forebay::capture {
+
+inline void close_if_open(int fd) noexcept {
+    if (fd >= 0) {
+        kernel::close(fd);
+    }
+}
+
+inline void unmapped(const void* at, std::size_t bytes) noexcept {
+    if (at != nullptr) {
+        kernel::munmap(const_cast<void*>(at), bytes);
+    }
+}
+
+// The memory that is to be there, and what is done with it.
+struct MappedRoom {
+    std::size_t bytes = 0;
+    int protection = PROT_READ;
+};
+
+// Null: there is none, or it is smaller.
+[[nodiscard]] inline std::byte* map_whole(int fd, const MappedRoom& room) noexcept {
+    struct stat found{};
+    if (fd < 0 || kernel::fstat(fd, &found) != 0 ||
+        static_cast<std::size_t>(found.st_size) < room.bytes) {
+        return nullptr;
+    }
+    void* const at =
+        kernel::mmap(nullptr, room.bytes, room.protection, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    if (at == MAP_FAILED) {
+        return nullptr;
+    }
+    kernel::madvise(at, room.bytes, MADV_DONTDUMP);
+    return static_cast<std::byte*>(at);
+}
+
+}  // namespace forebay::capture
