@@ -1,5 +1,5 @@
 // The human output: IOR's blocks and tables column by column, so that scripts that parse them go
-// on working, and after `Summary of all tests:` what IOR does not have.
+// on working. After `Summary of all tests:` come the tables of distribution_tables.hpp.
 #pragma once
 
 #include "benchmarks/ior/results.hpp"
@@ -24,8 +24,6 @@ namespace forebay::ior {
 // "Max Write: …" and "Max Read:  …" of -v.
 [[nodiscard]] std::string maxima_text(const Test& test);
 [[nodiscard]] std::string summary_text(const Run& run);
-// Latency percentiles, first and last done, spread, medians: after the summary.
-[[nodiscard]] std::string more_text(const Run& run);
 
 // A number in IOR's ten columns: six decimals below 1, two below 3600, none above; "-" if negative.
 [[nodiscard]] std::string column(double value);

@@ -1,6 +1,7 @@
 // Rows against those of real outputs, and what the original gets wrong.
 #include "benchmarks/ior/tables.hpp"
 
+#include "benchmarks/ior/distribution_tables.hpp"
 #include "benchmarks/ior/tables_check.hpp"
 
 #include <gmock/gmock.h>
@@ -125,7 +126,7 @@ TEST(Tables, more_follows_after_the_summary) {
     run.tests.push_back(a_test());
     run.tests[0].phases.assign(2, a_phase(run.tests[0].options));
     run.tests[0].warnings = {"something"};
-    const std::string text = more_text(run);
+    const std::string text = distribution_text(run);
     for (const char* part : {"p99.9", "first after", "rank 3 on vm", "something"}) {
         EXPECT_THAT(text, HasSubstr(part));
     }
@@ -141,7 +142,7 @@ TEST(Tables, only_rows_of_ior_begin_with_write_or_read) {
             run.tests[0].phases.push_back(a_phase(run.tests[0].options));
             run.tests[0].phases.back().access = access;
         }
-        std::istringstream lines(more_text(run));
+        std::istringstream lines(distribution_text(run));
         int rows = 0;
         for (std::string line; std::getline(lines, line);) {
             EXPECT_FALSE(line.starts_with("write") || line.starts_with("read")) << line;
@@ -156,7 +157,7 @@ TEST(Tables, one_repetition_has_no_median) {
     ior::Run run;
     run.tests.push_back(a_test());
     run.tests[0].phases.push_back(a_phase(run.tests[0].options));
-    EXPECT_THAT(more_text(run), testing::Not(HasSubstr("coverage")));
+    EXPECT_THAT(distribution_text(run), testing::Not(HasSubstr("coverage")));
 }
 
 TEST(Tables, verbose_says_who_takes_part) {

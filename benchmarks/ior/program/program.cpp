@@ -4,6 +4,7 @@
 #include "foundation/base/letters.hpp"
 #include "foundation/base/printable.hpp"
 
+#include "benchmarks/ior/distribution_tables.hpp"
 #include "benchmarks/ior/documents/documents.hpp"
 #include "benchmarks/ior/estimate.hpp"
 #include "benchmarks/ior/file_names.hpp"
@@ -468,7 +469,7 @@ private:
     std::string publish() {
         const ior::Options& o = tests_.front().options;
         std::string lost;
-        print(ior::summary_text(run_) + ior::more_text(run_));
+        print(ior::summary_text(run_) + ior::distribution_text(run_));
         if (!human()) {
             const std::string text =
                 format_ == "json" ? ior::json_document(run_) : ior::csv_document(run_);

@@ -1,7 +1,8 @@
 // The tables after IOR's summary. Their rows begin with a number, so that scripts which look for
-// lines that begin with "write" or "read" find IOR's alone. See tables.hpp.
-#include "benchmarks/ior/tables.hpp"
+// lines that begin with "write" or "read" find IOR's alone.
+#include "benchmarks/ior/distribution_tables.hpp"
 
+#include "benchmarks/ior/tables.hpp"
 #include "benchmarks/measure/statistics.hpp"
 
 #include <fmt/format.h>
@@ -106,7 +107,7 @@ std::string medians_text(const Run& run) {
 
 }  // namespace
 
-std::string more_text(const Run& run) {
+std::string distribution_text(const Run& run) {
     const std::string latency = of_all_phases(run, latency_row);
     if (latency.empty()) {
         return {};
