@@ -133,11 +133,11 @@ void Reader::wish(const Source& source, std::int64_t offset, std::size_t bytes) 
     const PrefetchHints wishes = source.guess->note(
         {Offset{offset}, Length{static_cast<std::int64_t>(bytes)}}, share_of(source.slot));
     if (wishes.count > 0) [[unlikely]] {
-        tell(source, wishes);
+        publish(source, wishes);
     }
 }
 
-void Reader::tell(const Source& source, const PrefetchHints& wishes) noexcept {
+void Reader::publish(const Source& source, const PrefetchHints& wishes) noexcept {
     if (source.slot.state.load(relaxed) != FileState::pooled) {
         return;
     }
@@ -204,7 +204,7 @@ std::int64_t Reader::direct(const Source& source, std::int64_t offset,
             PrefetchHints wishes;
             const std::int64_t block = offset / ReadAhead::block * ReadAhead::block;
             wishes.ranges[wishes.count++] = {Offset{block}, Length{ReadAhead::block}};
-            tell(source, wishes);
+            publish(source, wishes);
         }
     }
     return got;

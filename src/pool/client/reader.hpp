@@ -73,7 +73,7 @@ private:
     };
     void set_up(ReadAheadPolicy& guess) const noexcept;
     [[nodiscard]] std::int32_t share_of(const FileSlot& slot) const noexcept;
-    void tell(const Source& source, const PrefetchHints& wishes) noexcept;
+    void publish(const Source& source, const PrefetchHints& wishes) noexcept;
     void wish(const Source& source, std::int64_t offset, std::size_t bytes) noexcept;
     [[nodiscard]] std::int64_t look(const Source& source, std::int64_t offset,
                                     std::span<std::byte> bytes) noexcept;

@@ -64,7 +64,7 @@ public:
              const ReplayOptions& options)
         : device_{device}, calendar_{calendar}, files_{files}, options_{options} {}
 
-    Result<Replay> go() {
+    Result<Replay> run() {
         if (auto read = read_chain(); !read) {
             return failure(std::move(read.error()));
         }
@@ -180,7 +180,7 @@ private:
     }
 
     // A sign of life from time to time.
-    Result<void> breathe() {
+    Result<void> write_sign_of_life() {
         const bool due = calendar_.now_ns() - writer_->lived_ns() >= sign_of_life_ns;
         return due ? write() : Result<void>{};
     }
@@ -269,7 +269,7 @@ private:
                 return error;
             }
             error = file.write(run.at, run.bytes);
-            if (auto alive = breathe(); !alive) {
+            if (auto alive = write_sign_of_life(); !alive) {
                 return failure(std::move(alive.error()));
             }
         }
@@ -311,7 +311,7 @@ private:
 
 Result<Replay> replay(ports::JournalDevice& device, const ports::Clock& calendar,
                       ReplayFiles& files, const ReplayOptions& options) {
-    return Replayer{device, calendar, files, options}.go();
+    return Replayer{device, calendar, files, options}.run();
 }
 
 }  // namespace forebay::pool

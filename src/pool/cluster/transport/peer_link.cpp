@@ -72,10 +72,10 @@ void Link::greet() {
     cipher_->own.nodes = seat_.nodes;
     randombytes_buf(cipher_->own.nonce.data(), cipher_->own.nonce.size());
     const auto bytes = std::as_bytes(std::span{&cipher_->own, 1});
-    put(bytes);
+    append(bytes);
 }
 
-void Link::put(std::span<const std::byte> bytes) {
+void Link::append(std::span<const std::byte> bytes) {
     out_.insert(out_.end(), bytes.begin(), bytes.end());
 }
 
@@ -95,7 +95,7 @@ void Link::fail(int error) {
 
 void Link::turn() {
     const bool open = state_ == State::greeting || state_ == State::established;
-    if (open && std::exchange(stirred_, false)) {
+    if (open && std::exchange(event_came_, false)) {
         read();
     }
     if (state_ == State::greeting || state_ == State::established) {
@@ -135,14 +135,14 @@ void Link::read() {
             return;  // that was all: the kernel tells when more comes
         }
     }
-    stirred_ = true;  // there may be more
+    event_came_ = true;  // there may be more
 }
 
 void Link::write() {
     if (!hurries_ && passing_.empty()) {
         return;
     }
-    while (!out_.empty() || say_next_part()) {
+    while (!out_.empty() || encrypt_next_part()) {
         const ssize_t put = ::send(socket_.get(), out_.data() + sent_, out_.size() - sent_,
                                    MSG_DONTWAIT | MSG_NOSIGNAL);
         if (put < 0 && (errno == EAGAIN || errno == ENOTCONN)) {
@@ -163,7 +163,7 @@ void Link::write() {
 }
 
 // False: there is none.
-bool Link::say_next_part() {
+bool Link::encrypt_next_part() {
     if (passing_.empty()) {
         return false;
     }
@@ -223,7 +223,7 @@ bool Link::take_greeting() {
     Header header{};
     crypto_secretstream_xchacha20poly1305_init_push(&cipher_->push, header.data(), key.data());
     const auto said = std::as_bytes(std::span{header});
-    put(said);
+    append(said);
     send(tokens::Message{});  // alive: the proof
     for (const protocol::PeerWord& word : std::exchange(early_, {})) {
         send(word);
@@ -297,7 +297,7 @@ void Link::encrypt(const protocol::PeerWord& word) {
     invariant(plain.size() <= protocol::peer_bytes_max,
               "a message is as short as the others expect");
     const auto length = static_cast<FrameLength>(plain.size() + more_bytes);
-    put(std::as_bytes(std::span{&length, 1}));
+    append(std::as_bytes(std::span{&length, 1}));
     const std::size_t before = out_.size();
     out_.resize(before + length);
     crypto_secretstream_xchacha20poly1305_push(

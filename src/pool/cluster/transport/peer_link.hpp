@@ -64,8 +64,8 @@ public:
     [[nodiscard]] bool blocked() const noexcept { return !out_.empty() || !passing_.empty(); }
 
     // The kernel has told something of the socket. `ends`: also that nothing more will come.
-    void stir(bool ends = true) noexcept {
-        stirred_ = true;
+    void note_event(bool ends = true) noexcept {
+        event_came_ = true;
         ends_ = ends_ || ends;
     }
     // Reads and writes what can be without waiting.
@@ -94,9 +94,9 @@ private:
     void greet();
     void read();
     void write();
-    bool say_next_part();
+    bool encrypt_next_part();
     void encrypt(const protocol::PeerWord& word);
-    void put(std::span<const std::byte> bytes);
+    void append(std::span<const std::byte> bytes);
     // The next bytes that have come and were not taken; nullopt: fewer have come.
     [[nodiscard]] std::optional<std::span<const std::byte>> look(std::size_t bytes) const;
     [[nodiscard]] std::optional<std::span<const std::byte>> take(std::size_t bytes);
@@ -113,7 +113,7 @@ private:
     State state_ = State::greeting;
     std::string why_;
     int error_ = 0;
-    bool stirred_ = true;
+    bool event_came_ = true;
     bool ends_ = false;
     std::unique_ptr<Received> received_;  // by one call
     std::vector<std::byte> in_;

@@ -32,7 +32,7 @@ protocol::PeerWord message(std::uint64_t number) {
 void let_talk(Link& one, Link& other) {
     for (int i = 0; i < 8; ++i) {
         for (Link* const link : {&one, &other}) {
-            link->stir();
+            link->note_event();
             link->turn();
         }
     }
@@ -225,7 +225,7 @@ TEST(Link, WhatNobodyWaitsForIsSentWhenItIsMuch) {
     for (std::uint64_t number = 1; number <= many; ++number) {
         zero.send(message(number), Link::Haste::none);
         zero.turn();
-        one.stir();
+        one.note_event();
         one.turn();
         while (const auto word = one.next()) {
             EXPECT_EQ(*word, message(++heard));
@@ -253,7 +253,7 @@ TEST(Link, AnEndIsSeenAfterWhatWasSaidBefore) {
         one.send(message(9));
         one.turn();
     }
-    zero.stir();
+    zero.note_event();
     zero.turn();
     EXPECT_EQ(zero.state(), Link::State::ended);
     EXPECT_EQ(zero.next(), message(9));

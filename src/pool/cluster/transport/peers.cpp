@@ -259,7 +259,7 @@ void Peers::accept_all() {
         socklen_t bytes = sizeof name;
         OwnFd socket{::accept4(listener_.get(), reinterpret_cast<sockaddr*>(&name), &bytes,
                                SOCK_CLOEXEC | SOCK_NONBLOCK)};
-        if (!socket.valid() && (errno == EMFILE || errno == ENFILE) && send_one_away()) {
+        if (!socket.valid() && (errno == EMFILE || errno == ENFILE) && reject_stranger()) {
             continue;
         }
         if (!socket.valid()) {
@@ -268,7 +268,7 @@ void Peers::accept_all() {
         const auto came = std::ranges::count_if(
             strangers_, [](const Stranger& one) { return one.whence.address.empty(); });
         if (static_cast<std::size_t>(came) >= strangers_max) {
-            static_cast<void>(send_one_away());
+            static_cast<void>(reject_stranger());
         }
         set_up(socket.get());
         meet(std::move(socket), {.source = source_of(name, bytes)});
@@ -277,7 +277,7 @@ void Peers::accept_all() {
 
 // Cuts off the oldest stranger from where most have come. Strangers have proved nothing: a daemon
 // of the job proves who it is as soon as it is asked, and comes from where few others do.
-bool Peers::send_one_away() {
+bool Peers::reject_stranger() {
     std::map<std::string, std::size_t> count;
     for (const Stranger& one : strangers_) {
         if (one.whence.address.empty()) {
@@ -315,7 +315,7 @@ void Peers::turn() {
         for (int i = 0; i < got; ++i) {
             const epoll_event& event = events.at(static_cast<std::size_t>(i));
             if (auto* const link = static_cast<Link*>(event.data.ptr)) {
-                link->stir((event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0);
+                link->note_event((event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0);
             } else {
                 somebody_comes = true;
             }
@@ -324,7 +324,7 @@ void Peers::turn() {
             accept_all();
         }
     } while (got == static_cast<int>(events.size()));
-    look_at_strangers();
+    poll_strangers();
     const std::int64_t now = clock_.now_ns();
     const bool hastens = later_since_ns_ && now - *later_since_ns_ >= later_ns;
     if (hastens) {
@@ -340,13 +340,13 @@ void Peers::turn() {
             if (hastens) {
                 peer.link->hasten();
             }
-            look_at(peer, node);
+            poll_peer(peer, node);
         }
     }
     said_alive_ns_ = beats ? now : said_alive_ns_;
 }
 
-void Peers::look_at_strangers() {
+void Peers::poll_strangers() {
     const std::int64_t now = clock_.now_ns();
     for (auto& [link, whence, since_ns] : strangers_) {
         link->turn();
@@ -398,7 +398,7 @@ void Peers::adopt(std::unique_ptr<Link> link) {
     peer.heard_ns = clock_.now_ns();
 }
 
-void Peers::look_at(Peer& peer, tokens::Node node) {
+void Peers::poll_peer(Peer& peer, tokens::Node node) {
     expects(peer.link != nullptr, "a peer that is looked at has been met");
     peer.link->turn();
     while (auto word = peer.link->next()) {
@@ -426,7 +426,7 @@ void Peers::take(tokens::Node from, protocol::PeerWord word) {
         if (message.kind == tokens::Message::Kind::grant) {
             asked_ns_.reset();
         }
-        letters_.push_back({from, message});
+        messages_.push_back({from, message});
     }
 }
 
@@ -459,7 +459,7 @@ Link* Peers::link_to(tokens::Node node) {
     return there ? peer.link.get() : nullptr;
 }
 
-void Peers::say(tokens::Node to, const protocol::PeerWord& word) {
+void Peers::send_at_once(tokens::Node to, const protocol::PeerWord& word) {
     if (Link* const link = link_to(to)) {
         link->send(word);
         link->turn();
@@ -472,7 +472,7 @@ void Peers::send(tokens::Node to, const tokens::Message& message) {
         asked_ns_ = clock_.now_ns();
     }
     if (message.kind != tokens::Message::Kind::forgotten) {
-        say(to, message);
+        send_at_once(to, message);
     } else if (Link* const link = link_to(to)) {
         link->send(message, Link::Haste::none);
         link->turn();  // as soon as there are many
@@ -480,10 +480,10 @@ void Peers::send(tokens::Node to, const tokens::Message& message) {
     }
 }
 
-void Peers::ask(tokens::Node of, const protocol::Wanted& wanted) { say(of, wanted); }
+void Peers::ask(tokens::Node of, const protocol::Wanted& wanted) { send_at_once(of, wanted); }
 
 void Peers::refuse(tokens::Node to, std::uint64_t number) {
-    say(to, protocol::Part{.number = number, .refused = true});
+    send_at_once(to, protocol::Part{.number = number, .refused = true});
 }
 
 void Peers::pass(tokens::Node to, std::uint64_t number, std::vector<std::byte> bytes) {
@@ -503,7 +503,7 @@ std::vector<PeerTransport::Request> Peers::requests() { return std::exchange(req
 
 std::vector<PeerTransport::PeerReadClient> Peers::passed() { return std::exchange(passed_, {}); }
 
-std::vector<PeerTransport::PeerMessage> Peers::arrived() { return std::exchange(letters_, {}); }
+std::vector<PeerTransport::PeerMessage> Peers::arrived() { return std::exchange(messages_, {}); }
 
 std::vector<tokens::Node> Peers::gone() { return std::exchange(gone_, {}); }
 

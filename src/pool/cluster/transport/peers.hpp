@@ -103,15 +103,15 @@ private:
     [[nodiscard]] Result<void> reach(const std::string& address);
     [[nodiscard]] Result<void> reach_again();
     void accept_all();
-    [[nodiscard]] bool send_one_away();
+    [[nodiscard]] bool reject_stranger();
     void complain_of_strangers(const std::string& source);
     void meet(OwnFd socket, Whence whence);
     void adopt(std::unique_ptr<Link> link);
-    void look_at_strangers();
+    void poll_strangers();
     void fail_to_reach(const Link& link, const std::string& address, std::int64_t now);
-    void look_at(Peer& peer, tokens::Node node);
+    void poll_peer(Peer& peer, tokens::Node node);
     void take(tokens::Node from, protocol::PeerWord word);
-    void say(tokens::Node to, const protocol::PeerWord& word);
+    void send_at_once(tokens::Node to, const protocol::PeerWord& word);
     [[nodiscard]] Link* link_to(tokens::Node node);
     [[nodiscard]] bool silent(const Peer& peer, std::int64_t now_ns) const;
     [[nodiscard]] bool complete() const;
@@ -134,7 +134,7 @@ private:
     std::vector<Again> again_;
     std::optional<std::int64_t> hung_up_since_ns_;
     std::string unmet_;  // why one that this daemon connected to is not met
-    std::vector<PeerMessage> letters_;
+    std::vector<PeerMessage> messages_;
     std::vector<Request> requests_;
     std::vector<PeerReadClient> passed_;
     std::vector<tokens::Node> gone_;

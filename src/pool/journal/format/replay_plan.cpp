@@ -68,7 +68,7 @@ private:
             case Kind::settled: settle(file, record); break;
             case Kind::deposit:
                 if (counts(record)) {
-                    put(file, record.header.number, record.payload);
+                    add_bytes(file, record.header.number, record.payload);
                 }
                 break;
             case Kind::cut:
@@ -146,7 +146,7 @@ private:
         }
     }
 
-    static void put(File& file, std::int64_t at, std::span<const std::byte> bytes) {
+    static void add_bytes(File& file, std::int64_t at, std::span<const std::byte> bytes) {
         const std::int64_t end = at + static_cast<std::int64_t>(bytes.size());
         remove(file, at, end);
         file.bytes[at] = bytes;

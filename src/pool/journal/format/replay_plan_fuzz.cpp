@@ -15,7 +15,7 @@ namespace {
 
 constexpr Key key{std::byte{9}};
 
-void look_at(const SegmentScan& chain, std::span<const std::byte> bytes) {
+void check_scan(const SegmentScan& chain, std::span<const std::byte> bytes) {
     for (const Group& group : chain.groups) {
         must(group.header.bytes <= bytes.size(), "a group is within its segment");
         must(group.header.first + group.header.records <= chain.next_record, "numbers are below");
@@ -38,10 +38,10 @@ void look_at(const SegmentScan& chain, std::span<const std::byte> bytes) {
     }
 }
 
-void look_at(std::span<const std::byte> bytes, std::span<const std::byte> head) {
+void check_scan(std::span<const std::byte> bytes, std::span<const std::byte> head) {
     const std::size_t half = bytes.size() / 2 / group_unit * group_unit;
     const std::vector<SegmentBytes> segments{{0, bytes.first(half)}, {1, bytes.subspan(half)}};
-    look_at(chain_of(segments, head, key), bytes);
+    check_scan(chain_of(segments, head, key), bytes);
 }
 
 // A journal of three segments, of which the input changes bytes, and copies and removes pages:
@@ -101,7 +101,7 @@ void look_at_damage(std::span<const std::byte> bytes) {
         segments.push_back({i, std::span{whole}.subspan(i * segment_bytes, segment_bytes)});
     }
     const SegmentScan chain = chain_of(segments, heads, key);
-    look_at(chain, whole);
+    check_scan(chain, whole);
     must(chain.damage != Damage::none || chain.groups.size() == groups_in_all ||
              (chain.groups.empty() && changed),
          "all of it, or it is refused");
@@ -141,14 +141,14 @@ void look_at_records(std::span<const std::byte> bytes) {
     std::vector<std::byte> heads(2 * head_unit);
     const Head head{.epoch = 1, .segment = 1};
     seal_head(head, key, std::span{heads}.first(head_unit));
-    look_at(segment, heads);
+    check_scan(segment, heads);
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::span bytes{reinterpret_cast<const std::byte*>(data), size};
-    look_at(bytes, bytes.first(std::min(bytes.size(), 2 * head_unit)));
+    check_scan(bytes, bytes.first(std::min(bytes.size(), 2 * head_unit)));
     look_at_records(bytes);
     look_at_damage(bytes);
     return 0;
