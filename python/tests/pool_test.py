@@ -3,7 +3,12 @@
 import base64
 import dataclasses
 import json
+import os
 import re
+import shutil
+import struct
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,16 +19,9 @@ from forebay.common.model.errors import PoolError, PoolStartError, UsageError
 from forebay.pool.files.daemon import environment_of
 from forebay.pool.files.daemon_document import decode_ready, decode_status
 from forebay.pool.files.fleet import put_together, together
+from forebay.pool.files.message_table import pool_messages
 from forebay.pool.files.pools import LocalPools
-from forebay.pool.model.messages import (
-    FORMAT,
-    PATH_BYTES,
-    QUESTION_BYTES,
-    REPLY_BYTES,
-    Ask,
-    question,
-    reply,
-)
+from forebay.pool.model.messages import Ask, MessageLayout
 from forebay.pool.model.pool import Lost, PoolEnd, PoolFile, PoolPlace, PoolStatus, Rescued
 from forebay.pool.report.text import outcome_as_json, outcome_lines, status_lines
 from forebay.pool.use_case.manage import StartRequest, socket_of, start_pool
@@ -72,35 +70,80 @@ def outcome(**changes: Any) -> PoolOutcome:
 # --- messages
 
 
-def test_messages_are_as_the_header_of_the_wire_has_them(root: Path) -> None:
-    limits = (root / "src" / "pool" / "protocol" / "limits.hpp").read_text()
-    header = (root / "src" / "pool" / "protocol" / "messages.hpp").read_text()
-    assert f"format = {FORMAT:#x};" in limits
-    assert f"path_bytes = {PATH_BYTES};" in limits
-    found = re.search(r"enum class Ask.*?\{(.*?)\}", header, re.DOTALL)
-    assert found
-    names = re.findall(r"\w+", found[1].replace("= 1", ""))
-    assert {name.upper(): number for number, name in enumerate(names, 1)}.items() >= {
-        (ask.name, int(ask)) for ask in Ask
-    }
-    assert (QUESTION_BYTES, REPLY_BYTES) == (304, 40)
+LAYOUT_PROGRAM = """
+#include "pool_protocol/messages.hpp"
+#include <cstddef>
+#include <cstdio>
+using namespace forebay::protocol;
+int main() {
+    std::printf("%zu %zu\\n", sizeof(Question), sizeof(Reply));
+    std::printf("%llx\\n", static_cast<unsigned long long>(forebay::pool::format));
+LINES}
+"""
+
+
+def printed_layout(messages: tuple[tuple[str, MessageLayout], ...]) -> str:
+    """C++ that says where each field lies, and how long it is."""
+    return "".join(
+        f'    std::printf("%zu %zu\\n", offsetof({kind}, {name}), sizeof({kind}::{name}));\n'
+        for kind, layout in messages
+        for name in layout.names
+    )
+
+
+def fields_of(layout: MessageLayout) -> list[str]:
+    """The same as `struct` has them."""
+    codes = re.findall(r"\d*[A-Za-z]", layout.form)
+    sizes = [struct.calcsize("=" + code) for code in codes]
+    return [f"{sum(sizes[:at])} {size}" for at, size in enumerate(sizes)]
+
+
+def test_messages_lie_in_memory_as_the_compiler_has_them(root: Path, tmp_path: Path) -> None:
+    compiler = shutil.which(os.environ.get("CXX", "c++"))
+    if compiler is None:
+        pytest.skip("no C++ compiler")
+    table = pool_messages()
+    messages = (("Question", table.question_layout), ("Reply", table.reply_layout))
+    generator, toml = root / "tools" / "generate_messages.py", root / "schema/pool_messages.toml"
+    subprocess.run([sys.executable, generator, toml, tmp_path / "pool_protocol"], check=True)
+    (tmp_path / "layout.cpp").write_text(
+        LAYOUT_PROGRAM.replace("LINES", printed_layout(messages)), encoding="utf-8"
+    )
+    line = [compiler, "-std=c++20", "-I.", "layout.cpp", "-o", "layout"]
+    subprocess.run(line, check=True, cwd=tmp_path)
+    done = subprocess.run([tmp_path / "layout"], check=True, capture_output=True, text=True)
+    sizes, version, *fields = done.stdout.splitlines()
+    assert sizes == " ".join(str(layout.length) for _, layout in messages)
+    assert int(version, 16) == table.format
+    assert fields == [line for _, layout in messages for line in fields_of(layout)]
+
+
+def test_messages_have_the_numbers_that_they_were_given() -> None:
+    table = pool_messages()
+    assert (table.question_layout.form, table.reply_layout.form) == ("=QIIIIqQQ256s", "=QIiIIIIq")
+    assert {ask: table.asks[ask] for ask in Ask} == {
+        Ask.WATCH: 2, Ask.STATUS: 9, Ask.DRAIN: 10, Ask.STOP: 11,
+    }  # fmt: skip
+    assert table.numbers_of(("pooled", "leaving")) == {1, 2}
 
 
 def test_a_question_is_about_no_file() -> None:
-    data = question(Ask.DRAIN)
-    assert len(data) == QUESTION_BYTES
-    assert data[:8] == FORMAT.to_bytes(8, "little")
-    assert data[8] == Ask.DRAIN
+    table = pool_messages()
+    data = table.question(Ask.DRAIN)
+    assert len(data) == table.question_layout.length
+    assert data[:8] == table.format.to_bytes(8, "little")
+    assert data[8] == table.asks[Ask.DRAIN]
     assert not any(data[9:])
 
 
 def test_a_reply_of_another_version_or_length_is_none() -> None:
-    data = FORMAT.to_bytes(8, "little") + bytes([10, 0, 0, 0, 28]) + bytes(27)
-    said = reply(data)
+    table = pool_messages()
+    data = table.format.to_bytes(8, "little") + bytes([10, 0, 0, 0, 28]) + bytes(27)
+    said = table.reply(data)
     assert said is not None
-    assert (said.ask, said.error) == (Ask.DRAIN, 28)
-    assert reply(data[:-1]) is None
-    assert reply(bytes(40)) is None
+    assert (said.ask, said.error) == (table.asks[Ask.DRAIN], 28)
+    assert table.reply(data[:-1]) is None
+    assert table.reply(bytes(40)) is None
 
 
 # --- documents

@@ -2,60 +2,42 @@
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from forebay.common.files.safe_files import read_to_apply
-from forebay.common.model.errors import SettingsError, SetupError
+from forebay.common.files.schema_tables import SCHEMA_FOLDERS, decode_table, table_path
+from forebay.common.model.errors import SettingsError
 from forebay.settings.model import Override, Setting, SettingKind, SettingsTable
 
-_PACKAGE = Path(__file__).resolve().parents[1]
-_SCHEMA_FOLDERS = (
-    _PACKAGE / "schema",  # a wheel
-    _PACKAGE.parents[1] / "schema",  # a checkout, or what `cmake --install` made
-)
+_WHAT = "which settings there are"
 _IGNORED_KEYS = frozenset({"schema"})
 
 
 class SettingsFiles:
     """The port SettingsSource over real files."""
 
-    def __init__(self, *, folders: Sequence[Path] = _SCHEMA_FOLDERS) -> None:
+    def __init__(self, *, folders: Sequence[Path] = SCHEMA_FOLDERS) -> None:
         self._folders = folders
         self._table: SettingsTable | None = None
 
     def table(self) -> SettingsTable:
         """All settings, read once."""
         if self._table is None:
-            self._table = read_schema(self._schema_path())
+            path = table_path("settings.toml", what=_WHAT, folders=self._folders)
+            self._table = read_schema(path)
         return self._table
 
     def read_file(self, path: Path) -> Sequence[Override]:
         """Keys of a settings file with their lines."""
         return read_settings_file(path)
 
-    def _schema_path(self) -> Path:
-        for folder in self._folders:
-            if (folder / "settings.toml").is_file():
-                return folder / "settings.toml"
-        looked = ", ".join(str(folder) for folder in self._folders)
-        raise SetupError(
-            f"cannot tell which settings there are (no settings.toml in {looked}). "
-            "Install Forebay again."
-        )
-
 
 def read_schema(path: Path) -> SettingsTable:
     """schema/settings.toml as a table. SetupError: not what this version reads."""
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-        return SettingsTable(tuple(_setting(entry) for entry in content["setting"]))
-    except (OSError, ValueError, KeyError, SettingsError) as error:
-        raise SetupError(
-            f"cannot tell which settings there are ({path}: {error}). Install Forebay again."
-        ) from error
+    return decode_table(path, _settings, what=_WHAT)
 
 
 def read_settings_file(path: Path) -> Sequence[Override]:
@@ -115,6 +97,10 @@ def _text_of(path: Path, name: str, value: Any, line: int) -> str:
         f'cannot use the settings of {path}:{line} ("{name}" is {kind}, which no setting is). '
         "Give a boolean, a whole number, a string or a list of strings, in a flat table."
     )
+
+
+def _settings(content: Mapping[str, Any]) -> SettingsTable:
+    return SettingsTable(tuple(_setting(entry) for entry in content["setting"]))
 
 
 def _setting(entry: dict[str, Any]) -> Setting:

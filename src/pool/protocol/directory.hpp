@@ -19,14 +19,6 @@ namespace forebay::pool {
 // A word that is slept on; see foundation/ports/communicator.hpp.
 using Word = std::atomic<std::uint32_t>;
 
-// The effect of writes to a file.
-enum class FileState : std::uint32_t {
-    free = 0,
-    pooled = 1,   // they are deposits
-    leaving = 2,  // they wait: what was deposited is being drained
-    through = 3,  // they go to the file system; there are no deposits
-};
-
 // How bytes are cached.
 enum class Consistency : std::uint32_t {
     pool,   // reads overlay deposits, what was read ahead, and the file, range by range

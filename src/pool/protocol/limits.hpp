@@ -1,13 +1,14 @@
 // The bounds of everything that the daemon of a node and its clients share. Both are built from the
-// same sources; `format` is what they compare when they meet.
+// same sources; `format` is what they compare when they meet. It and the bytes of a path are in
+// schema/pool_messages.toml: the Python package knows them, too.
 #pragma once
+
+#include "pool_protocol/constants.hpp"
 
 #include <cstddef>
 #include <cstdint>
 
 namespace forebay::pool {
-
-inline constexpr std::uint64_t format = 0x666f72656261790f;  // "forebay", 15
 
 inline constexpr std::size_t block_bytes = std::size_t{1}
                                            << 20;  // what a client is leased at a time
@@ -25,6 +26,5 @@ inline constexpr std::size_t clean_buckets = 2 * clean_max;
 inline constexpr std::size_t entries_max = std::size_t{1} << 14;  // of one log, not taken yet
 // Reserved at a time: a larger write lets others go between.
 inline constexpr std::size_t reservation_max = 4 * block_bytes;
-inline constexpr std::size_t path_bytes = 256;  // of a file's name, for messages
 
 }  // namespace forebay::pool

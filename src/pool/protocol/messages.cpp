@@ -10,7 +10,7 @@ namespace forebay::protocol {
 
 namespace {
 
-bool known(Ask ask) noexcept { return ask >= Ask::hello && ask <= Ask::uncaptured; }
+bool known(Ask ask) noexcept { return ask >= first_ask && ask <= last_ask; }
 
 // The reasons to leave that a client can have; the others are the daemon's.
 bool is_of_client(std::int64_t reason) noexcept {

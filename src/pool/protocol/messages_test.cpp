@@ -41,7 +41,7 @@ TEST(Question, IsNoneOutsideOfItsBounds) {
     EXPECT_TRUE(refused([](Question& one) { one.format ^= 1; }));
     EXPECT_TRUE(refused([](Question& one) { one.ask = static_cast<Ask>(0); }));
     EXPECT_TRUE(refused([](Question& one) {
-        one.ask = static_cast<Ask>(static_cast<std::uint32_t>(Ask::uncaptured) + 1);
+        one.ask = static_cast<Ask>(static_cast<std::uint32_t>(last_ask) + 1);
     }));
     EXPECT_TRUE(refused([](Question& one) { one.slot = pool::files_max; }));
     EXPECT_TRUE(refused([](Question& one) { one.number = -1; }));

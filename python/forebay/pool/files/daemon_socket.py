@@ -1,4 +1,4 @@
-"""A conversation with the daemon of a pool over its socket (src/pool/protocol/messages.hpp)."""
+"""A conversation with the daemon of a pool over its socket (schema/pool_messages.toml)."""
 
 import contextlib
 import mmap
@@ -14,21 +14,15 @@ from forebay.common.files.safe_files import folder_problem
 from forebay.common.model.errors import PoolError
 from forebay.common.model.frozen import frozen
 from forebay.pool.files.daemon_document import decode_status
-from forebay.pool.model.messages import (
-    REPLY_BYTES,
-    Ask,
-    DirectoryShape,
-    Reply,
-    question,
-    reply,
-)
+from forebay.pool.files.message_table import pool_messages
+from forebay.pool.model.messages import Ask, DirectoryShape, Reply
 from forebay.pool.model.pool import Lost, PoolStatus
 
 ANSWER_SECONDS_MAX = 30.0
 CONNECT_SECONDS_MAX = 5.0
 _DESCRIPTORS_MAX = 4
 _CREDENTIALS = struct.Struct("=iII")
-_HOLDING = (1, 2)  # pool::FileState: pooled, leaving
+_HOLDING = ("pooled", "leaving")
 
 
 @frozen
@@ -46,6 +40,7 @@ class PoolSocket:
         """`daemon`: the process that has to listen there, where it is known. PoolError: nobody
         listens there, or who does is not ours."""
         self._path = path
+        self._messages = pool_messages()
         if not os.path.lexists(path):  # whatever its folder is like
             raise _unreachable(path, "nobody listens there")
         problem = folder_problem(path.parent)
@@ -83,7 +78,7 @@ class PoolSocket:
         """Puts a question without waiting. PoolError: the daemon is gone."""
         self._socket.settimeout(ANSWER_SECONDS_MAX)
         try:
-            self._socket.send(question(what), socket.MSG_NOSIGNAL)
+            self._socket.send(self._messages.question(what), socket.MSG_NOSIGNAL)
         except OSError as error:
             raise self._gone(error.strerror) from error
 
@@ -91,8 +86,9 @@ class PoolSocket:
         """The next answer; None: it did not come in time. PoolError: the daemon is gone."""
         self._socket.settimeout(seconds_max)
         try:
+            length = self._messages.reply_layout.length
             data, descriptors, flags, _ = socket.recv_fds(
-                self._socket, REPLY_BYTES + 1, _DESCRIPTORS_MAX, socket.MSG_CMSG_CLOEXEC
+                self._socket, length + 1, _DESCRIPTORS_MAX, socket.MSG_CMSG_CLOEXEC
             )
         except (TimeoutError, BlockingIOError):
             return None
@@ -100,7 +96,7 @@ class PoolSocket:
             raise self._gone(error.strerror) from error
         if not data:
             raise self._gone("it has hung up")
-        said = reply(data)
+        said = self._messages.reply(data)
         if said is None or flags & socket.MSG_CTRUNC:
             close_all(descriptors)
             raise self._gone("what it says is no answer: it may be of another version")
@@ -198,9 +194,10 @@ class DirectoryWatch:
         """Files that were pooled, and how many of their bytes had been taken and were not with the
         file system. There may be more, which the daemon had not looked at."""
         found: dict[str, int] = {}
+        holding = pool_messages().numbers_of(_HOLDING)
         for slot in range(self._shape.files_max):
             at = self._shape.files + slot * self._shape.file_bytes
-            if self._number(at + self._shape.state, 4) not in _HOLDING:
+            if self._number(at + self._shape.state, 4) not in holding:
                 continue
             taken = self._number(at + self._shape.taken, 8)
             rest = taken - self._number(at + self._shape.drained, 8)

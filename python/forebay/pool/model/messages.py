@@ -1,27 +1,22 @@
-"""Messages between a program and the daemon of its node, as bytes:
-src/pool/protocol/messages.hpp in Python.
-Both sides are on one machine, so numbers are as they lie in memory."""
+"""Messages between a program and the daemon of its node, as bytes. Their fields are in
+schema/pool_messages.toml, from which C++ is made, too. Both sides are on one machine, so numbers
+are as they lie in memory."""
 
 import struct
-from enum import IntEnum
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import Any
 
 from forebay.common.model.frozen import frozen
 
-FORMAT = 0x666F72656261790F
-PATH_BYTES = 256
-_QUESTION = struct.Struct(f"=QIIIIqQQ{PATH_BYTES}s")
-_REPLY = struct.Struct("=QIiIIIIq")
-QUESTION_BYTES = _QUESTION.size
-REPLY_BYTES = _REPLY.size
 
-
-class Ask(IntEnum):
+class Ask(StrEnum):
     """The requests of a process that is no client."""
 
-    WATCH = 2
-    STATUS = 9
-    DRAIN = 10
-    STOP = 11
+    WATCH = "watch"
+    STATUS = "status"
+    DRAIN = "drain"
+    STOP = "stop"
 
 
 @frozen
@@ -33,17 +28,57 @@ class Reply:
     number: int
 
 
-def question(ask: Ask) -> bytes:
-    """A question that is about no file."""
-    return _QUESTION.pack(FORMAT, ask, 0, 0, 0, 0, 0, 0, b"")
+@frozen
+class MessageLayout:
+    """The fields of a message in their order, and `form`: what they are to `struct`."""
+
+    names: tuple[str, ...]
+    form: str
+
+    @property
+    def length(self) -> int:
+        """How long the message is."""
+        return struct.calcsize(self.form)
+
+    def pack(self, given: Mapping[str, Any]) -> bytes:
+        """A message in which all that is not given is zero."""
+        empty = struct.unpack(self.form, bytes(self.length))
+        values = dict(zip(self.names, empty, strict=True))
+        return struct.pack(self.form, *{**values, **given}.values())
+
+    def unpack(self, data: bytes) -> Mapping[str, Any]:
+        """The fields of a message of the right length."""
+        return dict(zip(self.names, struct.unpack(self.form, data), strict=True))
 
 
-def reply(data: bytes) -> Reply | None:
-    """The reply in the bytes from the socket; None: it is no reply, or one of another version."""
-    if len(data) != _REPLY.size:
-        return None
-    form, ask, error, _client, _slot, _generation, _state, number = _REPLY.unpack(data)
-    return Reply(ask=ask, error=error, number=number) if form == FORMAT else None
+@frozen
+class PoolMessages:
+    """Everything about messages that a build of Forebay has settled. `asks` and `states` are
+    numbers by name; a question with another `format` is of another version."""
+
+    format: int
+    question_layout: MessageLayout
+    reply_layout: MessageLayout
+    asks: Mapping[str, int]
+    states: Mapping[str, int]
+
+    def question(self, ask: Ask) -> bytes:
+        """A question that is about no file."""
+        return self.question_layout.pack({"format": self.format, "ask": self.asks[ask]})
+
+    def reply(self, data: bytes) -> Reply | None:
+        """The reply in the bytes from the socket; None: it is no reply, or one of another
+        version."""
+        if len(data) != self.reply_layout.length:
+            return None
+        said = self.reply_layout.unpack(data)
+        if said["format"] != self.format:
+            return None
+        return Reply(ask=said["ask"], error=said["error"], number=said["number"])
+
+    def numbers_of(self, states: Sequence[str]) -> frozenset[int]:
+        """States of a file as they are in the directory."""
+        return frozenset(self.states[name] for name in states)
 
 
 @frozen

@@ -1,0 +1,39 @@
+"""Tables that the native library and this package have in common (schema/*.toml). C++ is made of
+them when Forebay is built; here they are read."""
+
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from forebay.common.model.errors import SettingsError, SetupError
+
+_Table = TypeVar("_Table")
+_PACKAGE = Path(__file__).resolve().parents[2]
+SCHEMA_FOLDERS = (
+    _PACKAGE / "schema",  # a wheel, or what `cmake --install` made
+    _PACKAGE.parents[1] / "schema",  # a checkout
+)
+
+
+def read_table(name: str, decode: Callable[[Mapping[str, Any]], _Table], *, what: str) -> _Table:
+    """The table in the file of that name, which says `what`. SetupError: it is missing, or is not
+    what this version reads."""
+    return decode_table(table_path(name, what=what), decode, what=what)
+
+
+def table_path(name: str, *, what: str, folders: Sequence[Path] = SCHEMA_FOLDERS) -> Path:
+    """The file that says `what`. SetupError: it is missing."""
+    for folder in folders:
+        if (folder / name).is_file():
+            return folder / name
+    looked = ", ".join(str(folder) for folder in folders)
+    raise SetupError(f"cannot tell {what} (no {name} in {looked}). Install Forebay again.")
+
+
+def decode_table(path: Path, decode: Callable[[Mapping[str, Any]], _Table], *, what: str) -> _Table:
+    """The table in that file. SetupError: it is not what this version reads."""
+    try:
+        return decode(tomllib.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError, SettingsError) as error:
+        raise SetupError(f"cannot tell {what} ({path}: {error}). Install Forebay again.") from error
