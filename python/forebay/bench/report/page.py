@@ -1,35 +1,20 @@
 """The HTML page of a benchmark: one file that holds everything, pictures too."""
 
-import importlib
 from pathlib import Path
 from statistics import median
 
 from forebay.bench.model.comparison import Finding
 from forebay.bench.model.result import BenchResult, Measurement
 from forebay.bench.use_case.compare import Comparison
-from forebay.common.files.output_files import OutputFiles
-from forebay.common.files.safe_files import write_named
-from forebay.common.model.errors import BenchError, BenchUsageError, SetupError
+from forebay.common.model.errors import BenchError
 from forebay.common.model.estimate import Spread
 from forebay.common.model.units import counted
+from forebay.common.report.drawn_pages import DrawnPages, require_drawing, write_page
 from forebay.common.report.page_template import filled
 
 _TEMPLATE = Path(__file__).with_name("page.html.j2")
 _COMPARISON_TEMPLATE = Path(__file__).with_name("comparison_page.html.j2")
 _QUANTILES = (0.5, 0.9, 0.99, 0.999)
-
-
-class DrawnPages:
-    """Pages with pictures."""
-
-    def check(self, path: Path) -> None:
-        """SetupError: what draws is not installed; BenchUsageError: `path` cannot be written."""
-        obstacle = OutputFiles().obstacle(path)
-        if obstacle is not None:
-            raise BenchUsageError(
-                f"cannot write the page {path} ({obstacle}). Name a file that can be written."
-            )
-        _require_drawing()
 
 
 class HtmlPages(DrawnPages):
@@ -56,19 +41,9 @@ class HtmlPages(DrawnPages):
         write_page(render_comparison(result), path)
 
 
-def write_page(text: str, path: Path) -> None:
-    """BenchError: it cannot be written."""
-    try:
-        write_named(path, text)
-    except OSError as error:
-        raise BenchError(
-            f"cannot write {path} ({error.strerror}). Give another file.", exit_code=2
-        ) from error
-
-
 def render(result: BenchResult) -> str:
     """The page as text."""
-    _require_drawing()
+    require_drawing()
     from forebay.bench.report.pictures import PICTURES, ROWS_MAX
 
     measured = len(result.measurements)
@@ -88,7 +63,7 @@ def render(result: BenchResult) -> str:
 
 def render_comparison(result: Comparison) -> str:
     """The page as text; `result` has at least one finding."""
-    _require_drawing()
+    require_drawing()
     from forebay.bench.report.pictures import COMPARISON_PICTURES
 
     compared = len(result.findings)
@@ -126,18 +101,6 @@ def _compared(one: Finding) -> tuple[str, ...]:
         *medians,
         one.unit,
     )
-
-
-def _require_drawing() -> None:
-    """Everything else works without these packages, so they are not imported above."""
-    try:
-        for name in ("jinja2", "matplotlib.figure"):
-            importlib.import_module(name)
-    except ImportError as error:
-        raise SetupError(
-            f"cannot draw the page ({error.name} is not installed). "
-            "Install what it needs: pip install matplotlib jinja2."
-        ) from error
 
 
 def _row(one: Measurement) -> dict[str, object]:

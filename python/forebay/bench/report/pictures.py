@@ -1,6 +1,5 @@
 """Draws what a benchmark measured: bandwidth, latency, spread over ranks. SVG, by matplotlib."""
 
-import io
 import math
 from collections.abc import Callable, Sequence
 from statistics import median
@@ -11,8 +10,8 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 
 from forebay.bench.model.comparison import Finding
 from forebay.bench.model.result import BenchResult, Measurement
+from forebay.common.report.drawing import BLUE, FAINT, INK, PALE, style, svg_of
 
-INK, FAINT, BLUE, PALE = "#1d2730", "#d9d6d0", "#0f6e9c", "#9fc7da"
 ROWS_MAX = 120
 """Measurements in a picture that has a row for each; the table below has all."""
 LINES_MAX = 10
@@ -204,20 +203,3 @@ def _logarithmic(axes: Axes) -> None:
     axes.xaxis.set_major_locator(LogLocator(subs=steps, numticks=20))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     axes.xaxis.set_minor_formatter(NullFormatter())
-
-
-def style(axes: Axes) -> None:
-    """As all pictures look."""
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-    axes.tick_params(colors=INK)
-    axes.set_axisbelow(True)
-    axes.grid(color=FAINT, lw=0.5)
-
-
-def svg_of(figure: Figure) -> str:
-    """To stand in a page."""
-    text = io.StringIO()
-    figure.savefig(text, format="svg", metadata={"Date": None})
-    whole = text.getvalue()
-    return whole[whole.index("<svg") :]

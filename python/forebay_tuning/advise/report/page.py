@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from forebay.bench.report.page import DrawnPages, write_page
 from forebay.common.model.units import counted, human_bytes, human_seconds
+from forebay.common.report.drawn_pages import DrawnPages, write_page
 from forebay.common.report.page_template import filled
 from forebay_tuning.advise.model.advice import Advice
 from forebay_tuning.advise.model.ready import Ready

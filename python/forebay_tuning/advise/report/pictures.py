@@ -3,7 +3,7 @@
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
 
-from forebay.bench.report.pictures import BLUE, INK, PALE, style, svg_of
+from forebay.common.report.drawing import BLUE, INK, PALE, style, svg_of
 from forebay_tuning.advise.model.advice import Advice
 
 

@@ -3,8 +3,8 @@
 import math
 from pathlib import Path
 
-from forebay.bench.report.page import DrawnPages, write_page
 from forebay.common.model.units import human_rate
+from forebay.common.report.drawn_pages import DrawnPages, write_page
 from forebay.common.report.page_template import filled
 from forebay_tuning.model.portrait import Portrait
 from forebay_tuning.model.quantity import spell_seconds

@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
-from forebay.bench.report.pictures import INK, PALE, style, svg_of
 from forebay.common.model.units import exact_bytes
+from forebay.common.report.drawing import INK, PALE, style, svg_of
 from forebay_tuning.model.point import Direction, Point, changed
 from forebay_tuning.model.portrait import Portrait
 from forebay_tuning.model.response import Response

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from forebay.bench.report.page import DrawnPages, write_page
 from forebay.common.model.units import human_bytes, human_seconds
+from forebay.common.report.drawn_pages import DrawnPages, write_page
 from forebay.common.report.page_template import filled
 from forebay_tuning.report.model.diagnosis import Diagnosis
 from forebay_tuning.report.report.text import length_text

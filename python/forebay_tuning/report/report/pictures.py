@@ -5,8 +5,8 @@ from collections.abc import Callable
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from forebay.bench.report.pictures import BLUE, FAINT, INK, PALE, style, svg_of
 from forebay.common.model.units import exact_bytes
+from forebay.common.report.drawing import BLUE, FAINT, INK, PALE, style, svg_of
 from forebay_tuning.model.point import Direction
 from forebay_tuning.model.program_io import busy, target_rates
 from forebay_tuning.report.model.diagnosis import Diagnosis
