@@ -36,6 +36,7 @@ from evaluation.tuning_real import BUDGETS, real
 from evaluation.tuning_study import assumed, study
 from forebay.common.model.frozen import frozen
 from forebay.common.model.units import MIB
+from forebay.simulate.files import background_load
 from forebay_tuning.model.modelled import Bend, Platform, Sky, Weather, expected
 from forebay_tuning.model.point import COORDINATES, Direction, Point, Space, changed, usual_space
 from forebay_tuning.model.sample import PROBES, Ask, Passage, Purpose, Sample
@@ -170,7 +171,9 @@ def regret_of(seed: int, level: str) -> Regret:
 
 
 def _system(world: World, seed: int) -> ModelledSystem:
-    return ModelledSystem(world.platform, weather=WEATHER, seed=seed, bend=world.bend)
+    return ModelledSystem(
+        world.platform, weather=WEATHER, load=background_load(), seed=seed, bend=world.bend
+    )
 
 
 def _probe(world: World, probes: int, seed: int) -> tuple[Sample, ...]:
@@ -195,7 +198,7 @@ def _probe(world: World, probes: int, seed: int) -> tuple[Sample, ...]:
 def _told(taken: Sequence[Sample], seed: int) -> tuple[list[Sample], list[Sample]]:
     """Samples as no prober can know them: first without those that something else slowed down, then
     these without drift, too."""
-    sky = Sky(WEATHER, seed=seed)
+    sky = Sky(WEATHER, background_load(), seed=seed)
     undisturbed, steady = [], []
     for sample in taken:
         slowed = math.log(sky.next()) - sky.level < -math.log(SLOWED_LEAST)

@@ -19,7 +19,7 @@ from forebay.common.files.toml_file import read_toml
 from forebay.common.model.errors import SimulationError
 from forebay.common.model.frozen import frozen
 from forebay.common.model.units import MIB
-from forebay.simulate.model.simulation import PLATFORM_KEYS
+from forebay.simulate.files import simulator_keys
 from forebay_tuning.model.point import Point
 from forebay_tuning.model.quantity import parse_quantity
 from forebay_tuning.probe.files.platform_file import read_platform
@@ -97,7 +97,7 @@ def test_assumed_numbers_are_the_platforms() -> None:
         "dirty_bytes": ("client", "dirty"),
         "servers": ("server", "count"),
     }
-    assert set(ASSUMED) <= {name for name, _ in PLATFORM_KEYS}
+    assert set(ASSUMED) <= {name for name, _ in simulator_keys().platform}
     for name, value in ASSUMED.items():
         sections = [places.get(name, (section, name)) for section in ("client", "target")]
         sections += [("target", name.removeprefix("target_")), ("metadata", name)]

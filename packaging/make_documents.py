@@ -23,13 +23,13 @@ def command_line() -> argparse.Namespace:
 
 def words(source: Path) -> completion.Words:
     """The names that arguments take, beside those of options."""
-    from forebay.simulate.model.simulation import KEYS, PLATFORM_KEYS
-
+    simulator = tomllib.loads((source / "schema/simulator.toml").read_text(encoding="utf-8"))
+    keys = [one for one in simulator["key"] if "collective" in one["commands"]]
     schema = tomllib.loads((source / "schema/settings.toml").read_text(encoding="utf-8"))
     return completion.Words(
         settings={one["name"]: tuple(map(str, _choices(one))) for one in schema["setting"]},
         platforms=tuple(sorted(path.stem for path in (source / "platforms").glob("*.toml"))),
-        keys=tuple(name for name, _ in (*PLATFORM_KEYS, *KEYS)),
+        keys=tuple(one["name"] for one in (*simulator["platform"], *keys)),
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from forebay.common.model.errors import SimulationError
 from forebay.common.report.output import Format
-from forebay.simulate.files import NativeSimulator
+from forebay.simulate.files import NativeSimulator, simulator_keys
 from forebay.simulate.model.independent import (
     IndependentSimulation,
     independent_words_of,
@@ -78,7 +78,7 @@ def test_what_is_no_answer_is_refused(text: str, why: str) -> None:
 
 def test_an_unknown_key_is_told_the_nearest_one() -> None:
     with pytest.raises(SimulationError, match='Did you mean "stripe_count"'):
-        independent_words_of("laptop.toml", ["stripes_count=4"])
+        independent_words_of("laptop.toml", ["stripes_count=4"], simulator_keys())
 
 
 def test_more_stripes_are_faster(native: NativeSimulator) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from forebay.common.model.errors import SimulationError
 from forebay.common.report.output import Format
-from forebay.simulate.files import NativeSimulator
+from forebay.simulate.files import NativeSimulator, simulator_keys
 from forebay.simulate.model.pool import (
     PoolSimulation,
     parse_pool_simulation,
@@ -95,7 +95,7 @@ def test_what_is_no_answer_is_refused(text: str, why: str) -> None:
 
 def test_an_unknown_key_is_told_the_nearest_one() -> None:
     with pytest.raises(SimulationError, match='Did you mean "pool_window"'):
-        pool_words_of("laptop.toml", ["pool_windw=1MiB"])
+        pool_words_of("laptop.toml", ["pool_windw=1MiB"], simulator_keys())
 
 
 def test_a_program_with_time_to_drain_hides_its_output(native: NativeSimulator) -> None:

@@ -15,11 +15,9 @@ import pytest
 
 from forebay.common.model.errors import SetupError, SimulationError
 from forebay.common.report.output import Format
-from forebay.simulate.command import HELP, show_simulations
-from forebay.simulate.files import NativeSimulator
-from forebay.simulate.model.independent import INDEPENDENT_KEYS
-from forebay.simulate.model.pool import POOL_KEYS
-from forebay.simulate.model.simulation import KEYS, PLATFORM_KEYS, parse_simulation, words_of
+from forebay.simulate.command import help_text, show_simulations
+from forebay.simulate.files import NativeSimulator, simulator_keys
+from forebay.simulate.model.simulation import parse_simulation, words_of
 from forebay.simulate.use_case import SimulateRequest, simulate
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -201,15 +199,13 @@ def test_wrong_words_are_explained() -> None:
         run(variants=("romio",))
 
 
-@pytest.mark.parametrize(
-    ("words", "keys"), [((), KEYS), (("pool",), POOL_KEYS), (("independent",), INDEPENDENT_KEYS)]
-)
-def test_the_help_has_every_key_of_the_native_program(
-    words: tuple[str, ...], keys: tuple[tuple[str, str], ...], command: Command
-) -> None:
+@pytest.mark.parametrize("command_line", ["collective", "pool", "independent"])
+def test_the_help_has_every_key_of_the_native_program(command_line: str, command: Command) -> None:
+    words = [] if command_line == "collective" else [command_line]
     lines = simulator().run([*words, "--help"]).splitlines()
     native = [tuple(line.split(maxsplit=1)) for line in lines if line.startswith("  ")]
-    assert native == [*PLATFORM_KEYS, *keys]
+    keys = simulator_keys()
+    assert native == [*keys.platform, *getattr(keys, command_line)]
     shown = [tuple(line.split(maxsplit=1)) for line in command("--help").stdout.splitlines()]
     assert set(native) <= set(shown)
 
@@ -442,7 +438,7 @@ def test_a_simulator_without_its_library_is_told_as_incomplete(tmp_path: Path) -
 
 
 def test_status_125_is_in_the_help_and_readme_names_what_simulate_needs() -> None:
-    assert "\n  125  " in HELP
+    assert "\n  125  " in help_text(simulator_keys())
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert "`forebay simulate` needs SimGrid" in readme
 
@@ -452,7 +448,7 @@ def test_status_125_is_in_the_help_and_readme_names_what_simulate_needs() -> Non
 )
 def test_an_unknown_key_is_told_the_nearest_one(word: str, nearest: str) -> None:
     with pytest.raises(SimulationError, match=f'Did you mean "{nearest}"'):
-        words_of("laptop.toml", variant="forebay", settings=[word])
+        words_of("laptop.toml", variant="forebay", settings=[word], keys=simulator_keys())
 
 
 def test_small_amounts_are_not_shown_as_nothing(capsys: pytest.CaptureFixture[str]) -> None:

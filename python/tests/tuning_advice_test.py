@@ -15,6 +15,7 @@ from forebay.common.model.errors import ProbeError, SettingsError, UsageError
 from forebay.common.model.units import MIB
 from forebay.main import application
 from forebay.settings.files import read_schema
+from forebay.simulate.files import background_load
 from forebay_tuning.advise.files.advice_file import read_advice, write_advice
 from forebay_tuning.advise.files.rules_file import read_rules
 from forebay_tuning.advise.model.advice import Advice, Lever, Question, Settings, advise
@@ -58,6 +59,7 @@ def portrait(targets: int = 16) -> Portrait:
     system = ModelledSystem(
         machine,
         weather=Weather(drift=0.05, noise=0.02),
+        load=background_load(),
         seed=1,
         date="2026-11-22T10:00:00+00:00",
         level="quick",

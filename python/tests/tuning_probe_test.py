@@ -21,6 +21,7 @@ from forebay.common.files.native_libraries import LibraryFolders
 from forebay.common.model.errors import ProbeError, SetupError, UsageError
 from forebay.common.model.launcher import Flavour, with_ranks
 from forebay.common.model.units import MIB
+from forebay.simulate.files import background_load
 from forebay_tuning.model.modelled import Weather
 from forebay_tuning.model.point import Direction
 from forebay_tuning.model.portrait import Portrait
@@ -58,7 +59,7 @@ REQUEST = ProbeRequest(
 
 def modelled(**weather: float | int) -> ModelledSystem:
     sky = Weather(**{"drift": 0.1, "noise": 0.02, **weather})  # type: ignore[arg-type]
-    return ModelledSystem(MACHINE, weather=sky, seed=1, date="2026-11-22")
+    return ModelledSystem(MACHINE, weather=sky, load=background_load(), seed=1, date="2026-11-22")
 
 
 def quiet(number: int, sample: Sample) -> None:

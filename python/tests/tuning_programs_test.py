@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from forebay.simulate.files import background_load
 from forebay_tuning.advise.model.advice import STEP_LEAST, Advice, Question, advise
 from forebay_tuning.advise.model.placement import PER_NODE_MOST, aggregators, on_a_node
 from forebay_tuning.advise.model.worth import trifling
@@ -34,6 +35,7 @@ def portrait() -> Portrait:
     system = ModelledSystem(
         read_platform(ROOT / "platforms" / "lustre-96-ost.toml"),
         weather=Weather(drift=0.05, noise=0.02),
+        load=background_load(),
         seed=1,
         date="2026-11-22T10:00:00+00:00",
         level="quick",

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forebay.common.model.units import MIB
+from forebay.simulate.files import background_load
 from forebay_tuning.model.modelled import SOFTNESS, Platform, Weather, expected
 from forebay_tuning.model.point import (
     COORDINATES,
@@ -145,7 +146,7 @@ def test_storms_have_the_power_that_they_were_made_with() -> None:
 def probed(weather: Weather, *, probes: int = 60, seed: int = 1, flat: bool = False) -> Choice:
     space = space_of()
     control = space.nearest(point(stripe_count=1, processes=128, per_node=16))
-    system = ModelledSystem(MACHINE, weather=weather, seed=seed)
+    system = ModelledSystem(MACHINE, weather=weather, load=background_load(), seed=seed)
     conversation = search(
         space, control=control, priors=(), probes=probes, direction=Direction.WRITE, seed=seed
     )
@@ -231,7 +232,8 @@ def test_a_space_with_fewer_points_than_probes_is_searched_to_the_end() -> None:
     )
     assert len(list(space.points())) < 30
     control = space.nearest(point(processes=2, per_node=2, stripe_count=1))
-    system = ModelledSystem(replace(MACHINE, targets=1), weather=Weather(noise=0.1), seed=1)
+    machine = replace(MACHINE, targets=1)
+    system = ModelledSystem(machine, weather=Weather(noise=0.1), load=background_load(), seed=1)
     conversation = search(
         space, control=control, priors=(), probes=60, direction=Direction.WRITE, seed=1
     )
@@ -376,7 +378,7 @@ def test_what_could_not_be_probed_is_not_asked_for_again() -> None:
     """The most promising point would be asked for until so many failures in a row end it all."""
     space = space_of()
     control = space.nearest(point(stripe_count=1, processes=128, per_node=16))
-    system = ModelledSystem(MACHINE, weather=Weather(noise=0.05), seed=2)
+    system = ModelledSystem(MACHINE, weather=Weather(noise=0.05), load=background_load(), seed=2)
     conversation = search(
         space, control=control, priors=(), probes=40, direction=Direction.WRITE, seed=2
     )

@@ -14,7 +14,8 @@ import pytest
 
 from forebay.common.model.errors import UsageError
 from forebay.common.model.units import MIB
-from forebay.simulate.files import NativeSimulator
+from forebay.simulate.files import NativeSimulator, simulator_keys
+from forebay.simulate.model.keys import SimulatorKeys
 from forebay_tuning.model.point import Direction, Point
 from forebay_tuning.model.portrait import Portrait
 from forebay_tuning.model.sample import Ask, Purpose
@@ -28,7 +29,9 @@ from forebay_tuning.probe.use_case.simulated_system import Simulated, SimulatedS
 ROOT = Path(__file__).resolve().parents[2]
 Command = Callable[..., subprocess.CompletedProcess[str]]
 WORDS = ("nodes=2", "ranks_per_node=4", "targets=4", "servers=2")
-PLATFORM = changed_by(read_platform(ROOT / "platforms" / "lustre-96-ost.toml"), WORDS)
+PLATFORM = changed_by(
+    read_platform(ROOT / "platforms" / "lustre-96-ost.toml"), WORDS, simulator_keys()
+)
 POINT = Point(
     processes=8,
     per_node=4,
@@ -49,6 +52,9 @@ class Imagined:
 
     def platform(self, name: str) -> str:
         return name
+
+    def keys(self) -> SimulatorKeys:
+        return simulator_keys()
 
     def run(self, words: Sequence[str]) -> str:
         said = dict(word.split("=") for word in words[1:])
@@ -134,7 +140,7 @@ def test_words_change_the_machine_that_is_probed() -> None:
     assert (PLATFORM.nodes, PLATFORM.ranks_per_node, PLATFORM.targets) == (2, 4, 4)
     for word in ("processes=4", "stripe_bytes=1MiB", "/scratch", "speed=3"):
         with pytest.raises(UsageError, match="Known are call_time, "):
-            changed_by(PLATFORM, [word])
+            changed_by(PLATFORM, [word], simulator_keys())
 
 
 def portrait(native: NativeSimulator, *words: str) -> Portrait:

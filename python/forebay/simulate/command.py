@@ -1,7 +1,7 @@
 """`forebay simulate`: parse → run → render."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
@@ -13,10 +13,9 @@ from forebay.common.model.printable import printable, printable_lines
 from forebay.common.model.units import counted, human_bytes
 from forebay.common.options import option
 from forebay.common.report.output import Format, FormatOption, json_pretty, plain
-from forebay.simulate.files import NativeSimulator
-from forebay.simulate.model.independent import INDEPENDENT_KEYS
-from forebay.simulate.model.pool import POOL_KEYS
-from forebay.simulate.model.simulation import KEYS, PLATFORM_KEYS, VARIANTS, Simulation
+from forebay.simulate.files import NativeSimulator, simulator_keys
+from forebay.simulate.model.keys import Keys, SimulatorKeys
+from forebay.simulate.model.simulation import VARIANTS, Simulation
 from forebay.simulate.report.independent import show_independent_simulation
 from forebay.simulate.report.pool import show_pool_simulation
 from forebay.simulate.use_case import (
@@ -27,11 +26,11 @@ from forebay.simulate.use_case import (
 )
 
 
-def _listed(keys: Iterable[tuple[str, str]]) -> str:
+def _listed(keys: Keys) -> str:
     return "\n".join(f"  {name:<25}{meaning}" for name, meaning in keys)
 
 
-HELP = f"""Run Forebay's engine on a simulated machine: thousands of ranks, a modelled Lustre.
+_HELP = """Run Forebay's engine on a simulated machine: thousands of ranks, a modelled Lustre.
 
 PLATFORM is a file, or the name of one that comes with Forebay: tsubame-2.5-thin, lustre-96-ost,
 laptop. Times and amounts in the result are virtual: the machine's, not this one's.
@@ -40,11 +39,11 @@ The simulator, forebay_sim, is built where SimGrid is installed (Debian: libsimg
 
 \b
 KEY=VALUE changes the platform:
-{_listed(PLATFORM_KEYS)}
+{platform}
 
 \b
 or a setting, the pattern, or the experiment:
-{_listed(KEYS)}
+{collective}
 
 With --pool: a program that computes and puts out, again and again. All ranks meet before each
 burst. Once the program waits until its output is with the file system, once it deposits it in its
@@ -52,7 +51,7 @@ node's pool, which drains while the program computes. Shown is how long it waits
 
 \b
 KEY=VALUE then changes the platform, the program, or the pool:
-{_listed(POOL_KEYS)}
+{pool}
 
 With --independent: processes that read or write by themselves, as IOR does: each opens, makes one
 call after the other, and closes. What they read and write goes through the file system's client
@@ -60,7 +59,7 @@ of their node.
 
 \b
 KEY=VALUE then changes the platform, or what the processes do:
-{_listed(INDEPENDENT_KEYS)}
+{independent}
 
 \b
 Examples:
@@ -82,6 +81,16 @@ Exit status:
   2    wrong option, platform or key, or the experiment failed or got stuck
   125  Forebay is incomplete: its simulator or its platforms are missing
 """
+
+
+def help_text(keys: SimulatorKeys) -> str:
+    """The help of the command, with every key."""
+    return _HELP.format(
+        platform=_listed(keys.platform),
+        collective=_listed(keys.collective),
+        pool=_listed(keys.pool),
+        independent=_listed(keys.independent),
+    )
 
 
 def simulate_command(
@@ -186,6 +195,8 @@ def _details(one: Simulation) -> Iterator[str]:
 
 def attach(app: typer.Typer) -> None:
     """Puts `simulate` into the command."""
-    app.command("simulate", help=HELP, short_help="Run the engine on a simulated machine.")(
-        simulate_command
-    )
+    app.command(
+        "simulate",
+        help=help_text(simulator_keys()),
+        short_help="Run the engine on a simulated machine.",
+    )(simulate_command)

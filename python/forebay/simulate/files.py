@@ -1,13 +1,18 @@
-"""Finds forebay_sim and the platforms (in the package, an installed tree, a checkout); runs it."""
+"""Finds forebay_sim and the platforms (in the package, an installed tree, a checkout); runs it, and
+reads which keys it takes."""
 
 import math
 import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from forebay.common.files.processes import ForegroundProcesses
+from forebay.common.files.schema_tables import read_table
 from forebay.common.model.errors import LaunchError, SetupError, SimulationError
+from forebay.simulate.model.keys import BackgroundLoad, Keys, SimulatorKeys
 
 PROGRAM_VARIABLE = "FOREBAY_SIM"
 _ANSWERED = {0, 1}  # 1: the bytes that it read back are wrong
@@ -42,6 +47,10 @@ class NativeSimulator:
             f'there is no platform "{name}" (known: {", ".join(known)}). '
             "Name one of them, or a file."
         )
+
+    def keys(self) -> SimulatorKeys:
+        """The keys of this version's simulator."""
+        return simulator_keys()
 
     def run(self, words: Sequence[str]) -> str:
         """Waits for the simulator. A signal that is to end us ends it, too."""
@@ -105,6 +114,38 @@ class NativeSimulator:
         for above in (self._package, *list(self._package.parents)[:4]):
             for folder in below:
                 yield above / folder
+
+
+@cache
+def simulator_keys() -> SimulatorKeys:
+    """The keys of schema/simulator.toml. SetupError: it is missing."""
+    return read_table("simulator.toml", _keys, what="which keys the simulator takes")
+
+
+@cache
+def background_load() -> BackgroundLoad:
+    """As schema/simulator.toml has it. SetupError: it is missing."""
+    return read_table(
+        "simulator.toml",
+        lambda table: BackgroundLoad(**table["background_load"]),
+        what="how the simulator draws the load of other jobs",
+    )
+
+
+def _keys(table: Mapping[str, Any]) -> SimulatorKeys:
+    def of(command: str) -> Keys:
+        return _named([row for row in table["key"] if command in row["commands"]])
+
+    return SimulatorKeys(
+        platform=_named(table["platform"]),
+        collective=of("collective"),
+        pool=of("pool"),
+        independent=of("independent"),
+    )
+
+
+def _named(rows: Sequence[Mapping[str, Any]]) -> Keys:
+    return tuple((row["name"], row["meaning"]) for row in rows)
 
 
 def _complaint(said: str, words: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from forebay.simulate.model.independent import (
     independent_words_of,
     parse_independent_simulation,
 )
+from forebay.simulate.model.keys import SimulatorKeys
 from forebay.simulate.model.pool import (
     PoolSimulation,
     parse_pool_simulation,
@@ -22,6 +23,10 @@ class Simulator(Protocol):
 
     def platform(self, name: str) -> str:
         """The file of a platform: a path, or the name of one that comes with Forebay."""
+        ...
+
+    def keys(self) -> SimulatorKeys:
+        """The keys that it takes. SetupError: their table is missing."""
         ...
 
     def run(self, words: Sequence[str]) -> str:
@@ -40,15 +45,15 @@ class SimulateRequest:
 
 def simulate(request: SimulateRequest, simulator: Simulator) -> Iterator[Simulation]:
     """One result for each variant, as they come."""
-    platform = simulator.platform(request.platform)
+    platform, keys = simulator.platform(request.platform), simulator.keys()
     for variant in request.variants:
-        words = words_of(platform, variant=variant, settings=request.settings)
+        words = words_of(platform, variant=variant, settings=request.settings, keys=keys)
         yield parse_simulation(simulator.run(words))
 
 
 def simulate_pool(platform: str, settings: Sequence[str], simulator: Simulator) -> PoolSimulation:
     """A program that computes and puts out, without and with the pool."""
-    words = pool_words_of(simulator.platform(platform), settings)
+    words = pool_words_of(simulator.platform(platform), settings, simulator.keys())
     return parse_pool_simulation(simulator.run(words))
 
 
@@ -56,5 +61,5 @@ def simulate_independent(
     platform: str, settings: Sequence[str], simulator: Simulator
 ) -> IndependentSimulation:
     """Processes that read or write by themselves."""
-    words = independent_words_of(simulator.platform(platform), settings)
+    words = independent_words_of(simulator.platform(platform), settings, simulator.keys())
     return parse_independent_simulation(simulator.run(words))

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from forebay.common.model.frozen import frozen
+from forebay.simulate.model.keys import BackgroundLoad
 from forebay_tuning.model.point import Direction, Point
 
 SOFTNESS = 6.0
@@ -141,7 +142,6 @@ class Weather:
     """What probing has to see through. Shares are of the logarithm of a rate."""
 
     drift: float = 0.0
-    persistence: float = 0.9
     noise: float = 0.0
     stragglers: float = 0.0
     """The share of probes that something else slows down."""
@@ -152,10 +152,12 @@ class Weather:
 
 
 class Sky:
-    """The weather as it goes on, from a seed."""
+    """The weather as it goes on, from a seed. It is drawn as the simulator draws the load of other
+    jobs, but for the whole system instead of each target."""
 
-    def __init__(self, weather: Weather, *, seed: int) -> None:
+    def __init__(self, weather: Weather, load: BackgroundLoad, *, seed: int) -> None:
         self._weather = weather
+        self._load = load
         self._random = random.Random(seed)
         self._level = self._random.gauss(0.0, weather.drift)
 
@@ -166,10 +168,10 @@ class Sky:
 
     def next(self) -> float:
         """By which the next probe's rates are multiplied."""
-        weather = self._weather
-        step = weather.drift * math.sqrt(1 - weather.persistence**2)
-        self._level = weather.persistence * self._level + self._random.gauss(0.0, step)
+        weather, load = self._weather, self._load
+        step = weather.drift * math.sqrt(1 - load.drift_kept**2)
+        self._level = load.drift_kept * self._level + self._random.gauss(0.0, step)
         factor = math.exp(self._level + self._random.gauss(0.0, weather.noise))
         if self._random.random() < weather.stragglers:
-            factor /= self._random.uniform(1.3, 3.0)
+            factor /= self._random.uniform(load.slower_least, load.slower_most)
         return factor

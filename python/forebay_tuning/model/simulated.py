@@ -9,8 +9,8 @@ from dataclasses import replace
 
 from forebay.common.model.errors import UsageError
 from forebay.common.model.units import MIB
-from forebay.simulate.model.independent import INDEPENDENT_KEYS, IndependentSimulation
-from forebay.simulate.model.simulation import PLATFORM_KEYS
+from forebay.simulate.model.independent import IndependentSimulation
+from forebay.simulate.model.keys import SimulatorKeys
 from forebay_tuning.model.modelled import Platform
 from forebay_tuning.model.point import Direction, Point
 from forebay_tuning.model.sample import Passage
@@ -27,9 +27,9 @@ _PROBED = {
 """What probing itself sets."""
 
 
-def changed_by(platform: Platform, words: Sequence[str]) -> Platform:
+def changed_by(platform: Platform, words: Sequence[str], keys: SimulatorKeys) -> Platform:
     """With what KEY=VALUE says of its size. UsageError: a word that probing cannot take."""
-    known = {key for key, _ in (*PLATFORM_KEYS, *INDEPENDENT_KEYS)} - _PROBED
+    known = {key for key, _ in (*keys.platform, *keys.independent)} - _PROBED
     for word in words:
         name, _, value = word.partition("=")
         if name not in known:

@@ -15,7 +15,7 @@ from forebay.common.model.frozen import frozen
 from forebay.common.model.launcher import find_launcher
 from forebay.common.model.printable import printable_lines, printable_name
 from forebay.common.options import named_path
-from forebay.simulate.files import NativeSimulator
+from forebay.simulate.files import NativeSimulator, background_load
 from forebay_tuning.model.modelled import Weather
 from forebay_tuning.model.simulated import changed_by
 from forebay_tuning.probe.files.journal import NoJournal, ProbeJournal, begun, is_blank
@@ -123,7 +123,7 @@ def _modelled(asked: Asked, name: str, request: ProbeRequest, date: str) -> Syst
         weather = (f"drift={drift}", f"noise={drift / 5}", f"stragglers={drift / 100}")
         what = Simulated(
             name=name,
-            platform=changed_by(platform, asked.words),
+            platform=changed_by(platform, asked.words, native.keys()),
             words=(*weather, *asked.words),
             seed=request.seed,
             forebay=__version__,
@@ -139,6 +139,7 @@ def _modelled(asked: Asked, name: str, request: ProbeRequest, date: str) -> Syst
     return ModelledSystem(
         platform,
         weather=Weather(drift=drift, noise=drift / 5, stragglers=drift / 3),
+        load=background_load(),
         seed=request.seed,
         forebay=__version__,
         date=date,

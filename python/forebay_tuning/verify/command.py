@@ -157,7 +157,10 @@ def _simulated(name: str, words: tuple[str, ...], drift: float, seed: int) -> Si
     native.program()
     weather = (f"drift={drift}", f"noise={drift / 5}", f"stragglers={drift / 100}")
     what = Simulated(
-        name=name, platform=changed_by(platform, words), words=(*weather, *words), seed=seed
+        name=name,
+        platform=changed_by(platform, words, native.keys()),
+        words=(*weather, *words),
+        seed=seed,
     )
     return SimulatedSystem(what, native)
 

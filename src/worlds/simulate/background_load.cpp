@@ -38,8 +38,6 @@ double drift_at(const BackgroundLoad& background_load, std::uint64_t seed) {
 
 std::vector<double> slowness(const BackgroundLoad& background_load, std::uint64_t seed,
                              std::int64_t targets) {
-    constexpr double slower_least = 1.3;
-    constexpr double slower_most = 3;
     const double drift = drift_at(background_load, seed);
     std::vector<double> factors;
     for (std::int64_t target = 0; target < targets; ++target) {

@@ -1,7 +1,10 @@
 // Load of other jobs on a file system, from a seed: by how much each target is slower, or faster,
 // than it is by itself. A simulation is one moment of it; moments of one seed follow one another.
-// Pure.
+// How much of it is kept from one moment to the next, and how slow stragglers are:
+// schema/simulator.toml. Pure.
 #pragma once
+
+#include "simulate/background_load.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -12,12 +15,9 @@ namespace forebay::sim {
 struct BackgroundLoad {
     double drift = 0;       // of all targets together; changes slowly from moment to moment
     double noise = 0;       // of each target, for this moment alone
-    double stragglers = 0;  // the share of targets that are 1.3 to 3 times as slow at this moment
+    double stragglers = 0;  // the share of targets that are slower by far at this moment
     std::int64_t moment = 0;
 };
-
-// The share of the drift that is kept from one moment to the next.
-inline constexpr double drift_kept = 0.9;
 
 // By which each target's times are multiplied.
 [[nodiscard]] std::vector<double> slowness(const BackgroundLoad& background_load,

@@ -1,6 +1,7 @@
-// Every key is a row of a table.
+// The keys are in schema/simulator.toml; here is how they fit together.
 #include "worlds/simulate/independent_options.hpp"
 
+#include "simulate/independent_keys.hpp"
 #include "worlds/simulate/key_value_options.hpp"
 #include "worlds/simulate/sick_target_options.hpp"
 
@@ -10,48 +11,7 @@ namespace forebay::sim {
 
 namespace {
 
-using adapters::Bounds;
-
 constexpr double processes_max = 65536;
-
-std::vector<Key<IndependentExperiment>> independent_keys() {
-    using E = IndependentExperiment;
-    constexpr Bounds yes_or_no{0, 1, true};
-    constexpr Bounds shares{0, 1};
-    return {
-        plain<E>({"processes", "that read or write; 0: all ranks of all nodes"},
-                 {0, processes_max, true}, [](E& e) -> auto& { return e.processes; }),
-        plain<E>({"per_node", "of them on a node at most; 0: as many as it has ranks"},
-                 {0, processes_max, true}, [](E& e) -> auto& { return e.per_node; }),
-        plain<E>({"shared", "1: one file for all; 0: a file for each process"}, yes_or_no,
-                 [](E& e) -> auto& { return e.shared; }),
-        plain<E>({"stripe_count", "targets of a file; 0: all"}, {0, 65536, true},
-                 [](E& e) -> auto& { return e.stripe_count; }),
-        bytes<E>({"transfer_bytes", "of a call, as in 1MiB"}, {4 * kibibyte, gibibyte, true},
-                 [](E& e) -> auto& { return e.transfer_bytes; }),
-        bytes<E>({"process_bytes", "of a process, one call after the other, as in 64MiB"},
-                 {4 * kibibyte, tebibyte, true}, [](E& e) -> auto& { return e.process_bytes; }),
-        plain<E>({"read", "1: reads instead of writing"}, yes_or_no,
-                 [](E& e) -> auto& { return e.read; }),
-        plain<E>({"same", "1: all read the same bytes of one file"}, yes_or_no,
-                 [](E& e) -> auto& { return e.same; }),
-        plain<E>({"direct", "1: past the client's memory, as O_DIRECT"}, yes_or_no,
-                 [](E& e) -> auto& { return e.direct; }),
-        plain<E>({"drift", "others' load on all targets: deviation of its logarithm"}, shares,
-                 [](E& e) -> auto& { return e.background_load.drift; }),
-        plain<E>({"noise", "the same of each target by itself"}, shares,
-                 [](E& e) -> auto& { return e.background_load.noise; }),
-        plain<E>({"stragglers", "share of targets that are 1.3 to 3 times as slow"}, shares,
-                 [](E& e) -> auto& { return e.background_load.stragglers; }),
-        plain<E>({"moment", "of the drift: the next one is little different"}, {0, 1e6, true},
-                 [](E& e) -> auto& { return e.background_load.moment; }),
-        sick_target<E>(),
-        sick_slower<E>(),
-        sick_error_from<E>(),
-        plain<E>({"seed", "of what is random; the same gives the same times"}, {0, 1e15, true},
-                 [](E& e) -> auto& { return e.seed; }),
-    };
-}
 
 Result<void> check_processes(const IndependentExperiment& experiment) {
     const adapters::NodePlatform& node = experiment.platform.node;

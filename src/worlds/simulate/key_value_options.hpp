@@ -1,4 +1,5 @@
-// KeyValueOptions of a command line, KEY=VALUE, as tables: what each is called, means, and may be.
+// Options of a command line, KEY=VALUE, as tables: what each is called, means, and may be. The
+// tables are made from schema/simulator.toml.
 #pragma once
 
 #include "foundation/base/result.hpp"
@@ -9,6 +10,7 @@
 #include <initializer_list>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -23,56 +25,36 @@ struct Named {
     const char* meaning;
 };
 
+// A word's name and meaning, and the values that it may have. `times`: by which a value is
+// multiplied before it is put into place.
+struct KeyDescription {
+    const char* name;
+    const char* meaning;
+    const char* unit;
+    adapters::Bounds bounds;
+    double times = 1;
+};
+
 // A word that sets something of a Subject.
 template <class Subject>
 struct Key {
-    Named named;
-    const char* unit;
-    adapters::Bounds bounds;
+    KeyDescription described;
     std::function<void(Subject&, double)> put;
 };
 
+// The key that sets the number to which `place` leads.
 template <class Subject, class Place>
-Key<Subject> plain(const Named& named, const adapters::Bounds& bounds, Place place) {
-    return {named, "", bounds, [place](Subject& subject, double value) {
+Key<Subject> settable(const KeyDescription& described, Place place) {
+    return {described, [place, times = described.times](Subject& subject, double value) {
                 using Number = std::remove_reference_t<decltype(place(subject))>;
-                place(subject) = static_cast<Number>(value);
+                place(subject) = static_cast<Number>(value * times);
             }};
 }
 
-template <class Subject, class Place>
-Key<Subject> bytes(const Named& named, const adapters::Bounds& bounds, Place place) {
-    Key<Subject> key = plain<Subject>(named, bounds, place);
-    key.unit = "B";
-    return key;
-}
-
-template <class Subject, class Place>
-Key<Subject> seconds(const Named& named, const adapters::Bounds& bounds, Place place) {
-    Key<Subject> key = plain<Subject>(named, bounds, place);
-    key.unit = "s";
-    return key;
-}
-
-template <class Subject, class Place>
-Key<Subject> rate(const Named& named, const adapters::Bounds& bounds, Place place) {
-    Key<Subject> key = plain<Subject>(named, bounds, place);
-    key.unit = "B/s";
-    return key;
-}
-
-template <class Subject>
-std::vector<Key<Subject>> joined(std::vector<Key<Subject>> first,
-                                 const std::vector<Key<Subject>>& more) {
-    first.insert(first.end(), more.begin(), more.end());
-    return first;
-}
-
-inline constexpr double kibibyte = 1024;
-inline constexpr double gibibyte = 1024 * 1024 * kibibyte;
+inline constexpr double gibibyte = 1024 * 1024 * 1024;
 inline constexpr double tebibyte = 1024 * gibibyte;
 
-// KeyValueOptions that change a number of the platform.
+// Keys that change a number of the platform.
 [[nodiscard]] std::vector<Named> platform_words();
 // nullopt: it is no such word. The message of an error is the reason alone.
 [[nodiscard]] std::optional<Result<void>> put_platform(const std::string& name,
@@ -94,12 +76,12 @@ Result<void> put(const Word& word, const std::vector<Key<Subject>>& keys, Subjec
         return *of_platform;
     }
     const auto found = std::ranges::find(
-        keys, word.name, [](const auto& key) { return std::string{key.named.name}; });
+        keys, word.name, [](const auto& key) { return std::string{key.described.name}; });
     if (found == keys.end()) {
         return failure({ErrorCode::argument, 0, "there is no such key"});
     }
-    return number(word.text, found->unit).and_then([&](double value) {
-        return found->bounds.check(value).map([&] { found->put(subject, value); });
+    return number(word.text, found->described.unit).and_then([&](double value) {
+        return found->described.bounds.check(value).map([&] { found->put(subject, value); });
     });
 }
 
@@ -162,7 +144,7 @@ std::string listed(const std::vector<Key<Subject>>& keys) {
     std::vector<Named> words;
     words.reserve(keys.size());
     for (const Key<Subject>& key : keys) {
-        words.push_back(key.named);
+        words.push_back({key.described.name, key.described.meaning});
     }
     return listed(words);
 }

@@ -1,7 +1,8 @@
-// Every key is a row of a table.
+// The keys are in schema/simulator.toml; here is how they fit together.
 #include "worlds/simulate/options.hpp"
 
 #include "collective/plan/plan.hpp"
+#include "simulate/collective_keys.hpp"
 #include "worlds/simulate/key_value_options.hpp"
 #include "worlds/simulate/sick_target_options.hpp"
 #include "worlds/simulate/variants.hpp"
@@ -16,59 +17,10 @@ namespace {
 
 using adapters::Bounds;
 
-// Settings have the bounds of schema/settings.toml, but for buffers: the published have one.
-std::vector<Key<Experiment>> keys() {
-    using E = Experiment;
-    constexpr Bounds yes_or_no{0, 1, true};
-    constexpr Bounds lengths{0, tebibyte, true};
-    constexpr Bounds windows{64 * kibibyte, gibibyte, true};
-    constexpr Bounds staging{4096 * kibibyte, 64 * gibibyte, true};
-    return {
-        plain<E>({"aggregators_per_target", "aggregators that share a target"}, {1, 1024, true},
-                 [](E& e) -> auto& { return e.tuning.aggregators_per_target; }),
-        plain<E>({"cb_nodes", "aggregators at most; 0: as many as fit"}, {0, 1048576, true},
-                 [](E& e) -> auto& { return e.tuning.aggregators_max; }),
-        bytes<E>({"cb_buffer_size", "an aggregator's window, as in 4MiB"}, windows,
-                 [](E& e) -> auto& { return e.tuning.window_bytes; }),
-        plain<E>({"buffers", "windows that an aggregator has"}, {1, 64, true},
-                 [](E& e) -> auto& { return e.tuning.buffers; }),
-        bytes<E>({"staging_bytes_max", "memory for staging on each node"}, staging,
-                 [](E& e) -> auto& { return e.tuning.staging_bytes_max; }),
-        plain<E>({"requests_in_flight", "requests a target has at a time (k); 0: found"},
-                 {0, plan::unlimited_requests_in_flight, true},
-                 [](E& e) -> auto& { return e.tuning.requests_in_flight; }),
-        bytes<E>({"request_bytes_max", "largest request"}, windows,
-                 [](E& e) -> auto& { return e.tuning.request_bytes_max; }),
-        plain<E>({"per_node", "aggregators on a node at most"}, {1, 65536, true},
-                 [](E& e) -> auto& { return e.per_node; }),
-        plain<E>({"region_count", "regions of each rank a call"}, {0, 1e12, true},
-                 [](E& e) -> auto& { return e.regions.count; }),
-        bytes<E>({"region_bytes", "bytes of a region"}, {1, tebibyte, true},
-                 [](E& e) -> auto& { return e.regions.bytes; }),
-        bytes<E>({"region_spacing", "bytes between regions that nobody writes"}, lengths,
-                 [](E& e) -> auto& { return e.regions.spacing; }),
-        plain<E>({"calls", "collective calls, one after the other"}, {1, 1e6, true},
-                 [](E& e) -> auto& { return e.calls; }),
-        plain<E>({"seed", "of what is random; the same gives the same times"}, {0, 1e15, true},
-                 [](E& e) -> auto& { return e.seed; }),
-        sick_target<E>(),
-        sick_slower<E>(),
-        sick_error_from<E>(),
-        plain<E>({"ranks_alone", "1: every rank is a node of its own"}, yes_or_no,
-                 [](E& e) -> auto& { return e.ranks_alone; }),
-        plain<E>({"blocking", "1: a rank does nothing else while it writes, as in pwrite"},
-                 yes_or_no, [](E& e) -> auto& { return e.blocking; }),
-        plain<E>({"read", "1: reads instead of writing"}, yes_or_no,
-                 [](E& e) -> auto& { return e.read; }),
-        plain<E>({"verify", "1: writes real bytes, reads them back, compares"}, yes_or_no,
-                 [](E& e) -> auto& { return e.verify; }),
-    };
-}
-
 Result<void> take_word(const std::string& said, Experiment& experiment) {
     constexpr std::string_view variant = "variant=";
     return said.starts_with(variant) ? apply_variant(said.substr(variant.size()), experiment)
-                                     : take(said, keys(), experiment);
+                                     : take(said, collective_keys(), experiment);
 }
 
 Result<void> check_ranks(const Experiment& experiment) {
@@ -143,7 +95,7 @@ std::string help() {
     const std::string text =
         "forebay_sim platform=FILE [variant=NAME] [KEY=VALUE]...\n"
         "Simulates one experiment and prints it as JSON; `forebay simulate` shows it.\n\n";
-    return text + listed(platform_words()) + listed(keys());
+    return text + listed(platform_words()) + listed(collective_keys());
 }
 
 Result<Experiment> parse_options(const std::vector<std::string>& words) {

@@ -8,7 +8,7 @@
 
 namespace forebay::sim {
 
-// "platform=platforms/laptop.toml" first, then any of the keys in options.cpp. Errors
+// "platform=platforms/laptop.toml" first, then any of the keys in schema/simulator.toml. Errors
 // (ErrorCode::argument) say which word and what is right.
 [[nodiscard]] Result<Experiment> parse_options(const std::vector<std::string>& words);
 

@@ -5,29 +5,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from forebay.common.model.frozen import frozen
-from forebay.simulate.model.simulation import PLATFORM_KEYS, check_key, fields_of, parse_line
+from forebay.simulate.model.keys import SimulatorKeys
+from forebay.simulate.model.simulation import fields_of, parse_line
 
 SCHEMA = "forebay.simulation.independent/1"
-
-INDEPENDENT_KEYS = (
-    ("processes", "that read or write; 0: all ranks of all nodes"),
-    ("per_node", "of them on a node at most; 0: as many as it has ranks"),
-    ("shared", "1: one file for all; 0: a file for each process"),
-    ("stripe_count", "targets of a file; 0: all"),
-    ("transfer_bytes", "of a call, as in 1MiB"),
-    ("process_bytes", "of a process, one call after the other, as in 64MiB"),
-    ("read", "1: reads instead of writing"),
-    ("same", "1: all read the same bytes of one file"),
-    ("direct", "1: past the client's memory, as O_DIRECT"),
-    ("drift", "others' load on all targets: deviation of its logarithm"),
-    ("noise", "the same of each target by itself"),
-    ("stragglers", "share of targets that are 1.3 to 3 times as slow"),
-    ("moment", "of the drift: the next one is little different"),
-    ("sick_target", "the target that is ill, from 0; -1: none"),
-    ("sick_slower", "its requests take so many times as long"),
-    ("sick_error_from", "it fails from this second on; -1: never"),
-    ("seed", "of what is random; the same gives the same times"),
-)
 
 
 @frozen
@@ -87,8 +68,9 @@ def parse_independent_simulation(text: str) -> IndependentSimulation:
     return parse_line(text, SCHEMA, make)
 
 
-def independent_words_of(platform: str, settings: Sequence[str]) -> tuple[str, ...]:
+def independent_words_of(
+    platform: str, settings: Sequence[str], keys: SimulatorKeys
+) -> tuple[str, ...]:
     """The simulator's command line without its name. SimulationError: no such key."""
-    for word in settings:
-        check_key(word, [key for key, _ in (*PLATFORM_KEYS, *INDEPENDENT_KEYS)])
+    keys.check(settings, keys.independent)
     return ("independent", f"platform={platform}", *settings)

@@ -6,34 +6,10 @@ from typing import Any
 
 from forebay.common.model.errors import SimulationError
 from forebay.common.model.frozen import frozen
-from forebay.simulate.model.simulation import PLATFORM_KEYS, check_key, fields_of, parse_line
+from forebay.simulate.model.keys import SimulatorKeys
+from forebay.simulate.model.simulation import fields_of, parse_line
 
 SCHEMA = "forebay.simulation.pool/1"
-
-POOL_KEYS = (
-    ("burst_bytes", "a burst, of all ranks together, as in 64GiB"),
-    ("interval", "computing before each burst, as in 30s"),
-    ("steps", "bursts"),
-    ("writers", "ranks that collect a burst and write it; 0: every rank its own"),
-    ("files", "of each writer in each burst"),
-    ("new_files", "1: each burst goes to files of its own"),
-    ("stripe_count", "targets of a file; 0: all"),
-    ("input_bytes", "of one file that every rank reads first, in whole MiB"),
-    ("pool_readers", "nodes that fetch it and pass it on to all others; 0: each node for itself"),
-    ("pass_rate", "of a core that encrypts and passes on, as in 1GB/s"),
-    ("plain_in_flight", "requests of a writer at a target, without the pool"),
-    ("pool_window", "of a file: bytes in the pool, not drained, as in 256MiB"),
-    ("pool_cap", "memory of a node's pool, as in 8GiB"),
-    ("pool_read_ahead", "of it, for what is read ahead"),
-    ("pool_age", "no byte is older, in seconds"),
-    ("pool_files_at_once", "files that a node drains at a time"),
-    ("touch_rate", "getting memory that nobody has touched, as in 500MB/s"),
-    ("requests_in_flight", "requests of a node at a target (k); 0: found"),
-    ("request_bytes_max", "largest request"),
-    ("job_end", "of the batch job, from the program's begin; 0: not known"),
-    ("pool_deadline", "seconds before job_end at which the pool closes"),
-    ("seed", "of what is random; the same gives the same times"),
-)
 
 
 @frozen
@@ -104,8 +80,7 @@ def parse_pool_simulation(text: str) -> PoolSimulation:
     return parse_line(text, SCHEMA, make)
 
 
-def pool_words_of(platform: str, settings: Sequence[str]) -> tuple[str, ...]:
+def pool_words_of(platform: str, settings: Sequence[str], keys: SimulatorKeys) -> tuple[str, ...]:
     """The simulator's command line without its name. SimulationError: no such key."""
-    for word in settings:
-        check_key(word, [key for key, _ in (*PLATFORM_KEYS, *POOL_KEYS)])
+    keys.check(settings, keys.pool)
     return ("pool", f"platform={platform}", *settings)

@@ -7,6 +7,7 @@ import random
 from collections.abc import Mapping, Sequence
 
 from forebay.common.model.units import MIB
+from forebay.simulate.model.keys import BackgroundLoad
 from forebay_tuning.model.modelled import Bend, Platform, Sky, Weather, expected
 from forebay_tuning.model.point import Direction, Point
 from forebay_tuning.model.sample import Ask, Passage, Sample
@@ -22,6 +23,7 @@ class ModelledSystem:
         platform: Platform,
         *,
         weather: Weather,
+        load: BackgroundLoad,
         seed: int,
         forebay: str = "",
         date: str = "",
@@ -31,7 +33,7 @@ class ModelledSystem:
     ) -> None:
         self._platform = platform
         self._weather = weather
-        self._sky = Sky(weather, seed=seed)
+        self._sky = Sky(weather, load, seed=seed)
         self._bend = bend
         self._random = random.Random(seed)
         self._drawn = Drawn(
