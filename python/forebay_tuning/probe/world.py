@@ -116,28 +116,18 @@ def system_of(
 
 def _modelled(asked: Asked, name: str, request: ProbeRequest, date: str) -> System:
     """The simulator, or formulas where it is not built."""
-    native = NativeSimulator()
-    platform = read_platform(Path(native.platform(name)))
     drift = asked.drift
-    if not asked.formulas and _is_built(native):
-        weather = (f"drift={drift}", f"noise={drift / 5}", f"stragglers={drift / 100}")
-        what = Simulated(
-            name=name,
-            platform=changed_by(platform, asked.words, native.keys()),
-            words=(*weather, *asked.words),
-            seed=request.seed,
-            forebay=__version__,
-            date=date,
-            level=request.level,
+    if not asked.formulas and _is_built(NativeSimulator()):
+        return simulated_system(
+            name, tuple(asked.words), drift=drift, seed=request.seed, date=date, level=request.level
         )
-        return SimulatedSystem(what, native)
     if asked.words:
         raise UsageError(
             f'"{asked.words[0]}" is one word too many (formulas know nothing but the platform). '
             "Leave it out."
         )
     return ModelledSystem(
-        platform,
+        read_platform(Path(NativeSimulator().platform(name))),
         weather=Weather(drift=drift, noise=drift / 5, stragglers=drift / 3),
         load=background_load(),
         seed=request.seed,
@@ -145,6 +135,27 @@ def _modelled(asked: Asked, name: str, request: ProbeRequest, date: str) -> Syst
         date=date,
         level=request.level,
     )
+
+
+def simulated_system(
+    name: str, words: tuple[str, ...], *, drift: float, seed: int, date: str = "", level: str = ""
+) -> SimulatedSystem:
+    """A platform in the simulator, as KEY=VALUE change it, under the load of other jobs.
+    SetupError: the simulator is not built; UsageError: a word that it cannot take."""
+    native = NativeSimulator()
+    platform = read_platform(Path(native.platform(name)))
+    native.program()
+    load = (f"drift={drift}", f"noise={drift / 5}", f"stragglers={drift / 100}")
+    what = Simulated(
+        name=name,
+        platform=changed_by(platform, words, native.keys()),
+        words=(*load, *words),
+        seed=seed,
+        forebay=__version__,
+        date=date,
+        level=level,
+    )
+    return SimulatedSystem(what, native)
 
 
 def _is_built(native: NativeSimulator) -> bool:

@@ -1,7 +1,6 @@
 """`forebay verify`: parse → run pairs → render."""
 
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,16 +11,13 @@ from forebay.common.model.errors import UsageError
 from forebay.common.model.printable import printable_lines
 from forebay.common.options import OutputFolder, option
 from forebay.common.report.output import Format, FormatOption, json_pretty
-from forebay.simulate.files import NativeSimulator
 from forebay.world import real_world
 from forebay_tuning.advise.files.advice_file import read_advice
 from forebay_tuning.advise.model.ready import chosen
 from forebay_tuning.apply.command import AdviceFile
 from forebay_tuning.apply.files import RealFolders
 from forebay_tuning.apply.use_case import PLACE, directory_of
-from forebay_tuning.model.simulated import changed_by
-from forebay_tuning.probe.files.platform_file import read_platform
-from forebay_tuning.probe.use_case.simulated_system import Simulated, SimulatedSystem
+from forebay_tuning.probe.world import simulated_system
 from forebay_tuning.verify.files import Timer
 from forebay_tuning.verify.model import Verdict, Verification
 from forebay_tuning.verify.report import as_json, as_text
@@ -122,7 +118,8 @@ def verify(
         print(f"pair {number} of {pairs}: × {so_far.ratio.estimate:.3f}", file=sys.stderr)
 
     if simulate is not None:
-        system = _simulated(simulate, words, fraction("--drift", drift), seed)
+        share_of_drift = fraction("--drift", drift)
+        system = simulated_system(simulate, words, drift=share_of_drift, seed=seed)
         done = verify_simulated(found, system, pairs_max=pairs, margin=share, seed=seed, told=told)
         words = (PLACE,)  # nothing of this machine was changed
     else:
@@ -149,20 +146,6 @@ def verify(
     if done.trouble:
         print(f"forebay: {printable_lines(done.trouble)}", file=sys.stderr)
     raise typer.Exit(status_of(done))
-
-
-def _simulated(name: str, words: tuple[str, ...], drift: float, seed: int) -> SimulatedSystem:
-    native = NativeSimulator()
-    platform = read_platform(Path(native.platform(name)))
-    native.program()
-    weather = (f"drift={drift}", f"noise={drift / 5}", f"stragglers={drift / 100}")
-    what = Simulated(
-        name=name,
-        platform=changed_by(platform, words, native.keys()),
-        words=(*weather, *words),
-        seed=seed,
-    )
-    return SimulatedSystem(what, native)
 
 
 def status_of(done: Verified) -> int:
