@@ -1,10 +1,14 @@
 // The options and directives as data: how each is written and which member it sets. Parsing, the
-// help text and the tests read this one table.
+// help text and the tests read this one table, which is made from schema/ior_options.toml. To add
+// an option, add a row there (and a member to Options).
 #pragma once
 
 #include "benchmarks/ior/options.hpp"
 
+#include <cstddef>
+#include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <variant>
 
@@ -34,6 +38,16 @@ struct Spec {
     std::string_view help;    // empty: not shown
     std::string_view advice;  // of an old spelling: what to write now; or why it has no effect
 };
+
+// The option of that name which all benchmarks have; another name does not compile.
+[[nodiscard]] consteval Spec limit_spec(std::string_view name) {
+    std::size_t at = 0;
+    while (command_line::limit_options.at(at).name != name) {
+        ++at;
+    }
+    const command_line::Option& option = command_line::limit_options.at(at);
+    return {'\0', option.name, Kind::limit, Limit{at}, option.meaning, ""};
+}
 
 [[nodiscard]] std::span<const Spec> specs() noexcept;
 [[nodiscard]] const Spec* find_letter(char letter) noexcept;

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from forebay.bench.compare_command import as_json, as_text
-from forebay.bench.files import ResultFiles, decode_result
+from forebay.bench.files import ResultFiles, decode_result, flag_letters
 from forebay.bench.model.command_line import (
     LAUNCHING,
     SHOWING,
@@ -182,7 +182,11 @@ MakeWorld = Callable[..., World]
 
 def bench_world(world: World, results: ImaginedResults | None = None) -> BenchWorld:
     return BenchWorld(
-        world=world, results=results or ImaginedResults(), pages=ImaginedPages(), is_root=True
+        world=world,
+        results=results or ImaginedResults(),
+        pages=ImaginedPages(),
+        letters=flag_letters(),
+        is_root=True,
     )
 
 
@@ -219,7 +223,13 @@ def test_json_on_standard_output_is_alone_there(make_world: MakeWorld) -> None:
 
 def run_real(words: Sequence[str], *, json_file: Path, example: Path) -> BenchReport:
     """Runs the words in place of a program that writes `example` to `json_file`."""
-    bench = BenchWorld(world=real_world(), results=ResultFiles(), pages=HtmlPages(), is_root=False)
+    bench = BenchWorld(
+        world=real_world(),
+        results=ResultFiles(),
+        pages=HtmlPages(),
+        letters=flag_letters(),
+        is_root=False,
+    )
     plan = BenchPlan(
         words=tuple(words),
         ranks=None,
@@ -292,7 +302,7 @@ def test_our_json_option_is_neither_hidden_nor_taken_for_a_value(make_world: Mak
     ],
 )
 def test_the_programs_own_json_file_is_known(tool: Tool, line: str, file: str | None) -> None:
-    assert json_file(tool, line.split()) == (None if file is None else Path(file))
+    assert json_file(tool, line.split(), flag_letters()) == (None if file is None else Path(file))
 
 
 def test_a_result_that_goes_to_no_file_is_refused_where_it_must_be_read(

@@ -11,6 +11,7 @@ import typer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from forebay.bench.files import flag_letters
 from forebay.common.model.errors import ProbeError, SettingsError, UsageError
 from forebay.common.model.units import MIB
 from forebay.main import application
@@ -362,11 +363,12 @@ def test_rules_of_a_site_are_read_and_strangers_refused(tmp_path: Path) -> None:
         ("srun --ntasks=8 /opt/ior -F -b 16m -s 4 -w", (8, 64 * MIB, 8, 256 * 1024, False)),
         ("mpirun -np 4 forebay-ior -a MPIIO -c -t1m -b8m -wk", (4, 32 * MIB, 1, MIB, True)),
         ("mpiexec -n 9 ior -N 4 -w -b 1m", (4, 4 * MIB, 1, 256 * 1024, False)),
+        ("mpiexec -n 4 ior -a MPIIO -S -t 1m -b 8m -w", (4, 32 * MIB, 1, MIB, False)),
         ("mpiexec -n 4 hpio -m 01 -c 1024 -s 1k -d /x", (4, 4 * MIB, 1, 1024, True)),
     ],
 )
 def test_command_lines_of_benchmarks(line: str, expected: tuple[int, int, int, int, bool]) -> None:
-    found = from_command(line, ranks=None, nodes=None)[0]
+    found = from_command(line, ranks=None, nodes=None, letters=flag_letters())[0]
     assert expected == (
         found.ranks,
         found.file_bytes,
@@ -378,11 +380,11 @@ def test_command_lines_of_benchmarks(line: str, expected: tuple[int, int, int, i
 
 def test_other_command_lines_are_refused_with_a_way_out() -> None:
     with pytest.raises(UsageError, match="--ranks, --bytes"):
-        from_command("mpiexec -n 4 ./model", ranks=None, nodes=None)
+        from_command("mpiexec -n 4 ./model", ranks=None, nodes=None, letters=flag_letters())
     with pytest.raises(UsageError, match="--ranks N"):
-        from_command("ior -t 1m", ranks=None, nodes=None)
+        from_command("ior -t 1m", ranks=None, nodes=None, letters=flag_letters())
     with pytest.raises(UsageError, match="no size"):
-        from_command("mpiexec -n 4 ior -t quite", ranks=None, nodes=None)
+        from_command("mpiexec -n 4 ior -t quite", ranks=None, nodes=None, letters=flag_letters())
 
 
 def test_settings_and_layout_commands_are_taken_by_forebay_itself() -> None:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from forebay.bench.files import flag_letters
 from forebay.common.model.record import FileRecord, Record, Traffic
 from forebay.common.model.units import MIB
 from forebay_tuning.advise.files.advice_file import read_advice, write_advice
@@ -254,7 +255,9 @@ def test_rules_of_thumb_ask_for_no_calls_that_there_cannot_be() -> None:
     ],
 )
 def test_what_a_collective_call_of_a_benchmark_moves(line: str, expected: int | None) -> None:
-    assert from_command(line, ranks=None, nodes=None)[0].call_bytes == expected
+    assert (
+        from_command(line, ranks=None, nodes=None, letters=flag_letters())[0].call_bytes == expected
+    )
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from forebay.bench.files import ResultFiles
+from forebay.bench.files import ResultFiles, flag_letters
 from forebay.bench.model.command_line import Launch
 from forebay.bench.report.page import HtmlPages
 from forebay.bench.use_case.bench import BenchWorld
@@ -37,7 +37,14 @@ def real(world: World, folder: Path, line: str, *, only_look: bool) -> RealSyste
         level="quick", seed=1, date="2026-11-22", only_look=only_look,
     )  # fmt: skip
     return RealSystem(
-        where, BenchWorld(world=world, results=ResultFiles(), pages=HtmlPages(), is_root=True)
+        where,
+        BenchWorld(
+            world=world,
+            results=ResultFiles(),
+            pages=HtmlPages(),
+            letters=flag_letters(),
+            is_root=True,
+        ),
     )
 
 

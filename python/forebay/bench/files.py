@@ -1,12 +1,16 @@
-"""Reads the JSON of forebay-ior, forebay-hpio and forebay-meta (schema/bench.md)."""
+"""Reads the JSON of forebay-ior, forebay-hpio and forebay-meta (schema/bench.md), and which options
+the first of them has (schema/ior_options.toml)."""
 
 import json
 import os
 import stat
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from forebay.bench.model.command_line import Tool
+from forebay.bench.model.program_words import HPIO_FLAGS, FlagLetters
 from forebay.bench.model.result import (
     MIB_PER_SECOND,
     OPERATIONS_PER_SECOND,
@@ -16,6 +20,7 @@ from forebay.bench.model.result import (
     Measurement,
     merged,
 )
+from forebay.common.files.schema_tables import read_table
 from forebay.common.model.errors import RecordError
 from forebay.common.model.units import counted
 
@@ -23,6 +28,21 @@ _MEBIBYTE = 1024 * 1024
 _NANOSECOND = 1e-9
 _PLAIN_TESTS = ("pattern", "bandwidth_single", "check")
 Json = Mapping[str, Any]
+
+
+@cache
+def flag_letters() -> FlagLetters:
+    """Of the programs that have such options. SetupError: the table of IOR's is missing."""
+    ior = read_table("ior_options.toml", _ior_flags, what="which options forebay-ior has")
+    return {Tool.IOR: ior, Tool.HPIO: HPIO_FLAGS}
+
+
+def _ior_flags(table: Mapping[str, Any]) -> str:
+    return "".join(
+        row["letter"]
+        for row in table["option"]
+        if "letter" in row and row["kind"] in ("flag", "count")
+    )
 
 
 def decode_result(text: str) -> BenchResult:

@@ -2,7 +2,7 @@
 
 import os
 
-from forebay.bench.files import ResultFiles
+from forebay.bench.files import ResultFiles, flag_letters
 from forebay.bench.report.page import HtmlPages
 from forebay.bench.use_case.bench import BenchWorld
 from forebay.world import real_world
@@ -11,5 +11,9 @@ from forebay.world import real_world
 def real_bench_world() -> BenchWorld:
     """This machine."""
     return BenchWorld(
-        world=real_world(), results=ResultFiles(), pages=HtmlPages(), is_root=os.geteuid() == 0
+        world=real_world(),
+        results=ResultFiles(),
+        pages=HtmlPages(),
+        letters=flag_letters(),
+        is_root=os.geteuid() == 0,
     )

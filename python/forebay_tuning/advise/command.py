@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from forebay.bench.files import flag_letters
 from forebay.common.files.machine import LocalMachine
 from forebay.common.files.record_file import RecordFiles
 from forebay.common.files.safe_files import write_named
@@ -127,6 +128,7 @@ def advise_command(
         portrait=known,
         rules=(*(one for path in rules or () for one in read_rules(path)), *USUAL),
         allowed=_allowed(may_change or []),
+        letters=flag_letters(),
     )
     sources = Sources(logs=DarshanLogs(), records=RecordFiles())
     advice = advise_on(request, sources, LocalMachine())

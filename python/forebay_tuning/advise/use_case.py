@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from forebay import __version__
+from forebay.bench.model.program_words import FlagLetters
 from forebay.common.model.errors import EvidenceError, UsageError
 from forebay.common.model.frozen import frozen
 from forebay.ports import Machine
@@ -26,7 +27,8 @@ _RANKS_PER_NODE_USUAL = 32
 @frozen
 class AdviseRequest:
     """The program is what `log` or `command` says, else what `words` do. `ranks`, `nodes`,
-    `directory` and `stripes`: as asked for; None: as found, or unknown."""
+    `directory` and `stripes`: as asked for; None: as found, or unknown. `letters`: those of
+    options without a value in `command`."""
 
     words: Workload
     log: Path | None
@@ -38,6 +40,7 @@ class AdviseRequest:
     portrait: Portrait | None
     rules: tuple[Rule, ...]
     allowed: frozenset[Lever]
+    letters: FlagLetters
 
 
 @frozen
@@ -90,7 +93,9 @@ def _told(request: AdviseRequest, sources: Sources) -> _Told:
     """From where the user said."""
     nodes, portrait = request.nodes, request.portrait
     if request.command is not None:
-        found = from_command(request.command, ranks=request.ranks, nodes=nodes)
+        found = from_command(
+            request.command, ranks=request.ranks, nodes=nodes, letters=request.letters
+        )
         if nodes is None:
             found = tuple(replace(one, nodes=usual_nodes(one.ranks, portrait)) for one in found)
         return _Told(workloads=found)

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from forebay.bench.model.command_line import Tool
+from forebay.bench.model.program_words import FlagLetters
 from forebay.common.model.errors import UsageError
 from forebay.common.model.frozen import frozen
 from forebay.common.model.units import MIB, counted, parse_bytes
@@ -168,11 +170,9 @@ class _Words:
         return int(text)
 
 
-_IOR_FLAGS = "BcCeEFgHhIkKmnpPqrRSuvVwWxyYzZ"
-_IOR_VALUES = "aAbdDfGiJjlMNoOQsStTUX"
-
-
-def from_command(line: str, *, ranks: int | None, nodes: int | None) -> tuple[Workload, ...]:
+def from_command(
+    line: str, *, ranks: int | None, nodes: int | None, letters: FlagLetters
+) -> tuple[Workload, ...]:
     """Of an `ior` or `hpio` line, with or without its launcher; a workload for each direction.
     UsageError: it is neither, or does not say how many ranks there are."""
     words = shlex.split(line)
@@ -189,11 +189,9 @@ def from_command(line: str, *, ranks: int | None, nodes: int | None) -> tuple[Wo
             f'"{line}" does not say how many ranks there are (no launcher with -n). Add --ranks N.'
         )
     on = nodes or 1
-    made = (
-        _ior(words[at + 1 :], ranks, on)
-        if names[at] == "ior"
-        else _hpio(words[at + 1 :], ranks, on)
-    )
+    tool = Tool(names[at])
+    given = _split(words[at + 1 :], letters[tool])
+    made = _ior(given, ranks, on) if tool is Tool.IOR else _hpio(given, ranks, on)
     return tuple(checked(replace(one, source=f"command line {line}")) for one in made)
 
 
@@ -208,8 +206,7 @@ def _ranks_of(words: Sequence[str]) -> int | None:
     return None
 
 
-def _ior(words: Sequence[str], ranks: int, nodes: int) -> tuple[Workload, ...]:
-    given = _split(words, flags=_IOR_FLAGS, values=_IOR_VALUES)
+def _ior(given: _Words, ranks: int, nodes: int) -> tuple[Workload, ...]:
     transfer = given.size("t", 256 * 1024)
     each = given.size("b", MIB) * given.number("s", 1)
     taking_part = min(given.number("N", ranks) or ranks, ranks)
@@ -233,8 +230,7 @@ def _ior(words: Sequence[str], ranks: int, nodes: int) -> tuple[Workload, ...]:
     return tuple(replace(base, direction=one) for one in asked or list(Direction))
 
 
-def _hpio(words: Sequence[str], ranks: int, nodes: int) -> tuple[Workload, ...]:
-    given = _split(words, flags="BehkE", values="bcdDgmnopsvwr")
+def _hpio(given: _Words, ranks: int, nodes: int) -> tuple[Workload, ...]:
     region = given.size("s", 64)
     count = given.number("c", 4096)
     methods = given.values.get("m", "01")
@@ -252,7 +248,7 @@ def _hpio(words: Sequence[str], ranks: int, nodes: int) -> tuple[Workload, ...]:
     return (base, replace(base, direction=Direction.READ))
 
 
-def _split(words: Sequence[str], *, flags: str, values: str) -> _Words:
+def _split(words: Sequence[str], flags: str) -> _Words:
     """Short options with values attached or behind them, and letters in one word."""
     found = _Words({}, set())
     waiting = list(words)
@@ -263,7 +259,7 @@ def _split(words: Sequence[str], *, flags: str, values: str) -> _Words:
         letters = word[1:]
         while letters:
             letter, letters = letters[0], letters[1:]
-            if letter in flags and letter not in values:
+            if letter in flags:
                 found.flags.add(letter)
                 continue
             value = letters.removeprefix("=") if letters else waiting.pop(0) if waiting else ""

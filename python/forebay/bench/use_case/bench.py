@@ -7,7 +7,12 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from forebay.bench.model.command_line import Launch, Tool, ranks_asked, start_words
-from forebay.bench.model.program_words import RESULT_OPTION, json_file, leaves_ranks_out
+from forebay.bench.model.program_words import (
+    RESULT_OPTION,
+    FlagLetters,
+    json_file,
+    leaves_ranks_out,
+)
 from forebay.bench.model.result import BenchResult
 from forebay.bench.use_case.program import FAMILY_VARIABLE, named_family, program_words
 from forebay.common.model.errors import BenchUsageError, RecordError, SetupError
@@ -44,11 +49,12 @@ class Pages(Protocol):
 
 @frozen
 class BenchWorld:
-    """The ports of a benchmark."""
+    """The ports of a benchmark, and which options of the programs have no value."""
 
     world: World
     results: BenchResults
     pages: Pages
+    letters: FlagLetters
     is_root: bool
 
 
@@ -95,7 +101,7 @@ def plan_bench(
 ) -> BenchPlan:
     """Finds launcher and program. `read_by`: what needs the result afterwards.
     SetupError, BenchUsageError: nothing was started."""
-    given = json_file(tool, words)
+    given = json_file(tool, words, bench.letters)
     _check_json(given, read_by, bench)
     facts = _launcher(launch, bench)
     start = start_words(launch, launcher=str(facts.path), flavour=facts.flavour, root=bench.is_root)
@@ -107,7 +113,7 @@ def plan_bench(
     ours = () if given is not None else (RESULT_OPTION, str(json))
     return BenchPlan(
         words=(*start, *program, *ours, *words),
-        ranks=None if leaves_ranks_out(tool, words) else ranks_asked(launch),
+        ranks=None if leaves_ranks_out(tool, words, bench.letters) else ranks_asked(launch),
         environment=bench.world.environment,
         json=json,
         json_is_ours=given is None,
