@@ -3,15 +3,14 @@
 #include "collective/mpi/open_file.hpp"
 
 #include "collective/mpi/creation.hpp"
+#include "collective/mpi/file_storage.hpp"
 #include "collective/mpi/gpu.hpp"
 #include "collective/mpi/limit_cache.hpp"
 #include "collective/mpi/process.hpp"
 #include "collective/mpi/report.hpp"
 #include "collective/mpi/status.hpp"
 #include "pool/mpi_bridge/storage.hpp"
-#include "storage/uring/open.hpp"
 
-#include <array>
 #include <new>
 #include <span>
 #include <utility>
@@ -30,12 +29,6 @@ struct Known {  // what rank 0 tells the others before the first collective acce
     engine::FoundLimits limits;  // what earlier runs found
     Settings::Numbers settings{};
 };
-
-adapters::Preference preference_of(const Settings& settings) noexcept {
-    constexpr std::array choices{adapters::Preference::automatic, adapters::Preference::uring,
-                                 adapters::Preference::posix};
-    return choices.at(static_cast<std::size_t>(settings.number(Setting::storage)));
-}
 
 }  // namespace
 
@@ -91,16 +84,7 @@ engine::File& OpenFile::engine() {
         held_.know(known.identity);
     }
     const auto opener = [this](Direction direction) {
-        const pool::PoolCalls* const pool = adapters::pool_calls();
-        if (facts_.group != 0) {
-            return direction == Direction::write
-                       ? adapters::open_part(*facts_.pool, facts_.path, facts_.group)
-                       : adapters::open_storage(facts_.path, direction, preference_of(settings_));
-        }
-        if (pool != nullptr && pool->covers(facts_.path.c_str())) {
-            return adapters::open_pooled(*pool, facts_.path, direction);
-        }
-        return adapters::open_storage(facts_.path, direction, preference_of(settings_));
+        return open_file_storage(facts_, settings_, direction);
     };
     engine_ = std::make_unique<engine::File>(*cached_communicator_->group, clock_, *counters_,
                                              opener, options);
@@ -109,13 +93,12 @@ engine::File& OpenFile::engine() {
 
 // Windows are put together in the pool's memory, where that is possible.
 void OpenFile::borrow(engine::FileOptions& options) {
-    const pool::PoolCalls* const pool = adapters::pool_calls();
     if (!settings_.flag(Setting::pool_lends_windows)) {
         return;
     }
     options.tuning.lent_bytes_max = adapters::lent_bytes_max;
-    if (pool != nullptr && !cached_communicator_->borrower) {
-        cached_communicator_->borrower = adapters::borrower_of(*pool);
+    if (facts_.pool != nullptr && !cached_communicator_->borrower) {
+        cached_communicator_->borrower = adapters::borrower_of(*facts_.pool);
     }
     options.borrower = cached_communicator_->borrower.get();
 }

@@ -6,10 +6,10 @@
 #include "collective/mpi/access.hpp"
 #include "collective/mpi/cached_communicator.hpp"
 #include "collective/mpi/counters.hpp"
+#include "collective/mpi/file_facts.hpp"
 #include "collective/mpi/file_view.hpp"
 #include "collective/mpi/guard.hpp"
 #include "collective/mpi/held_view.hpp"
-#include "collective/mpi/opening.hpp"
 #include "collective/mpi/own_part.hpp"
 #include "collective/plan/nonblocking.hpp"
 #include "collective/plan/undrained.hpp"
@@ -25,27 +25,6 @@
 #include <vector>
 
 namespace forebay::interposer {
-
-// Facts that are fixed when the file is opened.
-struct FileFacts {
-    std::string name;  // as the program gave it
-    std::string path;  // absolute; the name where it is no plain path
-    int amode = 0;
-    int rank = 0;
-    int ranks = 1;
-    Standing standing = Standing::ours;
-    bool recording = false;
-    std::int64_t open_ns = 0;
-    std::optional<ports::Identity> identity;  // on rank 0; where `covered`, on all ranks
-    bool pooled = false;                      // when it was opened, on rank 0's node
-    const pool::PoolCalls* pool = nullptr;    // of this process; null where there is none
-    bool covered = false;                     // it lies below a path of this process' pool
-    // Not 0: the pools of several nodes have parts of it, which lie in its stripes; the same on all
-    // ranks (decision 0024).
-    std::uint64_t group = 0;
-    Stripes layout;                     // of a file that hints gave a layout
-    std::vector<std::string> warnings;  // on rank 0
-};
 
 class OpenFile {
 public:

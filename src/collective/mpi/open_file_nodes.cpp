@@ -5,7 +5,6 @@
 #include "collective/mpi/open_file.hpp"
 #include "collective/mpi/status.hpp"
 #include "collective/plan/summary.hpp"
-#include "pool/mpi_bridge/storage.hpp"
 
 #include <cerrno>
 
@@ -101,7 +100,7 @@ int OpenFile::settle_before(const Left& left) {
 // The pool also holds writes that the MPI made by its own descriptors, and not every MPI passes on
 // the errors of closing or syncing these.
 Result<void> OpenFile::arrives() const {
-    const pool::PoolCalls* const pool = facts_.covered ? adapters::pool_calls() : nullptr;
+    const pool::PoolCalls* const pool = facts_.covered ? facts_.pool : nullptr;
     if (pool == nullptr || !facts_.identity ||
         pool->arrives(facts_.identity->device, facts_.identity->inode) == 0) {
         return {};

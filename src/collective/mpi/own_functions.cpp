@@ -142,7 +142,7 @@ int open_file(const OpenArguments& arguments) {
         facts.layout = {opening.targets, opening.stripe_bytes};
     }
     facts.pooled = opening.pooled != 0;
-    facts.pool = facts.pooled ? pool : nullptr;
+    facts.pool = pool;
     facts.covered = covered;
     if (facts.rank == 0 || covered) {
         facts.identity = identity;

@@ -1,0 +1,14 @@
+// See storage_route.hpp.
+#include "collective/plan/storage_route.hpp"
+
+namespace forebay::plan {
+
+StorageRoute choose_storage(const StorageFacts& facts, Direction direction) noexcept {
+    if (facts.in_parts) {
+        return direction == Direction::write ? StorageRoute::part_of_pools
+                                             : StorageRoute::file_system;
+    }
+    return facts.covered ? StorageRoute::pool : StorageRoute::file_system;
+}
+
+}  // namespace forebay::plan
