@@ -29,19 +29,21 @@ int take_begin(const Access& access, Direction direction, PassOn pass) noexcept 
                      [&](OpenFile& file) { return file.begin(access, direction, pass); });
 }
 
-int take_end(const Ending& ending, PassOn pass) noexcept {
-    return with_file(ending.file, pass, [&](OpenFile& file) { return file.end(ending, pass); });
+int take_end(const SplitEnd& split_end, PassOn pass) noexcept {
+    return with_file(split_end.file, pass,
+                     [&](OpenFile& file) { return file.end(split_end, pass); });
 }
 
 // One rank that cannot go on does not keep the others waiting.
-int take_start(const Access& access, Direction direction, const Starting& starting) noexcept {
+int take_start(const Access& access, Direction direction,
+               const StartArguments& arguments) noexcept {
     OpenFile* file = find_file(access.file);
     if (file == nullptr) {
-        return starting.pass(access.file);
+        return arguments.pass(access.file);
     }
     const Inside inside;
-    return guarded(access.file, Waiting::nobody,
-                   [&] { return file->start(access, direction, starting); });
+    return guarded(access.file, WaitingRanks::none,
+                   [&] { return file->start(access, direction, arguments); });
 }
 
 }  // namespace
@@ -62,26 +64,30 @@ int take_begin_read(const Access& access, PassOn pass) noexcept {
     return take_begin(access, Direction::read, pass);
 }
 
-int take_end_write(const Ending& ending, PassOn pass) noexcept { return take_end(ending, pass); }
-
-int take_end_read(const Ending& ending, PassOn pass) noexcept { return take_end(ending, pass); }
-
-int take_start_write(const Access& access, const Starting& starting) noexcept {
-    return take_start(access, Direction::write, starting);
+int take_end_write(const SplitEnd& split_end, PassOn pass) noexcept {
+    return take_end(split_end, pass);
 }
 
-int take_start_read(const Access& access, const Starting& starting) noexcept {
-    return take_start(access, Direction::read, starting);
+int take_end_read(const SplitEnd& split_end, PassOn pass) noexcept {
+    return take_end(split_end, pass);
 }
 
-int leave(const Left& left, PassOn pass) noexcept {
-    OpenFile* file = find_file(left.file);
+int take_start_write(const Access& access, const StartArguments& arguments) noexcept {
+    return take_start(access, Direction::write, arguments);
+}
+
+int take_start_read(const Access& access, const StartArguments& arguments) noexcept {
+    return take_start(access, Direction::read, arguments);
+}
+
+int leave(const PassedAccess& passed, PassOn pass) noexcept {
+    OpenFile* file = find_file(passed.file);
     if (file == nullptr) {
-        return pass(left.file);
+        return pass(passed.file);
     }
     const Inside inside;
-    const Waiting waiting = left.collective ? file->waiting() : Waiting::nobody;
-    return guarded(left.file, waiting, [&] { return file->leave(left, pass); });
+    const WaitingRanks waiting = passed.collective ? file->waiting() : WaitingRanks::none;
+    return guarded(passed.file, waiting, [&] { return file->leave(passed, pass); });
 }
 
 }  // namespace forebay::interposer

@@ -23,21 +23,21 @@ struct Access {
 };
 
 // The second half of a split access.
-struct Ending {
+struct SplitEnd {
     std::size_t function = 0;
     MPI_File file = MPI_FILE_NULL;
     MPI_Status* status = nullptr;
 };
 
 // A non-blocking collective access's extra arguments: the request to make, and the MPI's calls.
-struct Starting {
+struct StartArguments {
     MPI_Request* request = nullptr;
     PassOn pass;   // of all ranks
     PassOn alone;  // of one rank, without the others
 };
 
 // An access that is left to the MPI.
-struct Left {
+struct PassedAccess {
     std::size_t function = 0;
     MPI_File file = MPI_FILE_NULL;
     Start start = Start::offset;
@@ -51,10 +51,10 @@ int take_write(const Access& access, PassOn pass) noexcept;
 int take_read(const Access& access, PassOn pass) noexcept;
 int take_begin_write(const Access& access, PassOn pass) noexcept;
 int take_begin_read(const Access& access, PassOn pass) noexcept;
-int take_end_write(const Ending& ending, PassOn pass) noexcept;
-int take_end_read(const Ending& ending, PassOn pass) noexcept;
-int take_start_write(const Access& access, const Starting& starting) noexcept;
-int take_start_read(const Access& access, const Starting& starting) noexcept;
-int leave(const Left& left, PassOn pass) noexcept;
+int take_end_write(const SplitEnd& split_end, PassOn pass) noexcept;
+int take_end_read(const SplitEnd& split_end, PassOn pass) noexcept;
+int take_start_write(const Access& access, const StartArguments& arguments) noexcept;
+int take_start_read(const Access& access, const StartArguments& arguments) noexcept;
+int leave(const PassedAccess& passed, PassOn pass) noexcept;
 
 }  // namespace forebay::interposer

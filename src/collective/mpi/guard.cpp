@@ -64,10 +64,10 @@ void say_without_memory(const ExceptionRow& row) noexcept {
 
 }  // namespace
 
-int convert_exception(MPI_File file, Waiting waiting) noexcept {
+int convert_exception(MPI_File file, WaitingRanks waiting) noexcept {
     const ExceptionRow& row = row_of_current();
     say_without_memory(row);
-    if (waiting == Waiting::other_ranks) {
+    if (waiting == WaitingRanks::others) {
         PMPI_Abort(MPI_COMM_WORLD, row.error_class);
     }
     return raise(file, row.error_class);

@@ -8,17 +8,17 @@
 namespace forebay::interposer {
 
 // Whether other ranks wait when a rank does not come to the end of a call.
-enum class Waiting { nobody, other_ranks };
+enum class WaitingRanks { none, others };
 
 // Within a handler of an exception: says what it was, as the MPI does of its own errors. `file`'s
 // error handler is called and the error class returned; but where other ranks wait, which would be
 // forever, the job ends. Opening and closing count as such whatever the communicator: half of it
 // may have been done.
-int convert_exception(MPI_File file, Waiting waiting) noexcept;
+int convert_exception(MPI_File file, WaitingRanks waiting) noexcept;
 
 // An entry point's body: an MPI error code instead of an exception, errno as before on success.
 template <class Body>
-int guarded(MPI_File file, Waiting waiting, const Body& body) noexcept {
+int guarded(MPI_File file, WaitingRanks waiting, const Body& body) noexcept {
     const int before = errno;
     try {
         const int code = body();

@@ -48,10 +48,10 @@ Result<engine::LimitMemoryOptions> options_of(const Settings& settings, const st
         std::move(*file_system), layout, {trusted, kept_factor * trusted}};
 }
 
-enum class Told { if_asked, always };
+enum class NoticeLevel { verbose, always };
 
-void explain(const Settings& settings, const Error& error, Told told) {
-    if (told == Told::always || settings.flag(Setting::verbose)) {
+void explain(const Settings& settings, const Error& error, NoticeLevel level) {
+    if (level == NoticeLevel::always || settings.flag(Setting::verbose)) {
         say("requests in flight are not remembered: " + error.message);
     }
 }
@@ -70,7 +70,7 @@ engine::FoundLimits recall_limits(const Settings& settings, const std::string& p
         return engine::recall_limits(notebook, options, now_s());
     });
     if (!known) {
-        explain(settings, known.error(), Told::if_asked);  // remember_limits() tells it again
+        explain(settings, known.error(), NoticeLevel::verbose);  // remember_limits() tells it again
     }
     return known.value_or(engine::FoundLimits{});
 }
@@ -83,7 +83,7 @@ void remember_limits(const Settings& settings, const std::string& path, const St
     });
     if (!done) {
         const bool named = settings.text(Setting::limits_cache) != automatic;
-        explain(settings, done.error(), named ? Told::always : Told::if_asked);
+        explain(settings, done.error(), named ? NoticeLevel::always : NoticeLevel::verbose);
     }
 }
 

@@ -236,11 +236,11 @@ int OpenFile::begin(const Access& access, Direction direction, PassOn pass) {
     return take_over(access, direction, pass, [&](std::int64_t bytes) { begun_ = bytes; });
 }
 
-int OpenFile::end(const Ending& ending, PassOn pass) {
+int OpenFile::end(const SplitEnd& split_end, PassOn pass) {
     if (!begun_) {
         return pass(handle_);
     }
-    set_status(ending.status, *begun_);
+    set_status(split_end.status, *begun_);
     begun_.reset();
     return MPI_SUCCESS;
 }

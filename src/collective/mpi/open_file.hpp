@@ -37,10 +37,10 @@ public:
     // Data access; `pass` is the MPI's own function.
     int access(const Access& access, Direction direction, PassOn pass);
     int begin(const Access& access, Direction direction, PassOn pass);
-    int end(const Ending& ending, PassOn pass);
+    int end(const SplitEnd& split_end, PassOn pass);
     // Non-blocking, by all ranks; waits for the others for 2 ms at most.
-    int start(const Access& access, Direction direction, const Starting& starting);
-    int leave(const Left& left, PassOn pass);
+    int start(const Access& access, Direction direction, const StartArguments& arguments);
+    int leave(const PassedAccess& passed, PassOn pass);
 
     int set_view(const ViewArguments& arguments);
     int get_view(MPI_Offset* displacement, MPI_Datatype* etype, MPI_Datatype* filetype,
@@ -61,8 +61,8 @@ public:
 
     [[nodiscard]] bool ours() const noexcept { return facts_.standing == Standing::ours; }
     // Whether other ranks wait for this rank in a collective call.
-    [[nodiscard]] Waiting waiting() const noexcept {
-        return facts_.ranks > 1 ? Waiting::other_ranks : Waiting::nobody;
+    [[nodiscard]] WaitingRanks waiting() const noexcept {
+        return facts_.ranks > 1 ? WaitingRanks::others : WaitingRanks::none;
     }
     [[nodiscard]] const FileFacts& facts() const noexcept { return facts_; }
     [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
@@ -87,7 +87,8 @@ private:
     Asked asked(const Access& access, Direction direction) const;
     Asked asked_if_possible(const Access& access, Direction direction) const;
     [[nodiscard]] plan::SharedFacts shared_facts(Direction direction) const noexcept;
-    int start_by_mpi(const Access& access, const plan::Choice& choice, const Starting& starting);
+    int start_by_mpi(const Access& access, const plan::Choice& choice,
+                     const StartArguments& arguments);
     int move_own_part(const Access& access, Direction direction, const Asked& ask,
                       MPI_Request& request);
     [[nodiscard]] static pattern::Memory memory_of(const Asked& ask) noexcept;
@@ -106,11 +107,11 @@ private:
     int settle(const Result<void>& done, int code);
     [[nodiscard]] std::optional<Error> agree_without_engine(const std::optional<Error>& mine) const;
     [[nodiscard]] Result<void> arrives() const;
-    [[nodiscard]] std::optional<Extent> extent_of(const Left& left);
+    [[nodiscard]] std::optional<Extent> extent_of(const PassedAccess& passed);
     void deposited(const Extent& span);
     int settle_alone(const std::optional<Extent>& extent);
     int settle_together();
-    int settle_before(const Left& left);
+    int settle_before(const PassedAccess& passed);
     [[nodiscard]] int ask_to_settle() const noexcept;
     int could_not_settle(int error);
     int advance(MPI_Offset etypes);

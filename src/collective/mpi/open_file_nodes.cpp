@@ -70,18 +70,18 @@ int OpenFile::settle_together() {
 }
 
 // nullopt: it cannot be told.
-std::optional<Extent> OpenFile::extent_of(const Left& left) {
-    const std::int64_t size = left.datatype == MPI_DATATYPE_NULL ? -1 : size_of(left.datatype);
-    if (left.start == Start::shared_pointer || size < 0 || left.count < 0 ||
+std::optional<Extent> OpenFile::extent_of(const PassedAccess& passed) {
+    const std::int64_t size = passed.datatype == MPI_DATATYPE_NULL ? -1 : size_of(passed.datatype);
+    if (passed.start == Start::shared_pointer || size < 0 || passed.count < 0 ||
         view_.refusal != engine::Refusal::none) {
         return std::nullopt;
     }
-    MPI_Offset offset = left.offset;
-    if (left.start == Start::pointer) {
+    MPI_Offset offset = passed.offset;
+    if (passed.start == Start::pointer) {
         real::get_position(handle_, &offset);
     }
     pattern::Range range;
-    const bool fits = offset >= 0 && !__builtin_mul_overflow(left.count, size, &range.length) &&
+    const bool fits = offset >= 0 && !__builtin_mul_overflow(passed.count, size, &range.length) &&
                       !__builtin_mul_overflow(offset, view_.etype_bytes, &range.position) &&
                       view_.reaches(range.position, range.length);
     if (!fits) {
@@ -90,11 +90,11 @@ std::optional<Extent> OpenFile::extent_of(const Left& left) {
     return plan::summarise(view_.bytes, range, range.length).span();
 }
 
-int OpenFile::settle_before(const Left& left) {
-    if (left.collective) {
+int OpenFile::settle_before(const PassedAccess& passed) {
+    if (passed.collective) {
         return settle_together();
     }
-    return facts_.group == 0 ? MPI_SUCCESS : settle_alone(extent_of(left));
+    return facts_.group == 0 ? MPI_SUCCESS : settle_alone(extent_of(passed));
 }
 
 // The pool also holds writes that the MPI made by its own descriptors, and not every MPI passes on

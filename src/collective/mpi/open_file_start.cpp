@@ -32,12 +32,12 @@ plan::SharedFacts OpenFile::shared_facts(Direction direction) const noexcept {
     return facts;
 }
 
-int OpenFile::start(const Access& access, Direction direction, const Starting& starting) {
+int OpenFile::start(const Access& access, Direction direction, const StartArguments& arguments) {
     forget();
     const plan::SharedFacts facts = shared_facts(direction);
     plan::Choice choice = plan::choose_course(facts, engine::Refusal::none);
     if (choice.course != plan::Course::itself) {
-        return start_by_mpi(access, choice, starting);
+        return start_by_mpi(access, choice, arguments);
     }
     by_itself_ = true;
     const Asked ask = asked_if_possible(access, direction);
@@ -47,12 +47,12 @@ int OpenFile::start(const Access& access, Direction direction, const Starting& s
     }
     if (all_come(ask, own)) {
         return guarded(handle_, waiting(),
-                       [&] { return move_together(access, direction, ask, *starting.request); });
+                       [&] { return move_together(access, direction, ask, *arguments.request); });
     }
     choice = plan::choose_course(facts, own);
     return choice.course == plan::Course::itself
-               ? move_own_part(access, direction, ask, *starting.request)
-               : start_by_mpi(access, choice, starting);
+               ? move_own_part(access, direction, ask, *arguments.request)
+               : start_by_mpi(access, choice, arguments);
 }
 
 // Whether all ranks are in this call at the moment: then it is carried out as a blocking one, which
@@ -93,7 +93,7 @@ int OpenFile::move_together(const Access& access, Direction direction, const Ask
 
 // Where some rank holds its view from the MPI, no rank may make a collective call of the MPI.
 int OpenFile::start_by_mpi(const Access& access, const plan::Choice& choice,
-                           const Starting& starting) {
+                           const StartArguments& arguments) {
     const std::int64_t size = access.datatype == MPI_DATATYPE_NULL ? -1 : size_of(access.datatype);
     const bool known = size >= 0 && access.count >= 0;
     counters_->passed(access.function, choice.why, known ? size * access.count : -1);
@@ -102,11 +102,11 @@ int OpenFile::start_by_mpi(const Access& access, const plan::Choice& choice,
         return settled;
     }
     if (held_.here()) {
-        return held_.access(access.start, starting.alone);
+        return held_.access(access.start, arguments.alone);
     }
     const bool alone = choice.course == plan::Course::alone || held_.anywhere();
     mpi_under_way_ = mpi_under_way_ || choice.course == plan::Course::together;
-    return alone ? starting.alone(handle_) : starting.pass(handle_);
+    return alone ? arguments.alone(handle_) : arguments.pass(handle_);
 }
 
 int OpenFile::move_own_part(const Access& access, Direction direction, const Asked& ask,

@@ -78,26 +78,26 @@ void OpenFile::take_hints(MPI_Info info) {
     }
 }
 
-int OpenFile::leave(const Left& left, PassOn pass) {
-    const std::int64_t size = left.datatype == MPI_DATATYPE_NULL ? -1 : size_of(left.datatype);
-    const bool known = size >= 0 && left.count >= 0;
-    if (left.collective) {
+int OpenFile::leave(const PassedAccess& passed, PassOn pass) {
+    const std::int64_t size = passed.datatype == MPI_DATATYPE_NULL ? -1 : size_of(passed.datatype);
+    const bool known = size >= 0 && passed.count >= 0;
+    if (passed.collective) {
         forget();
         mpi_under_way_ = true;
     }
-    counters_->passed(left.function, engine::Refusal::none, known ? size * left.count : -1);
-    const int settled = settle_before(left);
+    counters_->passed(passed.function, engine::Refusal::none, known ? size * passed.count : -1);
+    const int settled = settle_before(passed);
     if (settled != MPI_SUCCESS) {
         return settled;
     }
     if (!held_.anywhere()) {
         return pass(handle_);
     }
-    if (left.collective) {
+    if (passed.collective) {
         const int code = tell_view();
         return code == MPI_SUCCESS ? pass(handle_) : code;
     }
-    return held_.here() ? held_.access(left.start, pass) : pass(handle_);
+    return held_.here() ? held_.access(passed.start, pass) : pass(handle_);
 }
 
 int OpenFile::set_info(MPI_Info info) {

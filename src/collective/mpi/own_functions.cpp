@@ -168,13 +168,13 @@ int close_file(MPI_File* fh) {
 // Calls `own` with the open file, or `other` when Forebay does not know it.
 template <class Own, class Other>
 int with_file(MPI_File fh, const Own& own, const Other& other,
-              Waiting waiting = Waiting::nobody) noexcept {
+              WaitingRanks waiting = WaitingRanks::none) noexcept {
     OpenFile* file = find_file(fh);
     if (file == nullptr) {
         return other();
     }
     const Inside inside;
-    return guarded(fh, waiting == Waiting::nobody ? waiting : file->waiting(),
+    return guarded(fh, waiting == WaitingRanks::none ? waiting : file->waiting(),
                    [&] { return own(*file); });
 }
 
@@ -188,7 +188,7 @@ int forebay_file_open(MPI_Comm comm, const char* filename, int amode, MPI_Info i
         return real::open(comm, filename, amode, info, fh);
     }
     const Inside inside;
-    return guarded(MPI_FILE_NULL, Waiting::other_ranks,
+    return guarded(MPI_FILE_NULL, WaitingRanks::others,
                    [&] { return open_file({comm, filename, amode, info, fh}); });
 }
 
@@ -197,7 +197,7 @@ int forebay_file_close(MPI_File* fh) noexcept {
         return real::close(fh);
     }
     const Inside inside;
-    return guarded(MPI_FILE_NULL, Waiting::other_ranks, [&] { return close_file(fh); });
+    return guarded(MPI_FILE_NULL, WaitingRanks::others, [&] { return close_file(fh); });
 }
 
 int forebay_file_set_view(MPI_File fh, MPI_Offset displacement, MPI_Datatype etype,
@@ -208,7 +208,7 @@ int forebay_file_set_view(MPI_File fh, MPI_Offset displacement, MPI_Datatype ety
             return file.set_view({displacement, etype, filetype, datarep, info});
         },
         [&] { return real::set_view(fh, displacement, etype, filetype, datarep, info); },
-        Waiting::other_ranks);
+        WaitingRanks::others);
 }
 
 int forebay_file_get_view(MPI_File fh, MPI_Offset* displacement, MPI_Datatype* etype,
@@ -228,7 +228,7 @@ int forebay_file_seek(MPI_File fh, MPI_Offset offset, int whence) noexcept {
 int forebay_file_seek_shared(MPI_File fh, MPI_Offset offset, int whence) noexcept {
     return with_file(
         fh, [&](OpenFile& file) { return file.seek_shared(offset, whence); },
-        [&] { return real::seek_shared(fh, offset, whence); }, Waiting::other_ranks);
+        [&] { return real::seek_shared(fh, offset, whence); }, WaitingRanks::others);
 }
 
 int forebay_file_get_byte_offset(MPI_File fh, MPI_Offset offset,
@@ -247,13 +247,13 @@ int forebay_file_get_size(MPI_File fh, MPI_Offset* size) noexcept {
 int forebay_file_set_size(MPI_File fh, MPI_Offset size) noexcept {
     return with_file(
         fh, [&](OpenFile& file) { return file.set_size(size); },
-        [&] { return real::set_size(fh, size); }, Waiting::other_ranks);
+        [&] { return real::set_size(fh, size); }, WaitingRanks::others);
 }
 
 int forebay_file_preallocate(MPI_File fh, MPI_Offset size) noexcept {
     return with_file(
         fh, [&](OpenFile& file) { return file.preallocate(size); },
-        [&] { return real::preallocate(fh, size); }, Waiting::other_ranks);
+        [&] { return real::preallocate(fh, size); }, WaitingRanks::others);
 }
 
 int forebay_file_get_amode(MPI_File fh, int* amode) noexcept {
@@ -265,7 +265,7 @@ int forebay_file_get_amode(MPI_File fh, int* amode) noexcept {
 int forebay_file_set_info(MPI_File fh, MPI_Info info) noexcept {
     return with_file(
         fh, [&](OpenFile& file) { return file.set_info(info); },
-        [&] { return real::set_info(fh, info); }, Waiting::other_ranks);
+        [&] { return real::set_info(fh, info); }, WaitingRanks::others);
 }
 
 int forebay_file_get_info(MPI_File fh, MPI_Info* info) noexcept {
@@ -277,13 +277,13 @@ int forebay_file_get_info(MPI_File fh, MPI_Info* info) noexcept {
 int forebay_file_sync(MPI_File fh) noexcept {
     return with_file(
         fh, [](OpenFile& file) { return file.sync(); }, [&] { return real::sync(fh); },
-        Waiting::other_ranks);
+        WaitingRanks::others);
 }
 
 int forebay_file_set_atomicity(MPI_File fh, int flag) noexcept {
     return with_file(
         fh, [&](OpenFile& file) { return file.set_atomicity(flag); },
-        [&] { return real::set_atomicity(fh, flag); }, Waiting::other_ranks);
+        [&] { return real::set_atomicity(fh, flag); }, WaitingRanks::others);
 }
 
 }  // extern "C"

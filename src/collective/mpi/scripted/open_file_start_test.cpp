@@ -161,11 +161,11 @@ TEST_F(NonBlocking, LeavesTheCallToTheMpiOnAllRanksOrOnThisOneOnly) {
 
 TEST_F(NonBlocking, BehindACollectiveCallOfTheMpiItIsTheMpisAsWell) {
     OpenFile& file = open_recorded();
-    Left left;
-    left.file = handle_;
-    left.collective = true;
+    PassedAccess passed;
+    passed.file = handle_;
+    passed.collective = true;
     const auto ordered = [](MPI_File) noexcept { return MPI_SUCCESS; };
-    ASSERT_EQ(file.leave(left, ordered), MPI_SUCCESS);
+    ASSERT_EQ(file.leave(passed, ordered), MPI_SUCCESS);
     ASSERT_EQ(write(0), MPI_SUCCESS);
     EXPECT_EQ(passed_together_, 1) << "another rank may still be writing for this one";
     ASSERT_EQ(file.access(at(0), Direction::write, ordered), MPI_SUCCESS);

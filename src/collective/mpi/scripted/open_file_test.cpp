@@ -156,13 +156,13 @@ TEST_F(OpenFileOf, AViewOfVeryManyPiecesIsHeldFromTheMpi) {
     EXPECT_EQ(file_of(handle_).filetype, MPI_BYTE);
     ASSERT_EQ(file.access(at(0), Direction::write, pass()), MPI_SUCCESS);
     EXPECT_EQ(text_of(path_), std::string("\0h\0e\0l\0l\0o", 10));
-    Left left;
-    left.count = 1;
-    left.datatype = MPI_BYTE;
+    PassedAccess passed;
+    passed.count = 1;
+    passed.datatype = MPI_BYTE;
     const auto stand_in = [&](MPI_File on) noexcept { return on == handle_ ? MPI_ERR_FILE : 0; };
-    EXPECT_EQ(file.leave(left, stand_in), MPI_SUCCESS);
-    left.collective = true;
-    EXPECT_EQ(file.leave(left, pass()), MPI_SUCCESS);
+    EXPECT_EQ(file.leave(passed, stand_in), MPI_SUCCESS);
+    passed.collective = true;
+    EXPECT_EQ(file.leave(passed, pass()), MPI_SUCCESS);
     EXPECT_NE(file_of(handle_).filetype, MPI_BYTE) << "it is told before a collective call";
     EXPECT_EQ(file.finish(), MPI_SUCCESS);
 }

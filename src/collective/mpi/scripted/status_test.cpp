@@ -55,11 +55,11 @@ TEST_F(Ending, AtOpenTheHandlerOfNoFileIsAsked) {
 TEST_F(Ending, ACallWithoutMemoryEndsWithAnErrorOfTheMpis) {
     MPI_File file = script().make_file("/x", 0);
     const auto without_memory = []() -> int { throw std::bad_alloc(); };
-    EXPECT_EQ(guarded(file, Waiting::nobody, without_memory), MPI_ERR_NO_MEM);
+    EXPECT_EQ(guarded(file, WaitingRanks::none, without_memory), MPI_ERR_NO_MEM);
     EXPECT_EQ(file_of(file).raised, std::vector{MPI_ERR_NO_MEM});
     const auto mistaken = []() -> int { throw std::length_error("too long"); };
-    EXPECT_EQ(guarded(file, Waiting::nobody, mistaken), MPI_ERR_INTERN);
-    EXPECT_DEATH(guarded(file, Waiting::other_ranks, without_memory), "no memory is left");
+    EXPECT_EQ(guarded(file, WaitingRanks::none, mistaken), MPI_ERR_INTERN);
+    EXPECT_DEATH(guarded(file, WaitingRanks::others, without_memory), "no memory is left");
 }
 
 TEST_F(Ending, ACallThatSucceedsLeavesErrnoAlone) {
@@ -70,9 +70,9 @@ TEST_F(Ending, ACallThatSucceedsLeavesErrnoAlone) {
         };
     };
     errno = ENOENT;
-    EXPECT_EQ(guarded(MPI_FILE_NULL, Waiting::nobody, body(MPI_SUCCESS)), MPI_SUCCESS);
+    EXPECT_EQ(guarded(MPI_FILE_NULL, WaitingRanks::none, body(MPI_SUCCESS)), MPI_SUCCESS);
     EXPECT_EQ(errno, ENOENT);
-    EXPECT_EQ(guarded(MPI_FILE_NULL, Waiting::nobody, body(MPI_ERR_IO)), MPI_ERR_IO);
+    EXPECT_EQ(guarded(MPI_FILE_NULL, WaitingRanks::none, body(MPI_ERR_IO)), MPI_ERR_IO);
     EXPECT_EQ(errno, EAGAIN);
 }
 
