@@ -34,16 +34,13 @@ struct Known {  // what rank 0 tells the others before the first collective acce
 
 OpenFile::OpenFile(MPI_File handle, FileFacts facts, Settings settings,
                    CachedCommunicator* cached_communicator, const LargeCountInquiry& inquiry)
-    : handle_(handle),
-      facts_(std::move(facts)),
+    : file_{handle, std::move(facts), cached_communicator, inquiry},
       settings_(std::move(settings)),
-      cached_communicator_(cached_communicator),
-      inquiry_(&inquiry),
-      counters_(std::make_unique<Counters>(facts_.recording)),
-      held_(handle, facts_.name, facts_.amode, inquiry),
+      held_(handle, file_.facts.name, file_.facts.amode, inquiry),
+      pools_{file_},
       disabled_at_open_{settings_.text(Setting::collective_write) == "disable",
                         settings_.text(Setting::collective_read) == "disable"},
-      own_part_(facts_.pool, clock_, facts_.path, facts_.identity),
+      own_part_(file_.facts.pool, file_.clock, file_.facts.path, file_.facts.identity),
       number_(cached_communicator != nullptr ? ++cached_communicator->opened : 0) {}
 
 engine::File& OpenFile::engine() {
@@ -51,43 +48,43 @@ engine::File& OpenFile::engine() {
         return *engine_;
     }
     Known known;
-    if (facts_.rank == 0) {
-        const Stripes layout = found_or_told(facts_.path, settings_, facts_.warnings);
+    if (file_.facts.rank == 0) {
+        const Stripes layout = found_or_told(file_.facts.path, settings_, file_.facts.warnings);
         known.targets = layout.targets;
         known.stripe_bytes = layout.stripe_bytes;
-        known.has_identity = facts_.identity ? 1 : 0;
-        known.identity = facts_.identity.value_or(ports::Identity{});
+        known.has_identity = file_.facts.identity ? 1 : 0;
+        known.identity = file_.facts.identity.value_or(ports::Identity{});
         known.aggregators_per_node = aggregators_per_node();
         if (remembers_limits(settings_)) {
-            known.limits = recall_limits(settings_, facts_.path, layout);
+            known.limits = recall_limits(settings_, file_.facts.path, layout);
         }
         known.settings = settings_.numbers();
     }
-    cached_communicator_->group->tell(std::as_writable_bytes(std::span{&known, 1}));
+    file_.group().tell(std::as_writable_bytes(std::span{&known, 1}));
     settings_.take_numbers(known.settings);
     layout_ = {known.targets, known.stripe_bytes};
     engine::FileOptions options;
-    options.path = facts_.path;
+    options.path = file_.facts.path;
     options.layout = layout_;
     options.tuning = settings_.tuning();
-    if (facts_.group != 0) {
+    if (pools_.several()) {
         options.tuning.write = plan::Mode::enable;  // each stripe has one node, whoever writes it
     }
-    if (facts_.pooled) {
+    if (file_.facts.pooled) {
         borrow(options);
     }
     options.aggregators_per_node_max = known.aggregators_per_node;
     options.known = known.limits;
-    options.only_read = (facts_.amode & MPI_MODE_RDONLY) != 0;
+    options.only_read = (file_.facts.amode & MPI_MODE_RDONLY) != 0;
     if (known.has_identity != 0) {
         options.identity = known.identity;
         held_.know(known.identity);
     }
     const auto opener = [this](Direction direction) {
-        return open_file_storage(facts_, settings_, direction);
+        return open_file_storage(file_.facts, settings_, direction);
     };
-    engine_ = std::make_unique<engine::File>(*cached_communicator_->group, clock_, *counters_,
-                                             opener, options);
+    engine_ =
+        std::make_unique<engine::File>(file_.group(), file_.clock, file_.counters, opener, options);
     return *engine_;
 }
 
@@ -97,10 +94,10 @@ void OpenFile::borrow(engine::FileOptions& options) {
         return;
     }
     options.tuning.lent_bytes_max = adapters::lent_bytes_max;
-    if (facts_.pool != nullptr && !cached_communicator_->borrower) {
-        cached_communicator_->borrower = adapters::borrower_of(*facts_.pool);
+    if (file_.facts.pool != nullptr && !file_.cached_communicator->borrower) {
+        file_.cached_communicator->borrower = adapters::borrower_of(*file_.facts.pool);
     }
-    options.borrower = cached_communicator_->borrower.get();
+    options.borrower = file_.cached_communicator->borrower.get();
 }
 
 // This rank's own reasons against the call; the engine makes them everyone's.
@@ -116,7 +113,7 @@ engine::Refusal OpenFile::refusal_of(const Access& access, Direction direction) 
     }
     // Wrong arguments are left to the MPI, so that the error is its own.
     const int forbidden = writes ? MPI_MODE_RDONLY : MPI_MODE_WRONLY;
-    if ((facts_.amode & forbidden) != 0 || access.count < 0 || begun_.has_value() ||
+    if ((file_.facts.amode & forbidden) != 0 || access.count < 0 || begun_.has_value() ||
         access.datatype == MPI_DATATYPE_NULL ||
         (access.start == Start::offset && access.offset < 0)) {
         return Refusal::other;
@@ -132,10 +129,10 @@ OpenFile::Asked OpenFile::asked(const Access& access, Direction direction) const
     if (call.refusal != engine::Refusal::none) {
         return asked;
     }
-    auto memory = decode(access.datatype, *inquiry_);
+    auto memory = decode(access.datatype, file_.inquiry);
     MPI_Offset offset = access.offset;
     if (access.start == Start::pointer) {
-        real::get_position(handle_, &offset);
+        real::get_position(file_.handle, &offset);
     }
     const bool fits = memory &&
                       !__builtin_mul_overflow(access.count, memory->size, &call.request.length) &&
@@ -169,7 +166,7 @@ OpenFile::Asked OpenFile::asked_if_possible(const Access& access, Direction dire
 }
 
 engine::Outcome OpenFile::transfer(const Access& access, Direction direction) {
-    counters_->now_in(access.function);
+    file_.counters.now_in(access.function);
     Asked ask = asked_if_possible(access, direction);
     ask.call.memory.nest = &ask.memory.nest;
     engine::File& file = engine();
@@ -177,29 +174,26 @@ engine::Outcome OpenFile::transfer(const Access& access, Direction direction) {
         return file.read(ask.call);
     }
     engine::Outcome outcome = file.write(ask.call);
-    if (facts_.group != 0 && outcome.span.length.bytes() > 0) {
-        deposited(outcome.span);
-    }
+    pools_.deposited(outcome.span);
     return outcome;
 }
 
 // All ranks come here together.
 int OpenFile::pass(const Access& access, engine::Refusal refusal, PassOn pass) {
     mpi_under_way_ = true;
-    const int settled = settle_together();
-    if (settled != MPI_SUCCESS) {
-        return settled;
+    if (const Result<void> settled = pools_.settle_together(); !settled) {
+        return file_.reported(settled.error());
     }
     const std::int64_t size = access.datatype == MPI_DATATYPE_NULL ? -1 : size_of(access.datatype);
-    counters_->passed(access.function, refusal, size < 0 ? -1 : size * access.count);
+    file_.counters.passed(access.function, refusal, size < 0 ? -1 : size * access.count);
     const int code = tell_view();
-    return code == MPI_SUCCESS ? pass(handle_) : code;
+    return code == MPI_SUCCESS ? pass(file_.handle) : code;
 }
 
 // The pointer moves by what was asked for, also where the file ended before. MPI-4.1, 14.4.3.
 int OpenFile::complete(const Access& access, const engine::Outcome& outcome) {
     if (outcome.error) {
-        return fail(*outcome.error);
+        return file_.raised(*outcome.error);
     }
     if (access.start == Start::pointer) {
         return advance(access.count * size_of(access.datatype) / view_.etype_bytes);
@@ -210,12 +204,13 @@ int OpenFile::complete(const Access& access, const engine::Outcome& outcome) {
 // `tell`: what to do with the number of bytes, where the MPI was not asked.
 template <class Tell>
 int OpenFile::take_over(const Access& access, Direction direction, PassOn pass, Tell tell) {
-    if (!ours()) {
+    if (!file_.ours()) {
         return this->pass(access, engine::Refusal::none, pass);
     }
-    const int settled = direction == Direction::read ? settle_together() : MPI_SUCCESS;
-    if (settled != MPI_SUCCESS) {
-        return settled;
+    if (direction == Direction::read) {
+        if (const Result<void> settled = pools_.settle_together(); !settled) {
+            return file_.reported(settled.error());
+        }
     }
     const engine::Outcome outcome = transfer(access, direction);
     if (outcome.passed != engine::Refusal::none) {
@@ -238,25 +233,22 @@ int OpenFile::begin(const Access& access, Direction direction, PassOn pass) {
 
 int OpenFile::end(const SplitEnd& split_end, PassOn pass) {
     if (!begun_) {
-        return pass(handle_);
+        return pass(file_.handle);
     }
     set_status(split_end.status, *begun_);
     begun_.reset();
     return MPI_SUCCESS;
 }
 
-int OpenFile::fail(const Error& error) { return raise(handle_, error_class_of(error.code)); }
-
 // Agrees with the other ranks on this rank's result, where they come here, too. Returns `code`, or
 // that of the error of any of them.
 int OpenFile::settle(const Result<void>& done, int code) {
     const std::optional<Error> mine = done ? std::nullopt : std::optional(done.error());
-    const std::optional<Error> error = engine_ ? engine_->agree(mine) : agree_without_engine(mine);
+    const std::optional<Error> error = engine_ ? engine_->agree(mine) : pools_.agree(mine);
     if (!error) {
         return code;
     }
-    counters_->error(*error);
-    return fail(*error);
+    return file_.reported(*error);
 }
 
 int OpenFile::finish() {
@@ -266,10 +258,10 @@ int OpenFile::finish() {
         Result<void> closed = engine_->close();
         done = done ? std::move(closed) : std::move(done);
     }
-    code = settle(done ? arrives() : done, code);
+    code = settle(done ? pools_.arrives() : done, code);
     if (engine_) {
-        if (facts_.rank == 0 && remembers_limits(settings_)) {
-            remember_limits(settings_, facts_.path, layout_,
+        if (file_.facts.rank == 0 && remembers_limits(settings_)) {
+            remember_limits(settings_, file_.facts.path, layout_,
                             {engine_->found(Direction::write), engine_->found(Direction::read)});
         }
     }

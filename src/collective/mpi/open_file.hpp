@@ -4,22 +4,17 @@
 #include "collective/engine/file.hpp"
 #include "collective/engine/rendezvous.hpp"
 #include "collective/mpi/access.hpp"
-#include "collective/mpi/cached_communicator.hpp"
-#include "collective/mpi/counters.hpp"
-#include "collective/mpi/file_facts.hpp"
+#include "collective/mpi/file_context.hpp"
 #include "collective/mpi/file_view.hpp"
-#include "collective/mpi/guard.hpp"
 #include "collective/mpi/held_view.hpp"
+#include "collective/mpi/node_pools.hpp"
 #include "collective/mpi/own_part.hpp"
 #include "collective/plan/nonblocking.hpp"
-#include "collective/plan/undrained.hpp"
 #include "settings/settings.hpp"
-#include "storage/posix/clock.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <mpi.h>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -59,19 +54,16 @@ public:
     // Everything but the MPI's own close; an MPI error code. Collective.
     int finish();
 
-    [[nodiscard]] bool ours() const noexcept { return facts_.standing == Standing::ours; }
-    // Whether other ranks wait for this rank in a collective call.
-    [[nodiscard]] WaitingRanks waiting() const noexcept {
-        return facts_.ranks > 1 ? WaitingRanks::others : WaitingRanks::none;
-    }
-    [[nodiscard]] const FileFacts& facts() const noexcept { return facts_; }
+    [[nodiscard]] bool ours() const noexcept { return file_.ours(); }
+    [[nodiscard]] WaitingRanks waiting() const noexcept { return file_.waiting(); }
+    [[nodiscard]] const FileFacts& facts() const noexcept { return file_.facts; }
     [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
     [[nodiscard]] CachedCommunicator* cached_communicator() const noexcept {
-        return cached_communicator_;
+        return file_.cached_communicator;
     }
     [[nodiscard]] std::string aggregators() const;
     [[nodiscard]] Stripes layout() const noexcept { return layout_; }
-    [[nodiscard]] const Counters& counters() const noexcept { return *counters_; }
+    [[nodiscard]] const Counters& counters() const noexcept { return file_.counters; }
 
 private:
     struct Asked {  // what one rank asks the engine for, with what the call refers to
@@ -105,32 +97,20 @@ private:
     int take_over(const Access& access, Direction direction, PassOn pass, Tell tell);
     int complete(const Access& access, const engine::Outcome& outcome);
     int settle(const Result<void>& done, int code);
-    [[nodiscard]] std::optional<Error> agree_without_engine(const std::optional<Error>& mine) const;
-    [[nodiscard]] Result<void> arrives() const;
     [[nodiscard]] std::optional<Extent> extent_of(const PassedAccess& passed);
-    void deposited(const Extent& span);
-    int settle_alone(const std::optional<Extent>& extent);
-    int settle_together();
-    int settle_before(const PassedAccess& passed);
-    [[nodiscard]] int ask_to_settle() const noexcept;
-    int could_not_settle(int error);
+    Result<void> settle_before(const PassedAccess& passed);
     int advance(MPI_Offset etypes);
     int tell_view();
     void forget() noexcept;
     void take_hints(MPI_Info info);
-    int fail(const Error& error);
 
-    MPI_File handle_;
-    FileFacts facts_;
+    FileContext file_;
     Settings settings_;
-    CachedCommunicator* cached_communicator_;
-    const LargeCountInquiry* inquiry_;
-    adapters::SteadyClock clock_;
-    std::unique_ptr<Counters> counters_;
     std::unique_ptr<engine::File> engine_;  // made by the first collective access
     Stripes layout_;
     FileView view_;
     HeldView held_;
+    NodePools pools_;
     bool atomic_ = false;
     PerDirection disabled_at_open_;
     bool mpi_under_way_ = false;  // see plan::SharedFacts; the same on all ranks
@@ -138,13 +118,7 @@ private:
     OwnPart own_part_;
     std::uint32_t number_;                          // among the cached communicator's files
     std::optional<engine::Rendezvous> rendezvous_;  // made by the first non-blocking call
-    // The bytes that the pools of several nodes may have, as this rank knows it, and how often some
-    // were added. Threads may access the file independently meanwhile: under the mutex.
-    std::mutex undrained_mutex_;
-    plan::Undrained undrained_;
-    std::uint64_t times_added_ = 0;
-    bool any_undrained_ = false;         // as any rank knows it: the same on all ranks
-    std::optional<std::int64_t> begun_;  // bytes of a split access that was taken over
+    std::optional<std::int64_t> begun_;             // bytes of a split access that was taken over
 };
 
 }  // namespace forebay::interposer

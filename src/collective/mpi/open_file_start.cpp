@@ -20,9 +20,9 @@ pattern::Memory OpenFile::memory_of(const Asked& ask) noexcept {
 // Nothing here may differ between the ranks.
 plan::SharedFacts OpenFile::shared_facts(Direction direction) const noexcept {
     plan::SharedFacts facts;
-    facts.pooled = ours() && facts_.pooled;
-    facts.nodes = facts.pooled ? cached_communicator_->group->place().nodes : 1;
-    if (facts_.group != 0) {
+    facts.pooled = file_.ours() && file_.facts.pooled;
+    facts.nodes = facts.pooled ? file_.group().place().nodes : 1;
+    if (pools_.several()) {
         facts.nodes = std::max(facts.nodes, 2);  // nodes of the pool
     }
     facts.disabled =
@@ -46,7 +46,7 @@ int OpenFile::start(const Access& access, Direction direction, const StartArgume
         own = own_part_.open(direction);
     }
     if (all_come(ask, own)) {
-        return guarded(handle_, waiting(),
+        return guarded(file_.handle, file_.waiting(),
                        [&] { return move_together(access, direction, ask, *arguments.request); });
     }
     choice = plan::choose_course(facts, own);
@@ -59,7 +59,7 @@ int OpenFile::start(const Access& access, Direction direction, const StartArgume
 // is faster where pieces are short.
 bool OpenFile::all_come(const Asked& ask, engine::Refusal own) {
     if (!rendezvous_) {
-        rendezvous_.emplace(*cached_communicator_->group, clock_, number_);
+        rendezvous_.emplace(file_.group(), file_.clock, number_);
     }
     const bool may = own == engine::Refusal::none;
     const std::int64_t memory_piece =
@@ -73,7 +73,7 @@ bool OpenFile::all_come(const Asked& ask, engine::Refusal own) {
 // Where a rank turns out to be unable to, all of them go on alone.
 int OpenFile::move_together(const Access& access, Direction direction, const Asked& ask,
                             MPI_Request& request) {
-    counters_->now_in(access.function);
+    file_.counters.now_in(access.function);
     engine::Call call = ask.call;
     call.memory = memory_of(ask);
     const engine::Outcome outcome =
@@ -84,7 +84,7 @@ int OpenFile::move_together(const Access& access, Direction direction, const Ask
     if (outcome.span.length.bytes() == 0 && !outcome.error) {
         ports::CallRecord record;  // the engine does not count what moves nothing
         record.direction = direction;
-        counters_->call(record);
+        file_.counters.call(record);
     }
     request = MPI_REQUEST_NULL;
     const int code = complete(access, outcome);
@@ -96,24 +96,24 @@ int OpenFile::start_by_mpi(const Access& access, const plan::Choice& choice,
                            const StartArguments& arguments) {
     const std::int64_t size = access.datatype == MPI_DATATYPE_NULL ? -1 : size_of(access.datatype);
     const bool known = size >= 0 && access.count >= 0;
-    counters_->passed(access.function, choice.why, known ? size * access.count : -1);
-    const int settled = settle_alone(std::nullopt);  // it waits for no other rank
-    if (settled != MPI_SUCCESS) {
-        return settled;
+    file_.counters.passed(access.function, choice.why, known ? size * access.count : -1);
+    // It waits for no other rank.
+    if (const Result<void> settled = pools_.settle_alone(std::nullopt); !settled) {
+        return file_.reported(settled.error());
     }
     if (held_.here()) {
         return held_.access(access.start, arguments.alone);
     }
     const bool alone = choice.course == plan::Course::alone || held_.anywhere();
     mpi_under_way_ = mpi_under_way_ || choice.course == plan::Course::together;
-    return alone ? arguments.alone(handle_) : arguments.pass(handle_);
+    return alone ? arguments.alone(file_.handle) : arguments.pass(file_.handle);
 }
 
 int OpenFile::move_own_part(const Access& access, Direction direction, const Asked& ask,
                             MPI_Request& request) {
     request = MPI_REQUEST_NULL;
-    counters_->now_in(access.function);
-    const std::int64_t begin = clock_.now_ns();
+    file_.counters.now_in(access.function);
+    const std::int64_t begin = file_.clock.now_ns();
     transfer::OwnMove move;
     if (ask.call.request.length > 0) {
         const transfer::OwnRequest own{ask.call.view, ask.call.request, memory_of(ask)};
@@ -124,16 +124,15 @@ int OpenFile::move_own_part(const Access& access, Direction direction, const Ask
     record.bytes = Length{move.bytes};
     record.requests = move.requests;
     record.bypassed = true;
-    record.total_ns = clock_.now_ns() - begin;
+    record.total_ns = file_.clock.now_ns() - begin;
     record.storage_ns = move.busy_ns;
-    counters_->call(record);
+    file_.counters.call(record);
     if (move.failure.happened()) {
         const char* verb = direction == Direction::write ? "write" : "read";
         const Error error =
             system_error(move.failure.system,
-                         fmt::format("{} {} at byte {}", verb, facts_.path, move.failure.at));
-        counters_->error(error);
-        return fail(error);
+                         fmt::format("{} {} at byte {}", verb, file_.facts.path, move.failure.at));
+        return file_.reported(error);
     }
     if (access.start == Start::pointer) {
         const int code = advance(ask.call.request.length / view_.etype_bytes);

@@ -1,6 +1,7 @@
 // The part of an open file that has to do with its view, its hints and what it passes on.
 #include "collective/mpi/open_file.hpp"
 #include "collective/mpi/status.hpp"
+#include "collective/plan/summary.hpp"
 #include "entry/functions.hpp"
 
 #include <utility>
@@ -9,14 +10,14 @@ namespace forebay::interposer {
 
 // Arguments that the MPI would not take go to it as they are.
 int OpenFile::set_view(const ViewArguments& arguments) {
-    if (!ours()) {
-        return real::set_view(handle_, arguments.displacement, arguments.etype, arguments.filetype,
-                              arguments.datarep, arguments.info);
+    if (!file_.ours()) {
+        return real::set_view(file_.handle, arguments.displacement, arguments.etype,
+                              arguments.filetype, arguments.datarep, arguments.info);
     }
-    FileView view = FileView::make(arguments, *inquiry_);
+    FileView view = FileView::make(arguments, file_.inquiry);
     const bool dear =
-        is_dear(view, arguments, settings_.number(Setting::view_pieces_max), *inquiry_);
-    const int code = held_.set(arguments, dear, cached_communicator_->group->own());
+        is_dear(view, arguments, settings_.number(Setting::view_pieces_max), file_.inquiry);
+    const int code = held_.set(arguments, dear, file_.group().own());
     forget();
     if (code == MPI_SUCCESS) {
         take_hints(arguments.info);
@@ -31,38 +32,41 @@ int OpenFile::set_view(const ViewArguments& arguments) {
 int OpenFile::get_view(MPI_Offset* displacement, MPI_Datatype* etype, MPI_Datatype* filetype,
                        char* datarep) const {
     return held_.here() ? held_.get_view(displacement, etype, filetype, datarep)
-                        : real::get_view(handle_, displacement, etype, filetype, datarep);
+                        : real::get_view(file_.handle, displacement, etype, filetype, datarep);
 }
 
 // The pointer counts etypes, which the MPI knows; where the file ends, it does not.
 int OpenFile::seek(MPI_Offset offset, int whence) {
-    const int settled = whence == MPI_SEEK_END ? settle_alone(std::nullopt) : MPI_SUCCESS;
-    if (settled != MPI_SUCCESS) {
-        return settled;
+    if (whence == MPI_SEEK_END) {
+        if (const Result<void> settled = pools_.settle_alone(std::nullopt); !settled) {
+            return file_.reported(settled.error());
+        }
     }
     return held_.here() && whence == MPI_SEEK_END ? held_.seek_from_end(offset)
-                                                  : real::seek(handle_, offset, whence);
+                                                  : real::seek(file_.handle, offset, whence);
 }
 
 // Before a collective call that is left to the MPI.
 int OpenFile::tell_view() {
-    return held_.anywhere() ? held_.tell(cached_communicator_->group->own()) : MPI_SUCCESS;
+    return held_.anywhere() ? held_.tell(file_.group().own()) : MPI_SUCCESS;
 }
 
 int OpenFile::seek_shared(MPI_Offset offset, int whence) {
-    int code = whence == MPI_SEEK_END ? settle_together() : MPI_SUCCESS;
-    if (code == MPI_SUCCESS) {
-        code = tell_view();
+    if (whence == MPI_SEEK_END) {
+        if (const Result<void> settled = pools_.settle_together(); !settled) {
+            return file_.reported(settled.error());
+        }
     }
-    return code == MPI_SUCCESS ? real::seek_shared(handle_, offset, whence) : code;
+    const int code = tell_view();
+    return code == MPI_SUCCESS ? real::seek_shared(file_.handle, offset, whence) : code;
 }
 
 int OpenFile::get_byte_offset(MPI_Offset offset, MPI_Offset* displacement) {
     return held_.here() ? held_.get_byte_offset(offset, displacement)
-                        : real::get_byte_offset(handle_, offset, displacement);
+                        : real::get_byte_offset(file_.handle, offset, displacement);
 }
 
-int OpenFile::advance(MPI_Offset etypes) { return real::seek(handle_, etypes, MPI_SEEK_CUR); }
+int OpenFile::advance(MPI_Offset etypes) { return real::seek(file_.handle, etypes, MPI_SEEK_CUR); }
 
 // Makes the engine forget how the last call went.
 void OpenFile::forget() noexcept {
@@ -85,28 +89,27 @@ int OpenFile::leave(const PassedAccess& passed, PassOn pass) {
         forget();
         mpi_under_way_ = true;
     }
-    counters_->passed(passed.function, engine::Refusal::none, known ? size * passed.count : -1);
-    const int settled = settle_before(passed);
-    if (settled != MPI_SUCCESS) {
-        return settled;
+    file_.counters.passed(passed.function, engine::Refusal::none, known ? size * passed.count : -1);
+    if (const Result<void> settled = settle_before(passed); !settled) {
+        return file_.reported(settled.error());
     }
     if (!held_.anywhere()) {
-        return pass(handle_);
+        return pass(file_.handle);
     }
     if (passed.collective) {
         const int code = tell_view();
-        return code == MPI_SUCCESS ? pass(handle_) : code;
+        return code == MPI_SUCCESS ? pass(file_.handle) : code;
     }
-    return held_.here() ? held_.access(passed.start, pass) : pass(handle_);
+    return held_.here() ? held_.access(passed.start, pass) : pass(file_.handle);
 }
 
 int OpenFile::set_info(MPI_Info info) {
     take_hints(info);
-    return real::set_info(handle_, info);
+    return real::set_info(file_.handle, info);
 }
 
 int OpenFile::get_info(MPI_Info* info) const {
-    const int code = real::get_info(handle_, info);
+    const int code = real::get_info(file_.handle, info);
     if (code != MPI_SUCCESS) {
         return code;
     }
@@ -118,20 +121,21 @@ int OpenFile::get_info(MPI_Info* info) const {
     for (std::size_t i = 0; i < setting_count; ++i) {
         tell(setting_rows[i].name, settings_.text(static_cast<Setting>(i)));
     }
-    if (facts_.layout.stripe_bytes > 0) {
-        PMPI_Info_set(*info, "striping_factor", std::to_string(facts_.layout.targets).c_str());
-        PMPI_Info_set(*info, "striping_unit", std::to_string(facts_.layout.stripe_bytes).c_str());
+    if (file_.facts.layout.stripe_bytes > 0) {
+        PMPI_Info_set(*info, "striping_factor", std::to_string(file_.facts.layout.targets).c_str());
+        PMPI_Info_set(*info, "striping_unit",
+                      std::to_string(file_.facts.layout.stripe_bytes).c_str());
     }
     tell("active", ours() ? "true" : "false");
-    tell("reason", reason_of(facts_.standing));
+    tell("reason", reason_of(file_.facts.standing));
     return MPI_SUCCESS;
 }
 
 // The MPI may have been asked for less (opening.hpp).
 int OpenFile::get_amode(int* amode) const {
-    const int code = real::get_amode(handle_, amode);
+    const int code = real::get_amode(file_.handle, amode);
     if (code == MPI_SUCCESS && amode != nullptr) {
-        *amode = facts_.amode;
+        *amode = file_.facts.amode;
     }
     return code;
 }
@@ -139,7 +143,7 @@ int OpenFile::get_amode(int* amode) const {
 int OpenFile::set_atomicity(int flag) {
     int code = tell_view();
     if (code == MPI_SUCCESS) {
-        code = real::set_atomicity(handle_, flag);
+        code = real::set_atomicity(file_.handle, flag);
     }
     if (code == MPI_SUCCESS) {
         atomic_ = flag != 0;
@@ -151,9 +155,52 @@ int OpenFile::set_atomicity(int flag) {
 int OpenFile::sync() {
     int code = held_.sync();
     const Result<void> synced = engine_ ? engine_->sync() : Result<void>{};
-    const int real_code = real::sync(handle_);
-    code = settle(synced ? arrives() : synced, code);
+    const int real_code = real::sync(file_.handle);
+    code = settle(synced ? pools_.arrives() : synced, code);
     return code == MPI_SUCCESS ? real_code : code;
+}
+
+// nullopt: it cannot be told.
+std::optional<Extent> OpenFile::extent_of(const PassedAccess& passed) {
+    const std::int64_t size = passed.datatype == MPI_DATATYPE_NULL ? -1 : size_of(passed.datatype);
+    if (passed.start == Start::shared_pointer || size < 0 || passed.count < 0 ||
+        view_.refusal != engine::Refusal::none) {
+        return std::nullopt;
+    }
+    MPI_Offset offset = passed.offset;
+    if (passed.start == Start::pointer) {
+        real::get_position(file_.handle, &offset);
+    }
+    pattern::Range range;
+    const bool fits = offset >= 0 && !__builtin_mul_overflow(passed.count, size, &range.length) &&
+                      !__builtin_mul_overflow(offset, view_.etype_bytes, &range.position) &&
+                      view_.reaches(range.position, range.length);
+    if (!fits) {
+        return std::nullopt;
+    }
+    return plan::summarise(view_.bytes, range, range.length).span();
+}
+
+Result<void> OpenFile::settle_before(const PassedAccess& passed) {
+    if (passed.collective) {
+        return pools_.settle_together();
+    }
+    return pools_.several() ? pools_.settle_alone(extent_of(passed)) : Result<void>{};
+}
+
+int OpenFile::get_size(MPI_Offset* size) {
+    const Result<void> settled = pools_.settle_alone(std::nullopt);
+    return settled ? real::get_size(file_.handle, size) : file_.reported(settled.error());
+}
+
+int OpenFile::set_size(MPI_Offset size) {
+    const Result<void> settled = pools_.settle_together();
+    return settled ? real::set_size(file_.handle, size) : file_.reported(settled.error());
+}
+
+int OpenFile::preallocate(MPI_Offset size) {
+    const Result<void> settled = pools_.settle_together();
+    return settled ? real::preallocate(file_.handle, size) : file_.reported(settled.error());
 }
 
 }  // namespace forebay::interposer

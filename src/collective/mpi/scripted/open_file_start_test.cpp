@@ -3,9 +3,9 @@
 #include "collective/mpi/open_file.hpp"
 #include "collective/mpi/scripted/mpi.hpp"
 #include "collective/mpi/scripted/open_file_check.hpp"
+#include "collective/mpi/scripted/pool_calls_check.hpp"
 
 #include <cerrno>
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,34 +13,10 @@
 namespace forebay::interposer::scripted {
 namespace {
 
-int open_plainly(const char* path, int flags, mode_t mode) { return ::open(path, flags, mode); }
-
 ssize_t fail_to_write(int /*fd*/, const void* /*from*/, std::size_t /*bytes*/, off_t /*at*/) {
     errno = EIO;
     return -1;
 }
-
-constexpr pool::PoolCalls plain_calls{
-    .version = pool::calls_version,
-    .covers = [](const char*) { return true; },
-    .open = &open_plainly,
-    .close = &::close,
-    .pread = &::pread,
-    .pwrite = &::pwrite,
-    .fsync = &::fsync,
-    .nodes = [] { return std::uint32_t{1}; },
-    .group_opens = [](std::uint64_t) {},
-    .open_part = [](const char* path, int flags, std::uint64_t) { return ::open(path, flags); },
-    .knows = [](dev_t, ino_t) { return true; },
-    .settle = [](dev_t, ino_t) { return 0; },
-    .arrives = [](dev_t, ino_t) { return 0; },
-    .lend_log = [] { return std::uint64_t{0}; },
-    .reach_log = [](std::uint64_t) -> std::byte* { return nullptr; },
-    .lend = [](int, std::size_t, pool::LentBytes*) { return false; },
-    .write_lent = [](int, const pool::LentBytes*, off_t, bool*) { return ssize_t{-1}; },
-    .give_back = [](const pool::LentBytes*) {},
-    .prepare = [](std::byte*, std::size_t) {},
-};
 
 class NonBlocking : public OpenedFile {
 protected:

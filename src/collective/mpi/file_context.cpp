@@ -1,0 +1,24 @@
+// See file_context.hpp.
+#include "collective/mpi/file_context.hpp"
+
+#include "collective/mpi/status.hpp"
+#include "foundation/base/contracts.hpp"
+
+namespace forebay::interposer {
+
+adapters::MpiCommunicator& FileContext::group() const {
+    expects(cached_communicator != nullptr && cached_communicator->group != nullptr,
+            "the ranks of a file that is ours have a communicator");
+    return *cached_communicator->group;
+}
+
+int FileContext::raised(const Error& error) const noexcept {
+    return raise(handle, error_class_of(error.code));
+}
+
+int FileContext::reported(const Error& error) {
+    counters.error(error);
+    return raised(error);
+}
+
+}  // namespace forebay::interposer
