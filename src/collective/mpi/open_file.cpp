@@ -36,7 +36,7 @@ OpenFile::OpenFile(MPI_File handle, FileFacts facts, Settings settings,
                    CachedCommunicator* cached_communicator, const LargeCountInquiry& inquiry)
     : file_{handle, std::move(facts), cached_communicator, inquiry},
       settings_(std::move(settings)),
-      held_(handle, file_.facts.name, file_.facts.amode, inquiry),
+      view_{file_},
       pools_{file_},
       disabled_at_open_{settings_.text(Setting::collective_write) == "disable",
                         settings_.text(Setting::collective_read) == "disable"},
@@ -78,7 +78,7 @@ engine::File& OpenFile::engine() {
     options.only_read = (file_.facts.amode & MPI_MODE_RDONLY) != 0;
     if (known.has_identity != 0) {
         options.identity = known.identity;
-        held_.know(known.identity);
+        view_.know(known.identity);
     }
     const auto opener = [this](Direction direction) {
         return open_file_storage(file_.facts, settings_, direction);
@@ -118,27 +118,25 @@ engine::Refusal OpenFile::refusal_of(const Access& access, Direction direction) 
         (access.start == Start::offset && access.offset < 0)) {
         return Refusal::other;
     }
-    return view_.refusal;
+    return view_.decoded().refusal;
 }
 
 OpenFile::Asked OpenFile::asked(const Access& access, Direction direction) const {
     Asked asked;
     engine::Call& call = asked.call;
-    call.view = &view_.bytes;
+    call.view = &view_.decoded().bytes;
     call.refusal = refusal_of(access, direction);
     if (call.refusal != engine::Refusal::none) {
         return asked;
     }
     auto memory = decode(access.datatype, file_.inquiry);
-    MPI_Offset offset = access.offset;
-    if (access.start == Start::pointer) {
-        real::get_position(file_.handle, &offset);
-    }
+    const FileView& view = view_.decoded();
+    const MPI_Offset first = view_.first_etype(access.start, access.offset);
     const bool fits = memory &&
                       !__builtin_mul_overflow(access.count, memory->size, &call.request.length) &&
-                      call.request.length % view_.etype_bytes == 0 &&
-                      !__builtin_mul_overflow(offset, view_.etype_bytes, &call.request.position);
-    if (!fits || !view_.reaches(call.request.position, call.request.length)) {
+                      call.request.length % view.etype_bytes == 0 &&
+                      !__builtin_mul_overflow(first, view.etype_bytes, &call.request.position);
+    if (!fits || !view.reaches(call.request.position, call.request.length)) {
         call.refusal =
             fits ? engine::Refusal::view_unsupported : engine::Refusal::memory_unsupported;
         call.request = {};
@@ -159,7 +157,7 @@ OpenFile::Asked OpenFile::asked_if_possible(const Access& access, Direction dire
         return asked(access, direction);
     } catch (const std::bad_alloc&) {
         Asked refused;
-        refused.call.view = &view_.bytes;
+        refused.call.view = &view_.decoded().bytes;
         refused.call.refusal = engine::Refusal::no_memory;
         return refused;
     }
@@ -186,7 +184,7 @@ int OpenFile::pass(const Access& access, engine::Refusal refusal, PassOn pass) {
     }
     const std::int64_t size = access.datatype == MPI_DATATYPE_NULL ? -1 : size_of(access.datatype);
     file_.counters.passed(access.function, refusal, size < 0 ? -1 : size * access.count);
-    const int code = tell_view();
+    const int code = view_.tell();
     return code == MPI_SUCCESS ? pass(file_.handle) : code;
 }
 
@@ -196,7 +194,7 @@ int OpenFile::complete(const Access& access, const engine::Outcome& outcome) {
         return file_.raised(*outcome.error);
     }
     if (access.start == Start::pointer) {
-        return advance(access.count * size_of(access.datatype) / view_.etype_bytes);
+        return view_.move_pointer(access.count * size_of(access.datatype));
     }
     return MPI_SUCCESS;
 }
@@ -252,7 +250,7 @@ int OpenFile::settle(const Result<void>& done, int code) {
 }
 
 int OpenFile::finish() {
-    int code = held_.close();
+    int code = view_.close();
     Result<void> done = close_own_part();
     if (engine_) {
         Result<void> closed = engine_->close();

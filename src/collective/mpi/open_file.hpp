@@ -5,10 +5,9 @@
 #include "collective/engine/rendezvous.hpp"
 #include "collective/mpi/access.hpp"
 #include "collective/mpi/file_context.hpp"
-#include "collective/mpi/file_view.hpp"
-#include "collective/mpi/held_view.hpp"
 #include "collective/mpi/node_pools.hpp"
 #include "collective/mpi/own_part.hpp"
+#include "collective/mpi/program_view.hpp"
 #include "collective/plan/nonblocking.hpp"
 #include "settings/settings.hpp"
 
@@ -97,10 +96,7 @@ private:
     int take_over(const Access& access, Direction direction, PassOn pass, Tell tell);
     int complete(const Access& access, const engine::Outcome& outcome);
     int settle(const Result<void>& done, int code);
-    [[nodiscard]] std::optional<Extent> extent_of(const PassedAccess& passed);
     Result<void> settle_before(const PassedAccess& passed);
-    int advance(MPI_Offset etypes);
-    int tell_view();
     void forget() noexcept;
     void take_hints(MPI_Info info);
 
@@ -108,8 +104,7 @@ private:
     Settings settings_;
     std::unique_ptr<engine::File> engine_;  // made by the first collective access
     Stripes layout_;
-    FileView view_;
-    HeldView held_;
+    ProgramView view_;
     NodePools pools_;
     bool atomic_ = false;
     PerDirection disabled_at_open_;

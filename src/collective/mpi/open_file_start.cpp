@@ -101,10 +101,10 @@ int OpenFile::start_by_mpi(const Access& access, const plan::Choice& choice,
     if (const Result<void> settled = pools_.settle_alone(std::nullopt); !settled) {
         return file_.reported(settled.error());
     }
-    if (held_.here()) {
-        return held_.access(access.start, arguments.alone);
+    if (view_.held_here()) {
+        return view_.access_alone(access.start, arguments.alone);
     }
-    const bool alone = choice.course == plan::Course::alone || held_.anywhere();
+    const bool alone = choice.course == plan::Course::alone || view_.held_anywhere();
     mpi_under_way_ = mpi_under_way_ || choice.course == plan::Course::together;
     return alone ? arguments.alone(file_.handle) : arguments.pass(file_.handle);
 }
@@ -135,7 +135,7 @@ int OpenFile::move_own_part(const Access& access, Direction direction, const Ask
         return file_.reported(error);
     }
     if (access.start == Start::pointer) {
-        const int code = advance(ask.call.request.length / view_.etype_bytes);
+        const int code = view_.move_pointer(ask.call.request.length);
         if (code != MPI_SUCCESS) {
             return code;
         }

@@ -1,7 +1,6 @@
 // The part of an open file that has to do with its view, its hints and what it passes on.
 #include "collective/mpi/open_file.hpp"
 #include "collective/mpi/status.hpp"
-#include "collective/plan/summary.hpp"
 #include "entry/functions.hpp"
 
 #include <utility>
@@ -14,16 +13,12 @@ int OpenFile::set_view(const ViewArguments& arguments) {
         return real::set_view(file_.handle, arguments.displacement, arguments.etype,
                               arguments.filetype, arguments.datarep, arguments.info);
     }
-    FileView view = FileView::make(arguments, file_.inquiry);
-    const bool dear =
-        is_dear(view, arguments, settings_.number(Setting::view_pieces_max), file_.inquiry);
-    const int code = held_.set(arguments, dear, file_.group().own());
+    const int code = view_.set(arguments, settings_.number(Setting::view_pieces_max));
     forget();
     if (code == MPI_SUCCESS) {
         take_hints(arguments.info);
-        view_ = std::move(view);
     }
-    if (held_.anywhere()) {
+    if (view_.held_anywhere()) {
         engine();  // where rank 0 says which file it is; all ranks come here or none
     }
     return code;
@@ -31,24 +26,16 @@ int OpenFile::set_view(const ViewArguments& arguments) {
 
 int OpenFile::get_view(MPI_Offset* displacement, MPI_Datatype* etype, MPI_Datatype* filetype,
                        char* datarep) const {
-    return held_.here() ? held_.get_view(displacement, etype, filetype, datarep)
-                        : real::get_view(file_.handle, displacement, etype, filetype, datarep);
+    return view_.get(displacement, etype, filetype, datarep);
 }
 
-// The pointer counts etypes, which the MPI knows; where the file ends, it does not.
 int OpenFile::seek(MPI_Offset offset, int whence) {
     if (whence == MPI_SEEK_END) {
         if (const Result<void> settled = pools_.settle_alone(std::nullopt); !settled) {
             return file_.reported(settled.error());
         }
     }
-    return held_.here() && whence == MPI_SEEK_END ? held_.seek_from_end(offset)
-                                                  : real::seek(file_.handle, offset, whence);
-}
-
-// Before a collective call that is left to the MPI.
-int OpenFile::tell_view() {
-    return held_.anywhere() ? held_.tell(file_.group().own()) : MPI_SUCCESS;
+    return view_.seek(offset, whence);
 }
 
 int OpenFile::seek_shared(MPI_Offset offset, int whence) {
@@ -57,16 +44,13 @@ int OpenFile::seek_shared(MPI_Offset offset, int whence) {
             return file_.reported(settled.error());
         }
     }
-    const int code = tell_view();
+    const int code = view_.tell();
     return code == MPI_SUCCESS ? real::seek_shared(file_.handle, offset, whence) : code;
 }
 
 int OpenFile::get_byte_offset(MPI_Offset offset, MPI_Offset* displacement) {
-    return held_.here() ? held_.get_byte_offset(offset, displacement)
-                        : real::get_byte_offset(file_.handle, offset, displacement);
+    return view_.get_byte_offset(offset, displacement);
 }
-
-int OpenFile::advance(MPI_Offset etypes) { return real::seek(file_.handle, etypes, MPI_SEEK_CUR); }
 
 // Makes the engine forget how the last call went.
 void OpenFile::forget() noexcept {
@@ -93,14 +77,11 @@ int OpenFile::leave(const PassedAccess& passed, PassOn pass) {
     if (const Result<void> settled = settle_before(passed); !settled) {
         return file_.reported(settled.error());
     }
-    if (!held_.anywhere()) {
-        return pass(file_.handle);
+    if (!passed.collective) {
+        return view_.access_alone(passed.start, pass);
     }
-    if (passed.collective) {
-        const int code = tell_view();
-        return code == MPI_SUCCESS ? pass(file_.handle) : code;
-    }
-    return held_.here() ? held_.access(passed.start, pass) : pass(file_.handle);
+    const int code = view_.tell();
+    return code == MPI_SUCCESS ? pass(file_.handle) : code;
 }
 
 int OpenFile::set_info(MPI_Info info) {
@@ -141,7 +122,7 @@ int OpenFile::get_amode(int* amode) const {
 }
 
 int OpenFile::set_atomicity(int flag) {
-    int code = tell_view();
+    int code = view_.tell();
     if (code == MPI_SUCCESS) {
         code = real::set_atomicity(file_.handle, flag);
     }
@@ -153,39 +134,18 @@ int OpenFile::set_atomicity(int flag) {
 
 // Collective. Makes the aggregators' writes through their own descriptors durable first.
 int OpenFile::sync() {
-    int code = held_.sync();
+    int code = view_.sync();
     const Result<void> synced = engine_ ? engine_->sync() : Result<void>{};
     const int real_code = real::sync(file_.handle);
     code = settle(synced ? pools_.arrives() : synced, code);
     return code == MPI_SUCCESS ? real_code : code;
 }
 
-// nullopt: it cannot be told.
-std::optional<Extent> OpenFile::extent_of(const PassedAccess& passed) {
-    const std::int64_t size = passed.datatype == MPI_DATATYPE_NULL ? -1 : size_of(passed.datatype);
-    if (passed.start == Start::shared_pointer || size < 0 || passed.count < 0 ||
-        view_.refusal != engine::Refusal::none) {
-        return std::nullopt;
-    }
-    MPI_Offset offset = passed.offset;
-    if (passed.start == Start::pointer) {
-        real::get_position(file_.handle, &offset);
-    }
-    pattern::Range range;
-    const bool fits = offset >= 0 && !__builtin_mul_overflow(passed.count, size, &range.length) &&
-                      !__builtin_mul_overflow(offset, view_.etype_bytes, &range.position) &&
-                      view_.reaches(range.position, range.length);
-    if (!fits) {
-        return std::nullopt;
-    }
-    return plan::summarise(view_.bytes, range, range.length).span();
-}
-
 Result<void> OpenFile::settle_before(const PassedAccess& passed) {
     if (passed.collective) {
         return pools_.settle_together();
     }
-    return pools_.several() ? pools_.settle_alone(extent_of(passed)) : Result<void>{};
+    return pools_.several() ? pools_.settle_alone(view_.extent_of(passed)) : Result<void>{};
 }
 
 int OpenFile::get_size(MPI_Offset* size) {

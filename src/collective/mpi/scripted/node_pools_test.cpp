@@ -2,12 +2,12 @@
 // fails to do so tells the test that it was asked.
 #include "collective/mpi/node_pools.hpp"
 
-#include "collective/mpi/scripted/mpi.hpp"
+#include "collective/mpi/scripted/file_context_check.hpp"
 #include "collective/mpi/scripted/pool_calls_check.hpp"
 
 #include <cerrno>
 #include <gtest/gtest.h>
-#include <memory>
+#include <optional>
 #include <string>
 
 namespace forebay::interposer::scripted {
@@ -21,34 +21,21 @@ int fail_with_eio(dev_t /*device*/, ino_t /*inode*/) {
     return -1;
 }
 
-class FileInPools : public testing::Test {
+class FileInPools : public PartOfAFile {
 protected:
     FileInPools() {
-        begin();
-        facts_.name = facts_.path = "a_file";
         facts_.pool = &calls_;
         facts_.identity = ports::Identity{1, 2};
         facts_.pooled = facts_.covered = true;
         facts_.group = 7;
-        ranks_ = make_cached_communicator(MPI_COMM_WORLD, 1, needs_of(Settings{}), true);
     }
 
-    NodePools& open() {
-        const MPI_File handle = script().make_file("a_file", MPI_MODE_RDWR);
-        pools_.reset();
-        file_.reset(new FileContext{handle, facts_, ranks_.get(), none_});
-        pools_ = std::make_unique<NodePools>(*file_);
-        return *pools_;
-    }
+    NodePools& open() { return pools_.emplace(open_context()); }
     void let_pools_fail() { calls_.settle = &fail_with_eio; }
     void let_pools_work() { calls_.settle = plain_calls.settle; }
 
     pool::PoolCalls calls_ = plain_calls;
-    FileFacts facts_;
-    LargeCountInquiry none_;
-    std::unique_ptr<CachedCommunicator> ranks_;
-    std::unique_ptr<FileContext> file_;
-    std::unique_ptr<NodePools> pools_;
+    std::optional<NodePools> pools_;
 };
 
 TEST_F(FileInPools, NobodyIsAskedBeforeAnythingWasDeposited) {

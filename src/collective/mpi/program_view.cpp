@@ -1,0 +1,79 @@
+// See program_view.hpp.
+#include "collective/mpi/program_view.hpp"
+
+#include "collective/plan/summary.hpp"
+#include "entry/functions.hpp"
+#include "foundation/base/contracts.hpp"
+
+#include <utility>
+
+namespace forebay::interposer {
+
+ProgramView::ProgramView(const FileContext& file)
+    : file_{file}, held_{file.handle, file.facts.name, file.facts.amode, file.inquiry} {}
+
+// Arguments that the MPI would not take go to it as they are.
+int ProgramView::set(const ViewArguments& arguments, std::int64_t pieces_max) {
+    FileView view = FileView::make(arguments, file_.inquiry);
+    const bool dear = is_dear(view, arguments, pieces_max, file_.inquiry);
+    const int code = held_.set(arguments, dear, file_.group().own());
+    if (code == MPI_SUCCESS) {
+        view_ = std::move(view);
+    }
+    return code;
+}
+
+int ProgramView::get(MPI_Offset* displacement, MPI_Datatype* etype, MPI_Datatype* filetype,
+                     char* datarep) const {
+    return held_.here() ? held_.get_view(displacement, etype, filetype, datarep)
+                        : real::get_view(file_.handle, displacement, etype, filetype, datarep);
+}
+
+// The pointer counts etypes, which the MPI knows; where the file ends, it does not.
+int ProgramView::seek(MPI_Offset offset, int whence) {
+    return held_.here() && whence == MPI_SEEK_END ? held_.seek_from_end(offset)
+                                                  : real::seek(file_.handle, offset, whence);
+}
+
+int ProgramView::get_byte_offset(MPI_Offset offset, MPI_Offset* displacement) {
+    return held_.here() ? held_.get_byte_offset(offset, displacement)
+                        : real::get_byte_offset(file_.handle, offset, displacement);
+}
+
+int ProgramView::move_pointer(std::int64_t bytes) {
+    expects(view_.etype_bytes > 0 && bytes % view_.etype_bytes == 0,
+            "the file pointer moves by whole etypes");
+    return real::seek(file_.handle, bytes / view_.etype_bytes, MPI_SEEK_CUR);
+}
+
+int ProgramView::tell() { return held_.anywhere() ? held_.tell(file_.group().own()) : MPI_SUCCESS; }
+
+int ProgramView::access_alone(Start start, PassOn pass) {
+    return held_.here() ? held_.access(start, pass) : pass(file_.handle);
+}
+
+MPI_Offset ProgramView::first_etype(Start start, MPI_Offset offset) const {
+    if (start == Start::pointer) {
+        real::get_position(file_.handle, &offset);
+    }
+    return offset;
+}
+
+std::optional<Extent> ProgramView::extent_of(const PassedAccess& passed) const {
+    const std::int64_t size = passed.datatype == MPI_DATATYPE_NULL ? -1 : size_of(passed.datatype);
+    if (passed.start == Start::shared_pointer || size < 0 || passed.count < 0 ||
+        view_.refusal != engine::Refusal::none) {
+        return std::nullopt;
+    }
+    const MPI_Offset first = first_etype(passed.start, passed.offset);
+    pattern::Range range;
+    const bool fits = first >= 0 && !__builtin_mul_overflow(passed.count, size, &range.length) &&
+                      !__builtin_mul_overflow(first, view_.etype_bytes, &range.position) &&
+                      view_.reaches(range.position, range.length);
+    if (!fits) {
+        return std::nullopt;
+    }
+    return plan::summarise(view_.bytes, range, range.length).span();
+}
+
+}  // namespace forebay::interposer
