@@ -20,7 +20,7 @@ ssize_t fail_to_write(int /*fd*/, const void* /*from*/, std::size_t /*bytes*/, o
 
 class NonBlocking : public OpenedFile {
 protected:
-    NonBlocking() : OpenedFile{"open_file_start_test"} {
+    NonBlocking() : OpenedFile{"nonblocking_access_test"} {
         facts_.pooled = true;
         facts_.pool = &calls_;
         struct stat found{};

@@ -1,0 +1,161 @@
+// See blocking_access.hpp.
+#include "collective/mpi/blocking_access.hpp"
+
+#include "collective/mpi/status.hpp"
+#include "entry/functions.hpp"
+
+#include <new>
+
+namespace forebay::interposer {
+
+BlockingAccess::BlockingAccess(FileContext& file, FileEngine& engine, ProgramView& view,
+                               NodePools& pools)
+    : file_{file}, engine_{engine}, view_{view}, pools_{pools} {}
+
+// This rank's own reasons against the call; the engine makes them everyone's.
+engine::Refusal BlockingAccess::refusal_of(const Access& access,
+                                           Direction direction) const noexcept {
+    using engine::Refusal;
+    const bool writes = direction == Direction::write;
+    const auto mode = writes ? Setting::collective_write : Setting::collective_read;
+    if (engine_.settings().text(mode) == "disable") {
+        return Refusal::disabled;
+    }
+    if (atomic_) {
+        return Refusal::atomic_mode;
+    }
+    // Wrong arguments are left to the MPI, so that the error is its own.
+    const int forbidden = writes ? MPI_MODE_RDONLY : MPI_MODE_WRONLY;
+    if ((file_.facts.amode & forbidden) != 0 || access.count < 0 || begun_.has_value() ||
+        access.datatype == MPI_DATATYPE_NULL ||
+        (access.start == Start::offset && access.offset < 0)) {
+        return Refusal::other;
+    }
+    return view_.decoded().refusal;
+}
+
+// Datatypes may need much memory; the other ranks do not know yet.
+RankRequest BlockingAccess::request_of(const Access& access, Direction direction) const {
+    const engine::Refusal own = refusal_of(access, direction);
+    if (own != engine::Refusal::none) {
+        return {view_.decoded(), own};
+    }
+    try {
+        const MPI_Offset first = view_.first_etype(access.start, access.offset);
+        return {view_.decoded(), access, first, file_.inquiry};
+    } catch (const std::bad_alloc&) {
+        return {view_.decoded(), engine::Refusal::no_memory};
+    }
+}
+
+engine::Outcome BlockingAccess::transfer(const Access& access, Direction direction) {
+    file_.counters.now_in(access.function);
+    const RankRequest request = request_of(access, direction);
+    engine::File& file = engine_.get();
+    if (direction == Direction::read) {
+        return file.read(request.call());
+    }
+    engine::Outcome outcome = file.write(request.call());
+    pools_.deposited(outcome.span);
+    return outcome;
+}
+
+// All ranks come here together.
+int BlockingAccess::pass(const Access& access, engine::Refusal refusal, PassOn pass) {
+    mpi_under_way_ = true;
+    if (const Result<void> settled = pools_.settle_together(); !settled) {
+        return file_.reported(settled.error());
+    }
+    const std::int64_t size = access.datatype == MPI_DATATYPE_NULL ? -1 : size_of(access.datatype);
+    file_.counters.passed(access.function, refusal, size < 0 ? -1 : size * access.count);
+    const int code = view_.tell();
+    return code == MPI_SUCCESS ? pass(file_.handle) : code;
+}
+
+// The pointer moves by what was asked for, also where the file ended before. MPI-4.1, 14.4.3.
+int BlockingAccess::complete(const Access& access, const engine::Outcome& outcome) {
+    if (outcome.error) {
+        return file_.raised(*outcome.error);
+    }
+    if (access.start == Start::pointer) {
+        return view_.move_pointer(access.count * size_of(access.datatype));
+    }
+    return MPI_SUCCESS;
+}
+
+// `tell`: what to do with the number of bytes, where the MPI was not asked.
+template <class Tell>
+int BlockingAccess::take_over(const Access& access, Direction direction, PassOn pass, Tell tell) {
+    if (!file_.ours()) {
+        return this->pass(access, engine::Refusal::none, pass);
+    }
+    if (direction == Direction::read) {
+        if (const Result<void> settled = pools_.settle_together(); !settled) {
+            return file_.reported(settled.error());
+        }
+    }
+    const engine::Outcome outcome = transfer(access, direction);
+    if (outcome.passed != engine::Refusal::none) {
+        return this->pass(access, outcome.passed, pass);
+    }
+    mpi_under_way_ = false;
+    tell(outcome.bytes.bytes());
+    return complete(access, outcome);
+}
+
+int BlockingAccess::access(const Access& access, Direction direction, PassOn pass) {
+    return take_over(access, direction, pass,
+                     [&](std::int64_t bytes) { set_status(access.status, bytes); });
+}
+
+// MPI allows to do everything in `begin`; then `end` has only the status to give.
+int BlockingAccess::begin(const Access& access, Direction direction, PassOn pass) {
+    return take_over(access, direction, pass, [&](std::int64_t bytes) { begun_ = bytes; });
+}
+
+int BlockingAccess::end(const SplitEnd& split_end, PassOn pass) {
+    if (!begun_) {
+        return pass(file_.handle);
+    }
+    set_status(split_end.status, *begun_);
+    begun_.reset();
+    return MPI_SUCCESS;
+}
+
+Result<void> BlockingAccess::settle_before(const PassedAccess& passed) {
+    if (passed.collective) {
+        return pools_.settle_together();
+    }
+    return pools_.several() ? pools_.settle_alone(view_.extent_of(passed)) : Result<void>{};
+}
+
+int BlockingAccess::leave(const PassedAccess& passed, PassOn pass) {
+    const std::int64_t size = passed.datatype == MPI_DATATYPE_NULL ? -1 : size_of(passed.datatype);
+    const bool known = size >= 0 && passed.count >= 0;
+    if (passed.collective) {
+        engine_.forget();
+        mpi_under_way_ = true;
+    }
+    file_.counters.passed(passed.function, engine::Refusal::none, known ? size * passed.count : -1);
+    if (const Result<void> settled = settle_before(passed); !settled) {
+        return file_.reported(settled.error());
+    }
+    if (!passed.collective) {
+        return view_.access_alone(passed.start, pass);
+    }
+    const int code = view_.tell();
+    return code == MPI_SUCCESS ? pass(file_.handle) : code;
+}
+
+int BlockingAccess::set_atomicity(int flag) {
+    int code = view_.tell();
+    if (code == MPI_SUCCESS) {
+        code = real::set_atomicity(file_.handle, flag);
+    }
+    if (code == MPI_SUCCESS) {
+        atomic_ = flag != 0;
+    }
+    return code;
+}
+
+}  // namespace forebay::interposer

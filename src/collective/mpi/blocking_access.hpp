@@ -1,0 +1,63 @@
+// Blocking and split collective accesses to one open file: taken over where all ranks can, else
+// passed on to the MPI; and the accesses that are always the MPI's.
+#pragma once
+
+#include "collective/mpi/access.hpp"
+#include "collective/mpi/file_context.hpp"
+#include "collective/mpi/file_engine.hpp"
+#include "collective/mpi/node_pools.hpp"
+#include "collective/mpi/program_view.hpp"
+#include "collective/mpi/rank_request.hpp"
+
+#include <cstdint>
+#include <mpi.h>
+#include <optional>
+
+namespace forebay::interposer {
+
+class BlockingAccess {
+public:
+    // All of them outlive it.
+    BlockingAccess(FileContext& file, FileEngine& engine, ProgramView& view, NodePools& pools);
+    BlockingAccess(const BlockingAccess&) = delete;
+    BlockingAccess& operator=(const BlockingAccess&) = delete;
+    ~BlockingAccess() = default;
+
+    // Functions that return an int return an MPI error code. `pass` is the MPI's own function.
+    int access(const Access& access, Direction direction, PassOn pass);
+    int begin(const Access& access, Direction direction, PassOn pass);
+    int end(const SplitEnd& split_end, PassOn pass);
+    int leave(const PassedAccess& passed, PassOn pass);
+    int set_atomicity(int flag);
+
+    // The same on all ranks: atomic mode, and whether the MPI may still be moving bytes for all of
+    // them (plan::SharedFacts).
+    [[nodiscard]] bool atomic() const noexcept { return atomic_; }
+    [[nodiscard]] bool mpi_under_way() const noexcept { return mpi_under_way_; }
+    // The MPI gets a collective call of all ranks.
+    void mpi_starts() noexcept { mpi_under_way_ = true; }
+
+    // This rank's part of a collective access, with its own reason against it.
+    [[nodiscard]] RankRequest request_of(const Access& access, Direction direction) const;
+    // Does what an access that the engine carried out leaves to do.
+    int complete(const Access& access, const engine::Outcome& outcome);
+
+private:
+    [[nodiscard]] engine::Refusal refusal_of(const Access& access,
+                                             Direction direction) const noexcept;
+    engine::Outcome transfer(const Access& access, Direction direction);
+    int pass(const Access& access, engine::Refusal refusal, PassOn pass);
+    template <class Tell>
+    int take_over(const Access& access, Direction direction, PassOn pass, Tell tell);
+    Result<void> settle_before(const PassedAccess& passed);
+
+    FileContext& file_;
+    FileEngine& engine_;
+    ProgramView& view_;
+    NodePools& pools_;
+    bool atomic_ = false;
+    bool mpi_under_way_ = false;
+    std::optional<std::int64_t> begun_;  // bytes of a split access that was taken over
+};
+
+}  // namespace forebay::interposer

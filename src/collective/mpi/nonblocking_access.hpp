@@ -1,0 +1,63 @@
+// Non-blocking collective accesses to one open file: done by each rank for itself, within the call,
+// where that needs nobody else; else the MPI's (decision 0021).
+#pragma once
+
+#include "collective/engine/rendezvous.hpp"
+#include "collective/mpi/access.hpp"
+#include "collective/mpi/blocking_access.hpp"
+#include "collective/mpi/file_context.hpp"
+#include "collective/mpi/file_engine.hpp"
+#include "collective/mpi/node_pools.hpp"
+#include "collective/mpi/own_part.hpp"
+#include "collective/mpi/program_view.hpp"
+#include "collective/mpi/rank_request.hpp"
+#include "collective/plan/nonblocking.hpp"
+
+#include <cstdint>
+#include <mpi.h>
+#include <optional>
+
+namespace forebay::interposer {
+
+class NonBlockingAccess {
+public:
+    // All of them outlive it. The settings are those of the open, which are the same on all ranks.
+    NonBlockingAccess(FileContext& file, FileEngine& engine, ProgramView& view, NodePools& pools,
+                      BlockingAccess& blocking);
+    NonBlockingAccess(const NonBlockingAccess&) = delete;
+    NonBlockingAccess& operator=(const NonBlockingAccess&) = delete;
+    ~NonBlockingAccess() = default;
+
+    // An MPI error code. Waits for the other ranks for 2 ms at most.
+    int start(const Access& access, Direction direction, const StartArguments& arguments);
+    // Late errors of this rank's own part; before the file is closed, by all ranks.
+    Result<void> close();
+
+private:
+    struct PerDirection {
+        bool write = false;
+        bool read = false;
+    };
+
+    [[nodiscard]] plan::SharedFacts shared_facts(Direction direction) const noexcept;
+    [[nodiscard]] bool all_come(const RankRequest& request, engine::Refusal own);
+    int start_by_mpi(const Access& access, const plan::Choice& choice,
+                     const StartArguments& arguments);
+    int move_together(const Access& access, Direction direction, const RankRequest& request,
+                      MPI_Request& made);
+    int move_own_part(const Access& access, Direction direction, const RankRequest& request,
+                      MPI_Request& made);
+
+    FileContext& file_;
+    FileEngine& engine_;
+    ProgramView& view_;
+    NodePools& pools_;
+    BlockingAccess& blocking_;
+    PerDirection disabled_at_open_;
+    bool by_itself_ = false;  // some call was done by each rank itself; the same on all ranks
+    OwnPart own_part_;
+    std::uint32_t number_;                          // among the cached communicator's files
+    std::optional<engine::Rendezvous> rendezvous_;  // made by the first call that needs it
+};
+
+}  // namespace forebay::interposer

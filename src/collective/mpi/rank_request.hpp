@@ -1,0 +1,36 @@
+// One rank's part of a collective call, as the engine is asked for it: decoded from the arguments
+// of the program's call.
+#pragma once
+
+#include "collective/engine/file.hpp"
+#include "collective/mpi/access.hpp"
+#include "collective/mpi/datatype.hpp"
+#include "collective/mpi/file_view.hpp"
+
+#include <cstdint>
+#include <mpi.h>
+
+namespace forebay::interposer {
+
+class RankRequest {
+public:
+    // A rank that cannot take part. `view` outlives the request in both cases.
+    RankRequest(const FileView& view, engine::Refusal refusal) noexcept;
+    // `first`: where the access starts, in etypes. Refused where the arguments are beyond what the
+    // engine can do. Contract: the view is not refused.
+    RankRequest(const FileView& view, const Access& access, MPI_Offset first,
+                const LargeCountInquiry& inquiry);
+
+    [[nodiscard]] engine::Refusal refusal() const noexcept { return call_.refusal; }
+    [[nodiscard]] const pattern::View& view() const noexcept { return *call_.view; }
+    [[nodiscard]] const pattern::Range& range() const noexcept { return call_.request; }
+    // Both refer to the datatype in this object.
+    [[nodiscard]] engine::Call call() const noexcept;
+    [[nodiscard]] pattern::Memory memory() const noexcept;
+
+private:
+    engine::Call call_;
+    DecodedType memory_;
+};
+
+}  // namespace forebay::interposer
