@@ -54,8 +54,8 @@ public:
     void begin_call() noexcept { times_ = {}; }
     // Aggregators of this file share targets: the same on all ranks.
     void use_turns() noexcept { turns_ = true; }
-    void on_duty(std::vector<ProgressTask*> tasks) { tasks_ = std::move(tasks); }
-    void off_duty() noexcept { tasks_.clear(); }
+    void begin_tasks(std::vector<ProgressTask*> tasks) { tasks_ = std::move(tasks); }
+    void end_tasks() noexcept { tasks_.clear(); }
     bool attend();
     [[nodiscard]] bool settled();
     [[nodiscard]] bool keeps_up();

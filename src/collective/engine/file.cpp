@@ -89,10 +89,9 @@ private:
     }
     std::unique_ptr<LeaderMessenger> messenger_for(const Rounds& rounds, const Staging& staging,
                                                    Direction direction);
-    std::unique_ptr<AggregatorDuty> aggregator_duty(AggregatorId id, const Rounds& rounds,
-                                                    const Staging& staging,
-                                                    transfer::Channel& channel, TurnBlock* turns,
-                                                    Direction direction);
+    std::unique_ptr<AggregatorTask> make_task(AggregatorId id, const Rounds& rounds,
+                                              const Staging& staging, transfer::Channel& channel,
+                                              TurnBlock* turns, Direction direction);
     void add_rates(plan::Rates& rates, Direction direction);
     [[nodiscard]] transfer::CutLimits limits(Direction direction) const {
         const Stripes layout = plan::completed(options_.layout);
@@ -334,18 +333,17 @@ void File::State::add_rates(plan::Rates& rates, Direction direction) {
     }
 }
 
-std::unique_ptr<AggregatorDuty> File::State::aggregator_duty(AggregatorId id, const Rounds& rounds,
-                                                             const Staging& staging,
-                                                             transfer::Channel& channel,
-                                                             TurnBlock* turns,
-                                                             Direction direction) {
+std::unique_ptr<AggregatorTask> File::State::make_task(AggregatorId id, const Rounds& rounds,
+                                                       const Staging& staging,
+                                                       transfer::Channel& channel, TurnBlock* turns,
+                                                       Direction direction) {
     const transfer::CutLimits cut = limits(direction);
     if (direction == Direction::write) {
         ports::Lender* const lender =
             options_.borrower != nullptr ? way(direction).storage->lender() : nullptr;
-        return std::make_unique<WriteDuty>(id, team_, rounds, staging, channel, cut, turns, lender);
+        return std::make_unique<WriteTask>(id, team_, rounds, staging, channel, cut, turns, lender);
     }
-    return std::make_unique<ReadDuty>(id, team_, rounds, staging, channel, cut, turns);
+    return std::make_unique<ReadTask>(id, team_, rounds, staging, channel, cut, turns);
 }
 
 plan::AgreementVote File::State::move_exchanging(const Call& call, const plan::Summary& mine,
@@ -358,7 +356,7 @@ plan::AgreementVote File::State::move_exchanging(const Call& call, const plan::S
     const std::unique_ptr<transfer::Gate> gate = this->gate(plan, direction);
     const bool turns = plan.takes_turns;
     std::optional<transfer::Channel> channel;
-    std::unique_ptr<AggregatorDuty> task;
+    std::unique_ptr<AggregatorTask> task;
     std::vector<ProgressTask*> tasks;
     if (const auto id = own_aggregator()) {
         TurnBlock* const block =
@@ -367,7 +365,7 @@ plan::AgreementVote File::State::move_exchanging(const Call& call, const plan::S
             direction, static_cast<std::size_t>(plan.buffers), transfer::Pace::overlapped,
             turns ? transfer::PerJob::one : transfer::PerJob::any};
         channel.emplace(*way(direction).storage, *gate, team_.clock(), options);
-        task = aggregator_duty(*id, rounds, staging, *channel, block, direction);
+        task = make_task(*id, rounds, staging, *channel, block, direction);
         tasks.push_back(task.get());
     }
     const std::unique_ptr<LeaderMessenger> messenger = messenger_for(rounds, staging, direction);
@@ -378,7 +376,7 @@ plan::AgreementVote File::State::move_exchanging(const Call& call, const plan::S
     if (turns && team_.place().leader()) {
         tasks.push_back(&token_forwarder.emplace(team_, rounds, way(direction).throttles));
     }
-    team_.on_duty(tasks);
+    team_.begin_tasks(tasks);
     pattern::Transfer transfer{*call.view, call.request, call.memory};
     Exchange exchange{team_, rounds, staging, transfer, direction};
     exchange.run(*call.view, call.request);
@@ -395,7 +393,7 @@ plan::AgreementVote File::State::move_exchanging(const Call& call, const plan::S
         record_.storage_ns += channel->busy_ns();
         record_.lent = task->lent();
     }
-    team_.off_duty();
+    team_.end_tasks();
     token_forwarder.reset();  // gives back what it found
     add_rates(end.rates, direction);
     record_.rounds = exchange.rounds();

@@ -14,7 +14,7 @@ const plan::Summary& summary_of(CallTeam& team, LocalRank rank) {
 
 }  // namespace
 
-AggregatorDuty::AggregatorDuty(AggregatorId id, CallTeam& team, const Rounds& rounds,
+AggregatorTask::AggregatorTask(AggregatorId id, CallTeam& team, const Rounds& rounds,
                                const Staging& staging, transfer::Channel& channel,
                                const transfer::CutLimits& limits, TurnBlock* turns)
     : id_{id},
@@ -26,7 +26,7 @@ AggregatorDuty::AggregatorDuty(AggregatorId id, CallTeam& team, const Rounds& ro
       turns_{turns},
       stages_(static_cast<std::size_t>(rounds.plan().buffers)) {}
 
-void AggregatorDuty::tell_ready(std::int64_t round) {
+void AggregatorTask::tell_ready(std::int64_t round) {
     if (turns_ != nullptr && ready_ < round) {
         ready_ = round;
         turns_->filled.store(static_cast<std::uint32_t>(round), std::memory_order_release);
@@ -34,19 +34,19 @@ void AggregatorDuty::tell_ready(std::int64_t round) {
     }
 }
 
-bool AggregatorDuty::has_turn(std::int64_t round) const {
+bool AggregatorTask::has_turn(std::int64_t round) const {
     return turns_ == nullptr ||
            std::cmp_greater(turns_->started.load(std::memory_order_acquire), round);
 }
 
-void AggregatorDuty::start(std::int64_t round, std::unique_ptr<transfer::RequestSource> source) {
+void AggregatorTask::start(std::int64_t round, std::unique_ptr<transfer::RequestSource> source) {
     if (turns_ != nullptr) {
         stage(round).begin_ns = team_.clock().now_ns();
     }
     channel_.begin(job_of(round), std::move(source));
 }
 
-void AggregatorDuty::end(std::int64_t round) {
+void AggregatorTask::end(std::int64_t round) {
     if (turns_ == nullptr) {
         return;
     }
@@ -60,7 +60,7 @@ void AggregatorDuty::end(std::int64_t round) {
 }
 
 // Ranks of this node that may have bytes in the window, and other nodes that may.
-std::uint32_t AggregatorDuty::participants(const plan::Window& window) const {
+std::uint32_t AggregatorTask::participants(const plan::Window& window) const {
     if (window.empty()) {
         return 0;
     }
@@ -77,14 +77,14 @@ std::uint32_t AggregatorDuty::participants(const plan::Window& window) const {
     return count;
 }
 
-void AggregatorDuty::load(std::int64_t round) {
+void AggregatorTask::load(std::int64_t round) {
     Stage& one = stage(round);
     rounds_.window(round, id_, one.window);
     one.index = rounds_.window_index(id_, round);
     one.expected = participants(one.window);
 }
 
-void AggregatorDuty::announce(std::int64_t round, std::int64_t end_of_file) {
+void AggregatorTask::announce(std::int64_t round, std::int64_t end_of_file) {
     const Stage& one = stage(round);
     if (one.expected == 0) {
         return;
@@ -101,23 +101,23 @@ void AggregatorDuty::announce(std::int64_t round, std::int64_t end_of_file) {
     team_.wake(control.bell);
 }
 
-bool AggregatorDuty::done_by_all(std::int64_t round) {
+bool AggregatorTask::done_by_all(std::int64_t round) {
     const Stage& one = stage(round);
     return one.expected == 0 || team_.node_segment().control(one.index).parts.load(
                                     std::memory_order_acquire) == one.expected;
 }
 
-std::span<std::byte> AggregatorDuty::image(const Stage& stage) const {
+std::span<std::byte> AggregatorTask::image(const Stage& stage) const {
     return stage.loan
                ? stage.loan->bytes
                : staging_.image(stage.index).first(static_cast<std::size_t>(stage.window.bytes));
 }
 
-bool AggregatorDuty::marks_nothing() const noexcept {
+bool AggregatorTask::marks_nothing() const noexcept {
     return team_.imagined() != nullptr && rounds_.plan().gapless();
 }
 
-std::optional<pattern::Coverage> AggregatorDuty::given(const Stage& stage) const {
+std::optional<pattern::Coverage> AggregatorTask::given(const Stage& stage) const {
     if (marks_nothing()) {
         const WindowControl& control = team_.node_segment().control(stage.index);
         ensures(control.imagined.load(std::memory_order_relaxed) == stage.window.bytes,
@@ -127,7 +127,7 @@ std::optional<pattern::Coverage> AggregatorDuty::given(const Stage& stage) const
     return staging_.coverage(stage.index, stage.window.bytes);
 }
 
-bool WriteDuty::reached_by_all() {
+bool WriteTask::reached_by_all() {
     const auto number = static_cast<std::size_t>(rounds_.aggregator(id_).on_node);
     if (reached_ || number >= Slot::lenders_max) {
         return reached_;
@@ -142,21 +142,21 @@ bool WriteDuty::reached_by_all() {
     return true;
 }
 
-void WriteDuty::find_memory(Stage& stage) {
+void WriteTask::find_memory(Stage& stage) {
     if (lender_ != nullptr && stage.expected > 0 && reached_by_all()) {
         stage.loan = lender_->lend(static_cast<std::size_t>(stage.window.bytes));
         lent_ += Length{stage.loan ? stage.window.bytes : 0};
     }
 }
 
-void WriteDuty::give_back(Stage& stage) {
+void WriteTask::give_back(Stage& stage) {
     if (stage.loan) {
         lender_->take_back(*stage.loan);
         stage.loan.reset();
     }
 }
 
-bool WriteDuty::attend() {
+bool WriteTask::attend() {
     bool any = channel_.advance();
     const auto buffers = static_cast<std::int64_t>(stages_.size());
     while (finished_ < middle_ && channel_.finished(job_of(finished_))) {
@@ -191,7 +191,7 @@ bool WriteDuty::attend() {
 }
 
 // All that is open has been filled: only storage can go on.
-bool WriteDuty::block() {
+bool WriteTask::block() {
     if (middle_ < opened_ || channel_.in_flight() == 0) {
         return false;
     }
@@ -199,14 +199,14 @@ bool WriteDuty::block() {
     return true;
 }
 
-const ports::Word* WriteDuty::concern() {
+const ports::Word* WriteTask::concern() {
     if (turns_ != nullptr && middle_ < ready_) {
         return &turns_->started;
     }
     return middle_ < opened_ ? &team_.node_segment().control(stage(middle_).index).parts : nullptr;
 }
 
-bool ReadDuty::attend() {
+bool ReadTask::attend() {
     bool any = channel_.advance();
     const auto buffers = static_cast<std::int64_t>(stages_.size());
     while (middle_ < opened_ && channel_.finished(job_of(middle_))) {
@@ -235,7 +235,7 @@ bool ReadDuty::attend() {
 }
 
 // Every window that has been read is used up: only storage can go on.
-bool ReadDuty::block() {
+bool ReadTask::block() {
     const bool has_room = turns_ != nullptr && opened_ < ready_;
     if (finished_ < middle_ || has_room || channel_.in_flight() == 0) {
         return false;
@@ -244,7 +244,7 @@ bool ReadDuty::block() {
     return true;
 }
 
-const ports::Word* ReadDuty::concern() {
+const ports::Word* ReadTask::concern() {
     if (finished_ < middle_) {
         return &team_.node_segment().control(stage(finished_).index).parts;
     }

@@ -14,11 +14,11 @@
 namespace forebay::engine {
 
 // The part that both directions share: a ring of windows, opened in the order of rounds.
-class AggregatorDuty : public ProgressTask {
+class AggregatorTask : public ProgressTask {
 public:
     // `turns`: where the target is shared with other aggregators; else nullptr. Contract: then the
     // channel has one request of a window in flight.
-    AggregatorDuty(AggregatorId id, CallTeam& team, const Rounds& rounds, const Staging& staging,
+    AggregatorTask(AggregatorId id, CallTeam& team, const Rounds& rounds, const Staging& staging,
                    transfer::Channel& channel, const transfer::CutLimits& limits, TurnBlock* turns);
 
     // Every known round has been dealt with.
@@ -83,13 +83,13 @@ private:
 
 // Where storage lends memory, windows are put together there, as far as it has some and all ranks
 // of the node reach it.
-class WriteDuty final : public AggregatorDuty {
+class WriteTask final : public AggregatorTask {
 public:
     // `lender`: may be null.
-    WriteDuty(AggregatorId id, CallTeam& team, const Rounds& rounds, const Staging& staging,
+    WriteTask(AggregatorId id, CallTeam& team, const Rounds& rounds, const Staging& staging,
               transfer::Channel& channel, const transfer::CutLimits& limits, TurnBlock* turns,
               ports::Lender* lender)
-        : AggregatorDuty{id, team, rounds, staging, channel, limits, turns}, lender_{lender} {}
+        : AggregatorTask{id, team, rounds, staging, channel, limits, turns}, lender_{lender} {}
     bool attend() override;
     bool block() override;
     const ports::Word* concern() override;
@@ -103,9 +103,9 @@ private:
     bool reached_ = false;  // by all ranks of the node
 };
 
-class ReadDuty final : public AggregatorDuty {
+class ReadTask final : public AggregatorTask {
 public:
-    using AggregatorDuty::AggregatorDuty;
+    using AggregatorTask::AggregatorTask;
     bool attend() override;
     bool block() override;
     const ports::Word* concern() override;
