@@ -3,6 +3,7 @@
 #pragma once
 
 #include "collective/engine/node_segment.hpp"
+#include "foundation/base/contracts.hpp"
 #include "foundation/ports/clock.hpp"
 #include "foundation/ports/communicator.hpp"
 #include "foundation/ports/imagined.hpp"
@@ -54,7 +55,11 @@ public:
     void begin_call() noexcept { times_ = {}; }
     // Aggregators of this file share targets: the same on all ranks.
     void use_turns() noexcept { turns_ = true; }
-    void begin_tasks(std::vector<ProgressTask*> tasks) { tasks_ = std::move(tasks); }
+    // What this rank does for others in the present call. Contract: the last call's have ended.
+    void begin_tasks(std::vector<ProgressTask*> tasks) {
+        expects(tasks_.empty(), "tasks do not outlive their call");
+        tasks_ = std::move(tasks);
+    }
     void end_tasks() noexcept { tasks_.clear(); }
     bool attend();
     [[nodiscard]] bool settled();

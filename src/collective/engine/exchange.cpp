@@ -1,6 +1,8 @@
 // Walking the rounds: wait until a window is open, copy by loop nest, say so.
 #include "collective/engine/exchange.hpp"
 
+#include "foundation/base/contracts.hpp"
+
 #include <algorithm>
 
 namespace forebay::engine {
@@ -145,6 +147,7 @@ void Exchange::move(const plan::Window& window, WindowControl& control, std::siz
     const std::int64_t end_of_file = control.end_of_file.load(std::memory_order_relaxed);
     std::int64_t at = 0;
     for (const Extent& extent : window.extents) {
+        expects(at + extent.length.bytes() <= window.bytes, "a window has room for its extents");
         const auto part = image.subspan(static_cast<std::size_t>(at), extent.length.size());
         if (direction_ == Direction::write) {
             transfer_.gather(extent, part, &coverage, at);

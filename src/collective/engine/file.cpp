@@ -10,6 +10,7 @@
 #include "collective/plan/agreement.hpp"
 #include "collective/plan/bypass.hpp"
 #include "collective/plan/plan.hpp"
+#include "foundation/base/contracts.hpp"
 #include "storage/transfer/gate.hpp"
 
 #include <algorithm>
@@ -282,6 +283,7 @@ plan::AgreementVote File::State::move_bypassing(const Call& call, const Extent& 
     if (call.request.length == 0) {
         return end;
     }
+    expects(way(direction).storage != nullptr, "a rank that bypasses has opened the file");
     pattern::Transfer transfer{*call.view, call.request, call.memory};
     NodeGate gate{team_, plan::bypassing_in_flight(options_.layout, options_.tuning, direction)};
     // With one target there is nothing that another request could use meanwhile.
@@ -359,6 +361,7 @@ plan::AgreementVote File::State::move_exchanging(const Call& call, const plan::S
     std::unique_ptr<AggregatorTask> task;
     std::vector<ProgressTask*> tasks;
     if (const auto id = own_aggregator()) {
+        expects(way(direction).storage != nullptr, "an aggregator has opened the file");
         TurnBlock* const block =
             turns ? &team_.node_segment().turns(rounds.aggregator(*id).on_node) : nullptr;
         const transfer::ChannelOptions options{

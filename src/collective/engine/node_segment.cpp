@@ -56,9 +56,15 @@ NodeSegment::NodeSegment(std::span<std::byte> memory, const ports::Place& place)
     staging_ = memory.subspan(overhead);
 }
 
-Slot& NodeSegment::slot(LocalRank rank) const noexcept { return slots_[rank.position()]; }
+Slot& NodeSegment::slot(LocalRank rank) const noexcept {
+    expects(rank.position() < slots_.size(), "a rank of the node has a slot");
+    return slots_[rank.position()];
+}
 
-plan::Summary& NodeSegment::node(NodeId node) const noexcept { return nodes_[node.position()]; }
+plan::Summary& NodeSegment::node(NodeId node) const noexcept {
+    expects(node.position() < nodes_.size(), "a node of the job has a summary");
+    return nodes_[node.position()];
+}
 
 WindowControl& NodeSegment::control(std::size_t window) const noexcept {
     expects(window < controls_.size(), "a window has a control block");
@@ -103,16 +109,20 @@ std::span<std::byte> Staging::announced(std::size_t window, std::int64_t bytes) 
 }
 
 std::span<std::byte> Staging::image(std::size_t window) const noexcept {
+    expects((window + 1) * window_stride_ <= messages_at_, "windows do not reach into messages");
     return area_.subspan(window * window_stride_, image_bytes_);
 }
 
 pattern::Coverage Staging::coverage(std::size_t window, std::int64_t image_bytes) const {
+    expects((window + 1) * window_stride_ <= messages_at_, "windows do not reach into messages");
     const auto words =
         typed<pattern::Coverage::Bits>(area_, window * window_stride_ + image_bytes_, words_);
     return pattern::Coverage{words, image_bytes, granularity_};
 }
 
 std::span<std::byte> Staging::message(std::size_t number) const noexcept {
+    expects(messages_at_ + (number + 1) * message_stride_ <= area_.size(),
+            "a message lies in staging");
     return area_.subspan(messages_at_ + number * message_stride_, message_stride_);
 }
 

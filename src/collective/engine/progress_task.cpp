@@ -1,6 +1,8 @@
 // Windows move through three counters: opened, middle, finished. Nothing here blocks but block().
 #include "collective/engine/progress_task.hpp"
 
+#include "foundation/base/contracts.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -77,7 +79,10 @@ std::uint32_t AggregatorTask::participants(const plan::Window& window) const {
     return count;
 }
 
+// A window's buffer, and its place in the ring, are those of the window `buffers` rounds before.
 void AggregatorTask::load(std::int64_t round) {
+    expects(round >= finished_ && round - finished_ < static_cast<std::int64_t>(stages_.size()),
+            "storage is through with the window that had the buffer before");
     Stage& one = stage(round);
     rounds_.window(round, id_, one.window);
     one.index = rounds_.window_index(id_, round);

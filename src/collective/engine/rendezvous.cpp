@@ -1,6 +1,8 @@
 // See rendezvous.hpp.
 #include "collective/engine/rendezvous.hpp"
 
+#include "foundation/base/contracts.hpp"
+
 #include <algorithm>
 
 namespace forebay::engine {
@@ -17,7 +19,9 @@ Rendezvous::Rendezvous(ports::Communicator& communicator, const ports::Clock& cl
       clock_{clock},
       node_segment_{communicator.node_memory(), communicator.place()},
       word_{node_segment_.header().attendances[file % Header::attendances_max]},
-      file_{file % plan::Attendance::files} {}
+      file_{file % plan::Attendance::files} {
+    expects(communicator.place().nodes == 1, "ranks that meet in memory are on one node");
+}
 
 bool Rendezvous::all_come(std::int64_t patience_ns) {
     call_ = (call_ + 1) % plan::Attendance::calls;

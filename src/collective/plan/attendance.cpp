@@ -1,6 +1,8 @@
 // See attendance.hpp.
 #include "collective/plan/attendance.hpp"
 
+#include "foundation/base/contracts.hpp"
+
 #include <algorithm>
 
 namespace forebay::plan {
@@ -58,6 +60,7 @@ Meeting of_call(const Attendance& now, const Coming& me) noexcept {
 }
 
 Attendance given_up(Attendance now) noexcept {
+    expects(now.meeting == Meeting::open, "a call that is made together is not given up");
     now.meeting = Meeting::alone;
     return now;
 }
