@@ -105,13 +105,13 @@ int NonBlockingAccess::start_by_mpi(const Access& access, const plan::Choice& ch
     if (const Result<void> settled = pools_.settle_alone(std::nullopt); !settled) {
         return file_.reported(settled.error());
     }
+    if (choice.course == plan::Course::together) {
+        blocking_.mpi_starts();  // also on a rank that holds its view: all of them know the same
+    }
     if (view_.held_here()) {
         return view_.access_alone(access.start, arguments.alone);
     }
     const bool alone = choice.course == plan::Course::alone || view_.held_anywhere();
-    if (choice.course == plan::Course::together) {
-        blocking_.mpi_starts();
-    }
     return alone ? arguments.alone(file_.handle) : arguments.pass(file_.handle);
 }
 

@@ -150,6 +150,22 @@ TEST_F(NonBlocking, BehindACollectiveCallOfTheMpiItIsTheMpisAsWell) {
     EXPECT_EQ(told(), 5);
 }
 
+// A rank that holds its view once forgot this call, which the others left to the MPI as well: the
+// next one it did by itself, while they waited for it in the MPI's.
+TEST_F(NonBlocking, ARankThatHoldsItsViewRemembersWhatAllRanksLeftToTheMpi) {
+    ASSERT_TRUE(settings_.set(Setting::view_pieces_max, "3"));
+    OpenFile& file = open_recorded();
+    ASSERT_EQ(file.set_atomicity(1), MPI_SUCCESS);
+    const MPI_Datatype type = script().make_vector(10, 1, 2);
+    ASSERT_EQ(file.set_view({1, MPI_BYTE, type, "native", MPI_INFO_NULL}), MPI_SUCCESS);
+    ASSERT_EQ(write(0), MPI_SUCCESS);
+    EXPECT_EQ(passed_alone_, 1) << "by a handle that has the view";
+    ASSERT_EQ(file.set_atomicity(0), MPI_SUCCESS);  // the MPI is told the view
+    ASSERT_EQ(write(0), MPI_SUCCESS);
+    EXPECT_EQ(passed_together_, 1);
+    EXPECT_EQ(file.finish(), MPI_SUCCESS);
+}
+
 TEST_F(NonBlocking, AFileThatIsOnlyReadIsTheMpisToRefuse) {
     facts_.amode = MPI_MODE_RDONLY;
     open_recorded();
