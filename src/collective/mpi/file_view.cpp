@@ -41,13 +41,17 @@ FileView FileView::decoded(const ViewArguments& arguments, const LargeCountInqui
         return made;
     }
     made.etype_bytes = size_of(arguments.etype);
+    if (made.etype_bytes <= 0) {
+        made.refusal = engine::Refusal::view_unsupported;
+        return made;
+    }
     made.without_data = size_of(filetype) == 0;
     if (made.without_data) {
         return made;
     }
     const auto layout = decode(filetype, inquiry);
     made.refusal = engine::Refusal::view_unsupported;
-    if (!layout || made.etype_bytes <= 0) {
+    if (!layout) {
         return made;
     }
     // PnetCDF writes its header and an array with such a view: the array's markers say where the

@@ -20,10 +20,10 @@ struct ViewArguments {
 };
 
 struct FileView {
-    std::int64_t etype_bytes = 1;
-    bool without_data = false;  // the filetype has no bytes: only empty accesses are possible
-    bool one_tile = false;      // a second tile would overlap the first: only that one can be used
-    pattern::View bytes;        // where the data stream lies; not valid when refused
+    std::int64_t etype_bytes = 1;  // at least 1, unless refused
+    bool without_data = false;     // the filetype has no bytes: only empty accesses are possible
+    bool one_tile = false;  // a second tile would overlap the first: only that one can be used
+    pattern::View bytes;    // where the data stream lies; not valid when refused
     engine::Refusal refusal = engine::Refusal::none;
 
     // A view of a file's bytes from its start, as every file has after open.

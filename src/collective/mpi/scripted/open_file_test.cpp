@@ -145,6 +145,18 @@ TEST_F(OpenFileOf, AViewThatTheMpiRefusesDoesNotCount) {
     EXPECT_EQ(text_of(path_), "hello");
 }
 
+// Positions were divided by the bytes of an etype.
+TEST_F(OpenFileOf, AViewWhoseEtypeHasNoBytesIsTheMpis) {
+    OpenFile& file = open();
+    const MPI_Datatype empty = script().make_vector(0, 1, 1);
+    ASSERT_EQ(file.set_view({0, empty, empty, "native", MPI_INFO_NULL}), MPI_SUCCESS);
+    Access nothing = by_pointer();
+    nothing.count = 0;
+    EXPECT_EQ(file.access(nothing, Direction::write, pass()), MPI_SUCCESS);
+    EXPECT_EQ(passed_, 1);
+    EXPECT_EQ(file.finish(), MPI_SUCCESS);
+}
+
 TEST_F(OpenFileOf, AViewOfVeryManyPiecesIsHeldFromTheMpi) {
     ASSERT_TRUE(settings_.set(Setting::view_pieces_max, "3"));
     struct stat facts{};
