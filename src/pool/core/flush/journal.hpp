@@ -8,7 +8,7 @@
 //   may_change, settled ┘
 #pragma once
 
-#include "pool/core/pool.hpp"
+#include "pool/core/ports.hpp"
 #include "pool/core/state/client.hpp"
 #include "pool/core/state/file.hpp"
 #include "pool/journal/format/replay_plan.hpp"

@@ -4,7 +4,8 @@
 #pragma once
 
 #include "foundation/base/units.hpp"
-#include "pool/core/pool.hpp"
+#include "pool/core/ports.hpp"
+#include "pool/core/types.hpp"
 
 #include <cstdint>
 #include <list>

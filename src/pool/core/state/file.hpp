@@ -1,7 +1,7 @@
 // The daemon's knowledge of one file.
 #pragma once
 
-#include "pool/core/pool.hpp"
+#include "pool/core/types.hpp"
 #include "pool/policy/drain_order.hpp"
 #include "storage/policy/throttle.hpp"
 #include "storage/transfer/channel.hpp"

@@ -3,10 +3,11 @@
 #pragma once
 
 #include "pool/core/flush/journal.hpp"
-#include "pool/core/pool.hpp"
+#include "pool/core/ports.hpp"
 #include "pool/core/prefetch/read_cache.hpp"
 #include "pool/core/state/client.hpp"
 #include "pool/core/state/file.hpp"
+#include "pool/core/types.hpp"
 #include "pool/protocol/extents.hpp"
 
 #include <array>
