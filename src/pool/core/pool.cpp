@@ -8,6 +8,7 @@
 #include "pool/core/flush/drain.hpp"
 #include "pool/core/ingest/log_ingest.hpp"
 #include "pool/core/lifecycle/file_life.hpp"
+#include "pool/core/lifecycle/file_opens.hpp"
 #include "pool/core/prefetch/prefetch.hpp"
 #include "pool/core/requests/tasks.hpp"
 #include "pool/core/state/descriptors.hpp"
@@ -79,9 +80,11 @@ bool Pool::State::look_at_files() {
         if (file == nullptr) {
             return true;
         }
-        file->busy = file->held_bytes > 0 || file->job || file->background_task ||
-                     !file->asked.empty() || file->news || file->mixed_ns != never_ns ||
-                     file->shared_ns != never_ns || !pool_state.journal.nothing_of(*file) ||
+        file->busy = file->deposits.held_bytes > 0 || file->flush.batch || file->background_task ||
+                     !file->requests.waiting.empty() || file->notifies ||
+                     file->lifecycle.mixed_ns != never_ns ||
+                     file->prefetch.asked_by_peer_ns != never_ns ||
+                     !pool_state.journal.nothing_of(*file) ||
                      pool_state.state_of(*file) == FileState::leaving;
         return !file->busy;
     });
@@ -148,16 +151,7 @@ Result<Opened> Pool::open(std::uint32_t client, OpenFile file, Access access) {
         return failure(std::move(known.error()));
     }
     File& opened = **known;
-    opened.opened_ns = pool_state.now_ns();
-    Opens& opens = opened.clients[client];
-    ++opens.count;
-    FileSlot& slot = pool_state.slot_of(opened);
-    if (access != Access::read && !opens.writes) {
-        opens.writes = true;
-        ++one->writes;
-        slot.writers[client / 64].fetch_or(std::uint64_t{1} << client % 64,
-                                           std::memory_order_seq_cst);
-    }
+    open_file(pool_state, client, opened, access);
     note_room(pool_state, opened, look);
     if (!opened.open->control) {
         pool_state.leave(opened, Reason::no_descriptor);
@@ -166,11 +160,7 @@ Result<Opened> Pool::open(std::uint32_t client, OpenFile file, Access access) {
     } else if (access != Access::read && is_short_of_room(pool_state, opened, look.room)) {
         pool_state.leave(opened, Reason::no_room);
     }
-    if (pool_state.excludes()) {
-        opens.each.push_back(access);
-        FileLife::note_opened(pool_state, opened);
-    }
-    return Opened{opened.slot, slot.generation.load(relaxed)};
+    return Opened{opened.slot, pool_state.slot_of(opened).generation.load(relaxed)};
 }
 
 void Pool::close(std::uint32_t client, std::uint32_t slot, std::uint32_t generation) {
@@ -208,15 +198,15 @@ int Pool::adjust(std::uint32_t slot, std::uint32_t generation, const Adjustment&
             std::min(std::max(wanted.window.bytes(), static_cast<std::int64_t>(block_bytes)),
                      pool_state.options.cap_bytes / 2),
             relaxed);
-        pool_state.tell(*file);
+        pool_state.notify(*file);
     }
     return wanted.back && !pool_state.come_back(*file, wanted.from) ? EBUSY : 0;
 }
 
 Shared Pool::share(std::uint32_t slot, const Stamp& seen, const Extent& range, bool begins) {
     File* const file = slot < files_max ? state_->pool_state.files[slot].get() : nullptr;
-    return file == nullptr || *file->stamp != seen ? Shared{}
-                                                   : state_->fetch.share(*file, range, begins);
+    return file == nullptr || *file->stamp.seen != seen ? Shared{}
+                                                        : state_->fetch.share(*file, range, begins);
 }
 
 std::uint64_t Pool::drain_all() { return state_->tasks.drain_all(); }
@@ -250,7 +240,7 @@ void Pool::refuse_commits() {
     state_->log_ingest.refuse_all();
 }
 
-void Pool::end() { state_->pool_state.let_all_go(); }
+void Pool::end() { state_->pool_state.release_waiters(); }
 
 std::vector<GivenUpWrite> Pool::given_up() {
     return std::exchange(state_->pool_state.given_up, {});
@@ -319,7 +309,7 @@ bool Pool::finish_journal() { return state_->pool_state.journal.finish(); }
 
 bool Pool::only_in_journal(std::uint32_t slot) const {
     const File* const file = slot < files_max ? state_->pool_state.files[slot].get() : nullptr;
-    return file != nullptr && file->journaled.lost;
+    return file != nullptr && file->journal.lost;
 }
 
 std::vector<Deposit> Pool::undrained(std::uint32_t slot) const {

@@ -215,10 +215,11 @@ bool Credit::any_comes_free() const {
     const std::int64_t now = pool_state_.now_ns();
     return std::ranges::any_of(pool_state_.busy, [&](std::uint32_t number) {
         const File* const file = pool_state_.files[number].get();
-        if (file == nullptr || (file->held_bytes == 0 && !file->job)) {
+        if (file == nullptr || (file->deposits.held_bytes == 0 && !file->flush.batch)) {
             return false;
         }
-        const bool stalled = file->job && now - file->job->news_ns >= stalled_ns;
+        const bool stalled =
+            file->flush.batch && now - file->flush.batch->progress_ns >= stalled_ns;
         return !stalled && pool_state_.slot_of(*file).error.load(relaxed) == 0;
     });
 }
@@ -239,7 +240,7 @@ void Credit::let_waiting_files_leave() {
     }
     dry_since_ns_ = never_ns;
     for (const auto& [identity, number] : pool_state_.slots) {
-        if (pool_state_.files[number]->reserved_in == pool_state_.round) {
+        if (pool_state_.files[number]->lifecycle.reserved_in_round == pool_state_.round) {
             pool_state_.leave(*pool_state_.files[number], Reason::no_memory);
         }
     }

@@ -14,9 +14,9 @@ namespace forebay::pool {
 
 namespace {
 
-constexpr std::int32_t failures_max = 16;                // in one pass
-constexpr std::int64_t patience_ns_min = 1'000'000'000;  // before what failed is tried again
-constexpr std::int64_t patience_ns_max = 30'000'000'000;
+constexpr std::int32_t failures_max = 16;                   // in one pass
+constexpr std::int64_t retry_delay_ns_min = 1'000'000'000;  // before what failed is tried again
+constexpr std::int64_t retry_delay_ns_max = 30'000'000'000;
 constexpr std::int64_t room_retry_ns = 10'000'000;
 
 }  // namespace
@@ -25,14 +25,14 @@ bool Drain::collect() {
     bool any = false;
     for (std::size_t i = 0; i < pool_state_.busy.size(); ++i) {
         File* const file = pool_state_.files[pool_state_.busy[i]].get();
-        if (file == nullptr || !file->job) {
+        if (file == nullptr || !file->flush.batch) {
             continue;
         }
-        if (file->job->channel->advance()) {
-            file->job->news_ns = pool_state_.now_ns();
+        if (file->flush.batch->channel->advance()) {
+            file->flush.batch->progress_ns = pool_state_.now_ns();
             any = true;
         }
-        if (file->job->channel->finished(0)) {
+        if (file->flush.batch->channel->finished(0)) {
             finish(*file);
             any = true;
         }
@@ -42,16 +42,16 @@ bool Drain::collect() {
 
 // Frees what was written and not overwritten meanwhile, and unpins all of it.
 void Drain::finish(File& file) {
-    const std::unique_ptr<FlushBatch> job = std::move(file.job);
-    const auto& failure = job->channel->failure();
+    const std::unique_ptr<FlushBatch> batch = std::move(file.flush.batch);
+    const auto& failure = batch->channel->failure();
     const Extent written{Offset{0}, Length{failure.at}};
     // Before a deposit goes: what was read ahead below it is old.
     PoolState::changed(file);
-    for (const Deposit& deposit : job->deposits) {
+    for (const Deposit& deposit : batch->deposits) {
         pool_state_.clean.drop(file, deposit.extent);
     }
     std::vector<Deposit> taken;
-    for (const Deposit& deposit : job->deposits) {
+    for (const Deposit& deposit : batch->deposits) {
         const Deposit part = part_of(deposit, written);
         if (!part.extent.empty() &&
             !pool_state_.extents.take(pool_state_.slot_of(file), part, taken)) {
@@ -59,91 +59,96 @@ void Drain::finish(File& file) {
         }
     }
     for (const Deposit& deposit : taken) {
-        file.pass.drained_bytes += deposit.extent.length.bytes();
+        file.flush.pass.drained_bytes += deposit.extent.length.bytes();
         pool_state_.counts.drained_bytes += deposit.extent.length.bytes();
     }
     pool_state_.free(file, taken);
-    for (const Deposit& deposit : job->deposits) {
+    for (const Deposit& deposit : batch->deposits) {
         pool_state_.clients[deposit.client]->blocks.unpin(deposit.position);
     }
     if (failure.happened()) {
         ++pool_state_.counts.failed_jobs;
-        ++file.pass.failures;
-        file.pass.error = failure.system == 0 ? EIO : failure.system;
-        const auto failed = std::ranges::find_if(job->deposits, [&](const Deposit& deposit) {
+        ++file.flush.pass.failures;
+        file.flush.pass.error = failure.system == 0 ? EIO : failure.system;
+        const auto failed = std::ranges::find_if(batch->deposits, [&](const Deposit& deposit) {
             return deposit.extent.end().bytes() > failure.at;
         });
-        if (failed != job->deposits.end()) {
-            queue_->failed(file, *failed, job->deposits.size() == 1);
+        if (failed != batch->deposits.end()) {
+            policy_->failed(file, *failed, batch->deposits.size() == 1);
         }
     }
-    if (file.held_bytes == 0 || queue_->over(file)) {
+    if (file.deposits.held_bytes == 0 || policy_->over(file)) {
         end_pass(file);
     }
-    pool_state_.stir(file);
+    pool_state_.mark_busy(file);
 }
 
 void Drain::end_pass(File& file) {
-    FlushPass& pass = file.pass;
+    FlushState& flush = file.flush;
+    FlushPass& pass = flush.pass;
     FileSlot& slot = pool_state_.slot_of(file);
     pass.under_way = false;
-    queue_->end(file, pass.failures >= failures_max);
+    policy_->end(file, pass.failures >= failures_max);
     if (pass.failures > 0 && hopes_for_room(pool_state_, file)) {
-        file.retry_ns = pool_state_.now_ns() + room_retry_ns;
+        flush.retry_ns = pool_state_.now_ns() + room_retry_ns;
     } else if (pass.failures > 0) {
-        file.short_since_ns = never_ns;
-        file.told = file.told && slot.error.load(relaxed) == pass.error;
-        file.healed = false;
+        file.room.short_since_ns = never_ns;
+        flush.error_reported = flush.error_reported && slot.error.load(relaxed) == pass.error;
+        flush.error_healed = false;
         slot.error.store(pass.error, relaxed);
-        file.failed_ns = pass.began_ns;
-        file.patience_ns = std::clamp(2 * file.patience_ns, patience_ns_min, patience_ns_max);
-        file.retry_ns = pool_state_.now_ns() + file.patience_ns;
+        flush.failed_ns = pass.began_ns;
+        flush.retry_delay_ns =
+            std::clamp(2 * flush.retry_delay_ns, retry_delay_ns_min, retry_delay_ns_max);
+        flush.retry_ns = pool_state_.now_ns() + flush.retry_delay_ns;
     } else if (pass.whole && pass.from_start) {
-        file.patience_ns = 0;
-        file.short_since_ns = never_ns;
-        file.retry_ns = 0;
-        file.drained_until_ns = pass.began_ns;
-        file.oldest_ns = pass.began_ns;
-        file.journaled.drained = pass.began_record;
-        file.healed = true;
+        flush.retry_delay_ns = 0;
+        file.room.short_since_ns = never_ns;
+        flush.retry_ns = 0;
+        flush.drained_until_ns = pass.began_ns;
+        file.deposits.oldest_ns = pass.began_ns;
+        file.journal.drained = pass.began_record;
+        flush.error_healed = true;
     }
-    pool_state_.tell(file);
+    pool_state_.notify(file);
 }
 
 Candidate Drain::candidate(const File& file) {
     const bool leaving = pool_state_.state_of(file) == FileState::leaving;
-    const bool waited_for = std::ranges::any_of(file.asked, [&](const Asked& one) {
+    const bool waited_for = std::ranges::any_of(file.requests.waiting, [&](const FileRequest& one) {
         return one.task.kind != Task::Kind::truncate && !one.task.for_room && !one.entered &&
                one.at_ns < pool_state_.taken_until_ns;
     });
-    const bool truncates = std::ranges::any_of(
-        file.asked, [](const Asked& one) { return one.task.kind == Task::Kind::truncate; });
+    const bool truncates = std::ranges::any_of(file.requests.waiting, [](const FileRequest& one) {
+        return one.task.kind == Task::Kind::truncate;
+    });
     // There was no room: it is tried again soon, and not at once.
-    const bool hopes = file.short_since_ns != never_ns;
-    const bool rests = hopes && pool_state_.now_ns() < file.retry_ns;
+    const bool hopes = file.room.short_since_ns != never_ns;
+    const bool rests = hopes && pool_state_.now_ns() < file.flush.retry_ns;
     const bool alone =
         file.background_task && file.background_task->company == BackgroundTask::Company::alone;
     return {
-        .held_bytes = file.held_bytes,
-        .pressing_bytes = queue_->pressing_bytes(pool_state_.slot_of(file).window.load(relaxed)),
-        .oldest_ns = file.oldest_ns,
-        .written_ns = file.written_ns,
-        .retry_ns = file.retry_ns,
-        .asked = !rests && (waited_for || (leaving && (hopes || file.retry_ns == 0))),
-        .held_back = file.job != nullptr || truncates || alone || !file.open->storage};
+        .held_bytes = file.deposits.held_bytes,
+        .pressing_bytes = policy_->pressing_bytes(pool_state_.slot_of(file).window.load(relaxed)),
+        .oldest_ns = file.deposits.oldest_ns,
+        .written_ns = file.deposits.written_ns,
+        .retry_ns = file.flush.retry_ns,
+        .asked = !rests && (waited_for || (leaving && (hopes || file.flush.retry_ns == 0))),
+        .held_back = file.flush.batch != nullptr || truncates || alone || !file.open->storage};
 }
 
 bool Drain::start(bool pressed) {
     std::vector<Candidate> candidates;
     std::vector<File*> files;
-    std::int32_t shares = 0;  // taken by the jobs under way
+    std::int32_t shares = 0;  // taken by the batches under way
     const std::int64_t now = pool_state_.now_ns();
     for (const std::uint32_t slot : pool_state_.busy) {
         File* const file = pool_state_.files[slot].get();
         if (file == nullptr) {
             continue;
         }
-        shares += file->job && now - file->job->news_ns < stalled_ns ? file->shares : 0;
+        shares += file->flush.batch && now - file->flush.batch->progress_ns < stalled_ns
+                      ? file->flush.shares
+                      : 0;
         files.push_back(file);
         candidates.push_back(candidate(*file));
     }
@@ -165,7 +170,7 @@ bool Drain::start(bool pressed) {
         }
         File& file = *files[choice->candidate];
         if (pool_state_.journal.may_change(file)) {
-            shares += start_job(file, choice->why) ? file.shares : 0;
+            shares += start_batch(file, choice->why) ? file.flush.shares : 0;
             any = true;
         }
         candidates[choice->candidate].held_back = true;
@@ -174,19 +179,19 @@ bool Drain::start(bool pressed) {
 }
 
 // False: there was nothing (more) to be written in this pass.
-bool Drain::start_job(File& file, Why why) {
-    const bool too_late = std::ranges::any_of(file.asked, [&](const Asked& one) {
+bool Drain::start_batch(File& file, Why why) {
+    const bool too_late = std::ranges::any_of(file.requests.waiting, [&](const FileRequest& one) {
         return !one.task.for_room && one.at_ns < pool_state_.taken_until_ns &&
-               one.at_ns >= file.pass.began_ns;
+               one.at_ns >= file.flush.pass.began_ns;
     });
-    const bool stripes_only = !file.pass.whole && why != Why::pressure;
-    if (!file.pass.under_way || too_late || stripes_only) {
-        queue_->begin(file, why);
-        file.pass.began_record = file.journaled.last;
+    const bool stripes_only = !file.flush.pass.whole && why != Why::pressure;
+    if (!file.flush.pass.under_way || too_late || stripes_only) {
+        policy_->begin(file, why);
+        file.flush.pass.began_record = file.journal.last;
     }
     std::vector<Deposit> deposits;
-    if (file.pass.failures < failures_max) {
-        deposits = queue_->next(file);
+    if (file.flush.pass.failures < failures_max) {
+        deposits = policy_->next(file);
     }
     if (deposits.empty()) {
         end_pass(file);
@@ -197,13 +202,14 @@ bool Drain::start_job(File& file, Why why) {
 }
 
 void Drain::submit(File& file, std::vector<Deposit> deposits) {
+    FlushState& flush = file.flush;
     plan::Tuning tuning;
     tuning.requests_in_flight = pool_state_.options.requests_in_flight;
     tuning.request_bytes_max = pool_state_.options.request_bytes_max;
-    if (!file.gate) {
+    if (!flush.gate) {
         const auto targets = static_cast<std::size_t>(std::max(file.open->stripes.targets, 1));
-        file.throttles.assign(targets, plan::Throttle::first(tuning, {}));
-        file.gate = std::make_unique<transfer::ThrottledGate>(file.throttles);
+        flush.throttles.assign(targets, plan::Throttle::first(tuning, {}));
+        flush.gate = std::make_unique<transfer::ThrottledGate>(flush.throttles);
     }
     std::vector<ports::Piece> pieces;
     pieces.reserve(deposits.size());
@@ -218,20 +224,20 @@ void Drain::submit(File& file, std::vector<Deposit> deposits) {
         pieces.push_back(
             {deposit.extent.begin, {pool_state_.memory_of(deposit), deposit.extent.length.size()}});
     }
-    file.shares = shares_of(bytes, runs);
+    flush.shares = shares_of(bytes, runs);
     PoolState::changed(file);
     note_changing(pool_state_, file);
-    file.job = std::make_unique<FlushBatch>();
-    file.job->deposits = std::move(deposits);
-    file.job->news_ns = pool_state_.now_ns();
-    file.job->channel = std::make_unique<transfer::Channel>(
-        *file.open->storage, *file.gate, pool_state_.ports.clock, transfer::ChannelOptions{});
+    flush.batch = std::make_unique<FlushBatch>();
+    flush.batch->deposits = std::move(deposits);
+    flush.batch->progress_ns = pool_state_.now_ns();
+    flush.batch->channel = std::make_unique<transfer::Channel>(
+        *file.open->storage, *flush.gate, pool_state_.ports.clock, transfer::ChannelOptions{});
     ++pool_state_.counts.jobs;
-    file.job->channel->begin(
+    flush.batch->channel->begin(
         0, std::make_unique<DepositSource>(
                std::move(pieces), file.open->stripes,
                plan::request_bytes_max(tuning, file.open->stripes, Direction::write)));
-    file.job->channel->advance();
+    flush.batch->channel->advance();
 }
 
 }  // namespace forebay::pool

@@ -1,5 +1,5 @@
-// Writes deposits to the file system: one job at a time for a file, a few files at once. Which file
-// is next is decided in pool/policy/drain_order.hpp, and what of it in
+// Writes deposits to the file system: one batch at a time for a file, a few files at once. Which
+// file is next is decided in pool/policy/drain_order.hpp, and what of it in
 // pool/core/flush/drain_policy.hpp.
 #pragma once
 
@@ -13,28 +13,28 @@
 
 namespace forebay::pool {
 
-// A job of which nothing is heard for so long does not keep others from beginning.
+// A batch of which nothing is heard for so long does not keep others from beginning.
 inline constexpr std::int64_t stalled_ns = 2'000'000'000;
 
 class Drain {
 public:
     explicit Drain(PoolState& pool_state)
-        : pool_state_{pool_state}, queue_{make_queue(pool_state)} {}
+        : pool_state_{pool_state}, policy_{make_drain_policy(pool_state)} {}
 
-    // Takes completions, ends jobs.
+    // Takes completions, ends batches.
     bool collect();
-    // Starts jobs. `pressed`: memory or lists are getting short.
+    // Starts batches. `pressed`: memory or lists are getting short.
     bool start(bool pressed);
 
 private:
     void finish(File& file);
-    bool start_job(File& file, Why why);
+    bool start_batch(File& file, Why why);
     void end_pass(File& file);
     void submit(File& file, std::vector<Deposit> deposits);
     [[nodiscard]] Candidate candidate(const File& file);
 
     PoolState& pool_state_;
-    std::unique_ptr<const DrainPolicy> queue_;
+    std::unique_ptr<const DrainPolicy> policy_;
     Effort effort_;
 };
 

@@ -62,21 +62,21 @@ public:
     }
 
     void begin(File& file, Why why) const override {
-        file.pass = {.under_way = true,
-                     .whole = why != Why::pressure || file.open->stripes.stripe_bytes == 0,
-                     .from_start = file.resumes_at == Offset{0},
-                     .began_at = file.resumes_at,
-                     .at = file.resumes_at,
-                     .end = Offset{pool_state_.slot_of(file).size.load(relaxed)},
-                     .began_ns = pool_state_.taken_until_ns};
+        file.flush.pass = {.under_way = true,
+                           .whole = why != Why::pressure || file.open->stripes.stripe_bytes == 0,
+                           .from_start = file.flush.resumes_at == Offset{0},
+                           .began_at = file.flush.resumes_at,
+                           .at = file.flush.resumes_at,
+                           .end = Offset{pool_state_.slot_of(file).size.load(relaxed)},
+                           .began_ns = pool_state_.taken_until_ns};
     }
 
     [[nodiscard]] std::vector<Deposit> next(File& file) const override {
+        FlushPass& pass = file.flush.pass;
         std::vector<Deposit> deposits = some(file);
-        if (deposits.empty() && !file.pass.whole && file.pass.drained_bytes == 0 &&
-            file.pass.failures == 0) {
-            file.pass.whole = true;  // no stripe is complete
-            file.pass.at = file.pass.began_at;
+        if (deposits.empty() && !pass.whole && pass.drained_bytes == 0 && pass.failures == 0) {
+            pass.whole = true;  // no stripe is complete
+            pass.at = pass.began_at;
             deposits = some(file);
         }
         return deposits;
@@ -84,7 +84,7 @@ public:
 
     // A file system may refuse a request as a whole because of one bad block.
     void failed(File& file, const Deposit& deposit, bool alone) const override {
-        FlushPass& pass = file.pass;
+        FlushPass& pass = file.flush.pass;
         if (alone && deposit.extent.length <= narrow_length) {
             pass.at = deposit.extent.end();
             return;
@@ -95,50 +95,52 @@ public:
     }
 
     [[nodiscard]] bool over(File& file) const override {
-        const auto next = pool_state_.extents.next(pool_state_.slot_of(file), file.pass.at);
-        return !next || next->extent.begin >= file.pass.end;
+        const auto next = pool_state_.extents.next(pool_state_.slot_of(file), file.flush.pass.at);
+        return !next || next->extent.begin >= file.flush.pass.end;
     }
 
     void end(File& file, bool early) const override {
-        file.resumes_at = early ? file.pass.at : Offset{0};
+        file.flush.resumes_at = early ? file.flush.pass.at : Offset{0};
     }
 
 private:
     [[nodiscard]] std::vector<Deposit> little(File& file, const FileSlot& slot) const {
-        const auto next = pool_state_.extents.next(slot, file.pass.at);
-        if (!next || next->extent.begin >= file.pass.end) {
-            file.pass.at = file.pass.end;
+        FlushPass& pass = file.flush.pass;
+        const auto next = pool_state_.extents.next(slot, pass.at);
+        if (!next || next->extent.begin >= pass.end) {
+            pass.at = pass.end;
             return {};
         }
-        const Offset begin = std::max(next->extent.begin, file.pass.at);
+        const Offset begin = std::max(next->extent.begin, pass.at);
         const Deposit part = part_of(*next, {begin, narrow_length});
-        file.pass.at = part.extent.end();
+        pass.at = part.extent.end();
         return {part};
     }
 
     // The pass goes on behind them.
     [[nodiscard]] std::vector<Deposit> some(File& file) const {
+        FlushPass& pass = file.flush.pass;
         const FileSlot& slot = pool_state_.slot_of(file);
-        if (file.pass.at < file.pass.narrow_until) {
+        if (pass.at < pass.narrow_until) {
             return little(file, slot);
         }
         const std::int64_t most =
             job_bytes(slot.window.load(relaxed), pool_state_.options.cap_bytes,
                       pool_state_.options.request_bytes_max);
         std::vector<Deposit> deposits;
-        while (deposits.empty() && file.pass.at < file.pass.end) {
+        while (deposits.empty() && pass.at < pass.end) {
             std::int64_t bytes = 0;
-            while (bytes < most && file.pass.at < file.pass.end) {
-                const auto next = pool_state_.extents.next(slot, file.pass.at);
-                if (!next || next->extent.begin >= file.pass.end) {
-                    file.pass.at = file.pass.end;
+            while (bytes < most && pass.at < pass.end) {
+                const auto next = pool_state_.extents.next(slot, pass.at);
+                if (!next || next->extent.begin >= pass.end) {
+                    pass.at = pass.end;
                     break;
                 }
                 deposits.push_back(*next);
                 bytes += next->extent.length.bytes();
-                file.pass.at = next->extent.end();
+                pass.at = next->extent.end();
             }
-            if (!file.pass.whole) {
+            if (!pass.whole) {
                 deposits = only_full_stripes(deposits, file.open->stripes.stripe_bytes);
             }
         }
@@ -150,7 +152,7 @@ Turn turn_of(const Deposit& deposit) noexcept {
     return {deposit.time_ns, deposit.client, deposit.position};
 }
 
-// A job is a block: deposits that came one after the other and lie one behind the other.
+// A batch is a block: deposits that came one after the other and lie one behind the other.
 class FirstInFirstOut final : public DrainPolicy {
 public:
     using DrainPolicy::DrainPolicy;
@@ -160,20 +162,20 @@ public:
     }
 
     void begin(File& file, Why /*why*/) const override {
-        const bool resumes = std::exchange(file.line.resumes, false);
-        file.pass = {};
-        file.pass.under_way = true;
-        file.pass.from_start = !resumes;
-        file.pass.began_ns = pool_state_.taken_until_ns;
+        const bool resumes = std::exchange(file.flush.backlog.resumes, false);
+        file.flush.pass = {};
+        file.flush.pass.under_way = true;
+        file.flush.pass.from_start = !resumes;
+        file.flush.pass.began_ns = pool_state_.taken_until_ns;
         if (!resumes) {
-            line_up(file);
+            fill_backlog(file);
         }
     }
 
     [[nodiscard]] std::vector<Deposit> next(File& file) const override {
         FifoBlock block{{.bytes = pool_state_.options.request_bytes_max,
                          // Failed deposits are tried one by one: they must not keep others back.
-                         .pieces = file.patience_ns > 0 || file.pass.failures > 0
+                         .pieces = file.flush.retry_delay_ns > 0 || file.flush.pass.failures > 0
                                        ? 1
                                        : transfer::CutLimits::pieces_max}};
         std::vector<Deposit> deposits;
@@ -193,35 +195,36 @@ public:
     [[nodiscard]] bool over(File& file) const override { return !front(file); }
 
     void end(File& file, bool early) const override {
-        file.line.resumes = early && front(file).has_value();
-        if (!file.line.resumes) {
-            file.line = {};
+        file.flush.backlog.resumes = early && front(file).has_value();
+        if (!file.flush.backlog.resumes) {
+            file.flush.backlog = {};
         }
     }
 
 private:
-    void line_up(File& file) const {
+    void fill_backlog(File& file) const {
+        FlushBacklog& backlog = file.flush.backlog;
         const FileSlot& slot = pool_state_.slot_of(file);
-        file.line = {};
-        file.line.deposits.reserve(slot.extents.load(relaxed));
+        backlog = {};
+        backlog.deposits.reserve(slot.extents.load(relaxed));
         Offset at{0};
         while (const auto next = pool_state_.extents.next(slot, at)) {
-            file.line.deposits.push_back(*next);
+            backlog.deposits.push_back(*next);
             at = next->extent.end();
         }
-        std::ranges::sort(file.line.deposits, {}, turn_of);
+        std::ranges::sort(backlog.deposits, {}, turn_of);
     }
 
-    // The first of the line, as far as nobody has overwritten or cut it off since.
+    // The first of the backlog, as far as nobody has overwritten or cut it off since.
     [[nodiscard]] std::optional<Deposit> front(File& file) const {
-        FlushBacklog& line = file.line;
-        while (line.next < line.deposits.size()) {
-            const Deposit& first = line.deposits[line.next];
+        FlushBacklog& backlog = file.flush.backlog;
+        while (backlog.next < backlog.deposits.size()) {
+            const Deposit& first = backlog.deposits[backlog.next];
             const auto found =
                 pool_state_.extents.next(pool_state_.slot_of(file), first.extent.begin);
             const Deposit there = found ? part_of(*found, first.extent) : Deposit{};
             if (there.extent.empty()) {
-                ++line.next;
+                ++backlog.next;
             } else if (there.client == first.client &&
                        there.position == part_of(first, there.extent).position) {
                 return there;
@@ -233,10 +236,11 @@ private:
     }
 
     static void go_on_behind(File& file, const Deposit& part) {
-        Deposit& first = file.line.deposits[file.line.next];
+        FlushBacklog& backlog = file.flush.backlog;
+        Deposit& first = backlog.deposits[backlog.next];
         const Offset end = part.extent.end();
         if (end >= first.extent.end()) {
-            ++file.line.next;
+            ++backlog.next;
         } else {
             first = part_of(first, {end, first.extent.end() - end});
         }
@@ -245,7 +249,7 @@ private:
 
 }  // namespace
 
-std::unique_ptr<const DrainPolicy> make_queue(PoolState& pool_state) {
+std::unique_ptr<const DrainPolicy> make_drain_policy(PoolState& pool_state) {
     if (pool_state.options.consistency == Consistency::paper) {
         return std::make_unique<FirstInFirstOut>(pool_state);
     }

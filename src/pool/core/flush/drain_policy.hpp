@@ -1,5 +1,5 @@
 // In which order a file's deposits are drained. Which way, PoolOptions::consistency says, once for
-// all files. A pass is once over all that was there when it began; a job takes a part of it.
+// all files. A pass is once over all that was there when it began; a batch takes a part of it.
 #pragma once
 
 #include "pool/core/state/pool_state.hpp"
@@ -22,7 +22,7 @@ public:
     [[nodiscard]] virtual std::int64_t pressing_bytes(std::int64_t window_bytes) const = 0;
     // Fills in the file's pass.
     virtual void begin(File& file, Why why) const = 0;
-    // The next job's deposits, in the order of offsets; none: nothing of the pass is left.
+    // The next batch's deposits, in the order of offsets; none: nothing of the pass is left.
     [[nodiscard]] virtual std::vector<Deposit> next(File& file) const = 0;
     // This one could not be written, `alone` or with others. The deposits behind it come next, or a
     // smaller part.
@@ -35,6 +35,6 @@ protected:
     PoolState& pool_state_;
 };
 
-[[nodiscard]] std::unique_ptr<const DrainPolicy> make_queue(PoolState& pool_state);
+[[nodiscard]] std::unique_ptr<const DrainPolicy> make_drain_policy(PoolState& pool_state);
 
 }  // namespace forebay::pool

@@ -24,13 +24,13 @@ void Journal::put(File& file, const Deposit& deposit) {
     if (!asked()) {
         return;
     }
-    file.journaled.unsynced = true;
+    file.journal.unsynced = true;
     if (!kept()) {
         return;
     }
     pool_state_.clients[deposit.client]->blocks.pin(deposit.position);
     queue_.push_back({.slot = file.slot, .deposit = deposit});
-    ++file.journaled.waiting;
+    ++file.journal.waiting;
     ++entered_;
 }
 
@@ -41,7 +41,7 @@ void Journal::cut(File& file, Length bytes) {
         return;
     }
     queue_.push_back({.slot = file.slot, .cuts = true, .deposit = {}, .length = bytes});
-    ++file.journaled.waiting;
+    ++file.journal.waiting;
     ++entered_;
     Offset at{bytes.bytes()};
     while (const auto next = pool_state_.extents.next(pool_state_.slot_of(file), at)) {
@@ -52,7 +52,7 @@ void Journal::cut(File& file, Length bytes) {
 }
 
 void Journal::seen(File& file, const Stamp& stamp) {
-    Journaled& now = file.journaled;
+    JournalState& now = file.journal;
     if (!kept() || !now.stamp || *now.stamp == stamp) {
         return;
     }
@@ -64,7 +64,7 @@ void Journal::seen(File& file, const Stamp& stamp) {
 
 // A replay must not take the pool's own change for somebody else's: the journal records it before.
 bool Journal::may_change(File& file) {
-    Journaled& now = file.journaled;
+    JournalState& now = file.journal;
     if (!kept()) {
         return !asked() || outlived();
     }
@@ -94,12 +94,12 @@ bool Journal::room_for_mark(std::size_t payload) const { return writer_->fits(pa
 
 bool Journal::whole(const File& file) const {
     const FileSlot& slot = pool_state_.directory.files[file.slot];
-    return file.held_bytes == 0 && slot.modified_ns.load(relaxed) == 0;
+    return file.deposits.held_bytes == 0 && slot.modified_ns.load(relaxed) == 0;
 }
 
 bool Journal::wants_sync(const File& file) const {
-    const Journaled& now = file.journaled;
-    if (!asked() || now.lost || file.job || file.background_task || !file.open->storage) {
+    const JournalState& now = file.journal;
+    if (!asked() || now.lost || file.flush.batch || file.background_task || !file.open->storage) {
         return false;
     }
     if (!kept()) {
@@ -114,14 +114,15 @@ bool Journal::wants_sync(const File& file) const {
         return false;
     }
     const FileState state = pool_state_.directory.files[file.slot].state.load(relaxed);
-    const bool quiet = all && pool_state_.now_ns() - file.written_ns >= quiet_ns;
-    return full_ || quiet || (all && (state != FileState::pooled || file.clients.empty())) ||
+    const bool quiet = all && pool_state_.now_ns() - file.deposits.written_ns >= quiet_ns;
+    return full_ || quiet ||
+           (all && (state != FileState::pooled || file.opens.by_client.empty())) ||
            !writer_->segments().in_the_last(first);
 }
 
 std::uint64_t Journal::begin_sync(File& file) {
-    Journaled& now = file.journaled;
-    const bool all = file.held_bytes == 0;
+    JournalState& now = file.journal;
+    const bool all = file.deposits.held_bytes == 0;
     now.unsynced = asked() && !all;
     return all ? now.last : std::min(now.drained, now.last);
 }
@@ -129,7 +130,7 @@ std::uint64_t Journal::begin_sync(File& file) {
 // Repeats the records that replay needs of a file that is settled in part: the earlier ones may be
 // let go.
 void Journal::synced(File& file, std::uint64_t through, const std::optional<Stamp>& stamp) {
-    Journaled& now = file.journaled;
+    JournalState& now = file.journal;
     if (!kept()) {
         return;
     }
@@ -154,7 +155,7 @@ void Journal::synced(File& file, std::uint64_t through, const std::optional<Stam
 }
 
 void Journal::settle(File& file, std::uint64_t through, const std::optional<Stamp>& stamp) {
-    Journaled& now = file.journaled;
+    JournalState& now = file.journal;
     const std::uint32_t length = stamp ? sizeof *stamp : 0;
     const auto mark = writer_->add({.kind = Kind::settled,
                                     .length = length,
@@ -169,12 +170,12 @@ void Journal::settle(File& file, std::uint64_t through, const std::optional<Stam
 
 // Whether the bytes are there, nobody knows: the journal keeps them for the next daemon.
 void Journal::sync_failed(File& file) {
-    file.journaled.unsynced = asked();
-    file.journaled.lost = asked();
+    file.journal.unsynced = asked();
+    file.journal.lost = asked();
 }
 
 void Journal::drop(File& file) {
-    Journaled& now = file.journaled;
+    JournalState& now = file.journal;
     now.unsynced = false;
     now.lost = false;
     if (!kept()) {
@@ -200,7 +201,7 @@ void Journal::drop(File& file) {
 }
 
 bool Journal::nothing_of(const File& file) const {
-    const Journaled& now = file.journaled;
+    const JournalState& now = file.journal;
     if (!kept()) {
         return !now.unsynced && !now.lost && (!asked() || outlived());
     }
@@ -326,7 +327,7 @@ void Journal::count_who_waits() {
 bool Journal::stuck() const {
     return std::ranges::all_of(pool_state_.busy, [&](std::uint32_t slot) {
         const File* const file = pool_state_.files[slot].get();
-        return file == nullptr || file->journaled.number == 0 ||
+        return file == nullptr || file->journal.number == 0 ||
                pool_state_.directory.files[slot].error.load(relaxed) != 0;
     });
 }
@@ -362,7 +363,7 @@ bool Journal::enter(const Entry& entry) {
         full_ = !grows;
         return false;
     }
-    Journaled& now = file.journaled;
+    JournalState& now = file.journal;
     if (now.number == 0) {
         introduce(file, 0);
     }
@@ -381,13 +382,13 @@ bool Journal::enter(const Entry& entry) {
     needs_.recorded(now.number, added.at);
     now.last = added.at;
     --now.waiting;
-    pool_state_.stir(file);
+    pool_state_.mark_busy(file);
     return true;
 }
 
 // `number`: that it has in the journal; 0: none yet.
 void Journal::introduce(File& file, std::uint64_t number) {
-    Journaled& now = file.journaled;
+    JournalState& now = file.journal;
     const OpenFile& open = *file.open;
     const std::span<const char> path =
         std::span{open.place}.first(std::min(open.place.size(), journal::path_bytes_max));
@@ -437,7 +438,7 @@ void Journal::fail(int error) {
         if (entry.slot == files_max) {
             continue;
         }
-        pool_state_.files[entry.slot]->journaled.waiting = 0;
+        pool_state_.files[entry.slot]->journal.waiting = 0;
         if (!entry.cuts) {
             pool_state_.clients[entry.deposit.client]->blocks.unpin(entry.deposit.position);
         }
@@ -445,7 +446,7 @@ void Journal::fail(int error) {
     queue_.clear();
     for (const auto& [identity, slot] : pool_state_.slots) {
         pool_state_.leave(*pool_state_.files[slot], Reason::no_journal);
-        pool_state_.stir(*pool_state_.files[slot]);
+        pool_state_.mark_busy(*pool_state_.files[slot]);
     }
 }
 
@@ -453,8 +454,8 @@ void Journal::release() {
     const bool all = std::ranges::all_of(pool_state_.slots, [&](const auto& known) {
         const File& file = *pool_state_.files[known.second];
         const bool wrong = pool_state_.slot_of(file).error.load(relaxed) != 0;
-        return wrong || (!file.journaled.unsynced && file.held_bytes == 0 && !file.job &&
-                         !file.background_task);
+        return wrong || (!file.journal.unsynced && file.deposits.held_bytes == 0 &&
+                         !file.flush.batch && !file.background_task);
     });
     if (all) {
         durable_ = entered_;
@@ -474,9 +475,9 @@ bool Journal::finish() {
     // Where its device has failed, what it says last may be older than what is in the files since.
     const bool nothing = std::ranges::all_of(pool_state_.slots, [&](const auto& known) {
         const File& file = *pool_state_.files[known.second];
-        const Journaled& one = file.journaled;
+        const JournalState& one = file.journal;
         return kept() ? one.number == 0 && one.waiting == 0
-                      : !one.unsynced && !one.lost && file.held_bytes == 0;
+                      : !one.unsynced && !one.lost && file.deposits.held_bytes == 0;
     });
     return writer_->finish(nothing) && nothing;
 }

@@ -25,10 +25,10 @@ void note_failure(PoolState& pool_state, File& file, int error) {
     pool_state.journal.sync_failed(file);
     if (pool_state.journal.asked()) {
         pool_state.slot_of(file).error.store(error, std::memory_order_relaxed);
-        file.failed_ns = pool_state.now_ns();
-        file.told = false;
-        file.healed = false;
-        pool_state.tell(file);
+        file.flush.failed_ns = pool_state.now_ns();
+        file.flush.error_reported = false;
+        file.flush.error_healed = false;
+        pool_state.notify(file);
     }
 }
 
@@ -37,7 +37,7 @@ void note_failure(PoolState& pool_state, File& file, int error) {
 void begin_sync(PoolState& pool_state, File& file, std::function<void(int)> then) {
     const std::uint64_t through = pool_state.journal.begin_sync(file);
     const bool past =
-        std::exchange(file.past_the_pool, pool_state.state_of(file) != FileState::pooled);
+        std::exchange(file.journal.past_the_pool, pool_state.state_of(file) != FileState::pooled);
     // Shared by the call, which fills it in, and by what follows it.
     const auto stamp = std::make_shared<std::optional<Stamp>>();
     pool_state.begin_background_task(
@@ -50,7 +50,7 @@ void begin_sync(PoolState& pool_state, File& file, std::function<void(int)> then
             return error;
         },
         [&pool_state, &file, through, stamp, past, then = std::move(then)](std::int64_t error) {
-            file.past_the_pool = file.past_the_pool || (past && error != 0);
+            file.journal.past_the_pool = file.journal.past_the_pool || (past && error != 0);
             if (error == 0) {
                 pool_state.journal.synced(file, through, *stamp);
             } else {

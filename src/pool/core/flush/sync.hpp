@@ -8,7 +8,7 @@
 
 namespace forebay::pool {
 
-// Contract: the file has no job and no background task. `then` gets an errno.
+// Contract: no batch and no background task of the file is under way. `then` gets an errno.
 void begin_sync(PoolState& pool_state, File& file, std::function<void(int)> then);
 
 }  // namespace forebay::pool

@@ -1,6 +1,7 @@
 #include "pool/core/ingest/log_ingest.hpp"
 
 #include "foundation/base/atomics.hpp"
+#include "pool/core/lifecycle/file_opens.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -46,29 +47,6 @@ bool revoke(Entry& entry, std::uint64_t number, std::uint64_t seen) noexcept {
 }
 
 }  // namespace
-
-void close_file(PoolState& pool_state, std::uint32_t client, File& file) {
-    const auto opens = file.clients.find(client);
-    if (opens == file.clients.end()) {
-        return;
-    }
-    if (std::vector<Access>& each = opens->second.each; !each.empty()) {
-        each.erase(each.begin());
-    }
-    if (--opens->second.count > 0) {
-        return;
-    }
-    if (opens->second.writes) {
-        --pool_state.clients[client]->writes;
-    }
-    file.clients.erase(opens);
-    if (file.clients.empty() && file.shared_ns == never_ns) {
-        pool_state.clean.drop_all(file);
-    }
-    pool_state.slot_of(file).writers[client / 64].fetch_and(~(std::uint64_t{1} << client % 64),
-                                                            std::memory_order_release);
-    pool_state.stir(file);
-}
 
 bool LogIngest::round() {
     ++pool_state_.round;
@@ -210,7 +188,7 @@ bool LogIngest::takes_too_long(const Client& client, const Item& item) const {
     }
     const File* const file = pool_state_.file(item.slot, item.generation);
     return file != nullptr && pool_state_.state_of(*file) == FileState::leaving &&
-           cutoff_ns_ - file->left_ns > suspended_ns;
+           cutoff_ns_ - file->lifecycle.left_ns > suspended_ns;
 }
 
 void LogIngest::give_up(const Client& client, const Item& item) {
@@ -273,9 +251,9 @@ void LogIngest::note_reserved(std::uint32_t number, const Item& item) {
     if (file == nullptr || item.kind != EntryKind::deposit) {
         return;
     }
-    const auto opens = file->clients.find(number);
-    if (opens != file->clients.end() && opens->second.writes) {
-        file->reserved_in = pool_state_.round;
+    const auto opens = file->opens.by_client.find(number);
+    if (opens != file->opens.by_client.end() && opens->second.writes) {
+        file->lifecycle.reserved_in_round = pool_state_.round;
     }
 }
 
@@ -328,8 +306,8 @@ bool LogIngest::deposit(const Item& item) {
     File* const file = shaped ? pool_state_.file(item.slot, item.generation) : nullptr;
     bool allowed = false;
     if (file != nullptr) {
-        const auto opens = file->clients.find(item.client);
-        allowed = opens != file->clients.end() && opens->second.writes &&
+        const auto opens = file->opens.by_client.find(item.client);
+        allowed = opens != file->opens.by_client.end() && opens->second.writes &&
                   pool_state_.state_of(*file) != FileState::through;
     }
     if (allowed && pool_state_.extents.room() < extents_kept) {
@@ -362,11 +340,11 @@ void LogIngest::put(File& file, const Item& item) {
     slot.modified_ns.store(calendar_ns_, relaxed);
     slot.taken.fetch_add(item.length, relaxed);
     slot.waited_ns.fetch_add(std::clamp(item.waited_ns, std::int64_t{0}, waited_ns_max), relaxed);
-    file.oldest_ns = file.held_bytes == 0 ? cutoff_ns_ : file.oldest_ns;
-    file.written_ns = cutoff_ns_;
-    file.held_bytes += item.length;
-    if (file.truncates) {
-        file.kept.push_back(extent);
+    file.deposits.oldest_ns = file.deposits.held_bytes == 0 ? cutoff_ns_ : file.deposits.oldest_ns;
+    file.deposits.written_ns = cutoff_ns_;
+    file.deposits.held_bytes += item.length;
+    if (file.requests.truncates) {
+        file.requests.deposited_since.push_back(extent);
     }
     displaced_.clear();
     const Deposit deposit{.extent = extent,
@@ -377,8 +355,8 @@ void LogIngest::put(File& file, const Item& item) {
     invariant(put, "there is room for more extents");
     pool_state_.journal.put(file, deposit);
     pool_state_.free(file, displaced_);
-    slot.high.store(std::max(slot.high.load(relaxed), file.held_bytes), relaxed);
-    pool_state_.stir(file);
+    slot.high.store(std::max(slot.high.load(relaxed), file.deposits.held_bytes), relaxed);
+    pool_state_.mark_busy(file);
 }
 
 void LogIngest::put_back(const Item& item) {
@@ -413,14 +391,7 @@ void LogIngest::publish(std::uint32_t number, Client& client) {
 
 // Everything that the client committed is taken.
 void LogIngest::bury(std::uint32_t number, Client& client) {
-    for (const auto& [identity, slot] : pool_state_.slots) {
-        File& file = *pool_state_.files[slot];
-        const auto opens = file.clients.find(number);
-        if (opens != file.clients.end()) {
-            opens->second.count = 1;
-            close_file(pool_state_, number, file);
-        }
-    }
+    close_all_files(pool_state_, number);
     client.standing = Client::Standing::gone;
     client.blocks.close();
     pool_state_.directory.clients[number].commits.store(all_commits, std::memory_order_release);

@@ -63,7 +63,4 @@ private:
     std::vector<Deposit> displaced_;
 };
 
-// The client does not have the file open any more, once less.
-void close_file(PoolState& pool_state, std::uint32_t client, File& file);
-
 }  // namespace forebay::pool

@@ -24,7 +24,7 @@ constexpr std::int64_t shared_for_ns = 500'000'000;
 bool read_and_written(const File& file) {
     bool reads = false;
     bool writes = false;
-    for (const auto& [client, opens] : file.clients) {
+    for (const auto& [client, opens] : file.opens.by_client) {
         for (const Access access : opens.each) {
             reads = reads || access != Access::write;
             writes = writes || access != Access::read;
@@ -34,28 +34,30 @@ bool read_and_written(const File& file) {
 }
 
 bool nobody_needs(const File& file) {
-    return file.clients.empty() && !file.job && file.asked.empty() && !file.background_task &&
-           !file.fetching.listed && file.shared_ns == never_ns;
+    return file.opens.by_client.empty() && !file.flush.batch && file.requests.waiting.empty() &&
+           !file.background_task && !file.prefetch.listed &&
+           file.prefetch.asked_by_peer_ns == never_ns;
 }
 
 }  // namespace
 
 void FileLife::note_opened(PoolState& pool_state, File& file) {
     if (read_and_written(file)) {
-        file.mixed_ns = pool_state.now_ns();
-        pool_state.stir(file);
+        file.lifecycle.mixed_ns = pool_state.now_ns();
+        pool_state.mark_busy(file);
     }
 }
 
 bool FileLife::look_at(File& file) {
     judge_mixed(file);
-    if (file.shared_ns != never_ns && (pool_state_.now_ns() - file.shared_ns > shared_for_ns ||
-                                       pool_state_.state_of(file) != FileState::pooled)) {
-        file.shared_ns = never_ns;
+    if (file.prefetch.asked_by_peer_ns != never_ns &&
+        (pool_state_.now_ns() - file.prefetch.asked_by_peer_ns > shared_for_ns ||
+         pool_state_.state_of(file) != FileState::pooled)) {
+        file.prefetch.asked_by_peer_ns = never_ns;
     }
     look_at_room(file);
     look_at_name(file);
-    if (file.held_bytes == 0 && !file.job && !file.background_task) {
+    if (file.deposits.held_bytes == 0 && !file.flush.batch && !file.background_task) {
         (void)stamped(file);
     }
     const bool synced = sync_for_journal(file);
@@ -75,10 +77,11 @@ bool FileLife::sync_for_journal(File& file) {
 
 // Not when it is opened: that it was closed before stands in a log, perhaps.
 void FileLife::judge_mixed(File& file) {
-    if (file.mixed_ns == never_ns || file.mixed_ns >= pool_state_.taken_until_ns) {
+    if (file.lifecycle.mixed_ns == never_ns ||
+        file.lifecycle.mixed_ns >= pool_state_.taken_until_ns) {
         return;
     }
-    file.mixed_ns = never_ns;
+    file.lifecycle.mixed_ns = never_ns;
     if (read_and_written(file)) {
         pool_state_.leave(file, Reason::read_and_written);
     }
@@ -86,18 +89,18 @@ void FileLife::judge_mixed(File& file) {
 
 // Bytes that the file system has no room for are not to be promised.
 void FileLife::look_at_room(File& file) {
-    if (pool_state_.state_of(file) != FileState::pooled || file.held_bytes == 0 ||
+    if (pool_state_.state_of(file) != FileState::pooled || file.deposits.held_bytes == 0 ||
         file.background_task) {
         return;
     }
     const std::int64_t now = pool_state_.now_ns();
-    const bool asked = file.room_asked_ns != never_ns && now - file.room_asked_ns < room_look_ns;
+    const bool asked = file.room.asked_ns != never_ns && now - file.room.asked_ns < room_look_ns;
     if (asked && !Tasks::asks_for_room(pool_state_, file) &&
-        file.held_bytes - file.room_asked_held < room_look_bytes) {
+        file.deposits.held_bytes - file.room.asked_held_bytes < room_look_bytes) {
         return;
     }
-    file.room_asked_ns = now;
-    file.room_asked_held = file.held_bytes;
+    file.room.asked_ns = now;
+    file.room.asked_held_bytes = file.deposits.held_bytes;
     pool_state_.begin_background_task(
         file, BackgroundTask::Company::any, [open = file.open] { return open->control->room(); },
         [this, &file, look = begin_look(pool_state_)](std::int64_t room) {
@@ -115,12 +118,13 @@ void FileLife::judge_room(File& file, const RoomLook& look) {
 // Nobody will ever read a file that has no name and is open nowhere.
 void FileLife::look_at_name(File& file) {
     const std::int64_t now = pool_state_.now_ns();
-    const bool asked = file.name_asked_ns != never_ns && now - file.name_asked_ns < name_look_ns;
-    if (!nobody_needs(file) || pool_state_.being_opened > 0 || file.held_bytes == 0 || asked ||
-        pool_state_.options.shared) {
+    const bool asked = file.lifecycle.name_asked_ns != never_ns &&
+                       now - file.lifecycle.name_asked_ns < name_look_ns;
+    if (!nobody_needs(file) || pool_state_.being_opened > 0 || file.deposits.held_bytes == 0 ||
+        asked || pool_state_.options.shared) {
         return;
     }
-    file.name_asked_ns = now;
+    file.lifecycle.name_asked_ns = now;
     pool_state_.begin_background_task(
         file, BackgroundTask::Company::alone,
         [open = file.open] { return std::int64_t{open->control->has_name() ? 1 : 0}; },
@@ -163,7 +167,7 @@ bool FileLife::stamped(File& file) {
             std::atomic<std::int64_t>& now = pool_state_.slot_of(file).modified_ns;
             now.store(now.load(relaxed) == modified ? 0 : now.load(relaxed), relaxed);
             PoolState::changed(file);
-            pool_state_.stir(file);
+            pool_state_.mark_busy(file);
         });
     return false;
 }
@@ -171,9 +175,10 @@ bool FileLife::stamped(File& file) {
 // From leaving to through, once nothing is deposited and nobody is about to.
 bool FileLife::go_through(File& file) {
     FileSlot& slot = pool_state_.slot_of(file);
-    if (slot.state.load(relaxed) != FileState::leaving || file.held_bytes > 0 || file.job ||
-        file.background_task || pool_state_.round <= file.left_in ||
-        file.reserved_in == pool_state_.round || !stamped(file) ||
+    if (slot.state.load(relaxed) != FileState::leaving || file.deposits.held_bytes > 0 ||
+        file.flush.batch || file.background_task ||
+        pool_state_.round <= file.lifecycle.left_in_round ||
+        file.lifecycle.reserved_in_round == pool_state_.round || !stamped(file) ||
         !pool_state_.journal.nothing_of(file) || waits_for_room(file)) {
         return false;
     }
@@ -181,7 +186,7 @@ bool FileLife::go_through(File& file) {
     // shorter.
     slot.size.store(0, std::memory_order_release);
     slot.state.store(FileState::through, std::memory_order_seq_cst);
-    pool_state_.tell(file);
+    pool_state_.notify(file);
     return true;
 }
 
@@ -190,11 +195,11 @@ bool FileLife::waits_for_room(File& file) {
     if (pool_state_.slot_of(file).reason.load(relaxed) != Reason::no_room) {
         return false;
     }
-    if (file.short_since_ns == never_ns) {
-        file.short_since_ns = pool_state_.now_ns();
+    if (file.room.short_since_ns == never_ns) {
+        file.room.short_since_ns = pool_state_.now_ns();
     }
-    return pool_state_.now_ns() - file.short_since_ns < room_wait_ns &&
-           room_may_come(pool_state_, file, file.short_since_ns);
+    return pool_state_.now_ns() - file.room.short_since_ns < room_wait_ns &&
+           room_may_come(pool_state_, file, file.room.short_since_ns);
 }
 
 // Requests for a file that is written through are the clients' business; but one that was switched
@@ -202,7 +207,7 @@ bool FileLife::waits_for_room(File& file) {
 bool FileLife::let_descriptors_go(File& file) {
     const bool through = pool_state_.state_of(file) == FileState::through &&
                          !can_be_undone(pool_state_.slot_of(file).reason.load(relaxed));
-    if (!through || file.background_task || file.fetching.listed ||
+    if (!through || file.background_task || file.prefetch.listed ||
         !pool_state_.journal.nothing_of(file) || (!file.open->storage && !file.open->control)) {
         return false;
     }
@@ -211,7 +216,7 @@ bool FileLife::let_descriptors_go(File& file) {
 }
 
 bool FileLife::forget(File& file) {
-    if (!nobody_needs(file) || file.held_bytes > 0 || !stamped(file) ||
+    if (!nobody_needs(file) || file.deposits.held_bytes > 0 || !stamped(file) ||
         !pool_state_.journal.nothing_of(file)) {
         return false;
     }

@@ -58,18 +58,18 @@ void Prefetch::count_reader(std::uint32_t client) {
 
 bool Prefetch::may_fetch(const File& file) {
     return pool_state_.clean.room() > 0 && pool_state_.state_of(file) == FileState::pooled &&
-           !file.fetching.gave_up && !(pool_state_.excludes() && file.held_bytes > 0);
+           !file.prefetch.gave_up && !(pool_state_.excludes() && file.deposits.held_bytes > 0);
 }
 
 void Prefetch::wish(std::uint32_t client, File& file, std::int64_t offset, std::uint32_t length) {
     std::int64_t end = 0;
     if (offset < 0 || length == 0 || __builtin_add_overflow(offset, std::int64_t{length}, &end) ||
-        !file.clients.contains(client) || !may_fetch(file)) {
+        !file.opens.by_client.contains(client) || !may_fetch(file)) {
         return;
     }
     ++pool_state_.counts.wishes;
     count_reader(client);
-    end = std::min({end, std::max(file.bytes, pool_state_.slot_of(file).size.load(relaxed)),
+    end = std::min({end, std::max(file.stamp.bytes, pool_state_.slot_of(file).size.load(relaxed)),
                     (offset / block + wish_blocks_max) * block});
     for (std::int64_t at = offset; at < end;) {
         const std::int64_t to = std::min(end, (at / block + 1) * block);
@@ -83,7 +83,8 @@ Shared Prefetch::share(File& file, const Extent& range, bool begins) {
     const std::int64_t begin = range.begin.bytes();
     const std::int64_t number = begin / block;
     if (begin < 0 || range.empty() || range.end().bytes() > (number + 1) * block ||
-        file.held_bytes > 0 || file.changed_here || file.fresh || !may_fetch(file)) {
+        file.deposits.held_bytes > 0 || file.stamp.changed_here || file.stamp.fresh ||
+        !may_fetch(file)) {
         return {};
     }
     const CleanRange wanted = range_in_block(begin, range.end().bytes());
@@ -94,8 +95,8 @@ Shared Prefetch::share(File& file, const Extent& range, bool begins) {
     if (!known || !pool_state_.clean.has(*known, wanted)) {
         return {};
     }
-    file.shared_ns = pool_state_.now_ns();
-    pool_state_.stir(file);
+    file.prefetch.asked_by_peer_ns = pool_state_.now_ns();
+    pool_state_.mark_busy(file);
     if (!pool_state_.clean.ready(*known)) {
         return {.state = coming};
     }
@@ -118,30 +119,30 @@ void Prefetch::wish_block(File& file, std::int64_t number, CleanRange range) {
     }
     if (pool_state_.excludes()) {
         make_room(file);
-        file.fetching.line.push_back(number);
+        file.prefetch.fifo.push_back(number);
     }
     const FetchedBlock taken = pool_state_.clean.take(file, number, range);
     if (taken.number != no_clean) {
-        file.fetching.queue.push_back(taken);
+        file.prefetch.queue.push_back(taken);
         list(file);
     }
 }
 
 // First in, first out: where the file's window is full, its first block goes.
 void Prefetch::make_room(File& file) {
-    std::deque<std::int64_t>& line = file.fetching.line;
+    std::deque<std::int64_t>& fifo = file.prefetch.fifo;
     const std::int64_t most = pool_state_.slot_of(file).window.load(relaxed) / block;
-    while (!line.empty() && std::ssize(line) >= most) {
-        if (const auto first = pool_state_.clean.find(file, line.front())) {
+    while (!fifo.empty() && std::ssize(fifo) >= most) {
+        if (const auto first = pool_state_.clean.find(file, fifo.front())) {
             pool_state_.clean.drop(file, *first);
         }
-        line.pop_front();
+        fifo.pop_front();
     }
 }
 
 void Prefetch::list(File& file) {
-    if (!file.fetching.listed) {
-        file.fetching.listed = true;
+    if (!file.prefetch.listed) {
+        file.prefetch.listed = true;
         files_.push_back(file.slot);
     }
 }
@@ -156,11 +157,11 @@ bool Prefetch::round(bool memory_is_short) {
     }
     std::erase_if(files_, [&](std::uint32_t slot) {
         File& file = *pool_state_.files[slot];
-        file.fetching.listed = file.fetching.in_flight > 0 || !file.fetching.queue.empty();
-        if (!file.fetching.listed) {
-            pool_state_.stir(file);  // it may be forgotten now
+        file.prefetch.listed = file.prefetch.in_flight > 0 || !file.prefetch.queue.empty();
+        if (!file.prefetch.listed) {
+            pool_state_.mark_busy(file);  // it may be forgotten now
         }
-        return !file.fetching.listed;
+        return !file.prefetch.listed;
     });
     DirectoryHeader& header = pool_state_.directory.header;
     header.clean_bytes.store(pool_state_.clean.bytes(), relaxed);
@@ -172,41 +173,41 @@ bool Prefetch::round(bool memory_is_short) {
 }
 
 bool Prefetch::collect(File& file) {
-    Fetching& fetching = file.fetching;
-    if (fetching.in_flight == 0) {
+    PrefetchState& prefetch = file.prefetch;
+    if (prefetch.in_flight == 0) {
         return false;
     }
-    fetching.channel->advance();
+    prefetch.channel->advance();
     bool any = false;
-    const auto& failure = fetching.channel->failure();
-    for (std::size_t job = 0; job < Fetching::jobs; ++job) {
-        if (fetching.under_way[job].number != no_clean && fetching.channel->finished(job)) {
+    const auto& failure = prefetch.channel->failure();
+    for (std::size_t job = 0; job < PrefetchState::jobs; ++job) {
+        if (prefetch.under_way[job].number != no_clean && prefetch.channel->finished(job)) {
             end(file, job, failure.happened() ? EIO : 0);
             any = true;
         }
     }
-    if (failure.happened() && fetching.in_flight == 0) {
+    if (failure.happened() && prefetch.in_flight == 0) {
         give_up(file);
     }
     return any;
 }
 
 void Prefetch::end(File& file, std::size_t job, int error) {
-    Fetching& fetching = file.fetching;
-    const FetchedBlock ended = std::exchange(fetching.under_way[job], {});
+    PrefetchState& prefetch = file.prefetch;
+    const FetchedBlock ended = std::exchange(prefetch.under_way[job], {});
     const CleanSlot& slot = pool_state_.directory.clean[ended.number];
     const std::int64_t begin = slot.block.load(relaxed) * block;
     auto end = static_cast<std::int64_t>(slot.end.load(relaxed));
     if (error != 0) {
         end = 0;
         ++pool_state_.counts.failed_fetches;
-    } else if (fetching.channel->bytes_moved(job) == 0) {
-        end = std::clamp<std::int64_t>(fetching.channel->end_of_file() - begin, 0, end);
+    } else if (prefetch.channel->bytes_moved(job) == 0) {
+        end = std::clamp<std::int64_t>(prefetch.channel->end_of_file() - begin, 0, end);
     }
     if (end - slot.begin.load(relaxed) == block) {
-        note_time(file, pool_state_.now_ns() - fetching.begun_ns[job]);
+        note_time(file, pool_state_.now_ns() - prefetch.begun_ns[job]);
     }
-    --fetching.in_flight;
+    --prefetch.in_flight;
     --in_flight_;
     pool_state_.counts.fetched_bytes += std::max<std::int64_t>(end - slot.begin.load(relaxed), 0);
     pool_state_.clean.finish(ended, static_cast<std::uint32_t>(end));
@@ -221,75 +222,75 @@ void Prefetch::note_time(const File& file, std::int64_t ns) const {
 }
 
 void Prefetch::give_up(File& file) {
-    file.fetching.gave_up = true;
-    file.fetching.channel.reset();
+    file.prefetch.gave_up = true;
+    file.prefetch.channel.reset();
     pool_state_.clean.drop_all(file);
 }
 
 bool Prefetch::prepare(File& file) {
-    Fetching& fetching = file.fetching;
-    if (!fetching.source && file.open->open_for_reading) {
-        fetching.source = file.open->open_for_reading(file.stamp);
+    PrefetchState& prefetch = file.prefetch;
+    if (!prefetch.source && file.open->open_for_reading) {
+        prefetch.source = file.open->open_for_reading(file.stamp.seen);
     }
-    if (!fetching.source) {
+    if (!prefetch.source) {
         return false;
     }
-    if (!fetching.gate) {
+    if (!prefetch.gate) {
         const std::int32_t k = pool_state_.options.requests_in_flight;
-        fetching.gate = std::make_unique<transfer::FixedGate>(
+        prefetch.gate = std::make_unique<transfer::FixedGate>(
             std::max(file.open->stripes.targets, 1),
             k == plan::find_requests_in_flight ? plan::first_requests_in_flight : k);
     }
-    if (!fetching.channel) {
-        fetching.channel = std::make_unique<transfer::Channel>(
-            *fetching.source, *fetching.gate, pool_state_.ports.clock,
-            transfer::ChannelOptions{.direction = Direction::read, .jobs = Fetching::jobs});
+    if (!prefetch.channel) {
+        prefetch.channel = std::make_unique<transfer::Channel>(
+            *prefetch.source, *prefetch.gate, pool_state_.ports.clock,
+            transfer::ChannelOptions{.direction = Direction::read, .jobs = PrefetchState::jobs});
     }
     return true;
 }
 
 bool Prefetch::start(File& file) {
-    Fetching& fetching = file.fetching;
+    PrefetchState& prefetch = file.prefetch;
     bool any = false;
-    while (!fetching.queue.empty() && in_flight_ < in_flight_max &&
-           fetching.in_flight < Fetching::jobs) {
+    while (!prefetch.queue.empty() && in_flight_ < in_flight_max &&
+           prefetch.in_flight < PrefetchState::jobs) {
         if (!prepare(file)) {
             give_up(file);
             return true;
         }
-        if (fetching.channel->failure().happened()) {
+        if (prefetch.channel->failure().happened()) {
             break;  // until what is under way has ended
         }
-        const FetchedBlock next = fetching.queue.front();
-        fetching.queue.pop_front();
+        const FetchedBlock next = prefetch.queue.front();
+        prefetch.queue.pop_front();
         if (const auto place = pool_state_.clean.begin(next)) {
             const auto* const free =
-                std::ranges::find(fetching.under_way, no_clean, &FetchedBlock::number);
-            begin(file, static_cast<std::size_t>(free - fetching.under_way.begin()), next, *place);
+                std::ranges::find(prefetch.under_way, no_clean, &FetchedBlock::number);
+            begin(file, static_cast<std::size_t>(free - prefetch.under_way.begin()), next, *place);
             any = true;
         }
     }
     if (any) {
-        fetching.channel->advance();
+        prefetch.channel->advance();
     }
     return any;
 }
 
 void Prefetch::begin(File& file, std::size_t job, const FetchedBlock& taken,
                      const ReadCache::Place& place) {
-    Fetching& fetching = file.fetching;
+    PrefetchState& prefetch = file.prefetch;
     plan::Tuning tuning;
     tuning.requests_in_flight = pool_state_.options.requests_in_flight;
     tuning.request_bytes_max = pool_state_.options.request_bytes_max;
     std::byte* const memory = pool_state_.ports.clean->block(taken.number) + place.range.begin;
     std::vector<ports::Piece> pieces{{Offset{place.block * block + place.range.begin},
                                       {memory, std::size_t{place.range.end - place.range.begin}}}};
-    fetching.under_way[job] = taken;
-    fetching.begun_ns[job] = pool_state_.now_ns();
-    ++fetching.in_flight;
+    prefetch.under_way[job] = taken;
+    prefetch.begun_ns[job] = pool_state_.now_ns();
+    ++prefetch.in_flight;
     ++in_flight_;
     ++pool_state_.counts.fetches;
-    fetching.channel->begin(
+    prefetch.channel->begin(
         job, std::make_unique<DepositSource>(
                  std::move(pieces), file.open->stripes,
                  plan::request_bytes_max(tuning, file.open->stripes, Direction::read)));

@@ -44,8 +44,8 @@ std::int64_t ReadCache::bytes() const noexcept {
 }
 
 std::optional<std::uint32_t> ReadCache::find(const File& file, std::int64_t block) const {
-    const auto known = file.clean.find(block);
-    return known == file.clean.end() ? std::nullopt : std::optional{known->second};
+    const auto known = file.prefetch.cached.find(block);
+    return known == file.prefetch.cached.end() ? std::nullopt : std::optional{known->second};
 }
 
 bool ReadCache::has(std::uint32_t number, const CleanRange& range) const {
@@ -136,7 +136,7 @@ FetchedBlock ReadCache::take(File& file, std::int64_t block, const CleanRange& r
     turn(number, CleanState::fetching);
     link(number);
     shared.clean.fetch_add(1, std::memory_order_release);
-    file.clean[block] = number;
+    file.prefetch.cached[block] = number;
     blocks_[number] = {
         .file = file.slot, .used = true, .place = order_.insert(order_.end(), number)};
     return {number, one.state.load(relaxed)};
@@ -174,7 +174,7 @@ void ReadCache::drop(File& file, std::uint32_t number) {
     expects(gone.used && gone.file == file.slot, "the block is the file's");
     turn(number, CleanState::free);
     unlink(number);
-    file.clean.erase(slot(number).block.load(relaxed));
+    file.prefetch.cached.erase(slot(number).block.load(relaxed));
     directory_.files[file.slot].clean.fetch_sub(1, std::memory_order_release);
     order_.erase(gone.place);
     gone.used = false;
@@ -184,22 +184,22 @@ void ReadCache::drop(File& file, std::uint32_t number) {
 }
 
 void ReadCache::drop(File& file, const Extent& range) {
-    if (file.clean.empty() || range.empty()) {
+    if (file.prefetch.cached.empty() || range.empty()) {
         return;
     }
     constexpr auto block = static_cast<std::int64_t>(block_bytes);
     const std::int64_t last = (range.end().bytes() - 1) / block;
-    for (auto at = file.clean.lower_bound(range.begin.bytes() / block);
-         at != file.clean.end() && at->first <= last;) {
+    for (auto at = file.prefetch.cached.lower_bound(range.begin.bytes() / block);
+         at != file.prefetch.cached.end() && at->first <= last;) {
         drop(file, (at++)->second);
     }
 }
 
 void ReadCache::drop_all(File& file) {
-    file.fetching.queue.clear();
-    file.fetching.line.clear();
-    while (!file.clean.empty()) {
-        drop(file, file.clean.begin()->second);
+    file.prefetch.queue.clear();
+    file.prefetch.fifo.clear();
+    while (!file.prefetch.cached.empty()) {
+        drop(file, file.prefetch.cached.begin()->second);
     }
 }
 

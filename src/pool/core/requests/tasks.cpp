@@ -5,7 +5,7 @@
 #include "foundation/base/atomics.hpp"
 #include "pool/core/flush/change_time.hpp"
 #include "pool/core/flush/sync.hpp"
-#include "pool/core/ingest/log_ingest.hpp"
+#include "pool/core/lifecycle/file_opens.hpp"
 #include "pool/core/state/room.hpp"
 
 #include <algorithm>
@@ -23,9 +23,9 @@ std::uint64_t Tasks::ask(File* file, const Task& task) {
     if (task.kind == Task::Kind::leave) {
         pool_state_.leave(*file, task.reason);
     }
-    file->asked.push_back({ticket, task, pool_state_.now_ns()});
+    file->requests.waiting.push_back({ticket, task, pool_state_.now_ns()});
     ++waiting_;
-    pool_state_.stir(*file);
+    pool_state_.mark_busy(*file);
     return ticket;
 }
 
@@ -33,8 +33,8 @@ std::uint64_t Tasks::drain_all() {
     const std::uint64_t ticket = next_ticket_++;
     const std::int64_t now = pool_state_.now_ns();
     for (const auto& [identity, slot] : pool_state_.slots) {
-        pool_state_.files[slot]->asked.push_back({ticket, {}, now});
-        pool_state_.stir(*pool_state_.files[slot]);
+        pool_state_.files[slot]->requests.waiting.push_back({ticket, {}, now});
+        pool_state_.mark_busy(*pool_state_.files[slot]);
     }
     if (pool_state_.slots.empty()) {
         done_.push_back({ticket, 0});
@@ -92,16 +92,16 @@ bool Tasks::apply_closes() {
 }
 
 bool Tasks::look_at(File& file) {
-    settle_error(file);
+    clear_error(file);
     look_at_journal(file);
     look_at_arrivals(file);
     bool any = begin_truncation(file) || begin_syncs(file);
-    std::erase_if(file.asked, [&](const Asked& asked) {
+    std::erase_if(file.requests.waiting, [&](const FileRequest& asked) {
         const bool over = answered(file, asked);
         any = any || over;
         return over;
     });
-    settle_error(file);
+    clear_error(file);
     return any;
 }
 
@@ -111,9 +111,9 @@ bool Tasks::look_at(File& file) {
 void Tasks::look_at_journal(File& file) {
     const bool by_journal =
         file.open->rule.sync_to_journal.value_or(pool_state_.options.sync_to_journal);
-    const bool enough = pool_state_.journal.kept() && !file.past_the_pool &&
+    const bool enough = pool_state_.journal.kept() && !file.journal.past_the_pool &&
                         pool_state_.slot_of(file).error.load(relaxed) == 0;
-    for (Asked& asked : file.asked) {
+    for (FileRequest& asked : file.requests.waiting) {
         if (asked.task.kind != Task::Kind::sync || !by_journal) {
             continue;
         }
@@ -126,7 +126,7 @@ void Tasks::look_at_journal(File& file) {
 }
 
 bool Tasks::asks_for_room(PoolState& pool_state, const File& file) {
-    return std::ranges::any_of(file.asked, [&](const Asked& asked) {
+    return std::ranges::any_of(file.requests.waiting, [&](const FileRequest& asked) {
         return asked.task.for_room && asked.at_ns < pool_state.taken_until_ns &&
                arrival_of(pool_state, file, asked.at_ns) == Arrival::unknown;
     });
@@ -134,7 +134,7 @@ bool Tasks::asks_for_room(PoolState& pool_state, const File& file) {
 
 // Where only draining tells, it is asked for like any other.
 void Tasks::look_at_arrivals(File& file) {
-    for (Asked& asked : file.asked) {
+    for (FileRequest& asked : file.requests.waiting) {
         if (asked.task.for_room && asked.at_ns < pool_state_.taken_until_ns &&
             arrival_of(pool_state_, file, asked.at_ns) == Arrival::unsure) {
             asked.task.for_room = false;
@@ -142,7 +142,7 @@ void Tasks::look_at_arrivals(File& file) {
     }
 }
 
-Tasks::Outlook Tasks::outlook(File& file, const Asked& asked) {
+Tasks::Outlook Tasks::outlook(File& file, const FileRequest& asked) {
     if (asked.at_ns >= pool_state_.taken_until_ns) {
         return Outlook::waits;
     }
@@ -150,25 +150,26 @@ Tasks::Outlook Tasks::outlook(File& file, const Asked& asked) {
         return pool_state_.journal.is_proven(*asked.entered) ? Outlook::done : Outlook::waits;
     }
     if (asked.task.kind == Task::Kind::truncate) {
-        return file.job || file.background_task ? Outlook::waits : Outlook::done;
+        return file.flush.batch || file.background_task ? Outlook::waits : Outlook::done;
     }
     if (asked.task.for_room) {
         return arrival_of(pool_state_, file, asked.at_ns) == Arrival::has_room ? Outlook::done
                                                                                : Outlook::waits;
     }
     const bool stamped = pool_state_.slot_of(file).modified_ns.load(relaxed) == 0;
-    const bool drained = (file.held_bytes == 0 && !file.job && stamped) ||
-                         (file.held_bytes > 0 && file.drained_until_ns > asked.at_ns);
+    const bool drained =
+        (file.deposits.held_bytes == 0 && !file.flush.batch && stamped) ||
+        (file.deposits.held_bytes > 0 && file.flush.drained_until_ns > asked.at_ns);
     // It left as soon as it was asked to; pooled, it has come back since.
     const bool left = pool_state_.state_of(file) != FileState::leaving;
     if (asked.task.kind == Task::Kind::leave ? left : drained) {
         return Outlook::done;
     }
-    return file.failed_ns > asked.at_ns ? Outlook::failed : Outlook::waits;
+    return file.flush.failed_ns > asked.at_ns ? Outlook::failed : Outlook::waits;
 }
 
 // Answers a task that needs no background task.
-bool Tasks::answered(File& file, const Asked& asked) {
+bool Tasks::answered(File& file, const FileRequest& asked) {
     const Outlook now = outlook(file, asked);
     const bool background_task =
         asked.task.kind == Task::Kind::truncate ||
@@ -179,32 +180,33 @@ bool Tasks::answered(File& file, const Asked& asked) {
     if (asked.task.changes) {
         note_own_change(pool_state_, file);
     }
-    answer(file, asked.ticket, tell_error(file));
+    answer(file, asked.ticket, report_error(file));
     return true;
 }
 
 bool Tasks::begin_truncation(File& file) {
-    const auto first = std::ranges::find_if(
-        file.asked, [](const Asked& one) { return one.task.kind == Task::Kind::truncate; });
-    if (first == file.asked.end() || outlook(file, *first) == Outlook::waits ||
+    const auto first = std::ranges::find_if(file.requests.waiting, [](const FileRequest& one) {
+        return one.task.kind == Task::Kind::truncate;
+    });
+    if (first == file.requests.waiting.end() || outlook(file, *first) == Outlook::waits ||
         !pool_state_.journal.may_change(file)) {
         return false;
     }
-    const Asked asked = *first;
-    file.asked.erase(first);
+    const FileRequest asked = *first;
+    file.requests.waiting.erase(first);
     if (!file.open->control) {
         answer(file, asked.ticket, ESTALE);  // it is written through: the client can do it itself
         return true;
     }
-    file.truncates = true;
+    file.requests.truncates = true;
     pool_state_.begin_background_task(
         file, BackgroundTask::Company::alone,
         [open = file.open, bytes = asked.task.bytes] {
             return std::int64_t{open->control->truncate(bytes)};
         },
         [this, &file, asked](std::int64_t error) {
-            file.truncates = false;
-            const std::vector<Extent> kept = std::exchange(file.kept, {});
+            file.requests.truncates = false;
+            const std::vector<Extent> kept = std::exchange(file.requests.deposited_since, {});
             if (error == 0) {
                 truncated(file, asked.task.bytes, kept);
                 cut_.push_back({asked.ticket, pool_state_.journal.so_far()});
@@ -239,21 +241,21 @@ void Tasks::truncated(File& file, Length bytes, std::vector<Extent> kept) {
     }
     pool_state_.clean.drop_all(file);
     PoolState::changed(file);
-    file.bytes = bytes.bytes();
+    file.stamp.bytes = bytes.bytes();
     slot.size.store(size, std::memory_order_release);
     if (pool_state_.state_of(file) != FileState::through) {
         slot.modified_ns.store(pool_state_.ports.calendar.now_ns(), relaxed);
     }
-    pool_state_.tell(file);
+    pool_state_.notify(file);
 }
 
 // One for all who wait for it.
 bool Tasks::begin_syncs(File& file) {
-    if (file.job || file.background_task) {
+    if (file.flush.batch || file.background_task) {
         return false;
     }
     std::vector<std::uint64_t> tickets;
-    std::erase_if(file.asked, [&](const Asked& asked) {
+    std::erase_if(file.requests.waiting, [&](const FileRequest& asked) {
         const bool ready = asked.task.kind == Task::Kind::sync && !asked.entered &&
                            outlook(file, asked) == Outlook::done;
         if (ready) {
@@ -267,13 +269,13 @@ bool Tasks::begin_syncs(File& file) {
     if (!file.open->control) {
         // It is written through: the client has a descriptor of it, and syncs that.
         for (const std::uint64_t ticket : tickets) {
-            answer(file, ticket, tell_error(file));
+            answer(file, ticket, report_error(file));
         }
         return true;
     }
     begin_sync(pool_state_, file, [this, &file, tickets](int error) {
         for (const std::uint64_t ticket : tickets) {
-            const int sticky = tell_error(file);
+            const int sticky = report_error(file);
             answer(file, ticket, sticky != 0 ? sticky : error);
         }
     });
@@ -281,20 +283,21 @@ bool Tasks::begin_syncs(File& file) {
 }
 
 // The sticky error; the client that asks learns of it now.
-int Tasks::tell_error(File& file) {
+int Tasks::report_error(File& file) {
     const int error = pool_state_.slot_of(file).error.load(relaxed);
-    file.told = file.told || error != 0;
+    file.flush.error_reported = file.flush.error_reported || error != 0;
     return error;
 }
 
 // It goes when what could not be written was written after all, and a client has learned of it.
-void Tasks::settle_error(File& file) {
+void Tasks::clear_error(File& file) {
     FileSlot& slot = pool_state_.slot_of(file);
-    file.healed = file.healed || (file.held_bytes == 0 && !file.job);
-    if (slot.error.load(relaxed) != 0 && file.healed && file.told) {
+    file.flush.error_healed =
+        file.flush.error_healed || (file.deposits.held_bytes == 0 && !file.flush.batch);
+    if (slot.error.load(relaxed) != 0 && file.flush.error_healed && file.flush.error_reported) {
         slot.error.store(0, relaxed);
-        file.told = false;
-        pool_state_.tell(file);
+        file.flush.error_reported = false;
+        pool_state_.notify(file);
     }
 }
 

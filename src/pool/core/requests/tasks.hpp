@@ -42,15 +42,15 @@ private:
     };
     enum class Outlook { waits, done, failed };
 
-    [[nodiscard]] Outlook outlook(File& file, const Asked& asked);
-    [[nodiscard]] bool answered(File& file, const Asked& asked);
+    [[nodiscard]] Outlook outlook(File& file, const FileRequest& asked);
+    [[nodiscard]] bool answered(File& file, const FileRequest& asked);
     bool begin_truncation(File& file);
     void look_at_journal(File& file);
     void look_at_arrivals(File& file);
     bool begin_syncs(File& file);
     void truncated(File& file, Length bytes, std::vector<Extent> kept);
-    [[nodiscard]] int tell_error(File& file);
-    void settle_error(File& file);
+    [[nodiscard]] int report_error(File& file);
+    void clear_error(File& file);
     void answer(const File& file, std::uint64_t ticket, int error);
 
     PoolState& pool_state_;

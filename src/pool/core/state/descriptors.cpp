@@ -13,10 +13,11 @@ constexpr std::int64_t alone_ns = 1'000'000'000;
 
 bool is_idle(PoolState& pool_state, const File& file) {
     return pool_state.state_of(file) == FileState::pooled && file.open->control &&
-           file.held_bytes == 0 && !file.job && !file.background_task && file.asked.empty() &&
-           !file.fetching.listed && file.shared_ns == never_ns &&
-           pool_state.now_ns() - file.written_ns > alone_ns &&
-           pool_state.now_ns() - file.opened_ns > alone_ns;
+           file.deposits.held_bytes == 0 && !file.flush.batch && !file.background_task &&
+           file.requests.waiting.empty() && !file.prefetch.listed &&
+           file.prefetch.asked_by_peer_ns == never_ns &&
+           pool_state.now_ns() - file.deposits.written_ns > alone_ns &&
+           pool_state.now_ns() - file.opens.opened_ns > alone_ns;
 }
 
 }  // namespace
@@ -26,7 +27,7 @@ std::size_t give_descriptors_back(PoolState& pool_state, std::size_t most) {
     for (const auto& [identity, slot] : pool_state.slots) {
         File& file = *pool_state.files[slot];
         if (is_idle(pool_state, file)) {
-            idle.emplace_back(std::max(file.written_ns, file.opened_ns), &file);
+            idle.emplace_back(std::max(file.deposits.written_ns, file.opens.opened_ns), &file);
         }
     }
     const std::size_t count = std::min(most, idle.size());

@@ -170,7 +170,7 @@ Result<File*> PoolState::make_known(OpenFile& open) {
     next_slot_ = (next_slot_ + 1) % files_max;
     slots[key_of(file.open->identity)] = file.slot;
     look_at_stamp(file, file.open->stamp);
-    file.journaled.stamp = file.open->stamp;
+    file.journal.stamp = file.open->stamp;
 
     FileSlot& slot = slot_of(file);
     slot.reason.store(Reason::none, relaxed);
@@ -211,21 +211,21 @@ Result<File*> PoolState::make_known(OpenFile& open) {
 
 // A program that does not go through the pool may have changed the file since it was last opened.
 void PoolState::look_at_stamp(File& file, const Stamp& stamp) {
-    if (file.changed_here || file.fresh || stamp != *file.stamp) {
+    if (file.stamp.changed_here || file.stamp.fresh || stamp != *file.stamp.seen) {
         clean.drop_all(file);
     }
-    if (!file.changed_here && stamp != *file.stamp && stamp.bytes > 0) {
-        file.past_the_pool = true;
+    if (!file.stamp.changed_here && stamp != *file.stamp.seen && stamp.bytes > 0) {
+        file.journal.past_the_pool = true;
     }
-    *file.stamp = stamp;
-    file.bytes = stamp.bytes;
-    file.changed_here = file.job != nullptr || file.background_task.has_value();
+    *file.stamp.seen = stamp;
+    file.stamp.bytes = stamp.bytes;
+    file.stamp.changed_here = file.flush.batch != nullptr || file.background_task.has_value();
     const std::int64_t changed = std::max(stamp.changed_ns, stamp.modified_ns);
-    file.fresh = ports.calendar.now_ns() - changed < fresh_ns;
+    file.stamp.fresh = ports.calendar.now_ns() - changed < fresh_ns;
 }
 
 void PoolState::forget(File& file) {
-    expects(!file.fetching.listed, "what is being read has ended");
+    expects(!file.prefetch.listed, "what is being read has ended");
     clean.drop_all(file);
     FileSlot& slot = slot_of(file);
     remember_change_time(directory, slot);
@@ -241,7 +241,7 @@ void PoolState::forget(File& file) {
     if (options.shared) {
         forgotten.push_back(file.slot);
     }
-    close_beside(std::move(file.open), std::move(file.fetching.source), slot.drained.load(relaxed));
+    close_beside(std::move(file.open), std::move(file.prefetch.source), slot.drained.load(relaxed));
     files[file.slot].reset();
 }
 
@@ -273,8 +273,8 @@ bool PoolState::lets_go(const ports::Identity& identity) const {
     if (found != slots.end()) {
         const File& file = *files[found->second];
         const bool failed =
-            directory.files[file.slot].error.load(relaxed) != 0 || file.journaled.lost;
-        return file.clients.empty() && !failed;
+            directory.files[file.slot].error.load(relaxed) != 0 || file.journal.lost;
+        return file.opens.by_client.empty() && !failed;
     }
     const bool closes = std::ranges::any_of(
         closes_, [&](const auto& one) { return one.second.identity == identity; });
@@ -300,9 +300,9 @@ void PoolState::let_descriptors_go(File& file) {
     without->generation = file.open->generation;
     without->local = file.open->local;
     without->rule = file.open->rule;
-    file.gate.reset();
+    file.flush.gate.reset();
     std::swap(file.open, without);
-    close_beside(std::move(without), std::move(file.fetching.source),
+    close_beside(std::move(without), std::move(file.prefetch.source),
                  slot_of(file).drained.load(relaxed));
 }
 
@@ -313,9 +313,9 @@ void PoolState::free(File& file, const std::vector<Deposit>& deposits) {
         bytes += deposit.extent.length.bytes();
     }
     if (bytes > 0) {
-        file.held_bytes -= bytes;
+        file.deposits.held_bytes -= bytes;
         slot_of(file).drained.fetch_add(bytes, relaxed);
-        tell(file);
+        notify(file);
     }
 }
 
@@ -331,12 +331,12 @@ void PoolState::leave(File& file, Reason reason) {
     slot.reason.store(reason, relaxed);
     // Before any look at entries that counts; a client looks in the other order.
     slot.state.store(FileState::leaving, std::memory_order_seq_cst);
-    file.left_in = round;
-    file.left_ns = now_ns();
-    file.past_the_pool = true;
+    file.lifecycle.left_in_round = round;
+    file.lifecycle.left_ns = now_ns();
+    file.journal.past_the_pool = true;
     clean.drop_all(file);
-    stir(file);
-    tell(file);
+    mark_busy(file);
+    notify(file);
 }
 
 bool PoolState::come_back(File& file, Reason from) {
@@ -349,10 +349,10 @@ bool PoolState::come_back(File& file, Reason from) {
         return false;
     }
     // Nothing is known of what an uncaptured program did: not even how long the file is.
-    file.changed_here = file.changed_here || from == Reason::uncaptured;
+    file.stamp.changed_here = file.stamp.changed_here || from == Reason::uncaptured;
     slot.reason.store(Reason::none, relaxed);
     slot.state.store(FileState::pooled, std::memory_order_seq_cst);
-    tell(file);
+    notify(file);
     return true;
 }
 
@@ -362,7 +362,7 @@ void PoolState::begin_background_task(File& file, BackgroundTask::Company compan
     expects(!file.background_task, "a file has one background task at a time");
     file.background_task = BackgroundTask{next_background_task_++, company, std::move(then)};
     background_io_[file.background_task->ticket] = file.slot;
-    stir(file);
+    mark_busy(file);
     ports.background_io->begin(file.background_task->ticket, std::move(call));
 }
 
@@ -383,21 +383,21 @@ bool PoolState::end_background_tasks() {
         background_io_.erase(known);
         const BackgroundTask background_task = *std::exchange(file.background_task, {});
         background_task.then(ended.answer);
-        stir(file);
+        mark_busy(file);
     }
     return any;
 }
 
-void PoolState::stir(File& file) {
+void PoolState::mark_busy(File& file) {
     if (!file.busy) {
         file.busy = true;
         busy.push_back(file.slot);
     }
 }
 
-void PoolState::tell(File& file) {
-    file.news = true;
-    stir(file);
+void PoolState::notify(File& file) {
+    file.notifies = true;
+    mark_busy(file);
 }
 
 void PoolState::wake(Word& word) {
@@ -418,13 +418,13 @@ void PoolState::wake_all() {
         }
     }
     for (const std::uint32_t number : busy) {
-        if (files[number] && std::exchange(files[number]->news, false)) {
+        if (files[number] && std::exchange(files[number]->notifies, false)) {
             wake(directory.files[number].progress);
         }
     }
 }
 
-void PoolState::let_all_go() {
+void PoolState::release_waiters() {
     for (const std::uint32_t number : admitted) {
         ClientSlot& slot = directory.clients[number];
         slot.commits.store(all_commits, std::memory_order_release);

@@ -64,7 +64,7 @@ public:
     void distrust(std::uint32_t client);
     [[nodiscard]] Result<File*> make_known(OpenFile& open);
     // The pool has changed the file, or is about to.
-    static void changed(File& file) noexcept { file.changed_here = true; }
+    static void changed(File& file) noexcept { file.stamp.changed_here = true; }
     void forget(File& file);
     // Deposits of the file are nobody's any more: their bytes are free.
     void free(File& file, const std::vector<Deposit>& deposits);
@@ -81,12 +81,12 @@ public:
     void close_beside(std::shared_ptr<const OpenFile> open, std::unique_ptr<ports::Storage> source,
                       std::int64_t bytes);
     // A file about which something is to be done.
-    void stir(File& file);
-    void tell(File& file);
+    void mark_busy(File& file);
+    void notify(File& file);
     // Wakes those who sleep on what has changed.
     void wake_all();
     // At the end: whatever clients wait for has happened.
-    void let_all_go();
+    void release_waiters();
 
     std::array<std::unique_ptr<Client>, clients_max> clients;
     std::vector<std::uint32_t> admitted;  // numbers of clients that are not departed

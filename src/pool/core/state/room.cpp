@@ -21,7 +21,7 @@ bool is_limited(const PoolState& pool_state, std::int64_t room) noexcept {
 // All that is deposited for the file's file system, as far as is known. Bytes drained since the
 // file system was asked, to any file, are taken off the room it had.
 bool fits(const PoolState& pool_state, const File& file) {
-    const RoomLook& look = file.room_look;
+    const RoomLook& look = file.room.look;
     const std::int64_t drained = pool_state.counts.drained_bytes - look.drained_bytes;
     return promised_on(pool_state, file.open->identity.device) + drained + scarce_room_bytes <=
            look.room;
@@ -34,7 +34,7 @@ std::int64_t promised_on(const PoolState& pool_state, std::uint64_t device) {
     for (const std::uint32_t slot : pool_state.busy) {
         const File* const file = pool_state.files[slot].get();
         if (file != nullptr && file->open->identity.device == device) {
-            promised += file->held_bytes;
+            promised += file->deposits.held_bytes;
         }
     }
     return promised;
@@ -53,7 +53,7 @@ RoomLook begin_look(const PoolState& pool_state) {
 }
 
 void note_room(PoolState& pool_state, File& file, const RoomLook& look) {
-    file.room_look = look;
+    file.room.look = look;
     RoomLeft left = RoomLeft::ample;
     if (is_limited(pool_state, look.room)) {
         left = fits(pool_state, file) ? RoomLeft::limited : RoomLeft::scarce;
@@ -64,10 +64,10 @@ void note_room(PoolState& pool_state, File& file, const RoomLook& look) {
 Arrival arrival_of(PoolState& pool_state, const File& file, std::int64_t since_ns) {
     const FileSlot& slot = pool_state.slot_of(file);
     if (slot.room.load(std::memory_order_relaxed) == RoomLeft::scarce ||
-        pool_state.state_of(file) != FileState::pooled || file.held_bytes == 0) {
+        pool_state.state_of(file) != FileState::pooled || file.deposits.held_bytes == 0) {
         return Arrival::unsure;
     }
-    const RoomLook& look = file.room_look;
+    const RoomLook& look = file.room.look;
     const bool is_new = look.began_ns != never_ns && look.began_ns >= since_ns;
     const bool has_room = !is_limited(pool_state, look.room) || fits(pool_state, file);
     return is_new && has_room ? Arrival::has_room : Arrival::unknown;
@@ -80,28 +80,29 @@ bool room_may_come(const PoolState& pool_state, const File& file, std::int64_t s
     }
     return std::ranges::any_of(pool_state.busy, [&](std::uint32_t slot) {
         const File* const other = pool_state.files[slot].get();
-        if (other == nullptr || other == &file || !other->clients.empty() ||
+        if (other == nullptr || other == &file || !other->opens.by_client.empty() ||
             other->open->identity.device != device) {
             return false;
         }
         // Where other nodes may have it open, it is drained whether it has a name or not.
-        const bool may_have_no_name = !pool_state.options.shared &&
-                                      (other->name_asked_ns < since_ns || other->background_task);
-        return other->held_bytes == 0 || may_have_no_name;
+        const bool may_have_no_name =
+            !pool_state.options.shared &&
+            (other->lifecycle.name_asked_ns < since_ns || other->background_task);
+        return other->deposits.held_bytes == 0 || may_have_no_name;
     });
 }
 
 bool hopes_for_room(const PoolState& pool_state, File& file) {
-    if (!is_for_want_of_room(file.pass.error)) {
+    if (!is_for_want_of_room(file.flush.pass.error)) {
         return false;
     }
     const std::int64_t now = pool_state.now_ns();
-    if (file.short_since_ns == never_ns) {
-        file.short_since_ns = now;
+    if (file.room.short_since_ns == never_ns) {
+        file.room.short_since_ns = now;
         return true;
     }
-    return now - file.short_since_ns < hope_ns_max &&
-           room_may_come(pool_state, file, file.short_since_ns);
+    return now - file.room.short_since_ns < hope_ns_max &&
+           room_may_come(pool_state, file, file.room.short_since_ns);
 }
 
 }  // namespace forebay::pool

@@ -1,0 +1,66 @@
+#include "pool/core/lifecycle/file_opens.hpp"
+
+#include "pool/core/lifecycle/file_life.hpp"
+#include "pool/core/state/pool_state.hpp"
+
+#include <atomic>
+
+namespace forebay::pool {
+
+namespace {
+
+std::uint64_t writer_bit(std::uint32_t client) noexcept { return std::uint64_t{1} << client % 64; }
+
+}  // namespace
+
+void open_file(PoolState& pool_state, std::uint32_t client, File& file, Access access) {
+    file.opens.opened_ns = pool_state.now_ns();
+    Opens& opens = file.opens.by_client[client];
+    ++opens.count;
+    if (access != Access::read && !opens.writes) {
+        opens.writes = true;
+        ++pool_state.clients[client]->writes;
+        pool_state.slot_of(file).writers[client / 64].fetch_or(writer_bit(client),
+                                                               std::memory_order_seq_cst);
+    }
+    if (pool_state.excludes()) {
+        opens.each.push_back(access);
+        FileLife::note_opened(pool_state, file);
+    }
+}
+
+void close_file(PoolState& pool_state, std::uint32_t client, File& file) {
+    const auto opens = file.opens.by_client.find(client);
+    if (opens == file.opens.by_client.end()) {
+        return;
+    }
+    if (std::vector<Access>& each = opens->second.each; !each.empty()) {
+        each.erase(each.begin());
+    }
+    if (--opens->second.count > 0) {
+        return;
+    }
+    if (opens->second.writes) {
+        --pool_state.clients[client]->writes;
+    }
+    file.opens.by_client.erase(opens);
+    if (file.opens.by_client.empty() && file.prefetch.asked_by_peer_ns == never_ns) {
+        pool_state.clean.drop_all(file);
+    }
+    pool_state.slot_of(file).writers[client / 64].fetch_and(~writer_bit(client),
+                                                            std::memory_order_release);
+    pool_state.mark_busy(file);
+}
+
+void close_all_files(PoolState& pool_state, std::uint32_t client) {
+    for (const auto& [identity, slot] : pool_state.slots) {
+        File& file = *pool_state.files[slot];
+        const auto opens = file.opens.by_client.find(client);
+        if (opens != file.opens.by_client.end()) {
+            opens->second.count = 1;
+            close_file(pool_state, client, file);
+        }
+    }
+}
+
+}  // namespace forebay::pool
