@@ -23,11 +23,11 @@ std::uint64_t blocks_of(std::uint64_t positions) noexcept {
 // The bytes that the client says it has reserved, as far as that makes sense.
 std::uint64_t reserved(const Client& client) noexcept {
     const std::uint64_t most = client.blocks.credit() + blocks_max * block_bytes;
-    return std::min(client.log.header().reserved.load(relaxed), most);
+    return std::min(client.log().header().reserved.load(relaxed), most);
 }
 
 bool writes(const Client& client) noexcept {
-    return client.writes > 0 && client.standing == Client::Standing::here;
+    return client.files_written() > 0 && client.is_here();
 }
 
 std::int64_t held_by(const Client& client) noexcept {
@@ -38,7 +38,7 @@ std::int64_t held_by(const Client& client) noexcept {
 std::int64_t used_by(const Client& client) noexcept {
     auto blocks = held_by(client) - static_cast<std::int64_t>(client.blocks.idle());
     const std::uint64_t begun = blocks_of(reserved(client));
-    if (client.standing == Client::Standing::here && begun < client.blocks.leased_end()) {
+    if (client.is_here() && begun < client.blocks.leased_end()) {
         blocks -= static_cast<std::int64_t>(client.blocks.leased_end() - begun);
     }
     return std::max<std::int64_t>(blocks, 0);
@@ -52,17 +52,16 @@ bool Credit::round() {
                         ? touched_least
                         : std::clamp(lending.writers, touched_least, touched_most);
     look_at_demand(lending);
-    for (const std::uint32_t number : pool_state_.admitted) {
-        release(number, *pool_state_.clients[number], lending);
+    for (Client& client : pool_state_.clients.admitted()) {
+        release(client, lending);
     }
     bool any = false;
-    const std::vector<std::uint32_t>& all = pool_state_.admitted;
+    const auto all = pool_state_.clients.admitted();
     turn_ = all.empty() ? 0 : (turn_ + 1) % all.size();
     for (bool more = !all.empty(); more;) {
         more = false;
         for (std::size_t i = 0; i < all.size(); ++i) {
-            const std::uint32_t number = all[(turn_ + i) % all.size()];
-            more = lend(number, *pool_state_.clients[number], lending) || more;
+            more = lend(all[(turn_ + i) % all.size()], lending) || more;
         }
         any = any || more;
     }
@@ -74,19 +73,17 @@ bool Credit::round() {
 Lending Credit::survey() {
     Lending lending;
     const std::int64_t now = pool_state_.now_ns();
-    lending.cap = (pool_state_.options.cap_bytes - pool_state_.clean.bytes()) /
+    lending.cap = (pool_state_.options.cap_bytes - pool_state_.read_cache.bytes()) /
                   static_cast<std::int64_t>(block_bytes);
-    for (const std::uint32_t number : pool_state_.admitted) {
-        Client& client = *pool_state_.clients[number];
+    for (Client& client : pool_state_.clients.admitted()) {
         lending.held += held_by(client);
-        client.wrote_ns = writes(client) ? std::optional{now} : client.wrote_ns;
+        client.lending.wrote_ns = writes(client) ? std::optional{now} : client.lending.wrote_ns;
         if (writes(client)) {
             ++lending.writers;
             lending.missing += std::max<std::int64_t>(0, minimum_blocks - held_by(client));
         }
     }
-    for (const std::uint32_t number : pool_state_.admitted) {
-        const Client& client = *pool_state_.clients[number];
+    for (const Client& client : pool_state_.clients.admitted()) {
         const bool waits = writes(client) && reserved(client) > client.blocks.credit();
         lending.others_wait =
             lending.others_wait || (waits && held_by(client) < fair_share(lending));
@@ -100,25 +97,25 @@ void Credit::look_at_demand(Lending& lending) {
         return;
     }
     looked_ns_ = now;
-    for (const std::uint32_t number : pool_state_.admitted) {
-        Client& client = *pool_state_.clients[number];
-        const std::uint64_t before = std::min(client.reserved_before, reserved(client));
+    for (Client& client : pool_state_.clients.admitted()) {
+        const std::uint64_t before = std::min(client.lending.reserved_before, reserved(client));
         const std::uint64_t used = (reserved(client) - before) / block_bytes;
-        client.reserved_before = reserved(client);
-        client.demand =
-            next_demand(client.demand, static_cast<std::int64_t>(used), used_by(client));
-        warm(number, client, lending);
+        client.lending.reserved_before = reserved(client);
+        client.lending.demand =
+            next_demand(client.lending.demand, static_cast<std::int64_t>(used), used_by(client));
+        warm(client, lending);
     }
 }
 
 // One block at a time, so that a client that opens a file and ends costs little.
-void Credit::warm(std::uint32_t number, Client& client, Lending& lending) {
+void Credit::warm(Client& client, Lending& lending) {
     if (pool_state_.journal.waited_for()) {
         return;
     }
-    const std::int64_t wanted = used_by(client) + warmed(client.demand, used_by(client), lending);
+    const std::int64_t wanted =
+        used_by(client) + warmed(client.lending.demand, used_by(client), lending);
     if (writes(client) && held_by(client) < wanted && may_be_warmed(held_by(client), lending)) {
-        static_cast<void>(provide(number, client, lending));
+        static_cast<void>(provide(client, lending));
     }
 }
 
@@ -128,9 +125,9 @@ std::uint64_t Credit::wanted_end(const Client& client, std::int64_t ahead) const
 }
 
 // One block. False: it wants none, or there is none.
-bool Credit::lend(std::uint32_t number, Client& client, Lending& lending) {
+bool Credit::lend(Client& client, Lending& lending) {
     Blocks& blocks = client.blocks;
-    if (blocks.leased_end() >= wanted_end(client, ahead(client.demand, lending)) ||
+    if (blocks.leased_end() >= wanted_end(client, ahead(client.lending.demand, lending)) ||
         !blocks.may_lease()) {
         return false;
     }
@@ -139,22 +136,23 @@ bool Credit::lend(std::uint32_t number, Client& client, Lending& lending) {
         return true;
     }
     if (blocks.idle() == 0 &&
-        (blocks.leased_end() >= wanted_end(client, touched_ahead(client.demand, lending)) ||
-         !provide(number, client, lending))) {
+        (blocks.leased_end() >= wanted_end(client, touched_ahead(client.lending.demand, lending)) ||
+         !provide(client, lending))) {
         return false;
     }
     const std::uint32_t physical = blocks.take_idle();
     const std::uint32_t lease = physical | (blocks.take_newness(physical) ? new_memory : 0);
-    pool_state_.directory.leases[number][blocks.leased_end() % blocks_max].store(lease, relaxed);
+    pool_state_.directory.leases[client.number()][blocks.leased_end() % blocks_max].store(lease,
+                                                                                          relaxed);
     blocks.lease(physical);
     return true;
 }
 
-bool Credit::provide(std::uint32_t number, Client& client, Lending& lending) {
+bool Credit::provide(Client& client, Lending& lending) {
     const std::int64_t holds = held_by(client);
     const auto physical = client.blocks.absent();
     if (!physical || touches_left_ == 0 || !may_have_more(holds, lending) ||
-        !pool_state_.ports.memory.provide(number, *physical)) {
+        !pool_state_.ports.memory.provide(client.number(), *physical)) {
         return false;
     }
     client.blocks.provide(*physical);
@@ -166,24 +164,24 @@ bool Credit::provide(std::uint32_t number, Client& client, Lending& lending) {
 
 // It has no file open for writing, but had one just now, and nobody else needs its memory.
 bool Credit::between_files(const Client& client, const Lending& lending) const {
-    return client.writes == 0 && client.standing == Client::Standing::here &&
-           !lending.others_wait && client.wrote_ns &&
-           pool_state_.now_ns() - *client.wrote_ns < between_files_ns;
+    return client.files_written() == 0 && client.is_here() && !lending.others_wait &&
+           client.lending.wrote_ns &&
+           pool_state_.now_ns() - *client.lending.wrote_ns < between_files_ns;
 }
 
 // Idle memory beyond what the client will soon use, or that others wait for.
-void Credit::release(std::uint32_t number, Client& client, Lending& lending) {
+void Credit::release(Client& client, Lending& lending) {
     const bool may_write = writes(client) || between_files(client, lending);
-    if (client.writes == 0 && client.open.empty() && !may_write) {
+    if (client.files_written() == 0 && client.ingest.open.empty() && !may_write) {
         // Nobody can be about to write beyond what is reserved.
         client.blocks.revoke(blocks_of(reserved(client)));
     }
     const auto keeps = [&]() -> std::int64_t {
         const bool others = lending.others_wait && held_by(client) > fair_share(lending);
-        return !may_write || others ? 0 : kept(client.demand, used_by(client), lending);
+        return !may_write || others ? 0 : kept(client.lending.demand, used_by(client), lending);
     };
     while (client.blocks.idle() > 0 && static_cast<std::int64_t>(client.blocks.idle()) > keeps()) {
-        pool_state_.ports.memory.release(number, client.blocks.take_coldest());
+        pool_state_.ports.memory.release(client.number(), client.blocks.take_coldest());
         --lending.held;
     }
 }
@@ -191,14 +189,13 @@ void Credit::release(std::uint32_t number, Client& client, Lending& lending) {
 void Credit::publish(const Lending& lending) {
     wanting_ = false;
     in_use_ = 0;
-    for (const std::uint32_t number : pool_state_.admitted) {
-        Client& client = *pool_state_.clients[number];
-        ClientSlot& slot = pool_state_.directory.clients[number];
+    for (Client& client : pool_state_.clients.admitted()) {
+        ClientSlot& slot = pool_state_.clients.slot_of(client);
         wanting_ = wanting_ || (writes(client) && reserved(client) > client.blocks.credit());
         in_use_ += used_by(client);
         if (client.blocks.credit() != slot.credit.load(relaxed)) {
             slot.credit.store(client.blocks.credit(), std::memory_order_release);
-            client.news = true;
+            client.notify();
         }
     }
     DirectoryHeader& header = pool_state_.directory.header;
@@ -213,14 +210,13 @@ void Credit::publish(const Lending& lending) {
 // Something that is deposited can be drained.
 bool Credit::any_comes_free() const {
     const std::int64_t now = pool_state_.now_ns();
-    return std::ranges::any_of(pool_state_.busy, [&](std::uint32_t number) {
-        const File* const file = pool_state_.files[number].get();
-        if (file == nullptr || (file->deposits.held_bytes == 0 && !file->flush.batch)) {
+    return pool_state_.files.any_busy([&](const File& file) {
+        const FlushState& flush = file.flush;
+        if (file.deposits.held_bytes == 0 && !flush.batch) {
             return false;
         }
-        const bool stalled =
-            file->flush.batch && now - file->flush.batch->progress_ns >= stalled_ns;
-        return !stalled && pool_state_.slot_of(*file).error.load(relaxed) == 0;
+        const bool stalled = flush.batch && now - flush.batch->progress_ns >= stalled_ns;
+        return !stalled && pool_state_.files.slot_of(file).error.load(relaxed) == 0;
     });
 }
 
@@ -239,9 +235,9 @@ void Credit::let_waiting_files_leave() {
         return;
     }
     dry_since_ns_ = never_ns;
-    for (const auto& [identity, number] : pool_state_.slots) {
-        if (pool_state_.files[number]->lifecycle.reserved_in_round == pool_state_.round) {
-            pool_state_.leave(*pool_state_.files[number], Reason::no_memory);
+    for (File& file : pool_state_.files.known()) {
+        if (file.lifecycle.reserved_in_round == pool_state_.ingest.round) {
+            pool_state_.files.leave(file, Reason::no_memory);
         }
     }
 }

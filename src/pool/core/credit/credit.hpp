@@ -24,11 +24,11 @@ private:
     [[nodiscard]] Lending survey();
     void look_at_demand(Lending& lending);
     [[nodiscard]] std::uint64_t wanted_end(const Client& client, std::int64_t ahead) const;
-    [[nodiscard]] bool lend(std::uint32_t number, Client& client, Lending& lending);
-    [[nodiscard]] bool provide(std::uint32_t number, Client& client, Lending& lending);
+    [[nodiscard]] bool lend(Client& client, Lending& lending);
+    [[nodiscard]] bool provide(Client& client, Lending& lending);
     [[nodiscard]] bool between_files(const Client& client, const Lending& lending) const;
-    void warm(std::uint32_t number, Client& client, Lending& lending);
-    void release(std::uint32_t number, Client& client, Lending& lending);
+    void warm(Client& client, Lending& lending);
+    void release(Client& client, Lending& lending);
     void publish(const Lending& lending);
     [[nodiscard]] bool any_comes_free() const;
     void let_waiting_files_leave();

@@ -9,7 +9,7 @@
 namespace forebay::pool {
 
 void note_changing(PoolState& pool_state, File& file) {
-    FileSlot& slot = pool_state.slot_of(file);
+    FileSlot& slot = pool_state.files.slot_of(file);
     const std::int64_t stamped = slot.stamped_ns.load(relaxed);
     if (stamped == ChangeTime::unsettled) {
         return;
@@ -26,13 +26,13 @@ void note_changing(PoolState& pool_state, File& file) {
 
 void note_changed(PoolState& pool_state, File& file, const std::optional<Stamp>& stamp,
                   std::int64_t modified_ns) {
-    FileSlot& slot = pool_state.slot_of(file);
+    FileSlot& slot = pool_state.files.slot_of(file);
     slot.changed_ns.store(std::max(slot.changed_ns.load(relaxed), modified_ns), relaxed);
     slot.stamped_ns.store(stamp ? stamp->changed_ns : 0, std::memory_order_release);
 }
 
 void note_own_change(PoolState& pool_state, File& file) {
-    pool_state.slot_of(file).stamped_ns.store(0, std::memory_order_release);
+    pool_state.files.slot_of(file).stamped_ns.store(0, std::memory_order_release);
 }
 
 void recall_change_time(Directory& directory, FileSlot& slot) {

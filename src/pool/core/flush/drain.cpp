@@ -23,20 +23,19 @@ constexpr std::int64_t room_retry_ns = 10'000'000;
 
 bool Drain::collect() {
     bool any = false;
-    for (std::size_t i = 0; i < pool_state_.busy.size(); ++i) {
-        File* const file = pool_state_.files[pool_state_.busy[i]].get();
-        if (file == nullptr || !file->flush.batch) {
-            continue;
+    pool_state_.files.for_each_busy([&](File& file) {
+        if (!file.flush.batch) {
+            return;
         }
-        if (file->flush.batch->channel->advance()) {
-            file->flush.batch->progress_ns = pool_state_.now_ns();
+        if (file.flush.batch->channel->advance()) {
+            file.flush.batch->progress_ns = pool_state_.now_ns();
             any = true;
         }
-        if (file->flush.batch->channel->finished(0)) {
-            finish(*file);
+        if (file.flush.batch->channel->finished(0)) {
+            finish(file);
             any = true;
         }
-    }
+    });
     return any;
 }
 
@@ -46,15 +45,15 @@ void Drain::finish(File& file) {
     const auto& failure = batch->channel->failure();
     const Extent written{Offset{0}, Length{failure.at}};
     // Before a deposit goes: what was read ahead below it is old.
-    PoolState::changed(file);
+    file.stamp.mark_changed_here();
     for (const Deposit& deposit : batch->deposits) {
-        pool_state_.clean.drop(file, deposit.extent);
+        pool_state_.read_cache.drop(file, deposit.extent);
     }
     std::vector<Deposit> taken;
     for (const Deposit& deposit : batch->deposits) {
         const Deposit part = part_of(deposit, written);
         if (!part.extent.empty() &&
-            !pool_state_.extents.take(pool_state_.slot_of(file), part, taken)) {
+            !pool_state_.extents.take(pool_state_.files.slot_of(file), part, taken)) {
             break;  // no room to split one: they will be written once more
         }
     }
@@ -64,7 +63,7 @@ void Drain::finish(File& file) {
     }
     pool_state_.free(file, taken);
     for (const Deposit& deposit : batch->deposits) {
-        pool_state_.clients[deposit.client]->blocks.unpin(deposit.position);
+        pool_state_.clients.at(deposit.client).blocks.unpin(deposit.position);
     }
     if (failure.happened()) {
         ++pool_state_.counts.failed_jobs;
@@ -80,13 +79,13 @@ void Drain::finish(File& file) {
     if (file.deposits.held_bytes == 0 || policy_->over(file)) {
         end_pass(file);
     }
-    pool_state_.mark_busy(file);
+    pool_state_.files.mark_busy(file);
 }
 
 void Drain::end_pass(File& file) {
     FlushState& flush = file.flush;
     FlushPass& pass = flush.pass;
-    FileSlot& slot = pool_state_.slot_of(file);
+    FileSlot& slot = pool_state_.files.slot_of(file);
     pass.under_way = false;
     policy_->end(file, pass.failures >= failures_max);
     if (pass.failures > 0 && hopes_for_room(pool_state_, file)) {
@@ -109,14 +108,14 @@ void Drain::end_pass(File& file) {
         file.journal.drained = pass.began_record;
         flush.error_healed = true;
     }
-    pool_state_.notify(file);
+    pool_state_.files.notify(file);
 }
 
 Candidate Drain::candidate(const File& file) {
-    const bool leaving = pool_state_.state_of(file) == FileState::leaving;
+    const bool leaving = pool_state_.files.state_of(file) == FileState::leaving;
     const bool waited_for = std::ranges::any_of(file.requests.waiting, [&](const FileRequest& one) {
         return one.task.kind != Task::Kind::truncate && !one.task.for_room && !one.entered &&
-               one.at_ns < pool_state_.taken_until_ns;
+               one.at_ns < pool_state_.ingest.taken_until_ns;
     });
     const bool truncates = std::ranges::any_of(file.requests.waiting, [](const FileRequest& one) {
         return one.task.kind == Task::Kind::truncate;
@@ -126,14 +125,14 @@ Candidate Drain::candidate(const File& file) {
     const bool rests = hopes && pool_state_.now_ns() < file.flush.retry_ns;
     const bool alone =
         file.background_task && file.background_task->company == BackgroundTask::Company::alone;
-    return {
-        .held_bytes = file.deposits.held_bytes,
-        .pressing_bytes = policy_->pressing_bytes(pool_state_.slot_of(file).window.load(relaxed)),
-        .oldest_ns = file.deposits.oldest_ns,
-        .written_ns = file.deposits.written_ns,
-        .retry_ns = file.flush.retry_ns,
-        .asked = !rests && (waited_for || (leaving && (hopes || file.flush.retry_ns == 0))),
-        .held_back = file.flush.batch != nullptr || truncates || alone || !file.open->storage};
+    return {.held_bytes = file.deposits.held_bytes,
+            .pressing_bytes =
+                policy_->pressing_bytes(pool_state_.files.slot_of(file).window.load(relaxed)),
+            .oldest_ns = file.deposits.oldest_ns,
+            .written_ns = file.deposits.written_ns,
+            .retry_ns = file.flush.retry_ns,
+            .asked = !rests && (waited_for || (leaving && (hopes || file.flush.retry_ns == 0))),
+            .held_back = file.flush.batch != nullptr || truncates || alone || !file.open->storage};
 }
 
 bool Drain::start(bool pressed) {
@@ -141,25 +140,20 @@ bool Drain::start(bool pressed) {
     std::vector<File*> files;
     std::int32_t shares = 0;  // taken by the batches under way
     const std::int64_t now = pool_state_.now_ns();
-    for (const std::uint32_t slot : pool_state_.busy) {
-        File* const file = pool_state_.files[slot].get();
-        if (file == nullptr) {
-            continue;
-        }
-        shares += file->flush.batch && now - file->flush.batch->progress_ns < stalled_ns
-                      ? file->flush.shares
-                      : 0;
-        files.push_back(file);
-        candidates.push_back(candidate(*file));
-    }
+    pool_state_.files.for_each_busy([&](File& file) {
+        const FlushState& flush = file.flush;
+        shares += flush.batch && now - flush.batch->progress_ns < stalled_ns ? flush.shares : 0;
+        files.push_back(&file);
+        candidates.push_back(candidate(file));
+    });
     const Situation situation{.now_ns = now,
                               .quiet_ns = pool_state_.options.quiet_ns,
                               .age_max_ns = pool_state_.options.age_max_ns,
                               .pressed = pressed,
-                              .closing = pool_state_.closing};
+                              .closing = pool_state_.files.closing()};
     // Once the program has ended, nobody else needs the processors.
     const ports::Clock* const effort = pool_state_.ports.effort;
-    if (effort != nullptr && effort_.rests(now, effort->now_ns()) && !pool_state_.closing) {
+    if (effort != nullptr && effort_.rests(now, effort->now_ns()) && !pool_state_.files.closing()) {
         return false;
     }
     bool any = false;
@@ -181,7 +175,7 @@ bool Drain::start(bool pressed) {
 // False: there was nothing (more) to be written in this pass.
 bool Drain::start_batch(File& file, Why why) {
     const bool too_late = std::ranges::any_of(file.requests.waiting, [&](const FileRequest& one) {
-        return !one.task.for_room && one.at_ns < pool_state_.taken_until_ns &&
+        return !one.task.for_room && one.at_ns < pool_state_.ingest.taken_until_ns &&
                one.at_ns >= file.flush.pass.began_ns;
     });
     const bool stripes_only = !file.flush.pass.whole && why != Why::pressure;
@@ -220,12 +214,12 @@ void Drain::submit(File& file, std::vector<Deposit> deposits) {
         bytes += deposit.extent.length.bytes();
         runs += deposit.extent.begin == end ? 0 : 1;
         end = deposit.extent.end();
-        pool_state_.clients[deposit.client]->blocks.pin(deposit.position);
+        pool_state_.clients.at(deposit.client).blocks.pin(deposit.position);
         pieces.push_back(
             {deposit.extent.begin, {pool_state_.memory_of(deposit), deposit.extent.length.size()}});
     }
     flush.shares = shares_of(bytes, runs);
-    PoolState::changed(file);
+    file.stamp.mark_changed_here();
     note_changing(pool_state_, file);
     flush.batch = std::make_unique<FlushBatch>();
     flush.batch->deposits = std::move(deposits);

@@ -67,8 +67,8 @@ public:
                            .from_start = file.flush.resumes_at == Offset{0},
                            .began_at = file.flush.resumes_at,
                            .at = file.flush.resumes_at,
-                           .end = Offset{pool_state_.slot_of(file).size.load(relaxed)},
-                           .began_ns = pool_state_.taken_until_ns};
+                           .end = Offset{pool_state_.files.slot_of(file).size.load(relaxed)},
+                           .began_ns = pool_state_.ingest.taken_until_ns};
     }
 
     [[nodiscard]] std::vector<Deposit> next(File& file) const override {
@@ -95,7 +95,8 @@ public:
     }
 
     [[nodiscard]] bool over(File& file) const override {
-        const auto next = pool_state_.extents.next(pool_state_.slot_of(file), file.flush.pass.at);
+        const auto next =
+            pool_state_.extents.next(pool_state_.files.slot_of(file), file.flush.pass.at);
         return !next || next->extent.begin >= file.flush.pass.end;
     }
 
@@ -120,7 +121,7 @@ private:
     // The pass goes on behind them.
     [[nodiscard]] std::vector<Deposit> some(File& file) const {
         FlushPass& pass = file.flush.pass;
-        const FileSlot& slot = pool_state_.slot_of(file);
+        const FileSlot& slot = pool_state_.files.slot_of(file);
         if (pass.at < pass.narrow_until) {
             return little(file, slot);
         }
@@ -166,7 +167,7 @@ public:
         file.flush.pass = {};
         file.flush.pass.under_way = true;
         file.flush.pass.from_start = !resumes;
-        file.flush.pass.began_ns = pool_state_.taken_until_ns;
+        file.flush.pass.began_ns = pool_state_.ingest.taken_until_ns;
         if (!resumes) {
             fill_backlog(file);
         }
@@ -204,7 +205,7 @@ public:
 private:
     void fill_backlog(File& file) const {
         FlushBacklog& backlog = file.flush.backlog;
-        const FileSlot& slot = pool_state_.slot_of(file);
+        const FileSlot& slot = pool_state_.files.slot_of(file);
         backlog = {};
         backlog.deposits.reserve(slot.extents.load(relaxed));
         Offset at{0};
@@ -221,7 +222,7 @@ private:
         while (backlog.next < backlog.deposits.size()) {
             const Deposit& first = backlog.deposits[backlog.next];
             const auto found =
-                pool_state_.extents.next(pool_state_.slot_of(file), first.extent.begin);
+                pool_state_.extents.next(pool_state_.files.slot_of(file), first.extent.begin);
             const Deposit there = found ? part_of(*found, first.extent) : Deposit{};
             if (there.extent.empty()) {
                 ++backlog.next;

@@ -28,7 +28,7 @@ void Journal::put(File& file, const Deposit& deposit) {
     if (!kept()) {
         return;
     }
-    pool_state_.clients[deposit.client]->blocks.pin(deposit.position);
+    pool_state_.clients.at(deposit.client).blocks.pin(deposit.position);
     queue_.push_back({.slot = file.slot, .deposit = deposit});
     ++file.journal.waiting;
     ++entered_;
@@ -44,7 +44,7 @@ void Journal::cut(File& file, Length bytes) {
     ++file.journal.waiting;
     ++entered_;
     Offset at{bytes.bytes()};
-    while (const auto next = pool_state_.extents.next(pool_state_.slot_of(file), at)) {
+    while (const auto next = pool_state_.extents.next(pool_state_.files.slot_of(file), at)) {
         const Extent behind{at, Offset::none() - at};
         put(file, part_of(*next, behind));
         at = next->extent.end();
@@ -93,7 +93,7 @@ bool Journal::outlived() const { return pool_state_.ports.calendar.now_ns() > re
 bool Journal::room_for_mark(std::size_t payload) const { return writer_->fits(payload); }
 
 bool Journal::whole(const File& file) const {
-    const FileSlot& slot = pool_state_.directory.files[file.slot];
+    const FileSlot& slot = pool_state_.files.slot_of(file);
     return file.deposits.held_bytes == 0 && slot.modified_ns.load(relaxed) == 0;
 }
 
@@ -113,7 +113,7 @@ bool Journal::wants_sync(const File& file) const {
     if (now.number == 0 || first == 0 || !said || !(all || some)) {
         return false;
     }
-    const FileState state = pool_state_.directory.files[file.slot].state.load(relaxed);
+    const FileState state = pool_state_.files.slot_of(file).state.load(relaxed);
     const bool quiet = all && pool_state_.now_ns() - file.deposits.written_ns >= quiet_ns;
     return full_ || quiet ||
            (all && (state != FileState::pooled || file.opens.by_client.empty())) ||
@@ -184,7 +184,7 @@ void Journal::drop(File& file) {
     for (Entry& entry : queue_) {
         if (entry.slot == file.slot) {
             if (!entry.cuts) {
-                pool_state_.clients[entry.deposit.client]->blocks.unpin(entry.deposit.position);
+                pool_state_.clients.at(entry.deposit.client).blocks.unpin(entry.deposit.position);
             }
             entry.slot = files_max;
         }
@@ -208,11 +208,11 @@ bool Journal::nothing_of(const File& file) const {
     return now.number == 0 && now.waiting == 0 && now.settled_by < writer_->durable();
 }
 
-void Journal::note_commits(std::uint32_t client, std::uint64_t commits) {
+void Journal::note_commits(Client& client, std::uint64_t commits) {
     if (!asked()) {
         return;
     }
-    std::deque<Awaited>& awaited = pool_state_.clients[client]->awaited;
+    std::deque<AwaitedCommits>& awaited = client.awaited;
     if (!awaited.empty() && awaited.back().entered == entered_) {
         awaited.back().commits = commits;
     } else {
@@ -317,18 +317,15 @@ void Journal::start() {
 }
 
 void Journal::count_who_waits() {
-    waiting_ = std::ranges::count_if(pool_state_.admitted, [&](std::uint32_t number) {
-        return !pool_state_.clients[number]->awaited.empty();
-    });
+    waiting_ = std::ranges::count_if(pool_state_.clients.admitted(),
+                                     [](const Client& client) { return !client.awaited.empty(); });
     crowd_ = std::max(crowd_, waiting_);
 }
 
 // All that it has is of files that cannot be drained, or made durable.
 bool Journal::stuck() const {
-    return std::ranges::all_of(pool_state_.busy, [&](std::uint32_t slot) {
-        const File* const file = pool_state_.files[slot].get();
-        return file == nullptr || file->journal.number == 0 ||
-               pool_state_.directory.files[slot].error.load(relaxed) != 0;
+    return !pool_state_.files.any_busy([&](const File& file) {
+        return file.journal.number != 0 && pool_state_.files.slot_of(file).error.load(relaxed) == 0;
     });
 }
 
@@ -351,7 +348,7 @@ bool Journal::enter(const Entry& entry) {
     if (entry.slot == files_max) {
         return true;
     }
-    File& file = *pool_state_.files[entry.slot];
+    File& file = pool_state_.files.at(entry.slot);
     const std::size_t payload = entry.cuts ? 0 : entry.deposit.extent.length.size();
     const std::size_t all = payload + intro_bytes(file) + mark_bytes;
     if (!writer_->fits(all)) {
@@ -377,12 +374,12 @@ bool Journal::enter(const Entry& entry) {
     const JournalWriter::Added added = writer_->add(header);
     if (!entry.cuts) {
         std::memcpy(added.payload.data(), pool_state_.memory_of(entry.deposit), payload);
-        pool_state_.clients[entry.deposit.client]->blocks.unpin(entry.deposit.position);
+        pool_state_.clients.at(entry.deposit.client).blocks.unpin(entry.deposit.position);
     }
     needs_.recorded(now.number, added.at);
     now.last = added.at;
     --now.waiting;
-    pool_state_.mark_busy(file);
+    pool_state_.files.mark_busy(file);
     return true;
 }
 
@@ -414,16 +411,15 @@ void Journal::introduce(File& file, std::uint64_t number) {
 }
 
 void Journal::publish() {
-    for (const std::uint32_t number : pool_state_.admitted) {
-        Client& client = *pool_state_.clients[number];
+    for (Client& client : pool_state_.clients.admitted()) {
         std::uint64_t commits = 0;
         while (!client.awaited.empty() && client.awaited.front().entered <= durable_) {
             commits = client.awaited.front().commits;
             client.awaited.pop_front();
         }
         if (commits != 0) {
-            pool_state_.directory.clients[number].durable.store(commits, std::memory_order_release);
-            client.synced = true;
+            pool_state_.clients.slot_of(client).durable.store(commits, std::memory_order_release);
+            client.notify_synced();
         }
     }
 }
@@ -438,22 +434,21 @@ void Journal::fail(int error) {
         if (entry.slot == files_max) {
             continue;
         }
-        pool_state_.files[entry.slot]->journal.waiting = 0;
+        pool_state_.files.at(entry.slot).journal.waiting = 0;
         if (!entry.cuts) {
-            pool_state_.clients[entry.deposit.client]->blocks.unpin(entry.deposit.position);
+            pool_state_.clients.at(entry.deposit.client).blocks.unpin(entry.deposit.position);
         }
     }
     queue_.clear();
-    for (const auto& [identity, slot] : pool_state_.slots) {
-        pool_state_.leave(*pool_state_.files[slot], Reason::no_journal);
-        pool_state_.mark_busy(*pool_state_.files[slot]);
+    for (File& file : pool_state_.files.known()) {
+        pool_state_.files.leave(file, Reason::no_journal);
+        pool_state_.files.mark_busy(file);
     }
 }
 
 void Journal::release() {
-    const bool all = std::ranges::all_of(pool_state_.slots, [&](const auto& known) {
-        const File& file = *pool_state_.files[known.second];
-        const bool wrong = pool_state_.slot_of(file).error.load(relaxed) != 0;
+    const bool all = std::ranges::all_of(pool_state_.files.known(), [&](const File& file) {
+        const bool wrong = pool_state_.files.slot_of(file).error.load(relaxed) != 0;
         return wrong || (!file.journal.unsynced && file.deposits.held_bytes == 0 &&
                          !file.flush.batch && !file.background_task);
     });
@@ -473,8 +468,7 @@ bool Journal::finish() {
         }
     }
     // Where its device has failed, what it says last may be older than what is in the files since.
-    const bool nothing = std::ranges::all_of(pool_state_.slots, [&](const auto& known) {
-        const File& file = *pool_state_.files[known.second];
+    const bool nothing = std::ranges::all_of(pool_state_.files.known(), [&](const File& file) {
         const JournalState& one = file.journal;
         return kept() ? one.number == 0 && one.waiting == 0
                       : !one.unsynced && !one.lost && file.deposits.held_bytes == 0;

@@ -9,10 +9,10 @@
 #pragma once
 
 #include "pool/core/ports.hpp"
-#include "pool/core/state/client.hpp"
-#include "pool/core/state/file.hpp"
+#include "pool/core/types.hpp"
 #include "pool/journal/format/replay_plan.hpp"
 #include "pool/journal/journal_writer.hpp"
+#include "pool/protocol/search.hpp"
 
 #include <cstdint>
 #include <deque>
@@ -20,7 +20,9 @@
 
 namespace forebay::pool {
 
+class Client;
 class PoolState;
+struct File;
 
 class Journal {
 public:
@@ -72,7 +74,7 @@ public:
         return proven;
     }
     // So many commits of the client are taken.
-    void note_commits(std::uint32_t client, std::uint64_t commits);
+    void note_commits(Client& client, std::uint64_t commits);
 
     // True when anything was done.
     bool round();

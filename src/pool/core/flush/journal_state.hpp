@@ -1,4 +1,4 @@
-// The journal's records of a file.
+// The journal's records of a file, and the commits of a client that wait for the journal.
 #pragma once
 
 #include "foundation/ports/stamp.hpp"
@@ -22,6 +22,12 @@ struct JournalState {
     // journal has nothing of these.
     bool past_the_pool = false;
     std::optional<ports::Stamp> stamp;  // the file's, as long as the pool does not change it
+};
+
+// So many commits are durable when the journal has so many entries.
+struct AwaitedCommits {
+    std::uint64_t commits = 0;
+    std::uint64_t entered = 0;
 };
 
 }  // namespace forebay::pool

@@ -24,11 +24,11 @@ int sync_open(const OpenFile& open) {
 void note_failure(PoolState& pool_state, File& file, int error) {
     pool_state.journal.sync_failed(file);
     if (pool_state.journal.asked()) {
-        pool_state.slot_of(file).error.store(error, std::memory_order_relaxed);
+        pool_state.files.slot_of(file).error.store(error, std::memory_order_relaxed);
         file.flush.failed_ns = pool_state.now_ns();
         file.flush.error_reported = false;
         file.flush.error_healed = false;
-        pool_state.notify(file);
+        pool_state.files.notify(file);
     }
 }
 
@@ -36,8 +36,8 @@ void note_failure(PoolState& pool_state, File& file, int error) {
 
 void begin_sync(PoolState& pool_state, File& file, std::function<void(int)> then) {
     const std::uint64_t through = pool_state.journal.begin_sync(file);
-    const bool past =
-        std::exchange(file.journal.past_the_pool, pool_state.state_of(file) != FileState::pooled);
+    const bool past = std::exchange(file.journal.past_the_pool,
+                                    pool_state.files.state_of(file) != FileState::pooled);
     // Shared by the call, which fills it in, and by what follows it.
     const auto stamp = std::make_shared<std::optional<Stamp>>();
     pool_state.begin_background_task(

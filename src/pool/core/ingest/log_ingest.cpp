@@ -30,14 +30,14 @@ constexpr std::int64_t waited_ns_max = std::int64_t{3600} * 1'000'000'000;
 // How many numbers the client's log has given out; a client that asks once it is sealed gets none.
 std::uint64_t numbers_of(const Client& client) noexcept {
     const std::uint64_t numbers =
-        client.log.header().entries.load(std::memory_order_seq_cst) & ~log_sealed;
-    return client.sealed_ns ? std::min(numbers, client.sealed_numbers) : numbers;
+        client.log().header().entries.load(std::memory_order_seq_cst) & ~log_sealed;
+    return client.seal() ? std::min(numbers, client.seal()->numbers) : numbers;
 }
 
 // One past the last of them that has a place in the ring.
 std::uint64_t numbers_end(const Client& client) noexcept {
-    return std::clamp(numbers_of(client), client.looked_at,
-                      std::max(client.looked_at, client.entries + entries_max));
+    return std::clamp(numbers_of(client), client.ingest.looked_at,
+                      std::max(client.ingest.looked_at, client.ingest.entries + entries_max));
 }
 
 // `seen` is what was read of the entry. False: its client has changed it since, and came first.
@@ -49,7 +49,7 @@ bool revoke(Entry& entry, std::uint64_t number, std::uint64_t seen) noexcept {
 }  // namespace
 
 bool LogIngest::round() {
-    ++pool_state_.round;
+    ++pool_state_.ingest.round;
     DirectoryHeader& header = pool_state_.directory.header;
     const std::uint32_t round = header.round.load(relaxed) + 1;
     // Before the first look at what is committed: a reader that has seen the round before waits for
@@ -57,21 +57,19 @@ bool LogIngest::round() {
     header.round.store(round, std::memory_order_seq_cst);
     items_.clear();
     // Whatever these count was committed before the cutoff.
-    for (const std::uint32_t number : pool_state_.admitted) {
-        Client& client = *pool_state_.clients[number];
-        if (client.standing <= Client::Standing::leaving) {
-            client.commits = std::max(client.commits,
-                                      client.log.header().commits.load(std::memory_order_seq_cst));
-            client.behind = false;
+    for (Client& client : pool_state_.clients.admitted()) {
+        if (client.standing() <= Client::Standing::leaving) {
+            client.ingest.commits =
+                std::max(client.ingest.commits,
+                         client.log().header().commits.load(std::memory_order_seq_cst));
+            client.ingest.behind = false;
         }
     }
     cutoff_ns_ = pool_state_.now_ns();
-    pool_state_.taken_until_ns = cutoff_ns_;
-    for (const std::uint32_t number : pool_state_.admitted) {
-        Client& client = *pool_state_.clients[number];
-        if (client.standing == Client::Standing::here ||
-            client.standing == Client::Standing::leaving) {
-            look_at(number, client);
+    pool_state_.ingest.taken_until_ns = cutoff_ns_;
+    for (Client& client : pool_state_.clients.admitted()) {
+        if (client.is_taken_from()) {
+            look_at(client);
         }
     }
     calendar_ns_ = items_.empty() ? calendar_ns_ : pool_state_.ports.calendar.now_ns();
@@ -81,27 +79,26 @@ bool LogIngest::round() {
     if (!std::ranges::is_sorted(items_, {}, order)) {
         std::ranges::sort(items_, {}, order);
     }
-    pool_state_.short_of_extents = false;
+    pool_state_.ingest.short_of_extents = false;
     std::size_t taken = 0;
     while (taken < items_.size() && take(items_[taken])) {
         ++taken;
     }
     if (taken < items_.size()) {
-        pool_state_.short_of_extents = true;
-        pool_state_.taken_until_ns = std::min(cutoff_ns_, items_[taken].time_ns);
+        pool_state_.ingest.short_of_extents = true;
+        pool_state_.ingest.taken_until_ns = std::min(cutoff_ns_, items_[taken].time_ns);
         for (std::size_t i = taken; i < items_.size(); ++i) {
             put_back(items_[i]);
         }
     }
     bool all = true;
-    for (const std::uint32_t number : pool_state_.admitted) {
-        Client& client = *pool_state_.clients[number];
-        all = all && (!client.behind || client.standing > Client::Standing::leaving);
-        publish(number, client);
+    for (Client& client : pool_state_.clients.admitted()) {
+        all = all && (!client.ingest.behind || client.standing() > Client::Standing::leaving);
+        publish(client);
     }
     if (all) {
         header.taken_round.store(round, std::memory_order_release);
-        if (pool_state_.admitted.size() > 1) {
+        if (pool_state_.clients.count() > 1) {
             pool_state_.ports.sleepers.wake(header.taken_round);
         }
     }
@@ -109,24 +106,23 @@ bool LogIngest::round() {
 }
 
 bool LogIngest::sensible(const Client& client) const {
-    const LogHeader& header = client.log.header();
+    const LogHeader& header = client.log().header();
     const std::uint64_t entries = numbers_of(client);
     const std::uint64_t reserved = header.reserved.load(relaxed);
-    return entries >= client.looked_at && entries - client.entries <= waiting_max &&
+    return entries >= client.ingest.looked_at && entries - client.ingest.entries <= waiting_max &&
            reserved <= client.blocks.credit() + reserved_max;
 }
 
-void LogIngest::look_at(std::uint32_t number, Client& client) {
-    if (client.standing == Client::Standing::here && !sensible(client)) {
-        pool_state_.distrust(number);
+void LogIngest::look_at(Client& client) {
+    if (client.is_here() && !sensible(client)) {
+        pool_state_.clients.distrust(client);
         return;
     }
     const std::uint64_t end = numbers_end(client);
-    for (; client.looked_at < end; ++client.looked_at) {
-        client.open.push_back({client.looked_at});
+    for (; client.ingest.looked_at < end; ++client.ingest.looked_at) {
+        client.ingest.open.push_back({client.ingest.looked_at});
     }
-    std::erase_if(client.open,
-                  [&](OpenEntry& open) { return look_at_entry(number, client, open); });
+    std::erase_if(client.ingest.open, [&](OpenEntry& open) { return look_at_entry(client, open); });
 }
 
 LogIngest::Item LogIngest::read(const Entry& entry) {
@@ -141,25 +137,25 @@ LogIngest::Item LogIngest::read(const Entry& entry) {
 }
 
 // True when the entry need not be looked at again.
-bool LogIngest::look_at_entry(std::uint32_t number, Client& client, OpenEntry& open) {
-    const bool leaving = client.standing == Client::Standing::leaving;
-    Entry& entry = client.log.entry(open.number);
+bool LogIngest::look_at_entry(Client& client, OpenEntry& open) {
+    const bool leaving = client.standing() == Client::Standing::leaving;
+    Entry& entry = client.log().entry(open.number);
     const std::uint64_t seen = entry.state.load(std::memory_order_seq_cst);
     const EntryState state = pool::state_of(open.number, seen);
     if (state == EntryState::none || state == EntryState::revoked) {
         open.revoked =
-            state == EntryState::revoked || (client.sealed_ns && revoke(entry, open.number, seen));
+            state == EntryState::revoked || (client.seal() && revoke(entry, open.number, seen));
         return leaving;
     }
     Item item = read(entry);
-    item.client = number;
+    item.client = client.number();
     item.number = open.number;
     if (state == EntryState::reserved) {
         if (takes_too_long(client, item) && revoke(entry, open.number, seen)) {
             open.revoked = true;
             give_up(client, item);
         } else {
-            note_reserved(number, item);
+            note_reserved(client.number(), item);
         }
         return leaving;
     }
@@ -172,8 +168,8 @@ bool LogIngest::look_at_entry(std::uint32_t number, Client& client, OpenEntry& o
     if (item.time_ns >= cutoff_ns_ && !leaving) {
         // It began after the cutoff; or says so.
         open.time_ns = std::min(item.time_ns, pool_state_.now_ns());
-        client.behind = client.behind || open.time_ns <= cutoff_ns_;
-        note_reserved(number, item);
+        client.ingest.behind = client.ingest.behind || open.time_ns <= cutoff_ns_;
+        note_reserved(client.number(), item);
         return false;
     }
     item.time_ns = std::min(item.time_ns, cutoff_ns_ - 1);
@@ -183,22 +179,22 @@ bool LogIngest::look_at_entry(std::uint32_t number, Client& client, OpenEntry& o
 
 // Its client may be suspended, and somebody waits for it. A revoked write was not acknowledged.
 bool LogIngest::takes_too_long(const Client& client, const Item& item) const {
-    if (client.sealed_ns && cutoff_ns_ - *client.sealed_ns > suspended_ns) {
+    if (client.seal() && cutoff_ns_ - client.seal()->since_ns > suspended_ns) {
         return true;
     }
-    const File* const file = pool_state_.file(item.slot, item.generation);
-    return file != nullptr && pool_state_.state_of(*file) == FileState::leaving &&
+    const File* const file = pool_state_.files.find(item.slot, item.generation);
+    return file != nullptr && pool_state_.files.state_of(*file) == FileState::leaving &&
            cutoff_ns_ - file->lifecycle.left_ns > suspended_ns;
 }
 
 void LogIngest::give_up(const Client& client, const Item& item) {
     ++pool_state_.counts.revoked;
-    const File* const file = pool_state_.file(item.slot, item.generation);
-    if (pool_state_.closing && file != nullptr && pool_state_.given_up.size() < given_up_max) {
-        pool_state_.given_up.push_back({.process = client.process,
-                                        .path = file->open->path,
-                                        .offset = item.offset,
-                                        .bytes = item.length});
+    const File* const file = pool_state_.files.find(item.slot, item.generation);
+    if (pool_state_.files.closing() && file != nullptr && given_up_.size() < given_up_max) {
+        given_up_.push_back({.process = client.process(),
+                             .path = file->open->path,
+                             .offset = item.offset,
+                             .bytes = item.length});
     }
 }
 
@@ -206,14 +202,14 @@ void LogIngest::give_up(const Client& client, const Item& item) {
 LogIngest::Swept LogIngest::sweep(Client& client) {
     Swept swept;
     std::vector<std::uint64_t> numbers;
-    for (const OpenEntry& open : client.open) {
+    for (const OpenEntry& open : client.ingest.open) {
         numbers.push_back(open.number);
     }
-    for (std::uint64_t number = client.looked_at; number < numbers_end(client); ++number) {
+    for (std::uint64_t number = client.ingest.looked_at; number < numbers_end(client); ++number) {
         numbers.push_back(number);
     }
     for (const std::uint64_t number : numbers) {
-        Entry& entry = client.log.entry(number);
+        Entry& entry = client.log().entry(number);
         std::uint64_t seen = entry.state.load(std::memory_order_seq_cst);
         while (pool::state_of(number, seen) == EntryState::none ||
                pool::state_of(number, seen) == EntryState::reserved) {
@@ -230,9 +226,8 @@ void LogIngest::refuse_all() {
     for (int vain = 0; vain < vain_rounds_max;) {
         const bool took = round();
         Swept all;
-        for (const std::uint32_t number : pool_state_.admitted) {
-            Client& client = *pool_state_.clients[number];
-            if (client.standing == Client::Standing::here) {
+        for (Client& client : pool_state_.clients.admitted()) {
+            if (client.is_here()) {
                 const Swept swept = sweep(client);
                 all = {.revoked = all.revoked || swept.revoked,
                        .committed = all.committed || swept.committed};
@@ -247,13 +242,13 @@ void LogIngest::refuse_all() {
 
 // A client that waits until the file has left the pool waits for this entry, too.
 void LogIngest::note_reserved(std::uint32_t number, const Item& item) {
-    File* const file = pool_state_.file(item.slot, item.generation);
+    File* const file = pool_state_.files.find(item.slot, item.generation);
     if (file == nullptr || item.kind != EntryKind::deposit) {
         return;
     }
     const auto opens = file->opens.by_client.find(number);
     if (opens != file->opens.by_client.end() && opens->second.writes) {
-        file->lifecycle.reserved_in_round = pool_state_.round;
+        file->lifecycle.reserved_in_round = pool_state_.ingest.round;
     }
 }
 
@@ -272,7 +267,7 @@ bool LogIngest::abandon(Client& client, const Item& item) {
     }
     if (answer == Blocks::Answer::refused) {
         ++pool_state_.counts.refused;
-        pool_state_.distrust(item.client);
+        pool_state_.clients.distrust(client);
     }
     return answer != Blocks::Answer::later;
 }
@@ -283,14 +278,14 @@ bool LogIngest::take(const Item& item) {
         return deposit(item);
     }
     ++pool_state_.counts.entries;
-    File* const file = pool_state_.file(item.slot, item.generation);
+    File* const file = pool_state_.files.find(item.slot, item.generation);
     if (item.kind == EntryKind::closed && file != nullptr) {
         close_file(pool_state_, item.client, *file);
     } else if (item.kind == EntryKind::wanted && file != nullptr) {
         fetch_.wish(item.client, *file, item.offset, item.length);
     } else if (item.kind != EntryKind::wanted && item.kind != EntryKind::closed) {
         ++pool_state_.counts.refused;
-        pool_state_.distrust(item.client);
+        pool_state_.clients.distrust(pool_state_.clients.at(item.client));
     }
     return true;
 }
@@ -298,17 +293,17 @@ bool LogIngest::take(const Item& item) {
 // Refuses an entry that no client of ours ever writes, and distrusts its client. A file that is not
 // open for writing (any more) is the program's own mistake.
 bool LogIngest::deposit(const Item& item) {
-    Client& client = *pool_state_.clients[item.client];
+    Client& client = pool_state_.clients.at(item.client);
     std::int64_t end = 0;
     const bool shaped =
         item.offset >= 0 && in_one_block(item.position, item.length) &&
         !__builtin_add_overflow(item.offset, static_cast<std::int64_t>(item.length), &end);
-    File* const file = shaped ? pool_state_.file(item.slot, item.generation) : nullptr;
+    File* const file = shaped ? pool_state_.files.find(item.slot, item.generation) : nullptr;
     bool allowed = false;
     if (file != nullptr) {
         const auto opens = file->opens.by_client.find(item.client);
         allowed = opens != file->opens.by_client.end() && opens->second.writes &&
-                  pool_state_.state_of(*file) != FileState::through;
+                  pool_state_.files.state_of(*file) != FileState::through;
     }
     if (allowed && pool_state_.extents.room() < extents_kept) {
         return false;
@@ -326,14 +321,14 @@ bool LogIngest::deposit(const Item& item) {
     }
     ++pool_state_.counts.refused;
     if (answer == Blocks::Answer::refused) {
-        pool_state_.distrust(item.client);
+        pool_state_.clients.distrust(client);
     }
     return true;
 }
 
 // The newest bytes of the file.
 void LogIngest::put(File& file, const Item& item) {
-    FileSlot& slot = pool_state_.slot_of(file);
+    FileSlot& slot = pool_state_.files.slot_of(file);
     const Extent extent{Offset{item.offset}, Length{item.length}};
     slot.size.store(std::max(slot.size.load(relaxed), extent.end().bytes()),
                     std::memory_order_release);
@@ -356,46 +351,52 @@ void LogIngest::put(File& file, const Item& item) {
     pool_state_.journal.put(file, deposit);
     pool_state_.free(file, displaced_);
     slot.high.store(std::max(slot.high.load(relaxed), file.deposits.held_bytes), relaxed);
-    pool_state_.mark_busy(file);
+    pool_state_.files.mark_busy(file);
 }
 
 void LogIngest::put_back(const Item& item) {
-    Client& client = *pool_state_.clients[item.client];
-    const auto place = std::ranges::lower_bound(client.open, item.number, {}, &OpenEntry::number);
-    client.open.insert(place, {item.number, item.time_ns});
-    client.behind = true;
+    Client& client = pool_state_.clients.at(item.client);
+    const auto place =
+        std::ranges::lower_bound(client.ingest.open, item.number, {}, &OpenEntry::number);
+    client.ingest.open.insert(place, {item.number, item.time_ns});
+    client.ingest.behind = true;
     note_reserved(item.client, item);
 }
 
-void LogIngest::publish(std::uint32_t number, Client& client) {
-    if (client.standing == Client::Standing::gone) {
+void LogIngest::publish(Client& client) {
+    if (client.standing() == Client::Standing::gone) {
         return;
     }
-    if (client.standing == Client::Standing::leaving && client.open.empty()) {
-        bury(number, client);
+    if (client.standing() == Client::Standing::leaving && client.ingest.open.empty()) {
+        close_all_files(pool_state_, client.number());
+        pool_state_.clients.end_log(client);
         return;
     }
-    ClientSlot& slot = pool_state_.directory.clients[number];
-    const std::uint64_t entries = client.open.empty() ? client.looked_at : client.open[0].number;
-    if (entries != client.entries) {
-        client.entries = entries;
+    ClientSlot& slot = pool_state_.clients.slot_of(client);
+    const std::uint64_t entries =
+        client.ingest.open.empty() ? client.ingest.looked_at : client.ingest.open[0].number;
+    if (entries != client.ingest.entries) {
+        client.ingest.entries = entries;
         slot.entries.store(entries, std::memory_order_release);
-        client.news = true;
+        client.notify();
     }
-    if (!client.behind && client.commits != slot.commits.load(relaxed)) {
-        slot.commits.store(client.commits, std::memory_order_release);
-        pool_state_.journal.note_commits(number, client.commits);
-        client.news = true;
+    if (!client.ingest.behind && client.ingest.commits != slot.commits.load(relaxed)) {
+        slot.commits.store(client.ingest.commits, std::memory_order_release);
+        pool_state_.journal.note_commits(client, client.ingest.commits);
+        client.notify();
     }
 }
 
-// Everything that the client committed is taken.
-void LogIngest::bury(std::uint32_t number, Client& client) {
-    close_all_files(pool_state_, number);
-    client.standing = Client::Standing::gone;
-    client.blocks.close();
-    pool_state_.directory.clients[number].commits.store(all_commits, std::memory_order_release);
-    client.news = true;
+bool LogIngest::over(const Client& client) {
+    return std::ranges::all_of(client.ingest.open, &OpenEntry::revoked);
+}
+
+bool LogIngest::idle() const { return std::ranges::all_of(pool_state_.clients.admitted(), over); }
+
+bool LogIngest::all_taken() const {
+    return std::ranges::all_of(pool_state_.clients.admitted(), [](const Client& client) {
+        return !client.is_taken_from() || (client.seal() && over(client));
+    });
 }
 
 }  // namespace forebay::pool

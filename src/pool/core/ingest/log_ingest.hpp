@@ -7,6 +7,7 @@
 #include "pool/core/state/pool_state.hpp"
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace forebay::pool {
@@ -19,6 +20,12 @@ public:
     bool round();
     // Sealed logs: takes what is committed, and revokes all else at once.
     void refuse_all();
+    // Every entry of every sealed log is taken, or will never be committed.
+    [[nodiscard]] bool all_taken() const;
+    // No entry is about to be committed.
+    [[nodiscard]] bool idle() const;
+    // Writes that the pool did not wait for while it closed down, since the last call.
+    [[nodiscard]] std::vector<GivenUpWrite> take_given_up() { return std::exchange(given_up_, {}); }
 
 private:
     // A committed entry as it was when it was looked at: its client may change it afterwards.
@@ -35,8 +42,8 @@ private:
         std::int64_t waited_ns = 0;
     };
 
-    void look_at(std::uint32_t number, Client& client);
-    [[nodiscard]] bool look_at_entry(std::uint32_t number, Client& client, OpenEntry& open);
+    void look_at(Client& client);
+    [[nodiscard]] bool look_at_entry(Client& client, OpenEntry& open);
     [[nodiscard]] bool takes_too_long(const Client& client, const Item& item) const;
     void give_up(const Client& client, const Item& item);
     struct Swept {
@@ -52,8 +59,9 @@ private:
     void put(File& file, const Item& item);
     [[nodiscard]] bool abandon(Client& client, const Item& item);
     void put_back(const Item& item);
-    void publish(std::uint32_t number, Client& client);
-    void bury(std::uint32_t number, Client& client);
+    void publish(Client& client);
+    // Nothing of its log can be committed any more.
+    [[nodiscard]] static bool over(const Client& client);
 
     PoolState& pool_state_;
     Prefetch& fetch_;
@@ -61,6 +69,7 @@ private:
     std::int64_t calendar_ns_ = 0;
     std::vector<Item> items_;
     std::vector<Deposit> displaced_;
+    std::vector<GivenUpWrite> given_up_;
 };
 
 }  // namespace forebay::pool

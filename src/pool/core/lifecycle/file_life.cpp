@@ -44,7 +44,7 @@ bool nobody_needs(const File& file) {
 void FileLife::note_opened(PoolState& pool_state, File& file) {
     if (read_and_written(file)) {
         file.lifecycle.mixed_ns = pool_state.now_ns();
-        pool_state.mark_busy(file);
+        pool_state.files.mark_busy(file);
     }
 }
 
@@ -52,7 +52,7 @@ bool FileLife::look_at(File& file) {
     judge_mixed(file);
     if (file.prefetch.asked_by_peer_ns != never_ns &&
         (pool_state_.now_ns() - file.prefetch.asked_by_peer_ns > shared_for_ns ||
-         pool_state_.state_of(file) != FileState::pooled)) {
+         pool_state_.files.state_of(file) != FileState::pooled)) {
         file.prefetch.asked_by_peer_ns = never_ns;
     }
     look_at_room(file);
@@ -78,18 +78,18 @@ bool FileLife::sync_for_journal(File& file) {
 // Not when it is opened: that it was closed before stands in a log, perhaps.
 void FileLife::judge_mixed(File& file) {
     if (file.lifecycle.mixed_ns == never_ns ||
-        file.lifecycle.mixed_ns >= pool_state_.taken_until_ns) {
+        file.lifecycle.mixed_ns >= pool_state_.ingest.taken_until_ns) {
         return;
     }
     file.lifecycle.mixed_ns = never_ns;
     if (read_and_written(file)) {
-        pool_state_.leave(file, Reason::read_and_written);
+        pool_state_.files.leave(file, Reason::read_and_written);
     }
 }
 
 // Bytes that the file system has no room for are not to be promised.
 void FileLife::look_at_room(File& file) {
-    if (pool_state_.state_of(file) != FileState::pooled || file.deposits.held_bytes == 0 ||
+    if (pool_state_.files.state_of(file) != FileState::pooled || file.deposits.held_bytes == 0 ||
         file.background_task) {
         return;
     }
@@ -111,7 +111,7 @@ void FileLife::look_at_room(File& file) {
 void FileLife::judge_room(File& file, const RoomLook& look) {
     note_room(pool_state_, file, look);
     if (is_short_of_room(pool_state_, file, look.room)) {
-        pool_state_.leave(file, Reason::no_room);
+        pool_state_.files.leave(file, Reason::no_room);
     }
 }
 
@@ -120,8 +120,8 @@ void FileLife::look_at_name(File& file) {
     const std::int64_t now = pool_state_.now_ns();
     const bool asked = file.lifecycle.name_asked_ns != never_ns &&
                        now - file.lifecycle.name_asked_ns < name_look_ns;
-    if (!nobody_needs(file) || pool_state_.being_opened > 0 || file.deposits.held_bytes == 0 ||
-        asked || pool_state_.options.shared) {
+    if (!nobody_needs(file) || being_opened_ > 0 || file.deposits.held_bytes == 0 || asked ||
+        pool_state_.options.shared) {
         return;
     }
     file.lifecycle.name_asked_ns = now;
@@ -129,12 +129,12 @@ void FileLife::look_at_name(File& file) {
         file, BackgroundTask::Company::alone,
         [open = file.open] { return std::int64_t{open->control->has_name() ? 1 : 0}; },
         [this, &file](std::int64_t has_name) {
-            if (has_name != 0 || !nobody_needs(file) || pool_state_.being_opened > 0) {
+            if (has_name != 0 || !nobody_needs(file) || being_opened_ > 0) {
                 return;
             }
             std::vector<Deposit> gone;
             const Extent all{Offset{0}, Offset::none() - Offset{0}};
-            const bool cut = pool_state_.extents.cut(pool_state_.slot_of(file), all, gone);
+            const bool cut = pool_state_.extents.cut(pool_state_.files.slot_of(file), all, gone);
             invariant(cut, "whole extents are not split");
             pool_state_.free(file, gone);
             pool_state_.journal.drop(file);
@@ -144,14 +144,14 @@ void FileLife::look_at_name(File& file) {
 // Its time of change is that of the last deposit, not of the last request. Once for what was
 // drained: a time that the program sets later (tar, cp -p) stays. False: it is being set.
 bool FileLife::stamped(File& file) {
-    const std::int64_t modified = pool_state_.slot_of(file).modified_ns.load(relaxed);
+    const std::int64_t modified = pool_state_.files.slot_of(file).modified_ns.load(relaxed);
     if (modified == 0) {
         return true;
     }
     if (!pool_state_.journal.may_change(file)) {
         return false;
     }
-    PoolState::changed(file);
+    file.stamp.mark_changed_here();
     note_changing(pool_state_, file);
     // Shared by the call, which fills it in, and by what follows it.
     const auto stamp = std::make_shared<std::optional<Stamp>>();
@@ -164,21 +164,21 @@ bool FileLife::stamped(File& file) {
         },
         [this, &file, modified, stamp](std::int64_t /*error*/) {
             note_changed(pool_state_, file, *stamp, modified);
-            std::atomic<std::int64_t>& now = pool_state_.slot_of(file).modified_ns;
+            std::atomic<std::int64_t>& now = pool_state_.files.slot_of(file).modified_ns;
             now.store(now.load(relaxed) == modified ? 0 : now.load(relaxed), relaxed);
-            PoolState::changed(file);
-            pool_state_.mark_busy(file);
+            file.stamp.mark_changed_here();
+            pool_state_.files.mark_busy(file);
         });
     return false;
 }
 
 // From leaving to through, once nothing is deposited and nobody is about to.
 bool FileLife::go_through(File& file) {
-    FileSlot& slot = pool_state_.slot_of(file);
+    FileSlot& slot = pool_state_.files.slot_of(file);
     if (slot.state.load(relaxed) != FileState::leaving || file.deposits.held_bytes > 0 ||
         file.flush.batch || file.background_task ||
-        pool_state_.round <= file.lifecycle.left_in_round ||
-        file.lifecycle.reserved_in_round == pool_state_.round || !stamped(file) ||
+        pool_state_.ingest.round <= file.lifecycle.left_in_round ||
+        file.lifecycle.reserved_in_round == pool_state_.ingest.round || !stamped(file) ||
         !pool_state_.journal.nothing_of(file) || waits_for_room(file)) {
         return false;
     }
@@ -186,13 +186,13 @@ bool FileLife::go_through(File& file) {
     // shorter.
     slot.size.store(0, std::memory_order_release);
     slot.state.store(FileState::through, std::memory_order_seq_cst);
-    pool_state_.notify(file);
+    pool_state_.files.notify(file);
     return true;
 }
 
 // Its writes are to meet the disk as it is without us: files without names are closed first.
 bool FileLife::waits_for_room(File& file) {
-    if (pool_state_.slot_of(file).reason.load(relaxed) != Reason::no_room) {
+    if (pool_state_.files.slot_of(file).reason.load(relaxed) != Reason::no_room) {
         return false;
     }
     if (file.room.short_since_ns == never_ns) {
@@ -205,13 +205,13 @@ bool FileLife::waits_for_room(File& file) {
 // Requests for a file that is written through are the clients' business; but one that was switched
 // off may come back.
 bool FileLife::let_descriptors_go(File& file) {
-    const bool through = pool_state_.state_of(file) == FileState::through &&
-                         !can_be_undone(pool_state_.slot_of(file).reason.load(relaxed));
+    const bool through = pool_state_.files.state_of(file) == FileState::through &&
+                         !can_be_undone(pool_state_.files.slot_of(file).reason.load(relaxed));
     if (!through || file.background_task || file.prefetch.listed ||
         !pool_state_.journal.nothing_of(file) || (!file.open->storage && !file.open->control)) {
         return false;
     }
-    pool_state_.let_descriptors_go(file);
+    pool_state_.files.release_descriptors(file);
     return true;
 }
 
@@ -220,7 +220,7 @@ bool FileLife::forget(File& file) {
         !pool_state_.journal.nothing_of(file)) {
         return false;
     }
-    pool_state_.forget(file);
+    pool_state_.files.forget(file);
     return true;
 }
 

@@ -13,6 +13,9 @@ public:
     // It was opened once more, where cached writes and read-ahead exclude each other: if it is open
     // for both, it will leave.
     static void note_opened(PoolState& pool_state, File& file);
+    // So many files are being opened by other threads: any file that has lost its last name may be
+    // one of them.
+    void note_being_opened(std::int64_t files) noexcept { being_opened_ = files; }
     // True when anything changed. The file may be forgotten then.
     bool look_at(File& file);
 
@@ -29,6 +32,7 @@ private:
     bool forget(File& file);
 
     PoolState& pool_state_;
+    std::int64_t being_opened_ = 0;
 };
 
 }  // namespace forebay::pool

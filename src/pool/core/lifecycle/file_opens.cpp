@@ -19,9 +19,9 @@ void open_file(PoolState& pool_state, std::uint32_t client, File& file, Access a
     ++opens.count;
     if (access != Access::read && !opens.writes) {
         opens.writes = true;
-        ++pool_state.clients[client]->writes;
-        pool_state.slot_of(file).writers[client / 64].fetch_or(writer_bit(client),
-                                                               std::memory_order_seq_cst);
+        pool_state.clients.at(client).begin_writing();
+        pool_state.files.slot_of(file).writers[client / 64].fetch_or(writer_bit(client),
+                                                                     std::memory_order_seq_cst);
     }
     if (pool_state.excludes()) {
         opens.each.push_back(access);
@@ -41,20 +41,19 @@ void close_file(PoolState& pool_state, std::uint32_t client, File& file) {
         return;
     }
     if (opens->second.writes) {
-        --pool_state.clients[client]->writes;
+        pool_state.clients.at(client).end_writing();
     }
     file.opens.by_client.erase(opens);
     if (file.opens.by_client.empty() && file.prefetch.asked_by_peer_ns == never_ns) {
-        pool_state.clean.drop_all(file);
+        pool_state.read_cache.drop_all(file);
     }
-    pool_state.slot_of(file).writers[client / 64].fetch_and(~writer_bit(client),
-                                                            std::memory_order_release);
-    pool_state.mark_busy(file);
+    pool_state.files.slot_of(file).writers[client / 64].fetch_and(~writer_bit(client),
+                                                                  std::memory_order_release);
+    pool_state.files.mark_busy(file);
 }
 
 void close_all_files(PoolState& pool_state, std::uint32_t client) {
-    for (const auto& [identity, slot] : pool_state.slots) {
-        File& file = *pool_state.files[slot];
+    for (File& file : pool_state.files.known()) {
         const auto opens = file.opens.by_client.find(client);
         if (opens != file.opens.by_client.end()) {
             opens->second.count = 1;

@@ -36,14 +36,14 @@ CleanRange range_in_block(std::int64_t begin, std::int64_t end) noexcept {
 // of them has read yet, the rest for readers that come behind.
 void Prefetch::publish_share() {
     const std::size_t readers = std::max<std::size_t>(readers_.size(), 1);
-    const std::size_t share = pool_state_.clean.room() / (2 * readers);
-    const std::uint32_t least = pool_state_.clean.room() > 0 ? 1 : 0;
+    const std::size_t share = pool_state_.read_cache.room() / (2 * readers);
+    const std::uint32_t least = pool_state_.read_cache.room() > 0 ? 1 : 0;
     pool_state_.directory.header.clean_share.store(
         std::clamp(static_cast<std::uint32_t>(share), least, clean_share_max), relaxed);
 }
 
 void Prefetch::count_reader(std::uint32_t client) {
-    const std::int64_t now = pool_state_.taken_until_ns;
+    const std::int64_t now = pool_state_.ingest.taken_until_ns;
     const bool known = !readers_.insert_or_assign(client, now).second;
     const bool stale = now - counted_ns_ >= reader_ns;
     if (stale) {
@@ -57,8 +57,9 @@ void Prefetch::count_reader(std::uint32_t client) {
 }
 
 bool Prefetch::may_fetch(const File& file) {
-    return pool_state_.clean.room() > 0 && pool_state_.state_of(file) == FileState::pooled &&
-           !file.prefetch.gave_up && !(pool_state_.excludes() && file.deposits.held_bytes > 0);
+    return pool_state_.read_cache.room() > 0 &&
+           pool_state_.files.state_of(file) == FileState::pooled && !file.prefetch.gave_up &&
+           !(pool_state_.excludes() && file.deposits.held_bytes > 0);
 }
 
 void Prefetch::wish(std::uint32_t client, File& file, std::int64_t offset, std::uint32_t length) {
@@ -69,7 +70,8 @@ void Prefetch::wish(std::uint32_t client, File& file, std::int64_t offset, std::
     }
     ++pool_state_.counts.wishes;
     count_reader(client);
-    end = std::min({end, std::max(file.stamp.bytes, pool_state_.slot_of(file).size.load(relaxed)),
+    end = std::min({end,
+                    std::max(file.stamp.bytes, pool_state_.files.slot_of(file).size.load(relaxed)),
                     (offset / block + wish_blocks_max) * block});
     for (std::int64_t at = offset; at < end;) {
         const std::int64_t to = std::min(end, (at / block + 1) * block);
@@ -91,13 +93,13 @@ Shared Prefetch::share(File& file, const Extent& range, bool begins) {
     if (begins) {
         wish_block(file, number, wanted);
     }
-    const auto known = pool_state_.clean.find(file, number);
-    if (!known || !pool_state_.clean.has(*known, wanted)) {
+    const auto known = pool_state_.read_cache.find(file, number);
+    if (!known || !pool_state_.read_cache.has(*known, wanted)) {
         return {};
     }
     file.prefetch.asked_by_peer_ns = pool_state_.now_ns();
-    pool_state_.mark_busy(file);
-    if (!pool_state_.clean.ready(*known)) {
+    pool_state_.files.mark_busy(file);
+    if (!pool_state_.read_cache.ready(*known)) {
         return {.state = coming};
     }
     const auto first = static_cast<std::uint32_t>(begin % block);
@@ -109,19 +111,19 @@ Shared Prefetch::share(File& file, const Extent& range, bool begins) {
 }
 
 void Prefetch::wish_block(File& file, std::int64_t number, CleanRange range) {
-    if (const auto known = pool_state_.clean.find(file, number)) {
-        if (pool_state_.clean.has(*known, range) || !pool_state_.clean.ready(*known)) {
-            pool_state_.clean.touch(*known);
+    if (const auto known = pool_state_.read_cache.find(file, number)) {
+        if (pool_state_.read_cache.has(*known, range) || !pool_state_.read_cache.ready(*known)) {
+            pool_state_.read_cache.touch(*known);
             return;
         }
-        pool_state_.clean.drop(file, *known);
+        pool_state_.read_cache.drop(file, *known);
         range = {0, block_bytes};
     }
     if (pool_state_.excludes()) {
         make_room(file);
         file.prefetch.fifo.push_back(number);
     }
-    const FetchedBlock taken = pool_state_.clean.take(file, number, range);
+    const FetchedBlock taken = pool_state_.read_cache.take(file, number, range);
     if (taken.number != no_clean) {
         file.prefetch.queue.push_back(taken);
         list(file);
@@ -131,10 +133,10 @@ void Prefetch::wish_block(File& file, std::int64_t number, CleanRange range) {
 // First in, first out: where the file's window is full, its first block goes.
 void Prefetch::make_room(File& file) {
     std::deque<std::int64_t>& fifo = file.prefetch.fifo;
-    const std::int64_t most = pool_state_.slot_of(file).window.load(relaxed) / block;
+    const std::int64_t most = pool_state_.files.slot_of(file).window.load(relaxed) / block;
     while (!fifo.empty() && std::ssize(fifo) >= most) {
-        if (const auto first = pool_state_.clean.find(file, fifo.front())) {
-            pool_state_.clean.drop(file, *first);
+        if (const auto first = pool_state_.read_cache.find(file, fifo.front())) {
+            pool_state_.read_cache.drop(file, *first);
         }
         fifo.pop_front();
     }
@@ -148,23 +150,23 @@ void Prefetch::list(File& file) {
 }
 
 bool Prefetch::round(bool memory_is_short) {
-    bool any = pool_state_.clean.room() > 0 && pool_state_.clean.shrink(memory_is_short);
+    bool any = pool_state_.read_cache.room() > 0 && pool_state_.read_cache.shrink(memory_is_short);
     for (const std::uint32_t slot : files_) {
-        any = collect(*pool_state_.files[slot]) || any;
+        any = collect(pool_state_.files.at(slot)) || any;
     }
     for (const std::uint32_t slot : files_) {
-        any = start(*pool_state_.files[slot]) || any;
+        any = start(pool_state_.files.at(slot)) || any;
     }
     std::erase_if(files_, [&](std::uint32_t slot) {
-        File& file = *pool_state_.files[slot];
+        File& file = pool_state_.files.at(slot);
         file.prefetch.listed = file.prefetch.in_flight > 0 || !file.prefetch.queue.empty();
         if (!file.prefetch.listed) {
-            pool_state_.mark_busy(file);  // it may be forgotten now
+            pool_state_.files.mark_busy(file);  // it may be forgotten now
         }
         return !file.prefetch.listed;
     });
     DirectoryHeader& header = pool_state_.directory.header;
-    header.clean_bytes.store(pool_state_.clean.bytes(), relaxed);
+    header.clean_bytes.store(pool_state_.read_cache.bytes(), relaxed);
     header.fetched_bytes.store(pool_state_.counts.fetched_bytes, relaxed);
     if (!files_.empty()) {  // not always the same one first
         std::ranges::rotate(files_, files_.begin() + 1);
@@ -210,12 +212,12 @@ void Prefetch::end(File& file, std::size_t job, int error) {
     --prefetch.in_flight;
     --in_flight_;
     pool_state_.counts.fetched_bytes += std::max<std::int64_t>(end - slot.begin.load(relaxed), 0);
-    pool_state_.clean.finish(ended, static_cast<std::uint32_t>(end));
+    pool_state_.read_cache.finish(ended, static_cast<std::uint32_t>(end));
 }
 
 // For those who weigh it against reading bit by bit.
 void Prefetch::note_time(const File& file, std::int64_t ns) const {
-    std::atomic<std::uint32_t>& known = pool_state_.slot_of(file).fetch_us;
+    std::atomic<std::uint32_t>& known = pool_state_.files.slot_of(file).fetch_us;
     const std::int64_t before = known.load(relaxed);
     const std::int64_t us = std::clamp<std::int64_t>(ns / 1000, 1, 1'000'000'000);
     known.store(static_cast<std::uint32_t>(before == 0 ? us : (3 * before + us) / 4), relaxed);
@@ -224,7 +226,7 @@ void Prefetch::note_time(const File& file, std::int64_t ns) const {
 void Prefetch::give_up(File& file) {
     file.prefetch.gave_up = true;
     file.prefetch.channel.reset();
-    pool_state_.clean.drop_all(file);
+    pool_state_.read_cache.drop_all(file);
 }
 
 bool Prefetch::prepare(File& file) {
@@ -263,7 +265,7 @@ bool Prefetch::start(File& file) {
         }
         const FetchedBlock next = prefetch.queue.front();
         prefetch.queue.pop_front();
-        if (const auto place = pool_state_.clean.begin(next)) {
+        if (const auto place = pool_state_.read_cache.begin(next)) {
             const auto* const free =
                 std::ranges::find(prefetch.under_way, no_clean, &FetchedBlock::number);
             begin(file, static_cast<std::size_t>(free - prefetch.under_way.begin()), next, *place);

@@ -21,7 +21,9 @@ public:
     [[nodiscard]] Shared share(File& file, const Extent& range, bool begins);
     // Takes completions, begins reading, gives memory back. True when anything was done.
     bool round(bool memory_is_short);
-    [[nodiscard]] bool idle() const noexcept { return files_.empty() && pool_state_.clean.tight(); }
+    [[nodiscard]] bool idle() const noexcept {
+        return files_.empty() && pool_state_.read_cache.tight();
+    }
 
 private:
     [[nodiscard]] bool may_fetch(const File& file);

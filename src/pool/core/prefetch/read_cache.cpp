@@ -23,11 +23,10 @@ std::size_t clean_blocks(const PoolOptions& options) noexcept {
                     clean_max);
 }
 
-ReadCache::ReadCache(const Surroundings& around, std::size_t room)
-    : directory_{around.directory},
-      memory_{around.ports.clean},
-      sleepers_{around.ports.sleepers},
-      files_{around.files},
+ReadCache::ReadCache(Directory& directory, const PoolPorts& ports, std::size_t room)
+    : directory_{directory},
+      memory_{ports.clean},
+      sleepers_{ports.sleepers},
       blocks_max_{memory_ == nullptr ? 0 : room},
       blocks_(blocks_max_ + 1) {
     for (std::size_t number = blocks_max_; number > 0; --number) {
@@ -67,7 +66,7 @@ bool ReadCache::give_way() {
     int looks = 0;
     for (const std::uint32_t number : order_) {
         if (!blocks_[number].reading && ready(number)) {
-            drop(*files_[blocks_[number].file], number);
+            drop(*blocks_[number].file, number);
             return true;
         }
         if (++looks == looks_max) {
@@ -115,7 +114,7 @@ void ReadCache::unlink(std::uint32_t number) noexcept {
     const std::size_t bucket = clean_bucket(gone.file.load(relaxed), gone.block.load(relaxed));
     std::atomic<std::uint32_t>* link = &directory_.clean_heads[bucket];
     while (link->load(relaxed) != number) {
-        link = &slot(link->load(relaxed)).next;
+        link = &directory_.clean[link->load(relaxed)].next;
     }
     link->store(gone.next.load(relaxed), std::memory_order_release);
 }
@@ -137,8 +136,7 @@ FetchedBlock ReadCache::take(File& file, std::int64_t block, const CleanRange& r
     link(number);
     shared.clean.fetch_add(1, std::memory_order_release);
     file.prefetch.cached[block] = number;
-    blocks_[number] = {
-        .file = file.slot, .used = true, .place = order_.insert(order_.end(), number)};
+    blocks_[number] = {.file = &file, .used = true, .place = order_.insert(order_.end(), number)};
     return {number, one.state.load(relaxed)};
 }
 
@@ -161,7 +159,7 @@ void ReadCache::finish(const FetchedBlock& block, std::uint32_t end) {
         return;
     }
     if (end <= one.begin.load(relaxed)) {
-        drop(*files_[known.file], block.number);
+        drop(*known.file, block.number);
         return;
     }
     known.ends_file = end < one.end.load(relaxed);
@@ -171,13 +169,14 @@ void ReadCache::finish(const FetchedBlock& block, std::uint32_t end) {
 
 void ReadCache::drop(File& file, std::uint32_t number) {
     Block& gone = blocks_[number];
-    expects(gone.used && gone.file == file.slot, "the block is the file's");
+    expects(gone.used && gone.file == &file, "the block is the file's");
     turn(number, CleanState::free);
     unlink(number);
     file.prefetch.cached.erase(slot(number).block.load(relaxed));
     directory_.files[file.slot].clean.fetch_sub(1, std::memory_order_release);
     order_.erase(gone.place);
     gone.used = false;
+    gone.file = nullptr;
     if (!gone.reading) {
         idle_.push_back(number);
     }

@@ -9,7 +9,6 @@
 
 #include <cstdint>
 #include <list>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -28,13 +27,8 @@ struct CleanRange {
 
 class ReadCache {
 public:
-    struct Surroundings {
-        Directory& directory;
-        const PoolPorts& ports;
-        std::vector<std::unique_ptr<File>>& files;
-    };
-    // Surroundings outlive it.
-    ReadCache(const Surroundings& around, std::size_t room);
+    // Directory and ports outlive it.
+    ReadCache(Directory& directory, const PoolPorts& ports, std::size_t room);
 
     // Blocks that there may be at a time; 0: nothing is read ahead.
     [[nodiscard]] std::size_t room() const noexcept { return blocks_max_; }
@@ -74,7 +68,7 @@ public:
 
 private:
     struct Block {
-        std::uint32_t file = 0;  // slot
+        File* file = nullptr;  // whose it is, as long as it is used
         bool used = false;
         bool reading = false;
         bool ends_file = false;
@@ -93,7 +87,6 @@ private:
     Directory& directory_;
     CleanMemory* memory_;
     Sleepers& sleepers_;
-    std::vector<std::unique_ptr<File>>& files_;
     std::size_t blocks_max_;
     std::vector<Block> blocks_;        // by number
     std::vector<std::uint32_t> idle_;  // memory is there, nobody uses it

@@ -21,26 +21,26 @@ std::uint64_t Tasks::ask(File* file, const Task& task) {
         return ticket;
     }
     if (task.kind == Task::Kind::leave) {
-        pool_state_.leave(*file, task.reason);
+        pool_state_.files.leave(*file, task.reason);
     }
     file->requests.waiting.push_back({ticket, task, pool_state_.now_ns()});
     ++waiting_;
-    pool_state_.mark_busy(*file);
+    pool_state_.files.mark_busy(*file);
     return ticket;
 }
 
 std::uint64_t Tasks::drain_all() {
     const std::uint64_t ticket = next_ticket_++;
     const std::int64_t now = pool_state_.now_ns();
-    for (const auto& [identity, slot] : pool_state_.slots) {
-        pool_state_.files[slot]->requests.waiting.push_back({ticket, {}, now});
-        pool_state_.mark_busy(*pool_state_.files[slot]);
+    for (File& file : pool_state_.files.known()) {
+        file.requests.waiting.push_back({ticket, {}, now});
+        pool_state_.files.mark_busy(file);
     }
-    if (pool_state_.slots.empty()) {
+    if (pool_state_.files.count() == 0) {
         done_.push_back({ticket, 0});
         return ticket;
     }
-    all_[ticket].left = pool_state_.slots.size();
+    all_[ticket].left = pool_state_.files.count();
     ++waiting_;
     return ticket;
 }
@@ -79,10 +79,10 @@ void Tasks::close(std::uint32_t client, std::uint32_t slot, std::uint32_t genera
 
 bool Tasks::apply_closes() {
     const auto due = [&](const Close& close) {
-        if (close.at_ns >= pool_state_.taken_until_ns) {
+        if (close.at_ns >= pool_state_.ingest.taken_until_ns) {
             return false;
         }
-        File* const file = pool_state_.file(close.slot, close.generation);
+        File* const file = pool_state_.files.find(close.slot, close.generation);
         if (file != nullptr) {
             close_file(pool_state_, close.client, *file);
         }
@@ -112,14 +112,14 @@ void Tasks::look_at_journal(File& file) {
     const bool by_journal =
         file.open->rule.sync_to_journal.value_or(pool_state_.options.sync_to_journal);
     const bool enough = pool_state_.journal.kept() && !file.journal.past_the_pool &&
-                        pool_state_.slot_of(file).error.load(relaxed) == 0;
+                        pool_state_.files.slot_of(file).error.load(relaxed) == 0;
     for (FileRequest& asked : file.requests.waiting) {
         if (asked.task.kind != Task::Kind::sync || !by_journal) {
             continue;
         }
         if (!enough) {
             asked.entered.reset();
-        } else if (!asked.entered && asked.at_ns < pool_state_.taken_until_ns) {
+        } else if (!asked.entered && asked.at_ns < pool_state_.ingest.taken_until_ns) {
             asked.entered = pool_state_.journal.so_far();
         }
     }
@@ -127,7 +127,7 @@ void Tasks::look_at_journal(File& file) {
 
 bool Tasks::asks_for_room(PoolState& pool_state, const File& file) {
     return std::ranges::any_of(file.requests.waiting, [&](const FileRequest& asked) {
-        return asked.task.for_room && asked.at_ns < pool_state.taken_until_ns &&
+        return asked.task.for_room && asked.at_ns < pool_state.ingest.taken_until_ns &&
                arrival_of(pool_state, file, asked.at_ns) == Arrival::unknown;
     });
 }
@@ -135,7 +135,7 @@ bool Tasks::asks_for_room(PoolState& pool_state, const File& file) {
 // Where only draining tells, it is asked for like any other.
 void Tasks::look_at_arrivals(File& file) {
     for (FileRequest& asked : file.requests.waiting) {
-        if (asked.task.for_room && asked.at_ns < pool_state_.taken_until_ns &&
+        if (asked.task.for_room && asked.at_ns < pool_state_.ingest.taken_until_ns &&
             arrival_of(pool_state_, file, asked.at_ns) == Arrival::unsure) {
             asked.task.for_room = false;
         }
@@ -143,7 +143,7 @@ void Tasks::look_at_arrivals(File& file) {
 }
 
 Tasks::Outlook Tasks::outlook(File& file, const FileRequest& asked) {
-    if (asked.at_ns >= pool_state_.taken_until_ns) {
+    if (asked.at_ns >= pool_state_.ingest.taken_until_ns) {
         return Outlook::waits;
     }
     if (asked.entered) {
@@ -156,12 +156,12 @@ Tasks::Outlook Tasks::outlook(File& file, const FileRequest& asked) {
         return arrival_of(pool_state_, file, asked.at_ns) == Arrival::has_room ? Outlook::done
                                                                                : Outlook::waits;
     }
-    const bool stamped = pool_state_.slot_of(file).modified_ns.load(relaxed) == 0;
+    const bool stamped = pool_state_.files.slot_of(file).modified_ns.load(relaxed) == 0;
     const bool drained =
         (file.deposits.held_bytes == 0 && !file.flush.batch && stamped) ||
         (file.deposits.held_bytes > 0 && file.flush.drained_until_ns > asked.at_ns);
     // It left as soon as it was asked to; pooled, it has come back since.
-    const bool left = pool_state_.state_of(file) != FileState::leaving;
+    const bool left = pool_state_.files.state_of(file) != FileState::leaving;
     if (asked.task.kind == Task::Kind::leave ? left : drained) {
         return Outlook::done;
     }
@@ -220,7 +220,7 @@ bool Tasks::begin_truncation(File& file) {
 // Cuts the deposits beyond the new end, as the file's own bytes were cut, but not later ones:
 // somebody may have seen the file at its new size, and have written to it.
 void Tasks::truncated(File& file, Length bytes, std::vector<Extent> kept) {
-    FileSlot& slot = pool_state_.slot_of(file);
+    FileSlot& slot = pool_state_.files.slot_of(file);
     std::int64_t size = std::min(slot.size.load(relaxed), bytes.bytes());
     std::vector<Deposit> gone;
     Offset at{bytes.bytes()};
@@ -236,17 +236,17 @@ void Tasks::truncated(File& file, Length bytes, std::vector<Extent> kept) {
     }
     pool_state_.free(file, gone);
     // Clients make a file that is through longer where no journal sees it.
-    if (pool_state_.state_of(file) != FileState::through) {
+    if (pool_state_.files.state_of(file) != FileState::through) {
         pool_state_.journal.cut(file, bytes);
     }
-    pool_state_.clean.drop_all(file);
-    PoolState::changed(file);
+    pool_state_.read_cache.drop_all(file);
+    file.stamp.mark_changed_here();
     file.stamp.bytes = bytes.bytes();
     slot.size.store(size, std::memory_order_release);
-    if (pool_state_.state_of(file) != FileState::through) {
+    if (pool_state_.files.state_of(file) != FileState::through) {
         slot.modified_ns.store(pool_state_.ports.calendar.now_ns(), relaxed);
     }
-    pool_state_.notify(file);
+    pool_state_.files.notify(file);
 }
 
 // One for all who wait for it.
@@ -284,20 +284,20 @@ bool Tasks::begin_syncs(File& file) {
 
 // The sticky error; the client that asks learns of it now.
 int Tasks::report_error(File& file) {
-    const int error = pool_state_.slot_of(file).error.load(relaxed);
+    const int error = pool_state_.files.slot_of(file).error.load(relaxed);
     file.flush.error_reported = file.flush.error_reported || error != 0;
     return error;
 }
 
 // It goes when what could not be written was written after all, and a client has learned of it.
 void Tasks::clear_error(File& file) {
-    FileSlot& slot = pool_state_.slot_of(file);
+    FileSlot& slot = pool_state_.files.slot_of(file);
     file.flush.error_healed =
         file.flush.error_healed || (file.deposits.held_bytes == 0 && !file.flush.batch);
     if (slot.error.load(relaxed) != 0 && file.flush.error_healed && file.flush.error_reported) {
         slot.error.store(0, relaxed);
         file.flush.error_reported = false;
-        pool_state_.notify(file);
+        pool_state_.files.notify(file);
     }
 }
 

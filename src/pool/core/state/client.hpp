@@ -1,34 +1,22 @@
-// The daemon's knowledge of one client.
+// The daemon's knowledge of one client. Where it stands is changed by PoolClients alone; the parts
+// are written by the modules whose they are.
 #pragma once
 
+#include "foundation/base/contracts.hpp"
+#include "pool/core/credit/lending_state.hpp"
+#include "pool/core/flush/journal_state.hpp"
+#include "pool/core/ingest/ingest_state.hpp"
 #include "pool/core/state/blocks.hpp"
-#include "pool/policy/credit.hpp"
 #include "pool/protocol/log.hpp"
 
 #include <cstdint>
 #include <deque>
 #include <optional>
-#include <vector>
 
 namespace forebay::pool {
 
-// An entry that is not done with: its number, and when it is taken to have been begun, where that
-// was decided before; 0: not yet.
-struct OpenEntry {
-    std::uint64_t number = 0;
-    std::int64_t time_ns = 0;
-    // It cannot be committed any more; its client may still be copying, and will say when it is
-    // done.
-    bool revoked = false;
-};
-
-// So many commits are durable when the journal has so many entries.
-struct Awaited {
-    std::uint64_t commits = 0;
-    std::uint64_t entered = 0;
-};
-
-struct Client {
+class Client {
+public:
     enum class Standing {
         here,
         distrusted,  // what it writes is not looked at; to be dismissed
@@ -36,31 +24,57 @@ struct Client {
         gone,        // its log is kept while it holds bytes
         departed,
     };
+    // A sealed log (pool/protocol/log.hpp): since when, and how many numbers it gave out before.
+    struct Seal {
+        std::int64_t since_ns = 0;
+        std::uint64_t numbers = 0;
+    };
 
-    std::uint64_t process = 0;
-    Log log;
-    Standing standing = Standing::here;
+    Client(std::uint32_t number, std::uint64_t process, Log log) noexcept
+        : number_{number}, process_{process}, log_{log} {}
+
+    [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
+    [[nodiscard]] std::uint64_t process() const noexcept { return process_; }
+    [[nodiscard]] const Log& log() const noexcept { return log_; }
+    [[nodiscard]] Standing standing() const noexcept { return standing_; }
+    [[nodiscard]] const std::optional<Seal>& seal() const noexcept { return seal_; }
+    [[nodiscard]] bool is_here() const noexcept { return standing_ == Standing::here; }
+    // Entries of its log count.
+    [[nodiscard]] bool is_taken_from() const noexcept {
+        return standing_ == Standing::here || standing_ == Standing::leaving;
+    }
+    // Its log has ended.
+    [[nodiscard]] bool has_ended() const noexcept { return standing_ >= Standing::gone; }
+
+    // Its words have changed: whoever sleeps on them is woken at the end of the round.
+    void notify() noexcept { progressed_ = true; }
+    // More of its commits are durable: the same for those who wait for that.
+    void notify_synced() noexcept { synced_ = true; }
+
+    // Files that it has open for writing.
+    [[nodiscard]] std::int64_t files_written() const noexcept { return files_written_; }
+    void begin_writing() noexcept { ++files_written_; }
+    void end_writing() noexcept {
+        expects(files_written_ > 0, "the client has the file open for writing");
+        --files_written_;
+    }
+
     Blocks blocks;
+    LogProgress ingest;
+    LendingState lending;
+    std::deque<AwaitedCommits> awaited;  // where there is a journal
 
-    std::vector<OpenEntry> open;  // below `looked_at`, in order
-    std::uint64_t looked_at = 0;  // entries below are done with, or open
-    std::uint64_t entries = 0;    // all below are done with: as published
-    std::uint64_t commits = 0;    // as the log's header said before the look
-    bool behind = false;          // something that `commits` counts is not taken yet
-    // Since when its log is sealed (pool/protocol/log.hpp), and how many numbers it gave out
-    // before.
-    std::optional<std::int64_t> sealed_ns;
-    std::uint64_t sealed_numbers = 0;
+private:
+    friend class PoolClients;
 
-    std::deque<Awaited> awaited;  // where there is a journal
-
-    std::int64_t writes = 0;  // files that it has open for writing
-    Demand demand;
-    std::uint64_t reserved_before = 0;
-    std::optional<std::int64_t> wrote_ns;  // when it last had a file open for writing
-
-    bool news = false;    // its words have changed: whoever sleeps is to be woken
-    bool synced = false;  // more of its commits are durable: wake those that wait
+    std::uint32_t number_;
+    std::uint64_t process_;
+    Log log_;
+    Standing standing_ = Standing::here;
+    std::optional<Seal> seal_;
+    std::int64_t files_written_ = 0;
+    bool progressed_ = false;
+    bool synced_ = false;
 };
 
 }  // namespace forebay::pool

@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t alone_ns = 1'000'000'000;
 
 bool is_idle(PoolState& pool_state, const File& file) {
-    return pool_state.state_of(file) == FileState::pooled && file.open->control &&
+    return pool_state.files.state_of(file) == FileState::pooled && file.open->control &&
            file.deposits.held_bytes == 0 && !file.flush.batch && !file.background_task &&
            file.requests.waiting.empty() && !file.prefetch.listed &&
            file.prefetch.asked_by_peer_ns == never_ns &&
@@ -24,8 +24,7 @@ bool is_idle(PoolState& pool_state, const File& file) {
 
 std::size_t give_descriptors_back(PoolState& pool_state, std::size_t most) {
     std::vector<std::pair<std::int64_t, File*>> idle;
-    for (const auto& [identity, slot] : pool_state.slots) {
-        File& file = *pool_state.files[slot];
+    for (File& file : pool_state.files.known()) {
         if (is_idle(pool_state, file)) {
             idle.emplace_back(std::max(file.deposits.written_ns, file.opens.opened_ns), &file);
         }
@@ -33,7 +32,7 @@ std::size_t give_descriptors_back(PoolState& pool_state, std::size_t most) {
     const std::size_t count = std::min(most, idle.size());
     std::ranges::partial_sort(idle, idle.begin() + static_cast<std::ptrdiff_t>(count));
     for (std::size_t i = 0; i < count; ++i) {
-        pool_state.leave(*idle[i].second, Reason::no_descriptor);
+        pool_state.files.leave(*idle[i].second, Reason::no_descriptor);
     }
     return count;
 }

@@ -36,8 +36,11 @@ struct File {
     RoomState room;
     std::optional<BackgroundTask> background_task;
 
-    bool busy = false;      // among the pool state's busy files
-    bool notifies = false;  // its word has changed: whoever sleeps is to be woken
+private:
+    friend class PoolFiles;
+
+    bool busy_ = false;      // among PoolFiles' busy files
+    bool notifies_ = false;  // its word has changed: whoever sleeps is to be woken
 };
 
 }  // namespace forebay::pool

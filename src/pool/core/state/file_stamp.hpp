@@ -14,6 +14,9 @@ struct FileStamp {
     std::int64_t bytes = 0;     // its length on the file system, as far as is known
     bool changed_here = false;  // by the pool, since then
     bool fresh = false;         // it was changed so shortly before that the times may not show more
+
+    // The pool has changed the file, or is about to.
+    void mark_changed_here() noexcept { changed_here = true; }
 };
 
 }  // namespace forebay::pool

@@ -31,12 +31,9 @@ bool fits(const PoolState& pool_state, const File& file) {
 
 std::int64_t promised_on(const PoolState& pool_state, std::uint64_t device) {
     std::int64_t promised = 0;
-    for (const std::uint32_t slot : pool_state.busy) {
-        const File* const file = pool_state.files[slot].get();
-        if (file != nullptr && file->open->identity.device == device) {
-            promised += file->deposits.held_bytes;
-        }
-    }
+    pool_state.files.for_each_busy([&](const File& file) {
+        promised += file.open->identity.device == device ? file.deposits.held_bytes : 0;
+    });
     return promised;
 }
 
@@ -58,13 +55,13 @@ void note_room(PoolState& pool_state, File& file, const RoomLook& look) {
     if (is_limited(pool_state, look.room)) {
         left = fits(pool_state, file) ? RoomLeft::limited : RoomLeft::scarce;
     }
-    pool_state.slot_of(file).room.store(left, std::memory_order_relaxed);
+    pool_state.files.slot_of(file).room.store(left, std::memory_order_relaxed);
 }
 
 Arrival arrival_of(PoolState& pool_state, const File& file, std::int64_t since_ns) {
-    const FileSlot& slot = pool_state.slot_of(file);
+    const FileSlot& slot = pool_state.files.slot_of(file);
     if (slot.room.load(std::memory_order_relaxed) == RoomLeft::scarce ||
-        pool_state.state_of(file) != FileState::pooled || file.deposits.held_bytes == 0) {
+        pool_state.files.state_of(file) != FileState::pooled || file.deposits.held_bytes == 0) {
         return Arrival::unsure;
     }
     const RoomLook& look = file.room.look;
@@ -75,20 +72,19 @@ Arrival arrival_of(PoolState& pool_state, const File& file, std::int64_t since_n
 
 bool room_may_come(const PoolState& pool_state, const File& file, std::int64_t since_ns) {
     const std::uint64_t device = file.open->identity.device;
-    if (pool_state.closing_on(device)) {
+    if (pool_state.background.closing_on(device)) {
         return true;
     }
-    return std::ranges::any_of(pool_state.busy, [&](std::uint32_t slot) {
-        const File* const other = pool_state.files[slot].get();
-        if (other == nullptr || other == &file || !other->opens.by_client.empty() ||
-            other->open->identity.device != device) {
+    return pool_state.files.any_busy([&](const File& other) {
+        if (&other == &file || !other.opens.by_client.empty() ||
+            other.open->identity.device != device) {
             return false;
         }
         // Where other nodes may have it open, it is drained whether it has a name or not.
         const bool may_have_no_name =
             !pool_state.options.shared &&
-            (other->lifecycle.name_asked_ns < since_ns || other->background_task);
-        return other->deposits.held_bytes == 0 || may_have_no_name;
+            (other.lifecycle.name_asked_ns < since_ns || other.background_task);
+        return other.deposits.held_bytes == 0 || may_have_no_name;
     });
 }
 
