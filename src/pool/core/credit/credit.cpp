@@ -2,6 +2,7 @@
 #include "pool/core/credit/credit.hpp"
 
 #include "foundation/base/atomics.hpp"
+#include "foundation/base/contracts.hpp"
 #include "pool/core/flush/drain.hpp"
 
 #include <algorithm>
@@ -141,6 +142,7 @@ bool Credit::lend(Client& client, Lending& lending) {
         return false;
     }
     const std::uint32_t physical = blocks.take_idle();
+    invariant(physical < blocks_max, "a lease is of a block of the client's memory");
     const std::uint32_t lease = physical | (blocks.take_newness(physical) ? new_memory : 0);
     pool_state_.directory.leases[client.number()][blocks.leased_end() % blocks_max].store(lease,
                                                                                           relaxed);
@@ -157,6 +159,7 @@ bool Credit::provide(Client& client, Lending& lending) {
     }
     client.blocks.provide(*physical);
     --touches_left_;
+    invariant(touches_left_ >= 0, "no more memory is provided than one round may");
     ++lending.held;
     lending.missing -= holds < minimum_blocks ? 1 : 0;
     return true;
@@ -183,6 +186,7 @@ void Credit::release(Client& client, Lending& lending) {
     while (client.blocks.idle() > 0 && static_cast<std::int64_t>(client.blocks.idle()) > keeps()) {
         pool_state_.ports.memory.release(client.number(), client.blocks.take_coldest());
         --lending.held;
+        invariant(lending.held >= 0, "what is given back was lent");
     }
 }
 

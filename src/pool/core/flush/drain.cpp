@@ -1,6 +1,7 @@
 #include "pool/core/flush/drain.hpp"
 
 #include "foundation/base/atomics.hpp"
+#include "foundation/base/contracts.hpp"
 #include "pool/core/flush/change_time.hpp"
 #include "pool/core/ingest/deposit_source.hpp"
 #include "pool/core/state/room.hpp"
@@ -42,6 +43,8 @@ bool Drain::collect() {
 // Frees what was written and not overwritten meanwhile, and unpins all of it.
 void Drain::finish(File& file) {
     const std::unique_ptr<FlushBatch> batch = std::move(file.flush.batch);
+    expects(batch && !batch->deposits.empty(), "a batch has ended");
+    invariant(file.flush.pass.under_way, "a batch is a part of a pass");
     const auto& failure = batch->channel->failure();
     const Extent written{Offset{0}, Length{failure.at}};
     // Before a deposit goes: what was read ahead below it is old.
@@ -86,6 +89,7 @@ void Drain::end_pass(File& file) {
     FlushState& flush = file.flush;
     FlushPass& pass = flush.pass;
     FileSlot& slot = pool_state_.files.slot_of(file);
+    expects(pass.under_way && !flush.batch, "what ends is under way, and so is nothing of it");
     pass.under_way = false;
     policy_->end(file, pass.failures >= failures_max);
     if (pass.failures > 0 && hopes_for_room(pool_state_, file)) {
@@ -162,6 +166,7 @@ bool Drain::start(bool pressed) {
         if (!choice) {
             break;
         }
+        invariant(choice->candidate < files.size(), "what is chosen was offered");
         File& file = *files[choice->candidate];
         if (pool_state_.journal.may_change(file)) {
             shares += start_batch(file, choice->why) ? file.flush.shares : 0;
@@ -197,6 +202,8 @@ bool Drain::start_batch(File& file, Why why) {
 
 void Drain::submit(File& file, std::vector<Deposit> deposits) {
     FlushState& flush = file.flush;
+    expects(!flush.batch, "one batch of a file is under way at a time");
+    expects(file.open->storage != nullptr, "what is drained can be written");
     plan::Tuning tuning;
     tuning.requests_in_flight = pool_state_.options.requests_in_flight;
     tuning.request_bytes_max = pool_state_.options.request_bytes_max;

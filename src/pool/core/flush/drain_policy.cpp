@@ -3,6 +3,7 @@
 #include "pool/core/flush/drain_policy.hpp"
 
 #include "foundation/base/atomics.hpp"
+#include "foundation/base/contracts.hpp"
 #include "storage/transfer/cut_limits.hpp"
 
 #include <algorithm>
@@ -15,6 +16,7 @@ namespace {
 
 // The full stripes of a run of deposits that follow one another.
 Extent full_stripes(const Extent& run, std::int64_t stripe_bytes) {
+    expects(stripe_bytes > 0, "the file is striped");
     const std::int64_t begin = (run.begin.bytes() + stripe_bytes - 1) / stripe_bytes * stripe_bytes;
     const std::int64_t end = run.end().bytes() / stripe_bytes * stripe_bytes;
     return {Offset{begin}, Length{std::max<std::int64_t>(end - begin, 0)}};
@@ -62,6 +64,7 @@ public:
     }
 
     void begin(File& file, Why why) const override {
+        expects(!file.flush.batch, "no batch of the pass before is under way");
         file.flush.pass = {.under_way = true,
                            .whole = why != Why::pressure || file.open->stripes.stripe_bytes == 0,
                            .from_start = file.flush.resumes_at == Offset{0},
@@ -85,6 +88,7 @@ public:
     // A file system may refuse a request as a whole because of one bad block.
     void failed(File& file, const Deposit& deposit, bool alone) const override {
         FlushPass& pass = file.flush.pass;
+        expects(pass.failures > 0, "a batch of the pass has failed");
         if (alone && deposit.extent.length <= narrow_length) {
             pass.at = deposit.extent.end();
             return;
@@ -163,6 +167,7 @@ public:
     }
 
     void begin(File& file, Why /*why*/) const override {
+        expects(!file.flush.batch, "no batch of the pass before is under way");
         const bool resumes = std::exchange(file.flush.backlog.resumes, false);
         file.flush.pass = {};
         file.flush.pass.under_way = true;
@@ -238,6 +243,7 @@ private:
 
     static void go_on_behind(File& file, const Deposit& part) {
         FlushBacklog& backlog = file.flush.backlog;
+        expects(backlog.next < backlog.deposits.size(), "the part is of the first of the backlog");
         Deposit& first = backlog.deposits[backlog.next];
         const Offset end = part.extent.end();
         if (end >= first.extent.end()) {

@@ -1,6 +1,7 @@
 #include "pool/core/flush/journal.hpp"
 
 #include "foundation/base/atomics.hpp"
+#include "foundation/base/contracts.hpp"
 #include "pool/core/state/pool_state.hpp"
 
 #include <algorithm>
@@ -24,6 +25,7 @@ void Journal::put(File& file, const Deposit& deposit) {
     if (!asked()) {
         return;
     }
+    expects(!deposit.extent.empty(), "a deposit has bytes");
     file.journal.unsynced = true;
     if (!kept()) {
         return;
@@ -145,6 +147,7 @@ void Journal::synced(File& file, std::uint64_t through, const std::optional<Stam
     if (stamp) {
         changing_ -= now.changing != 0 ? 1 : 0;
         now.changing = 0;
+        invariant(changing_ >= 0, "no more files are done with than were being changed");
     }
     const bool all = through >= now.last;
     if (!all) {
@@ -156,6 +159,7 @@ void Journal::synced(File& file, std::uint64_t through, const std::optional<Stam
 
 void Journal::settle(File& file, std::uint64_t through, const std::optional<Stamp>& stamp) {
     JournalState& now = file.journal;
+    expects(now.number != 0 && through <= now.last, "what is settled was recorded");
     const std::uint32_t length = stamp ? sizeof *stamp : 0;
     const auto mark = writer_->add({.kind = Kind::settled,
                                     .length = length,
@@ -213,6 +217,8 @@ void Journal::note_commits(Client& client, std::uint64_t commits) {
         return;
     }
     std::deque<AwaitedCommits>& awaited = client.awaited;
+    invariant(awaited.empty() || awaited.back().entered <= entered_,
+              "commits wait for what was entered");
     if (!awaited.empty() && awaited.back().entered == entered_) {
         awaited.back().commits = commits;
     } else {
@@ -272,8 +278,10 @@ bool Journal::collect() {
     while (const auto ended = writer_->ended()) {
         any = true;
         error = error == 0 ? *ended : error;
+        invariant(!written_.empty(), "a group that has ended was begun");
         if (error == 0 && kept()) {
             durable_ = std::max(durable_, written_.front());
+            invariant(durable_ <= grouped_, "what is durable was in a group");
             note_unproven();
             needs_.durable(writer_->durable() - 1);
             writer_->segments().need(needs_.first(writer_->next_record()));
@@ -284,6 +292,7 @@ bool Journal::collect() {
     }
     while (!unproven_.empty() && unproven_.front().group <= writer_->proven_group()) {
         proven_ = unproven_.front().entered;
+        invariant(proven_ <= entered_, "what is proven was entered");
         unproven_.pop_front();
         any = true;
     }
@@ -341,6 +350,7 @@ bool Journal::gather() {
         ++grouped_;
         any = true;
     }
+    ensures(grouped_ <= entered_, "what is in a group was entered");
     return any;
 }
 
@@ -378,6 +388,7 @@ bool Journal::enter(const Entry& entry) {
     }
     needs_.recorded(now.number, added.at);
     now.last = added.at;
+    invariant(now.waiting > 0, "what has no record waits for one");
     --now.waiting;
     pool_state_.files.mark_busy(file);
     return true;
@@ -473,6 +484,7 @@ bool Journal::finish() {
         return kept() ? one.number == 0 && one.waiting == 0
                       : !one.unsynced && !one.lost && file.deposits.held_bytes == 0;
     });
+    ensures(writer_->idle(), "no group is under way at the end");
     return writer_->finish(nothing) && nothing;
 }
 

@@ -1,5 +1,7 @@
 #include "pool/core/flush/sync.hpp"
 
+#include "foundation/base/contracts.hpp"
+
 #include <cerrno>
 #include <memory>
 #include <utility>
@@ -35,6 +37,8 @@ void note_failure(PoolState& pool_state, File& file, int error) {
 }  // namespace
 
 void begin_sync(PoolState& pool_state, File& file, std::function<void(int)> then) {
+    expects(!file.flush.batch && !file.background_task, "nothing of the file is under way");
+    expects(file.open->control != nullptr, "the daemon has a descriptor of the file");
     const std::uint64_t through = pool_state.journal.begin_sync(file);
     const bool past = std::exchange(file.journal.past_the_pool,
                                     pool_state.files.state_of(file) != FileState::pooled);

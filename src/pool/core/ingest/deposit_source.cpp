@@ -1,5 +1,6 @@
 #include "pool/core/ingest/deposit_source.hpp"
 
+#include "foundation/base/contracts.hpp"
 #include "storage/policy/domain.hpp"
 #include "storage/transfer/cut_limits.hpp"
 
@@ -10,7 +11,9 @@ namespace forebay::pool {
 
 DepositSource::DepositSource(std::vector<ports::Piece> pieces, const Stripes& stripes,
                              std::int64_t request_bytes_max)
-    : pieces_{std::move(pieces)}, stripes_{stripes}, request_bytes_max_{request_bytes_max} {}
+    : pieces_{std::move(pieces)}, stripes_{stripes}, request_bytes_max_{request_bytes_max} {
+    expects(request_bytes_max > 0, "a request has bytes");
+}
 
 std::optional<TargetId> DepositSource::next(std::vector<ports::Piece>& pieces) {
     pieces.clear();
@@ -25,6 +28,7 @@ std::optional<TargetId> DepositSource::next(std::vector<ports::Piece>& pieces) {
            pieces.size() < transfer::CutLimits::pieces_max) {
         ports::Piece& piece = pieces_[next_];
         const std::int64_t gap = (piece.at - end).bytes();
+        invariant(gap >= 0, "pieces ascend");
         if (gap >= stripe) {
             break;
         }
@@ -39,6 +43,7 @@ std::optional<TargetId> DepositSource::next(std::vector<ports::Piece>& pieces) {
         end = piece.at;
         next_ += piece.bytes.empty() ? 1 : 0;
     }
+    ensures(!pieces.empty(), "a request has a piece");
     return target;
 }
 

@@ -1,6 +1,7 @@
 #include "pool/core/ingest/log_ingest.hpp"
 
 #include "foundation/base/atomics.hpp"
+#include "foundation/base/contracts.hpp"
 #include "pool/core/lifecycle/file_opens.hpp"
 
 #include <algorithm>
@@ -122,6 +123,7 @@ void LogIngest::look_at(Client& client) {
     for (; client.ingest.looked_at < end; ++client.ingest.looked_at) {
         client.ingest.open.push_back({client.ingest.looked_at});
     }
+    invariant(client.ingest.open.size() <= entries_max, "an entry has a place in the ring");
     std::erase_if(client.ingest.open, [&](OpenEntry& open) { return look_at_entry(client, open); });
 }
 
@@ -328,6 +330,7 @@ bool LogIngest::deposit(const Item& item) {
 
 // The newest bytes of the file.
 void LogIngest::put(File& file, const Item& item) {
+    expects(item.offset >= 0 && item.length > 0, "the entry was checked");
     FileSlot& slot = pool_state_.files.slot_of(file);
     const Extent extent{Offset{item.offset}, Length{item.length}};
     slot.size.store(std::max(slot.size.load(relaxed), extent.end().bytes()),
@@ -358,6 +361,8 @@ void LogIngest::put_back(const Item& item) {
     Client& client = pool_state_.clients.at(item.client);
     const auto place =
         std::ranges::lower_bound(client.ingest.open, item.number, {}, &OpenEntry::number);
+    invariant(place == client.ingest.open.end() || place->number != item.number,
+              "an entry was taken once");
     client.ingest.open.insert(place, {item.number, item.time_ns});
     client.ingest.behind = true;
     note_reserved(item.client, item);
@@ -375,6 +380,7 @@ void LogIngest::publish(Client& client) {
     ClientSlot& slot = pool_state_.clients.slot_of(client);
     const std::uint64_t entries =
         client.ingest.open.empty() ? client.ingest.looked_at : client.ingest.open[0].number;
+    invariant(entries >= client.ingest.entries, "what is done with stays so");
     if (entries != client.ingest.entries) {
         client.ingest.entries = entries;
         slot.entries.store(entries, std::memory_order_release);

@@ -1,6 +1,7 @@
 #include "pool/core/lifecycle/file_life.hpp"
 
 #include "foundation/base/atomics.hpp"
+#include "foundation/base/contracts.hpp"
 #include "pool/core/flush/change_time.hpp"
 #include "pool/core/flush/sync.hpp"
 #include "pool/core/requests/tasks.hpp"
@@ -138,6 +139,7 @@ void FileLife::look_at_name(File& file) {
             invariant(cut, "whole extents are not split");
             pool_state_.free(file, gone);
             pool_state_.journal.drop(file);
+            ensures(file.deposits.held_bytes == 0, "nothing of the file is deposited any more");
         });
 }
 
@@ -153,6 +155,7 @@ bool FileLife::stamped(File& file) {
     }
     file.stamp.mark_changed_here();
     note_changing(pool_state_, file);
+    expects(file.open->control != nullptr, "the daemon has a descriptor of the file");
     // Shared by the call, which fills it in, and by what follows it.
     const auto stamp = std::make_shared<std::optional<Stamp>>();
     pool_state_.begin_background_task(
@@ -182,6 +185,7 @@ bool FileLife::go_through(File& file) {
         !pool_state_.journal.nothing_of(file) || waits_for_room(file)) {
         return false;
     }
+    invariant(!file.requests.truncates, "a truncation is a background task");
     // The file system knows how long it is, and a program that the pool does not see may make it
     // shorter.
     slot.size.store(0, std::memory_order_release);

@@ -1,5 +1,6 @@
 #include "pool/core/lifecycle/file_opens.hpp"
 
+#include "foundation/base/contracts.hpp"
 #include "pool/core/lifecycle/file_life.hpp"
 #include "pool/core/state/pool_state.hpp"
 
@@ -23,6 +24,7 @@ void open_file(PoolState& pool_state, std::uint32_t client, File& file, Access a
         pool_state.files.slot_of(file).writers[client / 64].fetch_or(writer_bit(client),
                                                                      std::memory_order_seq_cst);
     }
+    invariant(opens.count > 0, "the client has the file open");
     if (pool_state.excludes()) {
         opens.each.push_back(access);
         FileLife::note_opened(pool_state, file);
@@ -37,6 +39,7 @@ void close_file(PoolState& pool_state, std::uint32_t client, File& file) {
     if (std::vector<Access>& each = opens->second.each; !each.empty()) {
         each.erase(each.begin());
     }
+    invariant(opens->second.count > 0, "the client has the file open");
     if (--opens->second.count > 0) {
         return;
     }

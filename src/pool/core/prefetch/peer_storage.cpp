@@ -1,5 +1,6 @@
 #include "pool/core/prefetch/peer_storage.hpp"
 
+#include "foundation/base/contracts.hpp"
 #include "pool/protocol/limits.hpp"
 
 namespace forebay::pool {
@@ -18,7 +19,8 @@ void PassedStorage::submit(const ports::Request& request) {
         const bool one_block = !piece.bytes.empty() && within + std::ssize(piece.bytes) <= block;
         const auto number = one_block ? ask_(piece) : std::nullopt;
         if (number) {
-            asked_[*number] = request;
+            const bool is_new = asked_.emplace(*number, request).second;
+            invariant(is_new, "a question has a number of its own");
             return;
         }
     }

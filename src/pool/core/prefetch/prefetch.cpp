@@ -3,6 +3,7 @@
 #include "pool/core/prefetch/prefetch.hpp"
 
 #include "foundation/base/atomics.hpp"
+#include "foundation/base/contracts.hpp"
 #include "pool/core/ingest/deposit_source.hpp"
 #include "pool/protocol/read_cache.hpp"
 #include "storage/policy/tuning.hpp"
@@ -159,6 +160,7 @@ bool Prefetch::round(bool memory_is_short) {
     }
     std::erase_if(files_, [&](std::uint32_t slot) {
         File& file = pool_state_.files.at(slot);
+        invariant(file.prefetch.listed, "a file knows that something of it is fetched");
         file.prefetch.listed = file.prefetch.in_flight > 0 || !file.prefetch.queue.empty();
         if (!file.prefetch.listed) {
             pool_state_.files.mark_busy(file);  // it may be forgotten now
@@ -197,6 +199,9 @@ bool Prefetch::collect(File& file) {
 void Prefetch::end(File& file, std::size_t job, int error) {
     PrefetchState& prefetch = file.prefetch;
     const FetchedBlock ended = std::exchange(prefetch.under_way[job], {});
+    expects(ended.number != no_clean, "a block was being read");
+    invariant(prefetch.in_flight > 0 && in_flight_ >= prefetch.in_flight,
+              "a block that was being read is counted");
     const CleanSlot& slot = pool_state_.directory.clean[ended.number];
     const std::int64_t begin = slot.block.load(relaxed) * block;
     auto end = static_cast<std::int64_t>(slot.end.load(relaxed));
@@ -268,6 +273,7 @@ bool Prefetch::start(File& file) {
         if (const auto place = pool_state_.read_cache.begin(next)) {
             const auto* const free =
                 std::ranges::find(prefetch.under_way, no_clean, &FetchedBlock::number);
+            invariant(free != prefetch.under_way.end(), "a job is free");
             begin(file, static_cast<std::size_t>(free - prefetch.under_way.begin()), next, *place);
             any = true;
         }
@@ -281,6 +287,7 @@ bool Prefetch::start(File& file) {
 void Prefetch::begin(File& file, std::size_t job, const FetchedBlock& taken,
                      const ReadCache::Place& place) {
     PrefetchState& prefetch = file.prefetch;
+    expects(prefetch.under_way[job].number == no_clean, "the job is free");
     plan::Tuning tuning;
     tuning.requests_in_flight = pool_state_.options.requests_in_flight;
     tuning.request_bytes_max = pool_state_.options.request_bytes_max;

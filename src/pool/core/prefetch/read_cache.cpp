@@ -58,6 +58,7 @@ bool ReadCache::ready(std::uint32_t number) const {
 }
 
 void ReadCache::touch(std::uint32_t number) {
+    expects(blocks_[number].used, "the block is some file's");
     order_.splice(order_.end(), order_, blocks_[number].place);
 }
 
@@ -88,6 +89,7 @@ std::uint32_t ReadCache::memory() {
     if (idle_.empty() && !give_way()) {
         return no_clean;
     }
+    invariant(!idle_.empty(), "a block that gave way is idle");
     const std::uint32_t number = idle_.back();
     idle_.pop_back();
     return number;
@@ -145,6 +147,7 @@ std::optional<ReadCache::Place> ReadCache::begin(const FetchedBlock& block) {
     if (one.state.load(relaxed) != block.word) {
         return std::nullopt;
     }
+    expects(blocks_[block.number].used && !blocks_[block.number].reading, "a block is read once");
     blocks_[block.number].reading = true;
     return Place{.block = one.block.load(relaxed),
                  .range = {one.begin.load(relaxed), one.end.load(relaxed)}};
@@ -153,6 +156,7 @@ std::optional<ReadCache::Place> ReadCache::begin(const FetchedBlock& block) {
 void ReadCache::finish(const FetchedBlock& block, std::uint32_t end) {
     Block& known = blocks_[block.number];
     CleanSlot& one = slot(block.number);
+    expects(known.reading, "the block was being read");
     known.reading = false;
     if (!known.used) {  // dropped meanwhile
         idle_.push_back(block.number);
@@ -209,6 +213,7 @@ bool ReadCache::shrink(bool others_need_it) {
     }
     std::size_t given = 0;
     while (given < shrink_max && (!idle_.empty() || (others_need_it && give_way()))) {
+        invariant(!idle_.empty(), "a block that gave way is idle");
         memory_->release(idle_.back());
         absent_.push_back(idle_.back());
         idle_.pop_back();

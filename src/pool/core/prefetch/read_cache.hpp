@@ -3,6 +3,7 @@
 // read keeps its memory until that has ended, even if it was dropped meanwhile.
 #pragma once
 
+#include "foundation/base/contracts.hpp"
 #include "foundation/base/units.hpp"
 #include "pool/core/ports.hpp"
 #include "pool/core/types.hpp"
@@ -76,6 +77,7 @@ private:
     };
 
     [[nodiscard]] CleanSlot& slot(std::uint32_t number) const noexcept {
+        expects(number > 0 && number <= blocks_max_, "there is such a block");
         return directory_.clean[number];
     }
     [[nodiscard]] std::uint32_t memory();

@@ -3,6 +3,7 @@
 #include "pool/core/requests/tasks.hpp"
 
 #include "foundation/base/atomics.hpp"
+#include "foundation/base/contracts.hpp"
 #include "pool/core/flush/change_time.hpp"
 #include "pool/core/flush/sync.hpp"
 #include "pool/core/lifecycle/file_opens.hpp"
@@ -47,6 +48,7 @@ std::uint64_t Tasks::drain_all() {
 
 void Tasks::answer(const File& file, std::uint64_t ticket, int error) {
     const auto all = all_.find(ticket);
+    invariant(waiting_ > 0, "who is answered was waiting");
     if (all == all_.end()) {
         --waiting_;
         done_.push_back({ticket, error});
@@ -57,6 +59,7 @@ void Tasks::answer(const File& file, std::uint64_t ticket, int error) {
         one.first_slot = file.slot;
         one.error = error;
     }
+    invariant(one.left > 0, "a file answers once");
     if (--one.left == 0) {
         --waiting_;
         done_.push_back({ticket, one.error});
@@ -66,6 +69,7 @@ void Tasks::answer(const File& file, std::uint64_t ticket, int error) {
 
 std::vector<Done> Tasks::done() {
     while (!cut_.empty() && pool_state_.journal.is_durable(cut_.front().entered)) {
+        invariant(waiting_ > 0, "who is answered was waiting");
         --waiting_;
         done_.push_back({cut_.front().ticket, 0});
         cut_.pop_front();
@@ -198,6 +202,7 @@ bool Tasks::begin_truncation(File& file) {
         answer(file, asked.ticket, ESTALE);  // it is written through: the client can do it itself
         return true;
     }
+    expects(!file.requests.truncates, "one truncation of a file is under way at a time");
     file.requests.truncates = true;
     pool_state_.begin_background_task(
         file, BackgroundTask::Company::alone,
@@ -205,6 +210,7 @@ bool Tasks::begin_truncation(File& file) {
             return std::int64_t{open->control->truncate(bytes)};
         },
         [this, &file, asked](std::int64_t error) {
+            invariant(file.requests.truncates, "a truncation that ends was under way");
             file.requests.truncates = false;
             const std::vector<Extent> kept = std::exchange(file.requests.deposited_since, {});
             if (error == 0) {

@@ -8,6 +8,7 @@
 namespace forebay::pool {
 
 bool Accounted::add(std::uint32_t begin, std::uint32_t end) {
+    expects(begin < end && end <= block_bytes, "the positions lie in one block");
     auto next = ranges_.end();
     if (!ranges_.empty() && ranges_.back().begin >= begin) {
         next = std::ranges::lower_bound(ranges_, begin, {}, &Range::begin);
@@ -130,6 +131,7 @@ std::optional<std::uint32_t> Blocks::absent() const noexcept {
 }
 
 void Blocks::provide(std::uint32_t physical) {
+    expects(physical == absent(), "the block was not there");
     if (!absent_.empty()) {
         absent_.pop_back();
     } else {
@@ -146,11 +148,13 @@ std::uint32_t Blocks::take_coldest() {
     idle_.pop_front();
     absent_.push_back(physical);
     new_.erase(physical);
+    invariant(provided_ > 0, "a block that is taken away was there");
     --provided_;
     return physical;
 }
 
 void Blocks::close() {
+    expects(!closed_, "a client goes once");
     closed_ = true;
     for (std::uint64_t number = first_; number < first_ + blocks_.size(); ++number) {
         if (finished(number) && blocks_[number - first_].physical) {

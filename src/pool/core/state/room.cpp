@@ -1,5 +1,7 @@
 #include "pool/core/state/room.hpp"
 
+#include "foundation/base/contracts.hpp"
+
 #include <algorithm>
 #include <cerrno>
 
@@ -34,6 +36,7 @@ std::int64_t promised_on(const PoolState& pool_state, std::uint64_t device) {
     pool_state.files.for_each_busy([&](const File& file) {
         promised += file.open->identity.device == device ? file.deposits.held_bytes : 0;
     });
+    ensures(promised >= 0, "no file holds less than nothing");
     return promised;
 }
 
