@@ -82,10 +82,9 @@ void be_nice(const forebay::daemon::JournalOptions& journal) {
 }
 
 void say_ready(const forebay::daemon::ServerOptions& options, const cluster::Peers* peers) {
-    const std::string job = peers == nullptr
-                                ? ""
-                                : fmt::format(R"("node":{},"address":"{}",)",
-                                              options.dispatcher.node, peers->address());
+    const std::string job = peers == nullptr ? ""
+                                             : fmt::format(R"("node":{},"address":"{}",)",
+                                                           options.daemon.node, peers->address());
     fmt::print(R"({{"schema":"forebay.pool.ready/1","process":{},"socket":"{}",{}"directory":{}}})"
                "\n",
                ::getpid(), options.socket, job, forebay::daemon::directory_shape());
@@ -120,11 +119,11 @@ std::string own_host() {
 
 Result<std::unique_ptr<cluster::Peers>> listen_for_peers(
     const forebay::daemon::ServerOptions& options, const forebay::ports::Clock& clock) {
-    if (options.dispatcher.nodes == 1) {
+    if (options.daemon.nodes == 1) {
         return nullptr;
     }
     return cluster::Peers::listen(options.host.empty() ? own_host() : options.host,
-                                  {options.dispatcher.node, options.dispatcher.nodes}, clock);
+                                  {options.daemon.node, options.daemon.nodes}, clock);
 }
 
 Result<void> meet(cluster::Peers& peers, std::uint32_t nodes) {
@@ -155,7 +154,7 @@ int run(std::span<char* const> words) {
         return fail(options.error(), wrong_arguments);
     }
     OwnFd signals = signals_to_hear();
-    be_nice(options->dispatcher.journal);
+    be_nice(options->daemon.journal);
     raise_descriptor_limit();
     const forebay::adapters::SteadyClock steady;
     const forebay::adapters::Calendar calendar;
@@ -173,7 +172,7 @@ int run(std::span<char* const> words) {
     }
     std::optional<DaemonWatcher> watcher;
     if (*peers) {
-        auto beside = DaemonWatcher::beside((*server)->directory(), options->dispatcher.node);
+        auto beside = DaemonWatcher::beside((*server)->directory(), options->daemon.node);
         if (!beside) {
             return fail(beside.error(), not_all);
         }
@@ -181,18 +180,17 @@ int run(std::span<char* const> words) {
     }
     say_ready(*options, peers->get());
     if (*peers) {
-        if (const auto met = meet(**peers, options->dispatcher.nodes); !met) {
+        if (const auto met = meet(**peers, options->daemon.nodes); !met) {
             watcher->dismiss();
             return fail(met.error(), not_all);
         }
-        say(fmt::format(R"({{"schema":"forebay.pool.joined/1","node":{}}})",
-                        options->dispatcher.node));
+        say(fmt::format(R"({{"schema":"forebay.pool.joined/1","node":{}}})", options->daemon.node));
         (*server)->live_as_long_as(STDIN_FILENO);
     }
     (*server)->run();
     if (*peers) {
         for (const std::string& part :
-             forebay::daemon::in_parts(options->dispatcher.node, (*server)->report())) {
+             forebay::daemon::in_parts(options->daemon.node, (*server)->report())) {
             say(part);
         }
         watcher->dismiss();

@@ -41,23 +41,22 @@ pool::MemoryLimit memory_limit() {
 }
 
 // Takes the cap from the settings, or the usual one where they say nothing.
-void choose_cap(DispatcherOptions& dispatcher, const Settings& settings,
-                const Surroundings& around) {
+void choose_cap(DaemonOptions& daemon, const Settings& settings, const Surroundings& around) {
     const std::int64_t wanted = settings.number(Setting::pool_cap);
-    dispatcher.memory = around.memory;
-    dispatcher.pool.cap_bytes = wanted == 0 ? pool::usual_cap(around.memory.bytes)
-                                            : pool::bounded_cap(wanted, around.memory);
+    daemon.memory = around.memory;
+    daemon.pool.cap_bytes = wanted == 0 ? pool::usual_cap(around.memory.bytes)
+                                        : pool::bounded_cap(wanted, around.memory);
     if (wanted != 0 && wanted < pool::cap_least) {
-        dispatcher.notes.push_back(
+        daemon.notes.push_back(
             fmt::format("pool_cap is {} bytes, and the pool takes {} MiB, the "
                         "least that it works with.",
                         wanted, pool::cap_least / mebibyte));
     }
-    if (wanted > dispatcher.pool.cap_bytes) {
-        dispatcher.notes.push_back(fmt::format(
+    if (wanted > daemon.pool.cap_bytes) {
+        daemon.notes.push_back(fmt::format(
             "pool_cap is {} MiB, and the pool takes {} MiB at most: {} allows {} MiB to the pool "
             "and the programs together. Give the job more memory, or let pool_cap be less.",
-            wanted / mebibyte, dispatcher.pool.cap_bytes / mebibyte, around.memory.file,
+            wanted / mebibyte, daemon.pool.cap_bytes / mebibyte, around.memory.file,
             around.memory.bytes / mebibyte));
     }
 }
@@ -90,42 +89,42 @@ bool take_job_word(std::string_view word, std::string_view value, ServerOptions&
     if (word == "--host") {
         options.host = value;
     } else if (word == "--node" && number) {
-        options.dispatcher.node = *number;
+        options.daemon.node = *number;
     } else if (word == "--nodes" && number && *number > 0) {
-        options.dispatcher.nodes = *number;
+        options.daemon.nodes = *number;
     } else {
         return false;
     }
     return true;
 }
 
-DispatcherOptions dispatcher_options(const Settings& settings, const Surroundings& around) {
-    DispatcherOptions dispatcher;
-    choose_cap(dispatcher, settings, around);
-    dispatcher.pool.processors = around.processors;
-    dispatcher.pool.window_bytes = settings.number(Setting::pool_window);
-    dispatcher.pool.age_max_ns = settings.number(Setting::pool_age) * second_ns;
-    dispatcher.pool.quiet_ns = settings.number(Setting::pool_quiet) * 1'000'000;
-    dispatcher.pool.request_bytes_max = settings.number(Setting::request_bytes_max);
-    dispatcher.pool.requests_in_flight =
+DaemonOptions daemon_options(const Settings& settings, const Surroundings& around) {
+    DaemonOptions daemon;
+    choose_cap(daemon, settings, around);
+    daemon.pool.processors = around.processors;
+    daemon.pool.window_bytes = settings.number(Setting::pool_window);
+    daemon.pool.age_max_ns = settings.number(Setting::pool_age) * second_ns;
+    daemon.pool.quiet_ns = settings.number(Setting::pool_quiet) * 1'000'000;
+    daemon.pool.request_bytes_max = settings.number(Setting::request_bytes_max);
+    daemon.pool.requests_in_flight =
         static_cast<std::int32_t>(settings.number(Setting::pool_requests_in_flight));
-    dispatcher.pool.files_at_once =
+    daemon.pool.files_at_once =
         static_cast<std::int32_t>(settings.number(Setting::pool_files_at_once));
-    dispatcher.pool.read_ahead_bytes = settings.number(Setting::pool_read_ahead);
-    dispatcher.readers = static_cast<std::uint32_t>(settings.number(Setting::pool_readers));
-    dispatcher.pool.consistency =
+    daemon.pool.read_ahead_bytes = settings.number(Setting::pool_read_ahead);
+    daemon.readers = static_cast<std::uint32_t>(settings.number(Setting::pool_readers));
+    daemon.pool.consistency =
         static_cast<pool::Consistency>(settings.number(Setting::pool_consistency));
     // The choices stand in the order of the enum, here and above.
-    dispatcher.storage = static_cast<adapters::Preference>(settings.number(Setting::storage));
-    dispatcher.through = settings.text(Setting::pool_durability) == "global";
-    dispatcher.pool.sync_to_journal = settings.text(Setting::pool_fsync) == "node";
+    daemon.storage = static_cast<adapters::Preference>(settings.number(Setting::storage));
+    daemon.through = settings.text(Setting::pool_durability) == "global";
+    daemon.pool.sync_to_journal = settings.text(Setting::pool_fsync) == "node";
     const std::int64_t told = settings.number(Setting::pool_job_end);
     const std::int64_t margin = settings.number(Setting::pool_deadline);
     if (margin > 0) {
-        dispatcher.job_end_ns = (told == 0 ? around.job_end_s : told) * second_ns;
-        dispatcher.job_margin_ns = margin * second_ns;
+        daemon.job_end_ns = (told == 0 ? around.job_end_s : told) * second_ns;
+        daemon.job_margin_ns = margin * second_ns;
     }
-    return dispatcher;
+    return daemon;
 }
 
 // The end of the job, as Slurm gives it; 0: nothing that makes sense.
@@ -166,9 +165,9 @@ std::string real_path(const std::string& path) {
 // A journal is replayed wherever it is named, and kept where writes wait for it.
 Result<void> read_journal(ServerOptions& options, const Settings& settings,
                           const Surroundings& around) {
-    JournalOptions& journal = options.dispatcher.journal;
+    JournalOptions& journal = options.daemon.journal;
     const std::string folder =
-        placed(settings.text(Setting::pool_journal), around.host, options.dispatcher.node);
+        placed(settings.text(Setting::pool_journal), around.host, options.daemon.node);
     journal.keeps = settings.text(Setting::pool_durability) == "node";
     if (folder.empty() && journal.keeps) {
         return failure({ErrorCode::argument, 0,
@@ -178,8 +177,7 @@ Result<void> read_journal(ServerOptions& options, const Settings& settings,
     if (!folder.empty()) {
         journal.folder = absolute(folder, around.folder);
         const std::int64_t bytes = settings.number(Setting::pool_journal_size);
-        journal.bytes =
-            bytes == 0 ? 2 * options.dispatcher.pool.cap_bytes + journal_bytes_more : bytes;
+        journal.bytes = bytes == 0 ? 2 * options.daemon.pool.cap_bytes + journal_bytes_more : bytes;
         journal.rescue_folders = options.rescue_folders;
         for (const std::string& path : settings.list(Setting::pool_paths)) {
             journal.below.push_back(real_path(absolute(path, around.folder)));
@@ -212,7 +210,7 @@ Result<void> read_folders(ServerOptions& options, const Settings& settings,
     for (pool::FolderRule& one : *folders) {
         one.path = real_path(one.path);
     }
-    options.dispatcher.folders = std::move(*folders);
+    options.daemon.folders = std::move(*folders);
     return {};
 }
 
@@ -239,7 +237,7 @@ Surroundings look_around() {
 Result<ServerOptions> options_of(std::span<char* const> words, const Settings& settings,
                                  const Surroundings& around) {
     ServerOptions options;
-    options.dispatcher = dispatcher_options(settings, around);
+    options.daemon = daemon_options(settings, around);
     for (std::size_t i = 0; i < words.size(); i += 2) {
         const std::string_view word{words[i]};
         const bool of_job = word == "--node" || word == "--nodes" || word == "--host";
@@ -262,7 +260,7 @@ Result<ServerOptions> options_of(std::span<char* const> words, const Settings& s
             options.rescue_folders.push_back(path);
         }
     }
-    if (options.dispatcher.node >= options.dispatcher.nodes) {
+    if (options.daemon.node >= options.daemon.nodes) {
         return refuse("--node", "the daemons of a job are numbered from 0 on");
     }
     if (options.socket.empty()) {

@@ -41,51 +41,51 @@ TEST(ServerOptions, ComeFromSettings) {
     const auto options = read({"--socket", "s/x"}, settings);
     ASSERT_TRUE(options.has_value());
     EXPECT_EQ(options->socket, "/w/s/x");
-    EXPECT_EQ(options->dispatcher.pool.window_bytes, gibibyte);
-    EXPECT_EQ(options->dispatcher.pool.age_max_ns, 7'000'000'000);
-    EXPECT_EQ(options->dispatcher.pool.quiet_ns, 9'000'000);
-    EXPECT_EQ(options->dispatcher.storage, adapters::Preference::posix);
-    EXPECT_TRUE(options->dispatcher.through);
-    EXPECT_EQ(options->dispatcher.pool.consistency, pool::Consistency::paper);
-    EXPECT_EQ(read({"--socket", "s/x"})->dispatcher.pool.consistency, pool::Consistency::pool);
-    EXPECT_EQ(options->dispatcher.pool.cap_bytes, 10 * gibibyte);
+    EXPECT_EQ(options->daemon.pool.window_bytes, gibibyte);
+    EXPECT_EQ(options->daemon.pool.age_max_ns, 7'000'000'000);
+    EXPECT_EQ(options->daemon.pool.quiet_ns, 9'000'000);
+    EXPECT_EQ(options->daemon.storage, adapters::Preference::posix);
+    EXPECT_TRUE(options->daemon.through);
+    EXPECT_EQ(options->daemon.pool.consistency, pool::Consistency::paper);
+    EXPECT_EQ(read({"--socket", "s/x"})->daemon.pool.consistency, pool::Consistency::pool);
+    EXPECT_EQ(options->daemon.pool.cap_bytes, 10 * gibibyte);
 }
 
 TEST(ServerOptions, AControlGroupBoundsTheCapAndThatIsSaid) {
     EXPECT_GT(look_around().memory.bytes, 0);
     Surroundings small = around;
     small.memory = {.bytes = 120 << 20, .file = "/cg/memory.max"};
-    EXPECT_EQ(read({"--socket", "/s/x"}, {}, small)->dispatcher.pool.cap_bytes, 30 << 20);
-    EXPECT_TRUE(read({"--socket", "/s/x"}, {}, small)->dispatcher.notes.empty());
+    EXPECT_EQ(read({"--socket", "/s/x"}, {}, small)->daemon.pool.cap_bytes, 30 << 20);
+    EXPECT_TRUE(read({"--socket", "/s/x"}, {}, small)->daemon.notes.empty());
     Settings settings;
     ASSERT_TRUE(settings.set(Setting::pool_cap, "1 GiB"));
-    const DispatcherOptions dispatcher = read({"--socket", "/s/x"}, settings, small)->dispatcher;
-    EXPECT_EQ(dispatcher.pool.cap_bytes, 60 << 20);
-    EXPECT_EQ(dispatcher.memory, small.memory);
-    EXPECT_THAT(dispatcher.notes, ElementsAre(HasSubstr("/cg/memory.max allows 120 MiB")));
-    EXPECT_EQ(read({"--socket", "/s/x"}, settings)->dispatcher.pool.cap_bytes, gibibyte);
+    const DaemonOptions daemon = read({"--socket", "/s/x"}, settings, small)->daemon;
+    EXPECT_EQ(daemon.pool.cap_bytes, 60 << 20);
+    EXPECT_EQ(daemon.memory, small.memory);
+    EXPECT_THAT(daemon.notes, ElementsAre(HasSubstr("/cg/memory.max allows 120 MiB")));
+    EXPECT_EQ(read({"--socket", "/s/x"}, settings)->daemon.pool.cap_bytes, gibibyte);
 }
 
 TEST(ServerOptions, ACapOfAFewBytesIsTheLeastWithWhichAPoolWorks) {
     Settings settings;
     ASSERT_TRUE(settings.set(Setting::pool_cap, "32"));
-    const DispatcherOptions dispatcher = read({"--socket", "/s/x"}, settings)->dispatcher;
-    EXPECT_EQ(dispatcher.pool.cap_bytes, pool::cap_least);
-    EXPECT_THAT(dispatcher.notes, ElementsAre(HasSubstr("32 bytes")));
+    const DaemonOptions daemon = read({"--socket", "/s/x"}, settings)->daemon;
+    EXPECT_EQ(daemon.pool.cap_bytes, pool::cap_least);
+    EXPECT_THAT(daemon.notes, ElementsAre(HasSubstr("32 bytes")));
 }
 
 TEST(ServerOptions, TheJobEndsWhenTheUserSaysOrElseTheBatchSystem) {
-    const DispatcherOptions usual = read({"--socket", "/s/x"})->dispatcher;
+    const DaemonOptions usual = read({"--socket", "/s/x"})->daemon;
     EXPECT_EQ(usual.job_end_ns, 1'800'000'000 * second);
     EXPECT_EQ(usual.job_margin_ns, 60 * second);
     Settings settings;
     ASSERT_TRUE(settings.set(Setting::pool_job_end, "1900000000"));
     ASSERT_TRUE(settings.set(Setting::pool_deadline, "300"));
-    const DispatcherOptions told = read({"--socket", "/s/x"}, settings)->dispatcher;
+    const DaemonOptions told = read({"--socket", "/s/x"}, settings)->daemon;
     EXPECT_EQ(told.job_end_ns, 1'900'000'000 * second);
     EXPECT_EQ(told.job_margin_ns, 300 * second);
     ASSERT_TRUE(settings.set(Setting::pool_deadline, "0"));
-    EXPECT_EQ(read({"--socket", "/s/x"}, settings)->dispatcher.job_end_ns, pool::Deadline::never);
+    EXPECT_EQ(read({"--socket", "/s/x"}, settings)->daemon.job_end_ns, pool::Deadline::never);
 }
 
 TEST(ServerOptions, TheJournalIsOfItsNode) {
@@ -93,7 +93,7 @@ TEST(ServerOptions, TheJournalIsOfItsNode) {
         Settings settings;
         EXPECT_TRUE(settings.set(Setting::pool_journal, folder));
         return read({"--socket", "/s/x", "--node", "3", "--nodes", "4"}, settings)
-            ->dispatcher.journal.folder;
+            ->daemon.journal.folder;
     };
     EXPECT_EQ(journal("/j"), "/j");
     EXPECT_EQ(journal("j-%n/%n"), "/w/j-3/3");
@@ -105,9 +105,9 @@ TEST(ServerOptions, TheJournalIsOfItsNode) {
 TEST(ServerOptions, TheJournalWritesBelowThePathsOfThePool) {
     Settings settings;
     ASSERT_TRUE(settings.set(Setting::pool_journal, "/j"));
-    EXPECT_THAT(read({"--socket", "/s/x"}, settings)->dispatcher.journal.below, testing::IsEmpty());
+    EXPECT_THAT(read({"--socket", "/s/x"}, settings)->daemon.journal.below, testing::IsEmpty());
     ASSERT_TRUE(settings.set(Setting::pool_paths, "/nowhere/a,b"));
-    EXPECT_THAT(read({"--socket", "/s/x"}, settings)->dispatcher.journal.below,
+    EXPECT_THAT(read({"--socket", "/s/x"}, settings)->daemon.journal.below,
                 testing::ElementsAre("/nowhere/a", "/w/b"));
 }
 

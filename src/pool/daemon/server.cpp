@@ -1,6 +1,7 @@
 // See server.hpp.
 #include "pool/daemon/server.hpp"
 
+#include "foundation/base/contracts.hpp"
 #include "foundation/base/printable.hpp"
 #include "pool/daemon/listener/socket.hpp"
 #include "pool/protocol/messages.hpp"
@@ -71,12 +72,12 @@ Result<std::unique_ptr<Server>> Server::make(const ServerOptions& options, const
     if (!inodes) {
         return failure(std::move(inodes.error()));
     }
-    DispatcherOptions dispatcher_options = options.dispatcher;
-    dispatcher_options.inodes = &(*inodes)->inodes();
-    Result<std::unique_ptr<Dispatcher>> dispatcher =
-        Dispatcher::make(dispatcher_options, clocks, peers);
-    if (!dispatcher) {
-        return failure(std::move(dispatcher.error()));
+    DaemonOptions daemon_options = options.daemon;
+    daemon_options.inodes = &(*inodes)->inodes();
+    Result<std::unique_ptr<DaemonContext>> context =
+        DaemonContext::make(daemon_options, clocks, peers);
+    if (!context) {
+        return failure(std::move(context.error()));
     }
     OwnFd epoll{::epoll_create1(EPOLL_CLOEXEC)};
     if (!epoll.valid()) {
@@ -85,7 +86,7 @@ Result<std::unique_ptr<Server>> Server::make(const ServerOptions& options, const
     std::unique_ptr<Server> made{new Server{options,
                                             {.listener = std::move(*listener),
                                              .inodes = std::move(*inodes),
-                                             .dispatcher = std::move(*dispatcher),
+                                             .context = std::move(*context),
                                              .epoll = std::move(epoll)},
                                             peers}};
     if (peers != nullptr) {
@@ -96,12 +97,12 @@ Result<std::unique_ptr<Server>> Server::make(const ServerOptions& options, const
     if (auto watched = made->watch(made->listener_.socket(), Source::listener, 0); !watched) {
         return failure(std::move(watched.error()));
     }
-    const int journal = made->dispatcher_->journal_bell();
+    const int journal = made->context_->journal_bell();
     if (auto watched = journal < 0 ? Result<void>{} : made->watch(journal, Source::journal, 0);
         !watched) {
         return failure(std::move(watched.error()));
     }
-    made->tell_news();
+    made->print_notes();
     return made;
 }
 
@@ -109,9 +110,14 @@ Server::Server(const ServerOptions& options, Parts parts, cluster::Peers* peers)
     : options_{options},
       listener_{std::move(parts.listener)},
       inodes_{std::move(parts.inodes)},
-      dispatcher_{std::move(parts.dispatcher)},
+      context_{std::move(parts.context)},
+      dispatcher_{*context_},
+      shutdown_{*context_},
       epoll_{std::move(parts.epoll)},
-      peers_{peers} {}
+      peers_{peers} {
+    expects((peers_ != nullptr) == context_->coherence.has_value(),
+            "tokens are there where other daemons are");
+}
 
 Server::~Server() = default;
 
@@ -137,6 +143,7 @@ void Server::live_as_long_as(int owner) {
 }
 
 void Server::hear_owner() {
+    expects(owner_ >= 0, "an owner is heard where there is one");
     std::array<char, 512> words{};
     if (::read(owner_, words.data(), words.size()) == 0) {
         ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, owner_, nullptr);
@@ -151,7 +158,7 @@ nanoseconds Server::patience() const {
     if (did_something_) {
         return after_something;
     }
-    if (!dispatcher_->idle()) {
+    if (!context_->idle()) {
         return while_busy;
     }
     if (peers_ != nullptr && peers_->has_something_for_later()) {
@@ -159,7 +166,7 @@ nanoseconds Server::patience() const {
     }
     const nanoseconds most =
         peers_ != nullptr ? nanoseconds{cluster::Peers::heartbeat_ns} : without_clients;
-    return clients_ > 0 ? while_idle : most;
+    return dispatcher_.has_clients() ? while_idle : most;
 }
 
 // A client that asks once often asks again at once, and a home answers soon.
@@ -192,7 +199,7 @@ void Server::turn(nanoseconds wait_max) {
         handle(static_cast<Source>(event.data.u64 & mask), event.data.u64 >> source_bits,
                event.events);
     }
-    if (dispatcher_->close_before_the_job_ends()) {
+    if (shutdown_.close_before_the_job_ends()) {
         note(
             "the batch job will end. What the pool has is being drained; writes go to the file "
             "system from now on.");
@@ -200,16 +207,17 @@ void Server::turn(nanoseconds wait_max) {
     if (peers_ != nullptr) {
         hear_peers();
     }
-    did_something_ = dispatcher_->advance();
-    tell_news();
-    answer_done();
-    if (stopping_ && drained_ && dispatcher_->drained_as_far_as_possible()) {
+    did_something_ = context_->run_round();
+    did_something_ = dispatcher_.run_round() || did_something_;
+    print_notes();
+    resume_requests();
+    if (!ended_ && shutdown_.is_complete()) {
         finish();
     }
 }
 
-void Server::tell_news() {
-    for (const std::string& one : dispatcher_->news()) {
+void Server::print_notes() {
+    for (const std::string& one : context_->new_notes()) {
         note(one);
     }
 }
@@ -231,7 +239,7 @@ void Server::handle(Source source, std::uint64_t number, std::uint32_t events) {
         return;
     }
     if (source == Source::journal) {
-        empty_bell(dispatcher_->journal_bell());
+        empty_bell(context_->journal_bell());
         return;
     }
     const auto found = sessions_.find(number);
@@ -247,8 +255,7 @@ void Server::handle(Source source, std::uint64_t number, std::uint32_t events) {
     }
     const bool gone = (events & (EPOLLHUP | EPOLLERR)) != 0;
     if (gone && !session.reads()) {
-        session.end();
-        session.drop();
+        cut_off(session);
     } else if (gone || (events & EPOLLIN) != 0) {
         read(number, session);
     }
@@ -265,29 +272,31 @@ void Server::accept_all() {
             note("sent somebody away (" + incoming.refused + ").");
         }
         if (incoming.no_room) {
-            dispatcher_->close_down(
-                pool::Reason::full);  // a rejected client sees nothing that is pooled
+            // A rejected client sees nothing that is pooled.
+            context_->pool.close_down(pool::Reason::full);
         }
         if (!incoming.socket.valid()) {
             return;
         }
         const std::uint64_t number = next_session_++;
         const int fd = incoming.socket.get();
-        sessions_.emplace(number, Session{std::move(incoming.socket), incoming.process});
+        sessions_.try_emplace(number, std::move(incoming.socket), incoming.process);
         if (!watch(fd, Source::session, number)) {
             sessions_.erase(number);
             return;
         }
         sessions_.at(number).watched = EPOLLIN;
+        ensures(sessions_.size() <= sessions_max, "so many connections are served at a time");
     }
 }
 
 void Server::hear_signals() {
+    expects(signals_.valid(), "signals are heard where they are listened for");
     signalfd_siginfo heard{};
     while (::read(signals_.get(), &heard, sizeof heard) == static_cast<ssize_t>(sizeof heard)) {
         if (heard.ssi_signo == SIGUSR1) {
-            dispatcher_->close_down(pool::Reason::job_ends);
-        } else if (stopping_) {
+            context_->pool.close_down(pool::Reason::job_ends);
+        } else if (shutdown_.has_begun()) {
             give_up();
         } else {
             stop();
@@ -310,27 +319,19 @@ bool Server::take_question(std::uint64_t number, Session& session) {
         return false;
     }
     if (received.arrival == Arrival::end) {
-        session.end();
-        session.drop();
+        cut_off(session);
         return false;
     }
     const auto question = protocol::question_of(received.bytes);
     if (!question) {
         note("ended a connection (what process " + std::to_string(session.process()) +
              " said is no question; it may be of another version).");
-        Answer answer;
-        answer.reply.error = EPROTO;
-        session.answer(std::move(answer));
-        session.end();
+        Dispatcher::reject_malformed(session);
         return false;
     }
     next_question_near_ = std::chrono::steady_clock::now() + near_for;
-    const bool was_client = session.client.has_value();
     const bool had_bell = session.bell.valid();
-    session.answer(dispatcher_->answer(session, *question, std::move(received.descriptors)));
-    if (!was_client && session.client) {
-        ++clients_;
-    }
+    dispatcher_.receive(session, *question, std::move(received.descriptors));
     if (!had_bell && session.bell.valid() && !watch(session.bell.get(), Source::bell, number)) {
         session.end();
     }
@@ -345,43 +346,39 @@ void Server::hear_peers() {
     for (const std::string& complaint : peers_->complaints()) {
         note(complaint + ".");
     }
-    if (dispatcher_->peer_lost()) {
+    if (context_->coherence->somebody_died()) {
         note(
             "the daemon of another node has died, and what it had not drained is lost. What this "
             "one has is being drained; writes go to the file system from now on.");
     }
 }
 
-void Server::answer_done() {
-    for (const pool::Done& done : dispatcher_->done()) {
-        bool wanted = false;
-        if (stopping_ == done.ticket) {
-            drained_ = true;
-            drain_error_ = done.error;
-        }
-        for (auto& [number, session] : sessions_) {
-            if (Answer* const answer = session.waiting_for(done.ticket)) {
-                answer->ticket.reset();
-                next_question_near_ = std::chrono::steady_clock::now() + near_for;
-                answer->reply.error = done.error;
-                dispatcher_->complete(session, *answer, done.ticket);
-                did_something_ = did_something_ || answer->ticket;  // the pool was asked
-                wanted = true;
-            }
-        }
-        if (!wanted) {
-            dispatcher_->nobody_wants(done.ticket);
-        }
+// Nobody is there any more to take what the session is owed, or it is not to be served.
+void Server::cut_off(Session& session) {
+    session.end();
+    dispatcher_.drop_replies(session);
+}
+
+void Server::close_distrusted(Session& session) {
+    if (session.client && context_->pool.distrusted(*session.client)) {
+        note("ended a connection (the log of process " + std::to_string(session.process()) +
+             " makes no sense). What it had written before is kept.");
+        cut_off(session);
     }
+}
+
+void Server::resume_requests() {
+    const std::vector<ReturnedTicket> returned = context_->tickets.returned();
+    shutdown_.look_for_end_of_draining(returned);
+    const Dispatcher::Progress progress = dispatcher_.resume(returned);
+    if (progress.any) {
+        next_question_near_ = std::chrono::steady_clock::now() + near_for;
+    }
+    did_something_ = did_something_ || progress.asks_again;
     for (auto at = sessions_.begin(); at != sessions_.end();) {
         auto& [number, session] = *at++;
-        if (session.client && dispatcher_->distrusts(*session.client)) {
-            note("ended a connection (the log of process " + std::to_string(session.process()) +
-                 " makes no sense). What it had written before is kept.");
-            session.end();
-            session.drop();
-        }
-        if (session.unanswered() || session.ended()) {
+        close_distrusted(session);
+        if (session.owes_replies() || session.ended()) {
             tend(number, session);
         }
     }
@@ -390,14 +387,10 @@ void Server::answer_done() {
 // Sends what is due, and takes care of how the session is watched, or that it is over.
 void Server::tend(std::uint64_t number, Session& session) {
     if (!session.send()) {
-        session.end();
-        session.drop();
+        cut_off(session);
     }
     if (session.ended()) {
-        if (session.client) {
-            --clients_;
-        }
-        dispatcher_->leave(session);
+        dispatcher_.end_session(session);
         sessions_.erase(number);  // closing its descriptors ends their being watched
         return;
     }
@@ -412,11 +405,7 @@ void Server::tend(std::uint64_t number, Session& session) {
     }
 }
 
-void Server::stop() {
-    if (!stopping_) {
-        stopping_ = dispatcher_->stop();
-    }
-}
+void Server::stop() { shutdown_.begin(); }
 
 void Server::give_up() {
     if (!ended_) {
@@ -426,25 +415,21 @@ void Server::give_up() {
 }
 
 void Server::finish() {
+    expects(!ended_, "the daemon ends once");
     if (peers_ != nullptr) {
-        dispatcher_->announce_shutdown();
+        context_->coherence->announce_shutdown();
         peers_->flush();
     }
-    dispatcher_->refuse_commits();
-    rescued_ = dispatcher_->rescue(options_.rescue_folders);
-    dispatcher_->finish_journal();
-    tell_news();
+    rescued_ = shutdown_.save(options_.rescue_folders);
+    print_notes();
     adapters::NotebookFile report{listener_.path() + ".report"};
-    report_ = dispatcher_->status(true, rescued_);
+    report_ = context_->status(true, rescued_);
     if (const auto written = report.write(report_ + "\n"); !written) {
         note(written.error().message);
     }
-    dispatcher_->end(rescued_.empty() ? Ending::well : Ending::badly);
+    shutdown_.end(rescued_.empty() ? Ending::well : Ending::badly);
+    dispatcher_.reply_to_stops(shutdown_.error_of(rescued_));
     for (auto& [number, session] : sessions_) {
-        while (Answer* const answer = session.waiting_for(Answer::until_the_end)) {
-            answer->ticket.reset();
-            answer->reply.error = rescued_.empty() || drain_error_ != 0 ? drain_error_ : EIO;
-        }
         static_cast<void>(session.send());
     }
     ended_ = true;

@@ -5,10 +5,12 @@
 #include "foundation/base/yielding.hpp"
 #include "foundation/ports/clock.hpp"
 #include "pool/cluster/transport/peers.hpp"
+#include "pool/daemon/daemon_context.hpp"
 #include "pool/daemon/listener/listener.hpp"
 #include "pool/daemon/memory/inodes_file.hpp"
 #include "pool/daemon/requests/dispatcher.hpp"
 #include "pool/daemon/session.hpp"
+#include "pool/daemon/shutdown/shutdown.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -24,12 +26,13 @@ struct ServerOptions {
     std::string socket;                       // an absolute path
     std::vector<std::string> rescue_folders;  // that are tried in this order
     std::string host;                         // by which other nodes reach this one; empty: ask
-    DispatcherOptions dispatcher;
+    DaemonOptions daemon;
 };
 
 class Server {
 public:
-    static constexpr std::size_t sessions_max = 8 * pool::clients_max;  // who only asks, too
+    // Also of processes that only ask.
+    static constexpr std::size_t sessions_max = 8 * pool::clients_max;
 
     // The clocks outlive it.
     // `peers`, where there are other daemons, have joined; they outlive it, too.
@@ -58,9 +61,7 @@ public:
     [[nodiscard]] bool ended() const noexcept { return ended_; }
     // The bytes that did not arrive.
     [[nodiscard]] const std::vector<Rescued>& rescued() const noexcept { return rescued_; }
-    [[nodiscard]] const pool::Directory& directory() const noexcept {
-        return dispatcher_->directory();
-    }
+    [[nodiscard]] const pool::Directory& directory() const noexcept { return context_->directory; }
     // The report on the end, as one line of JSON.
     [[nodiscard]] const std::string& report() const noexcept { return report_; }
     // It was asked to end twice: something may hang in the file system for ever.
@@ -70,7 +71,7 @@ private:
     struct Parts {
         Listener listener;
         std::unique_ptr<InodesFile> inodes;
-        std::unique_ptr<Dispatcher> dispatcher;
+        std::unique_ptr<DaemonContext> context;
         OwnFd epoll;
     };
     Server(const ServerOptions& options, Parts parts, cluster::Peers* peers);
@@ -80,12 +81,14 @@ private:
     [[nodiscard]] std::chrono::nanoseconds patience() const;
     [[nodiscard]] bool something_is_near() const;
     void handle(Source source, std::uint64_t number, std::uint32_t events);
-    void tell_news();
+    void print_notes();
     void accept_all();
     void hear_signals();
     void read(std::uint64_t number, Session& session);
     bool take_question(std::uint64_t number, Session& session);
-    void answer_done();
+    void resume_requests();
+    void close_distrusted(Session& session);
+    void cut_off(Session& session);
     void hear_peers();
     void hear_owner();
     void tend(std::uint64_t number, Session& session);
@@ -94,17 +97,15 @@ private:
     ServerOptions options_;
     Listener listener_;
     std::unique_ptr<InodesFile> inodes_;
-    std::unique_ptr<Dispatcher> dispatcher_;
+    std::unique_ptr<DaemonContext> context_;
+    Dispatcher dispatcher_;
+    DaemonShutdown shutdown_;
     OwnFd epoll_;
     cluster::Peers* peers_;
     int owner_ = -1;
     OwnFd signals_;
     std::map<std::uint64_t, Session> sessions_;  // by numbers that are never used again
     std::uint64_t next_session_ = 0;
-    std::size_t clients_ = 0;
-    std::optional<std::uint64_t> stopping_;  // the ticket of draining everything
-    bool drained_ = false;                   // it came back
-    int drain_error_ = 0;
     bool did_something_ = false;
     std::chrono::steady_clock::time_point next_question_near_;  // until then
     Yielding yielding_;

@@ -1,9 +1,9 @@
 // See session.hpp.
 #include "pool/daemon/session.hpp"
 
+#include "foundation/base/contracts.hpp"
 #include "pool/daemon/listener/socket.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <span>
 
@@ -11,32 +11,43 @@ namespace forebay::daemon {
 
 int errno_of(const Error& error) noexcept { return error.system == 0 ? EIO : error.system; }
 
-void Answer::refuse(int error) noexcept {
+void QueuedReply::refuse(int error) noexcept {
+    expects(error != 0, "a refusal has an error");
+    expects(!due, "a reply that may have been sent does not change");
     reply.error = error;
     descriptors.clear();
 }
 
-bool Answer::pass(Result<OwnFd> descriptor) {
+bool QueuedReply::pass(Result<OwnFd> descriptor) {
     if (!descriptor) {
         refuse(errno_of(descriptor.error()));
         return false;
     }
+    expects(descriptors.size() < descriptors_max, "a reply carries few descriptors");
     descriptors.push_back(std::move(*descriptor));
     return true;
 }
 
-Answer* Session::waiting_for(std::uint64_t ticket) noexcept {
-    const auto found = std::ranges::find_if(
-        answers_, [&](const Answer& answer) { return answer.ticket == ticket; });
-    return found == answers_.end() ? nullptr : &*found;
+bool Session::may_write(const protocol::Question& question) const {
+    const auto opened = opened_for_writing.find(question.slot);
+    return opened != opened_for_writing.end() && opened->second == question.generation;
+}
+
+QueuedReply& Session::add_reply(const protocol::Question& question) {
+    expects(reads(), "a question is taken where there is room for its reply");
+    QueuedReply& added = replies_.emplace_back();
+    added.reply.ask = question.ask;
+    added.reply.slot = question.slot;
+    added.reply.generation = question.generation;
+    return added;
 }
 
 bool Session::send() {
     blocked_ = false;
-    while (!answers_.empty() && !answers_.front().ticket) {
-        const Answer& answer = answers_.front();
-        const auto bytes = std::as_bytes(std::span{&answer.reply, 1});
-        const Delivery delivery = deliver(socket_.get(), bytes, answer.descriptors);
+    while (!replies_.empty() && replies_.front().due) {
+        const QueuedReply& next = replies_.front();
+        const auto bytes = std::as_bytes(std::span{&next.reply, 1});
+        const Delivery delivery = deliver(socket_.get(), bytes, next.descriptors);
         if (delivery == Delivery::gone) {
             return false;
         }
@@ -44,7 +55,7 @@ bool Session::send() {
             blocked_ = true;
             return true;
         }
-        answers_.pop_front();
+        replies_.pop_front();
     }
     return true;
 }

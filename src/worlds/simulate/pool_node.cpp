@@ -17,7 +17,7 @@ namespace {
 constexpr double after_something = 1e-3;  // pool/daemon/server.cpp: 200 us
 constexpr double while_busy = 5e-3;       // 1 ms
 constexpr double while_idle = 20e-3;      // 20 ms
-// As in pool/daemon/requests/dispatcher_end.cpp.
+// As in pool/daemon/shutdown/shutdown.cpp.
 constexpr std::int64_t deadline_look_ns = 100'000'000;
 
 // Nothing goes wrong here, and nobody else changes a file.

@@ -2,6 +2,7 @@
 // of the client's are the client's to change.
 #include "pool/daemon/requests/opening.hpp"
 
+#include "foundation/base/contracts.hpp"
 #include "foundation/kernel/calls.hpp"
 #include "pool/daemon/replay/replay_files.hpp"
 #include "storage/layout/files/files.hpp"
@@ -210,6 +211,7 @@ std::uint64_t Opening::mount() const noexcept {
 }
 
 void Opening::run() {
+    expects(received_.valid() && !file_, "a file is opened once");
     Result<pool::OpenFile> file = open_again(received_, wish_, preference_);
     struct statfs system{};
     if (file && kernel::fstatfs(received_.get(), &system) == 0) {  // which may hang
@@ -224,6 +226,12 @@ void Opening::run() {
         over_.store(true, std::memory_order_release);
     }
     news_.notify_one();
+}
+
+Result<pool::OpenFile> Opening::take() {
+    expects(over_.load(std::memory_order_acquire) && file_.has_value(),
+            "a file is taken when it is open, or when it is known why not");
+    return std::move(*file_);
 }
 
 bool Opening::over_within(std::chrono::nanoseconds time, Yielding& yielding) {

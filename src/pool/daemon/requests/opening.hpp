@@ -54,7 +54,7 @@ public:
     [[nodiscard]] bool over_within(std::chrono::nanoseconds time, Yielding& yielding);
     [[nodiscard]] pool::Access access() const noexcept { return wish_.access; }
     // Once, when it is over.
-    [[nodiscard]] Result<pool::OpenFile> take() { return std::move(*file_); }
+    [[nodiscard]] Result<pool::OpenFile> take();
 
 private:
     OwnFd received_;

@@ -2,6 +2,8 @@
 // The kernel has them since Linux 5.3; without, the connections have to do.
 #include "pool/daemon/requests/uncaptured.hpp"
 
+#include "foundation/base/contracts.hpp"
+
 #include <poll.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -9,7 +11,13 @@
 
 namespace forebay::daemon {
 
+void UncapturedPrograms::disconnected() noexcept {
+    expects(connections_ > 0, "a connection that ends had begun");
+    --connections_;
+}
+
 void UncapturedPrograms::watch(std::int64_t process) {
+    expects(process > 0, "a process is watched by its number here");
     OwnFd fd{static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(process), 0U))};
     if (fd.valid()) {
         processes_.push_back({process, std::move(fd)});

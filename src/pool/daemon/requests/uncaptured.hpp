@@ -1,4 +1,4 @@
-// Programs that nobody captures (statically linked, set-user-ID, started without LD_PRELOAD …) see
+// Programs that are not captured (statically linked, set-user-ID, started without LD_PRELOAD …) see
 // and change what the file system has. While one of them may live, nothing is in the pool.
 //
 // The process that starts one says so over a separate connection, which the program and all that it
@@ -19,7 +19,7 @@ public:
     // A connection stands for some from now on.
     void connected() noexcept { ++connections_; }
     // Nobody has its other end any more.
-    void disconnected() noexcept { --connections_; }
+    void disconnected() noexcept;
     // A process of this node is one, or was not made one after all.
     void watch(std::int64_t process);
     void forget(std::int64_t process);

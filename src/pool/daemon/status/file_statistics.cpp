@@ -2,6 +2,7 @@
 #include "pool/daemon/status/file_statistics.hpp"
 
 #include "foundation/base/atomics.hpp"
+#include "foundation/base/contracts.hpp"
 #include "pool/protocol/search.hpp"
 
 #include <algorithm>
@@ -35,7 +36,7 @@ std::int64_t oldest_of(const pool::Directory& directory, const pool::FileSlot& f
     return oldest;
 }
 
-void add_meter(const Meter& meter, std::int64_t now_ns, FileStory& to) {
+void add_meter(const Meter& meter, std::int64_t now_ns, FileTotals& to) {
     to.storage_ns += busy_ns(meter, now_ns);
     to.storage_bytes += meter.bytes;
     to.requests += meter.requests;
@@ -51,19 +52,19 @@ pool::Reason first_of(pool::Reason before, pool::Reason later) noexcept {
     return says_why(before) || later == pool::Reason::none ? before : later;
 }
 
-// `later` came after all that `replay_plan` tells.
-void add_story(const FileStory& later, FileStory& replay_plan) {
-    const FileStory before = std::exchange(replay_plan, later);
-    replay_plan.reason = first_of(before.reason, later.reason);
-    replay_plan.error = later.error == 0 ? before.error : later.error;
-    replay_plan.waited_ns += before.waited_ns;
-    replay_plan.high = std::max(later.high, before.high);
-    replay_plan.taken += before.taken;
-    replay_plan.drained += before.drained;
-    replay_plan.storage_ns += before.storage_ns;
-    replay_plan.storage_bytes += before.storage_bytes;
-    replay_plan.requests += before.requests;
-    replay_plan.times += before.times;
+// `later` came after all that `totals` has.
+void add_later(const FileTotals& later, FileTotals& totals) {
+    const FileTotals before = std::exchange(totals, later);
+    totals.reason = first_of(before.reason, later.reason);
+    totals.error = later.error == 0 ? before.error : later.error;
+    totals.waited_ns += before.waited_ns;
+    totals.high = std::max(later.high, before.high);
+    totals.taken += before.taken;
+    totals.drained += before.drained;
+    totals.storage_ns += before.storage_ns;
+    totals.storage_bytes += before.storage_bytes;
+    totals.requests += before.requests;
+    totals.times += before.times;
 }
 
 }  // namespace
@@ -80,6 +81,8 @@ std::shared_ptr<Meter> FileStatistics::meter_of(const ports::Identity& identity)
 
 void FileStatistics::opened(std::uint32_t slot, const ports::Identity& identity,
                             std::shared_ptr<Meter> meter) {
+    expects(slot < pool::files_max, "a file that is open has a slot of the directory");
+    expects(meter != nullptr, "each file has a meter");
     const pool::FileSlot& file = directory_.files[slot];
     Known& known = known_[slot];
     if (!known.meter || known.generation != file.generation.load(relaxed)) {
@@ -87,59 +90,61 @@ void FileStatistics::opened(std::uint32_t slot, const ports::Identity& identity,
         known = {.generation = file.generation.load(relaxed),
                  .identity = identity,
                  .meter = std::move(meter),
-                 .replay_plan = {.path = std::string{path}, .times = 1}};
+                 .totals = {.path = std::string{path}, .times = 1}};
     }
-    look(slot, known);
+    update(slot, known);
 }
 
-void FileStatistics::look(std::uint32_t slot, Known& known) const {
+void FileStatistics::update(std::uint32_t slot, Known& known) const {
     const pool::FileSlot& file = directory_.files[slot];
-    FileStory& replay_plan = known.replay_plan;
-    replay_plan.state = file.state.load(relaxed);
-    replay_plan.taken = std::max(replay_plan.taken, file.taken.load(relaxed));
-    replay_plan.drained = std::max(replay_plan.drained, file.drained.load(relaxed));
-    replay_plan.waited_ns = known.asked_ns + file.waited_ns.load(relaxed);
-    replay_plan.window = file.window.load(relaxed);
-    replay_plan.high = std::max(replay_plan.high, file.high.load(relaxed));
-    replay_plan.extents = file.extents.load(relaxed);
+    FileTotals& totals = known.totals;
+    totals.state = file.state.load(relaxed);
+    totals.taken = std::max(totals.taken, file.taken.load(relaxed));
+    totals.drained = std::max(totals.drained, file.drained.load(relaxed));
+    totals.waited_ns = known.asked_ns + file.waited_ns.load(relaxed);
+    totals.window = file.window.load(relaxed);
+    totals.high = std::max(totals.high, file.high.load(relaxed));
+    totals.extents = file.extents.load(relaxed);
     const pool::Reason reason = file.reason.load(relaxed);
     const int error = file.error.load(relaxed);
-    replay_plan.reason = reason == pool::Reason::none ? replay_plan.reason : reason;
-    replay_plan.error = error == 0 ? replay_plan.error : error;
+    totals.reason = reason == pool::Reason::none ? totals.reason : reason;
+    totals.error = error == 0 ? totals.error : error;
 }
 
 void FileStatistics::waited(std::uint32_t slot, std::int64_t ns) {
+    expects(ns >= 0, "the clock does not go back");
     const auto found = known_.find(slot);
     if (found != known_.end()) {
         found->second.asked_ns += ns;
     }
 }
 
-void FileStatistics::look() {
+void FileStatistics::update() {
     for (auto at = known_.begin(); at != known_.end();) {
         auto& [slot, known] = *at;
         const pool::FileSlot& file = directory_.files[slot];
         const std::uint32_t generation = file.generation.load(relaxed);
         const bool is_free = file.state.load(relaxed) == pool::FileState::free;
         if (!is_free && generation == known.generation) {
-            look(slot, known);
+            update(slot, known);
             ++at;
             continue;
         }
         if (is_free && generation == known.generation + 1) {
-            look(slot, known);  // its statistics stay until another file has the slot
+            update(slot, known);  // its statistics stay until another file has the slot
         }
-        known.replay_plan.state = pool::FileState::free;
-        known.replay_plan.drained = known.replay_plan.taken;  // only then is a file forgotten
-        known.replay_plan.extents = 0;
-        add_meter(*known.meter, 0, known.replay_plan);
-        if (ended_.size() >= stories_max && !ended_.contains(known.replay_plan.path)) {
+        known.totals.state = pool::FileState::free;
+        known.totals.drained = known.totals.taken;  // only then is a file forgotten
+        known.totals.extents = 0;
+        add_meter(*known.meter, 0, known.totals);
+        if (ended_.size() >= closed_files_max && !ended_.contains(known.totals.path)) {
             ++dropped_;
         } else {
-            add_story(known.replay_plan, ended_[known.replay_plan.path]);
+            add_later(known.totals, ended_[known.totals.path]);
         }
         at = known_.erase(at);
     }
+    ensures(ended_.size() <= closed_files_max, "so many closed files are kept at most");
 }
 
 std::vector<std::uint32_t> FileStatistics::slots() const {
@@ -151,21 +156,21 @@ std::vector<std::uint32_t> FileStatistics::slots() const {
     return slots;
 }
 
-std::vector<FileStory> FileStatistics::replay_plans(std::int64_t now_ns) const {
-    std::map<std::string, FileStory> all = ended_;
+std::vector<FileTotals> FileStatistics::all_totals(std::int64_t now_ns) const {
+    std::map<std::string, FileTotals> by_path = ended_;
     for (const auto& [slot, known] : known_) {
-        FileStory replay_plan = known.replay_plan;
-        replay_plan.oldest_ns = now_ns - oldest_of(directory_, directory_.files[slot], now_ns);
-        add_meter(*known.meter, now_ns, replay_plan);
-        replay_plan.silent_ns = silent_ns(*known.meter, now_ns);
-        add_story(replay_plan, all[replay_plan.path]);
+        FileTotals totals = known.totals;
+        totals.oldest_ns = now_ns - oldest_of(directory_, directory_.files[slot], now_ns);
+        add_meter(*known.meter, now_ns, totals);
+        totals.silent_ns = silent_ns(*known.meter, now_ns);
+        add_later(totals, by_path[totals.path]);
     }
-    std::vector<FileStory> replay_plans;
-    replay_plans.reserve(all.size());
-    for (auto& [path, replay_plan] : all) {
-        replay_plans.push_back(std::move(replay_plan));
+    std::vector<FileTotals> all;
+    all.reserve(by_path.size());
+    for (auto& [path, totals] : by_path) {
+        all.push_back(std::move(totals));
     }
-    return replay_plans;
+    return all;
 }
 
 }  // namespace forebay::daemon

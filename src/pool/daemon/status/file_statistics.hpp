@@ -16,7 +16,7 @@
 namespace forebay::daemon {
 
 // One file, by its path: all times that it was known to the pool together.
-struct FileStory {
+struct FileTotals {
     std::string path;
     pool::FileState state = pool::FileState::free;  // free: nobody has it open any more
     pool::Reason reason = pool::Reason::none;       // the first one that it was not pooled for
@@ -39,8 +39,8 @@ struct FileStory {
 
 class FileStatistics {
 public:
-    // Stories of files that are closed; of more than these only the newest are kept.
-    static constexpr std::size_t stories_max = 10000;
+    // Files that are closed, and whose totals are kept; those of further ones are dropped.
+    static constexpr std::size_t closed_files_max = 10000;
 
     explicit FileStatistics(const pool::Directory& directory) : directory_{directory} {}
 
@@ -49,13 +49,13 @@ public:
     void opened(std::uint32_t slot, const ports::Identity& identity, std::shared_ptr<Meter> meter);
     // Somebody waited for what was asked of the file.
     void waited(std::uint32_t slot, std::int64_t ns);
-    // Ends the replay_plans of files that the pool has forgotten. Before a slot gets another file,
-    // this must have been called.
-    void look();
+    // Looks at the directory, and ends the totals of files that the pool has forgotten. Before a
+    // slot gets another file, this must have been called.
+    void update();
     // Slots of files that are known.
     [[nodiscard]] std::vector<std::uint32_t> slots() const;
-    [[nodiscard]] std::vector<FileStory> replay_plans(std::int64_t now_ns) const;
-    // Files whose replay_plans were not kept.
+    [[nodiscard]] std::vector<FileTotals> all_totals(std::int64_t now_ns) const;
+    // Files whose totals were not kept.
     [[nodiscard]] std::int64_t dropped() const noexcept { return dropped_; }
 
 private:
@@ -63,14 +63,14 @@ private:
         std::uint32_t generation = 0;
         ports::Identity identity;
         std::shared_ptr<Meter> meter;  // shared with the file's storages
-        FileStory replay_plan;
+        FileTotals totals;
         std::int64_t asked_ns = 0;  // how long clients waited for answers
     };
-    void look(std::uint32_t slot, Known& known) const;
+    void update(std::uint32_t slot, Known& known) const;
 
     const pool::Directory& directory_;
     std::map<std::uint32_t, Known> known_;  // by slot
-    std::map<std::string, FileStory> ended_;
+    std::map<std::string, FileTotals> ended_;
     std::int64_t dropped_ = 0;
 };
 

@@ -8,9 +8,9 @@
 namespace forebay::daemon {
 namespace {
 
-class HistoryTest : public testing::Test {
+class FileStatisticsTest : public testing::Test {
 protected:
-    HistoryTest()
+    FileStatisticsTest()
         : segment_{*SharedSegment::make("test", sizeof(pool::Directory), Writers::daemon)},
           directory{*reinterpret_cast<pool::Directory*>(segment_.base())} {}
 
@@ -38,84 +38,84 @@ protected:
     pool::Directory& directory;
 };
 
-TEST_F(HistoryTest, AddsUpTheTimesThatAFileWasKnown) {
-    FileStatistics history{directory};
+TEST_F(FileStatisticsTest, AddsUpTheTimesThatAFileWasKnown) {
+    FileStatistics statistics{directory};
     for (std::uint32_t generation = 0; generation <= 2; ++generation) {
-        history.look();
+        statistics.update();
         pool::FileSlot& file = known(7, generation, "/a");
-        const auto meter = history.meter_of({1, 2});
-        history.opened(7, {1, 2}, meter);
+        const auto meter = statistics.meter_of({1, 2});
+        statistics.opened(7, {1, 2}, meter);
         meter->busy_ns += 5;
         file.taken = 100;
         file.drained = 100;
         forget(file);
     }
-    history.look();
-    EXPECT_TRUE(history.slots().empty());
-    const auto replay_plans = history.replay_plans(0);
-    ASSERT_EQ(replay_plans.size(), 1U);
-    EXPECT_EQ(replay_plans[0].path, "/a");
-    EXPECT_EQ(replay_plans[0].taken, 300);
-    EXPECT_EQ(replay_plans[0].storage_ns, 15);
-    EXPECT_EQ(replay_plans[0].times, 3);
-    EXPECT_EQ(replay_plans[0].state, pool::FileState::free);
+    statistics.update();
+    EXPECT_TRUE(statistics.slots().empty());
+    const auto totals = statistics.all_totals(0);
+    ASSERT_EQ(totals.size(), 1U);
+    EXPECT_EQ(totals[0].path, "/a");
+    EXPECT_EQ(totals[0].taken, 300);
+    EXPECT_EQ(totals[0].storage_ns, 15);
+    EXPECT_EQ(totals[0].times, 3);
+    EXPECT_EQ(totals[0].state, pool::FileState::free);
 }
 
-TEST_F(HistoryTest, ASlotThatIsAnotherFilesEndsTheStoryOfTheFirst) {
-    FileStatistics history{directory};
+TEST_F(FileStatisticsTest, ASlotThatIsAnotherFilesEndsTheTotalsOfTheFirst) {
+    FileStatistics statistics{directory};
     known(0, 1, "/a").taken = 10;
-    history.opened(0, {1, 1}, history.meter_of({1, 1}));
+    statistics.opened(0, {1, 1}, statistics.meter_of({1, 1}));
     known(0, 2, "/b").taken = 20;
-    history.look();
-    history.opened(0, {1, 2}, history.meter_of({1, 2}));
-    const auto replay_plans = history.replay_plans(0);
-    ASSERT_EQ(replay_plans.size(), 2U);
-    EXPECT_EQ(replay_plans[0].taken, 10);
-    EXPECT_EQ(replay_plans[0].outstanding(), 0) << "what is forgotten was drained";
-    EXPECT_EQ(replay_plans[1].path, "/b");
-    EXPECT_EQ(replay_plans[1].outstanding(), 20);
+    statistics.update();
+    statistics.opened(0, {1, 2}, statistics.meter_of({1, 2}));
+    const auto totals = statistics.all_totals(0);
+    ASSERT_EQ(totals.size(), 2U);
+    EXPECT_EQ(totals[0].taken, 10);
+    EXPECT_EQ(totals[0].outstanding(), 0) << "what is forgotten was drained";
+    EXPECT_EQ(totals[1].path, "/b");
+    EXPECT_EQ(totals[1].outstanding(), 20);
 }
 
-TEST_F(HistoryTest, AFileThatIsOpenedAgainKeepsItsMeter) {
-    FileStatistics history{directory};
+TEST_F(FileStatisticsTest, AFileThatIsOpenedAgainKeepsItsMeter) {
+    FileStatistics statistics{directory};
     known(3, 1, "/a");
-    const auto meter = history.meter_of({1, 1});
-    history.opened(3, {1, 1}, meter);
-    EXPECT_EQ(history.meter_of({1, 1}), meter);
-    EXPECT_NE(history.meter_of({1, 2}), meter);
+    const auto meter = statistics.meter_of({1, 1});
+    statistics.opened(3, {1, 1}, meter);
+    EXPECT_EQ(statistics.meter_of({1, 1}), meter);
+    EXPECT_NE(statistics.meter_of({1, 2}), meter);
 }
 
-TEST_F(HistoryTest, RemembersWhyAFileLeftAndWhatWentWrong) {
-    FileStatistics history{directory};
+TEST_F(FileStatisticsTest, RemembersWhyAFileLeftAndWhatWentWrong) {
+    FileStatistics statistics{directory};
     pool::FileSlot& file = known(3, 1, "/a");
-    history.opened(3, {1, 1}, history.meter_of({1, 1}));
+    statistics.opened(3, {1, 1}, statistics.meter_of({1, 1}));
     file.reason = pool::Reason::mapped;
     file.error = ENOSPC;
-    history.look();
+    statistics.update();
     forget(file);
-    history.look();
-    const auto replay_plans = history.replay_plans(0);
-    ASSERT_EQ(replay_plans.size(), 1U);
-    EXPECT_EQ(replay_plans[0].reason, pool::Reason::mapped);
-    EXPECT_EQ(replay_plans[0].error, ENOSPC);
+    statistics.update();
+    const auto totals = statistics.all_totals(0);
+    ASSERT_EQ(totals.size(), 1U);
+    EXPECT_EQ(totals[0].reason, pool::Reason::mapped);
+    EXPECT_EQ(totals[0].error, ENOSPC);
 }
 
 // A disk was full, but the report only said that a byte had been appended later.
-TEST_F(HistoryTest, ALaterReasonDoesNotHideTheFirst) {
+TEST_F(FileStatisticsTest, ALaterReasonDoesNotHideTheFirst) {
     using enum pool::Reason;
     const auto told = [this](std::initializer_list<pool::Reason> reasons) {
-        FileStatistics history{directory};
+        FileStatistics statistics{directory};
         std::uint32_t generation = 0;
         for (const pool::Reason reason : reasons) {
             pool::FileSlot& file = known(3, ++generation, "/a");
             file.reason = none;
-            history.opened(3, {1, 1}, history.meter_of({1, 1}));
+            statistics.opened(3, {1, 1}, statistics.meter_of({1, 1}));
             file.reason = reason;
-            history.look();
+            statistics.update();
             forget(file);
-            history.look();
+            statistics.update();
         }
-        return history.replay_plans(0).at(0).reason;
+        return statistics.all_totals(0).at(0).reason;
     };
     EXPECT_EQ(told({no_room, append}), no_room);
     EXPECT_EQ(told({none, no_room, none, append, none}), no_room);

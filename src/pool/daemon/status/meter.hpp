@@ -28,7 +28,7 @@ struct Meter {
 
 class MeteredStorage final : public ports::Storage {
 public:
-    // The meter is shared with the history of the file, which outlives the storage.
+    // The meter is shared with the statistics of the file, which outlive the storage.
     MeteredStorage(std::unique_ptr<ports::Storage> inner, std::shared_ptr<Meter> meter,
                    const ports::Clock& clock)
         : inner_{std::move(inner)}, meter_{std::move(meter)}, clock_{clock} {}

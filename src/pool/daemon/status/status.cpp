@@ -63,28 +63,28 @@ std::string text_of_error(int error) {
     return error == 0 ? "" : std::generic_category().message(error);
 }
 
-Json json_of(const FileStory& replay_plan) {
-    const double storage = seconds(replay_plan.storage_ns);
-    const double rate = storage > 0 ? static_cast<double>(replay_plan.storage_bytes) / storage : 0;
-    return {{"path", replay_plan.path},
-            {"state", name_of(replay_plan.state)},
-            {"reason", name_of(replay_plan.reason)},
-            {"error", replay_plan.error},
-            {"error_text", text_of_error(replay_plan.error)},
-            {"taken", replay_plan.taken},
-            {"drained", replay_plan.drained},
-            {"outstanding", replay_plan.outstanding()},
-            {"window", replay_plan.window},
-            {"high", replay_plan.high},
-            {"extents", replay_plan.extents},
-            {"oldest_seconds", seconds(replay_plan.oldest_ns)},
-            {"silent_seconds", seconds(replay_plan.silent_ns)},
-            {"waited_seconds", seconds(replay_plan.waited_ns)},
+Json json_of(const FileTotals& totals) {
+    const double storage = seconds(totals.storage_ns);
+    const double rate = storage > 0 ? static_cast<double>(totals.storage_bytes) / storage : 0;
+    return {{"path", totals.path},
+            {"state", name_of(totals.state)},
+            {"reason", name_of(totals.reason)},
+            {"error", totals.error},
+            {"error_text", text_of_error(totals.error)},
+            {"taken", totals.taken},
+            {"drained", totals.drained},
+            {"outstanding", totals.outstanding()},
+            {"window", totals.window},
+            {"high", totals.high},
+            {"extents", totals.extents},
+            {"oldest_seconds", seconds(totals.oldest_ns)},
+            {"silent_seconds", seconds(totals.silent_ns)},
+            {"waited_seconds", seconds(totals.waited_ns)},
             {"storage_seconds", storage},
-            {"storage_bytes", replay_plan.storage_bytes},
-            {"requests", replay_plan.requests},
+            {"storage_bytes", totals.storage_bytes},
+            {"requests", totals.requests},
             {"rate", rate},
-            {"times", replay_plan.times}};
+            {"times", totals.times}};
 }
 
 Json json_of(const Rescued& one) {
@@ -95,7 +95,7 @@ Json json_of(const Rescued& one) {
 }  // namespace
 
 std::string status_document(const pool::Directory& directory, const Memory& memory,
-                            const FileStatistics& history, const Moment& moment,
+                            const FileStatistics& statistics, const Moment& moment,
                             const std::vector<Rescued>& rescued) {
     const pool::DirectoryHeader& header = directory.header;
     Json clients = Json::array();
@@ -116,9 +116,9 @@ std::string status_document(const pool::Directory& directory, const Memory& memo
     }
     Json files = Json::array();
     double oldest = 0;
-    for (const FileStory& replay_plan : history.replay_plans(moment.now_ns)) {
-        oldest = std::max(oldest, seconds(replay_plan.oldest_ns));
-        files.push_back(json_of(replay_plan));
+    for (const FileTotals& totals : statistics.all_totals(moment.now_ns)) {
+        oldest = std::max(oldest, seconds(totals.oldest_ns));
+        files.push_back(json_of(totals));
     }
     Json lost = Json::array();
     for (const Rescued& one : rescued) {
@@ -145,7 +145,7 @@ std::string status_document(const pool::Directory& directory, const Memory& memo
                            {"oldest_seconds", oldest},
                            {"clients", std::move(clients)},
                            {"files", std::move(files)},
-                           {"files_dropped", history.dropped()},
+                           {"files_dropped", statistics.dropped()},
                            {"rescued", std::move(lost)},
                            {"durability_ended", moment.durability_ended},
                            {"notes", moment.notes}};

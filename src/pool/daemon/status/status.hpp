@@ -33,7 +33,7 @@ struct Moment {
 };
 
 [[nodiscard]] std::string status_document(const pool::Directory& directory, const Memory& memory,
-                                          const FileStatistics& history, const Moment& moment,
+                                          const FileStatistics& statistics, const Moment& moment,
                                           const std::vector<Rescued>& rescued = {});
 
 }  // namespace forebay::daemon

@@ -82,7 +82,7 @@ private:
 // A daemon with a thread of its own, as clients meet it.
 class Running {
 public:
-    explicit Running(DispatcherOptions dispatcher = {}) : world{std::move(dispatcher)} {}
+    explicit Running(DaemonOptions options = {}) : world{std::move(options)} {}
     Running(const Running&) = delete;
     Running& operator=(const Running&) = delete;
     ~Running() { end(); }
@@ -154,11 +154,11 @@ public:
     FileId file;
 };
 
-DispatcherOptions small() {
-    DispatcherOptions dispatcher;
-    dispatcher.pool.cap_bytes = 8 << 20;
-    dispatcher.pool.window_bytes = 4 << 20;
-    return dispatcher;
+DaemonOptions small() {
+    DaemonOptions options;
+    options.pool.cap_bytes = 8 << 20;
+    options.pool.window_bytes = 4 << 20;
+    return options;
 }
 
 TEST(Deposits, ArriveThroughAPoolThatIsSmallerThanThey) {
@@ -267,9 +267,9 @@ TEST(Deposits, ADaemonThatEndsLeavesNoReaderWaiting) {
 }
 
 TEST(Deposits, ThatFindTheDiskFullAreToldAndRescued) {
-    DispatcherOptions dispatcher;
-    dispatcher.pool.quiet_ns = 60'000'000'000;
-    Running daemon{std::move(dispatcher)};
+    DaemonOptions options;
+    options.pool.quiet_ns = 60'000'000'000;
+    Running daemon{std::move(options)};
     const SmallDisk disk{daemon.world.folder.path("disk")};
     if (!disk.mounted) {
         GTEST_SKIP() << "needs a file system of its own (run as root)";
@@ -313,10 +313,10 @@ TEST(Deposits, ThatFindTheDiskFullAreToldAndRescued) {
 }
 
 TEST(Deposits, ADaemonThatIsKilledFailsItsClientsAndDoesNotHangThem) {
-    DispatcherOptions dispatcher = small();
-    dispatcher.pool.cap_bytes = 2 << 20;  // the client will wait for credit
-    dispatcher.pool.quiet_ns = 1'000'000'000'000;
-    const check::DaemonProcess daemon{dispatcher};
+    DaemonOptions options = small();
+    options.pool.cap_bytes = 2 << 20;  // the client will wait for credit
+    options.pool.quiet_ns = 1'000'000'000'000;
+    const check::DaemonProcess daemon{options};
     const check::Folder& folder = daemon.folder;
     const OwnFd socket = daemon.connect();
     const auto told = ask(socket, question(Ask::hello));

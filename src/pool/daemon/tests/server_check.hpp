@@ -95,10 +95,10 @@ inline bool readable(const OwnFd& socket, int wait_ms = 0) {
 
 class World {
 public:
-    explicit World(DispatcherOptions dispatcher = {}) {
+    explicit World(DaemonOptions daemon = {}) {
         options.socket = folder.path("home/socket");
         options.rescue_folders = {folder.name()};
-        options.dispatcher = std::move(dispatcher);
+        options.daemon = std::move(daemon);
         auto made = Server::make(options, {clock_, calendar_});
         EXPECT_TRUE(made.has_value()) << made.error().message;
         server_ = std::move(*made);
@@ -207,7 +207,7 @@ private:
 // A daemon as a process of its own, to be killed. It ends itself after 100 s.
 class DaemonProcess {
 public:
-    explicit DaemonProcess(const DispatcherOptions& dispatcher = {}) {
+    explicit DaemonProcess(const DaemonOptions& daemon = {}) {
         std::array<int, 2> ends{};
         EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
         const OwnFd ready{ends[0]};
@@ -215,7 +215,7 @@ public:
         process_ = ::fork();
         if (process_ == 0) {
             ::alarm(100);
-            run(dispatcher, tells);
+            run(daemon, tells);
         }
         tells = OwnFd{};  // who dies before it tells is not waited for
         char answer = 'n';
@@ -244,11 +244,11 @@ public:
     Folder folder;
 
 private:
-    [[noreturn]] void run(const DispatcherOptions& dispatcher, const OwnFd& tells) const {
+    [[noreturn]] void run(const DaemonOptions& daemon, const OwnFd& tells) const {
         const adapters::SteadyClock clock;
-        const auto server = Server::make(
-            {.socket = socket_, .rescue_folders = {}, .host = {}, .dispatcher = dispatcher},
-            {clock, clock});
+        const auto server =
+            Server::make({.socket = socket_, .rescue_folders = {}, .host = {}, .daemon = daemon},
+                         {clock, clock});
         static_cast<void>(::write(tells.get(), server ? "y" : "n", 1));
         if (server) {
             (*server)->run();

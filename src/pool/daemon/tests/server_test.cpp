@@ -253,9 +253,9 @@ TEST(Server, AFileThatIsToLeaveIsWrittenThroughWhenItIsOpen) {
 }
 
 TEST(Server, PoolsNothingWhereDurabilityIsGlobal) {
-    DispatcherOptions dispatcher;
-    dispatcher.through = true;
-    World world{dispatcher};
+    DaemonOptions daemon;
+    daemon.through = true;
+    World world{daemon};
     const Greeted client{world};
     const std::string path = world.folder.path("file");
     const auto told = world.ask(client.socket, question_to_open(path, protocol::for_writing),
@@ -269,7 +269,7 @@ TEST(Server, AnswersInOrderHoweverMuchIsAskedAtOnce) {
     const OwnFd socket = world.connect();
     std::vector<Ask> asked;
     std::size_t answered = 0;
-    for (std::size_t i = 0; i < 3 * Session::answers_max; ++i) {
+    for (std::size_t i = 0; i < 3 * Session::replies_max; ++i) {
         const Ask ask = i % 3 == 0 ? Ask::drain : i % 3 == 1 ? Ask::watch : Ask::status;
         while (!check::send(socket, question(ask))) {
             const auto told = world.answer(socket);

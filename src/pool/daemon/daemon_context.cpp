@@ -1,0 +1,171 @@
+// See daemon_context.hpp.
+#include "pool/daemon/daemon_context.hpp"
+
+#include "foundation/base/atomics.hpp"
+#include "foundation/base/contracts.hpp"
+#include "pool/daemon/memory/budget.hpp"
+
+#include <algorithm>
+#include <unistd.h>
+#include <utility>
+
+namespace forebay::daemon {
+
+namespace {
+
+pool::PoolOptions shared_if(pool::PoolOptions options, bool shared) {
+    options.shared = shared;
+    return options;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DaemonContext>> DaemonContext::make(const DaemonOptions& options,
+                                                           const Clocks& clocks,
+                                                           cluster::PeerTransport* post) {
+    Result<SharedSegment> segment =
+        SharedSegment::make("forebay-directory", sizeof(pool::Directory), Writers::daemon);
+    if (!segment) {
+        return failure(std::move(segment.error()));
+    }
+    Result<KeptJournal> journal = open_journal(options.journal, clocks.calendar);
+    if (!journal) {
+        return failure(std::move(journal.error()));
+    }
+    Result<CleanMemory> clean = CleanMemory::make(pool::clean_blocks(options.pool));
+    if (!clean) {
+        return failure(std::move(clean.error()));
+    }
+    // Last: what is held and given up unseen stays in this thread's list of what it holds.
+    auto& directory = *reinterpret_cast<pool::Directory*>(segment->base());
+    if (auto alive = begin_life(directory.header); !alive) {
+        return failure(std::move(alive.error()));
+    }
+    return std::make_unique<DaemonContext>(std::move(*segment), std::move(*clean),
+                                           std::move(*journal), options, clocks, post);
+}
+
+DaemonContext::DaemonContext(SharedSegment directory_segment, CleanMemory clean_memory,
+                             KeptJournal kept, const DaemonOptions& daemon_options,
+                             const Clocks& daemon_clocks, cluster::PeerTransport* post)
+    : options{daemon_options},
+      clocks{daemon_clocks},
+      segment{std::move(directory_segment)},
+      directory{*reinterpret_cast<pool::Directory*>(segment.base())},
+      clean{std::move(clean_memory)},
+      statistics{directory},
+      started_ns{clocks.steady.now_ns()},
+      journal{std::move(kept)},
+      pool{directory,
+           {.memory = memory,
+            .sleepers = sleepers,
+            .clock = clocks.steady,
+            .calendar = clocks.calendar,
+            .background_io = &background_io,
+            .clean = &clean,
+            .effort = clocks.effort,
+            .journal = journal.writer.get(),
+            .inodes = options.inodes},
+           shared_if(options.pool, post != nullptr)},
+      tickets{pool, coherence, openings} {
+    for (const std::string& note : options.notes) {
+        notes.add(note);
+    }
+    for (std::string& note : journal.notes) {
+        notes.add(std::move(note));
+    }
+    if (post != nullptr) {
+        coherence.emplace(
+            cluster::CoherenceClient::Job{*post, options.node, options.nodes, options.readers},
+            pool);
+        peer_read_client.emplace(
+            *post, [this](tokens::FileKey file) { return coherence->parent_of(file); });
+        peer_read_server.emplace(*post, *coherence, pool);
+        directory.header.readers.store(options.readers, relaxed);
+    }
+    ensures(coherence.has_value() == (post != nullptr) &&
+                peer_read_client.has_value() == coherence.has_value() &&
+                peer_read_server.has_value() == coherence.has_value(),
+            "what passes between daemons is there as a whole, or not at all");
+    directory.header.format.store(pool::format, relaxed);
+    directory.header.nodes.store(options.nodes, relaxed);
+    directory.header.process.store(static_cast<std::uint64_t>(::getpid()), relaxed);
+}
+
+DaemonContext::~DaemonContext() { end_life(directory.header, ending); }
+
+bool DaemonContext::run_round() {
+    bool did = peer_read_client && peer_read_client->turn();
+    if (coherence) {
+        coherence->hear();  // first: others may wait for its answer
+    }
+    did = pool.advance() || did;
+    if (coherence) {
+        did = coherence->forget() || did;  // at once: the next open may have such a slot
+        if (coherence->closes_down()) {
+            pool.close_down(pool::Reason::node_lost);
+            coherence->draining_all(pool.drain_all());
+        }
+        did = peer_read_server->turn() || did;
+    }
+    return did;
+}
+
+bool DaemonContext::idle() const {
+    return pool.idle() && tickets.openings_under_way() == 0 && (!coherence || coherence->idle()) &&
+           (!peer_read_server || peer_read_server->idle());
+}
+
+bool DaemonContext::all_files_have_left() {
+    statistics.update();
+    return std::ranges::all_of(statistics.slots(), [this](std::uint32_t slot) {
+        const pool::FileSlot& file = directory.files[slot];
+        const pool::FileState state = file.state.load(relaxed);
+        return state == pool::FileState::through || state == pool::FileState::free ||
+               file.error.load(relaxed) != 0;
+    });
+}
+
+bool DaemonContext::give_descriptors_back() {
+    return pool.give_descriptors_back(DescriptorBudget::given_back_max) > 0;
+}
+
+std::string DaemonContext::why_durability_ended() const {
+    const int error = pool.journal_error();
+    return error == 0 ? std::string{}
+                      : system_error(error, "write the journal " + options.journal.folder).message;
+}
+
+std::string DaemonContext::status(bool ended, const std::vector<Rescued>& rescued) {
+    statistics.update();
+    const Moment moment{.now_ns = clocks.steady.now_ns(),
+                        .started_ns = started_ns,
+                        .ended = ended,
+                        .memory = options.memory,
+                        .notes = notes.all(),
+                        .durability_ended = why_durability_ended(),
+                        .from_nodes = peer_read_client ? peer_read_client->bytes() : 0,
+                        .to_nodes = peer_read_server ? peer_read_server->bytes() : 0};
+    return status_document(directory, memory, statistics, moment, rescued);
+}
+
+std::vector<std::string> DaemonContext::new_notes() {
+    for (const pool::GivenUpWrite& one : pool.given_up()) {
+        notes.add("process " + std::to_string(one.process) + " was in the middle of a write of " +
+                  std::to_string(one.bytes) + " bytes at " + std::to_string(one.offset) + " of " +
+                  one.path +
+                  ", and did not go on (is it suspended?). It writes them to the file itself when "
+                  "it goes on.");
+    }
+    if (const std::string why = why_durability_ended(); !why.empty()) {
+        notes.add_once(NoteOnce::journal_failed,
+                       why + " Until the daemon is started again, everything is written through.");
+    }
+    return notes.take_new();
+}
+
+int DaemonContext::journal_bell() const noexcept {
+    return journal.folder ? journal.folder->bell() : -1;
+}
+
+}  // namespace forebay::daemon

@@ -1,0 +1,20 @@
+// What a client asks the pool to do with a file that it has open: sync (or only drain) it, let it
+// leave, truncate it. The reply is due when the pool has done that.
+#pragma once
+
+#include "pool/daemon/requests/request.hpp"
+
+namespace forebay::daemon {
+
+class FileTaskRequest final : public ClientRequest {
+public:
+    using ClientRequest::ClientRequest;
+
+    [[nodiscard]] NextStep begin(const protocol::Question& question,
+                                 std::vector<OwnFd> descriptors) override;
+
+private:
+    [[nodiscard]] NextStep go_on() override;
+};
+
+}  // namespace forebay::daemon

@@ -1,0 +1,139 @@
+// See hello.hpp.
+#include "pool/daemon/requests/hello.hpp"
+
+#include "foundation/base/atomics.hpp"
+#include "foundation/base/contracts.hpp"
+#include "pool/daemon/memory/budget.hpp"
+#include "pool/daemon/requests/memory_questions.hpp"
+#include "pool/daemon/requests/request_context.hpp"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/eventfd.h>
+#include <utility>
+
+namespace forebay::daemon {
+
+namespace {
+
+using Means = DescriptorBudget::Means;
+
+constexpr const char* no_means =
+    "There is no memory, or no descriptor, for one more process that uses the pool.";
+
+}  // namespace
+
+NextStep HelloRequest::begin(const protocol::Question& question,
+                             std::vector<OwnFd> /*descriptors*/) {
+    // A client that did without may do better now; other nodes may count on what it has opened.
+    const bool may_do_better = session().maps_nothing && !context().daemon.coherence;
+    if (session().client && !may_do_better) {
+        return refuse(EALREADY);
+    }
+    const Means means = DescriptorBudget::means_of_one_more();
+    if (session().client && means != Means::log) {
+        return refuse(EAGAIN);
+    }
+    if (session().client) {
+        context().clients.dismiss(session());
+    }
+    switch (means) {
+        case Means::log: return admit_with_log(question);
+        case Means::socket: return admit_without_log(question);
+        case Means::none: break;
+    }
+    return reject(EMFILE, no_means);
+}
+
+NextStep HelloRequest::admit_with_log(const protocol::Question& question) {
+    expects(!session().client, "a process is admitted once");
+    Memory& memory = context().daemon.memory;
+    OwnFd bell{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+    OwnFd client_bell{bell.valid() ? ::fcntl(bell.get(), F_DUPFD_CLOEXEC, 0) : -1};
+    const Result<pool::Log> log = memory.prepare();
+    if (!client_bell.valid() || !log) {
+        memory.discard();
+        return reject(log ? EMFILE : errno_of(log.error()), no_means);
+    }
+    const auto client = admit(question, *log);
+    if (!client) {
+        return refuse_for_want_of_place(question);
+    }
+    session().client = client;
+    session().bell = std::move(bell);
+    reply().client = *client;
+    pass_directory(context().daemon, queued());
+    if (reply().error == 0 && queued().pass(memory.segment(*client).for_writing())) {
+        queued().pass(std::move(client_bell));
+        const SharedSegment& clean = context().daemon.clean.segment();
+        if (clean.made()) {
+            queued().pass(clean.for_reading());
+        }
+    }
+    if (reply().error != 0) {
+        context().clients.dismiss(session());
+        return reject(reply().error, no_means);
+    }
+    return ReplyIsDue{};
+}
+
+// Without a log and a bell. It keeps its socket, and has files that it opens leave the pool, as a
+// process that cannot map what it got.
+NextStep HelloRequest::admit_without_log(const protocol::Question& question) {
+    expects(!session().client, "a process is admitted once");
+    DaemonContext& daemon = context().daemon;
+    if (daemon.give_descriptors_back() && (question.flags & protocol::last_try) == 0) {
+        return refuse(EAGAIN);  // there will be some in a moment
+    }
+    const Result<pool::Log> log = daemon.memory.prepare();
+    if (!log) {
+        return reject(errno_of(log.error()), no_means);
+    }
+    const auto client = admit(question, *log);
+    if (!client) {
+        return refuse_for_want_of_place(question);
+    }
+    daemon.memory.keep_to_itself(*client);
+    session().client = client;
+    session().maps_nothing = true;
+    reply().client = *client;
+    reply().number = 0;
+    daemon.notes.add_once(
+        NoteOnce::no_descriptors,
+        "process " + std::to_string(session().process()) +
+            " does without the pool, and so may others (there are no descriptors for their logs). "
+            "Files that they open leave the pool. Start the daemon with more (`ulimit -n`).");
+    return ReplyIsDue{};
+}
+
+std::optional<std::uint32_t> HelloRequest::admit(const protocol::Question& question,
+                                                 const pool::Log& log) const {
+    const auto process = session().process() > 0 ? session().process() : question.number;
+    return context().clients.admit(static_cast<std::uint64_t>(process), log);
+}
+
+NextStep HelloRequest::refuse_for_want_of_place(const protocol::Question& question) {
+    if (context().clients.some_depart() && (question.flags & protocol::last_try) == 0) {
+        return refuse(EAGAIN);  // a place comes free once what a program left is drained
+    }
+    return reject(EUSERS, "More than " + std::to_string(pool::clients_max) +
+                              " processes use the pool at a time.");
+}
+
+NextStep HelloRequest::reject(int error, const std::string& why) {
+    expects(error != 0, "a rejection has an error");
+    DaemonContext& daemon = context().daemon;
+    if (daemon.directory.header.closing.load(relaxed) == 0) {
+        daemon.pool.close_down(pool::Reason::full);
+        daemon.notes.add(why + " From now on all is written through.");
+    }
+    rejected_ = error;
+    return UntilFilesLeft{};
+}
+
+NextStep HelloRequest::go_on() {
+    expects(rejected_ != 0, "only a rejected process waits");
+    return refuse(rejected_);
+}
+
+}  // namespace forebay::daemon

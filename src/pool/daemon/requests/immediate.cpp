@@ -1,0 +1,79 @@
+// See immediate.hpp.
+#include "pool/daemon/requests/immediate.hpp"
+
+#include "foundation/base/contracts.hpp"
+#include "pool/daemon/requests/memory_questions.hpp"
+#include "pool/daemon/requests/request_context.hpp"
+
+#include <cerrno>
+#include <string>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace forebay::daemon {
+
+namespace {
+
+using protocol::Ask;
+
+Result<OwnFd> document_of(const std::string& text) {
+    OwnFd fd{::memfd_create("forebay-status", MFD_CLOEXEC)};
+    if (!fd.valid() ||
+        ::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+        return failure(system_error(errno, "make a document"));
+    }
+    ::lseek(fd.get(), 0, SEEK_SET);
+    return fd;
+}
+
+}  // namespace
+
+NextStep ImmediateRequest::begin(const protocol::Question& question,
+                                 std::vector<OwnFd> /*descriptors*/) {
+    DaemonContext& daemon = context().daemon;
+    switch (question.ask) {
+        case Ask::watch: pass_directory(daemon, queued()); break;
+        case Ask::log: pass_log(daemon, question, queued()); break;
+        case Ask::borrow: pass_lent_log(daemon, question, queued()); break;
+        case Ask::lend: lend_log(daemon, session(), question, queued()); break;
+        case Ask::status: pass_status(); break;
+        case Ask::close: close(question); break;
+        case Ask::adjust: adjust(question); break;
+        default: invariant(false, "a question that may have to wait is routed elsewhere");
+    }
+    return ReplyIsDue{};
+}
+
+void ImmediateRequest::close(const protocol::Question& question) const {
+    if (!session().client) {
+        queued().refuse(ENOTCONN);
+        return;
+    }
+    context().daemon.pool.close(*session().client, question.slot, question.generation);
+}
+
+void ImmediateRequest::adjust(const protocol::Question& question) const {
+    if (!session().client || !session().may_write(question)) {
+        queued().refuse(session().client ? EBADF : ENOTCONN);
+        return;
+    }
+    // Where everything is written through, nothing comes back.
+    DaemonContext& daemon = context().daemon;
+    const bool back = (question.flags & protocol::comes_back) != 0;
+    const int error = back && (daemon.options.through || context().uncaptured.keeps_files_out())
+                          ? EBUSY
+                          : daemon.pool.adjust(question.slot, question.generation,
+                                               {.window = Length{question.number}, .back = back});
+    if (error != 0) {
+        queued().refuse(error);
+    }
+}
+
+void ImmediateRequest::pass_status() const {
+    const std::string text = context().daemon.status(false);
+    if (queued().pass(document_of(text))) {
+        reply().number = static_cast<std::int64_t>(text.size());
+    }
+}
+
+}  // namespace forebay::daemon

@@ -1,0 +1,22 @@
+// Questions that are answered at once: for memory to map (watch, log, lend, borrow), for the
+// status, and those that close a file or adjust what the pool does with it.
+#pragma once
+
+#include "pool/daemon/requests/request.hpp"
+
+namespace forebay::daemon {
+
+class ImmediateRequest final : public ClientRequest {
+public:
+    using ClientRequest::ClientRequest;
+
+    [[nodiscard]] NextStep begin(const protocol::Question& question,
+                                 std::vector<OwnFd> descriptors) override;
+
+private:
+    void close(const protocol::Question& question) const;
+    void adjust(const protocol::Question& question) const;
+    void pass_status() const;
+};
+
+}  // namespace forebay::daemon

@@ -1,0 +1,223 @@
+// See open.hpp.
+#include "pool/daemon/requests/open.hpp"
+
+#include "foundation/base/atomics.hpp"
+#include "foundation/base/contracts.hpp"
+#include "pool/daemon/requests/request_context.hpp"
+#include "pool/daemon/status/meter.hpp"
+
+#include <cerrno>
+#include <string>
+#include <utility>
+
+namespace forebay::daemon {
+
+namespace {
+
+pool::Task leave_for(pool::Reason reason) {
+    return {.kind = pool::Task::Kind::leave, .reason = reason};
+}
+
+}  // namespace
+
+NextStep OpenFileRequest::begin(const protocol::Question& question,
+                                std::vector<OwnFd> descriptors) {
+    if (!session().client) {
+        return refuse(ENOTCONN);
+    }
+    if (descriptors.size() != 1) {
+        return refuse(EBADF);
+    }
+    DaemonContext& daemon = context().daemon;
+    const bool writes = (question.flags & protocol::for_writing) != 0;
+    const auto access = access_of(descriptors.front(), writes);
+    const int newest = descriptors.front().get();
+    const DescriptorBudget& budget = context().opener.budget();
+    if (budget.is_short(newest)) {
+        daemon.give_descriptors_back();
+    }
+    opening_ = std::make_shared<Opening>(std::move(descriptors.front()),
+                                         OpenWish{.path = std::string{question.path.data()},
+                                                  .access = access,
+                                                  .durable_name = daemon.journal.writer != nullptr,
+                                                  .only_known = budget.is_spent(newest)},
+                                         daemon.options.storage);
+    if (daemon.options.through) {
+        reason_ = pool::Reason::asked;
+    } else if ((question.flags & protocol::through_only) != 0) {
+        reason_ = static_cast<pool::Reason>(question.number);
+        client_maps_nothing_ = reason_ == pool::Reason::unmapped;
+    }
+    if (!daemon.coherence) {
+        return begin_opening();
+    }
+    key_ = tokens::FileKey{question.inode};
+    group_ = question.group;
+    ticket_ = daemon.tickets.new_token_ticket();
+    return request_token();
+}
+
+// Asks whether the other nodes' daemons let this one have the file, and how.
+NextStep OpenFileRequest::request_token() {
+    expects(key_ && ticket_ && !admitted_, "a token is asked for until it is there, and no longer");
+    expects(opening_ != nullptr, "the file is opened once its token is there");
+    state_ = State::awaits_token;
+    DaemonContext& daemon = context().daemon;
+    const bool writes = opening_->access() != pool::Access::read;
+    const tokens::Token token = group_ != 0 ? tokens::Token::collective
+                                : writes    ? tokens::Token::write
+                                            : tokens::Token::read;
+    const auto admission = daemon.tickets.want(*key_, {token, group_}, *ticket_);
+    if (!admission) {
+        return *ticket_;
+    }
+    if (admission == tokens::Admission::refused) {
+        return refuse(EREMOTEIO);
+    }
+    admitted_ = true;
+    if (admission == tokens::Admission::through && reason_ == pool::Reason::none) {
+        reason_ =
+            daemon.coherence->peer_lost() ? pool::Reason::node_lost : pool::Reason::other_nodes;
+    }
+    return begin_opening();
+}
+
+NextStep OpenFileRequest::begin_opening() {
+    expects(admitted_ == context().daemon.coherence.has_value(),
+            "where there are other daemons, they have admitted this one");
+    state_ = State::opens;
+    if (const auto ticket = context().opener.begin(opening_)) {
+        return *ticket;
+    }
+    return register_file();
+}
+
+NextStep OpenFileRequest::refuse_opened(int error) {
+    if (std::exchange(admitted_, false)) {
+        context().daemon.coherence->not_entered(*key_);
+    }
+    return refuse(error);
+}
+
+// Where few nodes read a file for all of them.
+void OpenFileRequest::read_from_peers(pool::OpenFile& file) const {
+    DaemonContext& daemon = context().daemon;
+    if (!daemon.peer_read_client || daemon.options.readers == 0 || !file.open_for_reading) {
+        return;
+    }
+    file.open_for_reading = [open = std::move(file.open_for_reading),
+                             &peers = *daemon.peer_read_client,
+                             key = tokens::FileKey{file.identity.inode}](
+                                const auto& seen) -> std::unique_ptr<ports::Storage> {
+        std::unique_ptr<ports::Storage> own = open(seen);
+        return own ? read_by(std::move(own), peers, key, seen) : nullptr;
+    };
+}
+
+void OpenFileRequest::choose_reason(const pool::OpenFile& file) {
+    if (file.rule.past && reason_ == pool::Reason::none) {
+        reason_ = pool::Reason::asked;
+    }
+    const std::pair identity{file.identity.device, file.identity.inode};
+    if (client_maps_nothing_) {
+        context().unmapped_files.insert(identity);
+    } else if (reason_ == pool::Reason::none && context().unmapped_files.contains(identity)) {
+        reason_ = pool::Reason::unmapped;
+    }
+    // Last of the reasons: the file comes back from it.
+    UncapturedPeriod& uncaptured = context().uncaptured;
+    uncaptured.bring_files_back(context().pending);
+    if (uncaptured.keeps_files_out() && reason_ == pool::Reason::none) {
+        reason_ = pool::Reason::uncaptured;
+    }
+}
+
+// The file that was opened becomes known to the pool.
+NextStep OpenFileRequest::register_file() {
+    expects(state_ == State::opens && opening_ != nullptr, "a file is registered once it is open");
+    DaemonContext& daemon = context().daemon;
+    const std::shared_ptr<Opening> opening = std::exchange(opening_, {});
+    Result<pool::OpenFile> file = opening->take();
+    if (!file) {
+        return refuse_opened(errno_of(file.error()));
+    }
+    if (admitted_ && file->identity.inode != key_->inode) {
+        return refuse_opened(EPROTO);
+    }
+    context().opener.note_mount(*opening, file->local);
+    file->rule = pool::rule_of(daemon.options.folders, file->place);
+    daemon.statistics.update();  // what is over: its slot may be this file's
+    choose_reason(*file);
+    const ports::Identity identity = file->identity;
+    std::shared_ptr<Meter> meter = daemon.statistics.meter_of(identity);
+    if (file->storage) {
+        file->storage =
+            std::make_unique<MeteredStorage>(std::move(file->storage), meter, daemon.clocks.steady);
+    }
+    read_from_peers(*file);
+    const pool::Access access = opening->access();
+    const Result<pool::Opened> opened =
+        daemon.pool.open(*session().client, std::move(*file), access);
+    if (!opened) {
+        return refuse_opened(errno_of(opened.error()));
+    }
+    ensures(opened->slot < pool::files_max, "a file that is open has a slot of the directory");
+    if (admitted_ && !daemon.coherence->entered(*key_, opened->slot) &&
+        (reason_ == pool::Reason::none || reason_ == pool::Reason::uncaptured)) {
+        reason_ = pool::Reason::other_nodes;
+    }
+    daemon.statistics.opened(opened->slot, identity, std::move(meter));
+    if (access != pool::Access::read) {
+        session().opened_for_writing[opened->slot] = opened->generation;
+    }
+    reply().slot = opened->slot;
+    reply().generation = opened->generation;
+    NextStep next = ReplyIsDue{};
+    state_ = State::leaves;
+    if (reason_ != pool::Reason::none) {
+        next = daemon.tickets.ask(opened->slot, opened->generation, leave_for(reason_));
+    }
+    reply().state =
+        static_cast<std::uint32_t>(daemon.directory.files[opened->slot].state.load(relaxed));
+    return next;
+}
+
+// Nobody opens it into the pool any more: the process need not say when it closes it.
+void OpenFileRequest::close_if_unmapped() const {
+    DaemonContext& daemon = context().daemon;
+    if (client_maps_nothing_ && !daemon.coherence && session().client) {
+        daemon.pool.close(*session().client, reply().slot, reply().generation);
+        session().opened_for_writing.erase(reply().slot);
+    }
+}
+
+NextStep OpenFileRequest::go_on() {
+    expects(state_ != State::asked, "a request goes on behind its beginning");
+    if (state_ == State::awaits_token || state_ == State::opens) {
+        if (!session().client) {
+            abandon();
+            return refuse(ENOTCONN);
+        }
+        NextStep next = state_ == State::awaits_token ? request_token() : register_file();
+        if (!std::holds_alternative<ReplyIsDue>(next) || reply().error != 0) {
+            return next;
+        }
+    }
+    close_if_unmapped();
+    reply_about_file();
+    return ReplyIsDue{};
+}
+
+void OpenFileRequest::abandon() {
+    DaemonContext& daemon = context().daemon;
+    if (state_ == State::awaits_token) {
+        daemon.tickets.abandon(*key_, *ticket_);
+    } else if (state_ == State::opens && std::exchange(admitted_, false)) {
+        daemon.coherence->not_entered(*key_);
+    }
+}
+
+// The thread that opens the file closes it then.
+void OpenFileRequest::release() noexcept { opening_.reset(); }
+
+}  // namespace forebay::daemon

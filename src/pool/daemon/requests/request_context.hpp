@@ -1,0 +1,33 @@
+// What requests share: the daemon's parts, and what is known from one request to the next.
+#pragma once
+
+#include "pool/daemon/daemon_context.hpp"
+#include "pool/daemon/requests/file_opener.hpp"
+#include "pool/daemon/requests/pending_requests.hpp"
+#include "pool/daemon/requests/pool_clients.hpp"
+#include "pool/daemon/requests/uncaptured_period.hpp"
+
+#include <cstdint>
+#include <set>
+#include <utility>
+
+namespace forebay::daemon {
+
+struct RequestContext {
+    explicit RequestContext(DaemonContext& parts)
+        : daemon{parts},
+          clients{parts.pool, parts.memory},
+          opener{parts.tickets},
+          uncaptured{parts} {}
+
+    DaemonContext& daemon;
+    PoolClients clients;
+    FileOpener opener;
+    UncapturedPeriod uncaptured;
+    PendingRequests pending;
+    // Files that processes have opened which cannot map the pool's memory, by device and inode:
+    // they are not pooled for anybody.
+    std::set<std::pair<std::uint64_t, std::uint64_t>> unmapped_files;
+};
+
+}  // namespace forebay::daemon

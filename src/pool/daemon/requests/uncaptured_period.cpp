@@ -1,0 +1,69 @@
+// See uncaptured_period.hpp.
+#include "pool/daemon/requests/uncaptured_period.hpp"
+
+#include "foundation/base/atomics.hpp"
+#include "foundation/base/contracts.hpp"
+#include "pool/daemon/daemon_context.hpp"
+#include "pool/daemon/requests/pending_requests.hpp"
+
+#include <string>
+
+namespace forebay::daemon {
+
+void UncapturedPeriod::begin(Session& session, const protocol::Question& question) {
+    if (programs_.all_have_ended()) {
+        const std::string program{question.path.data()};
+        daemon_.notes.add_once(NoteOnce::uncaptured,
+                               "all files are written through while " + program +
+                                   " runs, and while other programs do that do not go through "
+                                   "Forebay either.");
+    }
+    if (!session.stands_for_uncaptured) {
+        session.stands_for_uncaptured = true;
+        programs_.connected();
+    }
+    // A number means the same here only where both see the same processes.
+    const std::int64_t itself = session.process();
+    const bool is_itself = (question.flags & protocol::itself) != 0;
+    const bool same_numbers = question.inode == static_cast<std::uint64_t>(itself);
+    if (itself > 0 && (is_itself || (same_numbers && question.number > 0))) {
+        programs_.watch(is_itself ? itself : question.number);
+    }
+    keeps_files_out_ = true;
+    daemon_.statistics.update();
+    // Nobody waits for these tickets: the request looks whether all files have left.
+    static_cast<void>(daemon_.pool.ask_each(
+        daemon_.statistics.slots(),
+        {.kind = pool::Task::Kind::leave, .reason = pool::Reason::uncaptured}));
+    ensures(session.stands_for_uncaptured, "files are out as long as the connection is there");
+}
+
+void UncapturedPeriod::not_begun(const Session& session) { programs_.forget(session.process()); }
+
+void UncapturedPeriod::session_ended(Session& session) {
+    if (session.stands_for_uncaptured) {
+        session.stands_for_uncaptured = false;
+        programs_.disconnected();
+    }
+}
+
+bool UncapturedPeriod::bring_files_back(const PendingRequests& pending) {
+    if (!keeps_files_out_ || pending.wait_for_files_to_leave() || !programs_.all_have_ended()) {
+        return false;
+    }
+    daemon_.statistics.update();
+    bool all = true;
+    for (const std::uint32_t slot : daemon_.statistics.slots()) {
+        const pool::FileSlot& file = daemon_.directory.files[slot];
+        if (file.reason.load(relaxed) == pool::Reason::uncaptured &&
+            file.state.load(relaxed) != pool::FileState::free) {
+            const int error = daemon_.pool.adjust(slot, file.generation.load(relaxed),
+                                                  {.back = true, .from = pool::Reason::uncaptured});
+            all = all && (error == 0 || file.error.load(relaxed) != 0);
+        }
+    }
+    keeps_files_out_ = !all && daemon_.directory.header.closing.load(relaxed) == 0;
+    return true;
+}
+
+}  // namespace forebay::daemon

@@ -1,0 +1,18 @@
+// See uncaptured_request.hpp.
+#include "pool/daemon/requests/uncaptured_request.hpp"
+
+#include "pool/daemon/requests/request_context.hpp"
+
+namespace forebay::daemon {
+
+NextStep UncapturedRequest::begin(const protocol::Question& question,
+                                  std::vector<OwnFd> /*descriptors*/) {
+    if ((question.flags & protocol::not_started) != 0) {
+        context().uncaptured.not_begun(session());
+        return ReplyIsDue{};
+    }
+    context().uncaptured.begin(session(), question);
+    return UntilFilesLeft{};
+}
+
+}  // namespace forebay::daemon

@@ -1,0 +1,13 @@
+// See whole_pool.hpp.
+#include "pool/daemon/requests/whole_pool.hpp"
+
+#include "pool/daemon/requests/request_context.hpp"
+
+namespace forebay::daemon {
+
+NextStep DrainRequest::begin(const protocol::Question& /*question*/,
+                             std::vector<OwnFd> /*descriptors*/) {
+    return context().daemon.tickets.drain_all();
+}
+
+}  // namespace forebay::daemon

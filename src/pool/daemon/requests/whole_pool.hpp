@@ -1,0 +1,34 @@
+// Requests to all of the pool: drain it, and stop the daemon.
+#pragma once
+
+#include "pool/daemon/requests/request.hpp"
+
+namespace forebay::daemon {
+
+// Everything that is there is drained; the reply has the error of the first file that has one.
+class DrainRequest final : public ClientRequest {
+public:
+    using ClientRequest::ClientRequest;
+
+    [[nodiscard]] NextStep begin(const protocol::Question& question,
+                                 std::vector<OwnFd> descriptors) override;
+
+private:
+    [[nodiscard]] NextStep go_on() override { return ReplyIsDue{}; }
+};
+
+// The reply waits for the end of the daemon. To bring that about is the server's.
+class StopRequest final : public ClientRequest {
+public:
+    using ClientRequest::ClientRequest;
+
+    [[nodiscard]] NextStep begin(const protocol::Question& /*question*/,
+                                 std::vector<OwnFd> /*descriptors*/) override {
+        return UntilDaemonEnds{};
+    }
+
+private:
+    [[nodiscard]] NextStep go_on() override { return ReplyIsDue{}; }
+};
+
+}  // namespace forebay::daemon
