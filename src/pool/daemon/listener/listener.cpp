@@ -2,6 +2,7 @@
 // its holder dies, whatever it died of. So nobody has to guess what a socket that is there means.
 #include "pool/daemon/listener/listener.hpp"
 
+#include "foundation/base/contracts.hpp"
 #include "foundation/kernel/calls.hpp"
 
 #include <cerrno>
@@ -131,6 +132,7 @@ Result<Listener> Listener::open(const std::string& path) {
 }
 
 IncomingConnection Listener::next() {
+    expects(socket_.valid(), "a listener that was moved from is not asked");
     OwnFd socket{::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
     if (!socket.valid() && (errno == EMFILE || errno == ENFILE)) {
         spare_ = OwnFd{};

@@ -2,6 +2,7 @@
 #include "pool/daemon/liveness/watcher.hpp"
 
 #include "foundation/base/atomics.hpp"
+#include "foundation/base/contracts.hpp"
 #include "foundation/kernel/calls.hpp"
 #include "pool/daemon/status/chunked_lines.hpp"
 
@@ -103,6 +104,7 @@ Result<DaemonWatcher> DaemonWatcher::beside(const pool::Directory& directory, st
 }
 
 void DaemonWatcher::dismiss() noexcept {
+    expects(line_.valid(), "the watcher is dismissed by the daemon that it was started beside");
     const char word = '.';
     static_cast<void>(kernel::write(line_.get(), &word, 1));
 }

@@ -1,6 +1,7 @@
 // See memory.hpp.
 #include "pool/daemon/memory/memory.hpp"
 
+#include "foundation/base/contracts.hpp"
 #include "pool/protocol/read_cache.hpp"
 #include "storage/posix/futex.hpp"
 
@@ -11,7 +12,8 @@ namespace forebay::daemon {
 
 namespace {
 
-constexpr std::size_t place_of(std::uint32_t block) noexcept {
+std::size_t place_of(std::uint32_t block) noexcept {
+    expects(block < pool::blocks_max, "a log has so many blocks");
     return pool::LogShape::data_at + block * pool::block_bytes;
 }
 
@@ -35,6 +37,9 @@ Result<pool::Log> Memory::prepare() {
 }
 
 void Memory::assign(std::uint32_t client) {
+    expects(next_.made(), "a log is prepared before it is assigned");
+    expects(!areas_.at(client).made() && names_.at(client) == 0,
+            "the client that had this number before is forgotten");
     areas_.at(client) = std::exchange(next_, SharedSegment{});
 }
 
@@ -47,6 +52,7 @@ void Memory::forget(std::uint32_t client) {
 }
 
 bool Memory::lend(std::uint32_t client, std::uint64_t name) {
+    expects(areas_.at(client).base() != nullptr, "a client that lends its log has one");
     const auto owner = std::ranges::find(names_, name);
     if (owner != names_.end()) {
         return owner == names_.begin() + client;
@@ -94,6 +100,7 @@ Result<CleanMemory> CleanMemory::make(std::size_t blocks) {
 }
 
 std::byte* CleanMemory::block(std::uint32_t number) {
+    expects(segment_.made() && number > 0, "blocks are numbered from 1 on, where there are any");
     return segment_.base() + pool::clean_place(number);
 }
 

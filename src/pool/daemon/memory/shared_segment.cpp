@@ -1,6 +1,7 @@
 // See shared_segment.hpp.
 #include "pool/daemon/memory/shared_segment.hpp"
 
+#include "foundation/base/contracts.hpp"
 #include "foundation/kernel/calls.hpp"
 
 #include <cerrno>
@@ -66,6 +67,7 @@ Result<SharedSegment> SharedSegment::make(const char* name, std::size_t bytes, W
 }
 
 Result<OwnFd> SharedSegment::for_writing() const {
+    expects(made(), "there is memory to pass on");
     OwnFd fd{::fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0)};
     if (!fd.valid()) {
         return failure(system_error(errno, "pass on shared memory"));
@@ -74,6 +76,7 @@ Result<OwnFd> SharedSegment::for_writing() const {
 }
 
 Result<OwnFd> SharedSegment::for_reading() const {
+    expects(made(), "there is memory to pass on");
     const std::string path = fmt::format("/proc/self/fd/{}", fd_.get());
     OwnFd fd{kernel::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
     if (!fd.valid()) {
@@ -83,6 +86,7 @@ Result<OwnFd> SharedSegment::for_reading() const {
 }
 
 bool SharedSegment::provide(std::size_t begin, std::size_t bytes) noexcept {
+    expects(within(begin, bytes), "memory is provided within the segment");
     int status = 0;
     do {
         status = ::fallocate(fd_.get(), 0, static_cast<off_t>(begin), static_cast<off_t>(bytes));
@@ -91,12 +95,14 @@ bool SharedSegment::provide(std::size_t begin, std::size_t bytes) noexcept {
 }
 
 bool SharedSegment::provide_here(std::size_t begin, std::size_t bytes) noexcept {
+    expects(within(begin, bytes), "memory is provided within the segment");
     // Linux before 5.14 does not know it.
     return kernel::madvise(base() + begin, bytes, MADV_POPULATE_WRITE) == 0 ||
            (errno == EINVAL && provide(begin, bytes));
 }
 
 void SharedSegment::release(std::size_t begin, std::size_t bytes) noexcept {
+    expects(within(begin, bytes), "memory is released within the segment");
     ::fallocate(fd_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin),
                 static_cast<off_t>(bytes));
 }

@@ -47,6 +47,11 @@ private:
     SharedSegment(OwnFd fd, adapters::Mapping mapping) noexcept
         : fd_{std::move(fd)}, mapping_{std::move(mapping)} {}
 
+    [[nodiscard]] bool within(std::size_t begin, std::size_t bytes) const noexcept {
+        const std::size_t all = mapping_.bytes().size();
+        return begin <= all && bytes <= all - begin;
+    }
+
     OwnFd fd_;
     adapters::Mapping mapping_;
 };

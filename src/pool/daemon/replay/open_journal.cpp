@@ -1,6 +1,7 @@
 // See open_journal.hpp.
 #include "pool/daemon/replay/open_journal.hpp"
 
+#include "foundation/base/contracts.hpp"
 #include "pool/daemon/replay/replay_files.hpp"
 #include "pool/journal/replay.hpp"
 
@@ -102,6 +103,7 @@ Result<KeptJournal> open_journal(const JournalOptions& options, const ports::Clo
     }
     note_end(*replayed, options.folder, kept.notes);
     kept.writer = std::move(replayed->writer);
+    invariant(kept.writer != nullptr, "a replay that went well leaves a journal to write to");
     if (!options.keeps) {
         static_cast<void>(kept.writer->finish(true));
         kept.writer.reset();

@@ -2,6 +2,7 @@
 #include "pool/daemon/rescue/rescue.hpp"
 
 #include "foundation/base/atomics.hpp"
+#include "foundation/base/contracts.hpp"
 #include "foundation/base/own_fd.hpp"
 #include "foundation/base/printable.hpp"
 #include "foundation/kernel/calls.hpp"
@@ -195,6 +196,7 @@ Rescued RescueFolder::keep(const RescueOf& file, std::span<const Run> runs) {
             rescued.problem = made.error().message;
             continue;
         }
+        invariant(folder_.valid() && !path_.empty(), "the folder that files are kept in is held");
         NewFile kept{.folder = folder_.get(),
                      .name = fmt::format("{}-{}", files_, last_part(rescued.path)),
                      .path = {}};

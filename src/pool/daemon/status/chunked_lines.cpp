@@ -1,6 +1,8 @@
 // See chunked_lines.hpp. By base64, so that nobody need know where a character or an escape ends.
 #include "pool/daemon/status/chunked_lines.hpp"
 
+#include "foundation/base/contracts.hpp"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <sodium.h>
@@ -12,6 +14,7 @@ namespace {
 constexpr std::size_t part_bytes = 600;  // 800 in base64
 
 std::string encoded(std::string_view bytes) {
+    expects(bytes.size() <= part_bytes, "the text has room for a part");
     constexpr int variant = sodium_base64_VARIANT_ORIGINAL;
     std::string text(sodium_base64_ENCODED_LEN(part_bytes, variant), '\0');
     ::sodium_bin2base64(text.data(), text.size(),

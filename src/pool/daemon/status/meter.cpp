@@ -1,6 +1,8 @@
 // See meter.hpp.
 #include "pool/daemon/status/meter.hpp"
 
+#include "foundation/base/contracts.hpp"
+
 #include <algorithm>
 
 namespace forebay::daemon {
@@ -23,6 +25,7 @@ void MeteredStorage::end(std::int64_t requests) {
     if (requests == 0) {
         return;
     }
+    invariant(meter_->in_flight >= requests, "no more requests end than have begun");
     meter_->in_flight -= requests;
     meter_->news_ns = clock_.now_ns();
     if (meter_->in_flight == 0) {
