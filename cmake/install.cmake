@@ -4,7 +4,8 @@
 include(GNUInstallDirs)
 set(FOREBAY_PYTHON_DESTINATION lib/forebay/python)
 set(FOREBAY_PYTHON_PACKAGES ON CACHE BOOL "Install the PyPI packages that the command needs")
-set(FOREBAY_PYTHON_EXTRAS html CACHE STRING "Extras of pyproject.toml to install with them")
+set(FOREBAY_INSTALL_EXTRAS html tuning
+    CACHE STRING "Extras of pyproject.toml to install with them, if they can be had")
 set(data share)
 if(SKBUILD)
     set(data ${SKBUILD_DATA_DIR}/share)
@@ -51,7 +52,7 @@ if(NOT SKBUILD)
                 COMMAND \"${FOREBAY_RUN_PYTHON}\" -I \"${packaging}/dependencies.py\"
                         \"${FOREBAY_SOURCE_DIR}/pyproject.toml\"
                         \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${FOREBAY_PYTHON_DESTINATION}\"
-                        ${FOREBAY_PYTHON_EXTRAS}
+                        ${FOREBAY_INSTALL_EXTRAS}
                 COMMAND_ERROR_IS_FATAL ANY)")
         # What was just installed makes the manual.
         set(documenter "${FOREBAY_RUN_PYTHON}")

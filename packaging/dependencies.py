@@ -4,8 +4,9 @@ compiles all of them, and makes them readable by everyone.
 Usage: dependencies.py PYPROJECT FOLDER [EXTRA]...
 
 pip comes from a venv that lives no longer than this program, so that Debian's Python without pip
-will do. pip's own settings (PIP_INDEX_URL, PIP_FIND_LINKS, PIP_NO_INDEX …) count. Nothing is done
-where the folder has them already.
+will do. pip's own settings (PIP_INDEX_URL, PIP_FIND_LINKS, PIP_NO_INDEX …) count. Where an extra
+cannot be had, the tree does without it, which is said: the last one named is given up first.
+Nothing is done where the folder has all of them already.
 """
 
 import compileall
@@ -17,10 +18,15 @@ import sys
 import tempfile
 import tomllib
 import venv
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 _STAMP = ".requirements"
+_LOST = {
+    "html": "--html",
+    "tuning": "`forebay probe`, and `forebay report` and `advise` of Darshan logs,",
+}
+"""Commands that need an extra."""
 
 
 def requirements(pyproject: Path, extras: Sequence[str]) -> list[str]:
@@ -43,6 +49,26 @@ def install(packages: Sequence[str], folder: Path) -> None:
     shutil.rmtree(folder / "bin", ignore_errors=True)  # scripts of a venv that is gone
 
 
+def install_what_can_be_had(
+    pyproject: Path,
+    extras: Sequence[str],
+    folder: Path,
+    *,
+    by: Callable[[Sequence[str], Path], None] = install,
+) -> tuple[str, ...]:
+    """The extras that are missing then. Raises what `by` does where not even the project's own
+    dependencies can be had."""
+    for count in range(len(extras), -1, -1):
+        try:
+            by(requirements(pyproject, extras[:count]), folder)
+        except (OSError, subprocess.CalledProcessError):
+            if count == 0:
+                raise
+            continue
+        return tuple(extras[count:])
+    raise AssertionError("the last of them returns or raises")
+
+
 def make_readable(folder: Path) -> None:
     """Whatever umask it was made under."""
     for path in (folder, *folder.rglob("*")):
@@ -59,7 +85,7 @@ def main(words: Sequence[str]) -> int:
     if not stamp.is_file() or stamp.read_text(encoding="utf-8") != state:
         print(f"-- Installing: {', '.join(wanted)} in {folder}", flush=True)
         try:
-            install(wanted, folder)
+            missing = install_what_can_be_had(pyproject, extras, folder)
         except (OSError, subprocess.CalledProcessError) as error:
             print(
                 f"cannot install what the command needs ({error}). See above; give pip a place to "
@@ -68,7 +94,15 @@ def main(words: Sequence[str]) -> int:
                 file=sys.stderr,
             )
             return 1
-        stamp.write_text(state, encoding="utf-8")
+        if missing:
+            print(
+                f"-- Without the extras {', '.join(missing)} (pip cannot have them; see above): "
+                + "; ".join(f"{_LOST[one]} will not work" for one in missing if one in _LOST)
+                + ". The next installation tries again.",
+                flush=True,
+            )
+        else:
+            stamp.write_text(state, encoding="utf-8")
     # By content: whoever copies the tree changes its times.
     compileall.compile_dir(
         folder, quiet=2, invalidation_mode=py_compile.PycInvalidationMode.CHECKED_HASH

@@ -24,6 +24,12 @@ expect "the installed command" \
     env PATH=/usr/local/bin:/usr/bin:/bin "$prefix/moved/bin/forebay" --version
 expect "the installed doctor" \
     env PATH=/usr/local/bin:/usr/bin:/bin "$prefix/moved/bin/forebay" doctor "$prefix"
+lost_seconds_told() {  # PyDarshan and numpy are in the tree: no others are looked at
+    env -i PATH=/usr/bin:/bin "$prefix/moved/bin/forebay" report \
+        python/tests/darshan_logs/collective-4x20000x64.darshan > "$prefix/report" \
+        && grep -q '^   proof: MPIIO_F_WRITE_TIME' "$prefix/report"
+}
+expect "the installed report of a Darshan log" lost_seconds_told
 nothing_names() {  # FOLDER, in files of text below it
     ! grep -rIlF "$1" "$2"
 }
