@@ -8,10 +8,11 @@ import re
 from collections.abc import Mapping
 
 from forebay.common.model.frozen import frozen
-from forebay.common.model.units import counted
+from forebay.common.model.units import counted, human_bytes, human_rate
 from forebay_tuning.model.point import Direction, Point, Space
 from forebay_tuning.model.response import Response
 from forebay_tuning.model.sample import Choice, Sample
+from forebay_tuning.model.sustained import Sustained
 
 SCHEMA = "forebay.portrait/2"
 """Can be read, too: not all of their values have a source."""
@@ -142,6 +143,25 @@ class Portrait:
         return None if choice is None else choice.response
 
 
+def kept_up(direction: Direction, found: Sustained | None) -> tuple[str, ...]:
+    """The sustained rate, and whether the other probes are of a cache; empty: there is nothing to
+    tell."""
+    if found is None:
+        return ()
+    low, high = human_rate(found.low), human_rate(found.high)
+    rate = (
+        f"{human_rate(found.rate)} ({low} to {high}) sustained, "
+        f"by passages of up to {human_bytes(found.longest_bytes)}"
+    )
+    if not found.is_cached:
+        return (f"{direction}: {rate}.",)
+    return (
+        f"{direction}: {rate}. The other probes are shorter and were taken in by a cache (about "
+        f"{human_bytes(found.cache_bytes)}; {human_rate(found.short_rate)} in passages of "
+        f"{human_bytes(found.short_bytes)}): their rates are the cache's, not the file system's.",
+    )
+
+
 def findings_of(
     choices: Mapping[Direction, Choice], cached: int, sick: tuple[SickTarget, ...], discarded: int
 ) -> tuple[str, ...]:
@@ -161,6 +181,7 @@ def findings_of(
                 f"{direction}: {choice.gain:.2f} × the default's rate "
                 f"({choice.gain_low:.2f} – {choice.gain_high:.2f})."
             )
+        told += kept_up(direction, choice.response.sustained)
     if cached:
         told.append(
             f"read: {cached} probes came from a page cache (faster than writing by far); they do "

@@ -15,6 +15,7 @@ from forebay.common.model.frozen import frozen
 from forebay_tuning.model.modelled import SOFTNESS, balance, lock_share
 from forebay_tuning.model.point import Direction, Point, Space, scaled
 from forebay_tuning.model.robust import huber, robust_scale
+from forebay_tuning.model.sustained import Sustained
 
 if TYPE_CHECKING:
     import numpy as np
@@ -55,11 +56,17 @@ class Asked(Generic[Real]):
     balance: Real
 
 
+def used_targets(point: Point, targets: int) -> int:
+    """Targets, of so many, that the point's files lie on."""
+    count = min(point.stripe_count, targets)
+    return count if point.shared else min(targets, point.processes * count)
+
+
 def asked_of(point: Point, targets: int) -> Asked[float]:
     """Of a system with so many targets."""
     count = min(point.stripe_count, targets)
     width = min(count, max(1, math.ceil(point.transfer_bytes / point.stripe_bytes)))
-    used = count if point.shared else min(targets, point.processes * count)
+    used = used_targets(point, targets)
     request = min(point.transfer_bytes, point.stripe_bytes)
     on_node = math.ceil(point.processes / point.nodes)
     streams = point.processes * width / used
@@ -281,13 +288,24 @@ class Response:
     files: int = 1
     """That the processes open, where each file is one process': more of them than processes are
     opened and closed one after another."""
+    sustained: Sustained | None = None
+    """What long passages kept up. None: they do not tell it, or there were none."""
 
     def seconds(self, point: Point) -> float:
         """Until the last process has closed."""
         around = self.opening.seconds(point.processes) + self.closing.seconds(point.processes)
         if not point.shared:
             around *= max(1, math.ceil(self.files / point.processes))
-        return around + point.bytes / self.surface.rate(point)
+        return around + self.seconds_moving(point)
+
+    def seconds_moving(self, point: Point) -> float:
+        """While bytes move. Where probes were so short that a cache took them in, the rest goes at
+        the rate behind it."""
+        moving = point.bytes / self.surface.rate(point)
+        if self.sustained is None or not self.sustained.is_cached:
+            return moving
+        used = used_targets(point, self.surface.targets)
+        return max(moving, self.sustained.seconds(point.bytes, used))
 
     def rate(self, point: Point) -> float:
         """Bytes per second with opening and closing."""

@@ -19,6 +19,8 @@ class Purpose(StrEnum):
     SCREEN = "screen"
     REFINE = "refine"
     RACE = "race"
+    SUSTAIN = "sustain"
+    """Several times as long as the other probes; not fitted."""
 
 
 @frozen
@@ -36,6 +38,8 @@ class Passage:
     rate: float
     seconds_open: float
     seconds_close: float
+    bytes: int = 0
+    """That were moved: fewer than asked for where it was cut off. 0: it was not noted."""
 
 
 @frozen

@@ -177,7 +177,8 @@ def _portrait(asked: Asked, request: ProbeRequest, html: Path | None) -> Portrai
     plan = planned(resumed(asked, request), system, journal)
     print(estimate_text(plan), file=sys.stderr)
     try:
-        return carry_out_probe(plan, system, journal, told=Told(plan.estimate.probes))
+        told = Told(plan.estimate.probes + plan.estimate.long_passages)
+        return carry_out_probe(plan, system, journal, told=told)
     finally:  # where it failed, the journal stays, for --resume
         if isinstance(system, RealSystem):
             system.clean()

@@ -415,8 +415,9 @@ class RealSystem:
             )
         opening, closing = float(row["openTime"]), float(row["closeTime"])
         moving = max(float(row["totalTime"]) - opening - closing, float(row["wrRdTime"]), 1e-9)
+        moved = int(row["bytes"])
         return Passage(
-            rate=float(row["bytes"]) / moving, seconds_open=opening, seconds_close=closing
+            rate=moved / moving, seconds_open=opening, seconds_close=closing, bytes=moved
         )
 
     def _ior(

@@ -15,6 +15,7 @@ from forebay_tuning.model.portrait import SCHEMA, Identity, Portrait, SickTarget
 from forebay_tuning.model.quantity import parse_quantity, spell_rate, spell_seconds
 from forebay_tuning.model.response import NAMES, Physical, Response, Storm, Surface
 from forebay_tuning.model.sample import Ask, Choice, Passage, Purpose, Sample
+from forebay_tuning.model.sustained import Sustained
 
 _TIMES = {"call_time", "request_time", "lock_time"}
 _PLAIN = {"interference_per_stream", "streams_free"}
@@ -105,10 +106,12 @@ def _direction(choice: Choice, identity: Identity) -> Iterator[str]:
         yield f"{name} = {entry(name, *(spell(one) for one in (value, low, high)))}"
     for name, storm in (("opening", response.opening), ("closing", response.closing)):
         yield (
-            f'{name} = {{ base = "{spell_seconds(storm.base)}", each = '
-            f'"{spell_seconds(storm.each)}", power = {storm.power}, {fitted} }}'
+            f'{name} = {{ base = "{spell_seconds(storm.base, digits=3)}", each = '
+            f'"{spell_seconds(storm.each, digits=3)}", power = {storm.power}, {fitted} }}'
         )
-    gain = f"value = {choice.gain:.6g}, low = {choice.gain_low:.6g}, high = {choice.gain_high:.6g}"
+    if response.sustained is not None:
+        yield f"sustained = {_sustained(response.sustained, identity)}"
+    gain = f"value = {choice.gain:.3g}, low = {choice.gain_low:.3g}, high = {choice.gain_high:.3g}"
     chosen = _origin(f"{source}; three deviations, since it was chosen among many", identity)
     yield f"gain = {{ {gain}, {chosen} }}"
     for name, value in (
@@ -118,10 +121,22 @@ def _direction(choice: Choice, identity: Identity) -> Iterator[str]:
         ("explained", surface.explained),
         ("doubt", surface.doubt),
     ):
-        yield f"{name} = {{ value = {value:.6g}, {fitted} }}"
+        yield f"{name} = {{ value = {value:.3g}, {fitted} }}"
     yield f"probes = {surface.probes}"
     yield f"best = {_point(choice.best)}"
     yield f"surface = {[float(f'{one:.6g}') for one in surface.coefficients]}"
+
+
+def _sustained(found: Sustained, identity: Identity) -> str:
+    value, low, high, short = (
+        spell_rate(one, digits=3) for one in (found.rate, found.low, found.high, found.short_rate)
+    )
+    origin = _origin("the range of comparisons of long passages", identity)
+    return (
+        f'{{ value = "{value}", low = "{low}", high = "{high}", targets = {found.targets}, '
+        f"longest_bytes = {found.longest_bytes}, short_bytes = {found.short_bytes}, short_rate = "
+        f'"{short}", cache_bytes = {found.cache_bytes}, {origin} }}'
+    )
 
 
 def _origin(source: str, identity: Identity) -> str:
@@ -134,10 +149,12 @@ def _sample(sample: Sample) -> Iterator[str]:
     yield f"point = {_point(sample.ask.point)}"
     for name, passage in (("write", sample.write), ("read", sample.read)):
         if passage is not None:
+            is_long = sample.ask.purpose is Purpose.SUSTAIN
+            moved = f", bytes = {passage.bytes}" if is_long else ""
             yield (
                 f'{name} = {{ rate = "{spell_rate(passage.rate)}", open = '
                 f'"{spell_seconds(passage.seconds_open)}", close = '
-                f'"{spell_seconds(passage.seconds_close)}" }}'
+                f'"{spell_seconds(passage.seconds_close)}"{moved} }}'
             )
     if sample.cached:
         yield "cached = true"
@@ -223,6 +240,7 @@ def _choice(
             surface=surface,
             opening=_storm(table["opening"]),
             closing=_storm(table["closing"]),
+            sustained=_read_sustained(table.get("sustained")),
         ),
         best=_read_point(table["best"]),
         gain=_bare(table["gain"]),
@@ -231,6 +249,23 @@ def _choice(
         noise=_bare(table["noise"]),
         drift=_bare(table["drift"]),
     )
+
+
+def _read_sustained(table: Mapping[str, Any] | None) -> Sustained | None:
+    """None: there were no long passages, or an older Forebay probed."""
+    if table is None:
+        return None
+    whole = ("targets", "longest_bytes", "short_bytes", "cache_bytes")
+    found = Sustained(
+        rate=_quantity(table["value"]),
+        low=_quantity(table["low"]),
+        high=_quantity(table["high"]),
+        short_rate=_quantity(table["short_rate"]),
+        **{name: int(table[name]) for name in whole},
+    )
+    if found.rate <= 0 or found.targets <= 0:
+        raise ValueError("a sustained rate is not above zero")
+    return found
 
 
 def _sick(table: Mapping[str, Any]) -> SickTarget:
@@ -268,6 +303,7 @@ def _read_sample(table: Mapping[str, Any]) -> Sample:
             rate=_quantity(own["rate"]),
             seconds_open=_quantity(own["open"]),
             seconds_close=_quantity(own["close"]),
+            bytes=int(own.get("bytes", 0)),
         )
 
     return Sample(

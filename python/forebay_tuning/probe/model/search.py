@@ -106,6 +106,8 @@ def seen_of(taken: Sequence[Sample], direction: Direction) -> list[Seen]:
     found = []
     for place, sample in enumerate(taken):
         passage = sample.passage(direction)
+        if sample.ask.purpose is Purpose.SUSTAIN:
+            continue
         if passage is not None and passage.rate > 0:
             found.append(Seen(point=sample.ask.point, log_rate=math.log(passage.rate), place=place))
     return found

@@ -21,11 +21,16 @@ def estimate_text(plan: ProbePlan) -> str:
     return (
         f"{printable_name(identity.directory)} ({printable(identity.file_system)}, {targets}, "
         f"{ranks}): at most "
-        f"{estimate.probes} probes in {estimate.seconds:.0f} s, {human_bytes(estimate.bytes)} "
+        f"{estimate.probes} probes{_long(estimate.long_passages)} in {estimate.seconds:.0f} s, "
+        f"{human_bytes(estimate.bytes)} "
         f"written, {human_bytes(plan.space.bytes_max)} at a time, "
         f"{counted(estimate.files, 'file')}; all are removed. The limit of bytes is "
         f"{estimate.limit}"
     )
+
+
+def _long(count: int) -> str:
+    return f" and {count} long passages" if count else ""
 
 
 def estimate_json(plan: ProbePlan) -> Any:
@@ -40,6 +45,7 @@ def estimate_json(plan: ProbePlan) -> Any:
         "nodes": None if Unknown.NODES in unknown else identity.nodes,
         "ranks": None if Unknown.RANKS in unknown else ranks,
         "probes": estimate.probes,
+        "long_passages": estimate.long_passages,
         "seconds": estimate.seconds,
         "bytes": estimate.bytes,
         "bytes_limit": estimate.limit,

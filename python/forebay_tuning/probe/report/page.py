@@ -42,7 +42,9 @@ def render(portrait: Portrait) -> str:
         (
             direction.value,
             name.replace("_", " "),
-            _spelled(name, value),
+            _spelled(name, value)
+            if choice.response.surface.is_identified(name)
+            else "not identified by these probes",
             _interval(name, value, off),
         )
         for direction, choice in portrait.choices.items()

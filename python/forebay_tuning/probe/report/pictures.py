@@ -1,19 +1,23 @@
-"""The study's five figures, from a portrait: lines are the fit, dots are probes."""
+"""The study's five figures, from a portrait: lines are the fit, as far as probes went; dots are
+probes."""
+
+from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
+from forebay.common.model.frozen import frozen
 from forebay.common.model.units import exact_bytes
 from forebay.common.report.drawing import INK, PALE, style, svg_of
-from forebay_tuning.model.point import Direction, Point, changed
+from forebay_tuning.model.point import COORDINATES, Direction, Point, changed
 from forebay_tuning.model.portrait import Portrait
 from forebay_tuning.model.response import Response
-from forebay_tuning.model.sample import Choice, Purpose
+from forebay_tuning.model.sample import Choice, Purpose, Sample
 
 _GIBI = 1 << 30
 _LINES_MAX = 6
@@ -189,17 +193,51 @@ def _lines(
     factor: int = 1,
 ) -> None:
     levels = portrait.space.levels[axis]
+    probed = Reach.of(portrait.samples, choice.response.direction)
     own = portrait.space.levels[lines] if lines else (0,)
     for value in own[:: max(1, math.ceil(len(own) / _LINES_MAX))]:
         base = changed(choice.best, {lines: value}) if lines else choice.best
         text = exact_bytes(value) if (lines or "").endswith("bytes") else str(value)
-        rates = [_rate(choice.response, change(base, one), whole) / _GIBI for one in levels]
+        points = [change(base, one) for one in levels]
+        rates = [
+            _rate(choice.response, one, whole) / _GIBI if probed.holds(one) else math.nan
+            for one in points
+        ]
         axes.plot([factor * one for one in levels], rates, lw=1.4, label=text)
     axes.set_ylabel("GiB/s")
     axes.set_yscale("log")
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7)))
     axes.yaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+
+
+@frozen
+class Reach:
+    """How far probes went that count: the least and the most of each coordinate, and of all bytes.
+    No line is drawn beyond."""
+
+    spans: Mapping[str, tuple[int, int]]
+    bytes_max: int
+
+    @staticmethod
+    def of(samples: Sequence[Sample], direction: Direction) -> Reach:
+        """Long passages are of other sizes, and not fitted."""
+        points = [
+            one.ask.point
+            for one in samples
+            if one.passage(direction) is not None and one.ask.purpose is not Purpose.SUSTAIN
+        ]
+        values = {name: [getattr(one, name) for one in points] for name in COORDINATES}
+        return Reach(
+            spans={name: (min(found), max(found)) for name, found in values.items() if found},
+            bytes_max=max((one.bytes for one in points), default=0),
+        )
+
+    def holds(self, point: Point) -> bool:
+        """Whether the fit speaks of this point from what it has seen."""
+        return point.bytes <= self.bytes_max and all(
+            low <= getattr(point, name) <= high for name, (low, high) in self.spans.items()
+        )
 
 
 def _rate(response: Response, point: Point, whole: bool) -> float:
@@ -218,7 +256,7 @@ def _dots(
     at, rates = [], []
     for sample in portrait.samples:
         passage = sample.passage(direction)
-        if passage is None:
+        if passage is None or sample.ask.purpose is Purpose.SUSTAIN:
             continue
         value: int = getattr(sample.ask.point, axis)
         off = passage.rate / surface.rate(sample.ask.point)

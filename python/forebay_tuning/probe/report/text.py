@@ -10,7 +10,7 @@ from forebay.common.report.output import plain
 from forebay_tuning.model.point import Point
 from forebay_tuning.model.portrait import SCHEMA, Portrait
 from forebay_tuning.model.quantity import spell_seconds
-from forebay_tuning.model.response import Surface
+from forebay_tuning.model.response import NAMES, Surface
 from forebay_tuning.model.sample import Choice
 
 
@@ -18,7 +18,8 @@ def as_text(portrait: Portrait, path: Path) -> str:
     """What was found, in a few lines."""
     identity = portrait.identity
     lines = [
-        f"{identity.directory} ({identity.file_system}), {len(portrait.samples)} probes, "
+        f"{identity.directory} ({identity.file_system}), "
+        f"{counted(len(portrait.samples), 'probe')}, "
         f"{identity.date}" + (" – a model: nothing was measured" if identity.is_modelled else ""),
         *(f"  {text}" for text in portrait.findings),
     ]
@@ -46,6 +47,7 @@ def point_text(point: Point) -> str:
 def _choice(choice: Choice) -> list[str]:
     surface = choice.response.surface
     lines = [f"best: {point_text(choice.best)}"] if not choice.keeps else ["keep the default"]
+    lines += [_sustained(choice)]
     lines += [
         *(
             f"{what}: {_number(surface, name, spell)}"
@@ -60,6 +62,15 @@ def _choice(choice: Choice) -> list[str]:
         f"explains {max(0.0, surface.explained):.0%} of probes that it has not seen",
     ]
     return lines
+
+
+def _sustained(choice: Choice) -> str:
+    found = choice.response.sustained
+    if found is None:
+        return "sustained by all: not identified by these probes (no long passages that tell it)"
+    rates = f"{human_rate(found.rate)} ({human_rate(found.low)} to {human_rate(found.high)})"
+    cache = "; the numbers below are of a cache in front of it" if found.is_cached else ""
+    return f"sustained by all: {rates}{cache}"
 
 
 def _seconds(value: float) -> str:
@@ -96,6 +107,10 @@ def as_json(portrait: Portrait) -> Any:
                 "drift": choice.drift,
                 "explained": choice.response.surface.explained,
                 "physical": plain(choice.response.surface.physical),
+                "identified": [
+                    name for name in NAMES if choice.response.surface.is_identified(name)
+                ],
+                "sustained": plain(choice.response.sustained),
                 "opening": plain(choice.response.opening),
                 "closing": plain(choice.response.closing),
             }

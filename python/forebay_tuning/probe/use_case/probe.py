@@ -15,8 +15,11 @@ from forebay.common.model.units import MIB, counted, human_bytes
 from forebay.ports import QuotaLeft
 from forebay_tuning.model.point import Direction, Point, Space, usual_space
 from forebay_tuning.model.portrait import Identity, Portrait, findings_of
-from forebay_tuning.model.sample import PROBES, Ask, Choice, Sample
+from forebay_tuning.model.response import used_targets
+from forebay_tuning.model.sample import PROBES, Ask, Choice, Purpose, Sample
+from forebay_tuning.model.sustained import Moved, Sustained, sustained_of
 from forebay_tuning.model.targets import sick_targets
+from forebay_tuning.probe.model.long_passages import SIZES, long_passages
 
 PROBE_SECONDS = 5.0
 """What a probe takes with starting the ranks, for the estimate."""
@@ -26,6 +29,8 @@ TARGET_FILES = 4
 """Made on each target where its rate is measured by itself."""
 _TARGETS_SHARE = (0.1, 0.05)
 """Of the seconds and of the bytes, for these."""
+_LONG_SHARE = 0.15
+"""Of the seconds, for the long passages before the search."""
 _THINKING_SHARE = 0.03
 """Of the seconds, to come to conclusions at the end."""
 _NOT_LOOKED_AT = "targets were not looked at one by one (too few --files for that)."
@@ -136,6 +141,8 @@ class Estimate:
     files: int
     limit: str
     """What bounds the bytes, in words."""
+    long_passages: int = 0
+    """Beside the probes, of several times their bytes."""
 
 
 @frozen
@@ -150,6 +157,8 @@ class ProbePlan:
     estimate: Estimate
     targets: Spent
     """What is put aside to look at the targets one by one; nothing: they are not looked at."""
+    long: Spent = Spent()
+    """The same for long passages."""
 
 
 def plan_probe(request: ProbeRequest, system: System) -> ProbePlan:
@@ -162,7 +171,11 @@ def plan_probe(request: ProbeRequest, system: System) -> ProbePlan:
     limit = _limit(request.budget, ground)
     allowed = limit.bytes - ground.spent.bytes
     targets = _for_targets(request.budget, ground, allowed, probes)
-    of_one = request.probe_bytes or (allowed - targets.bytes) // probes // MIB * MIB
+    parts = probes if identity.is_modelled else probes + sum(SIZES)
+    of_one = request.probe_bytes or (allowed - targets.bytes) // parts // MIB * MIB
+    if of_one < MIB:
+        parts = probes  # then without long passages
+        of_one = (allowed - targets.bytes) // parts // MIB * MIB
     if of_one < MIB:
         raise ProbeError(
             f"the budget is too small ({human_bytes(max(0, allowed))} for {probes} probes, and one "
@@ -176,7 +189,8 @@ def plan_probe(request: ProbeRequest, system: System) -> ProbePlan:
         process_bytes_max=request.process_bytes_max,
         processes_max=max(1, of_one // MIB),
     )
-    aside = ground.spent.files + targets.files
+    long = _for_long(request.budget, of_one) if parts > probes else Spent()
+    aside = ground.spent.files + targets.files + long.files
     if request.budget.files - aside < probes * space.levels["processes"][-1]:
         space = replace(space, sharing=(True,))
     control = _control(identity, space)
@@ -189,8 +203,8 @@ def plan_probe(request: ProbeRequest, system: System) -> ProbePlan:
             f"{counted(probes, 'probe')} make one each, "
             f"the trial of the launcher {ground.spent.files}). Raise --files."
         )
-    seconds = min(request.budget.seconds, probes * PROBE_SECONDS + targets.seconds)
-    written = probes * of_one + targets.bytes + ground.spent.bytes
+    seconds = min(request.budget.seconds, probes * PROBE_SECONDS + targets.seconds + long.seconds)
+    written = probes * of_one + targets.bytes + long.bytes + ground.spent.bytes
     return ProbePlan(
         request=request,
         ground=ground,
@@ -198,9 +212,15 @@ def plan_probe(request: ProbeRequest, system: System) -> ProbePlan:
         control=control,
         priors=(_prior(identity, space),),
         estimate=Estimate(
-            probes=probes, seconds=seconds, bytes=written, files=files, limit=limit.name
+            probes=probes,
+            seconds=seconds,
+            bytes=written,
+            files=files,
+            limit=limit.name,
+            long_passages=long.files,
         ),
         targets=targets,
+        long=long,
     )
 
 
@@ -238,6 +258,13 @@ def _for_targets(budget: Budget, ground: Ground, allowed: int, probes: int) -> S
         seconds=budget.seconds * _TARGETS_SHARE[0],
         bytes=int(allowed * _TARGETS_SHARE[1]),
         files=files,
+    )
+
+
+def _for_long(budget: Budget, probe_bytes: int) -> Spent:
+    """Each makes one file."""
+    return Spent(
+        seconds=budget.seconds * _LONG_SHARE, bytes=sum(SIZES) * probe_bytes, files=len(SIZES)
     )
 
 
@@ -289,7 +316,9 @@ def carry_out_probe(
     )
 
     journal.begin(plan)
-    taken = _converse(plan, system, journal, told)
+    measuring = _Measuring(system, journal, told)
+    long = _measure_long(plan, measuring)
+    taken = _converse(plan, measuring)
     request = plan.request
     choices: dict[Direction, Choice] = {}
     for direction in Direction:
@@ -297,7 +326,9 @@ def carry_out_probe(
             taken, plan.space, control=plan.control, direction=direction, seed=request.seed
         )
         if choice is not None:
-            choices[direction] = choice
+            kept_up = _sustained(plan.control, plan.ground.identity.targets, taken, long, direction)
+            response = replace(choice.response, sustained=kept_up)
+            choices[direction] = replace(choice, response=response)
     if not choices:
         raise ProbeError(_too_little(taken, plan))
     rates: Mapping[int, Sequence[float]] = {}
@@ -311,7 +342,7 @@ def carry_out_probe(
         space=plan.space,
         control=plan.control,
         choices=choices,
-        samples=tuple(taken),
+        samples=(*long, *taken),
         sick=sick,
         findings=(
             *findings_of(choices, cached, sick, discarded),
@@ -321,16 +352,87 @@ def carry_out_probe(
     )
 
 
-def _converse(
-    plan: ProbePlan, system: System, journal: Journal, told: Callable[[int, Sample], None]
-) -> list[Sample]:
+class _Measuring:
+    """Asks a system, unless an earlier run has done that. `seconds`: that all of it took."""
+
+    def __init__(
+        self, system: System, journal: Journal, told: Callable[[int, Sample], None]
+    ) -> None:
+        self._system = system
+        self._journal = journal
+        self._told = told
+        self._past = list(journal.past())
+        self._number = 0
+        self.seconds = 0.0
+
+    def begins_with(self, purpose: Purpose) -> bool:
+        """Whether an earlier run did so; where there was none, anything may be the beginning."""
+        return not self._past or self._past[0][0].ask.purpose is purpose
+
+    def next_is(self, purpose: Purpose) -> bool:
+        """Whether an earlier run went on so, or has not come so far."""
+        number = self._number
+        return number >= len(self._past) or self._past[number][0].ask.purpose is purpose
+
+    def measure(self, ask: Ask, *, seconds_max: float) -> tuple[Sample, float]:
+        """As the system does."""
+        number = self._number
+        if number < len(self._past):
+            sample, seconds = self._past[number]
+        else:
+            self._journal.asked(number, ask)
+            sample, seconds = self._system.measure(ask, number, seconds_max=seconds_max)
+            self._journal.answered(number, sample, seconds)
+        self._number += 1
+        self.seconds += seconds
+        self._told(number, sample)
+        return sample, seconds
+
+
+def _measure_long(plan: ProbePlan, measuring: _Measuring) -> tuple[Sample, ...]:
+    """Before the search, so that there is time for it in any case."""
+    if not plan.long.files or not measuring.begins_with(Purpose.SUSTAIN):
+        return ()
+    conversation = long_passages(plan.control, plan.space.bytes_max)
+    each = plan.long.seconds / plan.long.files
+    try:
+        ask = next(conversation)
+        while measuring.next_is(Purpose.SUSTAIN):
+            ask = conversation.send(measuring.measure(ask, seconds_max=each)[0])
+    except StopIteration as end:
+        found: tuple[Sample, ...] = end.value
+        return found
+    return ()
+
+
+def _sustained(
+    control: Point,
+    targets: int,
+    taken: Sequence[Sample],
+    long: Sequence[Sample],
+    direction: Direction,
+) -> Sustained | None:
+    """Of the long passages, beside the default's short ones."""
+
+    def moved(samples: Sequence[Sample]) -> list[Moved]:
+        return [
+            Moved(bytes=count, seconds=count / passage.rate)
+            for one in samples
+            if (passage := one.passage(direction)) is not None and passage.rate > 0
+            for count in [passage.bytes or one.ask.point.bytes]
+        ]
+
+    short = [one for one in taken if one.ask.point == control]
+    return sustained_of(moved(short), moved(long), targets=used_targets(control, targets))
+
+
+def _converse(plan: ProbePlan, measuring: _Measuring) -> list[Sample]:
     from forebay_tuning.probe.model.search import search
 
     request = plan.request
     whole = request.budget.seconds
     budget = whole * (1 - _THINKING_SHARE) - plan.targets.seconds - plan.ground.spent.seconds
-    each = budget / plan.estimate.probes * _PROBE_FACTOR
-    past = list(journal.past())
+    each = (budget - plan.long.seconds) / plan.estimate.probes * _PROBE_FACTOR
     conversation = search(
         plan.space,
         control=plan.control,
@@ -341,23 +443,16 @@ def _converse(
     )
     taken: list[Sample] = []
     spans: list[float] = []
-    used, failures = 0.0, 0
+    failures = 0
     try:
         ask = next(conversation)
         usual = 0.0
-        while used + usual < budget:
-            number = len(taken)
-            if number < len(past):
-                sample, seconds = past[number]
-            else:
-                journal.asked(number, ask)
-                sample, seconds = system.measure(ask, number, seconds_max=min(each, budget - used))
-                journal.answered(number, sample, seconds)
-            used += seconds
+        while measuring.seconds + usual < budget:
+            left = budget - measuring.seconds
+            sample, seconds = measuring.measure(ask, seconds_max=min(each, left))
             spans.append(seconds)
             usual = median(spans)
             taken.append(sample)
-            told(number, sample)
             failures = failures + 1 if sample.discarded else 0
             if failures >= _FAILURES_MAX:
                 raise ProbeError(_too_little(taken, plan))
