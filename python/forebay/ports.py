@@ -8,7 +8,7 @@ from typing import Protocol
 from forebay.common.model.frozen import frozen
 from forebay.common.model.launcher import Flavour
 from forebay.common.model.program import Family, ProgramFacts
-from forebay.common.model.record import Record
+from forebay.common.model.record import Record, RunRecord
 from forebay.layout.model import Layout, LayoutChange, WantedLayout
 from forebay.pool.use_case.ports import Pools
 from forebay.settings.model import Override, SettingsTable
@@ -168,6 +168,9 @@ class Records(Protocol):
 
     def read(self, path: Path, *, offset: int) -> Record:
         """The record from `offset` on; empty when there is no file."""
+
+    def append(self, path: Path, run: RunRecord) -> None:
+        """Puts a line on a whole run behind the others. RecordError: it cannot be written."""
 
     def temporary(self, *, shared: bool) -> Path:
         """A path for a record that nobody keeps; `shared`: other nodes must see it."""

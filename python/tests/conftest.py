@@ -14,7 +14,7 @@ from forebay.common.files.output_files import OutputFiles
 from forebay.common.model.errors import LayoutError, PoolError, PoolStartError, SetupError
 from forebay.common.model.launcher import Flavour
 from forebay.common.model.program import Family, Linkage, ProgramFacts
-from forebay.common.model.record import Record
+from forebay.common.model.record import Record, RunRecord
 from forebay.layout.model import Layout, LayoutChange, WantedLayout
 from forebay.pool.model.pool import PoolEnd, PoolPlace, PoolStatus, RunningDaemon
 from forebay.pool.use_case.ports import PoolSession, Progress
@@ -195,9 +195,13 @@ class ImaginedRecords:
     record: Record = field(default_factory=Record)
     asked_shared: list[bool] = field(default_factory=list)
     removed: list[Path] = field(default_factory=list)
+    appended: list[RunRecord] = field(default_factory=list)
 
     def end(self, path: Path) -> int:
         return 0
+
+    def append(self, path: Path, run: RunRecord) -> None:
+        self.appended.append(run)
 
     def read(self, path: Path, *, offset: int) -> Record:
         return self.record

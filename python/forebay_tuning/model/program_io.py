@@ -8,6 +8,7 @@ from dataclasses import field
 from statistics import median
 
 from forebay.common.model.frozen import frozen
+from forebay.common.model.record import PoolRecord
 from forebay.common.model.units import MIB
 from forebay_tuning.model.evidence import Workload
 from forebay_tuning.model.point import Direction
@@ -181,6 +182,8 @@ class ProgramIo:
     targets_known: bool = False
     own: tuple[RankIo, ...] = ()
     libraries: tuple[LibraryIo, ...] = ()
+    pools: tuple[PoolRecord, ...] = ()
+    """What went through Forebay's pool: of records only."""
 
     @property
     def bytes(self) -> int:

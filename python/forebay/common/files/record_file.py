@@ -1,23 +1,27 @@
 """Reads records: JSON Lines by schema/record.md. Unknown keys and kinds are passed over."""
 
 import contextlib
+import datetime
 import json
+import os
 import shutil
 import tempfile
 from collections.abc import Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from forebay.common.files.decoding import decoded
 from forebay.common.files.own_folders import make_folder, remove_stale
-from forebay.common.files.safe_files import make_private
-from forebay.common.model.errors import RecordError
+from forebay.common.files.safe_files import make_private, open_named
+from forebay.common.model.errors import RecordError, UsageError
 from forebay.common.model.record import (
     ErrorNote,
     FileRecord,
     JobRecord,
     PassedThrough,
     Record,
+    RunRecord,
     SlowTarget,
     Traffic,
 )
@@ -27,7 +31,7 @@ _PREFIX = "forebay-run-"
 _RATES = {"rate": "bytes_per_second", "usual_rate": "usual_bytes_per_second"}
 
 
-def decode_line(text: str) -> JobRecord | FileRecord | None:
+def decode_line(text: str) -> JobRecord | FileRecord | RunRecord | None:
     """One line as a value; None for a kind that is not known.
     RecordError: not a line of a record, or of a newer format."""
     try:
@@ -44,6 +48,8 @@ def decode_line(text: str) -> JobRecord | FileRecord | None:
     try:
         if line["kind"] == "job":
             return decoded(JobRecord, line)
+        if line["kind"] == "run":
+            return decoded(RunRecord, line)
         return _file(line) if line["kind"] == "file" else None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise RecordError(_undecoded(f"{type(error).__name__}: {error}")) from error
@@ -66,6 +72,7 @@ def read_record(path: Path, *, offset: int = 0) -> Record:
         ) from error
     jobs: list[JobRecord] = []
     files: list[FileRecord] = []
+    runs: list[RunRecord] = []
     damaged: list[int] = []
     for number, text in enumerate(lines, start=1):
         if not text.strip():
@@ -79,7 +86,11 @@ def read_record(path: Path, *, offset: int = 0) -> Record:
             jobs.append(line)
         elif isinstance(line, FileRecord):
             files.append(line)
-    return Record(jobs=tuple(jobs), files=tuple(files), damaged_lines=tuple(damaged))
+        elif isinstance(line, RunRecord):
+            runs.append(line)
+    return Record(
+        jobs=tuple(jobs), files=tuple(files), damaged_lines=tuple(damaged), runs=tuple(runs)
+    )
 
 
 class RecordFiles:
@@ -109,6 +120,21 @@ class RecordFiles:
         except OSError:
             pass  # what is wrong with it is told by reading it
         return read_record(path, offset=offset)
+
+    def append(self, path: Path, run: RunRecord) -> None:
+        """Behind the lines of the ranks, which have ended. RecordError: it cannot be written."""
+        passed = run.seconds + (run.pool.drain_seconds if run.pool else 0.0)
+        started = datetime.datetime.now(datetime.UTC) - datetime.timedelta(seconds=passed)
+        stamped = replace(run, started=started.strftime("%Y-%m-%dT%H:%M:%SZ"))
+        line = json.dumps({"schema": SCHEMA, "kind": "run", **asdict(stamped)})
+        try:
+            with open_named(path, os.O_CREAT | os.O_APPEND) as file:
+                file.write(line.encode() + b"\n")
+        except (OSError, UsageError) as error:
+            raise RecordError(
+                f"cannot write the end of the run into the record {path} ({error}). Name a file "
+                "that can be written by --record."
+            ) from error
 
     def temporary(self, *, shared: bool) -> Path:
         """In a folder of its own: under the working directory if other nodes must see it."""

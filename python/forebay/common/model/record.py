@@ -122,12 +122,72 @@ class FileRecord(FileFacts):
 
 
 @frozen
+class PoolFileRecord:
+    """A file that went through the pool, all times that the pool knew it together."""
+
+    path: str
+    taken: int
+    """Bytes that programs gave."""
+    drained: int
+    """Those of them that are with the file system or were overwritten."""
+    waited_seconds: float
+    """That programs waited for the pool: all processes together."""
+    storage_seconds: float
+    """With at least one request at the file system."""
+    storage_bytes: int
+    requests: int
+    times: int
+    """How often the file became known."""
+    past_the_pool: str | None
+    """Why something of it went to the file system directly; None: nothing did."""
+
+
+@frozen
+class PoolRecord:
+    """What went through the pool of a run."""
+
+    paths: tuple[str, ...]
+    arrived: bool
+    """Whether all of it is with the file system."""
+    drain_seconds: float
+    """From the program's end until it was."""
+    taken: int
+    cap: int
+    """Bound of its memory; 0: its daemon has died."""
+    high: int
+    """Memory that was reserved at most."""
+    read_ahead: int
+    files: tuple[PoolFileRecord, ...]
+    files_dropped: int
+    """Closed files of which nothing was kept."""
+
+    @property
+    def waited_seconds(self) -> float:
+        """Of all processes, for all files."""
+        return sum(one.waited_seconds for one in self.files)
+
+
+@frozen
+class RunRecord:
+    """A command of `forebay run`, from its start to its end: with MPI or without."""
+
+    forebay: str
+    command: str
+    seconds: float
+    status: int
+    pool: PoolRecord | None = None
+    started: str = ""
+    """ISO 8601, UTC."""
+
+
+@frozen
 class Record:
-    """A record's jobs and files in their order; `damaged_lines` could not be decoded."""
+    """A record's jobs, files and runs in their order; `damaged_lines` could not be decoded."""
 
     jobs: tuple[JobRecord, ...] = ()
     files: tuple[FileRecord, ...] = ()
     damaged_lines: tuple[int, ...] = ()
+    runs: tuple[RunRecord, ...] = ()
 
 
 @frozen

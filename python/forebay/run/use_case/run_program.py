@@ -1,10 +1,12 @@
 """Use case: run a program through Forebay and say what happened to its files.
 First a plan is made (nothing is started), then it is carried out."""
 
+import shlex
 import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from forebay import __version__
 from forebay.common.model.errors import RecordError, UsageError
 from forebay.common.model.frozen import frozen
 from forebay.common.model.launcher import (
@@ -19,7 +21,14 @@ from forebay.common.model.launcher import (
     starts_others,
 )
 from forebay.common.model.program import Linkage, ProgramFacts
-from forebay.common.model.record import FileSummary, JobRecord, Record, distinct_jobs, summarise
+from forebay.common.model.record import (
+    FileSummary,
+    JobRecord,
+    Record,
+    RunRecord,
+    distinct_jobs,
+    summarise,
+)
 from forebay.pool.model.starter import Launching, launching
 from forebay.pool.use_case.ports import Progress
 from forebay.pool.use_case.run_pool import (
@@ -31,6 +40,7 @@ from forebay.pool.use_case.run_pool import (
 )
 from forebay.ports import LauncherFacts, World
 from forebay.run.use_case.empty_pool import Traces, is_empty, reasons_for_an_empty_pool
+from forebay.run.use_case.pool_record import pool_record
 from forebay.run.use_case.run_inside import look_around
 from forebay.settings.model import (
     ENVIRONMENT_PREFIX,
@@ -85,6 +95,8 @@ class RunPlan:
     pool: PoolPlan | None = None
     inside: str | None = None
     """The reason if nothing is recorded: a launcher outside, or a pool."""
+    command: tuple[str, ...] = ()
+    """The words of the user, without what was added for the launcher."""
 
 
 @frozen
@@ -172,6 +184,7 @@ def plan_run(request: RunRequest, world: World) -> RunPlan:
         warnings=warnings,
         pool=pool,
         inside=inside.reason if inside else None,
+        command=request.command,
     )
 
 
@@ -189,6 +202,7 @@ def carry_out(plan: RunPlan, world: World, *, progress: Progress | None = None) 
             progress=progress,
         )
         found, complaint = _recorded(plan, world)
+        complaint += _tell_run(plan, finished.status, finished.seconds, outcome, world)
     finally:
         if not plan.record_is_kept:
             world.records.remove(plan.record)
@@ -247,6 +261,27 @@ def _recorded(plan: RunPlan, world: World) -> tuple[Record, tuple[str, ...]]:
         f"the record is damaged (line {lines} of it is not a record's line). "
         "Was the program killed while writing it, or does something else write there?",
     )
+
+
+def _tell_run(
+    plan: RunPlan, status: int, seconds: float, outcome: PoolOutcome | None, world: World
+) -> tuple[str, ...]:
+    """Puts the run itself into a record that is kept: its length, and what its pool did, which
+    programs without MPI have no other line of. Says why that cannot be."""
+    if not plan.record_is_kept:
+        return ()
+    run = RunRecord(
+        forebay=__version__,
+        command=shlex.join(plan.command or plan.words),
+        seconds=seconds,
+        status=status,
+        pool=None if outcome is None else pool_record(outcome),
+    )
+    try:
+        world.records.append(plan.record, run)
+    except RecordError as error:
+        return (str(error),)
+    return ()
 
 
 def reasons_for_silence(plan: RunPlan, status: int, *, met_mpi: bool = False) -> tuple[str, ...]:

@@ -1,9 +1,19 @@
-"""A Forebay record as evidence: openings, bytes and waits of collective calls."""
+"""A Forebay record as evidence: openings, bytes and waits of collective calls, the run's length,
+and what went through its pool."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from forebay.common.model.errors import EvidenceError
-from forebay.common.model.record import FileSummary, Record, Traffic, distinct_jobs, summarise
+from forebay.common.model.record import (
+    FileSummary,
+    PoolFileRecord,
+    Record,
+    Traffic,
+    distinct_jobs,
+    summarise,
+)
 from forebay_tuning.model.portrait import SickTarget
 from forebay_tuning.model.program_io import FileIo, Passing, ProgramIo
 
@@ -11,28 +21,61 @@ from forebay_tuning.model.program_io import FileIo, Passing, ProgramIo
 def program_of(record: Record, *, source: str) -> ProgramIo:
     """EvidenceError: it has no files."""
     files = summarise(record.files)
-    if not files:
+    pools = tuple(one.pool for one in record.runs if one.pool is not None)
+    known = {one.path for one in files}
+    jobs = distinct_jobs(record.jobs)
+    ranks = max([*(one.ranks for one in files), *(one.ranks for one in jobs)], default=1)
+    pooled = [
+        _pooled(one, ranks)
+        for pool in pools
+        for one in pool.files
+        if one.path not in known and (one.taken or one.past_the_pool)
+    ]
+    if not files and not pooled:
         raise EvidenceError(
             f"there is nothing in {source} (no file was recorded). `forebay run --record FILE` "
             "makes a record; its summary says why there may be nothing in it."
         )
-    jobs = distinct_jobs(record.jobs)
-    gaps = [
-        "a record does not say how long the run was: seconds are told, not shares of it",
-        "a record has collective calls; what was left to the MPI is counted, not timed",
-    ]
-    if record.damaged_lines:
-        gaps.append(f"{len(record.damaged_lines)} lines of the record are damaged and left out")
+    first = jobs[0] if jobs else record.runs[0] if record.runs else None
     return ProgramIo(
         source=source,
-        command=jobs[0].command if jobs else "",
-        ranks=max([one.ranks for one in files]),
-        nodes=max([one.nodes for one in files]),
-        seconds=0.0,  # `seconds_open` is how long opening took
-        started=jobs[0].started if jobs else "",
-        files=tuple(_file(one) for one in files),
-        gaps=tuple(gaps),
-        targets_known=True,
+        command=first.command if first else "",
+        ranks=ranks,
+        nodes=max([one.nodes for one in files], default=None),
+        seconds=sum(one.seconds for one in record.runs),
+        started=first.started if first else "",
+        files=(*(_file(one) for one in files), *pooled),
+        gaps=tuple(_gaps(record, has_pool=bool(pools))),
+        targets_known=bool(files),
+        pools=pools,
+    )
+
+
+def _gaps(record: Record, *, has_pool: bool) -> Iterator[str]:
+    if not record.runs:
+        yield (
+            "the record does not say how long the run was (it is not of `forebay run --record`): "
+            "seconds are told, not shares of it"
+        )
+    if record.files:
+        yield "a record has collective calls; what was left to the MPI is counted, not timed"
+    if has_pool:
+        yield (
+            "of files in the pool, the seconds are those that processes waited for it, all "
+            "together; copying into its memory is not timed"
+        )
+    if record.damaged_lines:
+        yield f"{len(record.damaged_lines)} lines of the record are damaged and left out"
+
+
+def _pooled(one: PoolFileRecord, ranks: int) -> FileIo:
+    return FileIo(
+        path=one.path,
+        ranks=ranks,
+        write=Passing(bytes=one.taken, seconds=one.waited_seconds),
+        opens=one.times,
+        extent=one.taken,
+        slowest_seconds=one.waited_seconds / ranks,
     )
 
 

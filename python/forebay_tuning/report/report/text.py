@@ -3,6 +3,7 @@
 from typing import Any
 
 from forebay.common.model.printable import printable, printable_name
+from forebay.common.model.record import PoolRecord
 from forebay.common.model.units import counted, human_bytes, human_seconds
 from forebay.common.report.output import plain
 from forebay_tuning.model.point import Direction
@@ -10,6 +11,7 @@ from forebay_tuning.report.model.diagnosis import Diagnosis
 from forebay_tuning.report.model.takeover import takeovers
 
 _FILES_SHOWN = 8
+_FULL = 0.95
 
 
 def as_text(diagnosis: Diagnosis) -> str:
@@ -20,6 +22,7 @@ def as_text(diagnosis: Diagnosis) -> str:
         f"{counted(program.ranks, 'rank')}, {length_text(program.seconds)}, started "
         f"{program.started or 'at an unknown time'}; {_moved(diagnosis)}",
         *_metadata(program.metadata_share),
+        *(line for pool in program.pools for line in pool_lines(pool)),
         "",
         diagnosis.verdict,
     ]
@@ -50,8 +53,32 @@ def as_text(diagnosis: Diagnosis) -> str:
     return "\n".join(lines)
 
 
+def pool_lines(pool: PoolRecord) -> list[str]:
+    """What the pool took off the program, and what it did not."""
+    lines = [
+        f"pool: {human_bytes(pool.taken)} taken; processes waited "
+        f"{human_seconds(pool.waited_seconds)} s for it, all together; "
+        f"{human_seconds(pool.drain_seconds)} s from the program's end until all was written out"
+    ]
+    if not pool.arrived:
+        lines.append("pool: NOT ALL BYTES ARRIVED: the summary of the run says which, and why")
+    if pool.cap and pool.high >= _FULL * pool.cap:
+        lines.append(
+            f"pool: its memory was full at times ({human_bytes(pool.high)} of "
+            f"{human_bytes(pool.cap)} reserved); with more (setting pool_cap), less is waited for"
+        )
+    past = [one for one in pool.files if one.past_the_pool]
+    lines += [
+        f"past the pool: {printable_name(one.path)}: {one.past_the_pool}"
+        for one in past[:_FILES_SHOWN]
+    ]
+    if past[_FILES_SHOWN:]:
+        lines.append(f"past the pool: {counted(len(past) - _FILES_SHOWN, 'more file')}")
+    return lines
+
+
 def length_text(seconds: float) -> str:
-    """Of a run; records do not have it."""
+    """Of a run; records that `forebay run` did not make do not have it."""
     return f"{human_seconds(seconds)} s" if seconds > 0 else "a run of unknown length"
 
 
@@ -116,6 +143,7 @@ def as_json(diagnosis: Diagnosis) -> Any:
         "notes": list(diagnosis.notes),
         "forebay_would_take_over": plain(takeovers(program)),
         "sick_targets": plain(diagnosis.sick),
+        "pools": plain(program.pools),
         "files": program.file_count,
         "bytes_written": sum(one.write.bytes for one in program.files),
         "bytes_read": sum(one.read.bytes for one in program.files),
