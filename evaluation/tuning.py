@@ -12,6 +12,9 @@ aa       A/A verifications of real runs: `aa --timings FILE -- PROGRAM …` take
          and goes on where it ended
 real     probe, advise and verify forebay-ior on real file systems (--on, --pairs, --ceph): the
          table goes to --docs, portraits, advice and verdicts into --keep (half an hour)
+coverage how often intervals of predicted gains hold what is measured: of the portraits in --keep,
+         probes that are left out of the fit in turn (a minute); with --fresh 10, on the file
+         systems of --on, which are probed for it (three minutes each)
 log      `forebay advise` from a Darshan log of --megabytes, with --portrait if given: seconds
 """
 
@@ -31,6 +34,7 @@ from pathlib import Path
 from statistics import median
 
 from evaluation.tuning_aa import aa
+from evaluation.tuning_coverage import coverage
 from evaluation.tuning_log import log
 from evaluation.tuning_real import BUDGETS, real
 from evaluation.tuning_study import assumed, study
@@ -329,6 +333,8 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--pairs", type=int, default=20, help="for real, at most")
     parser.add_argument("--ceph", type=Path, help="for real: a folder on CephFS")
     parser.add_argument("--keep", type=Path, default=Path("build/portraits"), help="for real")
+    parser.add_argument("--fresh", type=int, default=0, help="for coverage: points on each")
+    parser.add_argument("--slow-fs", type=Path, help="for coverage on fuse: slow_fs, as built")
     parser.add_argument("--docs", type=Path, help="for real: this file's markers")
     given = list(sys.argv[1:] if words is None else words)
     at = given.index("--") if "--" in given else len(given)
@@ -344,6 +350,7 @@ _TABLES: Mapping[str, Callable[[argparse.Namespace], None]] = {
     "study": study,
     "assumed": assumed,
     "aa": aa,
+    "coverage": coverage,
     "log": log,
     "real": real,
 }

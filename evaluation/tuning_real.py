@@ -93,21 +93,21 @@ def _rows(name: str, folder: Path, chosen: argparse.Namespace) -> list[tuple[str
         variables={},
     )
     budget = (*BUDGETS[name], "--share", "100%")
-    _forebay(["probe", folder, *budget, "-o", portrait, "--", *launcher])
+    forebay(["probe", folder, *budget, "-o", portrait, "--", *launcher])
     file_bytes, rank_bytes = LARGE if name == "limited200" else SMALL
     rows: list[tuple[str, ...]] = []
     for way in WAYS:
         stem = f"{name}-{way.label.split()[0]}"
         advice = kept / f"{stem}.advice.json"
         shape = ("--ranks", str(RANKS), "--bytes", file_bytes, "--transfer", TRANSFER)
-        _forebay(["advise", "--portrait", portrait, *shape, *way.words, "-o", advice])
+        forebay(["advise", "--portrait", portrait, *shape, *way.words, "-o", advice])
         (one,) = json.loads(advice.read_text())["advice"]
         verdict: dict[str, Any] = {}
         if not one["keep"]:
             program = [IOR, *way.program, "-w", "-e", "-t", TRANSFER, "-b", rank_bytes]
             prove = ["verify", advice, "--output-dir", folder, "--rate", RATE, "--format", "json"]
             prove += ["--pairs", str(chosen.pairs), "--", *launcher, *program, "-o", "{out}/f"]
-            verdict = json.loads(_forebay(prove))
+            verdict = json.loads(forebay(prove))
             (kept / f"{stem}.verdict.json").write_text(json.dumps(verdict, indent=2) + "\n")
         rows.append((name, way.label, file_bytes, _advised(one), *_found(one, verdict)))
     return rows
@@ -129,7 +129,7 @@ def _found(one: Mapping[str, Any], verdict: Mapping[str, Any]) -> tuple[str, str
     return predicted, text, str(ratio["pairs"])
 
 
-def _forebay(words: Sequence[str | Path]) -> str:
+def forebay(words: Sequence[str | Path]) -> str:
     """The output of a command of Forebay. Verdicts have statuses of their own."""
     ended = subprocess.run(
         [sys.executable, "-m", "forebay", *map(str, words)],

@@ -288,6 +288,8 @@ class Response:
     files: int = 1
     """That the processes open, where each file is one process': more of them than processes are
     opened and closed one after another."""
+    widening: float = 1.0
+    """Of predicted intervals, by what measurements of other systems were seen to miss."""
     sustained: Sustained | None = None
     """What long passages kept up. None: they do not tell it, or there were none."""
 

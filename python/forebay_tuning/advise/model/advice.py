@@ -16,8 +16,10 @@ from forebay_tuning.advise.model.candidates import Room, candidates, fewest_stri
 from forebay_tuning.advise.model.rules import USUAL, Rule
 from forebay_tuning.advise.model.worth import (
     K_USUAL,
+    MEASURED,
     disagreement,
     in_flight,
+    log_interval,
     obeying,
     product,
     trifling,
@@ -100,6 +102,8 @@ class Advice:
     portrait: str = ""
     file_system: str = ""
     now: Point | None = None
+    coverage: str = ""
+    """How often such intervals held what was measured; empty: that is not known."""
 
     @property
     def keeps(self) -> bool:
@@ -154,7 +158,8 @@ def advised_point(advice: Advice, now: Point) -> Point:
 
 def _by_portrait(question: Question, portrait: Portrait, response: Response) -> Advice:
     workload, room = question.workload, question.room
-    response = replace(response, files=workload.files)
+    widening = 1.0 if portrait.identity.is_modelled else MEASURED.factor
+    response = replace(response, files=workload.files, widening=widening)
     now = _now(workload, portrait, response)
     rules = tuple(one for one in question.rules if one.applies(workload))
     pool = [now, *candidates(room, now, portrait.space)]
@@ -166,13 +171,13 @@ def _by_portrait(question: Question, portrait: Portrait, response: Response) -> 
     )
     best = _without_trifles(now, best, response, room)
     gain = _log_gain(now, best, response)
-    doubt = _doubt(now, best, response)
+    doubt = log_interval(now, best, response)
     low = math.exp(gain - doubt)
     common = _common(question, portrait, response, now)
     if best == now or not response.surface.has_structure or low < 1 + MARGIN:
         return replace(common, reasons=_why_kept(best, now, gain, low, response))
     fastest, best = best, _with_few_stripes(now, best, portrait.space, response, room)
-    gain, doubt = _log_gain(now, best, response), _doubt(now, best, response)
+    gain, doubt = _log_gain(now, best, response), log_interval(now, best, response)
     trifle = trifling(workload, response.seconds(now), math.exp(gain))
     if trifle:
         return replace(common, reasons=(trifle, bottleneck(now, response)))
@@ -186,6 +191,7 @@ def _by_portrait(question: Question, portrait: Portrait, response: Response) -> 
         gain=math.exp(gain),
         gain_low=math.exp(gain - doubt),
         gain_high=math.exp(gain + doubt),
+        coverage="" if portrait.identity.is_modelled else MEASURED.text,
         seconds_advised=response.seconds(best),
         reasons=(
             bottleneck(now, response),
@@ -310,21 +316,8 @@ def _with_few_stripes(
     """As long as the gain is still certain."""
     few = fewest_stripes(room, now, best, space, response.seconds, within=MARGIN)
     few = _without_trifles(now, few, response, room)
-    low = math.exp(_log_gain(now, few, response) - _doubt(now, few, response))
+    low = math.exp(_log_gain(now, few, response) - log_interval(now, few, response))
     return few if low >= 1 + MARGIN else best
-
-
-def _doubt(now: Point, best: Point, response: Response) -> float:
-    """About 95 % of the gain's logarithm; more where the probes did not reach."""
-    surface = response.surface
-    beyond = 0.0
-    for point in (now, best):
-        for name, levels in surface.space.levels.items():
-            value: int = getattr(point, name)
-            if name in ("stripe_bytes", "process_bytes"):
-                continue
-            beyond += max(0.0, math.log2(value / levels[-1]), math.log2(levels[0] / value))
-    return 2 * math.sqrt(2) * surface.doubt + 0.05 * beyond
 
 
 IN_FLIGHT = "k, requests in flight at each target"
@@ -354,7 +347,7 @@ def _items(now: Point, best: Point, response: Response, question: Question) -> t
         there = steps[name]
         left.remove(name)
         both = together and name == "processes"
-        gain, doubt = _log_gain(here, there, response), _doubt(here, there, response)
+        gain, doubt = _log_gain(here, there, response), log_interval(here, there, response)
         items.append(
             Item(
                 name=_WORDS[name],
@@ -489,8 +482,8 @@ def _item_of_k(k: int | None, response: Response) -> tuple[Item, ...]:
             lever=Lever.SETTINGS,
             gain=None,
             reasons=(
-                f"one process moves {one}/s and a target {target}/s: {busy} at a time keep it "
-                f"busy; beyond {physical.streams_free:.0f} they disturb each other there.",
+                f"one process moves {one}/s and a storage target {target}/s: {busy} at a time "
+                f"keep it busy; beyond {physical.streams_free:.0f} they disturb each other there.",
                 "what it gains is not predicted: `forebay verify` measures it with the rest.",
             ),
         ),
@@ -502,7 +495,7 @@ def _notes(question: Question, portrait: Portrait | None) -> tuple[str, ...]:
     sick = (*(portrait.sick if portrait is not None else ()), *question.sick)
     for one in sick:
         told.append(
-            f"target {one.target} is sick ({one.slower:.1f} × slower than the others over "
+            f"storage target {one.target} is sick ({one.slower:.1f} × slower than the others over "
             f"{counted(one.files, 'file')}): "
             "tell the administrators, and keep new files off it (a pool "
             "without it, or lfs setstripe -o with other targets)."

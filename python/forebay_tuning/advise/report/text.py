@@ -39,6 +39,7 @@ def headline(advice: Advice) -> str:
         return f"{about}: keep everything as it is"
     if advice.gain is None or advice.gain_low is None or advice.gain_high is None:
         return f"{about}: by rules of thumb"
+    coverage = f"; {advice.coverage}" if advice.coverage else ""
     seconds = ""
     if advice.seconds_now is not None and advice.seconds_advised is not None:
         seconds = (
@@ -46,7 +47,7 @@ def headline(advice: Advice) -> str:
         )
     return (
         f"{about}: {advice.gain:.2f} × as fast, predicted ({advice.gain_low:.2f} – "
-        f"{advice.gain_high:.2f}){seconds}, by the portrait {advice.portrait}"
+        f"{advice.gain_high:.2f}{coverage}){seconds}, by the portrait {advice.portrait}"
     )
 
 
