@@ -114,8 +114,9 @@ def test_the_line_of_a_run_comes_back_and_has_its_beginning(tmp_path: Path) -> N
 
 
 def test_newer_keys_of_a_run_are_passed_over() -> None:
-    line = {"schema": "forebay.record/1", "kind": "run", "forebay": "9", "command": "c"}
-    line |= {"seconds": 1.5, "status": 0, "pool": None, "started": "x", "colour": "red"}
+    line: dict[str, object] = {"schema": "forebay.record/1", "kind": "run", "forebay": "9"}
+    line |= {"command": "c", "seconds": 1.5, "status": 0, "pool": None, "started": "x"}
+    line["colour"] = "red"
     assert decode_line(json.dumps(line)) == RunRecord(
         forebay="9", command="c", seconds=1.5, status=0, started="x"
     )

@@ -146,8 +146,7 @@ def plan_run(request: RunRequest, world: World) -> RunPlan:
         warnings = (inside.reason, *warnings) if inside.is_told else warnings
     through: dict[str, str] = {}
     if paths and line.launcher_at is None and not all(one.is_captured for one in programs):
-        # It sees what the file system has, so nothing may be anywhere else.
-        through = {_DURABILITY_VARIABLE: _THROUGH}
+        through = {_DURABILITY_VARIABLE: _THROUGH}  # it sees what the file system has, and no more
         warnings += (_THROUGH_WARNING,)
     if paths and not (line.launcher_at is None and any(one.is_of_other_libc for one in programs)):
         library += f":{world.pools.library()}"
@@ -166,11 +165,11 @@ def plan_run(request: RunRequest, world: World) -> RunPlan:
         else None
     )
     record = kept or _temporary_record(world)
-    variables = _variables(request, world, settings_file, record)
+    variables = {**_variables(request, world, settings_file, record), **through}
     forwarding = Forwarding(
         library=library,
         preload=compose_preload(library, world.environment.get(PRELOAD_VARIABLE)),
-        variables={**variables, **through, **(pool.variables if pool else {})},
+        variables={**variables, **(pool.variables if pool else {})},
     )
     return RunPlan(
         words=_words(line, forwarding, world),
