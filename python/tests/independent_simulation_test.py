@@ -40,7 +40,7 @@ def test_what_processes_took_is_shown(capsys: pytest.CaptureFixture[str]) -> Non
     for said in (
         "8 processes on 2 nodes write 8.00 GiB, 1 file of 2 stripes",
         "opening 0.250000 s",
-        "4.000000 s: 2.15 GB/s, 2.5 GB/s in between",
+        "4.000000 s: 2.00 GiB/s, 2.33 GiB/s in between",
         "closing 0.125000 s",
         "8192 requests of 8.00 GiB together; nodes asked for 12 locks, others lost 3 by that",
     ):

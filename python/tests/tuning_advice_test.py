@@ -90,7 +90,7 @@ def test_a_shared_file_on_one_target_gets_more_stripes() -> None:
     assert advice.gain is not None
     assert advice.gain_low is not None
     assert advice.gain > advice.gain_low > 1.05
-    assert any("storage targets limit" in text for text in advice.reasons)
+    assert any("storage targets (servers' disk arrays) limit" in text for text in advice.reasons)
 
 
 @pytest.mark.parametrize("collective", [False, True])
@@ -537,9 +537,13 @@ def test_k_has_reasons() -> None:
     physical = portrait().choices[Direction.WRITE].response.surface.physical
     target_rate, free = 5 * physical.process_rate, 8.0
     quick = replace(physical, target_rate=target_rate, streams_free=free)
-    fast = with_surface(physical=quick)  # type: ignore[arg-type]
+    fast = with_surface(physical=quick, uncertain=())  # type: ignore[arg-type]
     advice = advised(writers(collective=True), portrait=fast)
     assert advice.settings.requests_in_flight not in (None, 2)
+    vague = with_surface(physical=quick, uncertain=(2.0,) * 9)  # type: ignore[arg-type]
+    unknown = advised(writers(collective=True), portrait=vague)
+    assert unknown.settings.requests_in_flight is None
+    assert not any("the rest could carry 1" in text for text in unknown.reasons)
     (item,) = [one for one in advice.items if one.name.startswith("k, ")]
     assert item.advised == str(advice.settings.requests_in_flight)
     assert "keep it busy" in item.reasons[0]

@@ -26,7 +26,7 @@ from forebay_tuning.model.modelled import Weather
 from forebay_tuning.model.point import Direction
 from forebay_tuning.model.portrait import Portrait
 from forebay_tuning.model.quantity import parse_quantity, spell_rate, spell_seconds
-from forebay_tuning.model.sample import Ask, Sample
+from forebay_tuning.model.sample import Ask, Purpose, Sample
 from forebay_tuning.probe.files.journal import NoJournal, ProbeJournal, begun
 from forebay_tuning.probe.files.measuring_program import PREFIX, remove_folder
 from forebay_tuning.probe.files.platform_file import read_platform
@@ -273,6 +273,49 @@ def test_probing_goes_on_where_it_was_killed(tmp_path: Path, at: int) -> None:
     portrait = attempt(rest, resume=True)
     assert rest.probes == 60 - at
     assert len(portrait.samples) == 60
+
+
+class Measured(Dying):
+    """A modelled system that is taken for a real one: it gets long passages."""
+
+    def ground(self) -> Ground:
+        ground = super().ground()
+        return replace(ground, identity=replace(ground.identity, is_modelled=False))
+
+
+def test_long_passages_come_first_and_are_within_the_budget(tmp_path: Path) -> None:
+    """Also where probing was killed between two of them."""
+    budget = Budget(seconds=1e5, bytes=1 << 30, files=10**6)
+    request = replace(REQUEST, budget=budget)
+    path = tmp_path / "journal"
+
+    def attempt(system: System, *, resume: bool) -> Portrait:
+        journal = ProbeJournal(path, folder=PREFIX + "1", resume=resume)
+        return carry_out_probe(plan_probe(request, system), system, journal, told=quiet)
+
+    first, rest = Measured(modelled(), at=1), Measured(modelled(), at=10**6)
+    with pytest.raises(KilledError):
+        attempt(first, resume=False)
+    portrait = attempt(rest, resume=True)
+    assert (first.probes, rest.probes) == (1, 62)
+    assert first.bytes + rest.bytes <= budget.bytes
+    purposes = [one.ask.purpose for one in portrait.samples]
+    assert purposes[:3] == [Purpose.SUSTAIN] * 3
+    assert Purpose.SUSTAIN not in purposes[3:]
+    sizes = [one.ask.point.bytes for one in portrait.samples[:3]]
+    assert sizes[0] == sizes[2]
+    assert sizes[0] > 3 * portrait.space.bytes_max
+    found = portrait.choices[Direction.WRITE].response.sustained
+    assert found is not None
+    assert "sustained" in " ".join(portrait.findings)
+
+
+def test_a_budget_that_leaves_no_room_for_long_passages_has_none() -> None:
+    system = Measured(modelled(), at=10**6)
+    small = replace(REQUEST, budget=replace(REQUEST.budget, bytes=64 * MIB))
+    plan = plan_probe(small, system)
+    assert plan.long.files == plan.estimate.long_passages == 0
+    assert plan.space.bytes_max == MIB
 
 
 def test_a_journal_of_another_probing_is_refused(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ RIGHT = (
     Case("forebay simulate laptop region_count=10 --variant placement --format json"),
     Case("forebay simulate tsubame-2.5-thin nodes=1 targets=2 region_count=4 verify=1"),
     Case("forebay simulate lustre-96-ost nodes=1 region_count=2"),
-    Case("forebay simulate --independent laptop processes=2", says=("GB/s",)),
+    Case("forebay simulate --independent laptop processes=2", says=("iB/s",)),
     Case("forebay bench ior -np 2 -t 4k -b 64k -o f.ior", says=("Summary of all tests",)),
     Case("forebay bench ior --launcher 'mpiexec.mpich -n 2' -t 4k -b 64k -o f.ior"),
     Case(

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from forebay.common.model.errors import UsageError
 from forebay.common.model.printable import printable, printable_lines
-from forebay.common.model.units import counted, human_bytes
+from forebay.common.model.units import counted, human_bytes, human_rate
 from forebay.common.options import option
 from forebay.common.report.output import Format, FormatOption, json_pretty, plain
 from forebay.simulate.files import NativeSimulator, simulator_keys
@@ -163,7 +163,7 @@ def show_simulations(results: list[Simulation], form: Format) -> None:
 def _print(results: list[Simulation]) -> None:
     table = Table(box=None)
     table.add_column("variant")
-    for column in ("ranks", "bytes", "seconds", "GB/s", "of the bound", "messages", "requests"):
+    for column in ("ranks", "bytes", "seconds", "rate", "of the bound", "messages", "requests"):
         table.add_column(column, justify="right", no_wrap=True)
     for one in results:
         table.add_row(
@@ -171,7 +171,7 @@ def _print(results: list[Simulation]) -> None:
             str(one.ranks),
             human_bytes(one.bytes),
             f"{one.seconds:.3g}" if one.seconds < 1 else f"{one.seconds:.3f}",
-            f"{one.rate / 1e9:.3g}",
+            human_rate(one.rate),
             f"{100 * one.share_of_bound:.0f} %",
             str(one.messages),
             str(one.requests),

@@ -1,4 +1,5 @@
-"""Numbers with units as platforms and portraits spell them: "9.8 GB/s", "0.3 ms", "1 MiB"."""
+"""Numbers with units as platforms and portraits spell them: "9.8 GB/s" (of a link, as its maker
+says it), "9.13 GiB/s", "0.3 ms", "1 MiB"."""
 
 from __future__ import annotations
 
@@ -6,6 +7,8 @@ import re
 
 _PREFIXES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "m": 1e-3, "u": 1e-6, "n": 1e-9}
 _BINARY = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40}
+_NEARLY = 999.5 / 1024
+"""Of a unit: from there on it is used, since the smaller one would need four digits."""
 _QUANTITY = re.compile(r"([-+]?[\d.]+(?:e[-+]?\d+)?) *([a-zA-Zµ]*?)(B/s|B|s)", re.ASCII)
 
 
@@ -23,8 +26,9 @@ def parse_quantity(text: str) -> float | None:
 
 
 def spell_rate(value: float, *, digits: int = 6) -> str:
-    """Bytes per second."""
-    return _spelled(value, digits, "B/s", (("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0)))
+    """Bytes per second, in the units in which people are told of bytes."""
+    prefixes = (("Gi", 2.0**30), ("Mi", 2.0**20), ("Ki", 2.0**10), ("", 1.0))
+    return _spelled(value, digits, "B/s", prefixes)
 
 
 def spell_seconds(value: float, *, digits: int = 6) -> str:
@@ -34,7 +38,7 @@ def spell_seconds(value: float, *, digits: int = 6) -> str:
 
 def _spelled(value: float, digits: int, unit: str, prefixes: tuple[tuple[str, float], ...]) -> str:
     for prefix, factor in prefixes:
-        if abs(value) >= factor:
+        if abs(value) >= _NEARLY * factor:
             return f"{value / factor:.{digits}g} {prefix}{unit}"
     prefix, factor = prefixes[-1]
     return f"{value / factor:.{digits}g} {prefix}{unit}"

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from forebay.common.model.units import counted, human_bytes
+from forebay.common.model.units import counted, human_bytes, human_rate
 from forebay.common.report.output import Format, json_pretty, plain
 from forebay.simulate.model.independent import SCHEMA, IndependentSimulation
 
@@ -23,8 +23,8 @@ def _lines(one: IndependentSimulation) -> Iterator[str]:
         f"{counted(one.files, 'file')} of {counted(one.stripe_count, 'stripe')}"
     )
     yield f"opening {one.seconds_open:.6f} s"
-    yield f"moving  {one.seconds_moving:.6f} s: {one.rate / 1e9:.3g} GB/s" + (
-        f", {one.steady_rate / 1e9:.3g} GB/s in between" if one.steady_rate > 0 else ""
+    yield f"moving  {one.seconds_moving:.6f} s: {human_rate(one.rate)}" + (
+        f", {human_rate(one.steady_rate)} in between" if one.steady_rate > 0 else ""
     )
     yield f"closing {one.seconds_close:.6f} s"
     yield (

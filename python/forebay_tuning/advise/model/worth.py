@@ -14,6 +14,7 @@ from forebay_tuning.model.response import Response
 
 K_USUAL = 2
 K_MAX = 16
+_TELL_K = ("process_rate", "target_rate", "streams_free")
 _SECOND = 1.0
 _SHARE_OF_RUN = 0.02
 _DISAGREES = 3.0
@@ -119,10 +120,12 @@ def log_interval(now: Point, best: Point, response: Response) -> float:
 
 
 def in_flight(response: Response, workload: Workload) -> int | None:
-    """k: as many requests as keep a target busy, no more than it serves undisturbed."""
-    if not workload.collective:
+    """k: as many requests as keep a target busy, no more than it serves undisturbed. None, too,
+    where the probes do not identify these numbers."""
+    surface = response.surface
+    if not workload.collective or not all(map(surface.is_identified, _TELL_K)):
         return None
-    physical = response.surface.physical
+    physical = surface.physical
     busy = math.ceil(physical.target_rate / physical.process_rate)
     k = max(1, min(busy, math.floor(physical.streams_free), K_MAX))
     return None if k == K_USUAL else k

@@ -12,7 +12,7 @@ from forebay_tuning.probe.use_case.probe import ProbePlan, Unknown
 def estimate_text(plan: ProbePlan) -> str:
     """What probing will take, for people."""
     estimate, identity = plan.estimate, plan.ground.identity
-    targets = counted(identity.targets, "target")
+    targets = counted(identity.targets, "storage target")
     ranks = f"{counted(identity.nodes, 'node')} × {counted(identity.ranks_per_node, 'rank')}"
     if Unknown.RANKS in plan.ground.unknown:
         ranks = "as many ranks as the launcher starts"

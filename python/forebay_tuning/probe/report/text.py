@@ -67,7 +67,7 @@ def _choice(choice: Choice) -> list[str]:
 def _sustained(choice: Choice) -> str:
     found = choice.response.sustained
     if found is None:
-        return "sustained by all: not identified by these probes (no long passages that tell it)"
+        return "sustained by all: not known (there are no long passages that tell it)"
     rates = f"{human_rate(found.rate)} ({human_rate(found.low)} to {human_rate(found.high)})"
     cache = "; the numbers below are of a cache in front of it" if found.is_cached else ""
     return f"sustained by all: {rates}{cache}"

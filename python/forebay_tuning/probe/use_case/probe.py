@@ -189,7 +189,9 @@ def plan_probe(request: ProbeRequest, system: System) -> ProbePlan:
         process_bytes_max=request.process_bytes_max,
         processes_max=max(1, of_one // MIB),
     )
-    long = _for_long(request.budget, of_one) if parts > probes else Spent()
+    files_left = request.budget.files - ground.spent.files - targets.files - probes
+    has_long = parts > probes and files_left >= len(SIZES)
+    long = _for_long(request.budget, of_one) if has_long else Spent()
     aside = ground.spent.files + targets.files + long.files
     if request.budget.files - aside < probes * space.levels["processes"][-1]:
         space = replace(space, sharing=(True,))

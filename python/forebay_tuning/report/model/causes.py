@@ -369,7 +369,7 @@ def _uneven_alone(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
                 ),
                 action=_EVENLY
                 if more > _UNEVEN
-                else "Look at its node, and at the targets of its files.",
+                else "Look at its node, and at the storage targets (disk arrays) of its files.",
                 proof=(
                     f"POSIX_F_READ_TIME + F_WRITE_TIME + F_META_TIME = {slowest.seconds:.3f} "
                     f"(all files of rank {slowest.rank}; median {usual:.3f})"

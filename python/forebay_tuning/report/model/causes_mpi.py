@@ -116,7 +116,7 @@ def few_stripes(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
                 f"{file.ranks} ranks share {human_bytes(moved)} on "
                 f"{counted(count, 'storage target')} (a server's disk array)"
                 + (
-                    f", and ROMIO has one aggregator for each stripe: of "
+                    f", and ROMIO has one aggregator (a rank that writes for others) a stripe: of "
                     f"{file.ranks} ranks, {count} {'moves' if count == 1 else 'move'} all bytes."
                     if together
                     else f"; about {_FEW_STRIPES_RANKS} ranks are what one usually bears."
