@@ -128,13 +128,15 @@ def _direction(choice: Choice, identity: Identity) -> Iterator[str]:
 
 
 def _sustained(found: Sustained, identity: Identity) -> str:
-    value, low, high, short = (
-        spell_rate(one, digits=3) for one in (found.rate, found.low, found.high, found.short_rate)
+    value, low, high, long, short = (
+        spell_rate(one, digits=3)
+        for one in (found.rate, found.low, found.high, found.long_rate, found.short_rate)
     )
     origin = _origin("the range of comparisons of long passages", identity)
     return (
         f'{{ value = "{value}", low = "{low}", high = "{high}", targets = {found.targets}, '
-        f"longest_bytes = {found.longest_bytes}, short_bytes = {found.short_bytes}, short_rate = "
+        f'longest_bytes = {found.longest_bytes}, long_rate = "{long}", '
+        f"short_bytes = {found.short_bytes}, short_rate = "
         f'"{short}", cache_bytes = {found.cache_bytes}, {origin} }}'
     )
 
@@ -260,6 +262,7 @@ def _read_sustained(table: Mapping[str, Any] | None) -> Sustained | None:
         rate=_quantity(table["value"]),
         low=_quantity(table["low"]),
         high=_quantity(table["high"]),
+        long_rate=_quantity(table["long_rate"]),
         short_rate=_quantity(table["short_rate"]),
         **{name: int(table[name]) for name in whole},
     )

@@ -81,8 +81,10 @@ def draw_processes(portrait: Portrait) -> str:
         _dots(above, portrait, direction, choice, "processes", change)
         levels = portrait.space.levels["processes"]
         response = choice.response
+        low, high = Reach.of(portrait.samples, direction).spans.get("processes", (0, 0))
+        probed = [one for one in levels if low <= one <= high]
         for storm, text in ((response.opening, "opening"), (response.closing, "closing")):
-            below.plot(levels, [1e3 * storm.seconds(one) for one in levels], label=text, lw=1.4)
+            below.plot(probed, [1e3 * storm.seconds(one) for one in probed], label=text, lw=1.4)
         _axis(below, levels, "I/O processes", sizes=False)
         below.set_yscale("log")
         below.set_ylabel("ms")

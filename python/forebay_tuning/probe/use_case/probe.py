@@ -13,7 +13,7 @@ from forebay.common.model.errors import ProbeError
 from forebay.common.model.frozen import frozen
 from forebay.common.model.units import MIB, counted, human_bytes
 from forebay.ports import QuotaLeft
-from forebay_tuning.model.point import Direction, Point, Space, usual_space
+from forebay_tuning.model.point import Direction, Point, Space, changed, usual_space
 from forebay_tuning.model.portrait import Identity, Portrait, findings_of
 from forebay_tuning.model.response import used_targets
 from forebay_tuning.model.sample import PROBES, Ask, Choice, Purpose, Sample
@@ -425,7 +425,18 @@ def _sustained(
         ]
 
     short = [one for one in taken if one.ask.point == control]
-    return sustained_of(moved(short), moved(long), targets=used_targets(control, targets))
+    return sustained_of(
+        moved(short),
+        moved(long),
+        targets=used_targets(control, targets),
+        alike=moved([one for one in taken if _differs_in_size(one.ask.point, control)]),
+    )
+
+
+def _differs_in_size(point: Point, control: Point) -> bool:
+    """And in nothing else that makes it faster."""
+    size = {"process_bytes": control.process_bytes, "transfer_bytes": control.transfer_bytes}
+    return point != control and changed(point, size) == control
 
 
 def _converse(plan: ProbePlan, measuring: _Measuring) -> list[Sample]:
