@@ -4,6 +4,7 @@
 #pragma once
 
 #include "pool/daemon/requests/request.hpp"
+#include "pool/protocol/log.hpp"
 
 #include <cstdint>
 #include <optional>
