@@ -115,7 +115,7 @@ def call_of(function: Function, number: int) -> str:
     arguments = function.arguments
     real = ", ".join(("on", *arguments[1:]))
     pass_on = f"[&](MPI_File on) noexcept {{ return real::{function.name}({real}); }}"
-    start = f"Start::{STARTS.get(function.pointer, '')}"
+    start = f"AccessStart::{STARTS.get(function.pointer, '')}"
     where = "offset" if "offset" in arguments else "0"
     status = "status" if "status" in arguments else "nullptr"
     access = (

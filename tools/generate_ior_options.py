@@ -33,8 +33,8 @@ def row(option: dict) -> str:
     cells = [
         f"'{option['letter']}'" if "letter" in option else r"'\0'",
         text(option.get("name", "")),
-        f"Kind::{option['kind']}",
-        f"{finder}{{[](Options& to) -> {member}& {{ return to.{option['place']}; }}}}",
+        f"OptionKind::{option['kind']}",
+        f"{finder}{{[](IorOptions& to) -> {member}& {{ return to.{option['place']}; }}}}",
         text(option.get("meaning", "")),
         text(option.get("advice", "")),
     ]
@@ -45,7 +45,7 @@ def rows(options: Sequence[dict]) -> str:
     return (
         f'{NOTE}\n#pragma once\n\n#include "benchmarks/ior/option_table.hpp"\n\n'
         "#include <cstdint>\n#include <string>\n\nnamespace forebay::ior {\n\n"
-        f"inline constexpr Spec option_rows[] = {{\n{''.join(map(row, options))}}};\n\n"
+        f"inline constexpr OptionSpec option_rows[] = {{\n{''.join(map(row, options))}}};\n\n"
         "}  // namespace forebay::ior\n"
     )
 

@@ -17,7 +17,7 @@ KINDS = {
     "u64": ("std::uint64_t", 8, " = 0"),
     "i32": ("std::int32_t", 4, " = 0"),
     "i64": ("std::int64_t", 8, " = 0"),
-    "ask": ("Ask", 4, " = Ask::hello"),
+    "ask": ("QuestionKind", 4, " = QuestionKind::hello"),
 }
 
 
@@ -71,11 +71,11 @@ def asks(rows: Sequence[dict]) -> str:
     for number, row in enumerate(rows, start=1):
         text += comment(f"Question: {row['carries']}. Reply: {row['reply']}.", "    ")
         text += f"    {row['name']} = {number},\n"
-    return f"enum class Ask : std::uint32_t {{\n{text}}};\n"
+    return f"enum class QuestionKind : std::uint32_t {{\n{text}}};\n"
 
 
 def flags(rows: Sequence[dict]) -> str:
-    text = "// Bits of Question::flags.\n"
+    text = "// Bits of ClientQuestion::flags.\n"
     for row in rows:
         for flag in row.get("flags", []):
             text += comment(f"{row['name']}: {flag['doc']}.", "")
@@ -86,14 +86,14 @@ def flags(rows: Sequence[dict]) -> str:
 def messages(table: dict) -> str:
     rows = table["ask"]
     bounds = (
-        f"inline constexpr Ask first_ask = Ask::{rows[0]['name']};\n"
-        f"inline constexpr Ask last_ask = Ask::{rows[-1]['name']};\n"
+        f"inline constexpr QuestionKind first_ask = QuestionKind::{rows[0]['name']};\n"
+        f"inline constexpr QuestionKind last_ask = QuestionKind::{rows[-1]['name']};\n"
     )
     parts = (
         asks(rows) + bounds,
         flags(rows),
-        message("Question", table["question"], table),
-        message("Reply", table["reply"], table),
+        message("ClientQuestion", table["question"], table),
+        message("DaemonReply", table["reply"], table),
     )
     return (
         f'{NOTE}\n#pragma once\n\n#include "pool_protocol/constants.hpp"\n\n#include <array>\n'

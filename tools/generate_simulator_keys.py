@@ -22,7 +22,7 @@ KINDS = {
 }
 # By command: what its keys are of, and where that is.
 SUBJECTS = {
-    "collective": ("Experiment", "worlds/simulate/experiment.hpp"),
+    "collective": ("CollectiveExperiment", "worlds/simulate/experiment.hpp"),
     "pool": ("PoolExperiment", "worlds/simulate/pool_experiment.hpp"),
     "independent": ("IndependentExperiment", "worlds/simulate/independent.hpp"),
 }
@@ -72,7 +72,8 @@ def keys_of(command: str) -> Callable[[dict], str]:
         return (
             f'{NOTE}\n#pragma once\n\n#include "{header}"\n'
             '#include "worlds/simulate/key_value_options.hpp"\n\n#include <vector>\n\n'
-            f"namespace forebay::sim {{\n\ninline std::vector<Key<{subject}>> {command}_keys() {{\n"
+            f"namespace forebay::sim {{\n\n"
+            f"inline std::vector<OptionKey<{subject}>> {command}_keys() {{\n"
             f"    return {{\n{''.join(key(row, subject) for row in rows)}    }};\n}}\n\n"
             "}  // namespace forebay::sim\n"
         )

@@ -18,7 +18,7 @@ Result<void> put(std::optional<Value>& to, const Result<Value>& value) {
 
 }  // namespace
 
-Result<void> put_limit(std::size_t which, const std::string& text, Limits& to) {
+Result<void> put_limit(std::size_t which, const std::string& text, RunLimits& to) {
     switch (which) {
         case 0: return put(to.budget.seconds, measure::parse_seconds(text));
         case 1: return put(to.budget.bytes, measure::parse_size(text));

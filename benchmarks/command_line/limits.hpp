@@ -14,17 +14,20 @@
 
 namespace forebay::command_line {
 
-struct Limits {
+struct RunLimits {
     measure::Budget budget;
     std::optional<double> stall_seconds;
 };
 
-inline constexpr std::array<Option, 5> limit_options{
-    Option{0, "budget-time", Takes::value, "end or refuse what takes longer: 90s, 5m, 2h", ""},
-    Option{0, "budget-bytes", Takes::value, "refuse to write more", ""},
-    Option{0, "budget-files", Takes::value, "refuse to make more files", ""},
-    Option{0, "budget-share", Takes::value, "refuse to hold more of the free space: 10%", ""},
-    Option{0, "stall-limit", Takes::value, "end the run when one call takes longer", ""},
+inline constexpr std::array<CommandOption, 5> limit_options{
+    CommandOption{0, "budget-time", OptionArgument::value,
+                  "end or refuse what takes longer: 90s, 5m, 2h", ""},
+    CommandOption{0, "budget-bytes", OptionArgument::value, "refuse to write more", ""},
+    CommandOption{0, "budget-files", OptionArgument::value, "refuse to make more files", ""},
+    CommandOption{0, "budget-share", OptionArgument::value,
+                  "refuse to hold more of the free space: 10%", ""},
+    CommandOption{0, "stall-limit", OptionArgument::value, "end the run when one call takes longer",
+                  ""},
 };
 
 // A program's limits without these options, for its help; empty: no limit.
@@ -33,14 +36,15 @@ struct LimitDefaults {
     std::string_view stall;
 };
 
-[[nodiscard]] constexpr std::array<Option, 5> limit_options_of(LimitDefaults program) noexcept {
-    std::array<Option, 5> options = limit_options;
+[[nodiscard]] constexpr std::array<CommandOption, 5> limit_options_of(
+    LimitDefaults program) noexcept {
+    std::array<CommandOption, 5> options = limit_options;
     options[3].initial = program.free_share;
     options[4].initial = program.stall;
     return options;
 }
 
 // The value of limit_options[which].
-[[nodiscard]] Result<void> put_limit(std::size_t which, const std::string& text, Limits& to);
+[[nodiscard]] Result<void> put_limit(std::size_t which, const std::string& text, RunLimits& to);
 
 }  // namespace forebay::command_line

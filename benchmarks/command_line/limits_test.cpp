@@ -8,8 +8,8 @@
 namespace forebay::command_line {
 namespace {
 
-TEST(Limits, GoWhereTheirNamesSay) {
-    Limits limits;
+TEST(RunLimits, GoWhereTheirNamesSay) {
+    RunLimits limits;
     const std::array<const char*, 5> values{"5m", "16MB", "1k", "10%", "90s"};
     for (std::size_t which = 0; which < limit_options.size(); ++which) {
         EXPECT_TRUE(put_limit(which, values[which], limits)) << limit_options[which].name;
@@ -23,10 +23,10 @@ TEST(Limits, GoWhereTheirNamesSay) {
 }
 
 TEST(RunOptions, BeginWithTheLimitsThatTheHelpNames) {
-    Limits named;
+    RunLimits named;
     EXPECT_TRUE(put_limit(3, std::string(run_limits.free_share), named));
     EXPECT_TRUE(put_limit(4, std::string(run_limits.stall), named));
-    const Limits limits = RunOptions{}.limits;
+    const RunLimits limits = RunOptions{}.limits;
     EXPECT_EQ(limits.budget.free_share, named.budget.free_share);
     EXPECT_EQ(limits.stall_seconds, named.stall_seconds);
 }

@@ -13,10 +13,10 @@ namespace forebay::command_line {
 
 namespace {
 
-using Table = std::span<const Option>;
+using Table = std::span<const CommandOption>;
 
 std::optional<std::size_t> by_name(Table table, std::string_view name) {
-    const auto found = std::find_if(table.begin(), table.end(), [name](const Option& one) {
+    const auto found = std::find_if(table.begin(), table.end(), [name](const CommandOption& one) {
         return !one.name.empty() && same_name(one.name, name);
     });
     if (found == table.end()) {
@@ -26,7 +26,7 @@ std::optional<std::size_t> by_name(Table table, std::string_view name) {
 }
 
 std::optional<std::size_t> by_letter(Table table, char letter) {
-    const auto found = std::find_if(table.begin(), table.end(), [letter](const Option& one) {
+    const auto found = std::find_if(table.begin(), table.end(), [letter](const CommandOption& one) {
         return one.letter != 0 && one.letter == letter;
     });
     if (found == table.end()) {
@@ -49,11 +49,11 @@ tl::unexpected<Error> unknown_letter(char letter, std::string_view word) {
 }
 
 // Goes through the words; each step takes one option with its value.
-class Reader {
+class OptionReader {
 public:
-    Reader(Table table, std::span<const std::string> words) : table_(table), words_(words) {}
+    OptionReader(Table table, std::span<const std::string> words) : table_(table), words_(words) {}
 
-    Result<std::vector<Given>> read() {
+    Result<std::vector<GivenOption>> read() {
         while (at_ < words_.size()) {
             const std::string_view word = words_[at_++];
             if (word == "--") {
@@ -87,8 +87,9 @@ private:
     }
 
     Result<void> with_next_word(std::string_view word, std::size_t option) {
-        const bool flag = table_[option].takes == Takes::nothing ||
-                          (table_[option].takes == Takes::number_if_there && !number_next());
+        const bool flag =
+            table_[option].takes == OptionArgument::nothing ||
+            (table_[option].takes == OptionArgument::number_if_there && !number_next());
         if (flag) {
             given_.push_back({option, ""});
             return {};
@@ -108,9 +109,10 @@ private:
             }
             const std::string_view rest = word.substr(place + 1);
             const bool equals = rest.starts_with('=');
-            const Takes takes = table_[*option].takes;
-            const bool flag = takes == Takes::nothing ||
-                              (takes == Takes::number_if_there && !rest.empty() && !number(rest));
+            const OptionArgument takes = table_[*option].takes;
+            const bool flag =
+                takes == OptionArgument::nothing ||
+                (takes == OptionArgument::number_if_there && !rest.empty() && !number(rest));
             if (flag && !equals) {
                 given_.push_back({*option, ""});
                 continue;
@@ -133,7 +135,7 @@ private:
     Table table_;
     std::span<const std::string> words_;
     std::size_t at_ = 0;
-    std::vector<Given> given_;
+    std::vector<GivenOption> given_;
 };
 
 }  // namespace
@@ -142,11 +144,11 @@ bool same_name(std::string_view a, std::string_view b) noexcept {
     return std::ranges::equal(a, b, [&](char x, char y) { return lower(x) == lower(y); });
 }
 
-Result<std::vector<Given>> parse(Table table, std::span<const std::string> words) {
-    return Reader(table, words).read();
+Result<std::vector<GivenOption>> parse(Table table, std::span<const std::string> words) {
+    return OptionReader(table, words).read();
 }
 
-std::string shown(const Option& option) {
+std::string shown(const CommandOption& option) {
     return option.letter != 0 ? fmt::format("-{}", option.letter)
                               : fmt::format("--{}", option.name);
 }
@@ -181,15 +183,15 @@ std::vector<std::string> without_modules(std::span<const std::string> words,
 
 std::string help(Table table) {
     std::string text;
-    for (const Option& one : table) {
+    for (const CommandOption& one : table) {
         if (one.meaning.empty()) {
             continue;
         }
         const std::string letter = one.letter != 0 ? fmt::format("-{}", one.letter) : "  ";
         const std::string name = one.name.empty() ? "" : fmt::format("--{}", one.name);
-        const std::string value = one.takes == Takes::value             ? " VALUE"
-                                  : one.takes == Takes::number_if_there ? " [N]"
-                                                                        : "";
+        const std::string value = one.takes == OptionArgument::value             ? " VALUE"
+                                  : one.takes == OptionArgument::number_if_there ? " [N]"
+                                                                                 : "";
         text += fmt::format("  {} {:<30} {}{}\n", letter, name + value, one.meaning,
                             one.initial.empty() ? "" : fmt::format(" [{}]", one.initial));
     }

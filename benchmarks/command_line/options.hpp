@@ -14,27 +14,31 @@
 
 namespace forebay::command_line {
 
-enum class Takes { nothing, value, number_if_there };  // -R, -R 5, -R5: where a number follows
+enum class OptionArgument {
+    nothing,
+    value,
+    number_if_there
+};  // -R, -R 5, -R5: where a number follows
 
-struct Option {
+struct CommandOption {
     char letter = 0;        // 0: none
     std::string_view name;  // empty: none; in any case of letters
-    Takes takes = Takes::nothing;
+    OptionArgument takes = OptionArgument::nothing;
     std::string_view meaning;  // for --help; empty: not shown
     std::string_view initial;  // its default, for --help
 };
 
-struct Given {
+struct GivenOption {
     std::size_t option = 0;  // index into the table
     std::string value;       // of a flag: empty, or what follows its '='
 };
 
 // In order. The error names the word and what could be meant.
-[[nodiscard]] Result<std::vector<Given>> parse(std::span<const Option> table,
-                                               std::span<const std::string> words);
+[[nodiscard]] Result<std::vector<GivenOption>> parse(std::span<const CommandOption> table,
+                                                     std::span<const std::string> words);
 
 // "-t", or "--name" where there is no letter.
-[[nodiscard]] std::string shown(const Option& option);
+[[nodiscard]] std::string shown(const CommandOption& option);
 
 // "dfs" of "--dfs.pool=x" and "dfs.pool" where it is one of `modules`, in any case.
 [[nodiscard]] bool is_of_a_module(std::string_view word, std::span<const std::string_view> modules);
@@ -46,7 +50,7 @@ struct Given {
                                                        std::vector<std::string>& advice);
 
 // One line an option, as --help shows them.
-[[nodiscard]] std::string help(std::span<const Option> table);
+[[nodiscard]] std::string help(std::span<const CommandOption> table);
 
 // A whole number in decimal; sizes are parse_size's.
 [[nodiscard]] Result<std::int64_t> whole_number(std::string_view option, std::string_view text);

@@ -8,13 +8,13 @@ namespace forebay::command_line {
 namespace {
 
 constexpr std::array table{
-    Option{'t', "transfer", Takes::value, "a size", "8"},
-    Option{'b', "", Takes::value, "another", ""},
-    Option{'i', "", Takes::value, "repetitions", ""},
-    Option{'k', "keep", Takes::nothing, "a flag", ""},
-    Option{'m', "", Takes::nothing, "another", ""},
-    Option{'G', "", Takes::value, "may be negative", ""},
-    Option{'R', "", Takes::number_if_there, "", ""},
+    CommandOption{'t', "transfer", OptionArgument::value, "a size", "8"},
+    CommandOption{'b', "", OptionArgument::value, "another", ""},
+    CommandOption{'i', "", OptionArgument::value, "repetitions", ""},
+    CommandOption{'k', "keep", OptionArgument::nothing, "a flag", ""},
+    CommandOption{'m', "", OptionArgument::nothing, "another", ""},
+    CommandOption{'G', "", OptionArgument::value, "may be negative", ""},
+    CommandOption{'R', "", OptionArgument::number_if_there, "", ""},
 };
 
 std::string read(const std::vector<std::string>& words) {
@@ -23,7 +23,7 @@ std::string read(const std::vector<std::string>& words) {
         return parsed.error().message;
     }
     std::string text;
-    for (const Given& one : *parsed) {
+    for (const GivenOption& one : *parsed) {
         text += one.option == 0 && table[one.option].letter == 't' ? "t" : "";
         text += one.option == 0 ? "" : std::string(1, table[one.option].letter);
         text += one.value.empty() ? " " : "=" + one.value + " ";

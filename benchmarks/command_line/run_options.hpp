@@ -17,8 +17,8 @@ struct RunOptions {
     bool version = false;
     std::string json_file;
     std::string csv_file;
-    Limits limits{.budget = {.seconds = {}, .bytes = {}, .files = {}, .free_share = 0.5},
-                  .stall_seconds = 600};
+    RunLimits limits{.budget = {.seconds = {}, .bytes = {}, .files = {}, .free_share = 0.5},
+                     .stall_seconds = 600};
     bool live = true;
     std::vector<std::string> advice;  // on options that mean something else here
 };

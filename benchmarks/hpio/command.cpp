@@ -15,13 +15,13 @@ namespace forebay::hpio {
 
 namespace {
 
-using command_line::Given;
-using command_line::Option;
-using command_line::Takes;
+using command_line::CommandOption;
+using command_line::GivenOption;
+using command_line::OptionArgument;
 using measure::saturated_product;
 
 // HPIO's axes before they become points.
-struct Axes {
+struct SweepAxes {
     Numbers counts{4};
     Numbers sizes{8};
     Numbers spaces{8};
@@ -35,21 +35,21 @@ struct Axes {
     bool checks = false;
 };
 
-struct State {
-    Command request;
-    Axes axes;
+struct ParseState {
+    HpioCommand request;
+    SweepAxes axes;
 };
 
-using Setter = Result<void> (*)(State&, const std::string&);
+using Setter = Result<void> (*)(ParseState&, const std::string&);
 
-struct Entry {
-    Option option;
+struct HpioOption {
+    CommandOption option;
     Setter put;
 };
 
-// `member` is one of Command's, of the RunOptions in it, or of Axes.
+// `member` is one of Command's, of the RunOptions in it, or of SweepAxes.
 template <auto member>
-auto& place_of(State& state) {
+auto& place_of(ParseState& state) {
     if constexpr (requires { state.axes.*member; }) {
         return state.axes.*member;
     } else {
@@ -58,13 +58,13 @@ auto& place_of(State& state) {
 }
 
 template <auto member>
-Result<void> put_text(State& to, const std::string& text) {
+Result<void> put_text(ParseState& to, const std::string& text) {
     place_of<member>(to) = text;
     return {};
 }
 
-template <Numbers Axes::* member>
-Result<void> put_numbers(State& to, const std::string& text) {
+template <Numbers SweepAxes::* member>
+Result<void> put_numbers(ParseState& to, const std::string& text) {
     auto numbers = parse_values(text);
     if (!numbers) {
         return failure(numbers.error());
@@ -88,13 +88,13 @@ Result<void> put_bits(std::string& to, const std::string& text, std::size_t digi
     return {};
 }
 
-template <std::string Axes::* member, std::size_t digits>
-Result<void> put_bits(State& to, const std::string& text) {
+template <std::string SweepAxes::* member, std::size_t digits>
+Result<void> put_bits(ParseState& to, const std::string& text) {
     return put_bits(to.axes.*member, text, digits);
 }
 
 template <auto member, int choices>
-Result<void> put_choice(State& to, const std::string& text) {
+Result<void> put_choice(ParseState& to, const std::string& text) {
     const auto number = command_line::whole_number("the choice", text);
     if (!number || *number < 0 || *number >= choices) {
         return wrong(fmt::format("no choice \"{}\" (0 to {}). See --help.", text, choices - 1));
@@ -113,8 +113,8 @@ Result<void> put_count(std::int64_t& to, const std::string& text, std::int64_t l
     return {};
 }
 
-template <std::int64_t Command::* member, std::int64_t least>
-Result<void> put_count(State& to, const std::string& text) {
+template <std::int64_t HpioCommand::* member, std::int64_t least>
+Result<void> put_count(ParseState& to, const std::string& text) {
     return put_count(to.request.*member, text, least);
 }
 
@@ -128,11 +128,11 @@ Result<void> put_flag(bool& to, const std::string& text) {
 }
 
 template <auto member>
-Result<void> put_flag(State& to, const std::string& text) {
+Result<void> put_flag(ParseState& to, const std::string& text) {
     return put_flag(place_of<member>(to), text);
 }
 
-Result<void> put_hint(Command& to, const std::string& text) {
+Result<void> put_hint(HpioCommand& to, const std::string& text) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0) {
         return wrong(fmt::format("no hint \"{}\" (it is KEY=VALUE). Write -H cb_nodes=2.", text));
@@ -157,7 +157,7 @@ Result<void> put_method_names(std::string& to, const std::string& text) {
     return {};
 }
 
-Result<void> put_pattern(Axes& to, const std::string& text) {
+Result<void> put_pattern(SweepAxes& to, const std::string& text) {
     auto patterns = parse_patterns(text);
     if (!patterns) {
         return failure(patterns.error());
@@ -166,121 +166,129 @@ Result<void> put_pattern(Axes& to, const std::string& text) {
     return {};
 }
 
-constexpr auto yes = Takes::value;
-constexpr auto no = Takes::nothing;
+constexpr auto yes = OptionArgument::value;
+constexpr auto no = OptionArgument::nothing;
 
 // Letters and long names are HPIO's; what it does not have has a long name only.
 // A plain array: GCC 12 puts a std::array of relocated pointers among what can change.
-constexpr Entry entries[]{
-    Entry{{'h', "help", no, "show this and exit", ""}, put_flag<&Command::help>},
-    Entry{{0, "version", no, "show the version and exit", ""}, put_flag<&Command::version>},
-    Entry{{'d', "dir", yes, "directory of the files", "."},
-          [](State& s, const std::string& v) {
-              s.request.directory = v;
-              return v.empty() ? wrong(
-                                     "the directory has no name (it would be the root). Write . "
-                                     "for this one.")
-                               : Result<void>{};
-          }},
-    Entry{{'o', "output_dir", yes, "directory of hpio.json and hpio.csv", ""},
-          [](State& s, const std::string& v) {
-              s.request.json_file = v + "/hpio.json";
-              s.request.csv_file = v + "/hpio.csv";
-              return Result<void>{};
-          }},
-    Entry{{'c', "region_count", yes, "regions of a rank; 4|16 and 4..4096*4 sweep", "4"},
-          put_numbers<&Axes::counts>},
-    Entry{{'s', "region_size", yes, "bytes of a region; may sweep", "8"},
-          put_numbers<&Axes::sizes>},
-    Entry{{'p', "region_spacing", yes, "bytes between regions; may sweep", "8"},
-          put_numbers<&Axes::spaces>},
-    Entry{{'r', "reps", yes, "repetitions", "1"}, put_count<&Command::repetitions, 1>},
-    Entry{{'a', "average_method", yes, "0 all, 1 without extremes, 2 best (of the table)", "0"},
-          put_choice<&Command::average, 3>},
-    Entry{{'b', "band_tests", yes, "sweep region count, size, spacing (bits)", ""},
-          [](State& s, const std::string& v) {
-              s.axes.band_tests = true;
-              return put_bits(s.axes.bands, v, 3);
-          }},
-    Entry{{'B', "band_single", no, "the points of -c -s -p (what happens anyway)", ""},
-          [](State& s, const std::string& v) {
-              bool on = true;
-              auto fine = put_flag(on, v);
-              s.axes.band_tests = s.axes.band_tests && !on;
-              return fine;
-          }},
-    Entry{{'x', "check_tests", yes, "small patterns, fully verified", ""},
-          [](State& s, const std::string& v) {
-              std::string bits;
-              s.axes.checks = true;
-              return put_bits(bits, v, 2);
-          }},
-    Entry{{'X', "check_single", yes, "as -x", ""},
-          [](State& s, const std::string&) {
-              s.axes.checks = true;
-              return Result<void>{};
-          }},
-    Entry{{'n', "noncontig", yes, "mem|file: 1000 c-c, 0100 nc-c, 0010 c-nc, 0001 nc-nc", "1111"},
-          put_bits<&Axes::shapes, 4>},
-    Entry{{'m', "io_methods", yes, "10 individual, 01 collective, 001 POSIX loop", "10"},
-          put_bits<&Axes::methods, 3>},
-    Entry{{0, "methods", yes, "the same by name: individual,collective,posix", ""},
-          [](State& s, const std::string& v) { return put_method_names(s.axes.methods, v); }},
-    Entry{{0, "pattern", yes, "a pattern as text (repeatable); see below", ""},
-          [](State& s, const std::string& v) { return put_pattern(s.axes, v); }},
-    Entry{{'D', "pattern_dtype", yes, "0 vector, 1 struct of chars", "0"},
-          put_choice<&Command::types, 2>},
-    Entry{{'O', "readwrite", yes, "10 write, 01 read", "11"}, put_bits<&Axes::directions, 2>},
-    Entry{{'f', "fsync", yes, "1: fsync after writing, 0: not", "1"}, put_flag<&Command::fsync>},
-    Entry{{'F', "fsync_method", yes, "0 each rank opens and syncs alone, 1 together", "0"},
-          put_flag<&Command::collective_fsync>},
-    Entry{{'w', "wait_time", yes, "seconds between repetitions", "0"},
-          put_count<&Command::wait_seconds, 0>},
-    Entry{{'g', "generate_files", yes, "0 full before any test, 1 before reads, 2 never", "1"},
-          put_choice<&Command::generate, 3>},
-    Entry{{'k', "keep_files", no, "leave the files", ""}, put_flag<&Command::keep_files>},
-    Entry{{'S', "same_file", yes, "1: one file for all repetitions", "0"},
-          put_flag<&Command::same_file>},
-    Entry{{'e', "enable_flush", no, "drop the file from the page cache before reading", ""},
-          put_flag<&Command::drop_caches>},
-    Entry{{'C', "cache_size", yes, "ignored: -e needs none here", ""},
-          [](State& s, const std::string&) {
-              s.request.advice.emplace_back(
-                  "-C is ignored (-e drops the file's own pages and needs no size).");
-              return Result<void>{};
-          }},
-    Entry{{'v', "verify", yes, "0 nothing, 1 data, 2 data and gaps of the whole file", "2"},
-          put_choice<&Command::verify, 3>},
-    Entry{{'R', "resume", yes, "oXXtXXXnXXXXmXXvN: begin at that point", ""},
-          put_text<&Axes::resume>},
-    Entry{{'E', "estimate_space", no, "as --dry-run", ""}, put_flag<&Command::dry_run>},
-    Entry{{0, "dry-run", no, "print the estimate and what would run; touch nothing", ""},
-          put_flag<&Command::dry_run>},
-    Entry{{'A', "atomicity", yes, "MPI's atomic mode, 0 or 1", "0"}, put_flag<&Command::atomic>},
-    Entry{{'H', "mpi-io-hint", yes, "KEY=VALUE (repeatable)", ""},
-          [](State& s, const std::string& v) { return put_hint(s.request, v); }},
-    Entry{{0, "seed", yes, "of the data", "1"},
-          [](State& s, const std::string& v) {
-              std::int64_t seed = 0;
-              auto fine = put_count(seed, v, 0);
-              s.request.seed = static_cast<std::uint64_t>(seed);
-              return fine;
-          }},
-    Entry{{0, "json", yes, "write the result here as JSON (forebay.bench.hpio/1)", ""},
-          put_text<&Command::json_file>},
-    Entry{{0, "csv", yes, "write a line a point here", ""}, put_text<&Command::csv_file>},
-    Entry{{0, "no-live", no, "no live line on a terminal", ""},
-          [](State& s, const std::string& v) {
-              bool off = true;
-              auto fine = put_flag(off, v);
-              s.request.live = !off;
-              return fine;
-          }},
+constexpr HpioOption entries[]{
+    HpioOption{{'h', "help", no, "show this and exit", ""}, put_flag<&HpioCommand::help>},
+    HpioOption{{0, "version", no, "show the version and exit", ""},
+               put_flag<&HpioCommand::version>},
+    HpioOption{{'d', "dir", yes, "directory of the files", "."},
+               [](ParseState& s, const std::string& v) {
+                   s.request.directory = v;
+                   return v.empty()
+                              ? wrong(
+                                    "the directory has no name (it would be the root). Write . "
+                                    "for this one.")
+                              : Result<void>{};
+               }},
+    HpioOption{{'o', "output_dir", yes, "directory of hpio.json and hpio.csv", ""},
+               [](ParseState& s, const std::string& v) {
+                   s.request.json_file = v + "/hpio.json";
+                   s.request.csv_file = v + "/hpio.csv";
+                   return Result<void>{};
+               }},
+    HpioOption{{'c', "region_count", yes, "regions of a rank; 4|16 and 4..4096*4 sweep", "4"},
+               put_numbers<&SweepAxes::counts>},
+    HpioOption{{'s', "region_size", yes, "bytes of a region; may sweep", "8"},
+               put_numbers<&SweepAxes::sizes>},
+    HpioOption{{'p', "region_spacing", yes, "bytes between regions; may sweep", "8"},
+               put_numbers<&SweepAxes::spaces>},
+    HpioOption{{'r', "reps", yes, "repetitions", "1"}, put_count<&HpioCommand::repetitions, 1>},
+    HpioOption{
+        {'a', "average_method", yes, "0 all, 1 without extremes, 2 best (of the table)", "0"},
+        put_choice<&HpioCommand::average, 3>},
+    HpioOption{{'b', "band_tests", yes, "sweep region count, size, spacing (bits)", ""},
+               [](ParseState& s, const std::string& v) {
+                   s.axes.band_tests = true;
+                   return put_bits(s.axes.bands, v, 3);
+               }},
+    HpioOption{{'B', "band_single", no, "the points of -c -s -p (what happens anyway)", ""},
+               [](ParseState& s, const std::string& v) {
+                   bool on = true;
+                   auto fine = put_flag(on, v);
+                   s.axes.band_tests = s.axes.band_tests && !on;
+                   return fine;
+               }},
+    HpioOption{{'x', "check_tests", yes, "small patterns, fully verified", ""},
+               [](ParseState& s, const std::string& v) {
+                   std::string bits;
+                   s.axes.checks = true;
+                   return put_bits(bits, v, 2);
+               }},
+    HpioOption{{'X', "check_single", yes, "as -x", ""},
+               [](ParseState& s, const std::string&) {
+                   s.axes.checks = true;
+                   return Result<void>{};
+               }},
+    HpioOption{
+        {'n', "noncontig", yes, "mem|file: 1000 c-c, 0100 nc-c, 0010 c-nc, 0001 nc-nc", "1111"},
+        put_bits<&SweepAxes::shapes, 4>},
+    HpioOption{{'m', "io_methods", yes, "10 individual, 01 collective, 001 POSIX loop", "10"},
+               put_bits<&SweepAxes::methods, 3>},
+    HpioOption{
+        {0, "methods", yes, "the same by name: individual,collective,posix", ""},
+        [](ParseState& s, const std::string& v) { return put_method_names(s.axes.methods, v); }},
+    HpioOption{{0, "pattern", yes, "a pattern as text (repeatable); see below", ""},
+               [](ParseState& s, const std::string& v) { return put_pattern(s.axes, v); }},
+    HpioOption{{'D', "pattern_dtype", yes, "0 vector, 1 struct of chars", "0"},
+               put_choice<&HpioCommand::types, 2>},
+    HpioOption{{'O', "readwrite", yes, "10 write, 01 read", "11"},
+               put_bits<&SweepAxes::directions, 2>},
+    HpioOption{{'f', "fsync", yes, "1: fsync after writing, 0: not", "1"},
+               put_flag<&HpioCommand::fsync>},
+    HpioOption{{'F', "fsync_method", yes, "0 each rank opens and syncs alone, 1 together", "0"},
+               put_flag<&HpioCommand::collective_fsync>},
+    HpioOption{{'w', "wait_time", yes, "seconds between repetitions", "0"},
+               put_count<&HpioCommand::wait_seconds, 0>},
+    HpioOption{{'g', "generate_files", yes, "0 full before any test, 1 before reads, 2 never", "1"},
+               put_choice<&HpioCommand::generate, 3>},
+    HpioOption{{'k', "keep_files", no, "leave the files", ""}, put_flag<&HpioCommand::keep_files>},
+    HpioOption{{'S', "same_file", yes, "1: one file for all repetitions", "0"},
+               put_flag<&HpioCommand::same_file>},
+    HpioOption{{'e', "enable_flush", no, "drop the file from the page cache before reading", ""},
+               put_flag<&HpioCommand::drop_caches>},
+    HpioOption{{'C', "cache_size", yes, "ignored: -e needs none here", ""},
+               [](ParseState& s, const std::string&) {
+                   s.request.advice.emplace_back(
+                       "-C is ignored (-e drops the file's own pages and needs no size).");
+                   return Result<void>{};
+               }},
+    HpioOption{{'v', "verify", yes, "0 nothing, 1 data, 2 data and gaps of the whole file", "2"},
+               put_choice<&HpioCommand::verify, 3>},
+    HpioOption{{'R', "resume", yes, "oXXtXXXnXXXXmXXvN: begin at that point", ""},
+               put_text<&SweepAxes::resume>},
+    HpioOption{{'E', "estimate_space", no, "as --dry-run", ""}, put_flag<&HpioCommand::dry_run>},
+    HpioOption{{0, "dry-run", no, "print the estimate and what would run; touch nothing", ""},
+               put_flag<&HpioCommand::dry_run>},
+    HpioOption{{'A', "atomicity", yes, "MPI's atomic mode, 0 or 1", "0"},
+               put_flag<&HpioCommand::atomic>},
+    HpioOption{{'H', "mpi-io-hint", yes, "KEY=VALUE (repeatable)", ""},
+               [](ParseState& s, const std::string& v) { return put_hint(s.request, v); }},
+    HpioOption{{0, "seed", yes, "of the data", "1"},
+               [](ParseState& s, const std::string& v) {
+                   std::int64_t seed = 0;
+                   auto fine = put_count(seed, v, 0);
+                   s.request.seed = static_cast<std::uint64_t>(seed);
+                   return fine;
+               }},
+    HpioOption{{0, "json", yes, "write the result here as JSON (forebay.bench.hpio/1)", ""},
+               put_text<&HpioCommand::json_file>},
+    HpioOption{{0, "csv", yes, "write a line a point here", ""}, put_text<&HpioCommand::csv_file>},
+    HpioOption{{0, "no-live", no, "no live line on a terminal", ""},
+               [](ParseState& s, const std::string& v) {
+                   bool off = true;
+                   auto fine = put_flag(off, v);
+                   s.request.live = !off;
+                   return fine;
+               }},
 };
 
-std::vector<Option> table() {
-    std::vector<Option> result;
-    for (const Entry& entry : entries) {
+std::vector<CommandOption> table() {
+    std::vector<CommandOption> result;
+    for (const HpioOption& entry : entries) {
         result.push_back(entry.option);
     }
     const auto limits = command_line::limit_options_of(command_line::run_limits);
@@ -289,25 +297,26 @@ std::vector<Option> table() {
 }
 
 // A sweep along one axis, with the shape left open.
-struct Sweep {
+struct AxisSweep {
     std::string test;
-    std::vector<Regions> regions;
+    std::vector<RegionPattern> regions;
 };
 
 // -b: along each of the chosen axes, the others as they are.
-std::vector<Sweep> band_sweeps(const Axes& axes, const Regions& base) {
+std::vector<AxisSweep> band_sweeps(const SweepAxes& axes, const RegionPattern& base) {
     const std::array<std::string_view, 3> names{"region_count", "region_size", "region_spacing"};
     const std::array<Numbers, 3> values{Numbers{4, 16, 64, 256, 1024, 4096},
                                         Numbers{8, 32, 128, 512, 2048, 8192},
                                         Numbers{0, 8, 64, 512, 4096}};
     const std::array given{&axes.counts, &axes.sizes, &axes.spaces};
-    const std::array members{&Regions::count, &Regions::size_bytes, &Regions::spacing_bytes};
-    std::vector<Sweep> sweeps;
+    const std::array members{&RegionPattern::count, &RegionPattern::size_bytes,
+                             &RegionPattern::spacing_bytes};
+    std::vector<AxisSweep> sweeps;
     for (std::size_t axis = 0; axis < names.size(); ++axis) {
         if (axes.bands[axis] != '1') {
             continue;
         }
-        Sweep sweep{.test = std::string(names[axis]), .regions = {}};
+        AxisSweep sweep{.test = std::string(names[axis]), .regions = {}};
         for (const std::int64_t value : given[axis]->size() > 1 ? *given[axis] : values[axis]) {
             sweep.regions.push_back(base);
             sweep.regions.back().*members[axis] = value;
@@ -317,13 +326,13 @@ std::vector<Sweep> band_sweeps(const Axes& axes, const Regions& base) {
     return sweeps;
 }
 
-std::vector<Sweep> sweeps_of(const Axes& axes) {
+std::vector<AxisSweep> sweeps_of(const SweepAxes& axes) {
     if (axes.band_tests) {
         return band_sweeps(axes, {.count = axes.counts.front(),
                                   .size_bytes = axes.sizes.front(),
                                   .spacing_bytes = axes.spaces.front()});
     }
-    Sweep single{.test = "bandwidth_single", .regions = {}};
+    AxisSweep single{.test = "bandwidth_single", .regions = {}};
     for (const std::int64_t count : axes.counts) {
         for (const std::int64_t size : axes.sizes) {
             for (const std::int64_t space : axes.spaces) {
@@ -335,8 +344,8 @@ std::vector<Sweep> sweeps_of(const Axes& axes) {
     return {single};
 }
 
-std::vector<Sweep> checks() {
-    Sweep sweep{.test = "check", .regions = {}};
+std::vector<AxisSweep> checks() {
+    AxisSweep sweep{.test = "check", .regions = {}};
     for (const std::int64_t count : {1, 2, 7, 64}) {
         for (const std::int64_t size : {1, 3, 8, 4096}) {
             for (const std::int64_t space : {0, 1, 13, 4096}) {
@@ -349,7 +358,7 @@ std::vector<Sweep> checks() {
 }
 
 // One point for each chosen method and pattern.
-void add_points(const Axes& axes, const std::string& test, Direction direction,
+void add_points(const SweepAxes& axes, const std::string& test, HpioDirection direction,
                 const std::vector<Pattern>& patterns, std::vector<Point>& points) {
     for (std::size_t method = 0; method < axes.methods.size(); ++method) {
         if (axes.methods[method] != '1') {
@@ -358,25 +367,25 @@ void add_points(const Axes& axes, const std::string& test, Direction direction,
         for (const Pattern& pattern : patterns) {
             points.push_back({.test = test,
                               .direction = direction,
-                              .method = static_cast<Method>(method),
+                              .method = static_cast<AccessMethod>(method),
                               .pattern = pattern});
         }
     }
 }
 
 // The regions of a sweep in one of HPIO's four shapes: bit 0 is memory's, bit 1 the file's.
-std::vector<Pattern> shaped(const Sweep& sweep, std::size_t shape) {
+std::vector<Pattern> shaped(const AxisSweep& sweep, std::size_t shape) {
     std::vector<Pattern> patterns;
     patterns.reserve(sweep.regions.size());
-    for (Regions one : sweep.regions) {
-        one.memory = shape % 2 == 1 ? Shape::noncontiguous : Shape::contiguous;
-        one.file = shape / 2 == 1 ? Shape::noncontiguous : Shape::contiguous;
+    for (RegionPattern one : sweep.regions) {
+        one.memory = shape % 2 == 1 ? PatternShape::noncontiguous : PatternShape::contiguous;
+        one.file = shape / 2 == 1 ? PatternShape::noncontiguous : PatternShape::contiguous;
         patterns.emplace_back(one);
     }
     return patterns;
 }
 
-void add_sweep(const Axes& axes, const Sweep& sweep, Direction direction,
+void add_sweep(const SweepAxes& axes, const AxisSweep& sweep, HpioDirection direction,
                std::vector<Point>& points) {
     for (std::size_t shape = 0; shape < axes.shapes.size(); ++shape) {
         if (axes.shapes[shape] == '1') {
@@ -386,19 +395,19 @@ void add_sweep(const Axes& axes, const Sweep& sweep, Direction direction,
 }
 
 // HPIO's order: write or read, test, shape, method, value.
-std::vector<Point> points_of(const Axes& axes) {
-    const std::vector<Sweep> sweeps = axes.checks ? checks() : sweeps_of(axes);
+std::vector<Point> points_of(const SweepAxes& axes) {
+    const std::vector<AxisSweep> sweeps = axes.checks ? checks() : sweeps_of(axes);
     std::vector<Point> points;
     for (std::size_t direction = 0; direction < axes.directions.size(); ++direction) {
         if (axes.directions[direction] != '1') {
             continue;
         }
-        const auto now = static_cast<Direction>(direction);
+        const auto now = static_cast<HpioDirection>(direction);
         if (!axes.patterns.empty()) {
             add_points(axes, "pattern", now, axes.patterns, points);
             continue;
         }
-        for (const Sweep& sweep : sweeps) {
+        for (const AxisSweep& sweep : sweeps) {
             add_sweep(axes, sweep, now, points);
         }
     }
@@ -406,7 +415,7 @@ std::vector<Point> points_of(const Axes& axes) {
 }
 
 // "o10t010n0100m001v4096" → the point of that direction, test, shape, method and value.
-struct Resume {
+struct ResumePoint {
     std::string direction;
     std::string test;
     std::string shape;
@@ -414,8 +423,8 @@ struct Resume {
     std::int64_t value = 0;
 };
 
-Result<Resume> parse_resume(const std::string& text) {
-    Resume resume;
+Result<ResumePoint> parse_resume(const std::string& text) {
+    ResumePoint resume;
     const std::array fields{std::pair{'o', &resume.direction}, std::pair{'t', &resume.test},
                             std::pair{'n', &resume.shape}, std::pair{'m', &resume.method}};
     std::size_t at = 0;
@@ -439,15 +448,15 @@ Result<Resume> parse_resume(const std::string& text) {
     return resume;
 }
 
-bool is_there(const Point& point, const Resume& resume) {
-    const auto* regions = std::get_if<Regions>(&point.pattern);
+bool is_there(const Point& point, const ResumePoint& resume) {
+    const auto* regions = std::get_if<RegionPattern>(&point.pattern);
     if (regions == nullptr) {
         return false;
     }
     const std::array<std::string_view, 3> tests{"region_count", "region_size", "region_spacing"};
     const std::size_t test = resume.test.find('1');
-    const std::size_t shape = (regions->memory == Shape::noncontiguous ? 1U : 0U) +
-                              (regions->file == Shape::noncontiguous ? 2U : 0U);
+    const std::size_t shape = (regions->memory == PatternShape::noncontiguous ? 1U : 0U) +
+                              (regions->file == PatternShape::noncontiguous ? 2U : 0U);
     const std::array values{regions->count, regions->size_bytes, regions->spacing_bytes};
     return resume.direction.find('1') == static_cast<std::size_t>(point.direction) &&
            test < tests.size() && point.test == tests[test] && resume.shape.find('1') == shape &&
@@ -474,23 +483,23 @@ Result<void> skip_to(std::vector<Point>& points, const std::string& text) {
 
 }  // namespace
 
-std::string_view name_of(Direction direction) noexcept {
-    return direction == Direction::write ? "write" : "read";
+std::string_view name_of(HpioDirection direction) noexcept {
+    return direction == HpioDirection::write ? "write" : "read";
 }
 
-std::string_view name_of(Method method) noexcept {
+std::string_view name_of(AccessMethod method) noexcept {
     constexpr std::array<std::string_view, 3> names{"individual", "collective", "posix"};
     return names[static_cast<std::size_t>(method)];
 }
 
-Result<Command> parse_command(std::span<const std::string> words) {
-    const std::vector<Option> known = table();
+Result<HpioCommand> parse_command(std::span<const std::string> words) {
+    const std::vector<CommandOption> known = table();
     auto parsed = command_line::parse(known, words);
     if (!parsed) {
         return failure(parsed.error());
     }
-    State state;
-    for (const Given& given : *parsed) {
+    ParseState state;
+    for (const GivenOption& given : *parsed) {
         const std::size_t own = std::size(entries);
         const auto fine =
             given.option < own
@@ -507,7 +516,7 @@ Result<Command> parse_command(std::span<const std::string> words) {
             fmt::format("too many points (more than {}). Sweep less at a time.", points_max));
     }
     if (state.axes.checks) {
-        state.request.verify = Verify::whole_file;
+        state.request.verify = VerifiedData::whole_file;
     }
     if (!state.axes.resume.empty()) {
         if (auto fine = skip_to(state.request.points, state.axes.resume); !fine) {
@@ -537,30 +546,32 @@ void add_to(std::int64_t& total, std::int64_t more) noexcept {
 }
 
 // Before each repetition gaps (or all) are filled, and after it they are looked at.
-bool fills_before(const Command& request, Direction direction) noexcept {
-    return request.verify == Verify::whole_file || request.generate == Generate::full ||
-           direction == Direction::read;
+bool fills_before(const HpioCommand& request, HpioDirection direction) noexcept {
+    return request.verify == VerifiedData::whole_file || request.generate == GeneratedData::full ||
+           direction == HpioDirection::read;
 }
 
 }  // namespace
 
-Result<measure::Estimate> estimate(const Command& request, std::int32_t ranks) {
-    measure::Estimate total;
+Result<measure::RunEstimate> estimate(const HpioCommand& request, std::int32_t ranks) {
+    measure::RunEstimate total;
     for (const Point& point : request.points) {
         const auto pattern = resolved(point.pattern, ranks);
         if (!pattern) {
             return failure(pattern.error());
         }
-        const Job job{.pattern = *pattern, .ranks = ranks};
-        const bool writes = point.direction == Direction::write;
-        const bool makes = writes || request.generate != Generate::none;
+        const ResolvedPattern job{.pattern = *pattern, .ranks = ranks};
+        const bool writes = point.direction == HpioDirection::write;
+        const bool makes = writes || request.generate != GeneratedData::none;
         const std::int64_t files = !makes ? 0 : request.same_file ? 1 : request.repetitions;
         const std::int64_t data = saturated_product(job.data_bytes(), request.repetitions);
         const std::int64_t whole = saturated_product(job.watched_bytes(), request.repetitions);
         const bool fills = makes && fills_before(request, point.direction);
         add_to(total.bytes_written, fills ? whole : 0);
         add_to(total.bytes_written, writes ? data : 0);
-        add_to(total.bytes_read, !writes ? data : request.verify == Verify::nothing ? 0 : whole);
+        add_to(total.bytes_read, !writes                                   ? data
+                                 : request.verify == VerifiedData::nothing ? 0
+                                                                           : whole);
         add_to(total.files, files);
         if (request.keep_files) {
             add_to(total.bytes_kept_max, saturated_product(job.watched_bytes(), files));

@@ -14,25 +14,25 @@
 
 namespace forebay::hpio {
 
-enum class Direction { write, read };
-enum class Method { individual, collective, posix };
-enum class Types { vector, structure };
-enum class Verify { nothing, data, whole_file };
-enum class Average { all, without_extremes, best };
-enum class Generate { full, partial, none };
+enum class HpioDirection { write, read };
+enum class AccessMethod { individual, collective, posix };
+enum class DatatypeKind { vector, structure };
+enum class VerifiedData { nothing, data, whole_file };
+enum class AveragingMethod { all, without_extremes, best };
+enum class GeneratedData { full, partial, none };
 
-[[nodiscard]] std::string_view name_of(Direction direction) noexcept;
-[[nodiscard]] std::string_view name_of(Method method) noexcept;
+[[nodiscard]] std::string_view name_of(HpioDirection direction) noexcept;
+[[nodiscard]] std::string_view name_of(AccessMethod method) noexcept;
 
 // A line of the table: one pattern, one direction, one method.
 struct Point {
     std::string test;  // "bandwidth_single", "region_count", …, "pattern"
-    Direction direction = Direction::write;
-    Method method = Method::individual;
+    HpioDirection direction = HpioDirection::write;
+    AccessMethod method = AccessMethod::individual;
     Pattern pattern;
 };
 
-struct Command : command_line::RunOptions {
+struct HpioCommand : command_line::RunOptions {
     std::string directory = ".";
     std::string name_prefix = "hpio";
     std::vector<Point> points;  // in the order in which they run
@@ -40,10 +40,10 @@ struct Command : command_line::RunOptions {
     std::int64_t repetitions = 1;
     std::int64_t wait_seconds = 0;
     std::uint64_t seed = 1;
-    Types types = Types::vector;
-    Verify verify = Verify::whole_file;
-    Average average = Average::all;
-    Generate generate = Generate::partial;
+    DatatypeKind types = DatatypeKind::vector;
+    VerifiedData verify = VerifiedData::whole_file;
+    AveragingMethod average = AveragingMethod::all;
+    GeneratedData generate = GeneratedData::partial;
     bool fsync = true;
     bool collective_fsync = false;
     bool keep_files = false;
@@ -52,10 +52,10 @@ struct Command : command_line::RunOptions {
     bool atomic = false;
 };
 
-[[nodiscard]] Result<Command> parse_command(std::span<const std::string> words);
+[[nodiscard]] Result<HpioCommand> parse_command(std::span<const std::string> words);
 [[nodiscard]] std::string help_text();
 
 // Upper bounds for the request on so many ranks; the patterns must be resolvable for them.
-[[nodiscard]] Result<measure::Estimate> estimate(const Command& request, std::int32_t ranks);
+[[nodiscard]] Result<measure::RunEstimate> estimate(const HpioCommand& request, std::int32_t ranks);
 
 }  // namespace forebay::hpio

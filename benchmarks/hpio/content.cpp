@@ -11,7 +11,8 @@ namespace {
 
 // Counts and keeps the bytes of one owner that differ.
 void compare_run(std::int64_t at, std::span<const std::byte> expected,
-                 std::span<const std::byte> found, std::optional<Rank> owner, Differences& to) {
+                 std::span<const std::byte> found, std::optional<Rank> owner,
+                 ContentDifferences& to) {
     if (std::equal(expected.begin(), expected.end(), found.begin())) {
         return;
     }
@@ -21,7 +22,7 @@ void compare_run(std::int64_t at, std::span<const std::byte> expected,
             continue;
         }
         ++(owner ? to.data_bytes : to.gap_bytes);
-        if (first && to.first.size() < Differences::shown_max) {
+        if (first && to.first.size() < ContentDifferences::shown_max) {
             to.first.push_back(
                 {at + static_cast<std::int64_t>(byte), expected[byte], found[byte], owner});
         }
@@ -31,19 +32,19 @@ void compare_run(std::int64_t at, std::span<const std::byte> expected,
 
 // The pieces of a rank's memory beside those of the file, bit by bit.
 template <class Visit>
-void each_bit(const Job& job, Rank rank, const Visit& visit) {
-    Walk memory(job.memory_layout(rank));
-    Walk file(job.file_layout(rank));
+void each_bit(const ResolvedPattern& job, Rank rank, const Visit& visit) {
+    LayoutWalk memory(job.memory_layout(rank));
+    LayoutWalk file(job.file_layout(rank));
     while (!memory.done() && !file.done()) {
         const std::int64_t bytes = std::min({memory.piece().bytes, file.piece().bytes,
-                                             static_cast<std::int64_t>(Content::chunk_bytes)});
+                                             static_cast<std::int64_t>(FileContent::chunk_bytes)});
         visit(memory.take(bytes), file.take(bytes));
     }
 }
 
 }  // namespace
 
-std::string describe(const Difference& difference) {
+std::string describe(const ByteDifference& difference) {
     const std::string owner = difference.owner
                                   ? fmt::format("data of rank {}", difference.owner->value())
                                   : std::string("a gap that nobody writes");
@@ -52,34 +53,34 @@ std::string describe(const Difference& difference) {
                        std::to_integer<unsigned>(difference.found));
 }
 
-Content::Content(Job job, const Key& key)
+FileContent::FileContent(ResolvedPattern job, const Key& key)
     : job_(std::move(job)),
       data_({key.seed, measure::file_number(key.file, 0), key.repetition}),
       gaps_({key.seed, measure::file_number(key.file, -1), key.repetition}) {}
 
-void Content::fill_gaps(std::int64_t at, std::span<std::byte> to) const {
+void FileContent::fill_gaps(std::int64_t at, std::span<std::byte> to) const {
     gaps_.fill(Offset{at}, to);
 }
 
-void Content::fill(std::int64_t at, std::span<std::byte> to) const {
+void FileContent::fill(std::int64_t at, std::span<std::byte> to) const {
     std::size_t done = 0;
     while (done < to.size()) {
         const std::int64_t now = at + static_cast<std::int64_t>(done);
-        const Owner owner = owner_at(job_, now);
+        const ByteOwner owner = owner_at(job_, now);
         const std::size_t bytes = std::min(to.size() - done, static_cast<std::size_t>(owner.bytes));
         (owner.rank ? data_ : gaps_).fill(Offset{now}, to.subspan(done, bytes));
         done += bytes;
     }
 }
 
-void Content::compare(std::int64_t at, std::span<const std::byte> got, bool gaps,
-                      Differences& to) const {
+void FileContent::compare(std::int64_t at, std::span<const std::byte> got, bool gaps,
+                          ContentDifferences& to) const {
     std::vector<std::byte> expected(got.size());
     fill(at, expected);
     std::size_t done = 0;
     while (done < got.size()) {
         const std::int64_t now = at + static_cast<std::int64_t>(done);
-        const Owner owner = owner_at(job_, now);
+        const ByteOwner owner = owner_at(job_, now);
         const std::size_t bytes =
             std::min(got.size() - done, static_cast<std::size_t>(owner.bytes));
         if (owner.rank || gaps) {
@@ -90,16 +91,17 @@ void Content::compare(std::int64_t at, std::span<const std::byte> got, bool gaps
     }
 }
 
-void Content::fill_memory(Rank rank, std::span<std::byte> memory) const {
+void FileContent::fill_memory(Rank rank, std::span<std::byte> memory) const {
     std::fill(memory.begin(), memory.end(), memory_gap);
-    each_bit(job_, rank, [&](const Piece& in_memory, const Piece& in_file) {
+    each_bit(job_, rank, [&](const LayoutPiece& in_memory, const LayoutPiece& in_file) {
         data_.fill(Offset{in_file.offset},
                    memory.subspan(static_cast<std::size_t>(in_memory.offset),
                                   static_cast<std::size_t>(in_memory.bytes)));
     });
 }
 
-void Content::compare_memory(Rank rank, std::span<const std::byte> memory, Differences& to) const {
+void FileContent::compare_memory(Rank rank, std::span<const std::byte> memory,
+                                 ContentDifferences& to) const {
     std::vector<std::byte> expected;
     std::int64_t end = 0;
     const auto look_at_gap = [&](std::int64_t begin, std::int64_t until) {
@@ -110,7 +112,7 @@ void Content::compare_memory(Rank rank, std::span<const std::byte> memory, Diffe
             }
         }
     };
-    each_bit(job_, rank, [&](const Piece& in_memory, const Piece& in_file) {
+    each_bit(job_, rank, [&](const LayoutPiece& in_memory, const LayoutPiece& in_file) {
         look_at_gap(end, in_memory.offset);
         end = in_memory.offset + in_memory.bytes;
         expected.resize(static_cast<std::size_t>(in_memory.bytes));

@@ -8,29 +8,29 @@ namespace {
 
 using Bytes = std::vector<std::byte>;
 
-Job strided() {
-    const Regions regions{.count = 3,
-                          .size_bytes = 4,
-                          .spacing_bytes = 2,
-                          .memory = Shape::noncontiguous,
-                          .file = Shape::noncontiguous};
+ResolvedPattern strided() {
+    const RegionPattern regions{.count = 3,
+                                .size_bytes = 4,
+                                .spacing_bytes = 2,
+                                .memory = PatternShape::noncontiguous,
+                                .file = PatternShape::noncontiguous};
     return {.pattern = resolved(regions, 2).value(), .ranks = 2};
 }
 
-Content content(std::uint64_t repetition = 0) {
+FileContent content(std::uint64_t repetition = 0) {
     return {strided(), {.seed = 1, .file = "f", .repetition = repetition}};
 }
 
 // The file as ranks would leave it, in a file that held gaps before.
 Bytes file_by_ranks() {
-    const Job job = strided();
+    const ResolvedPattern job = strided();
     Bytes file(static_cast<std::size_t>(job.watched_bytes()));
     content().fill_gaps(0, file);
     for (std::int32_t rank = 0; rank < 2; ++rank) {
         Bytes memory(static_cast<std::size_t>(job.memory_layout(Rank{rank}).extent_bytes()));
         content().fill_memory(Rank{rank}, memory);
-        Walk from(job.memory_layout(Rank{rank}));
-        for (Walk to(job.file_layout(Rank{rank})); !to.done(); to.next(), from.next()) {
+        LayoutWalk from(job.memory_layout(Rank{rank}));
+        for (LayoutWalk to(job.file_layout(Rank{rank})); !to.done(); to.next(), from.next()) {
             std::copy_n(memory.begin() + from.piece().offset, to.piece().bytes,
                         file.begin() + to.piece().offset);
         }
@@ -38,18 +38,18 @@ Bytes file_by_ranks() {
     return file;
 }
 
-Differences compared(const Bytes& file, bool gaps = true, std::uint64_t repetition = 0) {
-    Differences differences;
+ContentDifferences compared(const Bytes& file, bool gaps = true, std::uint64_t repetition = 0) {
+    ContentDifferences differences;
     content(repetition).compare(0, file, gaps, differences);
     return differences;
 }
 
-TEST(Content, IsWhatRanksWrite) { EXPECT_TRUE(compared(file_by_ranks()).none()); }
+TEST(FileContent, IsWhatRanksWrite) { EXPECT_TRUE(compared(file_by_ranks()).none()); }
 
-TEST(Content, ATouchedGapIsSeen) {
+TEST(FileContent, ATouchedGapIsSeen) {
     Bytes file = file_by_ranks();
     file[4] ^= std::byte{1};
-    const Differences differences = compared(file);
+    const ContentDifferences differences = compared(file);
     EXPECT_EQ(differences.gap_bytes, 1);
     EXPECT_EQ(differences.data_bytes, 0);
     ASSERT_EQ(differences.first.size(), 1U);
@@ -57,25 +57,25 @@ TEST(Content, ATouchedGapIsSeen) {
     EXPECT_TRUE(compared(file, false).none());
 }
 
-TEST(Content, WrongDataIsSeenWithItsRank) {
+TEST(FileContent, WrongDataIsSeenWithItsRank) {
     Bytes file = file_by_ranks();
     file[6] ^= std::byte{0xff};
-    const Differences differences = compared(file, false);
+    const ContentDifferences differences = compared(file, false);
     EXPECT_EQ(differences.data_bytes, 1);
     EXPECT_NE(describe(differences.first[0]).find("data of rank 1"), std::string::npos);
 }
 
-TEST(Content, SwappedRegionsAndOldRepetitionsAreSeen) {
+TEST(FileContent, SwappedRegionsAndOldRepetitionsAreSeen) {
     Bytes file = file_by_ranks();
     std::swap_ranges(file.begin(), file.begin() + 4, file.begin() + 12);
     EXPECT_GT(compared(file).data_bytes, 4);
     EXPECT_GT(compared(file_by_ranks(), true, 1).data_bytes, 12);
 }
 
-TEST(Content, MemoryIsComparedWithItsGaps) {
+TEST(FileContent, MemoryIsComparedWithItsGaps) {
     Bytes memory(static_cast<std::size_t>(strided().memory_layout(Rank{1}).extent_bytes()));
     content().fill_memory(Rank{1}, memory);
-    Differences differences;
+    ContentDifferences differences;
     content().compare_memory(Rank{1}, memory, differences);
     EXPECT_TRUE(differences.none());
     memory[5] = std::byte{0};

@@ -61,9 +61,9 @@ Result<Numbers> values_of(const Keys& keys, std::string_view key, std::int64_t i
     return found == keys.end() ? Result<Numbers>(Numbers{initial}) : parse_values(found->second);
 }
 
-Result<std::vector<Shape>> shapes_of(const Keys& keys, std::string_view key) {
+Result<std::vector<PatternShape>> shapes_of(const Keys& keys, std::string_view key) {
     const auto found = keys.find(key);
-    std::vector<Shape> shapes;
+    std::vector<PatternShape> shapes;
     const std::string text = found == keys.end() ? "nc" : found->second;
     for (const std::string& word : command_line::split(text, '|')) {
         if (word != "c" && word != "nc") {
@@ -72,7 +72,7 @@ Result<std::vector<Shape>> shapes_of(const Keys& keys, std::string_view key) {
                             "Write c, nc or c|nc.",
                             key, word));
         }
-        shapes.push_back(word == "c" ? Shape::contiguous : Shape::noncontiguous);
+        shapes.push_back(word == "c" ? PatternShape::contiguous : PatternShape::noncontiguous);
     }
     return shapes;
 }
@@ -82,7 +82,7 @@ Result<std::vector<Pattern>> regions_of(std::string_view text) {
     if (!keys) {
         return failure(keys.error());
     }
-    const Regions initial;
+    const RegionPattern initial;
     const auto counts = values_of(*keys, "count", initial.count);
     const auto sizes = values_of(*keys, "size", initial.size_bytes);
     const auto spaces = values_of(*keys, "space", initial.spacing_bytes);
@@ -102,16 +102,16 @@ Result<std::vector<Pattern>> regions_of(std::string_view text) {
             fmt::format("too many points (more than {}). Sweep less at a time.", points_max));
     }
     std::vector<Pattern> patterns;
-    for (const Shape memory : *memories) {
-        for (const Shape file : *files) {
+    for (const PatternShape memory : *memories) {
+        for (const PatternShape file : *files) {
             for (const std::int64_t count : *counts) {
                 for (const std::int64_t size : *sizes) {
                     for (const std::int64_t space : *spaces) {
-                        patterns.emplace_back(Regions{.count = count,
-                                                      .size_bytes = size,
-                                                      .spacing_bytes = space,
-                                                      .memory = memory,
-                                                      .file = file});
+                        patterns.emplace_back(RegionPattern{.count = count,
+                                                            .size_bytes = size,
+                                                            .spacing_bytes = space,
+                                                            .memory = memory,
+                                                            .file = file});
                     }
                 }
             }
@@ -145,8 +145,8 @@ Result<std::optional<Numbers>> tuple_of(const Keys& keys, std::string_view key,
     return numbers;
 }
 
-Result<void> spread_over(std::vector<Dimension>& dimensions, const Keys& keys, std::string_view key,
-                         void (*put)(Dimension&, std::int64_t)) {
+Result<void> spread_over(std::vector<ArrayDimension>& dimensions, const Keys& keys,
+                         std::string_view key, void (*put)(ArrayDimension&, std::int64_t)) {
     const auto numbers = tuple_of(keys, key, dimensions.size());
     if (!numbers) {
         return failure(numbers.error());
@@ -174,7 +174,7 @@ Result<std::vector<Pattern>> array_of(std::string_view kind, std::string_view te
         return shape ? wrong(fmt::format("{} lacks its shape. Write {}:shape=360x180.", kind, kind))
                      : failure(shape.error());
     }
-    Array array;
+    ArrayPattern array;
     for (const std::int64_t size : **shape) {
         array.dimensions.push_back(
             {.size = size, .count = size, .block = kind == "cyclic" ? 1 : 0});
@@ -184,17 +184,18 @@ Result<std::vector<Pattern>> array_of(std::string_view kind, std::string_view te
         return wrong("no such element. Write the bytes of one, as in element=8.");
     }
     array.element_bytes = element->front();
-    using Put = void (*)(Dimension&, std::int64_t);
+    using Put = void (*)(ArrayDimension&, std::int64_t);
     const std::vector<std::pair<std::string_view, Put>> puts{
-        {"grid", [](Dimension& to, std::int64_t n) { to.ranks = static_cast<std::int32_t>(n); }},
+        {"grid",
+         [](ArrayDimension& to, std::int64_t n) { to.ranks = static_cast<std::int32_t>(n); }},
         {"start",
-         [](Dimension& to, std::int64_t n) {
+         [](ArrayDimension& to, std::int64_t n) {
              to.start = n;
              to.count = to.size - n;
          }},
-        {"part", [](Dimension& to, std::int64_t n) { to.count = n; }},
-        {"block", [](Dimension& to, std::int64_t n) { to.block = n; }},
-        {"halo", [](Dimension& to, std::int64_t n) { to.halo = n; }},
+        {"part", [](ArrayDimension& to, std::int64_t n) { to.count = n; }},
+        {"block", [](ArrayDimension& to, std::int64_t n) { to.block = n; }},
+        {"halo", [](ArrayDimension& to, std::int64_t n) { to.halo = n; }},
     };
     for (const auto& [key, put] : puts) {
         if (auto fine = spread_over(array.dimensions, *keys, key, put); !fine) {

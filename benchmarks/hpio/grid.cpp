@@ -27,15 +27,15 @@ std::vector<std::int32_t> prime_factors(std::int32_t number) {
 
 }  // namespace
 
-Result<std::vector<std::int32_t>> grid_of(const Array& array, std::int32_t ranks) {
+Result<std::vector<std::int32_t>> grid_of(const ArrayPattern& array, std::int32_t ranks) {
     std::vector<std::int32_t> grid;
     std::int64_t given = 1;
-    for (const Dimension& dimension : array.dimensions) {
+    for (const ArrayDimension& dimension : array.dimensions) {
         grid.push_back(std::max(dimension.ranks, 1));
         given *= grid.back();
     }
     const bool all = std::none_of(array.dimensions.begin(), array.dimensions.end(),
-                                  [](const Dimension& one) { return one.ranks == 0; });
+                                  [](const ArrayDimension& one) { return one.ranks == 0; });
     if (given > ranks || ranks % given != 0 || (all && given != ranks)) {
         return failure({.code = ErrorCode::argument,
                         .message = fmt::format("the grid does not suit {0} (it is for {1}). "
@@ -57,13 +57,13 @@ Result<std::vector<std::int32_t>> grid_of(const Array& array, std::int32_t ranks
     return grid;
 }
 
-Run block_of(const Dimension& dimension, std::int64_t coordinate) noexcept {
+IndexRun block_of(const ArrayDimension& dimension, std::int64_t coordinate) noexcept {
     const std::int64_t begin = dimension.count * coordinate / dimension.ranks;
     const std::int64_t end = dimension.count * (coordinate + 1) / dimension.ranks;
     return {begin, end - begin};
 }
 
-std::int64_t coordinate_of(const Dimension& dimension, std::int64_t index) noexcept {
+std::int64_t coordinate_of(const ArrayDimension& dimension, std::int64_t index) noexcept {
     if (dimension.block > 0) {
         return index / dimension.block % dimension.ranks;
     }

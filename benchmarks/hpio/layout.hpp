@@ -9,15 +9,15 @@
 
 namespace forebay::hpio {
 
-struct Axis {
-    Runs runs;
+struct LayoutAxis {
+    IndexRuns runs;
     std::int64_t step_bytes = 1;  // from an index to the next
 
-    bool operator==(const Axis&) const noexcept = default;
+    bool operator==(const LayoutAxis&) const noexcept = default;
 };
 
 struct RunProduct {
-    std::vector<Axis> axes;          // outermost first; the innermost steps by its element
+    std::vector<LayoutAxis> axes;    // outermost first; the innermost steps by its element
     std::int64_t element_bytes = 1;  // of the innermost axis
 
     bool operator==(const RunProduct&) const noexcept = default;
@@ -30,24 +30,24 @@ struct RunProduct {
 };
 
 // A contiguous part of a layout.
-struct Piece {
+struct LayoutPiece {
     std::int64_t offset = 0;
     std::int64_t bytes = 0;
 
-    bool operator==(const Piece&) const noexcept = default;
+    bool operator==(const LayoutPiece&) const noexcept = default;
 };
 
 // Goes through a layout's pieces; memory: two numbers an axis.
-class Walk {
+class LayoutWalk {
 public:
-    explicit Walk(const RunProduct& layout);
+    explicit LayoutWalk(const RunProduct& layout);
 
     [[nodiscard]] bool done() const noexcept { return done_; }
     // Contract: not done.
-    [[nodiscard]] Piece piece() const noexcept;
+    [[nodiscard]] LayoutPiece piece() const noexcept;
     void next() noexcept;
     // Takes at most `bytes` from the current piece and moves on.
-    Piece take(std::int64_t bytes) noexcept;
+    LayoutPiece take(std::int64_t bytes) noexcept;
 
 private:
     struct Place {

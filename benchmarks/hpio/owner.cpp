@@ -9,8 +9,8 @@ namespace forebay::hpio {
 
 namespace {
 
-Owner owner_of_regions(const Regions& regions, std::int32_t ranks, std::int64_t offset) {
-    if (regions.file == Shape::contiguous) {
+ByteOwner owner_of_regions(const RegionPattern& regions, std::int32_t ranks, std::int64_t offset) {
+    if (regions.file == PatternShape::contiguous) {
         const std::int64_t mine = regions.count * regions.size_bytes;
         return {Rank{static_cast<std::int32_t>(offset / mine)}, mine - offset % mine};
     }
@@ -23,25 +23,25 @@ Owner owner_of_regions(const Regions& regions, std::int32_t ranks, std::int64_t 
 }
 
 // How many indices from `index` on have the same coordinate, in the part that is written.
-std::int64_t same_coordinate(const Dimension& dimension, std::int64_t index) noexcept {
+std::int64_t same_coordinate(const ArrayDimension& dimension, std::int64_t index) noexcept {
     const std::int64_t left = dimension.count - index;
     if (dimension.block > 0) {
         return std::min(left, dimension.block - index % dimension.block);
     }
-    const Run block = block_of(dimension, coordinate_of(dimension, index));
+    const IndexRun block = block_of(dimension, coordinate_of(dimension, index));
     return std::min(left, block.begin + block.length - index);
 }
 
 // Indices until the part begins, or the dimension ends if it does no more.
-std::int64_t until_part(const Dimension& dimension, std::int64_t index) noexcept {
+std::int64_t until_part(const ArrayDimension& dimension, std::int64_t index) noexcept {
     return index < dimension.start ? dimension.start - index : dimension.size - index;
 }
 
-bool in_part(const Dimension& dimension, std::int64_t index) noexcept {
+bool in_part(const ArrayDimension& dimension, std::int64_t index) noexcept {
     return index >= dimension.start && index < dimension.start + dimension.count;
 }
 
-Owner owner_in_array(const Array& array, std::int64_t offset) {
+ByteOwner owner_in_array(const ArrayPattern& array, std::int64_t offset) {
     const std::int64_t within = offset % array.element_bytes;
     std::int64_t rest = offset / array.element_bytes;
     std::int64_t rank = 0;
@@ -49,7 +49,7 @@ Owner owner_in_array(const Array& array, std::int64_t offset) {
     std::int64_t run = 1;
     bool owned = true;
     for (std::size_t at = array.dimensions.size(); at-- > 0;) {
-        const Dimension& dimension = array.dimensions[at];
+        const ArrayDimension& dimension = array.dimensions[at];
         const std::int64_t index = rest % dimension.size;
         rest /= dimension.size;
         const bool innermost = at + 1 == array.dimensions.size();
@@ -72,11 +72,11 @@ Owner owner_in_array(const Array& array, std::int64_t offset) {
 
 }  // namespace
 
-Owner owner_at(const Job& job, std::int64_t offset) {
-    if (const auto* regions = std::get_if<Regions>(&job.pattern)) {
+ByteOwner owner_at(const ResolvedPattern& job, std::int64_t offset) {
+    if (const auto* regions = std::get_if<RegionPattern>(&job.pattern)) {
         return owner_of_regions(*regions, job.ranks, offset);
     }
-    return owner_in_array(std::get<Array>(job.pattern), offset);
+    return owner_in_array(std::get<ArrayPattern>(job.pattern), offset);
 }
 
 }  // namespace forebay::hpio

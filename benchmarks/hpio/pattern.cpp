@@ -22,7 +22,7 @@ Result<void> checked_product(const std::vector<std::int64_t>& factors) {
     return {};
 }
 
-Result<Pattern> checked(const Regions& regions, std::int32_t ranks) {
+Result<Pattern> checked(const RegionPattern& regions, std::int32_t ranks) {
     if (regions.count < 1 || regions.size_bytes < 1 || regions.spacing_bytes < 0) {
         return failure({.code = ErrorCode::argument,
                         .message = fmt::format(
@@ -38,7 +38,7 @@ Result<Pattern> checked(const Regions& regions, std::int32_t ranks) {
     return regions;
 }
 
-Result<void> check_dimension(const Dimension& dimension, std::size_t number) {
+Result<void> check_dimension(const ArrayDimension& dimension, std::size_t number) {
     const bool inside = dimension.start >= 0 && dimension.count >= 1 && dimension.size >= 1 &&
                         dimension.count <= dimension.size - dimension.start;
     if (!inside) {
@@ -57,7 +57,7 @@ Result<void> check_dimension(const Dimension& dimension, std::size_t number) {
     return {};
 }
 
-Result<Pattern> checked(Array array, std::int32_t ranks) {
+Result<Pattern> checked(ArrayPattern array, std::int32_t ranks) {
     if (array.dimensions.empty() || array.dimensions.size() > dimensions_max ||
         array.element_bytes < 1) {
         return failure(
@@ -69,7 +69,7 @@ Result<Pattern> checked(Array array, std::int32_t ranks) {
     }
     std::vector<std::int64_t> factors{array.element_bytes};
     for (std::size_t number = 0; number < array.dimensions.size(); ++number) {
-        const Dimension& dimension = array.dimensions[number];
+        const ArrayDimension& dimension = array.dimensions[number];
         if (auto fine = check_dimension(dimension, number); !fine) {
             return failure(fine.error());
         }
@@ -90,7 +90,7 @@ Result<Pattern> checked(Array array, std::int32_t ranks) {
 }
 
 // The part of a dimension that belongs to the rank at `coordinate`, in indices of the file's array.
-Runs share_of(const Dimension& dimension, std::int64_t coordinate) noexcept {
+IndexRuns share_of(const ArrayDimension& dimension, std::int64_t coordinate) noexcept {
     const std::int64_t end = dimension.start + dimension.count;
     if (dimension.block > 0) {
         return {.first = dimension.start + coordinate * dimension.block,
@@ -98,25 +98,25 @@ Runs share_of(const Dimension& dimension, std::int64_t coordinate) noexcept {
                 .stride = dimension.block * dimension.ranks,
                 .end = end};
     }
-    const Run run = block_of(dimension, coordinate);
+    const IndexRun run = block_of(dimension, coordinate);
     return single({dimension.start + run.begin, run.length});
 }
 
-RunProduct regions_in_file(const Regions& regions, std::int64_t rank, std::int64_t ranks) {
-    if (regions.file == Shape::contiguous) {
+RunProduct regions_in_file(const RegionPattern& regions, std::int64_t rank, std::int64_t ranks) {
+    if (regions.file == PatternShape::contiguous) {
         const std::int64_t bytes = regions.count * regions.size_bytes;
         return {.axes = {{.runs = single({rank * bytes, bytes}), .step_bytes = 1}},
                 .element_bytes = 1};
     }
-    const Runs turns{
+    const IndexRuns turns{
         .first = rank, .length = 1, .stride = ranks, .end = rank + (regions.count - 1) * ranks + 1};
     return {.axes = {{.runs = turns, .step_bytes = regions.size_bytes + regions.spacing_bytes},
                      {.runs = single({0, regions.size_bytes}), .step_bytes = 1}},
             .element_bytes = 1};
 }
 
-RunProduct regions_in_memory(const Regions& regions) {
-    if (regions.memory == Shape::contiguous) {
+RunProduct regions_in_memory(const RegionPattern& regions) {
+    if (regions.memory == PatternShape::contiguous) {
         return {
             .axes = {{.runs = single({0, regions.count * regions.size_bytes}), .step_bytes = 1}},
             .element_bytes = 1};
@@ -128,13 +128,14 @@ RunProduct regions_in_memory(const Regions& regions) {
 }
 
 // Axes of an array from the indices and the size of each dimension.
-struct Line {
-    Runs runs;
+struct DimensionRuns {
+    IndexRuns runs;
     std::int64_t size = 0;
 };
 
-RunProduct row_major(const std::vector<Line>& lines, std::int64_t element_bytes) {
-    RunProduct layout{.axes = std::vector<Axis>(lines.size()), .element_bytes = element_bytes};
+RunProduct row_major(const std::vector<DimensionRuns>& lines, std::int64_t element_bytes) {
+    RunProduct layout{.axes = std::vector<LayoutAxis>(lines.size()),
+                      .element_bytes = element_bytes};
     std::int64_t step = element_bytes;
     for (std::size_t at = lines.size(); at-- > 0;) {
         layout.axes[at] = {.runs = lines[at].runs, .step_bytes = step};
@@ -150,8 +151,8 @@ Result<Pattern> resolved(const Pattern& pattern, std::int32_t ranks) {
     return std::visit([ranks](const auto& one) { return checked(one, ranks); }, pattern);
 }
 
-std::vector<std::int32_t> Job::coordinates(Rank rank) const {
-    const Array& array = std::get<Array>(pattern);
+std::vector<std::int32_t> ResolvedPattern::coordinates(Rank rank) const {
+    const ArrayPattern& array = std::get<ArrayPattern>(pattern);
     std::vector<std::int32_t> result(array.dimensions.size());
     std::int32_t rest = rank.value();
     for (std::size_t at = result.size(); at-- > 0;) {
@@ -161,73 +162,76 @@ std::vector<std::int32_t> Job::coordinates(Rank rank) const {
     return result;
 }
 
-RunProduct Job::file_layout(Rank rank) const {
-    if (const auto* regions = std::get_if<Regions>(&pattern)) {
+RunProduct ResolvedPattern::file_layout(Rank rank) const {
+    if (const auto* regions = std::get_if<RegionPattern>(&pattern)) {
         return regions_in_file(*regions, rank.value(), ranks);
     }
-    const Array& array = std::get<Array>(pattern);
+    const ArrayPattern& array = std::get<ArrayPattern>(pattern);
     const std::vector<std::int32_t> place = coordinates(rank);
-    std::vector<Line> lines;
+    std::vector<DimensionRuns> lines;
     for (std::size_t at = 0; at < place.size(); ++at) {
-        const Dimension& dimension = array.dimensions[at];
+        const ArrayDimension& dimension = array.dimensions[at];
         lines.push_back({share_of(dimension, place[at]), dimension.size});
     }
     return row_major(lines, array.element_bytes);
 }
 
-RunProduct Job::memory_layout(Rank rank) const {
-    if (const auto* regions = std::get_if<Regions>(&pattern)) {
+RunProduct ResolvedPattern::memory_layout(Rank rank) const {
+    if (const auto* regions = std::get_if<RegionPattern>(&pattern)) {
         return regions_in_memory(*regions);
     }
-    const Array& array = std::get<Array>(pattern);
+    const ArrayPattern& array = std::get<ArrayPattern>(pattern);
     const std::vector<std::int32_t> place = coordinates(rank);
-    std::vector<Line> lines;
+    std::vector<DimensionRuns> lines;
     for (std::size_t at = 0; at < place.size(); ++at) {
-        const Dimension& dimension = array.dimensions[at];
+        const ArrayDimension& dimension = array.dimensions[at];
         const std::int64_t own = share_of(dimension, place[at]).total();
         lines.push_back({single({dimension.halo, own}), own + 2 * dimension.halo});
     }
     return row_major(lines, array.element_bytes);
 }
 
-std::int64_t Job::data_bytes() const {
-    if (const auto* regions = std::get_if<Regions>(&pattern)) {
+std::int64_t ResolvedPattern::data_bytes() const {
+    if (const auto* regions = std::get_if<RegionPattern>(&pattern)) {
         return regions->count * regions->size_bytes * ranks;
     }
-    const Array& array = std::get<Array>(pattern);
+    const ArrayPattern& array = std::get<ArrayPattern>(pattern);
     return std::accumulate(
         array.dimensions.begin(), array.dimensions.end(), array.element_bytes,
-        [](std::int64_t product, const Dimension& one) { return product * one.count; });
+        [](std::int64_t product, const ArrayDimension& one) { return product * one.count; });
 }
 
-std::int64_t Job::watched_bytes() const {
-    if (const auto* regions = std::get_if<Regions>(&pattern)) {
-        const std::int64_t gap = regions->file == Shape::noncontiguous ? regions->spacing_bytes : 0;
+std::int64_t ResolvedPattern::watched_bytes() const {
+    if (const auto* regions = std::get_if<RegionPattern>(&pattern)) {
+        const std::int64_t gap =
+            regions->file == PatternShape::noncontiguous ? regions->spacing_bytes : 0;
         return regions->count * ranks * (regions->size_bytes + gap);
     }
-    const Array& array = std::get<Array>(pattern);
+    const ArrayPattern& array = std::get<ArrayPattern>(pattern);
     return std::accumulate(
         array.dimensions.begin(), array.dimensions.end(), array.element_bytes,
-        [](std::int64_t product, const Dimension& one) { return product * one.size; });
+        [](std::int64_t product, const ArrayDimension& one) { return product * one.size; });
 }
 
 std::string short_name(const Pattern& pattern) {
-    const auto* regions = std::get_if<Regions>(&pattern);
+    const auto* regions = std::get_if<RegionPattern>(&pattern);
     if (regions == nullptr) {
         return "array";
     }
-    const auto word = [](Shape shape) { return shape == Shape::contiguous ? "c" : "nc"; };
+    const auto word = [](PatternShape shape) {
+        return shape == PatternShape::contiguous ? "c" : "nc";
+    };
     return fmt::format("{}-{}", word(regions->memory), word(regions->file));
 }
 
 std::string describe(const Pattern& pattern) {
-    if (const auto* regions = std::get_if<Regions>(&pattern)) {
+    if (const auto* regions = std::get_if<RegionPattern>(&pattern)) {
         return fmt::format("{} regions of {} B with gaps of {} B, memory-file {}", regions->count,
                            regions->size_bytes, regions->spacing_bytes, short_name(pattern));
     }
-    const Array& array = std::get<Array>(pattern);
+    const ArrayPattern& array = std::get<ArrayPattern>(pattern);
     std::string text = fmt::format("array of {} B elements:", array.element_bytes);
-    for (const Dimension& one : array.dimensions) {
+    for (const ArrayDimension& one : array.dimensions) {
         text += fmt::format(" [{}", one.size);
         if (one.count != one.size) {
             text += fmt::format(", part {}+{}", one.start, one.count);

@@ -15,23 +15,23 @@
 
 namespace forebay::hpio {
 
-enum class Shape { contiguous, noncontiguous };
+enum class PatternShape { contiguous, noncontiguous };
 
 // Non-contiguous in the file: r0 <gap> r1 <gap> r0 <gap> …; contiguous: each rank's regions end to
 // end, ranks one after the other. In memory: with the same gap between a rank's own regions, or
 // without.
-struct Regions {
+struct RegionPattern {
     std::int64_t count = 4;  // of each rank
     std::int64_t size_bytes = 8;
     std::int64_t spacing_bytes = 8;
-    Shape memory = Shape::contiguous;
-    Shape file = Shape::contiguous;
+    PatternShape memory = PatternShape::contiguous;
+    PatternShape file = PatternShape::contiguous;
 
-    bool operator==(const Regions&) const noexcept = default;
+    bool operator==(const RegionPattern&) const noexcept = default;
 };
 
 // How one dimension of an array is given to ranks.
-struct Dimension {
+struct ArrayDimension {
     std::int64_t size = 0;   // of the array in the file
     std::int64_t start = 0;  // of the part that is written
     std::int64_t count = 0;  // of the part that is written
@@ -39,17 +39,17 @@ struct Dimension {
     std::int64_t block = 0;  // > 0: block-cyclic by so many; 0: one block a rank
     std::int64_t halo = 0;   // cells around the rank's part in memory, on either side
 
-    bool operator==(const Dimension&) const noexcept = default;
+    bool operator==(const ArrayDimension&) const noexcept = default;
 };
 
-struct Array {
-    std::vector<Dimension> dimensions;  // slowest first, as in C
+struct ArrayPattern {
+    std::vector<ArrayDimension> dimensions;  // slowest first, as in C
     std::int64_t element_bytes = 8;
 
-    bool operator==(const Array&) const noexcept = default;
+    bool operator==(const ArrayPattern&) const noexcept = default;
 };
 
-using Pattern = std::variant<Regions, Array>;
+using Pattern = std::variant<RegionPattern, ArrayPattern>;
 
 inline constexpr std::size_t dimensions_max = 8;
 inline constexpr std::int64_t bytes_max = std::int64_t{1} << 60;
@@ -58,7 +58,7 @@ inline constexpr std::int64_t bytes_max = std::int64_t{1} << 60;
 [[nodiscard]] Result<Pattern> resolved(const Pattern& pattern, std::int32_t ranks);
 
 // A pattern that is resolved for so many ranks.
-struct Job {
+struct ResolvedPattern {
     Pattern pattern;
     std::int32_t ranks = 1;
 
@@ -74,12 +74,12 @@ struct Job {
 };
 
 // The rank that writes the byte at an offset, and at least how many from there on.
-struct Owner {
+struct ByteOwner {
     std::optional<Rank> rank;  // nobody: it is a gap
     std::int64_t bytes = 0;
 };
 
-[[nodiscard]] Owner owner_at(const Job& job, std::int64_t offset);
+[[nodiscard]] ByteOwner owner_at(const ResolvedPattern& job, std::int64_t offset);
 
 // "hpio: 1024 regions of 1024 B every 1152 B, memory contiguous, file non-contiguous".
 [[nodiscard]] std::string describe(const Pattern& pattern);

@@ -10,26 +10,26 @@
 
 namespace forebay::hpio {
 
-struct Run {
+struct IndexRun {
     std::int64_t begin = 0;
     std::int64_t length = 0;
 
-    bool operator==(const Run&) const noexcept = default;
+    bool operator==(const IndexRun&) const noexcept = default;
 };
 
-struct Runs {
+struct IndexRuns {
     std::int64_t first = 0;
     std::int64_t length = 0;  // of a whole run
     std::int64_t stride = 1;  // from a run's begin to the next one's; at least `length`
     std::int64_t end = 0;     // no index is at or beyond it
 
-    bool operator==(const Runs&) const noexcept = default;
+    bool operator==(const IndexRuns&) const noexcept = default;
 
     [[nodiscard]] std::int64_t count() const noexcept {
         expects(stride > 0, "runs go forward");
         return first < end && length > 0 ? (end - first + stride - 1) / stride : 0;
     }
-    [[nodiscard]] Run at(std::int64_t number) const noexcept {
+    [[nodiscard]] IndexRun at(std::int64_t number) const noexcept {
         const std::int64_t begin = first + number * stride;
         return {begin, std::min(length, end - begin)};
     }
@@ -41,7 +41,7 @@ struct Runs {
 };
 
 // One run of `length` from `begin`.
-[[nodiscard]] inline Runs single(Run run) noexcept {
+[[nodiscard]] inline IndexRuns single(IndexRun run) noexcept {
     return {.first = run.begin,
             .length = run.length,
             .stride = std::max<std::int64_t>(run.length, 1),

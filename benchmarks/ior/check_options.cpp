@@ -11,7 +11,7 @@
 
 namespace forebay::ior {
 
-PacketType Options::packet() const noexcept {
+PacketType IorOptions::packet() const noexcept {
     switch (packet_type.empty() ? 't' : static_cast<char>(packet_type.front() | 0x20)) {
         case 'o': return PacketType::offset;
         case 'i': return PacketType::incompressible;
@@ -20,9 +20,9 @@ PacketType Options::packet() const noexcept {
     }
 }
 
-bool Options::writes() const noexcept { return write || (!read && !check_write && !check_read); }
+bool IorOptions::writes() const noexcept { return write || (!read && !check_write && !check_read); }
 
-bool Options::reads() const noexcept {
+bool IorOptions::reads() const noexcept {
     return read || check_read || (!write && !check_write && own.read_percent == 0);
 }
 
@@ -38,7 +38,7 @@ tl::unexpected<Error> nonsense(std::string_view problem, std::string_view why,
     return failure({ErrorCode::argument, 0, fmt::format("{} ({}). {}", problem, why, next)});
 }
 
-Result<void> check_sizes(const Options& o) {
+Result<void> check_sizes(const IorOptions& o) {
     if (o.transfer_bytes < 8 || o.transfer_bytes % 8 != 0) {
         return nonsense(fmt::format("the transfer size -t {} cannot be used", o.transfer_bytes),
                         "it must be a positive multiple of 8 bytes",
@@ -64,7 +64,7 @@ Result<void> check_sizes(const Options& o) {
     return {};
 }
 
-Result<void> check_numbers(const Options& o) {
+Result<void> check_numbers(const IorOptions& o) {
     const bool negative = o.stonewall_seconds < 0 || o.delay_between_tests < 0 ||
                           o.duration_min_seconds < 0 || o.duration_max_minutes < 0 ||
                           o.delay_between_transfers_us < 0 || o.outlier_seconds < 0 ||
@@ -85,7 +85,7 @@ Result<void> check_numbers(const Options& o) {
 }
 
 // -M: a size, or a share of a node's memory.
-Result<void> check_memory(const Options& o) {
+Result<void> check_memory(const IorOptions& o) {
     for (const std::string& text : {o.memory_per_node, o.memory_per_task}) {
         const bool share = text.ends_with('%');
         const auto number = measure::parse_size(text.substr(0, text.find('%')));
@@ -99,7 +99,7 @@ Result<void> check_memory(const Options& o) {
     return {};
 }
 
-Result<void> check_words(const Options& o) {
+Result<void> check_words(const IorOptions& o) {
     const char packet =
         o.packet_type.empty() ? 't' : static_cast<char>(o.packet_type.front() | 0x20);
     if (std::string_view("toir").find(packet) == std::string_view::npos) {
@@ -121,7 +121,7 @@ Result<void> check_words(const Options& o) {
     return {};
 }
 
-Result<void> check_contradictions(const Options& o) {
+Result<void> check_contradictions(const IorOptions& o) {
     if (o.reorder_constant && o.reorder_random > 0) {
         return nonsense("-C and -Z exclude each other", "both say who reads what",
                         "Leave one of them out.");
@@ -148,7 +148,7 @@ Result<void> check_contradictions(const Options& o) {
 }
 
 // --iodepth, --rwmixpct, --limitwrite and --limitread.
-Result<void> check_load(const Options& o) {
+Result<void> check_load(const IorOptions& o) {
     const OwnOptions& own = o.own;
     if (own.queue_depth < 1 || own.queue_depth > queue_depth_max) {
         return nonsense(fmt::format("--iodepth {} cannot be had", own.queue_depth),
@@ -183,8 +183,8 @@ Result<void> check_load(const Options& o) {
     return {};
 }
 
-void note_odd_ones(Parsed& parsed) {
-    const Options& o = parsed.options;
+void note_odd_ones(ParsedOptions& parsed) {
+    const IorOptions& o = parsed.options;
     const auto note = [&](std::string line) { parsed.advice.push_back(std::move(line)); };
     if (o.wear_out && o.stonewall_seconds == 0 && o.wear_out_iterations == 0 && o.writes()) {
         note("stoneWallingWearOut has no effect (there is no -D).");
@@ -208,8 +208,8 @@ void note_odd_ones(Parsed& parsed) {
 }
 
 // These back ends make the file anew when they open it to write: nothing stays that was in it.
-void note_new_files(Parsed& parsed) {
-    Options& o = parsed.options;
+void note_new_files(ParsedOptions& parsed) {
+    IorOptions& o = parsed.options;
     if ((o.api != "HDF5" && o.api != "NCMPI") || !o.writes()) {
         return;
     }
@@ -226,7 +226,7 @@ void note_new_files(Parsed& parsed) {
 
 }  // namespace
 
-Result<void> check_options(Parsed& parsed) {
+Result<void> check_options(ParsedOptions& parsed) {
     for (const auto check : {check_sizes, check_numbers, check_memory, check_words,
                              check_contradictions, check_load}) {
         if (auto done = check(parsed.options); !done) {

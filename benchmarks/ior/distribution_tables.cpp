@@ -22,12 +22,12 @@ std::string time_text(double seconds) {
     return seconds < 1.0 ? fmt::format("{:.2f}ms", seconds * 1e3) : fmt::format("{:.3f}s", seconds);
 }
 
-std::string quantile_text(const measure::Histogram& latency, double fraction) {
+std::string quantile_text(const measure::LatencyHistogram& latency, double fraction) {
     return time_text(static_cast<double>(latency.quantile(fraction)) * 1e-9);
 }
 
 // Test#, iter (or reps) and access.
-std::string row_begin(const Test& test, std::int64_t repetition, std::string_view access) {
+std::string row_begin(const TestResult& test, std::int64_t repetition, std::string_view access) {
     return fmt::format("{:>5} {:>5} {:<9}", test.id, repetition, access);
 }
 
@@ -35,7 +35,7 @@ std::string head_begin(std::string_view repetition) {
     return fmt::format("{:>5} {:>5} {:<9}", "Test#", repetition, "access");
 }
 
-std::string latency_row(const Test& test, const Phase& phase) {
+std::string latency_row(const TestResult& test, const PhaseResult& phase) {
     const auto& l = phase.latency;
     return fmt::format("{} {:>10} {:>10} {:>10} {:>10} {:>10} {:>12}\n",
                        row_begin(test, phase.repetition, phase.access), quantile_text(l, 0.5),
@@ -43,13 +43,13 @@ std::string latency_row(const Test& test, const Phase& phase) {
                        time_text(static_cast<double>(l.max()) * 1e-9), l.total());
 }
 
-std::string done_row(const Test& test, const Phase& phase) {
+std::string done_row(const TestResult& test, const PhaseResult& phase) {
     return fmt::format("{} {:>12} {:>14.2f} {:>11} {:>13.2f}\n",
                        row_begin(test, phase.repetition, phase.access), time_text(phase.first_done),
                        phase.first_done_mib, time_text(phase.last_done), phase.last_done_mib);
 }
 
-std::string spread_row(const Test& test, const Phase& phase) {
+std::string spread_row(const TestResult& test, const PhaseResult& phase) {
     const auto busy = [&](std::int64_t rank) {
         const RankTimes& times = phase.ranks[static_cast<std::size_t>(rank)];
         return times.transfers_end - times.transfers_begin;
@@ -69,7 +69,7 @@ std::string spread_row(const Test& test, const Phase& phase) {
                        slowest.bandwidth_mib);
 }
 
-std::string median_row(const Test& test, const SummaryRow& row) {
+std::string median_row(const TestResult& test, const SummaryRow& row) {
     const auto interval = measure::median_interval(row.bandwidths);
     return fmt::format("{} {:>14.2f} {:>10.2f} {:>10.2f} {:>9.1f}%\n",
                        row_begin(test, std::ssize(row.bandwidths), row.access),
@@ -78,10 +78,10 @@ std::string median_row(const Test& test, const SummaryRow& row) {
 }
 
 template <class Row>
-std::string of_all_phases(const Run& run, Row row) {
+std::string of_all_phases(const RunResult& run, Row row) {
     std::string text;
-    for (const Test& test : run.tests) {
-        for (const Phase& phase : test.phases) {
+    for (const TestResult& test : run.tests) {
+        for (const PhaseResult& phase : test.phases) {
             if (!phase.ranks.empty()) {
                 text += row(test, phase);
             }
@@ -91,9 +91,9 @@ std::string of_all_phases(const Run& run, Row row) {
 }
 
 // A single repetition has no median worth printing.
-std::string medians_text(const Run& run) {
+std::string medians_text(const RunResult& run) {
     std::string rows;
-    for (const Test& test : run.tests) {
+    for (const TestResult& test : run.tests) {
         for (const SummaryRow& row : summary_rows(test)) {
             rows += row.bandwidths.size() > 1 ? median_row(test, row) : std::string();
         }
@@ -107,7 +107,7 @@ std::string medians_text(const Run& run) {
 
 }  // namespace
 
-std::string distribution_text(const Run& run) {
+std::string distribution_text(const RunResult& run) {
     const std::string latency = of_all_phases(run, latency_row);
     if (latency.empty()) {
         return {};
@@ -123,7 +123,7 @@ std::string distribution_text(const Run& run) {
                         "slowest", "which");
     text += of_all_phases(run, spread_row) + medians_text(run);
     std::string warnings;
-    for (const Test& test : run.tests) {
+    for (const TestResult& test : run.tests) {
         for (const auto* const lines : {&test.warnings, &test.advice}) {
             for (const std::string& line : *lines) {
                 warnings += fmt::format("  {}\n", line);

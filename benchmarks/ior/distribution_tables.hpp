@@ -9,6 +9,6 @@ namespace forebay::ior {
 
 // Latency percentiles, first and last done, spread of ranks, medians of repetitions, and what is to
 // be considered of them. Empty: no test has any of that.
-[[nodiscard]] std::string distribution_text(const Run& run);
+[[nodiscard]] std::string distribution_text(const RunResult& run);
 
 }  // namespace forebay::ior

@@ -10,16 +10,16 @@ namespace forebay::ior {
 
 namespace {
 
-using measure::Estimate;
+using measure::RunEstimate;
 using measure::saturated_product;
 using measure::saturated_sum;
 
 // The wall ends a phase, unless all have to come to where the fastest was.
-bool ends_by_wall(const Options& o) noexcept {
+bool ends_by_wall(const IorOptions& o) noexcept {
     return o.stonewall_seconds > 0 && !o.wear_out && !o.check_write;
 }
 
-void estimate_time(const Options& o, std::int64_t phases, Estimate& made) {
+void estimate_time(const IorOptions& o, std::int64_t phases, RunEstimate& made) {
     const std::int64_t pauses =
         saturated_product(std::max<std::int64_t>(phases - 1, 0), o.delay_between_tests);
     const auto all = [&](std::int64_t phase_seconds) {
@@ -45,12 +45,12 @@ std::optional<Value> sum_of(std::optional<Value> one, std::optional<Value> other
 
 }  // namespace
 
-Estimate estimate_of(const Planned& test) {
-    const Options& o = test.options;
+RunEstimate estimate_of(const PlannedTest& test) {
+    const IorOptions& o = test.options;
     const std::int64_t all = test.geometry.bytes_of_all();
     const std::int64_t files = o.multi_file ? o.repetitions : 1;
     const std::int64_t reads = (o.reads() ? 1 : 0) + (o.check_write ? 1 : 0);
-    Estimate made;
+    RunEstimate made;
     made.bytes_read = saturated_product(all, reads, o.repetitions);
     if (o.own.read_percent > 0) {  // of the write phase
         made.bytes_read = saturated_sum(made.bytes_read, saturated_product(all, o.repetitions));
@@ -67,12 +67,12 @@ Estimate estimate_of(const Planned& test) {
     return made;
 }
 
-Estimate estimate_of(std::span<const Planned> tests) {
-    Estimate total;
+RunEstimate estimate_of(std::span<const PlannedTest> tests) {
+    RunEstimate total;
     total.seconds = 0;
     std::map<std::string, std::int64_t> kept;  // bytes under each name
-    for (const Planned& test : tests) {
-        const Estimate one = estimate_of(test);
+    for (const PlannedTest& test : tests) {
+        const RunEstimate one = estimate_of(test);
         total.bytes_written = saturated_sum(total.bytes_written, one.bytes_written);
         total.bytes_read = saturated_sum(total.bytes_read, one.bytes_read);
         total.files = saturated_sum(total.files, one.files);

@@ -9,14 +9,14 @@
 
 namespace forebay::ior {
 
-struct Planned {
-    Options options;
-    Geometry geometry;
+struct PlannedTest {
+    IorOptions options;
+    TestGeometry geometry;
 };
 
-[[nodiscard]] measure::Estimate estimate_of(const Planned& test);
+[[nodiscard]] measure::RunEstimate estimate_of(const PlannedTest& test);
 // One after the other. Files that are kept are there during the later ones; the same name is the
 // same file.
-[[nodiscard]] measure::Estimate estimate_of(std::span<const Planned> tests);
+[[nodiscard]] measure::RunEstimate estimate_of(std::span<const PlannedTest> tests);
 
 }  // namespace forebay::ior

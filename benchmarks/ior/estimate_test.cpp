@@ -9,12 +9,12 @@
 namespace forebay::ior {
 namespace {
 
-Planned planned(const Options& options) {
-    return {options, geometry_of(options, 2).value_or(Geometry{})};
+PlannedTest planned(const IorOptions& options) {
+    return {options, geometry_of(options, 2).value_or(TestGeometry{})};
 }
 
-Options written(const std::string& name, bool keeps) {
-    Options o;
+IorOptions written(const std::string& name, bool keeps) {
+    IorOptions o;
     o.write = true;
     o.test_file = name;
     o.keep_file = keeps;
@@ -22,8 +22,9 @@ Options written(const std::string& name, bool keeps) {
 }
 
 TEST(Estimate, of_a_script_is_of_all_its_tests) {
-    const std::vector<Planned> tests{planned(written("a", true)), planned(written("b", false)),
-                                     planned(written("a", false)), planned(written("b", false))};
+    const std::vector<PlannedTest> tests{planned(written("a", true)), planned(written("b", false)),
+                                         planned(written("a", false)),
+                                         planned(written("b", false))};
     const auto all = estimate_of(tests);
     EXPECT_EQ(all.bytes_written, 8 * mib);
     EXPECT_EQ(all.files, 4);
@@ -33,7 +34,7 @@ TEST(Estimate, of_a_script_is_of_all_its_tests) {
 }
 
 TEST(Estimate, a_wall_is_the_most_and_not_the_least_time) {
-    Options o;
+    IorOptions o;
     o.stonewall_seconds = 300;
     EXPECT_EQ(estimate_of(planned(o)).seconds, 600);
     EXPECT_FALSE(estimate_of(planned(o)).seconds_min);
@@ -47,14 +48,14 @@ TEST(Estimate, a_wall_is_the_most_and_not_the_least_time) {
 }
 
 TEST(Estimate, of_nonsense_is_as_large_as_can_be) {
-    Options o = written("a", true);
+    IorOptions o = written("a", true);
     o.multi_file = true;
     o.file_per_process = true;
     o.repetitions = std::numeric_limits<std::int64_t>::max();
     const auto one = estimate_of(planned(o));
     EXPECT_EQ(one.bytes_written, std::numeric_limits<std::int64_t>::max());
     EXPECT_EQ(one.files, std::numeric_limits<std::int64_t>::max());
-    const std::vector<Planned> twice{planned(o), planned(o)};
+    const std::vector<PlannedTest> twice{planned(o), planned(o)};
     EXPECT_EQ(estimate_of(twice).bytes_kept_max, std::numeric_limits<std::int64_t>::max());
 }
 

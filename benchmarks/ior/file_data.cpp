@@ -25,15 +25,16 @@ bool tells_signature(PacketType type) noexcept {
 }  // namespace
 
 void FileData::fill(Offset at, std::span<std::byte> to) const noexcept {
-    if (makes_ == Makes::ior) {
+    if (makes_ == DataFormat::ior) {
         fill_as_ior(key_, at, to);
     } else {
         stream_.fill(at, to);
     }
 }
 
-std::optional<measure::Mismatch> FileData::check(Offset at, std::span<const std::byte> got) const {
-    if (makes_ == Makes::forebay) {
+std::optional<measure::DataMismatch> FileData::check(Offset at,
+                                                     std::span<const std::byte> got) const {
+    if (makes_ == DataFormat::forebay) {
         return stream_.check(at, got);
     }
     std::vector<std::byte> expected(got.size());
@@ -43,14 +44,14 @@ std::optional<measure::Mismatch> FileData::check(Offset at, std::span<const std:
 
 void FileData::find_repetition(Offset at, std::span<const std::byte> got,
                                std::uint64_t count) noexcept {
-    if (makes_ == Makes::forebay) {
+    if (makes_ == DataFormat::forebay) {
         stream_.set_repetition(stream_.repetition_of(at, got, count).value_or(0));
     }
 }
 
 std::string FileData::origin(Offset at, std::span<const std::byte> got) const {
     const auto theirs = ior_key_of(key_.task, at, got);
-    if (theirs && makes_ == Makes::forebay) {
+    if (theirs && makes_ == DataFormat::forebay) {
         return fmt::format("The data looks like IOR's (-l {}{}). Add --ior-compat to check it.",
                            name_of(theirs->type),
                            tells_signature(theirs->type) ? fmt::format(" -G {}", theirs->signature)
@@ -64,7 +65,8 @@ std::string FileData::origin(Offset at, std::span<const std::byte> got) const {
         return fmt::format("The data is IOR's of another signature. Give -G {}.",
                            theirs->signature);
     }
-    if (!theirs && makes_ == Makes::ior && stream_.repetition_of(at, got, repetitions_known_max)) {
+    if (!theirs && makes_ == DataFormat::ior &&
+        stream_.repetition_of(at, got, repetitions_known_max)) {
         return "The data is forebay-ior's own (written without --ior-compat). Leave --ior-compat "
                "out to check it.";
     }

@@ -11,25 +11,25 @@
 
 namespace forebay::ior {
 
-enum class Makes { forebay, ior };
+enum class DataFormat { forebay, ior };
 
 class FileData {
 public:
-    FileData(Makes makes, const measure::DataStream& stream, const IorKey& key) noexcept
+    FileData(DataFormat makes, const measure::DataStream& stream, const IorKey& key) noexcept
         : makes_(makes), stream_(stream), key_(key) {}
 
     // Whether a transfer can be made and checked in pieces; IOR's data begins anew with each.
-    [[nodiscard]] bool in_pieces() const noexcept { return makes_ == Makes::forebay; }
+    [[nodiscard]] bool in_pieces() const noexcept { return makes_ == DataFormat::forebay; }
     void fill(Offset at, std::span<std::byte> to) const noexcept;
-    [[nodiscard]] std::optional<measure::Mismatch> check(Offset at,
-                                                         std::span<const std::byte> got) const;
+    [[nodiscard]] std::optional<measure::DataMismatch> check(Offset at,
+                                                             std::span<const std::byte> got) const;
     // Finds out which repetition of another run wrote `got`; IOR's data are of none.
     void find_repetition(Offset at, std::span<const std::byte> got, std::uint64_t count) noexcept;
     // Explains wrong data at a transfer's beginning: "the data is IOR's …", or empty.
     [[nodiscard]] std::string origin(Offset at, std::span<const std::byte> got) const;
 
 private:
-    Makes makes_;
+    DataFormat makes_;
     measure::DataStream stream_;
     IorKey key_;
 };

@@ -23,21 +23,21 @@ std::vector<std::string> listed(const std::string& text) {
     return names;
 }
 
-std::string base_name(const Options& options, std::int64_t task) {
+std::string base_name(const IorOptions& options, std::int64_t task) {
     const std::vector<std::string> names = listed(options.test_file);
     const auto turn = options.file_per_process ? static_cast<std::size_t>(task) : 0;
     return names[turn % names.size()];
 }
 
 // An MPI takes what stands before a colon for the name of a file system's driver.
-std::string without_prefix(const Options& options, const std::string& path) {
+std::string without_prefix(const IorOptions& options, const std::string& path) {
     const bool by_mpi = options.api == "MPIIO" || options.api == "HDF5" || options.api == "NCMPI";
     const std::size_t colon = path.find_first_of(":/");
     const bool has_prefix = by_mpi && colon != std::string::npos && colon > 1 && path[colon] == ':';
     return has_prefix ? path.substr(colon + 1) : path;
 }
 
-FileName without_repetition(const Options& options, std::int64_t task) {
+FileName without_repetition(const IorOptions& options, std::int64_t task) {
     FileName made;
     made.path = base_name(options, task);
     if (!options.file_per_process) {
@@ -59,7 +59,7 @@ FileName without_repetition(const Options& options, std::int64_t task) {
 
 }  // namespace
 
-FileName file_name(const Options& options, std::int64_t task, std::int64_t repetition) {
+FileName file_name(const IorOptions& options, std::int64_t task, std::int64_t repetition) {
     FileName made = without_repetition(options, task);
     if (options.multi_file) {
         made.path += fmt::format(".{}", repetition);
@@ -68,13 +68,13 @@ FileName file_name(const Options& options, std::int64_t task, std::int64_t repet
     return made;
 }
 
-FileName shown_name(const Options& options) {
+FileName shown_name(const IorOptions& options) {
     FileName made = without_repetition(options, 0);
     made.on_disk = without_prefix(options, made.path);
     return made;
 }
 
-std::string identity(const Options& options, std::int64_t task) {
+std::string identity(const IorOptions& options, std::int64_t task) {
     const std::string name = base_name(options, task);
     return name.substr(name.rfind('/') + 1);
 }

@@ -17,12 +17,12 @@ struct FileName {
     std::string directory;  // made for -u, as the kernel knows it; empty otherwise
 };
 
-[[nodiscard]] FileName file_name(const Options& options, std::int64_t task,
+[[nodiscard]] FileName file_name(const IorOptions& options, std::int64_t task,
                                  std::int64_t repetition);
 // As the head of a test shows it: of task 0, without the repetition.
-[[nodiscard]] FileName shown_name(const Options& options);
+[[nodiscard]] FileName shown_name(const IorOptions& options);
 // The part of -o that the data of a file depends on: the last component, so that the same file may
 // be reached by another way when it is checked.
-[[nodiscard]] std::string identity(const Options& options, std::int64_t task);
+[[nodiscard]] std::string identity(const IorOptions& options, std::int64_t task);
 
 }  // namespace forebay::ior

@@ -7,8 +7,8 @@
 
 namespace forebay::ior {
 
-Result<Geometry> geometry_of(const Options& options, std::int64_t tasks) {
-    Geometry made;
+Result<TestGeometry> geometry_of(const IorOptions& options, std::int64_t tasks) {
+    TestGeometry made;
     made.tasks = tasks;
     made.block_bytes = options.block_bytes;
     made.transfer_bytes = options.transfer_bytes;
@@ -30,7 +30,7 @@ Result<Geometry> geometry_of(const Options& options, std::int64_t tasks) {
     return made;
 }
 
-Offsets::Offsets(const Geometry& geometry, std::int64_t task) noexcept
+TransferOffsets::TransferOffsets(const TestGeometry& geometry, std::int64_t task) noexcept
     : geometry_(geometry),
       task_(task),
       permutation_(static_cast<std::uint64_t>(geometry.sharing == FileSharing::shared
@@ -40,7 +40,7 @@ Offsets::Offsets(const Geometry& geometry, std::int64_t task) noexcept
                        ? measure::mixed(geometry.order_seed)
                        : measure::mixed(geometry.order_seed, static_cast<std::uint64_t>(task))) {}
 
-Offset Offsets::in_sequence(std::int64_t task, std::int64_t index) const noexcept {
+Offset TransferOffsets::in_sequence(std::int64_t task, std::int64_t index) const noexcept {
     const std::int64_t segment = index / geometry_.transfers_of_block();
     const std::int64_t within = index % geometry_.transfers_of_block();
     const std::int64_t blocks =
@@ -48,11 +48,11 @@ Offset Offsets::in_sequence(std::int64_t task, std::int64_t index) const noexcep
     return Offset{blocks * geometry_.block_bytes + within * geometry_.transfer_bytes};
 }
 
-Offset Offsets::in_file(std::uint64_t transfer) const noexcept {
+Offset TransferOffsets::in_file(std::uint64_t transfer) const noexcept {
     return Offset{static_cast<std::int64_t>(transfer) * geometry_.transfer_bytes};
 }
 
-Offset Offsets::operator()(std::int64_t index) const noexcept {
+Offset TransferOffsets::operator()(std::int64_t index) const noexcept {
     const bool shared = geometry_.sharing == FileSharing::shared;
     const std::int64_t of_block = geometry_.transfers_of_block();
     const std::int64_t of_segment = shared ? of_block * geometry_.tasks : of_block;
@@ -72,7 +72,7 @@ Offset Offsets::operator()(std::int64_t index) const noexcept {
     return in_sequence(task_, index);
 }
 
-std::int64_t Reordering::source_of(std::int64_t task, std::int64_t further) const noexcept {
+std::int64_t TaskReordering::source_of(std::int64_t task, std::int64_t further) const noexcept {
     // -Q counts modulo the number of tasks.
     const std::int64_t node_step = by_block ? std::clamp<std::int64_t>(tasks_of_node, 1, tasks) : 1;
     const std::int64_t away = (task_per_node_offset % tasks + further) * node_step;
@@ -88,8 +88,9 @@ std::int64_t Reordering::source_of(std::int64_t task, std::int64_t further) cons
         return (task + near + step) % tasks;
     }
     if (random >= 2) {
-        const measure::Permutation order(static_cast<std::uint64_t>(tasks),
-                                         measure::mixed(seed, static_cast<std::uint64_t>(further)));
+        const measure::SeededPermutation order(
+            static_cast<std::uint64_t>(tasks),
+            measure::mixed(seed, static_cast<std::uint64_t>(further)));
         return static_cast<std::int64_t>(order(static_cast<std::uint64_t>(task)));
     }
     if (constant) {

@@ -19,7 +19,7 @@ namespace forebay::ior {
 enum class FileSharing { shared, file_per_process };
 enum class OffsetOrder { sequential, shuffled, overlapping };
 
-struct Geometry {
+struct TestGeometry {
     std::int64_t tasks = 1;
     std::int64_t block_bytes = 0;
     std::int64_t transfer_bytes = 0;
@@ -42,14 +42,14 @@ struct Geometry {
 };
 
 // The error is of sizes that do not fit into a file's 63 bits.
-Result<Geometry> geometry_of(const Options& options, std::int64_t tasks);
+Result<TestGeometry> geometry_of(const IorOptions& options, std::int64_t tasks);
 
 // The offsets of the transfers that belong to `task` (who need not be the one that moves them), in
 // their order. Random orders need no memory. They stay within a segment, as IOR's do: those of a
 // shared file are permuted together and dealt to the tasks, those of a file of one's own alone.
-class Offsets {
+class TransferOffsets {
 public:
-    Offsets(const Geometry& geometry, std::int64_t task) noexcept;
+    TransferOffsets(const TestGeometry& geometry, std::int64_t task) noexcept;
 
     [[nodiscard]] std::int64_t count() const noexcept { return geometry_.transfers_of_task(); }
     [[nodiscard]] Offset operator()(std::int64_t index) const noexcept;
@@ -58,13 +58,13 @@ private:
     [[nodiscard]] Offset in_sequence(std::int64_t task, std::int64_t index) const noexcept;
     [[nodiscard]] Offset in_file(std::uint64_t transfer) const noexcept;
 
-    Geometry geometry_;
+    TestGeometry geometry_;
     std::int64_t task_;
-    measure::Permutation permutation_;
+    measure::SeededPermutation permutation_;
 };
 
 // Which task reads the data of which.
-struct Reordering {
+struct TaskReordering {
     std::int64_t tasks = 1;
     std::int64_t tasks_of_node = 1;
     bool by_block = true;  // neighbouring ranks share a node; otherwise ranks go round the nodes

@@ -11,8 +11,8 @@
 namespace forebay::ior {
 namespace {
 
-Geometry some(FileSharing sharing, OffsetOrder order) {
-    Geometry made;
+TestGeometry some(FileSharing sharing, OffsetOrder order) {
+    TestGeometry made;
     made.tasks = 3;
     made.block_bytes = 32;
     made.transfer_bytes = 8;
@@ -22,19 +22,19 @@ Geometry some(FileSharing sharing, OffsetOrder order) {
     return made;
 }
 
-TEST(Offsets, of_a_shared_file_go_by_segments_and_blocks) {
-    const Offsets offsets(some(FileSharing::shared, OffsetOrder::sequential), 1);
+TEST(TransferOffsets, of_a_shared_file_go_by_segments_and_blocks) {
+    const TransferOffsets offsets(some(FileSharing::shared, OffsetOrder::sequential), 1);
     std::vector<std::int64_t> made;
     for (std::int64_t i = 0; i < offsets.count(); ++i) {
         made.push_back(offsets(i).bytes());
     }
     EXPECT_EQ(made, (std::vector<std::int64_t>{32, 40, 48, 56, 128, 136, 144, 152}));
-    const Offsets own(some(FileSharing::file_per_process, OffsetOrder::sequential), 1);
+    const TransferOffsets own(some(FileSharing::file_per_process, OffsetOrder::sequential), 1);
     EXPECT_EQ(own(5).bytes(), 40);
 }
 
-RC_GTEST_PROP(Offsets, cover_every_file_exactly_once, ()) {
-    Geometry g;
+RC_GTEST_PROP(TransferOffsets, cover_every_file_exactly_once, ()) {
+    TestGeometry g;
     g.tasks = *rc::gen::inRange<std::int64_t>(1, 8);
     g.transfer_bytes = 8 * *rc::gen::inRange<std::int64_t>(1, 4);
     g.block_bytes = g.transfer_bytes * *rc::gen::inRange<std::int64_t>(1, 9);
@@ -44,7 +44,7 @@ RC_GTEST_PROP(Offsets, cover_every_file_exactly_once, ()) {
     g.order_seed = *rc::gen::arbitrary<std::uint64_t>();
     std::set<std::pair<std::int64_t, std::int64_t>> seen;
     for (std::int64_t task = 0; task < g.tasks; ++task) {
-        const Offsets offsets(g, task);
+        const TransferOffsets offsets(g, task);
         for (std::int64_t i = 0; i < offsets.count(); ++i) {
             const std::int64_t at = offsets(i).bytes();
             RC_ASSERT(at >= 0 && at + g.transfer_bytes <= g.bytes_of_file());
@@ -56,10 +56,10 @@ RC_GTEST_PROP(Offsets, cover_every_file_exactly_once, ()) {
 }
 
 // -z -z on write divided by zero in IOR.
-TEST(Offsets, overlapping_ones_stay_inside) {
-    Geometry g = some(FileSharing::shared, OffsetOrder::overlapping);
+TEST(TransferOffsets, overlapping_ones_stay_inside) {
+    TestGeometry g = some(FileSharing::shared, OffsetOrder::overlapping);
     g.segments = 250;
-    const Offsets offsets(g, 2);
+    const TransferOffsets offsets(g, 2);
     for (std::int64_t i = 0; i < offsets.count(); ++i) {
         const std::int64_t at = offsets(i).bytes();
         EXPECT_TRUE(at >= 0 && at < g.bytes_of_file() && at % 8 == 0);
@@ -67,11 +67,11 @@ TEST(Offsets, overlapping_ones_stay_inside) {
 }
 
 // IOR shuffles within a segment: the io500's random run stops long before its 10 million segments.
-TEST(Offsets, shuffled_ones_begin_in_the_first_segment) {
+TEST(TransferOffsets, shuffled_ones_begin_in_the_first_segment) {
     for (const FileSharing sharing : {FileSharing::shared, FileSharing::file_per_process}) {
-        Geometry g = some(sharing, OffsetOrder::shuffled);
+        TestGeometry g = some(sharing, OffsetOrder::shuffled);
         g.segments = 10'000'000;
-        const Offsets offsets(g, 1);
+        const TransferOffsets offsets(g, 1);
         const std::int64_t segment = g.bytes_of_file() / g.segments;
         for (std::int64_t i = 0; i < 3 * g.transfers_of_block(); ++i) {
             EXPECT_EQ(offsets(i).bytes() / segment, i / g.transfers_of_block());
@@ -79,25 +79,25 @@ TEST(Offsets, shuffled_ones_begin_in_the_first_segment) {
     }
 }
 
-TEST(Offsets, need_no_memory_for_ten_to_the_twelve_transfers) {
-    Geometry g = some(FileSharing::file_per_process, OffsetOrder::shuffled);
+TEST(TransferOffsets, need_no_memory_for_ten_to_the_twelve_transfers) {
+    TestGeometry g = some(FileSharing::file_per_process, OffsetOrder::shuffled);
     g.transfer_bytes = 4096;
     g.block_bytes = 1 << 30;
     g.segments = 10'000'000;
-    const Offsets offsets(g, 0);
+    const TransferOffsets offsets(g, 0);
     EXPECT_LT(offsets(offsets.count() - 1).bytes(), g.bytes_of_file());
 }
 
-TEST(Geometry, what_does_not_fit_is_refused) {
-    Options o;
+TEST(TestGeometry, what_does_not_fit_is_refused) {
+    IorOptions o;
     o.block_bytes = std::int64_t{1} << 50;
     o.segments = 100;
     EXPECT_TRUE(geometry_of(o, 2).has_value());
     EXPECT_FALSE(geometry_of(o, 1'000'000).has_value());
 }
 
-TEST(Reordering, constant_ones_go_to_another_node) {
-    Reordering order;
+TEST(TaskReordering, constant_ones_go_to_another_node) {
+    TaskReordering order;
     order.tasks = 8;
     order.tasks_of_node = 4;
     order.constant = true;
@@ -108,11 +108,11 @@ TEST(Reordering, constant_ones_go_to_another_node) {
     EXPECT_EQ(order.source_of(7, 0), 0);
 }
 
-TEST(Reordering, of_nonsense_stays_among_the_tasks) {
+TEST(TaskReordering, of_nonsense_stays_among_the_tasks) {
     constexpr auto most = std::numeric_limits<std::int64_t>::max();
     for (const std::int64_t offset : {std::int64_t{-1}, std::int64_t{-9}, most, -most - 1}) {
         for (const std::int64_t random : {0, 1, 2}) {
-            Reordering order;
+            TaskReordering order;
             order.tasks = 8;
             order.tasks_of_node = 4;
             order.task_per_node_offset = offset;
@@ -128,8 +128,8 @@ TEST(Reordering, of_nonsense_stays_among_the_tasks) {
     }
 }
 
-RC_GTEST_PROP(Reordering, random_ones_are_at_least_so_far_away_and_permutations_are_ones, ()) {
-    Reordering order;
+RC_GTEST_PROP(TaskReordering, random_ones_are_at_least_so_far_away_and_permutations_are_ones, ()) {
+    TaskReordering order;
     order.tasks = *rc::gen::inRange<std::int64_t>(2, 40);
     order.tasks_of_node = 1;
     order.seed = *rc::gen::arbitrary<std::uint64_t>();
@@ -146,7 +146,7 @@ RC_GTEST_PROP(Reordering, random_ones_are_at_least_so_far_away_and_permutations_
 }
 
 TEST(FileNames, the_kernel_knows_no_prefix_of_romio) {
-    Options o;
+    IorOptions o;
     o.test_file = "lustre:/scratch/f";
     EXPECT_EQ(file_name(o, 0, 0).on_disk, "lustre:/scratch/f");
     o.api = "MPIIO";
@@ -162,7 +162,7 @@ TEST(FileNames, the_kernel_knows_no_prefix_of_romio) {
 
 // IOR puts the number behind the first letter: f0/.00000000. Ours was ./0/f.00000000.
 TEST(FileNames, a_bare_name_in_a_directory_of_its_own_is_that_of_ior) {
-    Options o;
+    IorOptions o;
     o.file_per_process = true;
     o.unique_directory = true;
     o.test_file = "f";
@@ -175,7 +175,7 @@ TEST(FileNames, a_bare_name_in_a_directory_of_its_own_is_that_of_ior) {
 }
 
 TEST(FileNames, are_those_of_ior) {
-    Options o;
+    IorOptions o;
     o.test_file = "dir/tf";
     EXPECT_EQ(file_name(o, 3, 1).path, "dir/tf");
     o.multi_file = true;

@@ -34,9 +34,9 @@ std::uint32_t low(std::int64_t number) noexcept {
 }
 
 // Makes the words of a transfer, one after the other.
-class Words {
+class TransferWords {
 public:
-    Words(const IorKey& key, Offset at) noexcept
+    TransferWords(const IorKey& key, Offset at) noexcept
         : key_(key), at_(at), task_(static_cast<Word>(key.task) << 32U) {
         auto seed = static_cast<std::uint32_t>(key.signature) + low(key.task);
         if (key.type == PacketType::incompressible) {
@@ -72,7 +72,7 @@ private:
 };
 
 bool is_of(const IorKey& key, Offset at, std::span<const std::byte> got) noexcept {
-    Words words(key, at);
+    TransferWords words(key, at);
     for (; got.size() >= sizeof(Word); got = got.subspan(sizeof(Word))) {
         const Word word = words.next();
         if (std::memcmp(got.data(), &word, sizeof word) != 0) {
@@ -102,7 +102,7 @@ bool is_random(std::span<const std::byte> got) noexcept {
 
 // In incompressible data all words but the marked ones are the same.
 bool is_incompressible(std::int64_t task, Offset at, std::span<const std::byte> got) noexcept {
-    Words marks({PacketType::offset, 0, task}, at);
+    TransferWords marks({PacketType::offset, 0, task}, at);
     const Word same = word_of(got, 1);
     for (std::size_t i = 0; i < got.size() / sizeof same; ++i) {
         const Word mark = marks.next();
@@ -116,7 +116,7 @@ bool is_incompressible(std::int64_t task, Offset at, std::span<const std::byte> 
 }  // namespace
 
 void fill_as_ior(const IorKey& key, Offset at, std::span<std::byte> to) noexcept {
-    Words words(key, at);
+    TransferWords words(key, at);
     while (!to.empty()) {
         const Word word = words.next();
         const std::size_t count = std::min(to.size(), sizeof word);

@@ -91,21 +91,21 @@ TEST(IorData, is_recognised_without_its_signature) {
     EXPECT_FALSE(ior_key_of(0, Offset{0}, std::vector<std::byte>(8)).has_value());
 }
 
-FileData data_of(Makes makes, PacketType type, std::int32_t signature) {
+FileData data_of(DataFormat makes, PacketType type, std::int32_t signature) {
     return {makes, measure::DataStream({42, 7, 0}), IorKey{type, signature, 3}};
 }
 
 TEST(FileData, says_whose_it_is_instead) {
-    const auto ours = data_of(Makes::forebay, PacketType::timestamp, 42);
-    const auto theirs = data_of(Makes::ior, PacketType::offset, 42);
+    const auto ours = data_of(DataFormat::forebay, PacketType::timestamp, 42);
+    const auto theirs = data_of(DataFormat::ior, PacketType::offset, 42);
     std::vector<std::byte> bytes(8192);
     theirs.fill(far, bytes);
     EXPECT_FALSE(theirs.check(far, bytes).has_value());
     EXPECT_TRUE(ours.check(far, bytes).has_value());
     EXPECT_THAT(ours.origin(far, bytes), HasSubstr("IOR's (-l offset -G 42). Add --ior-compat"));
-    EXPECT_THAT(data_of(Makes::ior, PacketType::random, 42).origin(far, bytes),
+    EXPECT_THAT(data_of(DataFormat::ior, PacketType::random, 42).origin(far, bytes),
                 HasSubstr("Give -l offset"));
-    EXPECT_THAT(data_of(Makes::ior, PacketType::offset, 43).origin(far, bytes),
+    EXPECT_THAT(data_of(DataFormat::ior, PacketType::offset, 43).origin(far, bytes),
                 HasSubstr("Give -G 42"));
     EXPECT_THAT(theirs.origin(far, bytes), IsEmpty());
     ours.fill(far, bytes);

@@ -10,16 +10,17 @@
 
 namespace forebay::ior {
 
-std::span<const Spec> specs() noexcept { return option_rows; }
+std::span<const OptionSpec> specs() noexcept { return option_rows; }
 
-const Spec* find_letter(char letter) noexcept {
-    const auto* found = std::ranges::find_if(
-        option_rows, [&](const Spec& spec) { return letter != '\0' && spec.letter == letter; });
+const OptionSpec* find_letter(char letter) noexcept {
+    const auto* found = std::ranges::find_if(option_rows, [&](const OptionSpec& spec) {
+        return letter != '\0' && spec.letter == letter;
+    });
     return found == std::end(option_rows) ? nullptr : found;
 }
 
-const Spec* find_name(std::string_view name) noexcept {
-    const auto* found = std::ranges::find_if(option_rows, [&](const Spec& spec) {
+const OptionSpec* find_name(std::string_view name) noexcept {
+    const auto* found = std::ranges::find_if(option_rows, [&](const OptionSpec& spec) {
         return !spec.name.empty() && command_line::same_name(spec.name, name);
     });
     return found == std::end(option_rows) ? nullptr : found;
@@ -34,21 +35,21 @@ std::span<const std::string_view> foreign_modules() noexcept {
 
 namespace {
 
-std::string_view value_of(Kind kind) {
+std::string_view value_of(OptionKind kind) {
     switch (kind) {
-        case Kind::flag:
-        case Kind::count: return "";
-        case Kind::text: return "=TEXT";
-        case Kind::size:
-        case Kind::rate: return "=SIZE";
-        case Kind::limit: return "=LIMIT";
-        case Kind::number: break;
+        case OptionKind::flag:
+        case OptionKind::count: return "";
+        case OptionKind::text: return "=TEXT";
+        case OptionKind::size:
+        case OptionKind::rate: return "=SIZE";
+        case OptionKind::limit: return "=LIMIT";
+        case OptionKind::number: break;
     }
     return "=N";
 }
 
 // " [300s]", or "" where there is none.
-std::string initial_limit(const Spec& spec) {
+std::string initial_limit(const OptionSpec& spec) {
     const auto limits = command_line::limit_options_of({.free_share = "", .stall = "300s"});
     const Limit* const which = std::get_if<Limit>(&spec.place);
     const std::string_view initial = which != nullptr ? limits.at(*which).initial : "";
@@ -64,7 +65,7 @@ std::string help_text() {
         "Exit status: 0 good, 1 usage, 2 I/O error, 3 data wrong, 4 time limit, 5 refused by the\n"
         "budget, 128 + n ended by the signal n.\n"
         "Sizes: 8, 4k, 2m, 1g. Without -w, -r, -W and -R both -w and -r are meant.\n\n";
-    for (const Spec& spec : option_rows) {
+    for (const OptionSpec& spec : option_rows) {
         if (spec.help.empty()) {
             continue;
         }

@@ -59,7 +59,7 @@ struct OwnOptions {
     bool no_live = false;
     std::string json_file;
     std::string csv_file;
-    command_line::Limits limits{.budget = {}, .stall_seconds = 300};
+    command_line::RunLimits limits{.budget = {}, .stall_seconds = 300};
     // As fio and elbencho name them: transfers under way at a time, of which so many percent of the
     // write phase are reads; bytes a second of each rank, 0: no limit.
     std::int64_t queue_depth = 1;
@@ -68,7 +68,7 @@ struct OwnOptions {
     std::int64_t read_rate_max = 0;
 };
 
-struct Options {
+struct IorOptions {
     std::string api = "POSIX";
     std::int64_t reference_number = 0;
     std::int64_t block_bytes = 1'048'576;

@@ -32,7 +32,7 @@ std::string_view trimmed(std::string_view text) noexcept {
 }
 
 // "300s": a number of seconds may say so.
-std::string_view in_seconds(const Spec& spec, std::string_view value) {
+std::string_view in_seconds(const OptionSpec& spec, std::string_view value) {
     constexpr std::array<std::string_view, 4> seconds{"deadlineForStonewalling", "interTestDelay",
                                                       "minTimeDuration", "outlierThreshold"};
     if (value.ends_with('s') &&
@@ -51,25 +51,26 @@ Result<std::int64_t> rate(std::string_view value) {
 }
 
 // The value of what is no text.
-Result<std::int64_t> number_of(const Spec& spec, std::string_view value) {
-    if (spec.kind == Kind::flag) {
+Result<std::int64_t> number_of(const OptionSpec& spec, std::string_view value) {
+    if (spec.kind == OptionKind::flag) {
         if (const auto on = parse_switch(value)) {
             return *on ? 1 : 0;
         }
     }
-    return spec.kind == Kind::rate ? rate(value) : measure::parse_size(in_seconds(spec, value));
+    return spec.kind == OptionKind::rate ? rate(value)
+                                         : measure::parse_size(in_seconds(spec, value));
 }
 
-Result<void> set_value(const Spec& spec, const std::string& shown, std::string_view value,
-                       Parsed& parsed) {
+Result<void> set_value(const OptionSpec& spec, const std::string& shown, std::string_view value,
+                       ParsedOptions& parsed) {
     const auto no_good = [&](const Error& why) {
         return usage(fmt::format("{} has no good value: {}", shown, why.message));
     };
-    if (spec.kind == Kind::text) {
+    if (spec.kind == OptionKind::text) {
         std::get<Text>(spec.place)(parsed.options) = std::string(value);
         return {};
     }
-    if (spec.kind == Kind::limit) {
+    if (spec.kind == OptionKind::limit) {
         const auto done = command_line::put_limit(std::get<Limit>(spec.place), std::string(value),
                                                   parsed.options.own.limits);
         return done ? done : no_good(done.error());
@@ -78,7 +79,7 @@ Result<void> set_value(const Spec& spec, const std::string& shown, std::string_v
     if (!number) {
         return no_good(number.error());
     }
-    if (spec.kind == Kind::flag) {
+    if (spec.kind == OptionKind::flag) {
         std::get<Flag>(spec.place)(parsed.options) = *number != 0;
     } else {
         std::get<Number>(spec.place)(parsed.options) = *number;
@@ -86,15 +87,15 @@ Result<void> set_value(const Spec& spec, const std::string& shown, std::string_v
     return {};
 }
 
-void switch_on(const Spec& spec, Parsed& parsed) {
-    if (spec.kind == Kind::flag) {
+void switch_on(const OptionSpec& spec, ParsedOptions& parsed) {
+    if (spec.kind == OptionKind::flag) {
         std::get<Flag>(spec.place)(parsed.options) = true;
     } else {
         ++std::get<Number>(spec.place)(parsed.options);
     }
 }
 
-void advise(const Spec& spec, const std::string& shown, Parsed& parsed) {
+void advise(const OptionSpec& spec, const std::string& shown, ParsedOptions& parsed) {
     if (spec.advice.empty()) {
         return;
     }
@@ -107,11 +108,11 @@ void advise(const Spec& spec, const std::string& shown, Parsed& parsed) {
     }
 }
 
-bool wants_value(const Spec& spec) noexcept {
-    return spec.kind != Kind::flag && spec.kind != Kind::count;
+bool wants_value(const OptionSpec& spec) noexcept {
+    return spec.kind != OptionKind::flag && spec.kind != OptionKind::count;
 }
 
-Result<void> directives(std::string_view list, Parsed& parsed) {
+Result<void> directives(std::string_view list, ParsedOptions& parsed) {
     for (const std::string& one : command_line::split(list, ',')) {
         if (const std::string_view text = trimmed(one); !text.empty()) {
             if (auto done = apply_directive(text, parsed); !done) {
@@ -123,26 +124,27 @@ Result<void> directives(std::string_view list, Parsed& parsed) {
 }
 
 // specs() for the parser that all benchmarks have, and -O behind them.
-std::vector<command_line::Option> own_options() {
-    std::vector<command_line::Option> options;
-    for (const Spec& spec : specs()) {
-        command_line::Option& option = options.emplace_back();
+std::vector<command_line::CommandOption> own_options() {
+    std::vector<command_line::CommandOption> options;
+    for (const OptionSpec& spec : specs()) {
+        command_line::CommandOption& option = options.emplace_back();
         option.letter = spec.letter;
         option.name = spec.name;
-        option.takes =
-            wants_value(spec) ? command_line::Takes::value : command_line::Takes::nothing;
+        option.takes = wants_value(spec) ? command_line::OptionArgument::value
+                                         : command_line::OptionArgument::nothing;
     }
-    command_line::Option& directives = options.emplace_back();
+    command_line::CommandOption& directives = options.emplace_back();
     directives.letter = 'O';
-    directives.takes = command_line::Takes::value;
+    directives.takes = command_line::OptionArgument::value;
     return options;
 }
 
-Result<void> take(const command_line::Given& given, const std::string& shown, Parsed& parsed) {
+Result<void> take(const command_line::GivenOption& given, const std::string& shown,
+                  ParsedOptions& parsed) {
     if (given.option == specs().size()) {
         return directives(given.value, parsed);
     }
-    const Spec& spec = specs()[given.option];
+    const OptionSpec& spec = specs()[given.option];
     advise(spec, shown, parsed);
     if (given.value.empty() && !wants_value(spec)) {
         switch_on(spec, parsed);
@@ -151,15 +153,15 @@ Result<void> take(const command_line::Given& given, const std::string& shown, Pa
     return set_value(spec, shown, given.value, parsed);
 }
 
-Result<void> take_all(std::span<const std::string> words, Parsed& parsed) {
-    const std::vector<command_line::Option> known = own_options();
+Result<void> take_all(std::span<const std::string> words, ParsedOptions& parsed) {
+    const std::vector<command_line::CommandOption> known = own_options();
     const auto given = command_line::parse(
         known, command_line::without_modules(words, foreign_modules(), "its back end is not built",
                                              parsed.advice));
     if (!given) {
         return failure(given.error());
     }
-    for (const command_line::Given& one : *given) {
+    for (const command_line::GivenOption& one : *given) {
         if (auto done = take(one, command_line::shown(known[one.option]), parsed); !done) {
             return done;
         }
@@ -169,13 +171,13 @@ Result<void> take_all(std::span<const std::string> words, Parsed& parsed) {
 
 }  // namespace
 
-Result<Parsed> parse_words(std::span<const std::string> words) {
-    Parsed parsed;
+Result<ParsedOptions> parse_words(std::span<const std::string> words) {
+    ParsedOptions parsed;
     const auto dashes = std::find(words.begin(), words.end(), "--");
     if (auto done = take_all({words.begin(), dashes}, parsed); !done) {
         return failure(done.error());
     }
-    Parsed more = parsed;
+    ParsedOptions more = parsed;
     if (dashes != words.end() && dashes + 1 != words.end()) {
         if (take_all({dashes + 1, words.end()}, more)) {
             return more;
@@ -187,13 +189,13 @@ Result<Parsed> parse_words(std::span<const std::string> words) {
     return parsed;
 }
 
-Result<void> apply_directive(std::string_view directive, Parsed& parsed) {
+Result<void> apply_directive(std::string_view directive, ParsedOptions& parsed) {
     const std::size_t equals = directive.find('=');
     std::string_view name = trimmed(directive.substr(0, equals));
     while (name.starts_with('-')) {
         name.remove_prefix(1);
     }
-    const Spec* spec = find_name(name);
+    const OptionSpec* spec = find_name(name);
     if (spec == nullptr && command_line::is_of_a_module(name, foreign_modules())) {
         parsed.advice.push_back(fmt::format("{} is ignored (its back end is not built).", name));
         return {};

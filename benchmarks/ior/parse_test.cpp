@@ -25,12 +25,12 @@ std::vector<std::string> split(const std::string& line) {
     return words;
 }
 
-Result<Parsed> parsed(const std::string& line) { return parse_words(split(line)); }
+Result<ParsedOptions> parsed(const std::string& line) { return parse_words(split(line)); }
 
-Options options(const std::string& line) {
+IorOptions options(const std::string& line) {
     const auto made = parsed(line);
     EXPECT_TRUE(made.has_value()) << line << ": " << (made ? "" : made.error().message);
-    return made ? made->options : Options{};
+    return made ? made->options : IorOptions{};
 }
 
 std::string complaint(const std::string& line) {
@@ -44,7 +44,7 @@ std::string complaint(const std::string& line) {
 
 // In IOR, -t4k -b1m -i2 sets keepFile and multiFile and leaves files behind.
 TEST(Parse, attached_values_are_values_and_not_flags) {
-    const Options o = options("-t4k -b1m -i2 -o tf");
+    const IorOptions o = options("-t4k -b1m -i2 -o tf");
     EXPECT_EQ(o.transfer_bytes, 4096);
     EXPECT_EQ(o.block_bytes, 1 << 20);
     EXPECT_EQ(o.repetitions, 2);
@@ -64,7 +64,7 @@ TEST(Parse, every_way_to_give_a_value) {
 }
 
 TEST(Parse, flags_alone_in_groups_and_with_values) {
-    const Options o = options("-wr -vvv -F=1 -C=0 -z -z --posix.odirect -O checkRead=1,fsync");
+    const IorOptions o = options("-wr -vvv -F=1 -C=0 -z -z --posix.odirect -O checkRead=1,fsync");
     EXPECT_TRUE(o.write && o.read && o.file_per_process && o.check_read && o.fsync);
     EXPECT_FALSE(o.reorder_constant);
     EXPECT_EQ(o.verbose, 3);
@@ -96,7 +96,8 @@ TEST(Parse, a_flag_behind_two_dashes_is_taken) {
 }
 
 TEST(Parse, queue_depth_mix_and_rates_have_the_names_of_fio_and_elbencho) {
-    const Options o = options("--iodepth=8 --rwmixpct 30 --limitwrite=100m --limitread=2GB/s -w");
+    const IorOptions o =
+        options("--iodepth=8 --rwmixpct 30 --limitwrite=100m --limitread=2GB/s -w");
     EXPECT_EQ(o.own.queue_depth, 8);
     EXPECT_EQ(o.own.read_percent, 30);
     EXPECT_EQ(o.own.write_rate_max, 100 << 20);
@@ -213,19 +214,22 @@ TEST(Script, tests_inherit_from_the_one_before) {
 }
 
 TEST(Script, a_bad_line_is_shown_with_its_number) {
-    const auto wrong = parse_script("IOR START\napi=POSIX\nbogus=3\nRUN\n", "a.ior", Parsed{});
+    const auto wrong =
+        parse_script("IOR START\napi=POSIX\nbogus=3\nRUN\n", "a.ior", ParsedOptions{});
     ASSERT_FALSE(wrong.has_value());
     EXPECT_THAT(wrong.error().message, HasSubstr("a.ior, line 3: \"bogus=3\""));
-    EXPECT_THAT(parse_script("api=POSIX\n", "b", Parsed{}).error().message, HasSubstr("IOR START"));
-    EXPECT_THAT(
-        parse_script("IOR START\n# api=POSIX\n\nIOR STOP\nRUN\n", "c", Parsed{}).error().message,
-        HasSubstr("RUN"));
+    EXPECT_THAT(parse_script("api=POSIX\n", "b", ParsedOptions{}).error().message,
+                HasSubstr("IOR START"));
+    EXPECT_THAT(parse_script("IOR START\n# api=POSIX\n\nIOR STOP\nRUN\n", "c", ParsedOptions{})
+                    .error()
+                    .message,
+                HasSubstr("RUN"));
 }
 
 TEST(Table, has_every_name_and_letter_once) {
     std::map<std::string, int> names;
     std::map<char, int> letters;
-    for (const Spec& spec : specs()) {
+    for (const OptionSpec& spec : specs()) {
         if (!spec.name.empty()) {
             std::string name(spec.name);
             std::transform(name.begin(), name.end(), name.begin(), ::tolower);
@@ -239,7 +243,7 @@ TEST(Table, has_every_name_and_letter_once) {
 }
 
 TEST(Table, help_names_the_default_limits) {
-    const command_line::Limits limits = Options{}.own.limits;
+    const command_line::RunLimits limits = IorOptions{}.own.limits;
     EXPECT_FALSE(limits.budget.free_share.has_value());
     EXPECT_THAT(help_text(), HasSubstr("free space: 10%\n"));
     EXPECT_THAT(help_text(), HasSubstr(fmt::format("call takes longer [{:.0f}s]\n",

@@ -41,13 +41,13 @@ double window(const std::vector<RankTimes>& ranks, double RankTimes::* begin,
            least(ranks, [&](const RankTimes& r) { return r.*begin; });
 }
 
-Columns columns_of(const Phase& phase, const Options& options) {
+ResultColumns columns_of(const PhaseResult& phase, const IorOptions& options) {
     const auto& ranks = phase.ranks;
     std::int64_t transfers = 0;
     for (const RankTimes& rank : ranks) {
         transfers += rank.transfers;
     }
-    Columns made;
+    ResultColumns made;
     made.total = window(ranks, &RankTimes::open_begin, &RankTimes::close_end);
     made.transfers = window(ranks, &RankTimes::transfers_begin, &RankTimes::transfers_end);
     made.bandwidth_mib = rate(static_cast<double>(phase.bytes) / bytes_per_mib, made.total);
@@ -67,7 +67,7 @@ Columns columns_of(const Phase& phase, const Options& options) {
     return made;
 }
 
-void find_spread(Phase& phase) {
+void find_spread(PhaseResult& phase) {
     std::vector<double> seconds;
     seconds.reserve(phase.ranks.size());
     for (const RankTimes& rank : phase.ranks) {
@@ -79,7 +79,7 @@ void find_spread(Phase& phase) {
     phase.median_rank_seconds = measure::median(seconds);
 }
 
-void find_nodes(Phase& phase, const std::vector<std::string>& hosts) {
+void find_nodes(PhaseResult& phase, const std::vector<std::string>& hosts) {
     phase.nodes.assign(hosts.size(), {});
     std::vector<double> bytes(hosts.size(), 0.0);
     for (const RankTimes& rank : phase.ranks) {
@@ -99,7 +99,7 @@ void find_nodes(Phase& phase, const std::vector<std::string>& hosts) {
 }
 
 // Until the first rank was done, every other one had moved at most what its own rate makes it.
-void find_done(Phase& phase) {
+void find_done(PhaseResult& phase) {
     const double begin = least(phase.ranks, [](const RankTimes& r) { return r.open_begin; });
     phase.first_done =
         least(phase.ranks, [](const RankTimes& r) { return r.transfers_end; }) - begin;
@@ -116,7 +116,7 @@ void find_done(Phase& phase) {
     phase.last_done_mib = rate(static_cast<double>(phase.bytes) / bytes_per_mib, phase.last_done);
 }
 
-void find_stonewall(Phase& phase, const Options& options) {
+void find_stonewall(PhaseResult& phase, const IorOptions& options) {
     double bytes = 0.0;
     phase.stonewall_transfers_min = phase.ranks.front().stonewall_transfers;
     for (const RankTimes& rank : phase.ranks) {
@@ -157,7 +157,8 @@ void count_from_first(std::vector<RankTimes>& ranks) {
 
 }  // namespace
 
-void summarise(Phase& phase, const Options& options, const std::vector<std::string>& hosts) {
+void summarise(PhaseResult& phase, const IorOptions& options,
+               const std::vector<std::string>& hosts) {
     if (phase.ranks.empty()) {
         return;
     }

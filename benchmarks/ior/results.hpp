@@ -44,7 +44,7 @@ struct NodeSpread {
 };
 
 // The columns of `Results:` for one phase.
-struct Columns {
+struct ResultColumns {
     double bandwidth_mib = 0.0;
     double operations = 0.0;  // a second
     double latency = 0.0;
@@ -54,12 +54,12 @@ struct Columns {
     double total = 0.0;
 };
 
-struct Phase {
+struct PhaseResult {
     std::string access;  // write, read
     std::int64_t repetition = 0;
     std::int64_t bytes = 0;
-    Columns columns;
-    measure::Histogram latency;
+    ResultColumns columns;
+    measure::LatencyHistogram latency;
     // Until the first and until the last rank was done with its transfers.
     double first_done = 0.0;
     double last_done = 0.0;
@@ -80,9 +80,9 @@ struct Phase {
     std::int64_t errors = 0;  // transfers with wrong data
 };
 
-struct Test {
-    Options options;
-    Geometry geometry;
+struct TestResult {
+    IorOptions options;
+    TestGeometry geometry;
     std::int64_t id = 0;
     std::string started;  // ctime
     std::string path;
@@ -91,20 +91,20 @@ struct Test {
     std::int64_t nodes = 1;
     std::int64_t tasks_of_node = 1;
     std::uint64_t seed = 0;
-    measure::Estimate estimate;
+    measure::RunEstimate estimate;
     std::optional<std::int64_t> capacity_bytes;
     std::optional<std::int64_t> free_bytes;
     double used_share = 0.0;
     std::int64_t inodes = 0;
     double used_inodes_share = 0.0;
-    std::vector<Phase> phases;
+    std::vector<PhaseResult> phases;
     std::vector<std::string> warnings;       // said after the tables
     std::vector<std::string> warnings_told;  // said at once
     std::vector<std::string> advice;         // said after the warnings; all went as asked
     std::vector<std::string> mismatches;     // the first wrong data of each phase
 };
 
-struct Run {
+struct RunResult {
     std::string version;
     std::string began;
     std::string finished;
@@ -112,13 +112,14 @@ struct Run {
     std::string machine;
     std::string machine_full;  // with release, version and architecture, for -vv
     std::string family;
-    std::vector<Test> tests;
+    std::vector<TestResult> tests;
     std::vector<std::string> errors;  // problem (why). What to do next.
     int exit_status = 0;
 };
 
 // Fills columns, first and last done, spread and stonewall from `ranks` and `latency`.
 // `hosts`: the name of each node.
-void summarise(Phase& phase, const Options& options, const std::vector<std::string>& hosts);
+void summarise(PhaseResult& phase, const IorOptions& options,
+               const std::vector<std::string>& hosts);
 
 }  // namespace forebay::ior

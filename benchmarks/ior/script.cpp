@@ -29,9 +29,10 @@ std::string folded(std::string_view line) {
     return made;
 }
 
-class Script {
+class ScriptReader {
 public:
-    Script(const std::string& file, const Parsed& defaults) : file_(file), current_(defaults) {}
+    ScriptReader(const std::string& file, const ParsedOptions& defaults)
+        : file_(file), current_(defaults) {}
 
     Result<void> line(std::string_view raw) {
         ++number_;
@@ -52,7 +53,7 @@ public:
         return {};
     }
 
-    Result<std::vector<Parsed>> finish() {
+    Result<std::vector<ParsedOptions>> finish() {
         if (!started_) {
             return wrong("it has no line \"IOR START\"");
         }
@@ -103,8 +104,8 @@ private:
     }
 
     std::string file_;
-    Parsed current_;
-    std::vector<Parsed> tests_;
+    ParsedOptions current_;
+    std::vector<ParsedOptions> tests_;
     std::string begun_;  // the first line that no test has yet
     std::size_t number_ = 0;
     bool started_ = false;
@@ -113,9 +114,9 @@ private:
 
 }  // namespace
 
-Result<std::vector<Parsed>> parse_script(std::string_view text, const std::string& file,
-                                         const Parsed& defaults) {
-    Script script(file, defaults);
+Result<std::vector<ParsedOptions>> parse_script(std::string_view text, const std::string& file,
+                                                const ParsedOptions& defaults) {
+    ScriptReader script(file, defaults);
     for (std::size_t begin = 0; begin < text.size();) {
         const std::size_t end = std::min(text.find('\n', begin), text.size());
         if (auto done = script.line(text.substr(begin, end - begin)); !done) {

@@ -12,25 +12,25 @@ namespace forebay::ior {
 
 namespace {
 
-double transfer_mib(const Options& options) noexcept {
+double transfer_mib(const IorOptions& options) noexcept {
     return static_cast<double>(options.transfer_bytes) / bytes_per_mib;
 }
 
-std::string line_of(const Named& named) {
+std::string line_of(const NamedValue& named) {
     return fmt::format("{:<20}: {}\n", named.name, printable(named.value));
 }
 
-Named number(std::string name, std::int64_t value) {
+NamedValue number(std::string name, std::int64_t value) {
     return {std::move(name), std::to_string(value), true};
 }
 
 // "75%" stays as it was given.
-Named memory(std::string name, const std::string& text) {
+NamedValue memory(std::string name, const std::string& text) {
     const auto bytes = measure::parse_size(text.empty() ? "0" : text);
-    return bytes ? number(std::move(name), *bytes) : Named{std::move(name), text};
+    return bytes ? number(std::move(name), *bytes) : NamedValue{std::move(name), text};
 }
 
-std::string file_system_line(const Test& test) {
+std::string file_system_line(const TestResult& test) {
     const auto block = file_system_block(test);
     return block.empty()
                ? std::string()
@@ -50,7 +50,7 @@ std::string column(double value) {
     return value < 3600 ? fmt::format("{:<10.2f}", value) : fmt::format("{:<10.0f}", value);
 }
 
-std::string head_text(const Run& run, std::int64_t verbose) {
+std::string head_text(const RunResult& run, std::int64_t verbose) {
     std::string text = fmt::format("IOR-{}: MPI Coordinated Test of Parallel I/O\n", run.version);
     text += line_of({"Began", run.began});
     text += line_of({"Command line", run.command});
@@ -58,7 +58,7 @@ std::string head_text(const Run& run, std::int64_t verbose) {
     return text;
 }
 
-std::vector<Named> file_system_block(const Test& test) {
+std::vector<NamedValue> file_system_block(const TestResult& test) {
     if (!test.capacity_bytes) {
         return {};
     }
@@ -70,8 +70,8 @@ std::vector<Named> file_system_block(const Test& test) {
             {"Used Inodes", fmt::format("{:.1f}%", test.used_inodes_share * 100)}};
 }
 
-std::vector<Named> parameter_block(const Test& test) {
-    const Options& o = test.options;
+std::vector<NamedValue> parameter_block(const TestResult& test) {
+    const IorOptions& o = test.options;
     const auto flag = [](const char* name, bool value) { return number(name, value ? 1 : 0); };
     return {number("testID", test.id),
             number("refnum", o.reference_number),
@@ -118,12 +118,12 @@ std::vector<Named> parameter_block(const Test& test) {
             number("blockSize", o.block_bytes)};
 }
 
-std::vector<Named> option_block(const Test& test) {
-    const Options& o = test.options;
+std::vector<NamedValue> option_block(const TestResult& test) {
+    const IorOptions& o = test.options;
     const std::string order = o.reorder_random > 0 ? "random task offset"
                               : o.reorder_constant ? "constant task offset"
                                                    : "no tasks offsets";
-    std::vector<Named> block{
+    std::vector<NamedValue> block{
         {"api", o.api},
         {"apiVersion", test.api_version},
         {"test filename", o.test_file},
@@ -147,7 +147,7 @@ std::vector<Named> option_block(const Test& test) {
     if (!o.memory_per_node.empty()) {
         block.push_back({"memoryPerNode", o.memory_per_node});
     }
-    const std::vector<Named> rest{
+    const std::vector<NamedValue> rest{
         {"memoryBuffer", "CPU"},
         {"dataAccess", "CPU"},
         {"GPUDirect", "0"},
@@ -169,7 +169,7 @@ std::vector<Named> option_block(const Test& test) {
     return block;
 }
 
-std::string test_text(const Test& test) {
+std::string test_text(const TestResult& test) {
     std::string text = line_of(number("TestID", test.id));
     text += line_of({"StartTime", test.started});
     text += line_of({"Path", test.path});
@@ -182,18 +182,18 @@ std::string test_text(const Test& test) {
     }
     if (test.options.verbose >= 3) {
         text += "\nParameters: \n";
-        for (const Named& named : parameter_block(test)) {
+        for (const NamedValue& named : parameter_block(test)) {
             text += line_of(named);
         }
     }
     text += "\nOptions: \n";
-    for (const Named& named : option_block(test)) {
+    for (const NamedValue& named : option_block(test)) {
         text += line_of(named);
     }
     return text + "\n";
 }
 
-std::string seed_line(const Test& test) {
+std::string seed_line(const TestResult& test) {
     return fmt::format("Using Time Stamp {0} ({0:#x}) for Data Signature\n", test.seed);
 }
 
@@ -212,7 +212,7 @@ std::string hits_line(const std::vector<std::int64_t>& sources) {
     return text + "\n";
 }
 
-std::string results_head(const Test& test) {
+std::string results_head(const TestResult& test) {
     return "Results: \n" + (test.options.verbose >= 2 ? seed_line(test) : std::string()) +
            "\n"
            "access    bw(MiB/s)  IOPS       Latency(s)  block(KiB) xfer(KiB)  open(s)    wr/rd(s)  "
@@ -221,8 +221,8 @@ std::string results_head(const Test& test) {
            " --------   --------   ----\n";
 }
 
-std::string phase_row(const Phase& phase, const Options& options) {
-    const Columns& c = phase.columns;
+std::string phase_row(const PhaseResult& phase, const IorOptions& options) {
+    const ResultColumns& c = phase.columns;
     std::string row = fmt::format("{:<10}", phase.access);
     for (const double value : {c.bandwidth_mib, c.operations}) {
         row += column(value) + " ";
@@ -236,7 +236,7 @@ std::string phase_row(const Phase& phase, const Options& options) {
     return row + fmt::format("{:<4}\n", phase.repetition);
 }
 
-std::string moments_text(const Test& test, const Phase& phase) {
+std::string moments_text(const TestResult& test, const PhaseResult& phase) {
     std::string text;
     for (std::size_t rank = 0; rank < phase.ranks.size(); ++rank) {
         const RankTimes& t = phase.ranks[rank];
@@ -260,12 +260,12 @@ std::string remove_row(double seconds, std::int64_t repetition) {
            column(seconds) + fmt::format(" {:<4}\n", repetition);
 }
 
-std::vector<SummaryRow> summary_rows(const Test& test) {
+std::vector<SummaryRow> summary_rows(const TestResult& test) {
     std::vector<SummaryRow> rows;
     for (const char* access : {"write", "read"}) {
         SummaryRow row;
         row.access = access;
-        for (const Phase& phase : test.phases) {
+        for (const PhaseResult& phase : test.phases) {
             if (phase.access != access) {
                 continue;
             }
@@ -283,7 +283,7 @@ std::vector<SummaryRow> summary_rows(const Test& test) {
     return rows;
 }
 
-std::string maxima_text(const Test& test) {
+std::string maxima_text(const TestResult& test) {
     std::string text;
     for (const SummaryRow& row : summary_rows(test)) {
         const double most = measure::summarise(row.bandwidths).max;
@@ -296,8 +296,8 @@ std::string maxima_text(const Test& test) {
 
 namespace {
 
-std::string summary_row(const Test& test, const SummaryRow& row) {
-    const Options& o = test.options;
+std::string summary_row(const TestResult& test, const SummaryRow& row) {
+    const IorOptions& o = test.options;
     const auto bandwidth = measure::summarise(row.bandwidths);
     const auto operations = measure::summarise(row.operations);
     std::string text = fmt::format(
@@ -322,13 +322,13 @@ std::string summary_row(const Test& test, const SummaryRow& row) {
 
 }  // namespace
 
-std::string summary_text(const Run& run) {
+std::string summary_text(const RunResult& run) {
     std::string text =
         "\nSummary of all tests:\n"
         "Operation   Max(MiB)   Min(MiB)  Mean(MiB)     StdDev   Max(OPs)   Min(OPs)  Mean(OPs)    "
         " StdDev    Mean(s) Stonewall(s) Stonewall(MiB) Test# #Tasks tPN reps fPP reord reordoff "
         "reordrand seed segcnt   blksiz    xsize aggs(MiB)   API RefNum\n";
-    for (const Test& test : run.tests) {
+    for (const TestResult& test : run.tests) {
         for (const SummaryRow& row : summary_rows(test)) {
             text += summary_row(test, row);
         }

@@ -9,35 +9,35 @@
 namespace forebay::ior {
 
 // "IOR-…: MPI Coordinated Test of Parallel I/O", Began, Command line, Machine.
-[[nodiscard]] std::string head_text(const Run& run, std::int64_t verbose);
+[[nodiscard]] std::string head_text(const RunResult& run, std::int64_t verbose);
 // TestID … FS, Options:.
-[[nodiscard]] std::string test_text(const Test& test);
+[[nodiscard]] std::string test_text(const TestResult& test);
 // "Results:" and the head of its table; -vv shows the data's seed between them.
-[[nodiscard]] std::string results_head(const Test& test);
-[[nodiscard]] std::string seed_line(const Test& test);
+[[nodiscard]] std::string results_head(const TestResult& test);
+[[nodiscard]] std::string seed_line(const TestResult& test);
 // -vv with -Z: how many files nobody reads, one task, two …; `sources`: whose data each task reads.
 [[nodiscard]] std::string hits_line(const std::vector<std::int64_t>& sources);
-[[nodiscard]] std::string phase_row(const Phase& phase, const Options& options);
+[[nodiscard]] std::string phase_row(const PhaseResult& phase, const IorOptions& options);
 // -vvv: when each rank began and ended what, by its own clock.
-[[nodiscard]] std::string moments_text(const Test& test, const Phase& phase);
+[[nodiscard]] std::string moments_text(const TestResult& test, const PhaseResult& phase);
 [[nodiscard]] std::string remove_row(double seconds, std::int64_t repetition);
 // "Max Write: …" and "Max Read:  …" of -v.
-[[nodiscard]] std::string maxima_text(const Test& test);
-[[nodiscard]] std::string summary_text(const Run& run);
+[[nodiscard]] std::string maxima_text(const TestResult& test);
+[[nodiscard]] std::string summary_text(const RunResult& run);
 
 // A number in IOR's ten columns: six decimals below 1, two below 3600, none above; "-" if negative.
 [[nodiscard]] std::string column(double value);
 
 // The options block as name and value, for the text and JSON.
-struct Named {
+struct NamedValue {
     std::string name;
     std::string value;
     bool number = false;
 };
 // Capacity, Used Capacity, Inodes, Used Inodes; empty when the file system is not known.
-[[nodiscard]] std::vector<Named> file_system_block(const Test& test);
-[[nodiscard]] std::vector<Named> option_block(const Test& test);
-[[nodiscard]] std::vector<Named> parameter_block(const Test& test);
+[[nodiscard]] std::vector<NamedValue> file_system_block(const TestResult& test);
+[[nodiscard]] std::vector<NamedValue> option_block(const TestResult& test);
+[[nodiscard]] std::vector<NamedValue> parameter_block(const TestResult& test);
 
 // Phases of one access of a test, summarised over the repetitions.
 struct SummaryRow {
@@ -46,8 +46,8 @@ struct SummaryRow {
     std::vector<double> operations;  // as IOR's OPs: bandwidth by transfer size
     std::vector<double> seconds;
     double bytes_mean = 0.0;
-    const Phase* last = nullptr;
+    const PhaseResult* last = nullptr;
 };
-[[nodiscard]] std::vector<SummaryRow> summary_rows(const Test& test);
+[[nodiscard]] std::vector<SummaryRow> summary_rows(const TestResult& test);
 
 }  // namespace forebay::ior

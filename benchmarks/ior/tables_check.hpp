@@ -17,19 +17,19 @@ inline std::string reference(const std::string& name) {
 }
 
 // 4 tasks, -t 256k -b 4m -s 4, as 01-ssf.txt.
-inline ior::Test a_test() {
-    ior::Test test;
+inline ior::TestResult a_test() {
+    ior::TestResult test;
     test.options.block_bytes = 4 << 20;
     test.options.segments = 4;
     test.options.test_file = "tf";
-    test.geometry = geometry_of(test.options, 4).value_or(Geometry{});
+    test.geometry = geometry_of(test.options, 4).value_or(TestGeometry{});
     test.tasks_of_node = 4;
     test.path = "tf";
     return test;
 }
 
-inline Phase a_phase(const Options& options) {
-    Phase phase;
+inline PhaseResult a_phase(const IorOptions& options) {
+    PhaseResult phase;
     phase.access = "write";
     phase.bytes = 64 << 20;
     for (int rank = 0; rank < 4; ++rank) {

@@ -16,23 +16,23 @@ using testing::HasSubstr;
 TEST(Tables, heads_are_those_of_the_reference) {
     const std::string text = reference("01-ssf.txt");
     EXPECT_THAT(text, HasSubstr(results_head(a_test())));
-    ior::Run run;
+    ior::RunResult run;
     run.tests.push_back(a_test());
     const std::string summary = summary_text(run);
     EXPECT_THAT(text, HasSubstr(summary.substr(0, summary.find("Finished"))));
-    for (const Named& named : option_block(run.tests.front())) {
+    for (const NamedValue& named : option_block(run.tests.front())) {
         EXPECT_THAT(text, HasSubstr("\n" + named.name));
     }
     EXPECT_THAT(reference("08-verbose1.txt"), HasSubstr(remove_row(0.011501, 0)));
 }
 
 TEST(Tables, verbose_lines_are_those_of_the_reference) {
-    ior::Test test = a_test();
+    ior::TestResult test = a_test();
     test.options.verbose = 3;
     test.seed = 1795233671;
     const std::string text = reference("10-verbose3.txt");
     EXPECT_THAT(text, HasSubstr(results_head(test)));
-    Phase phase;
+    PhaseResult phase;
     phase.access = "write";
     phase.ranks.resize(4);
     RankTimes& times = phase.ranks[3];
@@ -48,8 +48,8 @@ TEST(Tables, verbose_lines_are_those_of_the_reference) {
 }
 
 TEST(Tables, a_row_is_that_of_the_reference) {
-    const ior::Test test = a_test();
-    Phase phase;
+    const ior::TestResult test = a_test();
+    PhaseResult phase;
     phase.access = "write";
     phase.columns = {1666.75, 6681, 0.000418, 0.009298, 0.038316, 0.015965, 0.038398};
     EXPECT_THAT(reference("01-ssf.txt"), HasSubstr("\n" + phase_row(phase, test.options)));
@@ -57,9 +57,9 @@ TEST(Tables, a_row_is_that_of_the_reference) {
 }
 
 TEST(Tables, a_summary_row_is_that_of_the_reference) {
-    ior::Run run;
+    ior::RunResult run;
     run.tests.push_back(a_test());
-    Phase phase = a_phase(run.tests[0].options);
+    PhaseResult phase = a_phase(run.tests[0].options);
     phase.stonewalled = false;
     phase.columns.bandwidth_mib = 1666.7525;
     phase.columns.total = 0.0384;
@@ -71,13 +71,13 @@ TEST(Tables, a_summary_row_is_that_of_the_reference) {
 
 // IOR's open(s) and close(s) are max(stop) - min(start), its Latency(s) a minimum over ranks.
 TEST(Results, open_close_and_latency_are_no_skews_of_barriers) {
-    Options o = a_test().options;
-    const Columns c = a_phase(o).columns;
+    IorOptions o = a_test().options;
+    const ResultColumns c = a_phase(o).columns;
     EXPECT_NEAR(c.open, 0.0001, 1e-9);
     EXPECT_NEAR(c.close, 0.0002, 1e-9);
     EXPECT_NEAR(c.latency, 0.0025, 1e-6);
     o.own.ior_compat = true;
-    const Columns compat = a_phase(o).columns;
+    const ResultColumns compat = a_phase(o).columns;
     EXPECT_NEAR(compat.open, 0.0031, 1e-9);
     EXPECT_NEAR(compat.latency, 0.1 / 64, 1e-9);
     EXPECT_DOUBLE_EQ(compat.bandwidth_mib, c.bandwidth_mib);
@@ -85,7 +85,7 @@ TEST(Results, open_close_and_latency_are_no_skews_of_barriers) {
 
 // On two cores eight ranks read "at 40 GB/s": each was done before the next had left the barrier.
 TEST(Results, ranks_of_a_node_are_timed_from_the_first_ones_begin) {
-    Phase phase;
+    PhaseResult phase;
     phase.bytes = 4 << 20;
     phase.ranks.resize(4);
     for (std::size_t i = 0; i < phase.ranks.size(); ++i) {
@@ -105,14 +105,14 @@ TEST(Results, ranks_of_a_node_are_timed_from_the_first_ones_begin) {
 }
 
 TEST(Results, stonewall_mib_is_of_all_tasks) {
-    Options o = a_test().options;
+    IorOptions o = a_test().options;
     EXPECT_NEAR(a_phase(o).stonewall_mib, 4 * 32 * 0.25 / 0.5, 1e-9);
     o.own.ior_compat = true;
     EXPECT_NEAR(a_phase(o).stonewall_mib, 32 * 0.25 / 0.5, 1e-9);
 }
 
 TEST(Results, name_the_slowest_and_when_the_first_was_done) {
-    const Phase phase = a_phase(a_test().options);
+    const PhaseResult phase = a_phase(a_test().options);
     EXPECT_EQ(phase.slowest_rank, 3);
     EXPECT_EQ(phase.fastest_rank, 0);
     EXPECT_NEAR(phase.first_done, 0.1001, 1e-9);
@@ -122,7 +122,7 @@ TEST(Results, name_the_slowest_and_when_the_first_was_done) {
 }
 
 TEST(Tables, more_follows_after_the_summary) {
-    ior::Run run;
+    ior::RunResult run;
     run.tests.push_back(a_test());
     run.tests[0].phases.assign(2, a_phase(run.tests[0].options));
     run.tests[0].warnings = {"something"};
@@ -135,7 +135,7 @@ TEST(Tables, more_follows_after_the_summary) {
 // awk '/^write/{print $2}' got numbers of these tables among the bandwidths.
 TEST(Tables, only_rows_of_ior_begin_with_write_or_read) {
     for (const bool compat : {false, true}) {
-        ior::Run run;
+        ior::RunResult run;
         run.tests.push_back(a_test());
         run.tests[0].options.own.ior_compat = compat;
         for (const char* access : {"write", "read", "write", "read"}) {
@@ -154,14 +154,14 @@ TEST(Tables, only_rows_of_ior_begin_with_write_or_read) {
 
 // "coverage 0.0 %"
 TEST(Tables, one_repetition_has_no_median) {
-    ior::Run run;
+    ior::RunResult run;
     run.tests.push_back(a_test());
     run.tests[0].phases.push_back(a_phase(run.tests[0].options));
     EXPECT_THAT(distribution_text(run), testing::Not(HasSubstr("coverage")));
 }
 
 TEST(Tables, verbose_says_who_takes_part) {
-    ior::Test test = a_test();
+    ior::TestResult test = a_test();
     EXPECT_THAT(test_text(test), testing::Not(HasSubstr("Participating")));
     test.options.verbose = 1;
     EXPECT_THAT(test_text(test), HasSubstr("Participating tasks : 4\n"));

@@ -20,7 +20,7 @@ tl::unexpected<Error> over(std::string_view what, const std::string& is, const s
 
 std::string amount(std::int64_t bytes) { return measure::human_size(bytes); }
 
-std::string time_text(const Estimate& estimate) {
+std::string time_text(const RunEstimate& estimate) {
     std::string text;
     if (estimate.seconds_min) {
         text = fmt::format("at least {:.0f} s", *estimate.seconds_min);
@@ -42,14 +42,14 @@ std::optional<double> number(std::string_view text) {
 
 }  // namespace
 
-std::string describe(const Estimate& estimate) {
+std::string describe(const RunEstimate& estimate) {
     return fmt::format("writes {} into {} file{}, reads {}, holds {} at a time, {}",
                        amount(estimate.bytes_written), estimate.files,
                        estimate.files == 1 ? "" : "s", amount(estimate.bytes_read),
                        amount(estimate.bytes_kept_max), time_text(estimate));
 }
 
-Result<void> allowed(const Estimate& estimate, const Budget& budget,
+Result<void> allowed(const RunEstimate& estimate, const Budget& budget,
                      std::optional<std::int64_t> free_bytes) {
     if (budget.bytes && estimate.bytes_written > *budget.bytes) {
         return over("it writes", amount(estimate.bytes_written), amount(*budget.bytes),

@@ -11,7 +11,7 @@
 namespace forebay::measure {
 
 // Upper bounds of a run; its time as far as known before it (-D, -T, minTimeDuration, …).
-struct Estimate {
+struct RunEstimate {
     std::int64_t bytes_written = 0;
     std::int64_t bytes_read = 0;
     std::int64_t bytes_kept_max = 0;  // on the file system at the same time
@@ -29,12 +29,12 @@ struct Budget {
 };
 
 // "writes 16 MiB into 4 files, reads 16 MiB, holds 16 MiB at a time, time not limited"
-[[nodiscard]] std::string describe(const Estimate& estimate);
+[[nodiscard]] std::string describe(const RunEstimate& estimate);
 
 // `free_bytes`: what statvfs says is available; nullopt: not known, then the share is not checked.
 // The error says which limit, by how much, and how to allow it. A time budget does not refuse a run
 // of unknown length: the watchdog ends that one.
-Result<void> allowed(const Estimate& estimate, const Budget& budget,
+Result<void> allowed(const RunEstimate& estimate, const Budget& budget,
                      std::optional<std::int64_t> free_bytes);
 
 // "60", "90s", "5m", "2h" → seconds; "10%" or "0.1" → 0.1.

@@ -9,8 +9,8 @@ namespace {
 
 using testing::HasSubstr;
 
-Estimate some() {
-    Estimate made;
+RunEstimate some() {
+    RunEstimate made;
     made.bytes_written = 16 << 20;
     made.bytes_kept_max = 16 << 20;
     made.files = 4;
@@ -29,7 +29,7 @@ TEST(Budget, refuses_bytes_files_time_and_share) {
     Budget time;
     time.seconds = 10;
     EXPECT_TRUE(allowed(some(), time, {}).has_value());
-    Estimate longer = some();
+    RunEstimate longer = some();
     longer.seconds = 11;
     EXPECT_THAT(allowed(longer, time, {}).error().message, HasSubstr("it can take 11 s"));
     longer.seconds.reset();
@@ -47,7 +47,7 @@ TEST(Budget, estimate_reads_as_a_sentence) {
     EXPECT_EQ(describe(some()),
               "writes 16 MiB into 4 files, reads 0 bytes, holds 16 MiB at a time, "
               "time not known before");
-    Estimate timed = some();
+    RunEstimate timed = some();
     timed.seconds_min = 3;
     timed.seconds = 600;
     EXPECT_THAT(describe(timed), HasSubstr("a time, at least 3 s, at most 600 s"));

@@ -80,13 +80,13 @@ std::uint64_t file_number(std::string_view name, std::int64_t rank) noexcept {
     return mixed(hash, static_cast<std::uint64_t>(rank));
 }
 
-std::string describe(const Mismatch& mismatch) {
+std::string describe(const DataMismatch& mismatch) {
     return fmt::format("offset {}: expected {:#018x}, found {:#018x}", mismatch.at.bytes(),
                        mismatch.expected, mismatch.found);
 }
 
-std::optional<Mismatch> first_mismatch(Offset at, std::span<const std::byte> expected,
-                                       std::span<const std::byte> found) noexcept {
+std::optional<DataMismatch> first_mismatch(Offset at, std::span<const std::byte> expected,
+                                           std::span<const std::byte> found) noexcept {
     const std::size_t size = std::min(expected.size(), found.size());
     if (size == 0 || std::memcmp(expected.data(), found.data(), size) == 0) {
         return std::nullopt;
@@ -98,8 +98,8 @@ std::optional<Mismatch> first_mismatch(Offset at, std::span<const std::byte> exp
     const auto into_word = static_cast<std::size_t>(
         (static_cast<std::uint64_t>(at.bytes()) + position) % sizeof(std::uint64_t));
     const std::size_t begin = position >= into_word ? position - into_word : 0;
-    return Mismatch{at + Length{static_cast<std::int64_t>(begin)},
-                    word_at(expected.first(size), begin), word_at(found.first(size), begin)};
+    return DataMismatch{at + Length{static_cast<std::int64_t>(begin)},
+                        word_at(expected.first(size), begin), word_at(found.first(size), begin)};
 }
 
 DataStream::DataStream(StreamKey key) noexcept : key_(key) { set_repetition(key.repetition); }
@@ -136,8 +136,8 @@ void DataStream::fill(Offset at, std::span<std::byte> to) const noexcept {
     }
 }
 
-std::optional<Mismatch> DataStream::check(Offset at,
-                                          std::span<const std::byte> got) const noexcept {
+std::optional<DataMismatch> DataStream::check(Offset at,
+                                              std::span<const std::byte> got) const noexcept {
     alignas(64) std::array<std::byte, checked_bytes> expected;
     while (!got.empty()) {
         const std::size_t count = std::min(got.size(), expected.size());

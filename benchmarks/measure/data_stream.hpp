@@ -31,18 +31,19 @@ struct StreamKey {
 [[nodiscard]] std::uint64_t file_number(std::string_view name, std::int64_t rank) noexcept;
 
 // Where read bytes differ first, and the eight bytes there (fewer at the end of a piece).
-struct Mismatch {
+struct DataMismatch {
     Offset at;
     std::uint64_t expected = 0;  // little-endian words as they lie in the file
     std::uint64_t found = 0;
 };
 
 // "offset 4096: expected 0x0123456789abcdef, found 0x0000000000000000"
-[[nodiscard]] std::string describe(const Mismatch& mismatch);
+[[nodiscard]] std::string describe(const DataMismatch& mismatch);
 
 // The first difference of two pieces of the same length at `at`; nullopt when they are the same.
-[[nodiscard]] std::optional<Mismatch> first_mismatch(Offset at, std::span<const std::byte> expected,
-                                                     std::span<const std::byte> found) noexcept;
+[[nodiscard]] std::optional<DataMismatch> first_mismatch(Offset at,
+                                                         std::span<const std::byte> expected,
+                                                         std::span<const std::byte> found) noexcept;
 
 class DataStream {
 public:
@@ -54,8 +55,8 @@ public:
     // Makes the bytes [at, at + to.size()): 10 GB/s a core, 18 with AVX2, 79 with AVX-512.
     void fill(Offset at, std::span<std::byte> to) const noexcept;
     // The first difference of what was read at `at` from the stream.
-    [[nodiscard]] std::optional<Mismatch> check(Offset at,
-                                                std::span<const std::byte> got) const noexcept;
+    [[nodiscard]] std::optional<DataMismatch> check(Offset at,
+                                                    std::span<const std::byte> got) const noexcept;
     // Which of the first `count` repetitions `got` is of, by its first word; nullopt: none.
     [[nodiscard]] std::optional<std::uint64_t> repetition_of(Offset at,
                                                              std::span<const std::byte> got,

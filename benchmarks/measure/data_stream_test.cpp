@@ -115,9 +115,9 @@ RC_GTEST_PROP(DataStream, words_are_those_of_split_mix, ()) {
     }
 }
 
-RC_GTEST_PROP(Permutation, is_one, ()) {
+RC_GTEST_PROP(SeededPermutation, is_one, ()) {
     const auto size = *rc::gen::inRange<std::uint64_t>(1, 3000);
-    const Permutation order(size, *rc::gen::arbitrary<std::uint64_t>());
+    const SeededPermutation order(size, *rc::gen::arbitrary<std::uint64_t>());
     std::vector<bool> seen(size, false);
     for (std::uint64_t i = 0; i < size; ++i) {
         const std::uint64_t to = order(i);

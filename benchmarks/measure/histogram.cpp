@@ -8,14 +8,14 @@
 
 namespace forebay::measure {
 
-void Histogram::clear() noexcept {
+void LatencyHistogram::clear() noexcept {
     std::fill(counts_.begin(), counts_.end(), 0);
     min_ = value_max;
     max_ = 0;
     sum_ = 0;
 }
 
-void Histogram::add(const Histogram& other) noexcept {
+void LatencyHistogram::add(const LatencyHistogram& other) noexcept {
     for (std::size_t bucket = 0; bucket < buckets; ++bucket) {
         counts_[bucket] += other.counts_[bucket];
     }
@@ -24,9 +24,10 @@ void Histogram::add(const Histogram& other) noexcept {
     sum_ += other.sum_;
 }
 
-Histogram Histogram::merged(std::span<const std::uint64_t> counts, Extremes extremes) {
+LatencyHistogram LatencyHistogram::merged(std::span<const std::uint64_t> counts,
+                                          Extremes extremes) {
     expects(counts.size() == buckets, "counts have one entry for each bucket");
-    Histogram made;
+    LatencyHistogram made;
     std::copy(counts.begin(), counts.end(), made.counts_.begin());
     made.min_ = extremes.min;
     made.max_ = extremes.max;
@@ -34,20 +35,20 @@ Histogram Histogram::merged(std::span<const std::uint64_t> counts, Extremes extr
     return made;
 }
 
-std::uint64_t Histogram::total() const noexcept {
+std::uint64_t LatencyHistogram::total() const noexcept {
     return std::accumulate(counts_.begin(), counts_.end(), std::uint64_t{0});
 }
 
-std::int64_t Histogram::min() const noexcept {
+std::int64_t LatencyHistogram::min() const noexcept {
     return total() == 0 ? 0 : static_cast<std::int64_t>(min_);
 }
 
-double Histogram::mean() const noexcept {
+double LatencyHistogram::mean() const noexcept {
     const std::uint64_t all = total();
     return all == 0 ? 0.0 : static_cast<double>(sum_) / static_cast<double>(all);
 }
 
-std::int64_t Histogram::quantile(double fraction) const noexcept {
+std::int64_t LatencyHistogram::quantile(double fraction) const noexcept {
     const std::uint64_t all = total();
     if (all == 0) {
         return 0;
@@ -64,7 +65,7 @@ std::int64_t Histogram::quantile(double fraction) const noexcept {
     return max();
 }
 
-std::vector<Histogram::Bar> Histogram::bars() const {
+std::vector<LatencyHistogram::Bar> LatencyHistogram::bars() const {
     std::vector<Bar> all;
     for (std::size_t bucket = 0; bucket < buckets; ++bucket) {
         if (counts_[bucket] > 0) {

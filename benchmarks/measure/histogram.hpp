@@ -13,7 +13,7 @@
 
 namespace forebay::measure {
 
-class Histogram {
+class LatencyHistogram {
 public:
     static constexpr int linear_bits = 7;
     static constexpr int value_bits = 44;  // up to 4.8 hours in nanoseconds; above counts as that
@@ -21,7 +21,7 @@ public:
                                            << linear_bits;
     static constexpr std::uint64_t value_max = (std::uint64_t{1} << value_bits) - 1;
 
-    Histogram() : counts_(buckets, 0) {}
+    LatencyHistogram() : counts_(buckets, 0) {}
 
     // A few nanoseconds; a negative value counts as 0.
     void record(std::int64_t nanoseconds) noexcept {
@@ -33,7 +33,7 @@ public:
         sum_ += value;
     }
     void clear() noexcept;
-    void add(const Histogram& other) noexcept;
+    void add(const LatencyHistogram& other) noexcept;
 
     // The parts that travel between ranks: sums of counts and totals, extremes of the extremes.
     struct Extremes {
@@ -43,7 +43,7 @@ public:
     };
     [[nodiscard]] std::span<const std::uint64_t> counts() const noexcept { return counts_; }
     [[nodiscard]] Extremes extremes() const noexcept { return {min_, max_, sum_}; }
-    static Histogram merged(std::span<const std::uint64_t> counts, Extremes extremes);
+    static LatencyHistogram merged(std::span<const std::uint64_t> counts, Extremes extremes);
 
     [[nodiscard]] std::uint64_t total() const noexcept;
     [[nodiscard]] std::int64_t min() const noexcept;  // 0 when empty

@@ -8,36 +8,37 @@
 namespace forebay::measure {
 namespace {
 
-TEST(Histogram, buckets_are_in_order_without_gaps) {
-    for (std::size_t bucket = 0; bucket + 1 < Histogram::buckets; ++bucket) {
-        const std::uint64_t highest = Histogram::highest_of(bucket);
-        ASSERT_EQ(Histogram::bucket_of(highest), bucket);
-        ASSERT_EQ(Histogram::bucket_of(highest + 1), bucket + 1);
+TEST(LatencyHistogram, buckets_are_in_order_without_gaps) {
+    for (std::size_t bucket = 0; bucket + 1 < LatencyHistogram::buckets; ++bucket) {
+        const std::uint64_t highest = LatencyHistogram::highest_of(bucket);
+        ASSERT_EQ(LatencyHistogram::bucket_of(highest), bucket);
+        ASSERT_EQ(LatencyHistogram::bucket_of(highest + 1), bucket + 1);
     }
-    EXPECT_EQ(Histogram::bucket_of(Histogram::value_max), Histogram::buckets - 1);
+    EXPECT_EQ(LatencyHistogram::bucket_of(LatencyHistogram::value_max),
+              LatencyHistogram::buckets - 1);
 }
 
-TEST(Histogram, is_empty_at_first) {
-    const Histogram empty;
+TEST(LatencyHistogram, is_empty_at_first) {
+    const LatencyHistogram empty;
     EXPECT_EQ(empty.total(), 0U);
     EXPECT_EQ(empty.quantile(0.5), 0);
     EXPECT_EQ(empty.min(), 0);
     EXPECT_EQ(empty.max(), 0);
 }
 
-TEST(Histogram, takes_what_is_out_of_range) {
-    Histogram made;
+TEST(LatencyHistogram, takes_what_is_out_of_range) {
+    LatencyHistogram made;
     made.record(-5);
     made.record(std::int64_t{1} << 60);
     EXPECT_EQ(made.min(), 0);
-    EXPECT_EQ(made.max(), static_cast<std::int64_t>(Histogram::value_max));
+    EXPECT_EQ(made.max(), static_cast<std::int64_t>(LatencyHistogram::value_max));
 }
 
-RC_GTEST_PROP(Histogram, quantiles_are_those_of_the_sorted_values, ()) {
+RC_GTEST_PROP(LatencyHistogram, quantiles_are_those_of_the_sorted_values, ()) {
     auto values = *rc::gen::nonEmpty(rc::gen::container<std::vector<std::uint32_t>>(
         rc::gen::inRange<std::uint32_t>(0, 1U << 30U)));
-    Histogram first;
-    Histogram second;
+    LatencyHistogram first;
+    LatencyHistogram second;
     for (std::size_t i = 0; i < values.size(); ++i) {
         (i % 2 == 0 ? first : second).record(values[i]);
     }
@@ -52,7 +53,7 @@ RC_GTEST_PROP(Histogram, quantiles_are_those_of_the_sorted_values, ()) {
         RC_ASSERT(found <= exact * (1.0 + 1.0 / 128) + 1);
     }
     RC_ASSERT(first.total() == values.size());
-    const Histogram again = Histogram::merged(first.counts(), first.extremes());
+    const LatencyHistogram again = LatencyHistogram::merged(first.counts(), first.extremes());
     RC_ASSERT(again.quantile(0.9) == first.quantile(0.9));
     RC_ASSERT(again.max() == values.back());
 }

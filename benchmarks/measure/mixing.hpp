@@ -34,9 +34,9 @@ constexpr void split_mix(Number& x) noexcept {
 
 // A permutation of [0, size), seeded: a four-round Feistel network over the next power of four,
 // walked until it lands inside (Black and Rogaway, 2002: cycle walking). 20 to 60 ns a call.
-class Permutation {
+class SeededPermutation {
 public:
-    constexpr Permutation(std::uint64_t size, std::uint64_t seed) noexcept
+    constexpr SeededPermutation(std::uint64_t size, std::uint64_t seed) noexcept
         : size_(size), seed_(seed) {
         while (half_bits_ < 32 && (std::uint64_t{1} << (2 * half_bits_)) < size) {
             ++half_bits_;

@@ -33,7 +33,7 @@ StopSignalsWait::StopSignalsWait() noexcept : before_{} {
 
 StopSignalsWait::~StopSignalsWait() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
-int exit_status(const Stop& stop) noexcept {
+int exit_status(const RunStop& stop) noexcept {
     constexpr int signals_begin = 128;
     switch (stop.cause) {
         case StopCause::signal: return signals_begin + stop.signal;
@@ -86,14 +86,14 @@ void Monitor::run() {
                 return;
             }
         }
-        std::optional<Stop> stop;
+        std::optional<RunStop> stop;
         if (signal == SIGTERM || signal == SIGINT) {
-            stop =
-                Stop{StopCause::signal,
-                     fmt::format("the run was ended by a signal ({}). What it would have removed "
-                                 "at its end is removed; start it again.",
-                                 signal == SIGTERM ? "SIGTERM" : "SIGINT"),
-                     signal};
+            stop = RunStop{
+                StopCause::signal,
+                fmt::format("the run was ended by a signal ({}). What it would have removed "
+                            "at its end is removed; start it again.",
+                            signal == SIGTERM ? "SIGTERM" : "SIGINT"),
+                signal};
         } else {
             stop = tick();
         }
@@ -104,7 +104,7 @@ void Monitor::run() {
     }
 }
 
-std::optional<Stop> Monitor::stalled(std::int64_t now) {
+std::optional<RunStop> Monitor::stalled(std::int64_t now) {
     const ProgressSlot& own = options_.slots[options_.own];
     const std::int64_t calls = own.calls.load(std::memory_order_relaxed);
     if (own.working.load(std::memory_order_relaxed) == 0 || calls != calls_seen_) {
@@ -117,14 +117,14 @@ std::optional<Stop> Monitor::stalled(std::int64_t now) {
         return std::nullopt;
     }
     const std::string phase = phase_.empty() ? std::string("the run") : phase_;
-    return Stop{
+    return RunStop{
         StopCause::stalled,
         fmt::format("{} stands still on rank {} (one call has not returned for {:.0f} s). "
                     "Look at the file system, or allow more with --stall-limit.",
                     phase, options_.first_rank + static_cast<std::int64_t>(options_.own), waited)};
 }
 
-std::optional<Stop> Monitor::tick() {
+std::optional<RunStop> Monitor::tick() {
     const std::lock_guard lock(mutex_);
     const std::int64_t now = now_ns();
     // Two ranks of a node watch over it: the rest need not say the same.
@@ -132,18 +132,18 @@ std::optional<Stop> Monitor::tick() {
     for (std::size_t i = 0; i < watched; ++i) {
         const std::int32_t process = options_.slots[i].process.load();
         if (process > 0 && ::kill(process, 0) != 0 && errno == ESRCH) {
-            return Stop{StopCause::peer_died,
-                        fmt::format("rank {} has ended without a word (it was killed or has "
-                                    "crashed). See what the launcher and the kernel's log say.",
-                                    options_.first_rank + static_cast<std::int64_t>(i))};
+            return RunStop{StopCause::peer_died,
+                           fmt::format("rank {} has ended without a word (it was killed or has "
+                                       "crashed). See what the launcher and the kernel's log say.",
+                                       options_.first_rank + static_cast<std::int64_t>(i))};
         }
     }
     const double spent = options_.spent_seconds + seconds_of(now - began_ns_);
     if (options_.limit_seconds && spent > *options_.limit_seconds) {
-        return Stop{StopCause::time_over,
-                    fmt::format("the run is ended (its {:.0f} s are over). Make it shorter, or "
-                                "allow more with --budget-time.",
-                                *options_.limit_seconds)};
+        return RunStop{StopCause::time_over,
+                       fmt::format("the run is ended (its {:.0f} s are over). Make it shorter, or "
+                                   "allow more with --budget-time.",
+                                   *options_.limit_seconds)};
     }
     if (auto stop = stalled(now)) {
         return stop;

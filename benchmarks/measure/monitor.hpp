@@ -19,14 +19,14 @@ namespace forebay::measure {
 
 enum class StopCause { stalled, time_over, peer_died, signal };
 
-struct Stop {
+struct RunStop {
     StopCause cause = StopCause::stalled;
     std::string message;  // problem (why). What to do next.
     int signal = 0;       // where that is the cause
 };
 
 // The process's status: 128 and its number for a signal, as a shell says it.
-[[nodiscard]] int exit_status(const Stop& stop) noexcept;
+[[nodiscard]] int exit_status(const RunStop& stop) noexcept;
 
 // While it lives, SIGTERM and SIGINT (and the monitor's own signal) wait for a monitor instead of
 // ending the process. That is so for the calling thread and the threads that are made meanwhile,
@@ -48,17 +48,17 @@ private:
 class Monitor {
 public:
     struct Options {
-        std::span<ProgressSlot> slots;        // of this node's ranks
-        std::size_t own = 0;                  // which of them is this rank's
-        std::int64_t first_rank = 0;          // world rank of the first
-        std::optional<double> stall_seconds;  // one call may take; unset: for ever
-        std::optional<double> limit_seconds;  // the whole run may take
-        double spent_seconds = 0;             // of them, before the monitor was made
-        bool live = false;                    // write the live line to standard error
-        Counted counted = Counted::bytes;     // for the live line
+        std::span<ProgressSlot> slots;             // of this node's ranks
+        std::size_t own = 0;                       // which of them is this rank's
+        std::int64_t first_rank = 0;               // world rank of the first
+        std::optional<double> stall_seconds;       // one call may take; unset: for ever
+        std::optional<double> limit_seconds;       // the whole run may take
+        double spent_seconds = 0;                  // of them, before the monitor was made
+        bool live = false;                         // write the live line to standard error
+        CountedUnit counted = CountedUnit::bytes;  // for the live line
         // Called once, in the monitor's thread; must not return to a healthy program: it removes
         // files and ends the process.
-        std::function<void(const Stop&)> stop;
+        std::function<void(const RunStop&)> stop;
     };
 
     // Takes the signals from the calling thread for as long as it lives, and from no other.
@@ -75,8 +75,8 @@ public:
 
 private:
     void run();
-    [[nodiscard]] std::optional<Stop> tick();
-    [[nodiscard]] std::optional<Stop> stalled(std::int64_t now);
+    [[nodiscard]] std::optional<RunStop> tick();
+    [[nodiscard]] std::optional<RunStop> stalled(std::int64_t now);
     void write_live_line(std::int64_t now);
 
     StopSignalsWait signals_wait_;  // to the end of the thread

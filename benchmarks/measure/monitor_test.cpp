@@ -26,16 +26,16 @@ TEST(Progress, names_the_slowest_of_a_node) {
     EXPECT_EQ(live_line({"read", 0, 0.0, 0}, {}), "read");
     NodeProgress calls;
     calls.bytes = 5000;
-    EXPECT_EQ(live_line({"File creation", 0, 2.0, 0, Counted::operations}, calls),
+    EXPECT_EQ(live_line({"File creation", 0, 2.0, 0, CountedUnit::operations}, calls),
               "File creation  2500 ops/s");
 }
 
-std::future<Stop> watched(std::array<ProgressSlot, 2>& slots, Monitor::Options options,
-                          std::unique_ptr<Monitor>& monitor) {
-    auto said = std::make_shared<std::promise<Stop>>();  // owners: the test and the monitor
-    std::future<Stop> stop = said->get_future();
+std::future<RunStop> watched(std::array<ProgressSlot, 2>& slots, Monitor::Options options,
+                             std::unique_ptr<Monitor>& monitor) {
+    auto said = std::make_shared<std::promise<RunStop>>();  // owners: the test and the monitor
+    std::future<RunStop> stop = said->get_future();
     options.slots = slots;
-    options.stop = [said](const Stop& why) { said->set_value(why); };
+    options.stop = [said](const RunStop& why) { said->set_value(why); };
     monitor = std::make_unique<Monitor>(std::move(options));
     return stop;
 }
@@ -47,7 +47,7 @@ TEST(Monitor, ends_a_call_that_does_not_return) {
     Monitor::Options options;
     options.stall_seconds = 0.0;
     auto stop = watched(slots, options, monitor);
-    const Stop why = stop.get();
+    const RunStop why = stop.get();
     EXPECT_EQ(why.cause, StopCause::stalled);
     EXPECT_THAT(why.message, testing::HasSubstr("rank 0"));
 }

@@ -29,8 +29,9 @@ std::string live_line(const PhaseText& phase, const NodeProgress& node) {
     }
     if (phase.seconds > 0.0) {
         const double rate = static_cast<double>(node.bytes) / phase.seconds;
-        line += phase.counted == Counted::bytes ? fmt::format("  {:.1f} MiB/s", rate / 1048576.0)
-                                                : fmt::format("  {:.0f} ops/s", rate);
+        line += phase.counted == CountedUnit::bytes
+                    ? fmt::format("  {:.1f} MiB/s", rate / 1048576.0)
+                    : fmt::format("  {:.0f} ops/s", rate);
     }
     if (node.fastest_bytes > 0 && node.slowest_bytes < node.fastest_bytes) {
         line += fmt::format("  slowest rank {} at {:.0f} % of the fastest",

@@ -37,14 +37,14 @@ struct NodeProgress {
 };
 [[nodiscard]] NodeProgress progress_of(std::span<const ProgressSlot> slots) noexcept;
 
-enum class Counted { bytes, operations };  // what the slots count
+enum class CountedUnit { bytes, operations };  // what the slots count
 
 struct PhaseText {
     std::string name;                // "write"
     std::int64_t bytes_of_node = 0;  // expected; 0: not known
     double seconds = 0.0;            // since its begin
     std::int64_t first_rank = 0;     // world rank of slot 0, for the name of the slowest
-    Counted counted = Counted::bytes;
+    CountedUnit counted = CountedUnit::bytes;
 };
 // "write 37 %  1234.5 MiB/s  slowest rank 3 at 71 % of the fastest"
 [[nodiscard]] std::string live_line(const PhaseText& phase, const NodeProgress& node);

@@ -17,11 +17,11 @@ std::vector<double> sorted(std::span<const double> values) {
 
 }  // namespace
 
-Summary summarise(std::span<const double> values) {
+SampleSummary summarise(std::span<const double> values) {
     if (values.empty()) {
         return {};
     }
-    Summary made{values.size(), values[0], values[0], 0.0, 0.0};
+    SampleSummary made{values.size(), values[0], values[0], 0.0, 0.0};
     double sum = 0.0;
     for (const double value : values) {
         made.min = std::min(made.min, value);
@@ -51,7 +51,7 @@ double quantile(std::span<const double> values, double fraction) {
 
 double median(std::span<const double> values) { return quantile(values, 0.5); }
 
-Interval median_interval(std::span<const double> values, double level) {
+ConfidenceInterval median_interval(std::span<const double> values, double level) {
     if (values.empty()) {
         return {};
     }

@@ -8,20 +8,20 @@
 
 namespace forebay::measure {
 
-struct Summary {
+struct SampleSummary {
     std::size_t count = 0;
     double min = 0.0;
     double max = 0.0;
     double mean = 0.0;
     double deviation = 0.0;  // of the population, as IOR's StdDev
 };
-[[nodiscard]] Summary summarise(std::span<const double> values);
+[[nodiscard]] SampleSummary summarise(std::span<const double> values);
 
 // Linear between the two middle values; `fraction` 0.5 is the median. 0 when empty.
 [[nodiscard]] double quantile(std::span<const double> values, double fraction);
 [[nodiscard]] double median(std::span<const double> values);
 
-struct Interval {
+struct ConfidenceInterval {
     double lower = 0.0;
     double upper = 0.0;
     double coverage =
@@ -29,6 +29,7 @@ struct Interval {
 };
 // The narrowest symmetric pair of order statistics that covers at least `level`; with fewer than 6
 // values 95 % cannot be had, and the whole range is given with what it covers.
-[[nodiscard]] Interval median_interval(std::span<const double> values, double level = 0.95);
+[[nodiscard]] ConfidenceInterval median_interval(std::span<const double> values,
+                                                 double level = 0.95);
 
 }  // namespace forebay::measure

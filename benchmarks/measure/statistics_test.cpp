@@ -10,7 +10,7 @@ namespace {
 
 TEST(Statistics, are_those_of_ior) {
     const std::vector<double> values{831.28, 1062.95, 835.53};
-    const Summary made = summarise(values);
+    const SampleSummary made = summarise(values);
     EXPECT_NEAR(made.mean, 909.92, 0.005);
     EXPECT_NEAR(made.deviation, 108.22, 0.005);
     EXPECT_DOUBLE_EQ(made.max, 1062.95);
@@ -28,7 +28,7 @@ TEST(Statistics, median_of_an_even_number_lies_between) {
 TEST(Statistics, interval_is_that_of_the_tables) {
     std::vector<double> ten(10);
     std::iota(ten.begin(), ten.end(), 1.0);
-    const Interval at_ten = median_interval(ten);
+    const ConfidenceInterval at_ten = median_interval(ten);
     EXPECT_DOUBLE_EQ(at_ten.lower, 2.0);
     EXPECT_DOUBLE_EQ(at_ten.upper, 9.0);
     EXPECT_NEAR(at_ten.coverage, 0.9785, 1e-4);
@@ -42,14 +42,14 @@ TEST(Statistics, interval_is_that_of_the_tables) {
 TEST(Statistics, interval_of_many_values_is_narrow) {
     std::vector<double> many(10'000);
     std::iota(many.begin(), many.end(), 1.0);
-    const Interval made = median_interval(many);
+    const ConfidenceInterval made = median_interval(many);
     EXPECT_NEAR(made.lower, 4902, 2);
     EXPECT_NEAR(made.upper, 5099, 2);
     EXPECT_NEAR(made.coverage, 0.951, 0.002);
 }
 
 TEST(Statistics, few_values_say_that_they_are_few) {
-    const Interval three = median_interval(std::vector<double>{3, 1, 2});
+    const ConfidenceInterval three = median_interval(std::vector<double>{3, 1, 2});
     EXPECT_DOUBLE_EQ(three.lower, 1.0);
     EXPECT_DOUBLE_EQ(three.upper, 3.0);
     EXPECT_NEAR(three.coverage, 0.75, 1e-12);

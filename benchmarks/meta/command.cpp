@@ -14,8 +14,8 @@ namespace forebay::meta {
 
 namespace {
 
-using command_line::Option;
-using command_line::Takes;
+using command_line::CommandOption;
+using command_line::OptionArgument;
 using measure::saturated_product;
 using measure::saturated_sum;
 
@@ -23,16 +23,16 @@ tl::unexpected<Error> wrong(std::string message) {
     return failure({.code = ErrorCode::argument, .message = std::move(message)});
 }
 
-using Put = Result<void> (*)(Command&, const std::string&);
+using Put = Result<void> (*)(MetaCommand&, const std::string&);
 
-struct Entry {
-    Option option;
+struct MetaOption {
+    CommandOption option;
     Put put;
 };
 
 // `member` is one of Command's, or of the RunOptions in it.
 template <auto member, bool inverted = false>
-Result<void> put_flag(Command& to, const std::string& text) {
+Result<void> put_flag(MetaCommand& to, const std::string& text) {
     const auto on = command_line::flag("the flag", text);
     if (!on) {
         return failure(on.error());
@@ -41,8 +41,8 @@ Result<void> put_flag(Command& to, const std::string& text) {
     return {};
 }
 
-template <std::int64_t Command::* member, std::int64_t least>
-Result<void> put_number(Command& to, const std::string& text) {
+template <std::int64_t MetaCommand::* member, std::int64_t least>
+Result<void> put_number(MetaCommand& to, const std::string& text) {
     const auto number = measure::parse_size(text);
     if (!number || *number < least) {
         return wrong(fmt::format("\"{}\" is no number of at least {}. Give one.", text, least));
@@ -52,12 +52,12 @@ Result<void> put_number(Command& to, const std::string& text) {
 }
 
 template <auto member>
-Result<void> put_text(Command& to, const std::string& text) {
+Result<void> put_text(MetaCommand& to, const std::string& text) {
     to.*member = text;
     return {};
 }
 
-Result<void> put_backend(Command& to, const std::string& text) {
+Result<void> put_backend(MetaCommand& to, const std::string& text) {
     std::string upper = text;
     std::transform(upper.begin(), upper.end(), upper.begin(), [](char c) {
         return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
@@ -65,12 +65,12 @@ Result<void> put_backend(Command& to, const std::string& text) {
     if (upper != "POSIX" && upper != "DUMMY") {
         return wrong(fmt::format("not built: {} (built: POSIX, DUMMY). Use one of these.", upper));
     }
-    to.backend = upper == "POSIX" ? Backend::posix : Backend::dummy;
+    to.backend = upper == "POSIX" ? MetaBackend::posix : MetaBackend::dummy;
     return {};
 }
 
-Result<void> put_storms(Command& to, const std::string& text) {
-    to.mode = Mode::storm;
+Result<void> put_storms(MetaCommand& to, const std::string& text) {
+    to.mode = MetaMode::storm;
     if (text.empty() || text == "all") {
         return {};
     }
@@ -90,7 +90,7 @@ Result<void> put_storms(Command& to, const std::string& text) {
     return {};
 }
 
-Result<void> put_ramp(Command& to, const std::string& text) {
+Result<void> put_ramp(MetaCommand& to, const std::string& text) {
     to.ramp.clear();
     for (const std::string& word : command_line::split(text, ',')) {
         const auto number = command_line::whole_number("--ranks", word);
@@ -102,7 +102,7 @@ Result<void> put_ramp(Command& to, const std::string& text) {
     return {};
 }
 
-Result<void> put_seed(Command& to, const std::string& text) {
+Result<void> put_seed(MetaCommand& to, const std::string& text) {
     const auto number = command_line::whole_number("the seed", text);
     if (!number) {
         return failure(number.error());
@@ -111,12 +111,12 @@ Result<void> put_seed(Command& to, const std::string& text) {
     return {};
 }
 
-constexpr auto yes = Takes::value;
-constexpr auto no = Takes::nothing;
-constexpr auto maybe = Takes::number_if_there;
+constexpr auto yes = OptionArgument::value;
+constexpr auto no = OptionArgument::nothing;
+constexpr auto maybe = OptionArgument::number_if_there;
 
 // Phases become explicit when the first of -C -T -E -r is met.
-struct Phases {
+struct PhaseSelection {
     bool creates = false;
     bool stats = false;
     bool reads = false;
@@ -125,151 +125,164 @@ struct Phases {
 };
 
 // A plain array: GCC 12 puts a std::array of relocated pointers among what can change.
-constexpr Entry entries[]{
-    Entry{{'h', "help", no, "show this and exit", ""}, put_flag<&Command::help>},
-    Entry{{0, "version", no, "show the version and exit", ""}, put_flag<&Command::version>},
-    Entry{{'a', "api", yes, "POSIX or DUMMY", "POSIX"}, put_backend},
-    Entry{{'b', "", yes, "branches of the tree", "1"},
-          [](Command& to, const std::string& v) {
-              const auto number = command_line::whole_number("-b", v);
-              to.tree.branches = number.value_or(0);
-              return number ? Result<void>{} : failure(number.error());
-          }},
-    Entry{{'z', "", yes, "depth of the tree", "0"},
-          [](Command& to, const std::string& v) {
-              const auto number = command_line::whole_number("-z", v);
-              to.tree.depth = number.value_or(-1);
-              return number ? Result<void>{} : failure(number.error());
-          }},
-    Entry{{'L', "", no, "items only at the leaves of the tree", ""},
-          [](Command& to, const std::string& v) {
-              const auto on = command_line::flag("-L", v);
-              to.tree.items_at = on.value_or(true) ? Level::leaves : Level::every;
-              return on ? Result<void>{} : failure(on.error());
-          }},
-    Entry{{'d', "", yes, "directories, dir1@dir2@…, given to ranks in turn", "./out"},
-          [](Command& to, const std::string& v) {
-              to.directories = command_line::split(v, '@');
-              const bool named =
-                  !v.empty() && std::find(to.directories.begin(), to.directories.end(),
-                                          std::string()) == to.directories.end();
-              return named ? Result<void>{}
-                           : wrong(
-                                 "a directory has no name (it would be the root). Write "
-                                 "dir1@dir2, or . for this one.");
-          }},
-    Entry{{'n', "", yes, "items of a rank", "0"}, put_number<&Command::items, 0>},
-    Entry{{'I', "", yes, "items of a rank in each directory", "0"},
-          put_number<&Command::items_each, 0>},
-    Entry{{'i', "", yes, "iterations", "1"}, put_number<&Command::iterations, 1>},
-    Entry{{'N', "", yes, "look at the items of the rank so far away", "0"},
-          put_number<&Command::stride, 0>},
-    Entry{{'f', "", yes, "first number of tasks", "1 with -l, else all"},
-          put_number<&Command::first_tasks, 0>},
-    Entry{{'l', "", yes, "last number of tasks", "all"}, put_number<&Command::last_tasks, 0>},
-    Entry{{'s', "", yes, "step between numbers of tasks", "1"},
-          put_number<&Command::step_tasks, 1>},
-    Entry{{'w', "", yes, "bytes to write to each file", "0"}, put_number<&Command::write_bytes, 0>},
-    Entry{{'e', "", yes, "bytes to read from each file", "0"}, put_number<&Command::read_bytes, 0>},
-    Entry{{'W', "", yes, "stop creating after so many seconds", "0"},
-          [](Command& to, const std::string& v) {
-              return put_number<&Command::stonewall_seconds, 0>(
-                  to, v.ends_with('s') ? v.substr(0, v.size() - 1) : v);
-          }},
-    Entry{{'x', "", yes, "file with the number of items that -W reached", ""},
-          put_text<&Command::stonewall_file>},
-    Entry{{'p', "", yes, "seconds before each iteration", "0"},
-          put_number<&Command::delay_seconds, 0>},
-    Entry{{'D', "", no, "directories only", ""}, put_flag<&Command::files, true>},
-    Entry{{'F', "", no, "files only", ""}, put_flag<&Command::folders, true>},
-    Entry{{'U', "", no, "rename directories, too, with -C, -T, -E or -r", ""},
-          put_flag<&Command::renames>},
-    Entry{{'u', "", no, "a tree of its own for each rank", ""}, put_flag<&Command::unique_tree>},
-    Entry{{'S', "", no, "files that all ranks open", ""}, put_flag<&Command::shared_file>},
-    Entry{{'c', "", no, "rank 0 creates everything", ""}, put_flag<&Command::collective_create>},
-    Entry{{'R', "", maybe, "stat in random order, of this seed", ""},
-          [](Command& to, const std::string& v) {
-              to.random_stat = true;
-              return v.empty() ? Result<void>{} : put_seed(to, v);
-          }},
-    Entry{{0, "random-seed", yes, "of -R", "0"}, put_seed},
-    Entry{{'G', "", yes, "of the data", "0"}, put_seed},
-    Entry{{'y', "", no, "fsync after writing", ""}, put_flag<&Command::sync>},
-    Entry{{'Y', "", no, "sync(2) after each phase, within its time", ""},
-          put_flag<&Command::sync_all>},
-    Entry{{'X', "verify-read", no, "verify what is read", ""}, put_flag<&Command::verify_read>},
-    Entry{{0, "verify-write", no, "read back and verify after writing", ""},
-          put_flag<&Command::verify_write>},
-    Entry{{'B', "", maybe, "no barriers between phases (-B 0: barriers)", ""},
-          put_flag<&Command::barriers, true>},
-    Entry{{'k', "", no, "create files by mknod", ""}, put_flag<&Command::make_node>},
-    Entry{{'P', "", no, "print rate and time", ""}, put_flag<&Command::print_time>},
-    Entry{{'Z', "", no, "print time instead of rate", ""},
-          [](Command& to, const std::string& v) {
-              to.print_time = true;
-              return put_flag<&Command::print_rate, true>(to, v);
-          }},
-    Entry{{0, "showRankStatistics", no, "list the ranks' times", ""},
-          put_flag<&Command::show_ranks>},
-    Entry{{0, "print-all-procs", no, "as --showRankStatistics", ""},
-          put_flag<&Command::show_ranks>},
-    Entry{{0, "saveRankPerformanceDetails", yes, "the ranks' times as CSV", ""},
-          put_text<&Command::ranks_csv_file>},
-    Entry{{0, "savePerOpDataCSV", yes, "every call as CSV, in PREFIX-phase-iteration-rank.csv", ""},
-          put_text<&Command::operations_prefix>},
-    Entry{{0, "run-cmd-before-phase", yes, "run this on each node before each phase, untimed", ""},
-          put_text<&Command::command_before>},
-    Entry{{0, "run-cmd-after-phase", yes, "run this on each node after each phase, timed", ""},
-          put_text<&Command::command_after>},
-    Entry{{0, "warningAsErrors", no, "a warning makes the exit status 2", ""},
-          put_flag<&Command::warnings_are_errors>},
-    Entry{{'v', "", no, "more words (repeatable)", ""},
-          [](Command& to, const std::string&) {
-              ++to.verbosity;
-              return Result<void>{};
-          }},
-    Entry{{'V', "", yes, "verbosity", "0"}, put_number<&Command::verbosity, 0>},
-    Entry{{'g', "", no, "ignored: directories have their parent's layout", ""},
-          [](Command& to, const std::string&) {
-              to.advice.emplace_back(
-                  "-g is ignored (directories have their parent's layout). Set another by lfs.");
-              return Result<void>{};
-          }},
-    Entry{{'t', "", no, "ignored: the tree rows have it", ""},
-          [](Command& to, const std::string&) {
-              to.advice.emplace_back("-t is ignored (the rows Tree creation and removal have it).");
-              return Result<void>{};
-          }},
-    Entry{{0, "dataPacketType", yes, "ignored: data are seeded and incompressible", ""},
-          [](Command& to, const std::string&) {
-              to.advice.emplace_back(
-                  "--dataPacketType is ignored (data are always seeded and "
-                  "incompressible).");
-              return Result<void>{};
-          }},
-    Entry{{0, "storm", yes, "existing,private,shared or all: open, stat, close storms", ""},
-          put_storms},
-    Entry{{0, "ranks", yes, "the storm's numbers of ranks", "1,2,4 … all"}, put_ramp},
-    Entry{{0, "phase-time", yes, "seconds of a storm's phase at most", "5"},
-          [](Command& to, const std::string& v) {
-              const auto seconds = measure::parse_seconds(v);
-              to.phase_seconds = seconds.value_or(0);
-              return seconds ? Result<void>{} : failure(seconds.error());
-          }},
-    Entry{{0, "dry-run", no, "print the estimate; touch nothing", ""}, put_flag<&Command::dry_run>},
-    Entry{{0, "json", yes, "write the result here as JSON (forebay.bench.meta/1)", ""},
-          put_text<&Command::json_file>},
-    Entry{{0, "csv", yes, "write a line for each row and iteration here", ""},
-          put_text<&Command::csv_file>},
-    Entry{{0, "no-live", no, "no live line on a terminal", ""}, put_flag<&Command::live, true>},
+constexpr MetaOption entries[]{
+    MetaOption{{'h', "help", no, "show this and exit", ""}, put_flag<&MetaCommand::help>},
+    MetaOption{{0, "version", no, "show the version and exit", ""},
+               put_flag<&MetaCommand::version>},
+    MetaOption{{'a', "api", yes, "POSIX or DUMMY", "POSIX"}, put_backend},
+    MetaOption{{'b', "", yes, "branches of the tree", "1"},
+               [](MetaCommand& to, const std::string& v) {
+                   const auto number = command_line::whole_number("-b", v);
+                   to.tree.branches = number.value_or(0);
+                   return number ? Result<void>{} : failure(number.error());
+               }},
+    MetaOption{{'z', "", yes, "depth of the tree", "0"},
+               [](MetaCommand& to, const std::string& v) {
+                   const auto number = command_line::whole_number("-z", v);
+                   to.tree.depth = number.value_or(-1);
+                   return number ? Result<void>{} : failure(number.error());
+               }},
+    MetaOption{{'L', "", no, "items only at the leaves of the tree", ""},
+               [](MetaCommand& to, const std::string& v) {
+                   const auto on = command_line::flag("-L", v);
+                   to.tree.items_at = on.value_or(true) ? ItemLevel::leaves : ItemLevel::every;
+                   return on ? Result<void>{} : failure(on.error());
+               }},
+    MetaOption{{'d', "", yes, "directories, dir1@dir2@…, given to ranks in turn", "./out"},
+               [](MetaCommand& to, const std::string& v) {
+                   to.directories = command_line::split(v, '@');
+                   const bool named =
+                       !v.empty() && std::find(to.directories.begin(), to.directories.end(),
+                                               std::string()) == to.directories.end();
+                   return named ? Result<void>{}
+                                : wrong(
+                                      "a directory has no name (it would be the root). Write "
+                                      "dir1@dir2, or . for this one.");
+               }},
+    MetaOption{{'n', "", yes, "items of a rank", "0"}, put_number<&MetaCommand::items, 0>},
+    MetaOption{{'I', "", yes, "items of a rank in each directory", "0"},
+               put_number<&MetaCommand::items_each, 0>},
+    MetaOption{{'i', "", yes, "iterations", "1"}, put_number<&MetaCommand::iterations, 1>},
+    MetaOption{{'N', "", yes, "look at the items of the rank so far away", "0"},
+               put_number<&MetaCommand::stride, 0>},
+    MetaOption{{'f', "", yes, "first number of tasks", "1 with -l, else all"},
+               put_number<&MetaCommand::first_tasks, 0>},
+    MetaOption{{'l', "", yes, "last number of tasks", "all"},
+               put_number<&MetaCommand::last_tasks, 0>},
+    MetaOption{{'s', "", yes, "step between numbers of tasks", "1"},
+               put_number<&MetaCommand::step_tasks, 1>},
+    MetaOption{{'w', "", yes, "bytes to write to each file", "0"},
+               put_number<&MetaCommand::write_bytes, 0>},
+    MetaOption{{'e', "", yes, "bytes to read from each file", "0"},
+               put_number<&MetaCommand::read_bytes, 0>},
+    MetaOption{{'W', "", yes, "stop creating after so many seconds", "0"},
+               [](MetaCommand& to, const std::string& v) {
+                   return put_number<&MetaCommand::stonewall_seconds, 0>(
+                       to, v.ends_with('s') ? v.substr(0, v.size() - 1) : v);
+               }},
+    MetaOption{{'x', "", yes, "file with the number of items that -W reached", ""},
+               put_text<&MetaCommand::stonewall_file>},
+    MetaOption{{'p', "", yes, "seconds before each iteration", "0"},
+               put_number<&MetaCommand::delay_seconds, 0>},
+    MetaOption{{'D', "", no, "directories only", ""}, put_flag<&MetaCommand::files, true>},
+    MetaOption{{'F', "", no, "files only", ""}, put_flag<&MetaCommand::folders, true>},
+    MetaOption{{'U', "", no, "rename directories, too, with -C, -T, -E or -r", ""},
+               put_flag<&MetaCommand::renames>},
+    MetaOption{{'u', "", no, "a tree of its own for each rank", ""},
+               put_flag<&MetaCommand::unique_tree>},
+    MetaOption{{'S', "", no, "files that all ranks open", ""}, put_flag<&MetaCommand::shared_file>},
+    MetaOption{{'c', "", no, "rank 0 creates everything", ""},
+               put_flag<&MetaCommand::collective_create>},
+    MetaOption{{'R', "", maybe, "stat in random order, of this seed", ""},
+               [](MetaCommand& to, const std::string& v) {
+                   to.random_stat = true;
+                   return v.empty() ? Result<void>{} : put_seed(to, v);
+               }},
+    MetaOption{{0, "random-seed", yes, "of -R", "0"}, put_seed},
+    MetaOption{{'G', "", yes, "of the data", "0"}, put_seed},
+    MetaOption{{'y', "", no, "fsync after writing", ""}, put_flag<&MetaCommand::sync>},
+    MetaOption{{'Y', "", no, "sync(2) after each phase, within its time", ""},
+               put_flag<&MetaCommand::sync_all>},
+    MetaOption{{'X', "verify-read", no, "verify what is read", ""},
+               put_flag<&MetaCommand::verify_read>},
+    MetaOption{{0, "verify-write", no, "read back and verify after writing", ""},
+               put_flag<&MetaCommand::verify_write>},
+    MetaOption{{'B', "", maybe, "no barriers between phases (-B 0: barriers)", ""},
+               put_flag<&MetaCommand::barriers, true>},
+    MetaOption{{'k', "", no, "create files by mknod", ""}, put_flag<&MetaCommand::make_node>},
+    MetaOption{{'P', "", no, "print rate and time", ""}, put_flag<&MetaCommand::print_time>},
+    MetaOption{{'Z', "", no, "print time instead of rate", ""},
+               [](MetaCommand& to, const std::string& v) {
+                   to.print_time = true;
+                   return put_flag<&MetaCommand::print_rate, true>(to, v);
+               }},
+    MetaOption{{0, "showRankStatistics", no, "list the ranks' times", ""},
+               put_flag<&MetaCommand::show_ranks>},
+    MetaOption{{0, "print-all-procs", no, "as --showRankStatistics", ""},
+               put_flag<&MetaCommand::show_ranks>},
+    MetaOption{{0, "saveRankPerformanceDetails", yes, "the ranks' times as CSV", ""},
+               put_text<&MetaCommand::ranks_csv_file>},
+    MetaOption{
+        {0, "savePerOpDataCSV", yes, "every call as CSV, in PREFIX-phase-iteration-rank.csv", ""},
+        put_text<&MetaCommand::operations_prefix>},
+    MetaOption{
+        {0, "run-cmd-before-phase", yes, "run this on each node before each phase, untimed", ""},
+        put_text<&MetaCommand::command_before>},
+    MetaOption{{0, "run-cmd-after-phase", yes, "run this on each node after each phase, timed", ""},
+               put_text<&MetaCommand::command_after>},
+    MetaOption{{0, "warningAsErrors", no, "a warning makes the exit status 2", ""},
+               put_flag<&MetaCommand::warnings_are_errors>},
+    MetaOption{{'v', "", no, "more words (repeatable)", ""},
+               [](MetaCommand& to, const std::string&) {
+                   ++to.verbosity;
+                   return Result<void>{};
+               }},
+    MetaOption{{'V', "", yes, "verbosity", "0"}, put_number<&MetaCommand::verbosity, 0>},
+    MetaOption{
+        {'g', "", no, "ignored: directories have their parent's layout", ""},
+        [](MetaCommand& to, const std::string&) {
+            to.advice.emplace_back(
+                "-g is ignored (directories have their parent's layout). Set another by lfs.");
+            return Result<void>{};
+        }},
+    MetaOption{{'t', "", no, "ignored: the tree rows have it", ""},
+               [](MetaCommand& to, const std::string&) {
+                   to.advice.emplace_back(
+                       "-t is ignored (the rows Tree creation and removal have it).");
+                   return Result<void>{};
+               }},
+    MetaOption{{0, "dataPacketType", yes, "ignored: data are seeded and incompressible", ""},
+               [](MetaCommand& to, const std::string&) {
+                   to.advice.emplace_back(
+                       "--dataPacketType is ignored (data are always seeded and "
+                       "incompressible).");
+                   return Result<void>{};
+               }},
+    MetaOption{{0, "storm", yes, "existing,private,shared or all: open, stat, close storms", ""},
+               put_storms},
+    MetaOption{{0, "ranks", yes, "the storm's numbers of ranks", "1,2,4 … all"}, put_ramp},
+    MetaOption{{0, "phase-time", yes, "seconds of a storm's phase at most", "5"},
+               [](MetaCommand& to, const std::string& v) {
+                   const auto seconds = measure::parse_seconds(v);
+                   to.phase_seconds = seconds.value_or(0);
+                   return seconds ? Result<void>{} : failure(seconds.error());
+               }},
+    MetaOption{{0, "dry-run", no, "print the estimate; touch nothing", ""},
+               put_flag<&MetaCommand::dry_run>},
+    MetaOption{{0, "json", yes, "write the result here as JSON (forebay.bench.meta/1)", ""},
+               put_text<&MetaCommand::json_file>},
+    MetaOption{{0, "csv", yes, "write a line for each row and iteration here", ""},
+               put_text<&MetaCommand::csv_file>},
+    MetaOption{{0, "no-live", no, "no live line on a terminal", ""},
+               put_flag<&MetaCommand::live, true>},
 };
 
 // -C -T -E -r say which phases; none of them means all.
-constexpr std::array<std::pair<Option, bool Phases::*>, 4> phase_entries{
-    std::pair{Option{'C', "", no, "only create", ""}, &Phases::creates},
-    std::pair{Option{'T', "", no, "only stat", ""}, &Phases::stats},
-    std::pair{Option{'E', "", no, "only read", ""}, &Phases::reads},
-    std::pair{Option{'r', "", no, "only remove", ""}, &Phases::removes},
+constexpr std::array<std::pair<CommandOption, bool PhaseSelection::*>, 4> phase_entries{
+    std::pair{CommandOption{'C', "", no, "only create", ""}, &PhaseSelection::creates},
+    std::pair{CommandOption{'T', "", no, "only stat", ""}, &PhaseSelection::stats},
+    std::pair{CommandOption{'E', "", no, "only read", ""}, &PhaseSelection::reads},
+    std::pair{CommandOption{'r', "", no, "only remove", ""}, &PhaseSelection::removes},
 };
 
 // mdtest's back ends: they choose how data is moved, and there is little of it here.
@@ -278,9 +291,9 @@ constexpr std::array<std::string_view, 26> modules{
     "chfs",  "cephfs",  "finchfs", "rados",   "hdfs",   "ime",  "im",    "s3",  "s3-libs3",
     "s3-4c", "S3_plus", "S3_EMC",  "s3-curl", "libnfs", "nfs",  "gfarm", "pmdk"};
 
-std::vector<Option> table() {
-    std::vector<Option> result;
-    for (const Entry& entry : entries) {
+std::vector<CommandOption> table() {
+    std::vector<CommandOption> result;
+    for (const MetaOption& entry : entries) {
         result.push_back(entry.option);
     }
     for (const auto& [option, member] : phase_entries) {
@@ -292,7 +305,8 @@ std::vector<Option> table() {
 }
 
 // One option of table().
-Result<void> put(const command_line::Given& given, Command& request, Phases& phases) {
+Result<void> put(const command_line::GivenOption& given, MetaCommand& request,
+                 PhaseSelection& phases) {
     const std::size_t own = std::size(entries);
     if (given.option < own) {
         return entries[given.option].put(request, given.value);
@@ -306,12 +320,12 @@ Result<void> put(const command_line::Given& given, Command& request, Phases& pha
                                    request.limits);
 }
 
-Result<void> settle_items(Command& request) {
+Result<void> settle_items(MetaCommand& request) {
     if (auto fine = checked(request.tree); !fine) {
         return fine;
     }
     const std::int64_t holders = request.tree.holders();
-    if (request.mode == Mode::storm) {
+    if (request.mode == MetaMode::storm) {
         request.items = request.items == 0 ? 100 : request.items;
         return {};
     }
@@ -341,7 +355,7 @@ Result<void> settle_items(Command& request) {
     return {};
 }
 
-Result<void> check(const Command& request) {
+Result<void> check(const MetaCommand& request) {
     if (!request.files && !request.folders) {
         return wrong("-D and -F exclude each other. Give one of them, or neither for both.");
     }
@@ -367,17 +381,17 @@ std::string_view name_of(Storm storm) noexcept {
     return names[static_cast<std::size_t>(storm)];
 }
 
-Result<Command> parse_command(std::span<const std::string> words) {
-    const std::vector<Option> known = table();
-    Command request;
+Result<MetaCommand> parse_command(std::span<const std::string> words) {
+    const std::vector<CommandOption> known = table();
+    MetaCommand request;
     const auto parsed = command_line::parse(
         known, command_line::without_modules(words, modules, "the calls are plain ones of POSIX",
                                              request.advice));
     if (!parsed) {
         return failure(parsed.error());
     }
-    Phases phases;
-    for (const command_line::Given& given : *parsed) {
+    PhaseSelection phases;
+    for (const command_line::GivenOption& given : *parsed) {
         if (auto fine = put(given, request, phases); !fine) {
             return wrong(fmt::format("{}: {}", command_line::shown(known[given.option]),
                                      fine.error().message));
@@ -412,9 +426,9 @@ std::string help_text() {
            "the budget, 128 + n ended by the signal n.\n";
 }
 
-Result<std::vector<std::int64_t>> ramp_of(const Command& request, std::int64_t ranks) {
+Result<std::vector<std::int64_t>> ramp_of(const MetaCommand& request, std::int64_t ranks) {
     std::vector<std::int64_t> ramp = request.ramp;
-    if (request.mode == Mode::mdtest) {
+    if (request.mode == MetaMode::mdtest) {
         const std::int64_t least = request.last_tasks == 0 ? ranks : 1;
         const std::int64_t first = request.first_tasks == 0 ? least : request.first_tasks;
         const std::int64_t last = request.last_tasks == 0 ? ranks : request.last_tasks;
@@ -457,8 +471,8 @@ using Ramp = std::vector<std::int64_t>;
 // The space that a file or directory without data takes: about a block.
 constexpr std::int64_t item_bytes = 4096;
 
-measure::Estimate estimate_of_storms(const Command& request, const Ramp& ramp) {
-    measure::Estimate total;
+measure::RunEstimate estimate_of_storms(const MetaCommand& request, const Ramp& ramp) {
+    measure::RunEstimate total;
     for (const std::int64_t tasks : ramp) {
         for (const Storm storm : request.storms) {
             const std::int64_t files =
@@ -471,7 +485,7 @@ measure::Estimate estimate_of_storms(const Command& request, const Ramp& ramp) {
     return total;
 }
 
-measure::Estimate estimate_of_phases(const Command& request, const Ramp& ramp) {
+measure::RunEstimate estimate_of_phases(const MetaCommand& request, const Ramp& ramp) {
     const std::int64_t most = *std::max_element(ramp.begin(), ramp.end());
     const std::int64_t trees =
         request.unique_tree ? most : std::min(most, std::ssize(request.directories));
@@ -484,7 +498,7 @@ measure::Estimate estimate_of_phases(const Command& request, const Ramp& ramp) {
         saturated_product(request.iterations, static_cast<std::int64_t>(ramp.size()));
     const std::int64_t opened = request.files ? saturated_product(most, request.items) : 0;
     const std::int64_t files = request.files ? saturated_product(makers, request.items) : 0;
-    measure::Estimate total;
+    measure::RunEstimate total;
     if (request.creates) {
         total.files = saturated_product(made, rounds);
         total.bytes_written = saturated_product(opened, request.write_bytes, rounds);
@@ -497,13 +511,13 @@ measure::Estimate estimate_of_phases(const Command& request, const Ramp& ramp) {
 
 }  // namespace
 
-Result<measure::Estimate> estimate(const Command& request, std::int64_t ranks) {
+Result<measure::RunEstimate> estimate(const MetaCommand& request, std::int64_t ranks) {
     const auto ramp = ramp_of(request, ranks);
     if (!ramp) {
         return failure(ramp.error());
     }
-    return request.mode == Mode::storm ? estimate_of_storms(request, *ramp)
-                                       : estimate_of_phases(request, *ramp);
+    return request.mode == MetaMode::storm ? estimate_of_storms(request, *ramp)
+                                           : estimate_of_phases(request, *ramp);
 }
 
 }  // namespace forebay::meta

@@ -13,17 +13,17 @@
 
 namespace forebay::meta {
 
-enum class Mode { mdtest, storm };
-enum class Backend { posix, dummy };
+enum class MetaMode { mdtest, storm };
+enum class MetaBackend { posix, dummy };
 enum class Storm { existing, own, shared };
 
 [[nodiscard]] std::string_view name_of(Storm storm) noexcept;
 
-struct Command : command_line::RunOptions {
-    Mode mode = Mode::mdtest;
-    Backend backend = Backend::posix;
+struct MetaCommand : command_line::RunOptions {
+    MetaMode mode = MetaMode::mdtest;
+    MetaBackend backend = MetaBackend::posix;
     std::vector<std::string> directories{"./out"};
-    Tree tree;
+    DirectoryTree tree;
     std::int64_t items = 0;       // of each rank
     std::int64_t items_each = 0;  // per directory; 0: from `items`
     std::int64_t iterations = 1;
@@ -69,13 +69,14 @@ struct Command : command_line::RunOptions {
     double phase_seconds = 5;        // of a storm's phase
 };
 
-[[nodiscard]] Result<Command> parse_command(std::span<const std::string> words);
+[[nodiscard]] Result<MetaCommand> parse_command(std::span<const std::string> words);
 [[nodiscard]] std::string help_text();
 
 // 1, 2, 4 … and `ranks` itself, or what was asked for.
-[[nodiscard]] Result<std::vector<std::int64_t>> ramp_of(const Command& request, std::int64_t ranks);
+[[nodiscard]] Result<std::vector<std::int64_t>> ramp_of(const MetaCommand& request,
+                                                        std::int64_t ranks);
 
 // At most, all iterations together.
-[[nodiscard]] Result<measure::Estimate> estimate(const Command& request, std::int64_t ranks);
+[[nodiscard]] Result<measure::RunEstimate> estimate(const MetaCommand& request, std::int64_t ranks);
 
 }  // namespace forebay::meta

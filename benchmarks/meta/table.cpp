@@ -11,21 +11,21 @@ namespace forebay::meta {
 namespace {
 
 // mdtest divides by n - 1, where IOR divides by n (40-mdtest.txt: three rates, 614.161).
-double sample_deviation(const measure::Summary& summary) {
+double sample_deviation(const measure::SampleSummary& summary) {
     const auto count = static_cast<double>(summary.count);
     return summary.count < 2 ? 0.0 : summary.deviation * std::sqrt(count / (count - 1));
 }
 
 }  // namespace
 
-std::string summary_table(const std::vector<Rates>& rows, Unit unit) {
+std::string summary_table(const std::vector<OperationRates>& rows, TableUnit unit) {
     const std::size_t iterations = rows.empty() ? 0 : rows.front().values.size();
     std::string text = fmt::format(
         "SUMMARY {} (of {} iterations)\n"
         "   Operation                     Max            Min           Mean        Std Dev\n"
         "   ---------                     ---            ---           ----        -------\n",
-        unit == Unit::seconds ? "time (in ms/op):" : "rate (in ops/sec):", iterations);
-    for (const Rates& row : rows) {
+        unit == TableUnit::seconds ? "time (in ms/op):" : "rate (in ops/sec):", iterations);
+    for (const OperationRates& row : rows) {
         const auto summary = measure::summarise(row.values);
         text += fmt::format("   {:<20}{:>17.3f} {:>14.3f} {:>14.3f} {:>14.3f}\n", row.operation,
                             summary.max, summary.min, summary.mean, sample_deviation(summary));

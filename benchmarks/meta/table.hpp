@@ -7,13 +7,13 @@
 
 namespace forebay::meta {
 
-struct Rates {
+struct OperationRates {
     std::string operation;
     std::vector<double> values;  // of each iteration; empty: not measured
 };
 
-enum class Unit { operations_per_second, seconds };
+enum class TableUnit { operations_per_second, seconds };
 
-[[nodiscard]] std::string summary_table(const std::vector<Rates>& rows, Unit unit);
+[[nodiscard]] std::string summary_table(const std::vector<OperationRates>& rows, TableUnit unit);
 
 }  // namespace forebay::meta

@@ -7,7 +7,7 @@
 
 namespace forebay::meta {
 
-std::int64_t Tree::leaves() const noexcept {
+std::int64_t DirectoryTree::leaves() const noexcept {
     std::int64_t count = 1;
     for (std::int64_t level = 0; level < depth; ++level) {
         count *= branches;
@@ -15,25 +15,25 @@ std::int64_t Tree::leaves() const noexcept {
     return count;
 }
 
-std::int64_t Tree::directories() const noexcept {
+std::int64_t DirectoryTree::directories() const noexcept {
     return branches == 1 ? depth + 1 : (leaves() * branches - 1) / (branches - 1);
 }
 
-std::int64_t Tree::holders() const noexcept {
-    return items_at == Level::leaves ? leaves() : directories();
+std::int64_t DirectoryTree::holders() const noexcept {
+    return items_at == ItemLevel::leaves ? leaves() : directories();
 }
 
-std::int64_t Tree::holder_of(std::int64_t item, std::int64_t items_each) const noexcept {
-    const std::int64_t first = items_at == Level::leaves ? directories() - leaves() : 0;
+std::int64_t DirectoryTree::holder_of(std::int64_t item, std::int64_t items_each) const noexcept {
+    const std::int64_t first = items_at == ItemLevel::leaves ? directories() - leaves() : 0;
     return first + item / items_each % holders();
 }
 
-std::int64_t Tree::named(std::int64_t item, std::int64_t items_each) const noexcept {
-    return item + (items_at == Level::leaves ? (directories() - leaves()) * items_each : 0);
+std::int64_t DirectoryTree::named(std::int64_t item, std::int64_t items_each) const noexcept {
+    return item + (items_at == ItemLevel::leaves ? (directories() - leaves()) * items_each : 0);
 }
 
-std::string Tree::path(const std::string& base, std::optional<std::int64_t> owner,
-                       std::int64_t number) const {
+std::string DirectoryTree::path(const std::string& base, std::optional<std::int64_t> owner,
+                                std::int64_t number) const {
     const std::string name = owner ? fmt::format("mdtest_tree.{}", *owner) : "mdtest_tree";
     std::vector<std::int64_t> way;
     for (std::int64_t at = number; at > 0; at = (at - 1) / branches) {
@@ -47,7 +47,7 @@ std::string Tree::path(const std::string& base, std::optional<std::int64_t> owne
     return text;
 }
 
-Result<void> checked(const Tree& tree) {
+Result<void> checked(const DirectoryTree& tree) {
     std::int64_t count = 1;
     for (std::int64_t level = 0; level < tree.depth && count <= directories_max; ++level) {
         count = count * tree.branches + (tree.branches == 1 ? 1 : 0);
@@ -69,8 +69,8 @@ std::int64_t shift_of(std::int64_t stride, std::span<const std::int32_t> node_of
     return stride % tasks * (by_block ? on_first : 1) % tasks;
 }
 
-std::string item_name(Kind kind, std::optional<std::int64_t> rank, std::int64_t item) {
-    return fmt::format("{}.mdtest.{}.{}", kind == Kind::file ? "file" : "dir",
+std::string item_name(ItemKind kind, std::optional<std::int64_t> rank, std::int64_t item) {
+    return fmt::format("{}.mdtest.{}.{}", kind == ItemKind::file ? "file" : "dir",
                        rank ? std::to_string(*rank) : "shared", item);
 }
 

@@ -18,12 +18,12 @@
 
 namespace forebay::meta {
 
-enum class Level { every, leaves };
+enum class ItemLevel { every, leaves };
 
-struct Tree {
+struct DirectoryTree {
     std::int64_t branches = 1;
     std::int64_t depth = 0;
-    Level items_at = Level::every;
+    ItemLevel items_at = ItemLevel::every;
 
     // Directories of the whole tree, of its last level, and those that hold items.
     [[nodiscard]] std::int64_t directories() const noexcept;
@@ -40,17 +40,18 @@ struct Tree {
 
 inline constexpr std::int64_t directories_max = 100'000'000;
 
-[[nodiscard]] Result<void> checked(const Tree& tree);
+[[nodiscard]] Result<void> checked(const DirectoryTree& tree);
 
 // How far -N goes among `tasks`, less than them: mdtest goes so many nodes where neighbouring ranks
 // share one. `node_of`: any number of the node of each rank, of which there may be more than tasks.
 [[nodiscard]] std::int64_t shift_of(std::int64_t stride, std::span<const std::int32_t> node_of,
                                     std::int64_t tasks);
 
-enum class Kind { file, directory };
+enum class ItemKind { file, directory };
 
 // "file.mdtest.3.17"; `rank` nullopt: "file.mdtest.shared.17".
-[[nodiscard]] std::string item_name(Kind kind, std::optional<std::int64_t> rank, std::int64_t item);
+[[nodiscard]] std::string item_name(ItemKind kind, std::optional<std::int64_t> rank,
+                                    std::int64_t item);
 [[nodiscard]] std::string base_name(std::int64_t iteration);
 
 }  // namespace forebay::meta

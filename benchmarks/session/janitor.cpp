@@ -49,7 +49,7 @@ void remove_all(const std::vector<std::string>& lines, const timespec& ended) {
 }
 
 // The janitor's knowledge of its run.
-struct Known {
+struct JanitorState {
     std::vector<std::string> lines;
     std::optional<timespec> ended;
 
@@ -73,7 +73,7 @@ struct Known {
             ::close(fd);
         }
     }
-    Known known;
+    JanitorState known;
     std::string line;
     std::array<char, 4096> part{};
     for (;;) {

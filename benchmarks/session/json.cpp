@@ -5,7 +5,7 @@
 
 namespace forebay::bench {
 
-Json latency_json(const measure::Histogram& latency) {
+Json latency_json(const measure::LatencyHistogram& latency) {
     constexpr double ns = 1e-9;
     Json bars = Json::array();
     for (const auto& bar : latency.bars()) {
@@ -22,9 +22,9 @@ Json latency_json(const measure::Histogram& latency) {
             {"bars", bars}};
 }
 
-Json spread_json(const Spread& spread) {
+Json spread_json(const RankSpread& spread) {
     Json nodes = Json::array();
-    for (const Spread::Node& node : spread.nodes) {
+    for (const RankSpread::Node& node : spread.nodes) {
         nodes.push_back({{"host", node.host}, {"seconds_max", node.most}});
     }
     return {{"seconds_min", spread.least},

@@ -12,8 +12,8 @@ namespace forebay::bench {
 
 using Json = nlohmann::ordered_json;
 
-[[nodiscard]] Json latency_json(const measure::Histogram& latency);
-[[nodiscard]] Json spread_json(const Spread& spread);
+[[nodiscard]] Json latency_json(const measure::LatencyHistogram& latency);
+[[nodiscard]] Json spread_json(const RankSpread& spread);
 // Median with its interval.
 [[nodiscard]] Json median_json(const std::vector<double>& values);
 // A whole record: who ran it, `request`, how it went, `results`.

@@ -30,7 +30,7 @@ HostName own_host() noexcept {
     return name;
 }
 
-Node::Node(MPI_Comm all) {
+NodeRanks::NodeRanks(MPI_Comm all) {
     MPI_Comm_rank(all, &leader_);
     MPI_Comm_split_type(all, MPI_COMM_TYPE_SHARED, leader_, MPI_INFO_NULL, &comm_);
     MPI_Comm_rank(comm_, &rank_);
@@ -40,12 +40,12 @@ Node::Node(MPI_Comm all) {
     share_slots();
 }
 
-Node::~Node() {
+NodeRanks::~NodeRanks() {
     MPI_Win_free(&window_);
     MPI_Comm_free(&comm_);
 }
 
-void Node::share_slots() {
+void NodeRanks::share_slots() {
     // Open MPI's memory begins at any multiple of 16, a slot at one of 64: one more is asked for.
     constexpr auto slot = static_cast<MPI_Aint>(sizeof(measure::ProgressSlot));
     void* base = nullptr;

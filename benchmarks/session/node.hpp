@@ -16,14 +16,14 @@ using HostName = std::array<char, 64>;
 [[nodiscard]] HostName own_host() noexcept;
 
 // Made and ended by all ranks of the communicator together.
-class Node {
+class NodeRanks {
 public:
-    explicit Node(MPI_Comm all);
-    ~Node();
-    Node(const Node&) = delete;
-    Node& operator=(const Node&) = delete;
-    Node(Node&&) = delete;
-    Node& operator=(Node&&) = delete;
+    explicit NodeRanks(MPI_Comm all);
+    ~NodeRanks();
+    NodeRanks(const NodeRanks&) = delete;
+    NodeRanks& operator=(const NodeRanks&) = delete;
+    NodeRanks(NodeRanks&&) = delete;
+    NodeRanks& operator=(NodeRanks&&) = delete;
 
     // The calling rank's number among those of its node, in the order of the communicator.
     [[nodiscard]] std::int32_t rank() const noexcept { return rank_; }

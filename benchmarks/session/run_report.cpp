@@ -5,7 +5,8 @@
 
 namespace forebay::bench {
 
-void begin(RunReport& report, const Session& session, const std::vector<std::string>& command) {
+void begin(RunReport& report, const BenchmarkSession& session,
+           const std::vector<std::string>& command) {
     report.command = command;
     report.started = utc_now();
     report.mpi = session.mpi_version();

@@ -20,7 +20,7 @@ struct RunReport {
     std::string host;
     std::int32_t ranks = 1;
     std::int32_t nodes = 1;
-    measure::Estimate estimate;
+    measure::RunEstimate estimate;
     std::int64_t memory_bytes = 0;  // of the largest rank, beside the MPI's
     std::vector<std::string> warnings;
     ExitStatus status = ExitStatus::good;
@@ -28,7 +28,8 @@ struct RunReport {
 };
 
 // Fills in what is known before anything is planned.
-void begin(RunReport& report, const Session& session, const std::vector<std::string>& command);
+void begin(RunReport& report, const BenchmarkSession& session,
+           const std::vector<std::string>& command);
 // How it went; `data_wrong`: what was read is not what was written.
 void conclude(RunReport& report, const Result<void>& done, bool data_wrong);
 // On rank 0: each text to the file before it, and the run's error to standard error. The status

@@ -24,7 +24,7 @@ namespace {
 
 // All ranks see that the time is over, and most see a stall. The first to leave takes the others
 // with it, so all but rank 0 wait a moment: the message is said once, and by someone.
-[[noreturn]] void stop_process(const measure::Stop& stop, std::int32_t rank,
+[[noreturn]] void stop_process(const measure::RunStop& stop, std::int32_t rank,
                                const std::function<void()>& clean_up) {
     if (clean_up) {
         clean_up();
@@ -55,14 +55,14 @@ ExitStatus status_of(const Error& error) noexcept {
                : ExitStatus::input_output;
 }
 
-Mpi::Mpi(int* argc, char*** argv) {
+MpiLifetime::MpiLifetime(int* argc, char*** argv) {
     const measure::StopSignalsWait inherited;  // by the MPI's threads
     int provided = 0;
     // The monitor's thread makes no MPI call but MPI_Abort.
     MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
 }
 
-Session::Session(int* argc, char*** argv)
+BenchmarkSession::BenchmarkSession(int* argc, char*** argv)
     : janitor_(Janitor::of_this_node()), mpi_(argc, argv), node_(MPI_COMM_WORLD) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
@@ -70,9 +70,9 @@ Session::Session(int* argc, char*** argv)
     gather_hosts();
 }
 
-Session::~Session() { unwatch(); }
+BenchmarkSession::~BenchmarkSession() { unwatch(); }
 
-void Session::gather_hosts() {
+void BenchmarkSession::gather_hosts() {
     const HostName mine = own_host();
     std::vector<HostName> all(is_first() ? static_cast<std::size_t>(ranks_) : 0);
     node_of_.resize(all.size());
@@ -87,17 +87,17 @@ void Session::gather_hosts() {
     }
 }
 
-std::int32_t Session::nodes() const noexcept {
+std::int32_t BenchmarkSession::nodes() const noexcept {
     std::vector<std::int32_t> first = node_of_;
     std::sort(first.begin(), first.end());
     return static_cast<std::int32_t>(std::unique(first.begin(), first.end()) - first.begin());
 }
 
-Result<void> Session::agreed(const Result<void>& mine, MPI_Comm ranks) const {
+Result<void> BenchmarkSession::agreed(const Result<void>& mine, MPI_Comm ranks) const {
     return bench::agreed(mine, ranks);
 }
 
-std::string Session::told(std::string text) const {
+std::string BenchmarkSession::told(std::string text) const {
     auto length = static_cast<int>(text.size());
     MPI_Bcast(&length, 1, MPI_INT, 0, world());
     text.resize(static_cast<std::size_t>(length));
@@ -105,16 +105,16 @@ std::string Session::told(std::string text) const {
     return text;
 }
 
-std::vector<std::int32_t> Session::nodes_of_all() const {
+std::vector<std::int32_t> BenchmarkSession::nodes_of_all() const {
     std::vector<std::int32_t> all(static_cast<std::size_t>(ranks_));
     const std::int32_t leader = node_.leader();
     MPI_Allgather(&leader, 1, MPI_INT32_T, all.data(), 1, MPI_INT32_T, world());
     return all;
 }
 
-void Session::barrier(MPI_Comm ranks) const { MPI_Barrier(ranks); }
+void BenchmarkSession::barrier(MPI_Comm ranks) const { MPI_Barrier(ranks); }
 
-void Session::quiet_barrier() const {
+void BenchmarkSession::quiet_barrier() const {
     constexpr timespec nap{0, 1'000'000};
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Ibarrier(world(), &request);
@@ -126,14 +126,15 @@ void Session::quiet_barrier() const {
     }
 }
 
-measure::Histogram Session::merged(const measure::Histogram& mine, MPI_Comm ranks) const {
+measure::LatencyHistogram BenchmarkSession::merged(const measure::LatencyHistogram& mine,
+                                                   MPI_Comm ranks) const {
     return bench::merged(mine, ranks);
 }
 
-Spread Session::spread(double mine, MPI_Comm ranks) const {
+RankSpread BenchmarkSession::spread(double mine, MPI_Comm ranks) const {
     int size = 0;
     MPI_Comm_size(ranks, &size);
-    Spread result;
+    RankSpread result;
     result.ranks.resize(static_cast<std::size_t>(size));
     MPI_Gather(&mine, 1, MPI_DOUBLE, result.ranks.data(), 1, MPI_DOUBLE, 0, ranks);
     if (!is_first()) {
@@ -145,9 +146,9 @@ Spread Session::spread(double mine, MPI_Comm ranks) const {
     result.median = measure::median(result.ranks);
     result.slowest_rank = most - result.ranks.begin();
     result.slowest_host = hosts_[static_cast<std::size_t>(result.slowest_rank)];
-    std::map<std::int32_t, Spread::Node> nodes;
+    std::map<std::int32_t, RankSpread::Node> nodes;
     for (std::size_t at = 0; at < result.ranks.size(); ++at) {
-        Spread::Node& node = nodes[node_of_[at]];
+        RankSpread::Node& node = nodes[node_of_[at]];
         node.host = hosts_[at];
         node.most = std::max(node.most, result.ranks[at]);
     }
@@ -157,17 +158,17 @@ Spread Session::spread(double mine, MPI_Comm ranks) const {
     return result;
 }
 
-std::int64_t Session::sum(std::int64_t mine, MPI_Comm ranks) const {
+std::int64_t BenchmarkSession::sum(std::int64_t mine, MPI_Comm ranks) const {
     return bench::sum(mine, ranks);
 }
 
-double Session::most(double mine, MPI_Comm ranks) const {
+double BenchmarkSession::most(double mine, MPI_Comm ranks) const {
     double all = 0;
     MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_MAX, ranks);
     return all;
 }
 
-double Session::late(std::int64_t began_ns, MPI_Comm ranks) const {
+double BenchmarkSession::late(std::int64_t began_ns, MPI_Comm ranks) const {
     if (sum(node_.shares_cores() ? 1 : 0, ranks) == 0) {
         return 0.0;
     }
@@ -183,14 +184,14 @@ double Session::late(std::int64_t began_ns, MPI_Comm ranks) const {
     return node_.shares_cores() ? static_cast<double>(began_ns - first) * 1e-9 : 0.0;
 }
 
-double Session::least(double mine, MPI_Comm ranks) const {
+double BenchmarkSession::least(double mine, MPI_Comm ranks) const {
     double all = 0;
     MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_MIN, ranks);
     return all;
 }
 
-std::vector<std::string> Session::gathered(const std::vector<std::string>& mine,
-                                           std::size_t most) const {
+std::vector<std::string> BenchmarkSession::gathered(const std::vector<std::string>& mine,
+                                                    std::size_t most) const {
     std::string text;
     for (std::size_t at = 0; at < std::min(mine.size(), most); ++at) {
         text += mine[at] + '\n';
@@ -208,7 +209,7 @@ std::vector<std::string> Session::gathered(const std::vector<std::string>& mine,
     return lines;
 }
 
-std::optional<std::string> Session::oversubscribed() const {
+std::optional<std::string> BenchmarkSession::oversubscribed() const {
     if (!node_.shares_cores()) {
         return std::nullopt;
     }
@@ -220,7 +221,7 @@ std::optional<std::string> Session::oversubscribed() const {
         counted(node_.cores(), "rank"));
 }
 
-std::string Session::mpi_version() const {
+std::string BenchmarkSession::mpi_version() const {
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
     int length = 0;
     MPI_Get_library_version(text.data(), &length);
@@ -230,7 +231,7 @@ std::string Session::mpi_version() const {
     return whole;
 }
 
-void Session::watch(const MonitorOptions& options) {
+void BenchmarkSession::watch(const MonitorOptions& options) {
     barrier();
     const bool live = options.live && is_first() && speaks_to_terminal();
     monitor_ = std::make_unique<measure::Monitor>(measure::Monitor::Options{
@@ -241,24 +242,24 @@ void Session::watch(const MonitorOptions& options) {
         .limit_seconds = options.limit_seconds,
         .live = live,
         .counted = options.counted,
-        .stop = [rank = rank_, clean_up = options.clean_up](const measure::Stop& stop) {
+        .stop = [rank = rank_, clean_up = options.clean_up](const measure::RunStop& stop) {
             stop_process(stop, rank, clean_up);
         }});
 }
 
-void Session::begin(const std::string& phase, std::int64_t bytes_of_node) {
+void BenchmarkSession::begin(const std::string& phase, std::int64_t bytes_of_node) {
     if (monitor_) {
         monitor_->begin(phase, bytes_of_node);
     }
 }
 
-void Session::end() {
+void BenchmarkSession::end() {
     if (monitor_) {
         monitor_->end();
     }
 }
 
-void Session::unwatch() {
+void BenchmarkSession::unwatch() {
     if (monitor_) {
         monitor_->end();
         monitor_.reset();

@@ -25,7 +25,7 @@ using measure::ExitStatus;
 // The exit status for a failed step.
 [[nodiscard]] ExitStatus status_of(const Error& error) noexcept;
 
-struct Spread {
+struct RankSpread {
     double least = 0.0;
     double median = 0.0;
     double most = 0.0;
@@ -43,30 +43,30 @@ struct MonitorOptions {
     std::optional<double> stall_seconds;
     std::optional<double> limit_seconds;
     bool live = true;
-    measure::Counted counted = measure::Counted::bytes;
+    measure::CountedUnit counted = measure::CountedUnit::bytes;
     std::function<void()> clean_up;  // called in the monitor's thread; removes this rank's files
 };
 
 // MPI's life in a program.
-class Mpi {
+class MpiLifetime {
 public:
-    Mpi(int* argc, char*** argv);
-    ~Mpi() { MPI_Finalize(); }
-    Mpi(const Mpi&) = delete;
-    Mpi& operator=(const Mpi&) = delete;
-    Mpi(Mpi&&) = delete;
-    Mpi& operator=(Mpi&&) = delete;
+    MpiLifetime(int* argc, char*** argv);
+    ~MpiLifetime() { MPI_Finalize(); }
+    MpiLifetime(const MpiLifetime&) = delete;
+    MpiLifetime& operator=(const MpiLifetime&) = delete;
+    MpiLifetime(MpiLifetime&&) = delete;
+    MpiLifetime& operator=(MpiLifetime&&) = delete;
 };
 
-class Session {
+class BenchmarkSession {
 public:
     // MPI_Init. One a process, and before any thread: it begins the node's janitor.
-    Session(int* argc, char*** argv);
-    ~Session();
-    Session(const Session&) = delete;
-    Session& operator=(const Session&) = delete;
-    Session(Session&&) = delete;
-    Session& operator=(Session&&) = delete;
+    BenchmarkSession(int* argc, char*** argv);
+    ~BenchmarkSession();
+    BenchmarkSession(const BenchmarkSession&) = delete;
+    BenchmarkSession& operator=(const BenchmarkSession&) = delete;
+    BenchmarkSession(BenchmarkSession&&) = delete;
+    BenchmarkSession& operator=(BenchmarkSession&&) = delete;
 
     [[nodiscard]] MPI_Comm world() const noexcept { return MPI_COMM_WORLD; }
     [[nodiscard]] std::int32_t rank() const noexcept { return rank_; }
@@ -90,8 +90,9 @@ public:
     void quiet_barrier() const;
 
     // Collective over the first ranks of the world; the results count on rank 0.
-    [[nodiscard]] measure::Histogram merged(const measure::Histogram& mine, MPI_Comm ranks) const;
-    [[nodiscard]] Spread spread(double mine, MPI_Comm ranks) const;
+    [[nodiscard]] measure::LatencyHistogram merged(const measure::LatencyHistogram& mine,
+                                                   MPI_Comm ranks) const;
+    [[nodiscard]] RankSpread spread(double mine, MPI_Comm ranks) const;
     [[nodiscard]] std::int64_t sum(std::int64_t mine, MPI_Comm ranks = MPI_COMM_WORLD) const;
     [[nodiscard]] double most(double mine, MPI_Comm ranks = MPI_COMM_WORLD) const;
     // Seconds by which this rank began after the first of its node where ranks share cores, which
@@ -118,8 +119,8 @@ private:
     void gather_hosts();
 
     Janitor janitor_;
-    Mpi mpi_;
-    Node node_;
+    MpiLifetime mpi_;
+    NodeRanks node_;
     std::int32_t rank_ = 0;
     std::int32_t ranks_ = 1;
     std::vector<std::string> hosts_;     // on rank 0 of each rank, else the own one
@@ -129,19 +130,19 @@ private:
 
 // While a rank is inside calls that must end by themselves. Waiting for other ranks is not among
 // them: these may be at work.
-class Working {
+class WorkInProgress {
 public:
-    explicit Working(measure::ProgressSlot& slot) : slot_(slot) { again(); }
-    ~Working() { rest(); }
+    explicit WorkInProgress(measure::ProgressSlot& slot) : slot_(slot) { again(); }
+    ~WorkInProgress() { rest(); }
     void rest() {
         slot_.calls.fetch_add(1);
         slot_.working.store(0);
     }
     void again() { slot_.working.store(1); }
-    Working(const Working&) = delete;
-    Working& operator=(const Working&) = delete;
-    Working(Working&&) = delete;
-    Working& operator=(Working&&) = delete;
+    WorkInProgress(const WorkInProgress&) = delete;
+    WorkInProgress& operator=(const WorkInProgress&) = delete;
+    WorkInProgress(WorkInProgress&&) = delete;
+    WorkInProgress& operator=(WorkInProgress&&) = delete;
 
 private:
     measure::ProgressSlot& slot_;

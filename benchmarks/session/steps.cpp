@@ -5,11 +5,11 @@ namespace forebay::bench {
 
 std::string version_line() { return FOREBAY_VERSION "\n"; }
 
-ExitStatus refused(const Session& session, const Error& error, ExitStatus status) {
+ExitStatus refused(const BenchmarkSession& session, const Error& error, ExitStatus status) {
     return session.is_first() ? complain(error.message, status) : status;
 }
 
-std::optional<ExitStatus> stopped(const Session& session,
+std::optional<ExitStatus> stopped(const BenchmarkSession& session,
                                   const std::function<Result<void>()>& of_first,
                                   ExitStatus status) {
     const Result<void> mine = session.is_first() ? of_first() : Result<void>{};

@@ -22,30 +22,31 @@ namespace forebay::bench {
 // The steps that differ from one benchmark to another. A `Command` has command_line::RunOptions; a
 // `Report` is a RunReport.
 template <class Command, class Report>
-struct Steps {
+struct ProgramSteps {
     Result<Command> (*parse)(std::span<const std::string> words);
     std::string (*help)();
     // The same on every rank: the estimate and the memory.
-    Result<void> (*plan)(const Session& session, const Command& request, Report& report);
+    Result<void> (*plan)(const BenchmarkSession& session, const Command& request, Report& report);
     std::string (*heading)(const Command& request, const Report& report);
     // Free bytes, of which the run may take a share; nullopt: not known.
     std::optional<std::int64_t> (*free_bytes)(const Command& request);
     // Files that will have results.
     std::vector<std::string> (*outputs)(const Command& request);
-    ExitStatus (*run)(Session& session, const Command& request, Report& report);
+    ExitStatus (*run)(BenchmarkSession& session, const Command& request, Report& report);
 };
 
 // forebay's version, with a newline.
 [[nodiscard]] std::string version_line();
 // The program's exit status for an error that all ranks know of; rank 0 prints it.
-ExitStatus refused(const Session& session, const Error& error, ExitStatus status);
+ExitStatus refused(const BenchmarkSession& session, const Error& error, ExitStatus status);
 // Collective: what rank 0 finds counts, as `status` where it is an error; nullopt: go on.
-[[nodiscard]] std::optional<ExitStatus> stopped(const Session& session,
+[[nodiscard]] std::optional<ExitStatus> stopped(const BenchmarkSession& session,
                                                 const std::function<Result<void>()>& of_first,
                                                 ExitStatus status);
 
 template <class Command, class Report>
-ExitStatus follow(const Steps<Command, Report>& steps, Session& session, const Words& words) {
+ExitStatus follow(const ProgramSteps<Command, Report>& steps, BenchmarkSession& session,
+                  const CommandWords& words) {
     const Result<Command> request = steps.parse(std::span(words.read).subspan(1));
     if (!request) {
         return refused(session, request.error(), ExitStatus::usage);
@@ -86,10 +87,10 @@ ExitStatus follow(const Steps<Command, Report>& steps, Session& session, const W
 
 // All of main(): what the process returns. `advice` is given where a rank has no memory left.
 template <class Command, class Report>
-[[nodiscard]] int run_program(const Steps<Command, Report>& steps, const std::string& advice,
+[[nodiscard]] int run_program(const ProgramSteps<Command, Report>& steps, const std::string& advice,
                               int argc, char** argv) {
-    Session session(&argc, &argv);
-    const Words words(argc, argv);
+    BenchmarkSession session(&argc, &argv);
+    const CommandWords words(argc, argv);
     return exit_code([&] { return follow(steps, session, words); }, advice);
 }
 

@@ -68,17 +68,17 @@ std::vector<std::string> gathered(const std::string& mine, MPI_Comm ranks) {
     return parts;
 }
 
-measure::Histogram merged(const measure::Histogram& mine, MPI_Comm ranks) {
+measure::LatencyHistogram merged(const measure::LatencyHistogram& mine, MPI_Comm ranks) {
     const auto counts = mine.counts();
     std::vector<std::uint64_t> all(counts.size());
     MPI_Reduce(counts.data(), all.data(), static_cast<int>(counts.size()), MPI_UINT64_T, MPI_SUM, 0,
                ranks);
     const auto own = mine.extremes();
-    measure::Histogram::Extremes extremes;
+    measure::LatencyHistogram::Extremes extremes;
     MPI_Reduce(&own.min, &extremes.min, 1, MPI_UINT64_T, MPI_MIN, 0, ranks);
     MPI_Reduce(&own.max, &extremes.max, 1, MPI_UINT64_T, MPI_MAX, 0, ranks);
     MPI_Reduce(&own.sum, &extremes.sum, 1, MPI_UINT64_T, MPI_SUM, 0, ranks);
-    return measure::Histogram::merged(all, extremes);
+    return measure::LatencyHistogram::merged(all, extremes);
 }
 
 int exit_code(const std::function<measure::ExitStatus()>& program, const std::string& advice) {

@@ -23,7 +23,8 @@ Result<void> agreed(const Result<void>& mine, MPI_Comm ranks);
 // On rank 0 what every rank gave, in their order; elsewhere empty.
 [[nodiscard]] std::vector<std::string> gathered(const std::string& mine, MPI_Comm ranks);
 // The histograms of all ranks added up, on rank 0; elsewhere empty.
-[[nodiscard]] measure::Histogram merged(const measure::Histogram& mine, MPI_Comm ranks);
+[[nodiscard]] measure::LatencyHistogram merged(const measure::LatencyHistogram& mine,
+                                               MPI_Comm ranks);
 
 // Not collective: what a rank's program returns. Should it throw, for want of memory, this rank
 // alone cannot go on and the others must not wait for it: all are ended, with `advice`.

@@ -3,7 +3,7 @@
 
 namespace forebay::bench {
 
-Words::Words(int argc, char** argv) : read(argv, argv + argc), shown(read) {
+CommandWords::CommandWords(int argc, char** argv) : read(argv, argv + argc), shown(read) {
     if (shown.empty()) {
         return;
     }

@@ -9,8 +9,8 @@ namespace forebay::bench {
 // `forebay bench` starts a program with --result FILE, its way to what was measured: as --json
 // FILE, but not shown. Shown is what a user would type: the program by its file's name, without
 // --result.
-struct Words {
-    Words(int argc, char** argv);
+struct CommandWords {
+    CommandWords(int argc, char** argv);
 
     std::vector<std::string> read;
     std::vector<std::string> shown;

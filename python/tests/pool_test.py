@@ -76,7 +76,7 @@ LAYOUT_PROGRAM = """
 #include <cstdio>
 using namespace forebay::protocol;
 int main() {
-    std::printf("%zu %zu\\n", sizeof(Question), sizeof(Reply));
+    std::printf("%zu %zu\\n", sizeof(ClientQuestion), sizeof(DaemonReply));
     std::printf("%llx\\n", static_cast<unsigned long long>(forebay::pool::format));
 LINES}
 """
@@ -103,7 +103,7 @@ def test_messages_lie_in_memory_as_the_compiler_has_them(root: Path, tmp_path: P
     if compiler is None:
         pytest.skip("no C++ compiler")
     table = pool_messages()
-    messages = (("Question", table.question_layout), ("Reply", table.reply_layout))
+    messages = (("ClientQuestion", table.question_layout), ("DaemonReply", table.reply_layout))
     generator, toml = root / "tools" / "generate_messages.py", root / "schema/pool_messages.toml"
     subprocess.run([sys.executable, generator, toml, tmp_path / "pool_protocol"], check=True)
     (tmp_path / "layout.cpp").write_text(

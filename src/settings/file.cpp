@@ -22,7 +22,7 @@ tl::unexpected<Error> refuse(const std::string& path, const toml::source_region&
                                 why, next)});
 }
 
-// A TOML value as the text that Settings::set takes; nullopt where it has no such text.
+// A TOML value as the text that UserSettings::set takes; nullopt where it has no such text.
 std::optional<std::string> text_of(const toml::node& node) {
     if (const auto flag = node.value_exact<bool>()) {
         return *flag ? "true" : "false";
@@ -52,7 +52,7 @@ std::optional<std::string> text_of(const toml::node& node) {
 using Lines = std::array<toml::source_index, setting_count>;
 
 Result<void> take(const std::string& path, const toml::key& key, const toml::node& node,
-                  Lines& lines, Settings& settings) {
+                  Lines& lines, UserSettings& settings) {
     const auto setting = find_setting(key.str());
     if (!setting) {
         return refuse(path, key.source(), fmt::format("no setting is called \"{}\"", key.str()),
@@ -83,7 +83,7 @@ Result<void> take(const std::string& path, const toml::key& key, const toml::nod
 
 }  // namespace
 
-Result<void> read_settings_file(const std::string& path, Settings& settings) {
+Result<void> read_settings_file(const std::string& path, UserSettings& settings) {
     const OwnFd file{kernel::open_to_apply(path)};
     if (!file.valid() && errno == EPERM) {
         return failure({ErrorCode::access, EPERM,

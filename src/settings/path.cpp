@@ -48,7 +48,7 @@ std::optional<std::string> plain_path(std::string_view name) {
     return std::string(folder.data()) + "/" + std::string(name);
 }
 
-bool is_excluded(std::string_view path, const Settings& settings) {
+bool is_excluded(std::string_view path, const UserSettings& settings) {
     const auto matches = [&](const std::string& excluded) {
         if (excluded.empty() || !path.starts_with(excluded)) {
             return false;

@@ -14,6 +14,6 @@ namespace forebay {
 [[nodiscard]] std::optional<std::string> plain_path(std::string_view name);
 
 // Whether setting `exclude` has the file or a folder above it.
-[[nodiscard]] bool is_excluded(std::string_view path, const Settings& settings);
+[[nodiscard]] bool is_excluded(std::string_view path, const UserSettings& settings);
 
 }  // namespace forebay

@@ -5,15 +5,15 @@
 namespace forebay {
 namespace {
 
-Settings excluding(std::string_view paths) {
-    Settings settings;
+UserSettings excluding(std::string_view paths) {
+    UserSettings settings;
     EXPECT_TRUE(settings.set(Setting::exclude, paths));
     return settings;
 }
 
 // "/scratch/a" once excluded "/scratch/ab".
 TEST(IsExcluded, GoesByWholeNamesOfFolders) {
-    const Settings settings = excluding("/scratch/a");
+    const UserSettings settings = excluding("/scratch/a");
     EXPECT_TRUE(is_excluded("/scratch/a", settings));
     EXPECT_TRUE(is_excluded("/scratch/a/file", settings));
     EXPECT_FALSE(is_excluded("/scratch/ab", settings));
@@ -23,14 +23,14 @@ TEST(IsExcluded, GoesByWholeNamesOfFolders) {
 }
 
 TEST(IsExcluded, TakesASlashAtTheEndForAFolder) {
-    const Settings settings = excluding("/scratch/a/");
+    const UserSettings settings = excluding("/scratch/a/");
     EXPECT_TRUE(is_excluded("/scratch/a/file", settings));
     EXPECT_FALSE(is_excluded("/scratch/ab/file", settings));
     EXPECT_TRUE(is_excluded("/any/file", excluding("/")));
 }
 
 TEST(IsExcluded, HoldsForAnyOfSeveral) {
-    const Settings settings = excluding("/home,/scratch/a");
+    const UserSettings settings = excluding("/home,/scratch/a");
     EXPECT_TRUE(is_excluded("/home/me/file", settings));
     EXPECT_TRUE(is_excluded("/scratch/a/file", settings));
     EXPECT_FALSE(is_excluded("/scratch/b/file", settings));

@@ -115,8 +115,8 @@ std::size_t edits(std::string_view a, std::string_view b) {
     return row.back();
 }
 
-plan::Mode mode_of(std::int64_t choice) noexcept {
-    return static_cast<plan::Mode>(choice);  // the choices are in Mode's order
+plan::SwitchMode mode_of(std::int64_t choice) noexcept {
+    return static_cast<plan::SwitchMode>(choice);  // the choices are in Mode's order
 }
 
 // FOREBAY_<NAME IN CAPITALS>.
@@ -130,14 +130,14 @@ std::string variable_of(std::string_view name) {
 
 }  // namespace
 
-Settings::Settings() {
+UserSettings::UserSettings() {
     for (std::size_t i = 0; i < setting_count; ++i) {
         const Result<void> done = set(static_cast<Setting>(i), setting_rows[i].standard);
         invariant(done.has_value(), "defaults of settings are valid");
     }
 }
 
-Result<void> Settings::set(Setting setting, std::string_view text) {
+Result<void> UserSettings::set(Setting setting, std::string_view text) {
     const SettingRow& row = row_of(setting);
     const std::string_view trim = trimmed(text);
     const auto number = parse_number(row, trim);
@@ -151,7 +151,7 @@ Result<void> Settings::set(Setting setting, std::string_view text) {
     return {};
 }
 
-void Settings::set_number(Setting setting, std::int64_t number) {
+void UserSettings::set_number(Setting setting, std::int64_t number) {
     const SettingRow& row = row_of(setting);
     Value& value = values_[static_cast<std::size_t>(setting)];
     value.number = number;
@@ -166,7 +166,7 @@ void Settings::set_number(Setting setting, std::int64_t number) {
     }
 }
 
-Settings::Numbers Settings::numbers() const noexcept {
+UserSettings::Numbers UserSettings::numbers() const noexcept {
     Numbers numbers{};
     for (std::size_t i = 0; i < setting_count; ++i) {
         numbers[i] = values_[i].number;
@@ -174,23 +174,25 @@ Settings::Numbers Settings::numbers() const noexcept {
     return numbers;
 }
 
-void Settings::take_numbers(const Numbers& numbers) {
+void UserSettings::take_numbers(const Numbers& numbers) {
     for (std::size_t i = 0; i < setting_count; ++i) {
         set_number(static_cast<Setting>(i), numbers[i]);
     }
 }
 
-std::int64_t Settings::number(Setting setting) const noexcept {
+std::int64_t UserSettings::number(Setting setting) const noexcept {
     return values_[static_cast<std::size_t>(setting)].number;
 }
 
-const std::string& Settings::text(Setting setting) const noexcept {
+const std::string& UserSettings::text(Setting setting) const noexcept {
     return values_[static_cast<std::size_t>(setting)].text;
 }
 
-std::vector<std::string> Settings::list(Setting setting) const { return split(text(setting), ','); }
+std::vector<std::string> UserSettings::list(Setting setting) const {
+    return split(text(setting), ',');
+}
 
-plan::Tuning Settings::tuning() const noexcept {
+plan::Tuning UserSettings::tuning() const noexcept {
     plan::Tuning tuning;
     tuning.aggregators_max = static_cast<std::int32_t>(number(Setting::cb_nodes));
     tuning.window_bytes = number(Setting::cb_buffer_size);
@@ -198,7 +200,7 @@ plan::Tuning Settings::tuning() const noexcept {
     tuning.staging_bytes_max = number(Setting::staging_bytes_max);
     tuning.aggregators_per_target =
         static_cast<std::int32_t>(number(Setting::aggregators_per_target));
-    tuning.exchange = static_cast<plan::Exchange>(number(Setting::exchange));
+    tuning.exchange = static_cast<plan::ExchangeOrder>(number(Setting::exchange));
     tuning.requests_in_flight = static_cast<std::int32_t>(number(Setting::requests_in_flight));
     tuning.request_bytes_max = number(Setting::request_bytes_max);
     tuning.local_write_bytes_max = number(Setting::local_write_bytes_max);
@@ -225,7 +227,7 @@ const char* nearest_setting(std::string_view name) {
     return std::ranges::min_element(setting_rows, {}, distance)->name;
 }
 
-Result<void> read_settings_environment(Settings& settings) {
+Result<void> read_settings_environment(UserSettings& settings) {
     for (std::size_t i = 0; i < setting_count; ++i) {
         const SettingRow& row = setting_rows[i];
         for (const std::string_view name : {row.name, row.hint}) {
@@ -243,8 +245,8 @@ Result<void> read_settings_environment(Settings& settings) {
     return {};
 }
 
-Result<Settings> read_settings() {
-    Settings settings;
+Result<UserSettings> read_settings() {
+    UserSettings settings;
     const char* path = std::getenv("FOREBAY_SETTINGS");
     if (path != nullptr && *path != '\0') {
         if (const auto done = read_settings_file(path, settings); !done) {

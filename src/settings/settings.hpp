@@ -16,9 +16,9 @@
 
 namespace forebay {
 
-class Settings {
+class UserSettings {
 public:
-    Settings();  // the defaults
+    UserSettings();  // the defaults
 
     // Takes `text` as the setting's value, or says why not (ErrorCode::argument) and keeps the old.
     Result<void> set(Setting setting, std::string_view text);
@@ -52,10 +52,10 @@ private:
 [[nodiscard]] const char* nearest_setting(std::string_view name);
 
 // Adds the values of the TOML file `path`; the error's message has file and line.
-Result<void> read_settings_file(const std::string& path, Settings& settings);
+Result<void> read_settings_file(const std::string& path, UserSettings& settings);
 // Adds FOREBAY_<NAME> of the environment; FOREBAY_<HINT> counts where FOREBAY_<NAME> is not set.
-Result<void> read_settings_environment(Settings& settings);
+Result<void> read_settings_environment(UserSettings& settings);
 // Defaults, then the file named by FOREBAY_SETTINGS, then the environment.
-Result<Settings> read_settings();
+Result<UserSettings> read_settings();
 
 }  // namespace forebay

@@ -21,16 +21,16 @@ private:
     const char* name_;
 };
 
-Result<void> read_text(const std::string& text, Settings& settings) {
+Result<void> read_text(const std::string& text, UserSettings& settings) {
     const std::string path = testing::TempDir() + "settings_test.toml";
     std::ofstream(path) << text;
     return read_settings_file(path, settings);
 }
 
-TEST(Settings, a_hint_that_is_listed_is_no_typing_mistake) {
+TEST(UserSettings, a_hint_that_is_listed_is_no_typing_mistake) {
     for (const char* name : {"collective_write", "romio_cb_write", "forebay_collective_write"}) {
         EXPECT_EQ(find_setting(name), Setting::collective_write) << name;
-        Settings settings;
+        UserSettings settings;
         const Result<void> done = read_text(std::string(name) + " = \"enable\"\n", settings);
         ASSERT_TRUE(done.has_value()) << done.error().message;
         EXPECT_EQ(settings.text(Setting::collective_write), "enable") << name;
@@ -39,9 +39,9 @@ TEST(Settings, a_hint_that_is_listed_is_no_typing_mistake) {
     EXPECT_EQ(find_setting("forebay_romio_cb_write"), std::nullopt);
 }
 
-TEST(Settings, a_hint_in_the_environment_gives_way_to_the_settings_own_name) {
+TEST(UserSettings, a_hint_in_the_environment_gives_way_to_the_settings_own_name) {
     const Variable hint("FOREBAY_ROMIO_CB_WRITE", "enable");
-    Settings settings;
+    UserSettings settings;
     ASSERT_TRUE(read_settings_environment(settings).has_value());
     EXPECT_EQ(settings.text(Setting::collective_write), "enable");
     const Variable own("FOREBAY_COLLECTIVE_WRITE", "disable");
@@ -49,28 +49,28 @@ TEST(Settings, a_hint_in_the_environment_gives_way_to_the_settings_own_name) {
     EXPECT_EQ(settings.text(Setting::collective_write), "disable");
 }
 
-TEST(Settings, a_file_that_sets_the_same_by_two_names_is_refused) {
-    Settings settings;
+TEST(UserSettings, a_file_that_sets_the_same_by_two_names_is_refused) {
+    UserSettings settings;
     const Result<void> done =
         read_text("collective_write = \"enable\"\nromio_cb_write = \"disable\"\n", settings);
     ASSERT_FALSE(done.has_value());
     EXPECT_NE(done.error().message.find("by another name"), std::string::npos);
 }
 
-TEST(Settings, a_size_may_end_in_mb) {
-    Settings settings;
+TEST(UserSettings, a_size_may_end_in_mb) {
+    UserSettings settings;
     ASSERT_TRUE(settings.set(Setting::cb_buffer_size, "16MB").has_value());
     EXPECT_EQ(settings.number(Setting::cb_buffer_size), 16 << 20);
     EXPECT_FALSE(settings.set(Setting::cb_buffer_size, "16MBx").has_value());
 }
 
-TEST(Settings, OfRank0BecomeTheOthersButTheirTexts) {
-    Settings told;
+TEST(UserSettings, OfRank0BecomeTheOthersButTheirTexts) {
+    UserSettings told;
     ASSERT_TRUE(told.set(Setting::cb_buffer_size, "64 KiB"));
     ASSERT_TRUE(told.set(Setting::collective_write, "disable"));
     ASSERT_TRUE(told.set(Setting::verbose, "true"));
     ASSERT_TRUE(told.set(Setting::record, "/rank/0"));
-    Settings own;
+    UserSettings own;
     ASSERT_TRUE(own.set(Setting::record, "/own"));
     own.take_numbers(told.numbers());
     EXPECT_EQ(own.numbers(), told.numbers());
@@ -80,8 +80,8 @@ TEST(Settings, OfRank0BecomeTheOthersButTheirTexts) {
     EXPECT_EQ(own.text(Setting::record), "/own");
 }
 
-TEST(Settings, KeepTheOldValueWhereTheNewOneIsRefused) {
-    Settings settings;
+TEST(UserSettings, KeepTheOldValueWhereTheNewOneIsRefused) {
+    UserSettings settings;
     const std::string before = settings.text(Setting::cb_buffer_size);
     const auto done = settings.set(Setting::cb_buffer_size, "much");
     ASSERT_FALSE(done);

@@ -9,7 +9,8 @@ namespace forebay::bench {
 namespace {
 
 // Fills in the report's estimate and the memory that the command needs.
-Result<void> plan(const Session& session, const hpio::Command& request, Report& report) {
+Result<void> plan(const BenchmarkSession& session, const hpio::HpioCommand& request,
+                  HpioReport& report) {
     auto estimate = hpio::estimate(request, session.ranks());
     if (!estimate) {
         return failure(estimate.error());
@@ -17,18 +18,19 @@ Result<void> plan(const Session& session, const hpio::Command& request, Report& 
     report.estimate = *estimate;
     std::int64_t memory = 0;
     for (const hpio::Point& point : request.points) {
-        const hpio::Job job{.pattern = resolved(point.pattern, session.ranks()).value(),
-                            .ranks = session.ranks()};
+        const hpio::ResolvedPattern job{.pattern = resolved(point.pattern, session.ranks()).value(),
+                                        .ranks = session.ranks()};
         memory = std::max(memory, job.memory_layout(Rank{0}).extent_bytes());
     }
-    const auto own = static_cast<std::int64_t>(measure::Histogram::buckets * sizeof(std::uint64_t) +
-                                               2 * hpio::Content::chunk_bytes);
+    const auto own =
+        static_cast<std::int64_t>(measure::LatencyHistogram::buckets * sizeof(std::uint64_t) +
+                                  2 * hpio::FileContent::chunk_bytes);
     report.memory_bytes = memory + own;
     return {};
 }
 
-Result<void> run_all(Session& session, const hpio::Command& request, Report& report,
-                     Leftover& leftover) {
+Result<void> run_all(BenchmarkSession& session, const hpio::HpioCommand& request,
+                     HpioReport& report, LeftoverFile& leftover) {
     const PointResult* before = nullptr;
     report.points.reserve(request.points.size());
     for (std::size_t number = 0; number < request.points.size(); ++number) {
@@ -45,16 +47,16 @@ Result<void> run_all(Session& session, const hpio::Command& request, Report& rep
     return {};
 }
 
-bool any_wrong(const Report& report) {
+bool any_wrong(const HpioReport& report) {
     return std::any_of(report.points.begin(), report.points.end(), [](const PointResult& one) {
         return one.wrong_data_bytes + one.wrong_gap_bytes > 0;
     });
 }
 
-void warn_of_cache(const hpio::Command& request, Report& report) {
-    const bool reads =
-        std::any_of(request.points.begin(), request.points.end(),
-                    [](const hpio::Point& one) { return one.direction == hpio::Direction::read; });
+void warn_of_cache(const hpio::HpioCommand& request, HpioReport& report) {
+    const bool reads = std::any_of(
+        request.points.begin(), request.points.end(),
+        [](const hpio::Point& one) { return one.direction == hpio::HpioDirection::read; });
     if (reads && !request.drop_caches) {
         report.warnings.emplace_back(
             "reads come from this node's page cache (the files were just "
@@ -63,8 +65,8 @@ void warn_of_cache(const hpio::Command& request, Report& report) {
     }
 }
 
-ExitStatus run(Session& session, const hpio::Command& request, Report& report) {
-    Leftover leftover(session.janitor());
+ExitStatus run(BenchmarkSession& session, const hpio::HpioCommand& request, HpioReport& report) {
+    LeftoverFile leftover(session.janitor());
     session.watch({.stall_seconds = request.limits.stall_seconds,
                    .limit_seconds = request.limits.budget.seconds,
                    .live = request.live,
@@ -90,14 +92,15 @@ ExitStatus run(Session& session, const hpio::Command& request, Report& report) {
 int main(int argc, char** argv) {
     using namespace forebay::bench;
     namespace hpio = forebay::hpio;
-    const Steps<hpio::Command, Report> steps{
+    const ProgramSteps<hpio::HpioCommand, HpioReport> steps{
         .parse = hpio::parse_command,
         .help = hpio::help_text,
         .plan = plan,
         .heading = heading,
-        .free_bytes = [](const hpio::Command& request) { return free_bytes(request.directory); },
+        .free_bytes =
+            [](const hpio::HpioCommand& request) { return free_bytes(request.directory); },
         .outputs =
-            [](const hpio::Command& request) {
+            [](const hpio::HpioCommand& request) {
                 return std::vector<std::string>{request.json_file, request.csv_file};
             },
         .run = run};

@@ -8,12 +8,12 @@ int main(int argc, char** argv) {
     using namespace forebay::bench;
     const forebay::measure::TickReading began = forebay::measure::TransferClock::reading();
     Janitor janitor = Janitor::of_this_node();
-    const Mpi mpi(&argc, &argv);
-    const Words words(argc, argv);
-    const Invocation invocation{.words = words.read,
-                                .shown = words.shown,
-                                .version = FOREBAY_VERSION,
-                                .janitor = &janitor,
-                                .began = began};
+    const MpiLifetime mpi(&argc, &argv);
+    const CommandWords words(argc, argv);
+    const ProgramInvocation invocation{.words = words.read,
+                                       .shown = words.shown,
+                                       .version = FOREBAY_VERSION,
+                                       .janitor = &janitor,
+                                       .began = began};
     return exit_code([&] { return run_program(invocation); }, "Use less memory.");
 }

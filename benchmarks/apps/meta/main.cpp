@@ -12,18 +12,19 @@ namespace {
 
 // Histograms (of a row, of a phase and the merging's copies), the rows' spreads and the file's
 // bytes.
-std::int64_t memory_of(const meta::Command& request, std::size_t ramp, std::int32_t ranks) {
+std::int64_t memory_of(const meta::MetaCommand& request, std::size_t ramp, std::int32_t ranks) {
     const auto histogram =
-        static_cast<std::int64_t>(measure::Histogram::buckets * sizeof(std::uint64_t));
-    const std::int64_t rows =
-        static_cast<std::int64_t>(ramp) *
-        (request.mode == meta::Mode::mdtest ? 10
-                                            : 6 * static_cast<std::int64_t>(request.storms.size()));
+        static_cast<std::int64_t>(measure::LatencyHistogram::buckets * sizeof(std::uint64_t));
+    const std::int64_t rows = static_cast<std::int64_t>(ramp) *
+                              (request.mode == meta::MetaMode::mdtest
+                                   ? 10
+                                   : 6 * static_cast<std::int64_t>(request.storms.size()));
     const std::int64_t row = histogram + std::int64_t{ranks} * 8 + 1024;
     return rows * row + 4 * histogram + std::max(request.write_bytes, request.read_bytes) + 65536;
 }
 
-Result<void> plan(const Session& session, const meta::Command& request, Report& report) {
+Result<void> plan(const BenchmarkSession& session, const meta::MetaCommand& request,
+                  MetaReport& report) {
     const auto estimate = meta::estimate(request, session.ranks());
     if (!estimate) {
         return failure(estimate.error());
@@ -34,10 +35,11 @@ Result<void> plan(const Session& session, const meta::Command& request, Report& 
     return {};
 }
 
-Result<void> run_all(Session& session, const meta::Command& request, Made& made, Outcome& outcome) {
+Result<void> run_all(BenchmarkSession& session, const meta::MetaCommand& request,
+                     MadeDirectories& made, MdtestOutcome& outcome) {
     const auto ramp = ramp_of(request, session.ranks());
     for (const std::int64_t tasks : *ramp) {
-        if (request.mode == meta::Mode::mdtest) {
+        if (request.mode == meta::MetaMode::mdtest) {
             if (auto fine = run_mdtest(session, request, tasks, made, outcome); !fine) {
                 return fine;
             }
@@ -63,7 +65,7 @@ std::optional<std::int64_t> free_at(std::string path) {
 }
 
 // Free bytes of the directory that has the fewest.
-std::optional<std::int64_t> least_free(const meta::Command& request) {
+std::optional<std::int64_t> least_free(const meta::MetaCommand& request) {
     std::optional<std::int64_t> least;
     for (const std::string& directory : request.directories) {
         const auto here = free_at(directory);
@@ -74,7 +76,8 @@ std::optional<std::int64_t> least_free(const meta::Command& request) {
 
 // Directories of -d that this run will make, and those above them, the lowest first; they go when
 // it is over and they are empty.
-std::vector<std::string> missing(const Session& session, const meta::Command& request) {
+std::vector<std::string> missing(const BenchmarkSession& session,
+                                 const meta::MetaCommand& request) {
     std::vector<std::string> folders;
     std::error_code error;
     for (const std::string& folder : request.directories) {
@@ -89,13 +92,13 @@ std::vector<std::string> missing(const Session& session, const meta::Command& re
     return folders;
 }
 
-ExitStatus run(Session& session, const meta::Command& request, Report& report) {
+ExitStatus run(BenchmarkSession& session, const meta::MetaCommand& request, MetaReport& report) {
     const std::int64_t before = peak_memory_bytes();
-    Made made(session.janitor(), missing(session, request));
+    MadeDirectories made(session.janitor(), missing(session, request));
     session.watch({.stall_seconds = request.limits.stall_seconds,
                    .limit_seconds = request.limits.budget.seconds,
                    .live = request.live,
-                   .counted = measure::Counted::operations,
+                   .counted = measure::CountedUnit::operations,
                    .clean_up = [&made] { made.remove(); }});
     const auto done = run_all(session, request, made, report.outcome);
     made.end();
@@ -119,7 +122,7 @@ ExitStatus run(Session& session, const meta::Command& request, Report& report) {
 }
 
 // Every file that is to have results; of those of each rank, one.
-std::vector<std::string> outputs(const meta::Command& request) {
+std::vector<std::string> outputs(const meta::MetaCommand& request) {
     std::vector<std::string> paths{request.json_file, request.csv_file, request.ranks_csv_file};
     if (request.creates) {
         paths.push_back(request.stonewall_file);
@@ -136,12 +139,12 @@ std::vector<std::string> outputs(const meta::Command& request) {
 int main(int argc, char** argv) {
     using namespace forebay::bench;
     namespace meta = forebay::meta;
-    const Steps<meta::Command, Report> steps{.parse = meta::parse_command,
-                                             .help = meta::help_text,
-                                             .plan = plan,
-                                             .heading = heading,
-                                             .free_bytes = least_free,
-                                             .outputs = outputs,
-                                             .run = run};
+    const ProgramSteps<meta::MetaCommand, MetaReport> steps{.parse = meta::parse_command,
+                                                            .help = meta::help_text,
+                                                            .plan = plan,
+                                                            .heading = heading,
+                                                            .free_bytes = least_free,
+                                                            .outputs = outputs,
+                                                            .run = run};
     return run_program(steps, "Use fewer items.", argc, argv);
 }

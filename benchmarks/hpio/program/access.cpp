@@ -17,7 +17,7 @@ namespace forebay::bench {
 
 namespace {
 
-using hpio::Direction;
+using hpio::HpioDirection;
 using measure::now_ns;
 
 Result<void> mpi_checked(int code, std::string_view doing, const std::string& path) {
@@ -28,7 +28,7 @@ Result<void> mpi_checked(int code, std::string_view doing, const std::string& pa
 }
 
 // Durations between marks; the first is the barrier.
-class Laps {
+class LapTimer {
 public:
     void lap(std::int64_t& to) {
         const std::int64_t now = now_ns();
@@ -51,7 +51,7 @@ private:
 
 class MpiFile {
 public:
-    MpiFile(MPI_Comm ranks, const Work& work) : work_(work), ranks_(ranks) {
+    MpiFile(MPI_Comm ranks, const AccessInput& work) : work_(work), ranks_(ranks) {
         MPI_Info_create(&info_);
         for (const auto& [key, value] : work.request.hints) {
             MPI_Info_set(info_, key.c_str(), value.c_str());
@@ -64,7 +64,7 @@ public:
     MpiFile& operator=(MpiFile&&) = delete;
 
     Result<void> open(const MpiAccess& request) {
-        const bool writes = work_.point.direction == Direction::write;
+        const bool writes = work_.point.direction == HpioDirection::write;
         const int mode = writes ? MPI_MODE_CREATE | MPI_MODE_RDWR : MPI_MODE_RDONLY;
         auto fine = mpi_checked(MPI_File_open(ranks_, work_.path.c_str(), mode, info_, &file_),
                                 "open", work_.path);
@@ -81,8 +81,8 @@ public:
     }
 
     Result<void> move(const MpiAccess& request) {
-        const bool collective = work_.point.method == hpio::Method::collective;
-        const bool writes = work_.point.direction == Direction::write;
+        const bool collective = work_.point.method == hpio::AccessMethod::collective;
+        const bool writes = work_.point.direction == HpioDirection::write;
         void* const memory = work_.memory.data();
         MPI_Datatype type = request.memory.get();
         MPI_Status status;
@@ -144,7 +144,7 @@ private:
                                     work_.path, static_cast<std::int64_t>(elements), wanted)});
     }
 
-    const Work& work_;
+    const AccessInput& work_;
     MPI_Comm ranks_;
     MPI_Info info_ = MPI_INFO_NULL;
     MPI_File file_ = MPI_FILE_NULL;
@@ -152,15 +152,16 @@ private:
 };
 
 // One system call for each piece that is contiguous in memory and in the file.
-Result<void> posix_loop(int fd, Session& session, const Work& work, measure::Histogram& latency) {
+Result<void> posix_loop(int fd, BenchmarkSession& session, const AccessInput& work,
+                        measure::LatencyHistogram& latency) {
     const Rank rank{session.rank()};
-    const bool writes = work.point.direction == Direction::write;
-    hpio::Walk memory(work.job.memory_layout(rank));
-    hpio::Walk file(work.job.file_layout(rank));
+    const bool writes = work.point.direction == HpioDirection::write;
+    hpio::LayoutWalk memory(work.job.memory_layout(rank));
+    hpio::LayoutWalk file(work.job.file_layout(rank));
     while (!file.done() && !memory.done()) {
         const std::int64_t bytes = std::min(file.piece().bytes, memory.piece().bytes);
-        const hpio::Piece from = memory.take(bytes);
-        const hpio::Piece to = file.take(bytes);
+        const hpio::LayoutPiece from = memory.take(bytes);
+        const hpio::LayoutPiece to = file.take(bytes);
         for (std::int64_t done = 0; done < bytes;) {
             std::byte* const at = work.memory.data() + from.offset + done;
             const auto left = static_cast<std::size_t>(bytes - done);
@@ -188,11 +189,13 @@ Result<void> posix_loop(int fd, Session& session, const Work& work, measure::His
 }
 
 // One rank's way through a repetition, from the barrier before it to what all ranks agree on.
-struct Attempt {
-    explicit Attempt(Session& of) : session(of) { done.durations.began_ns = laps.last(); }
+struct AccessAttempt {
+    explicit AccessAttempt(BenchmarkSession& of) : session(of) {
+        done.durations.began_ns = laps.last();
+    }
 
     // Once the file is closed.
-    Result<Done> ended(const Result<void>& mine) {
+    Result<AccessResult> ended(const Result<void>& mine) {
         laps.lap(done.durations.close_ns);
         done.durations.total_ns = laps.total();
         working.rest();
@@ -202,20 +205,21 @@ struct Attempt {
         return done;
     }
 
-    Session& session;
-    Laps laps;
-    Done done;
-    Working working{session.progress()};
+    BenchmarkSession& session;
+    LapTimer laps;
+    AccessResult done;
+    WorkInProgress working{session.progress()};
 };
 
 // Time goes on after an error, so that every rank comes to the end.
-Result<Done> with_posix(Session& session, const Work& work, measure::Histogram& latency) {
-    const bool writes = work.point.direction == Direction::write;
+Result<AccessResult> with_posix(BenchmarkSession& session, const AccessInput& work,
+                                measure::LatencyHistogram& latency) {
+    const bool writes = work.point.direction == HpioDirection::write;
     constexpr mode_t everyone = 0644;
     session.barrier();
-    Attempt attempt(session);
-    Laps& laps = attempt.laps;
-    Durations& durations = attempt.done.durations;
+    AccessAttempt attempt(session);
+    LapTimer& laps = attempt.laps;
+    AccessDurations& durations = attempt.done.durations;
     OwnFd fd(
         ::open(work.path.c_str(), (writes ? O_WRONLY | O_CREAT : O_RDONLY) | O_CLOEXEC, everyone));
     Result<void> result;
@@ -239,18 +243,19 @@ Result<Done> with_posix(Session& session, const Work& work, measure::Histogram& 
     return attempt.ended(result);
 }
 
-Result<Done> with_mpi(Session& session, const Work& work, measure::Histogram& latency) {
+Result<AccessResult> with_mpi(BenchmarkSession& session, const AccessInput& work,
+                              measure::LatencyHistogram& latency) {
     auto request = access_of(work.job, Rank{session.rank()}, work.request.types);
     if (auto fine = session.agreed(request ? Result<void>{} : failure(request.error())); !fine) {
         return failure(fine.error());
     }
     const bool together =
-        work.point.method == hpio::Method::collective || work.request.collective_fsync;
+        work.point.method == hpio::AccessMethod::collective || work.request.collective_fsync;
     MpiFile file(together ? session.world() : MPI_COMM_SELF, work);
     session.barrier();
-    Attempt attempt(session);
-    Laps& laps = attempt.laps;
-    Durations& durations = attempt.done.durations;
+    AccessAttempt attempt(session);
+    LapTimer& laps = attempt.laps;
+    AccessDurations& durations = attempt.done.durations;
     // A collective call needs all ranks: nobody goes on alone after an open that failed.
     const Result<void> opened = file.open(*request);
     laps.lap(durations.open_ns);
@@ -264,7 +269,7 @@ Result<Done> with_mpi(Session& session, const Work& work, measure::Histogram& la
         laps.lap(durations.io_ns);
         latency.record(durations.io_ns);
         session.progress().did(work.job.file_layout(Rank{session.rank()}).bytes());
-        const bool syncs = work.point.direction == Direction::write && work.request.fsync;
+        const bool syncs = work.point.direction == HpioDirection::write && work.request.fsync;
         if (syncs) {
             auto synced = file.sync();
             result = result ? synced : result;
@@ -280,9 +285,10 @@ Result<Done> with_mpi(Session& session, const Work& work, measure::Histogram& la
 
 }  // namespace
 
-Result<Done> move_data(Session& session, const Work& work, measure::Histogram& latency) {
-    return work.point.method == hpio::Method::posix ? with_posix(session, work, latency)
-                                                    : with_mpi(session, work, latency);
+Result<AccessResult> move_data(BenchmarkSession& session, const AccessInput& work,
+                               measure::LatencyHistogram& latency) {
+    return work.point.method == hpio::AccessMethod::posix ? with_posix(session, work, latency)
+                                                          : with_mpi(session, work, latency);
 }
 
 }  // namespace forebay::bench

@@ -15,7 +15,7 @@
 namespace forebay::bench {
 
 // This rank's durations, from a barrier before the open.
-struct Durations {
+struct AccessDurations {
     std::int64_t began_ns = 0;     // by the clock of the node
     std::int64_t io_began_ns = 0;  // likewise
     std::int64_t open_ns = 0;
@@ -25,22 +25,22 @@ struct Durations {
     std::int64_t total_ns = 0;
 };
 
-struct Work {
-    const hpio::Command& request;
+struct AccessInput {
+    const hpio::HpioCommand& request;
     const hpio::Point& point;
-    const hpio::Job& job;
+    const hpio::ResolvedPattern& job;
     std::string path;
     std::span<std::byte> memory;
 };
 
-struct Done {
-    Durations durations;
+struct AccessResult {
+    AccessDurations durations;
     std::vector<std::pair<std::string, std::string>>
         hints;  // as the MPI has them, asked for or not
 };
 
 // Collective. Each call's latency goes to `latency`.
-[[nodiscard]] Result<Done> move_data(Session& session, const Work& work,
-                                     measure::Histogram& latency);
+[[nodiscard]] Result<AccessResult> move_data(BenchmarkSession& session, const AccessInput& work,
+                                             measure::LatencyHistogram& latency);
 
 }  // namespace forebay::bench

@@ -13,8 +13,8 @@ namespace forebay::bench {
 
 namespace {
 
-using hpio::Average;
-using hpio::Regions;
+using hpio::AveragingMethod;
+using hpio::RegionPattern;
 
 constexpr double mebibyte = 1024.0 * 1024.0;
 
@@ -22,34 +22,36 @@ double rate(std::int64_t bytes, double seconds) {
     return seconds > 0 ? static_cast<double>(bytes) / seconds : 0.0;
 }
 
-std::vector<double> column(const std::vector<Repetition>& from, double Repetition::* member) {
+std::vector<double> column(const std::vector<RepetitionTimes>& from,
+                           double RepetitionTimes::* member) {
     std::vector<double> values;
     values.reserve(from.size());
-    for (const Repetition& one : from) {
+    for (const RepetitionTimes& one : from) {
         values.push_back(one.*member);
     }
     return values;
 }
 
 // The repetitions that -a lets into the table.
-std::vector<Repetition> averaged(const PointResult& result, Average average) {
-    std::vector<Repetition> kept = result.repetitions;
-    std::sort(kept.begin(), kept.end(),
-              [](const Repetition& a, const Repetition& b) { return a.io_seconds < b.io_seconds; });
-    if (average == Average::best) {
+std::vector<RepetitionTimes> averaged(const PointResult& result, AveragingMethod average) {
+    std::vector<RepetitionTimes> kept = result.repetitions;
+    std::sort(kept.begin(), kept.end(), [](const RepetitionTimes& a, const RepetitionTimes& b) {
+        return a.io_seconds < b.io_seconds;
+    });
+    if (average == AveragingMethod::best) {
         kept.resize(1);
-    } else if (average == Average::without_extremes && kept.size() > 2) {
+    } else if (average == AveragingMethod::without_extremes && kept.size() > 2) {
         kept = {kept.begin() + 1, kept.end() - 1};
     }
     return kept;
 }
 
-double mean(const std::vector<Repetition>& of, double Repetition::* member) {
+double mean(const std::vector<RepetitionTimes>& of, double RepetitionTimes::* member) {
     return measure::summarise(column(of, member)).mean;
 }
 
 std::string parameters(const PointResult& result) {
-    if (const auto* regions = std::get_if<Regions>(&result.point.pattern)) {
+    if (const auto* regions = std::get_if<RegionPattern>(&result.point.pattern)) {
         return fmt::format("{},{},{}", regions->count, regions->size_bytes, regions->spacing_bytes);
     }
     return describe(result.job.pattern);
@@ -63,14 +65,14 @@ std::string title(const PointResult& result) {
 std::vector<double> rates(const PointResult& result) {
     std::vector<double> values;
     values.reserve(result.repetitions.size());
-    for (const Repetition& one : result.repetitions) {
+    for (const RepetitionTimes& one : result.repetitions) {
         values.push_back(rate(result.job.data_bytes(), one.io_seconds));
     }
     return values;
 }
 
 // How much of the file up to its last byte nobody writes.
-double hole_share(const hpio::Job& job) {
+double hole_share(const hpio::ResolvedPattern& job) {
     return 1.0 - rate(job.data_bytes(), static_cast<double>(job.watched_bytes()));
 }
 
@@ -78,7 +80,7 @@ Json point_json(const PointResult& result) {
     Json repetitions = Json::array();
     const std::int64_t bytes = result.job.data_bytes();
     for (std::size_t at = 0; at < result.repetitions.size(); ++at) {
-        const Repetition& one = result.repetitions[at];
+        const RepetitionTimes& one = result.repetitions[at];
         repetitions.push_back(
             {{"repetition", at},
              {"seconds_open", one.open_seconds},
@@ -125,8 +127,8 @@ std::string point_text(const PointResult& result) {
         return static_cast<double>(result.latency.quantile(q)) / 1000.0;
     };
     const double first =
-        measure::median(column(result.repetitions, &Repetition::first_done_seconds));
-    const double last = measure::median(column(result.repetitions, &Repetition::io_seconds));
+        measure::median(column(result.repetitions, &RepetitionTimes::first_done_seconds));
+    const double last = measure::median(column(result.repetitions, &RepetitionTimes::io_seconds));
     const std::int64_t bytes = result.job.data_bytes();
     return fmt::format(
         "{} | {}\n"
@@ -143,7 +145,7 @@ std::string point_text(const PointResult& result) {
 
 }  // namespace
 
-std::string heading(const hpio::Command& request, const Report& report) {
+std::string heading(const hpio::HpioCommand& request, const HpioReport& report) {
     std::string text = fmt::format(
         "forebay-hpio {}: noncontiguous I/O, verified\n"
         "command line      : {}\n"
@@ -157,14 +159,14 @@ std::string heading(const hpio::Command& request, const Report& report) {
         FOREBAY_VERSION, fmt::join(report.command, " "), report.started, report.mpi, report.ranks,
         report.nodes, request.directory, request.points.size(), request.repetitions,
         measure::describe(report.estimate), report.memory_bytes,
-        measure::Histogram::buckets * sizeof(std::uint64_t));
+        measure::LatencyHistogram::buckets * sizeof(std::uint64_t));
     for (const std::string& advice : request.advice) {
         text += fmt::format("advice            : {}\n", advice);
     }
     return text;
 }
 
-std::string table_rows(const hpio::Command& request, const PointResult& result,
+std::string table_rows(const hpio::HpioCommand& request, const PointResult& result,
                        const PointResult* before) {
     std::string text;
     if (before == nullptr || title(*before) != title(result)) {
@@ -175,17 +177,18 @@ std::string table_rows(const hpio::Command& request, const PointResult& result,
             title(result));
     }
     const auto kept = averaged(result, request.average);
-    const double io = mean(kept, &Repetition::io_seconds);
-    const double sync = mean(kept, &Repetition::sync_seconds);
-    text += fmt::format(
-        "{:7.3f} |{:7.3f} |{:7.3f} |{:7.3f} |{:7.3f} |{:.3f} |{:.3f} | {}\n",
-        mean(kept, &Repetition::open_seconds), io, sync, mean(kept, &Repetition::close_seconds),
-        mean(kept, &Repetition::total_seconds), rate(result.job.data_bytes(), io) / mebibyte,
-        rate(result.job.data_bytes(), io + sync) / mebibyte, parameters(result));
+    const double io = mean(kept, &RepetitionTimes::io_seconds);
+    const double sync = mean(kept, &RepetitionTimes::sync_seconds);
+    text += fmt::format("{:7.3f} |{:7.3f} |{:7.3f} |{:7.3f} |{:7.3f} |{:.3f} |{:.3f} | {}\n",
+                        mean(kept, &RepetitionTimes::open_seconds), io, sync,
+                        mean(kept, &RepetitionTimes::close_seconds),
+                        mean(kept, &RepetitionTimes::total_seconds),
+                        rate(result.job.data_bytes(), io) / mebibyte,
+                        rate(result.job.data_bytes(), io + sync) / mebibyte, parameters(result));
     return text;
 }
 
-std::string further(const hpio::Command& request, const Report& report) {
+std::string further(const hpio::HpioCommand& request, const HpioReport& report) {
     std::string text = "\nFurther results:\n";
     std::int64_t wrong = 0;
     for (const PointResult& result : report.points) {
@@ -209,14 +212,14 @@ std::string further(const hpio::Command& request, const Report& report) {
         return text;
     }
     const std::size_t tests = report.points.size();
-    const bool looked = request.verify != hpio::Verify::nothing;
+    const bool looked = request.verify != hpio::VerifiedData::nothing;
     text += wrong > 0 ? fmt::format("\n**{} of ({}) test(s) found wrong data!**\n", wrong, tests)
                       : fmt::format("\n**All ({}) test(s) passed without any errors!**{}\n", tests,
                                     looked ? "" : " (nothing was verified)");
     return text;
 }
 
-std::string as_json(const hpio::Command& request, const Report& report) {
+std::string as_json(const hpio::HpioCommand& request, const HpioReport& report) {
     Json points = Json::array();
     for (const PointResult& result : report.points) {
         points.push_back(point_json(result));
@@ -229,13 +232,13 @@ std::string as_json(const hpio::Command& request, const Report& report) {
                               {{"warnings", report.warnings}, {"points", points}}));
 }
 
-std::string as_csv(const Report& report) {
+std::string as_csv(const HpioReport& report) {
     std::string text =
         "direction,test,shape,method,parameters,repetition,seconds_open,seconds_io,seconds_sync,"
         "seconds_close,seconds_total,bytes,bytes_per_second,wrong_data_bytes,wrong_gap_bytes\n";
     for (const PointResult& result : report.points) {
         for (std::size_t at = 0; at < result.repetitions.size(); ++at) {
-            const Repetition& one = result.repetitions[at];
+            const RepetitionTimes& one = result.repetitions[at];
             const std::int64_t bytes = result.job.data_bytes();
             text += fmt::format(
                 "{},{},{},{},{},{},{:.9f},{:.9f},{:.9f},{:.9f},{:.9f},{},{},{},{}\n",

@@ -9,18 +9,18 @@
 
 namespace forebay::bench {
 
-struct Report : RunReport {
+struct HpioReport : RunReport {
     std::vector<PointResult> points;
 };
 
 // The text before the first point.
-[[nodiscard]] std::string heading(const hpio::Command& request, const Report& report);
+[[nodiscard]] std::string heading(const hpio::HpioCommand& request, const HpioReport& report);
 // A point's rows of HPIO's table; its header where `before` is of another kind or null.
-[[nodiscard]] std::string table_rows(const hpio::Command& request, const PointResult& result,
+[[nodiscard]] std::string table_rows(const hpio::HpioCommand& request, const PointResult& result,
                                      const PointResult* before);
 // The results that HPIO does not print: intervals, latencies, spreads, errors in the data.
-[[nodiscard]] std::string further(const hpio::Command& request, const Report& report);
-[[nodiscard]] std::string as_json(const hpio::Command& request, const Report& report);
-[[nodiscard]] std::string as_csv(const Report& report);
+[[nodiscard]] std::string further(const hpio::HpioCommand& request, const HpioReport& report);
+[[nodiscard]] std::string as_json(const hpio::HpioCommand& request, const HpioReport& report);
+[[nodiscard]] std::string as_csv(const HpioReport& report);
 
 }  // namespace forebay::bench

@@ -19,35 +19,35 @@ namespace forebay::bench {
 
 namespace {
 
-using hpio::Content;
-using hpio::Differences;
-using hpio::Direction;
-using hpio::Verify;
+using hpio::ContentDifferences;
+using hpio::FileContent;
+using hpio::HpioDirection;
+using hpio::VerifiedData;
 using measure::seconds_of;
 
-struct Stage {
-    Session& session;
-    const hpio::Command& request;
+struct PointRun {
+    BenchmarkSession& session;
+    const hpio::HpioCommand& request;
     const hpio::Point& point;
-    const hpio::Job& job;
+    const hpio::ResolvedPattern& job;
     std::string path;
-    const Content& content;
-    Leftover& leftover;
+    const FileContent& content;
+    LeftoverFile& leftover;
 
-    [[nodiscard]] bool writes() const { return point.direction == Direction::write; }
+    [[nodiscard]] bool writes() const { return point.direction == HpioDirection::write; }
     // Otherwise the file is another run's, and stays.
     [[nodiscard]] bool makes_file() const {
-        return writes() || request.generate != hpio::Generate::none;
+        return writes() || request.generate != hpio::GeneratedData::none;
     }
 };
 
 // The bytes that this rank fills and checks.
-struct Share {
+struct RankShare {
     std::int64_t begin = 0;
     std::int64_t end = 0;
 };
 
-Share share_of(const Stage& stage) {
+RankShare share_of(const PointRun& stage) {
     const auto ranks = static_cast<std::int64_t>(stage.session.ranks());
     const std::int64_t each = (stage.job.watched_bytes() + ranks - 1) / ranks;
     const std::int64_t begin = std::min(each * stage.session.rank(), stage.job.watched_bytes());
@@ -56,10 +56,10 @@ Share share_of(const Stage& stage) {
 
 // Calls `visit` with an offset and a part of `chunk` until this rank's share is through.
 template <class Visit>
-Result<void> each_chunk(const Stage& stage, std::vector<std::byte>& chunk, const Visit& visit) {
-    const Share share = share_of(stage);
+Result<void> each_chunk(const PointRun& stage, std::vector<std::byte>& chunk, const Visit& visit) {
+    const RankShare share = share_of(stage);
     for (std::int64_t at = share.begin; at < share.end;) {
-        const auto bytes = std::min<std::int64_t>(Content::chunk_bytes, share.end - at);
+        const auto bytes = std::min<std::int64_t>(FileContent::chunk_bytes, share.end - at);
         chunk.resize(static_cast<std::size_t>(bytes));
         if (auto fine = visit(at); !fine) {
             return fine;
@@ -104,8 +104,8 @@ Result<std::size_t> read_some(int fd, std::int64_t at, std::span<std::byte> byte
 
 constexpr mode_t everyone = 0644;
 
-Result<void> create_empty(const Stage& stage) {
-    const Working working(stage.session.progress());
+Result<void> create_empty(const PointRun& stage) {
+    const WorkInProgress working(stage.session.progress());
     const OwnFd fd(::open(stage.path.c_str(), O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, everyone));
     if (!fd.valid()) {
         return failure(system_error(errno, "create " + stage.path));
@@ -114,8 +114,8 @@ Result<void> create_empty(const Stage& stage) {
 }
 
 // Before a read: the whole file. Before a write whose gaps are looked at: gaps everywhere.
-Result<void> fill_share(const Stage& stage) {
-    const Working working(stage.session.progress());
+Result<void> fill_share(const PointRun& stage) {
+    const WorkInProgress working(stage.session.progress());
     const OwnFd fd(::open(stage.path.c_str(), O_WRONLY | O_CLOEXEC));
     if (!fd.valid()) {
         return failure(system_error(errno, "open " + stage.path));
@@ -141,8 +141,8 @@ Result<void> fill_share(const Stage& stage) {
     return {};
 }
 
-Result<void> prepare(const Stage& stage) {
-    using hpio::Generate;
+Result<void> prepare(const PointRun& stage) {
+    using hpio::GeneratedData;
     if (!stage.makes_file()) {
         return {};
     }
@@ -154,14 +154,14 @@ Result<void> prepare(const Stage& stage) {
         stage.leftover.clear();  // what is there and could not be emptied is somebody's
         return all;
     }
-    const bool fills = !stage.writes() || stage.request.verify == Verify::whole_file ||
-                       stage.request.generate == Generate::full;
+    const bool fills = !stage.writes() || stage.request.verify == VerifiedData::whole_file ||
+                       stage.request.generate == GeneratedData::full;
     return stage.session.agreed(fills ? fill_share(stage) : Result<void>{});
 }
 
-Result<void> look_at_share(const Stage& stage, Differences& differences) {
-    const Working working(stage.session.progress());
-    const bool gaps = stage.request.verify == Verify::whole_file;
+Result<void> look_at_share(const PointRun& stage, ContentDifferences& differences) {
+    const WorkInProgress working(stage.session.progress());
+    const bool gaps = stage.request.verify == VerifiedData::whole_file;
     const OwnFd fd(::open(stage.path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!fd.valid()) {
         return failure(system_error(errno, "open " + stage.path));
@@ -185,9 +185,9 @@ Result<void> look_at_share(const Stage& stage, Differences& differences) {
     return looked;
 }
 
-Result<void> verify(const Stage& stage, std::span<const std::byte> memory,
-                    Differences& differences) {
-    if (stage.request.verify == Verify::nothing) {
+Result<void> verify(const PointRun& stage, std::span<const std::byte> memory,
+                    ContentDifferences& differences) {
+    if (stage.request.verify == VerifiedData::nothing) {
         return {};
     }
     if (!stage.writes()) {
@@ -197,7 +197,7 @@ Result<void> verify(const Stage& stage, std::span<const std::byte> memory,
     return stage.session.agreed(look_at_share(stage, differences));
 }
 
-Repetition slowest_of(const Session& session, const Durations& own) {
+RepetitionTimes slowest_of(const BenchmarkSession& session, const AccessDurations& own) {
     const double late = session.late(own.began_ns);
     const double io_end = session.late(own.io_began_ns) + seconds_of(own.io_ns);
     return {.open_seconds = session.most(seconds_of(own.open_ns)),
@@ -208,23 +208,23 @@ Repetition slowest_of(const Session& session, const Durations& own) {
             .first_done_seconds = session.least(io_end)};
 }
 
-void note_differences(const Stage& stage, const Differences& found, PointResult& to) {
-    const Session& session = stage.session;
+void note_differences(const PointRun& stage, const ContentDifferences& found, PointResult& to) {
+    const BenchmarkSession& session = stage.session;
     to.wrong_data_bytes += session.sum(found.data_bytes);
     to.wrong_gap_bytes += session.sum(found.gap_bytes);
     std::vector<std::string> lines;
     lines.reserve(found.first.size());
-    for (const hpio::Difference& one : found.first) {
+    for (const hpio::ByteDifference& one : found.first) {
         lines.push_back(fmt::format("{}: {}", stage.path, describe(one)));
     }
-    for (std::string& line : session.gathered(lines, Differences::shown_max)) {
-        if (to.mismatches.size() < Differences::shown_max) {
+    for (std::string& line : session.gathered(lines, ContentDifferences::shown_max)) {
+        if (to.mismatches.size() < ContentDifferences::shown_max) {
             to.mismatches.push_back(std::move(line));
         }
     }
 }
 
-void note_hints(const Stage& stage, const Done& done, PointResult& to) {
+void note_hints(const PointRun& stage, const AccessResult& done, PointResult& to) {
     for (std::size_t at = 0; at < done.hints.size(); ++at) {
         const std::string& asked = stage.request.hints[at].second;
         const auto& [key, used] = done.hints[at];
@@ -237,7 +237,7 @@ void note_hints(const Stage& stage, const Done& done, PointResult& to) {
     }
 }
 
-std::string path_of(const hpio::Command& request, std::size_t number, std::int64_t repetition) {
+std::string path_of(const hpio::HpioCommand& request, std::size_t number, std::int64_t repetition) {
     std::string path = fmt::format("{}/{}.{:04d}", request.directory, request.name_prefix, number);
     if (!request.same_file) {
         path += fmt::format(".{:08d}", repetition);
@@ -245,8 +245,8 @@ std::string path_of(const hpio::Command& request, std::size_t number, std::int64
     return path;
 }
 
-Result<Durations> run_once(const Stage& stage, std::span<std::byte> memory, PointResult& to,
-                           measure::Histogram& latency) {
+Result<AccessDurations> run_once(const PointRun& stage, std::span<std::byte> memory,
+                                 PointResult& to, measure::LatencyHistogram& latency) {
     if (auto ready = prepare(stage); !ready) {
         return failure(ready.error());
     }
@@ -254,7 +254,7 @@ Result<Durations> run_once(const Stage& stage, std::span<std::byte> memory, Poin
     if (stage.writes()) {
         stage.content.fill_memory(rank, memory);
     } else {
-        std::fill(memory.begin(), memory.end(), Content::memory_gap);
+        std::fill(memory.begin(), memory.end(), FileContent::memory_gap);
     }
     const auto done = move_data(stage.session,
                                 {.request = stage.request,
@@ -266,7 +266,7 @@ Result<Durations> run_once(const Stage& stage, std::span<std::byte> memory, Poin
     if (!done) {
         return failure(done.error());
     }
-    Differences differences;
+    ContentDifferences differences;
     if (auto fine = verify(stage, memory, differences); !fine) {
         return failure(fine.error());
     }
@@ -279,19 +279,19 @@ Result<Durations> run_once(const Stage& stage, std::span<std::byte> memory, Poin
 
 }  // namespace
 
-void Leftover::set(std::string path) {
+void LeftoverFile::set(std::string path) {
     const std::lock_guard lock(mutex_);
     path_ = std::move(path);
     janitor_.watch_over({path_});
 }
 
-void Leftover::clear() {
+void LeftoverFile::clear() {
     const std::lock_guard lock(mutex_);
     path_.clear();
     janitor_.dismiss();
 }
 
-void Leftover::remove() {
+void LeftoverFile::remove() {
     const std::lock_guard lock(mutex_);
     if (!path_.empty()) {
         ::unlink(path_.c_str());
@@ -299,8 +299,8 @@ void Leftover::remove() {
     // The path stays until clear(): the monitor may have come before the file was made.
 }
 
-Result<PointResult> run_point(Session& session, const hpio::Command& request, std::size_t number,
-                              Leftover& leftover) {
+Result<PointResult> run_point(BenchmarkSession& session, const hpio::HpioCommand& request,
+                              std::size_t number, LeftoverFile& leftover) {
     const hpio::Point& point = request.points[number];
     auto pattern = resolved(point.pattern, session.ranks());
     if (!pattern) {
@@ -311,16 +311,17 @@ Result<PointResult> run_point(Session& session, const hpio::Command& request, st
     result.job = {.pattern = *pattern, .ranks = session.ranks()};
     measure::AlignedBytes memory(
         static_cast<std::size_t>(result.job.memory_layout(Rank{session.rank()}).extent_bytes()));
-    measure::Histogram latency;
+    measure::LatencyHistogram latency;
     std::vector<double> own_seconds;
     const std::int64_t bytes_here =
         result.job.data_bytes() / session.ranks() * session.ranks_here();
     for (std::int64_t repetition = 0; repetition < request.repetitions; ++repetition) {
         const std::string path = path_of(request, number, repetition);
-        const Content content(result.job, {.seed = request.seed,
-                                           .file = path,
-                                           .repetition = static_cast<std::uint64_t>(repetition)});
-        const Stage stage{session, request, point, result.job, path, content, leftover};
+        const FileContent content(result.job,
+                                  {.seed = request.seed,
+                                   .file = path,
+                                   .repetition = static_cast<std::uint64_t>(repetition)});
+        const PointRun stage{session, request, point, result.job, path, content, leftover};
         session.begin(std::string(name_of(point.direction)), bytes_here);
         const auto durations = run_once(stage, memory.bytes(), result, latency);
         session.end();

@@ -10,7 +10,7 @@
 
 namespace forebay::bench {
 
-struct Repetition {
+struct RepetitionTimes {
     // The slowest rank of each; `total` from the barrier to the last close.
     double open_seconds = 0.0;
     double io_seconds = 0.0;
@@ -22,10 +22,10 @@ struct Repetition {
 
 struct PointResult {
     hpio::Point point;
-    hpio::Job job;
-    std::vector<Repetition> repetitions;
-    measure::Histogram latency;  // of calls, all ranks and repetitions
-    Spread io;                   // of each rank, the median of the repetitions
+    hpio::ResolvedPattern job;
+    std::vector<RepetitionTimes> repetitions;
+    measure::LatencyHistogram latency;  // of calls, all ranks and repetitions
+    RankSpread io;                      // of each rank, the median of the repetitions
     std::int64_t wrong_data_bytes = 0;
     std::int64_t wrong_gap_bytes = 0;
     std::vector<std::string> mismatches;
@@ -33,9 +33,9 @@ struct PointResult {
 };
 
 // The file that is to go when the run is ended from outside; shared with the monitor's thread.
-class Leftover {
+class LeftoverFile {
 public:
-    explicit Leftover(Janitor& janitor) : janitor_(janitor) {}
+    explicit LeftoverFile(Janitor& janitor) : janitor_(janitor) {}
     void set(std::string path);
     void clear();
     // Removes the file if there is one.
@@ -48,7 +48,8 @@ private:
 };
 
 // Collective; results count on rank 0.
-[[nodiscard]] Result<PointResult> run_point(Session& session, const hpio::Command& request,
-                                            std::size_t number, Leftover& leftover);
+[[nodiscard]] Result<PointResult> run_point(BenchmarkSession& session,
+                                            const hpio::HpioCommand& request, std::size_t number,
+                                            LeftoverFile& leftover);
 
 }  // namespace forebay::bench

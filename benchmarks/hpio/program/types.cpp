@@ -11,12 +11,12 @@ namespace forebay::bench {
 
 namespace {
 
-using hpio::Array;
-using hpio::Axis;
-using hpio::Dimension;
-using hpio::Regions;
+using hpio::ArrayDimension;
+using hpio::ArrayPattern;
+using hpio::LayoutAxis;
+using hpio::PatternShape;
+using hpio::RegionPattern;
 using hpio::RunProduct;
-using hpio::Shape;
 
 constexpr std::int64_t int_max = std::numeric_limits<int>::max();
 
@@ -38,9 +38,9 @@ MPI_Datatype bytes(std::int64_t count) {
 
 // `count` regions of `size` bytes every `stride`.
 MPI_Datatype strided(std::int64_t count, std::int64_t size, std::int64_t stride,
-                     hpio::Types types) {
+                     hpio::DatatypeKind types) {
     MPI_Datatype type = MPI_DATATYPE_NULL;
-    if (types == hpio::Types::vector) {
+    if (types == hpio::DatatypeKind::vector) {
         MPI_Type_create_hvector(static_cast<int>(count), static_cast<int>(size), stride, MPI_BYTE,
                                 &type);
         return type;
@@ -58,11 +58,11 @@ MPI_Datatype strided(std::int64_t count, std::int64_t size, std::int64_t stride,
 }
 
 // One axis around `inner`: its whole runs as a vector, a cut last run behind them.
-MPI_Datatype around(const Axis& axis, MPI_Datatype inner) {
+MPI_Datatype around(const LayoutAxis& axis, MPI_Datatype inner) {
     MPI_Datatype element = MPI_DATATYPE_NULL;
     MPI_Type_create_resized(inner, 0, axis.step_bytes, &element);
     const std::int64_t runs = axis.runs.count();
-    const hpio::Run last = axis.runs.at(runs - 1);
+    const hpio::IndexRun last = axis.runs.at(runs - 1);
     const std::int64_t whole = last.length == axis.runs.length ? runs : runs - 1;
     std::vector<MPI_Datatype> parts;
     std::vector<MPI_Aint> places;
@@ -104,13 +104,13 @@ MPI_Datatype nested(const RunProduct& layout, std::int64_t extent_bytes) {
 }
 
 // As MPI_Type_create_subarray takes it.
-struct Box {
+struct SubarrayBox {
     std::vector<int> sizes;
     std::vector<int> counts;
     std::vector<int> starts;
 };
 
-MPI_Datatype subarray(const Box& box, std::int64_t element_bytes) {
+MPI_Datatype subarray(const SubarrayBox& box, std::int64_t element_bytes) {
     MPI_Datatype element = bytes(element_bytes);
     MPI_Datatype type = MPI_DATATYPE_NULL;
     MPI_Type_create_subarray(static_cast<int>(box.sizes.size()), box.sizes.data(),
@@ -119,21 +119,22 @@ MPI_Datatype subarray(const Box& box, std::int64_t element_bytes) {
     return type;
 }
 
-bool all_blocks(const Array& array) {
+bool all_blocks(const ArrayPattern& array) {
     return std::all_of(array.dimensions.begin(), array.dimensions.end(),
-                       [](const Dimension& one) { return one.block == 0; });
+                       [](const ArrayDimension& one) { return one.block == 0; });
 }
 
-bool all_cyclic(const Array& array) {
-    return std::all_of(array.dimensions.begin(), array.dimensions.end(),
-                       [](const Dimension& one) { return one.block > 0 && one.count == one.size; });
+bool all_cyclic(const ArrayPattern& array) {
+    return std::all_of(
+        array.dimensions.begin(), array.dimensions.end(),
+        [](const ArrayDimension& one) { return one.block > 0 && one.count == one.size; });
 }
 
-MPI_Datatype darray(const Array& array, const hpio::Job& job, Rank rank) {
+MPI_Datatype darray(const ArrayPattern& array, const hpio::ResolvedPattern& job, Rank rank) {
     std::vector<int> sizes;
     std::vector<int> blocks;
     std::vector<int> grid;
-    for (const Dimension& one : array.dimensions) {
+    for (const ArrayDimension& one : array.dimensions) {
         sizes.push_back(static_cast<int>(one.size));
         blocks.push_back(static_cast<int>(one.block));
         grid.push_back(one.ranks);
@@ -147,8 +148,8 @@ MPI_Datatype darray(const Array& array, const hpio::Job& job, Rank rank) {
     return type;
 }
 
-Box box_of(const RunProduct& layout, const std::vector<std::int64_t>& sizes) {
-    Box box;
+SubarrayBox box_of(const RunProduct& layout, const std::vector<std::int64_t>& sizes) {
+    SubarrayBox box;
     for (std::size_t at = 0; at < sizes.size(); ++at) {
         box.sizes.push_back(static_cast<int>(sizes[at]));
         box.counts.push_back(static_cast<int>(layout.axes[at].runs.total()));
@@ -158,7 +159,7 @@ Box box_of(const RunProduct& layout, const std::vector<std::int64_t>& sizes) {
 }
 
 // Sizes of each dimension in memory, halo and all.
-std::vector<std::int64_t> memory_sizes(const Array& array, const RunProduct& memory) {
+std::vector<std::int64_t> memory_sizes(const ArrayPattern& array, const RunProduct& memory) {
     std::vector<std::int64_t> sizes;
     sizes.reserve(array.dimensions.size());
     for (std::size_t at = 0; at < array.dimensions.size(); ++at) {
@@ -167,12 +168,12 @@ std::vector<std::int64_t> memory_sizes(const Array& array, const RunProduct& mem
     return sizes;
 }
 
-Result<MpiAccess> of_array(const Array& array, const hpio::Job& job, Rank rank) {
+Result<MpiAccess> of_array(const ArrayPattern& array, const hpio::ResolvedPattern& job, Rank rank) {
     const RunProduct file = job.file_layout(rank);
     const RunProduct memory = job.memory_layout(rank);
     std::vector<std::int64_t> sizes;
     sizes.reserve(array.dimensions.size());
-    for (const Dimension& one : array.dimensions) {
+    for (const ArrayDimension& one : array.dimensions) {
         sizes.push_back(one.size);
     }
     for (const auto& list : {sizes, memory_sizes(array, memory), {array.element_bytes}}) {
@@ -184,25 +185,25 @@ Result<MpiAccess> of_array(const Array& array, const hpio::Job& job, Rank rank) 
     }
     MpiAccess request;
     if (file.bytes() == 0) {
-        request.filetype = Datatype(bytes(1));
-        request.memory = Datatype(bytes(1));
+        request.filetype = OwnedDatatype(bytes(1));
+        request.memory = OwnedDatatype(bytes(1));
         request.count = 0;
         return request;
     }
     if (all_blocks(array)) {
-        request.filetype = Datatype(subarray(box_of(file, sizes), array.element_bytes));
+        request.filetype = OwnedDatatype(subarray(box_of(file, sizes), array.element_bytes));
     } else if (all_cyclic(array)) {
-        request.filetype = Datatype(darray(array, job, rank));
+        request.filetype = OwnedDatatype(darray(array, job, rank));
     } else {
-        request.filetype = Datatype(nested(file, job.watched_bytes()));
+        request.filetype = OwnedDatatype(nested(file, job.watched_bytes()));
     }
     request.memory =
-        Datatype(subarray(box_of(memory, memory_sizes(array, memory)), array.element_bytes));
+        OwnedDatatype(subarray(box_of(memory, memory_sizes(array, memory)), array.element_bytes));
     return request;
 }
 
-Result<MpiAccess> of_regions(const Regions& regions, const hpio::Job& job, Rank rank,
-                             hpio::Types types) {
+Result<MpiAccess> of_regions(const RegionPattern& regions, const hpio::ResolvedPattern& job,
+                             Rank rank, hpio::DatatypeKind types) {
     const auto count = small(regions.count, "the region count");
     const auto size = small(regions.size_bytes, "the region size");
     if (!count || !size) {
@@ -210,46 +211,46 @@ Result<MpiAccess> of_regions(const Regions& regions, const hpio::Job& job, Rank 
     }
     const std::int64_t period = regions.size_bytes + regions.spacing_bytes;
     MpiAccess request;
-    if (regions.file == Shape::contiguous) {
+    if (regions.file == PatternShape::contiguous) {
         request.displacement = regions.count * regions.size_bytes * rank.value();
-        request.filetype = Datatype(bytes(regions.size_bytes));
+        request.filetype = OwnedDatatype(bytes(regions.size_bytes));
     } else {
         request.displacement = period * rank.value();
         request.filetype =
-            Datatype(strided(regions.count, regions.size_bytes, period * job.ranks, types));
+            OwnedDatatype(strided(regions.count, regions.size_bytes, period * job.ranks, types));
     }
-    if (regions.memory == Shape::contiguous) {
-        request.memory = Datatype(bytes(regions.size_bytes));
+    if (regions.memory == PatternShape::contiguous) {
+        request.memory = OwnedDatatype(bytes(regions.size_bytes));
         request.count = *count;
     } else {
-        request.memory = Datatype(strided(regions.count, regions.size_bytes, period, types));
+        request.memory = OwnedDatatype(strided(regions.count, regions.size_bytes, period, types));
     }
     return request;
 }
 
 }  // namespace
 
-Datatype::Datatype(MPI_Datatype type) : type_(type) { MPI_Type_commit(&type_); }
+OwnedDatatype::OwnedDatatype(MPI_Datatype type) : type_(type) { MPI_Type_commit(&type_); }
 
-Datatype::~Datatype() {
+OwnedDatatype::~OwnedDatatype() {
     if (type_ != MPI_DATATYPE_NULL) {
         MPI_Type_free(&type_);
     }
 }
 
-Datatype::Datatype(Datatype&& other) noexcept
+OwnedDatatype::OwnedDatatype(OwnedDatatype&& other) noexcept
     : type_(std::exchange(other.type_, MPI_DATATYPE_NULL)) {}
 
-Datatype& Datatype::operator=(Datatype&& other) noexcept {
+OwnedDatatype& OwnedDatatype::operator=(OwnedDatatype&& other) noexcept {
     std::swap(type_, other.type_);
     return *this;
 }
 
-Result<MpiAccess> access_of(const hpio::Job& job, Rank rank, hpio::Types types) {
-    if (const auto* regions = std::get_if<Regions>(&job.pattern)) {
+Result<MpiAccess> access_of(const hpio::ResolvedPattern& job, Rank rank, hpio::DatatypeKind types) {
+    if (const auto* regions = std::get_if<RegionPattern>(&job.pattern)) {
         return of_regions(*regions, job, rank, types);
     }
-    return of_array(std::get<Array>(job.pattern), job, rank);
+    return of_array(std::get<ArrayPattern>(job.pattern), job, rank);
 }
 
 }  // namespace forebay::bench

@@ -9,16 +9,16 @@
 
 namespace forebay::bench {
 
-class Datatype {
+class OwnedDatatype {
 public:
-    Datatype() = default;
+    OwnedDatatype() = default;
     // Commits `type` and owns it.
-    explicit Datatype(MPI_Datatype type);
-    ~Datatype();
-    Datatype(Datatype&& other) noexcept;
-    Datatype& operator=(Datatype&& other) noexcept;
-    Datatype(const Datatype&) = delete;
-    Datatype& operator=(const Datatype&) = delete;
+    explicit OwnedDatatype(MPI_Datatype type);
+    ~OwnedDatatype();
+    OwnedDatatype(OwnedDatatype&& other) noexcept;
+    OwnedDatatype& operator=(OwnedDatatype&& other) noexcept;
+    OwnedDatatype(const OwnedDatatype&) = delete;
+    OwnedDatatype& operator=(const OwnedDatatype&) = delete;
 
     [[nodiscard]] MPI_Datatype get() const noexcept { return type_; }
 
@@ -29,12 +29,13 @@ private:
 // A rank's arguments to MPI_File_set_view and to a call.
 struct MpiAccess {
     MPI_Offset displacement = 0;
-    Datatype filetype;
-    Datatype memory;
+    OwnedDatatype filetype;
+    OwnedDatatype memory;
     int count = 1;  // of `memory`
 };
 
 // The error says which number MPI cannot hold.
-[[nodiscard]] Result<MpiAccess> access_of(const hpio::Job& job, Rank rank, hpio::Types types);
+[[nodiscard]] Result<MpiAccess> access_of(const hpio::ResolvedPattern& job, Rank rank,
+                                          hpio::DatatypeKind types);
 
 }  // namespace forebay::bench

@@ -16,15 +16,15 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* schema = "forebay.bench.ior/1";
 
-Json block_of(const std::vector<Named>& names) {
+Json block_of(const std::vector<NamedValue>& names) {
     Json made = Json::object();
-    for (const Named& named : names) {
+    for (const NamedValue& named : names) {
         made[named.name] = named.number ? Json(std::stoll(named.value)) : Json(named.value);
     }
     return made;
 }
 
-Json latency_of(const measure::Histogram& latency) {
+Json latency_of(const measure::LatencyHistogram& latency) {
     Json bars = Json::array();
     for (const auto& bar : latency.bars()) {
         bars.push_back({bar.up_to, bar.count});
@@ -36,7 +36,7 @@ Json latency_of(const measure::Histogram& latency) {
             {"histogram_up_to_ns_count", bars}};
 }
 
-Json ranks_of(const Phase& phase) {
+Json ranks_of(const PhaseResult& phase) {
     Json ranks = Json::array();
     for (std::size_t rank = 0; rank < phase.ranks.size(); ++rank) {
         const RankTimes& times = phase.ranks[rank];
@@ -53,7 +53,7 @@ Json ranks_of(const Phase& phase) {
     return ranks;
 }
 
-Json nodes_of(const Phase& phase) {
+Json nodes_of(const PhaseResult& phase) {
     Json nodes = Json::array();
     for (const NodeSpread& node : phase.nodes) {
         nodes.push_back({{"node", node.node},
@@ -65,8 +65,8 @@ Json nodes_of(const Phase& phase) {
     return nodes;
 }
 
-Json result_of(const Phase& phase, const Options& options) {
-    const Columns& c = phase.columns;
+Json result_of(const PhaseResult& phase, const IorOptions& options) {
+    const ResultColumns& c = phase.columns;
     Json made{{"access", phase.access},
               {"iter", phase.repetition},
               {"bwMiB", c.bandwidth_mib},
@@ -101,8 +101,8 @@ Json result_of(const Phase& phase, const Options& options) {
     return made;
 }
 
-Json summary_of(const Test& test, const SummaryRow& row) {
-    const Options& o = test.options;
+Json summary_of(const TestResult& test, const SummaryRow& row) {
+    const IorOptions& o = test.options;
     const auto bandwidth = measure::summarise(row.bandwidths);
     const auto operations = measure::summarise(row.operations);
     const auto interval = measure::median_interval(row.bandwidths);
@@ -137,7 +137,7 @@ Json summary_of(const Test& test, const SummaryRow& row) {
             {"bw_median_coverage", interval.coverage}};
 }
 
-Json test_of(const Test& test) {
+Json test_of(const TestResult& test) {
     Json made{{"TestID", test.id}, {"StartTime", test.started}, {"Path", test.path}};
     if (test.capacity_bytes) {
         made.update(block_of(file_system_block(test)));
@@ -154,7 +154,7 @@ Json test_of(const Test& test) {
     made["Parameters"] = block_of(parameter_block(test));
     made["Options"] = block_of(option_block(test));
     made["Results"] = Json::array();
-    for (const Phase& phase : test.phases) {
+    for (const PhaseResult& phase : test.phases) {
         made["Results"].push_back(result_of(phase, test.options));
     }
     made["warnings"] = test.warnings_told;
@@ -169,13 +169,13 @@ Json test_of(const Test& test) {
 
 }  // namespace
 
-std::string json_document(const Run& run) {
+std::string json_document(const RunResult& run) {
     Json made{{"schema", schema},       {"Version", run.version},
               {"Began", run.began},     {"Command line", run.command},
               {"Machine", run.machine}, {"mpi_family", run.family}};
     made["tests"] = Json::array();
     made["summary"] = Json::array();
-    for (const Test& test : run.tests) {
+    for (const TestResult& test : run.tests) {
         made["tests"].push_back(test_of(test));
         for (const SummaryRow& row : summary_rows(test)) {
             made["summary"].push_back(summary_of(test, row));
@@ -188,13 +188,13 @@ std::string json_document(const Run& run) {
     return made.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string csv_document(const Run& run) {
+std::string csv_document(const RunResult& run) {
     std::string text =
         "access,bw(MiB/s),IOPS,Latency,block(KiB),xfer(KiB),open(s),wr/rd(s),close(s),total(s),"
         "numTasks,iter,test,p50(s),p90(s),p99(s),p99.9(s),max(s),first_done(s),last_done(s)\n";
-    for (const Test& test : run.tests) {
-        for (const Phase& phase : test.phases) {
-            const Columns& c = phase.columns;
+    for (const TestResult& test : run.tests) {
+        for (const PhaseResult& phase : test.phases) {
+            const ResultColumns& c = phase.columns;
             const auto& l = phase.latency;
             const auto at = [&](double fraction) {
                 return static_cast<double>(l.quantile(fraction)) * 1e-9;
@@ -217,7 +217,7 @@ std::string rank_head() {
            "test\n";
 }
 
-std::string rank_lines(const Phase& phase, std::int64_t test) {
+std::string rank_lines(const PhaseResult& phase, std::int64_t test) {
     std::string text;
     for (std::size_t rank = 0; rank < phase.ranks.size(); ++rank) {
         const RankTimes& t = phase.ranks[rank];

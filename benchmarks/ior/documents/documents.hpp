@@ -8,10 +8,10 @@
 
 namespace forebay::ior {
 
-[[nodiscard]] std::string json_document(const Run& run);
-[[nodiscard]] std::string csv_document(const Run& run);
+[[nodiscard]] std::string json_document(const RunResult& run);
+[[nodiscard]] std::string csv_document(const RunResult& run);
 // IOR's saveRankPerformanceDetailsCSV: a line for each rank and phase, in bytes and seconds.
-[[nodiscard]] std::string rank_lines(const Phase& phase, std::int64_t test);
+[[nodiscard]] std::string rank_lines(const PhaseResult& phase, std::int64_t test);
 [[nodiscard]] std::string rank_head();
 
 }  // namespace forebay::ior

@@ -11,7 +11,7 @@ namespace forebay::ior {
 namespace {
 
 TEST(Documents, json_is_escaped_and_of_full_precision) {
-    ior::Run run;
+    ior::RunResult run;
     run.command = "ior -o \"a\\b\"";
     run.tests.push_back(a_test());
     run.tests[0].options.test_file = "a\"b\n\xff";
@@ -38,7 +38,8 @@ TEST(Documents, json_is_escaped_and_of_full_precision) {
 
 TEST(Documents, csv_begins_with_the_columns_of_the_reference) {
     const std::string text = reference("07-csv.csv");
-    EXPECT_THAT(csv_document(ior::Run{}), testing::StartsWith(text.substr(0, text.find('\n'))));
+    EXPECT_THAT(csv_document(ior::RunResult{}),
+                testing::StartsWith(text.substr(0, text.find('\n'))));
 }
 
 }  // namespace

@@ -17,19 +17,19 @@
 
 namespace forebay::bench {
 
-enum class Access { write, read };
+enum class BackendAccess { write, read };
 
 struct BackendContext {
-    const ior::Options* options = nullptr;
-    ior::Geometry geometry;
+    const ior::IorOptions* options = nullptr;
+    ior::TestGeometry geometry;
     std::vector<std::pair<std::string, std::string>> hints;
     int rank = 0;
 };
 
 // Hints as MPI wants them; MPI_INFO_NULL where there are none.
-class Info {
+class MpiInfo {
 public:
-    explicit Info(const std::vector<std::pair<std::string, std::string>>& hints) {
+    explicit MpiInfo(const std::vector<std::pair<std::string, std::string>>& hints) {
         if (!hints.empty()) {
             MPI_Info_create(&info_);
         }
@@ -37,13 +37,13 @@ public:
             MPI_Info_set(info_, key.c_str(), value.c_str());
         }
     }
-    ~Info() {
+    ~MpiInfo() {
         if (info_ != MPI_INFO_NULL) {
             MPI_Info_free(&info_);
         }
     }
-    Info(const Info&) = delete;
-    Info& operator=(const Info&) = delete;
+    MpiInfo(const MpiInfo&) = delete;
+    MpiInfo& operator=(const MpiInfo&) = delete;
 
     [[nodiscard]] MPI_Info get() const noexcept { return info_; }
 
@@ -53,18 +53,18 @@ private:
 
 struct OpenRequest {
     std::string path;
-    Access access = Access::write;
+    BackendAccess access = BackendAccess::write;
     std::int64_t task = 0;          // whose part is moved: the view's place
     MPI_Comm comm = MPI_COMM_SELF;  // ranks that open the file together
 };
 
-class Backend {
+class IorBackend {
 public:
-    explicit Backend(const BackendContext& context)
+    explicit IorBackend(const BackendContext& context)
         : options_(*context.options), geometry_(context.geometry), hints_(context.hints) {}
-    virtual ~Backend() = default;
-    Backend(const Backend&) = delete;
-    Backend& operator=(const Backend&) = delete;
+    virtual ~IorBackend() = default;
+    IorBackend(const IorBackend&) = delete;
+    IorBackend& operator=(const IorBackend&) = delete;
 
     virtual Result<void> open(const OpenRequest& request) = 0;
     // Bytes moved; fewer than asked for only at the end of a file.
@@ -87,23 +87,23 @@ public:
     [[nodiscard]] virtual std::int64_t short_transfers() const noexcept { return 0; }
 
 protected:
-    const ior::Options& options_;
-    ior::Geometry geometry_;
+    const ior::IorOptions& options_;
+    ior::TestGeometry geometry_;
     std::vector<std::pair<std::string, std::string>> hints_;
     std::string path_;  // of the file that was opened last
 };
 
 // nullopt-like error for names that are not built: "not built: DFS (…)".
-Result<std::unique_ptr<Backend>> make_backend(const BackendContext& context);
+Result<std::unique_ptr<IorBackend>> make_backend(const BackendContext& context);
 // The name as the tables show it ("mpiio" → "MPIIO"), or why it is refused.
 Result<std::string> backend_name(const std::string& api);
 
-std::unique_ptr<Backend> make_posix(const BackendContext& context);
-std::unique_ptr<Backend> make_mmap(const BackendContext& context);
-std::unique_ptr<Backend> make_dummy(const BackendContext& context);
-std::unique_ptr<Backend> make_mpiio(const BackendContext& context);
-std::unique_ptr<Backend> make_hdf5(const BackendContext& context);
-std::unique_ptr<Backend> make_pnetcdf(const BackendContext& context);
+std::unique_ptr<IorBackend> make_posix(const BackendContext& context);
+std::unique_ptr<IorBackend> make_mmap(const BackendContext& context);
+std::unique_ptr<IorBackend> make_dummy(const BackendContext& context);
+std::unique_ptr<IorBackend> make_mpiio(const BackendContext& context);
+std::unique_ptr<IorBackend> make_hdf5(const BackendContext& context);
+std::unique_ptr<IorBackend> make_pnetcdf(const BackendContext& context);
 
 // The kernel's reason for an open that failed, when it is one of permission; else what was `said`:
 // libraries on top of an MPI say that they could not, and not why.

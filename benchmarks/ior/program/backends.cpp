@@ -12,12 +12,12 @@ namespace forebay::bench {
 
 namespace {
 
-struct Known {
+struct NamedBackend {
     std::string_view name;
-    std::unique_ptr<Backend> (*make)(const BackendContext&);
+    std::unique_ptr<IorBackend> (*make)(const BackendContext&);
 };
 
-constexpr auto built = std::to_array<Known>({
+constexpr auto built = std::to_array<NamedBackend>({
     {"POSIX", make_posix},
     {"MPIIO", make_mpiio},
 #ifdef FOREBAY_HAVE_HDF5
@@ -32,7 +32,7 @@ constexpr auto built = std::to_array<Known>({
 
 std::string built_names() {
     std::string names;
-    for (const Known& one : built) {
+    for (const NamedBackend& one : built) {
         names += (names.empty() ? "" : ", ") + std::string(one.name);
     }
     return names;
@@ -49,7 +49,7 @@ std::string upper(std::string text) {
 
 Result<std::string> backend_name(const std::string& api) {
     std::string name = upper(api);
-    for (const Known& one : built) {
+    for (const NamedBackend& one : built) {
         if (one.name == name) {
             return name;
         }
@@ -59,21 +59,22 @@ Result<std::string> backend_name(const std::string& api) {
                                 FOREBAY_MPI_FAMILY, built_names())});
 }
 
-Result<std::unique_ptr<Backend>> make_backend(const BackendContext& context) {
+Result<std::unique_ptr<IorBackend>> make_backend(const BackendContext& context) {
     const auto name = backend_name(context.options->api);
     if (!name) {
         return tl::unexpected<Error>(name.error());
     }
     const auto* found = std::find_if(built.begin(), built.end(),
-                                     [&](const Known& one) { return one.name == *name; });
+                                     [&](const NamedBackend& one) { return one.name == *name; });
     return found->make(context);
 }
 
 Error open_error(const OpenRequest& request, Error said) {
     const std::size_t slash = request.path.rfind('/');
     const std::string parent = slash == std::string::npos ? "." : request.path.substr(0, slash + 1);
-    const bool may = request.access == Access::write ? ::access(parent.c_str(), W_OK) == 0
-                                                     : ::access(request.path.c_str(), R_OK) == 0;
+    const bool may = request.access == BackendAccess::write
+                         ? ::access(parent.c_str(), W_OK) == 0
+                         : ::access(request.path.c_str(), R_OK) == 0;
     return !may && (errno == EROFS || errno == EACCES) ? system_error(errno, "open " + request.path)
                                                        : std::move(said);
 }

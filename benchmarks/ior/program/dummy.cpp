@@ -7,13 +7,13 @@ namespace forebay::bench {
 
 namespace {
 
-class DummyBackend final : public Backend {
+class DummyBackend final : public IorBackend {
 public:
     explicit DummyBackend(const BackendContext& context)
-        : Backend(context), delays_(!options_.dummy.only_rank0 || context.rank == 0) {}
+        : IorBackend(context), delays_(!options_.dummy.only_rank0 || context.rank == 0) {}
 
     Result<void> open(const OpenRequest& request) override {
-        if (request.access == Access::write) {
+        if (request.access == BackendAccess::write) {
             delay(options_.dummy.delay_create_us);
         }
         return {};
@@ -49,7 +49,7 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Backend> make_dummy(const BackendContext& context) {
+std::unique_ptr<IorBackend> make_dummy(const BackendContext& context) {
     return std::make_unique<DummyBackend>(context);
 }
 

@@ -26,19 +26,20 @@ tl::unexpected<Error> hdf5_error(const std::string& doing) {
 }
 
 // An identifier and the function that closes it.
-class Handle {
+class Hdf5Handle {
 public:
-    Handle() = default;
-    Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
-    ~Handle() { reset(); }
-    Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
-    Handle& operator=(Handle&& other) noexcept {
+    Hdf5Handle() = default;
+    Hdf5Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
+    ~Hdf5Handle() { reset(); }
+    Hdf5Handle(Hdf5Handle&& other) noexcept
+        : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+    Hdf5Handle& operator=(Hdf5Handle&& other) noexcept {
         std::swap(id_, other.id_);
         std::swap(close_, other.close_);
         return *this;
     }
-    Handle(const Handle&) = delete;
-    Handle& operator=(const Handle&) = delete;
+    Hdf5Handle(const Hdf5Handle&) = delete;
+    Hdf5Handle& operator=(const Hdf5Handle&) = delete;
     [[nodiscard]] hid_t id() const noexcept { return id_; }
     [[nodiscard]] bool good() const noexcept { return id_ >= 0; }
     herr_t reset() noexcept {
@@ -53,31 +54,32 @@ private:
     static herr_t drop_reference(hid_t id) { return H5Idec_ref(id) < 0 ? -1 : 0; }
 };
 
-class Hdf5Backend final : public Backend {
+class Hdf5Backend final : public IorBackend {
 public:
-    explicit Hdf5Backend(const BackendContext& context) : Backend(context) {
+    explicit Hdf5Backend(const BackendContext& context) : IorBackend(context) {
         H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
     }
 
     Result<void> open(const OpenRequest& request) override {
         path_ = request.path;
-        const Handle access = access_list(request.comm);
-        const bool writes = request.access == Access::write;
-        file_ = Handle(writes ? H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id())
+        const Hdf5Handle access = access_list(request.comm);
+        const bool writes = request.access == BackendAccess::write;
+        file_ =
+            Hdf5Handle(writes ? H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id())
                               : H5Fopen(path_.c_str(), H5F_ACC_RDONLY, access.id()),
                        H5Fclose);
         if (!file_.good()) {
             return failure(open_error(request, hdf5_error("open " + path_).value()));
         }
-        data_ =
-            writes ? create_data() : Handle(H5Dopen2(file_.id(), "data", H5P_DEFAULT), H5Dclose);
+        data_ = writes ? create_data()
+                       : Hdf5Handle(H5Dopen2(file_.id(), "data", H5P_DEFAULT), H5Dclose);
         if (!data_.good()) {
             return hdf5_error("open the data set of " + path_);
         }
-        space_ = Handle(H5Dget_space(data_.id()), H5Sclose);
+        space_ = Hdf5Handle(H5Dget_space(data_.id()), H5Sclose);
         const hsize_t words = static_cast<hsize_t>(geometry_.transfer_bytes) / word_bytes;
-        memory_ = Handle(H5Screate_simple(1, &words, nullptr), H5Sclose);
-        transfer_ = Handle(H5Pcreate(H5P_DATASET_XFER), H5Pclose);
+        memory_ = Hdf5Handle(H5Screate_simple(1, &words, nullptr), H5Sclose);
+        transfer_ = Hdf5Handle(H5Pcreate(H5P_DATASET_XFER), H5Pclose);
         H5Pset_dxpl_mpio(transfer_.id(),
                          options_.collective ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT);
         return {};
@@ -128,9 +130,9 @@ public:
 private:
     static constexpr hsize_t word_bytes = 8;
 
-    [[nodiscard]] Handle access_list(MPI_Comm comm) const {
-        Handle list(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-        H5Pset_fapl_mpio(list.id(), comm, Info(hints_).get());
+    [[nodiscard]] Hdf5Handle access_list(MPI_Comm comm) const {
+        Hdf5Handle list(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+        H5Pset_fapl_mpio(list.id(), comm, MpiInfo(hints_).get());
         if (options_.hdf5.alignment > 1) {
             H5Pset_alignment(list.id(), 1, static_cast<hsize_t>(options_.hdf5.alignment));
         }
@@ -141,10 +143,10 @@ private:
         return list;
     }
 
-    [[nodiscard]] Handle create_data() const {
+    [[nodiscard]] Hdf5Handle create_data() const {
         const hsize_t words = static_cast<hsize_t>(geometry_.bytes_of_file()) / word_bytes;
-        const Handle space(H5Screate_simple(1, &words, nullptr), H5Sclose);
-        const Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+        const Hdf5Handle space(H5Screate_simple(1, &words, nullptr), H5Sclose);
+        const Hdf5Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
         if (options_.hdf5.no_fill) {
             H5Pset_fill_time(creation.id(), H5D_FILL_TIME_NEVER);
         }
@@ -165,16 +167,16 @@ private:
                0;
     }
 
-    Handle file_;
-    Handle data_;
-    Handle space_;
-    Handle memory_;
-    Handle transfer_;
+    Hdf5Handle file_;
+    Hdf5Handle data_;
+    Hdf5Handle space_;
+    Hdf5Handle memory_;
+    Hdf5Handle transfer_;
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> make_hdf5(const BackendContext& context) {
+std::unique_ptr<IorBackend> make_hdf5(const BackendContext& context) {
     return std::make_unique<Hdf5Backend>(context);
 }
 

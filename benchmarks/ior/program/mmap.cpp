@@ -15,14 +15,14 @@ namespace forebay::bench {
 
 namespace {
 
-class MmapBackend final : public Backend {
+class MmapBackend final : public IorBackend {
 public:
-    using Backend::Backend;
+    using IorBackend::IorBackend;
     ~MmapBackend() override { unmap(); }
 
     Result<void> open(const OpenRequest& request) override {
         path_ = request.path;
-        const bool writes = request.access == Access::write;
+        const bool writes = request.access == BackendAccess::write;
         if (writes) {
             if (auto taken = take_space(request.comm); !taken) {
                 return taken;
@@ -121,7 +121,7 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Backend> make_mmap(const BackendContext& context) {
+std::unique_ptr<IorBackend> make_mmap(const BackendContext& context) {
     return std::make_unique<MmapBackend>(context);
 }
 

@@ -10,24 +10,24 @@ namespace forebay::bench {
 
 namespace {
 
-class MpiioBackend final : public Backend {
+class MpiioBackend final : public IorBackend {
 public:
-    using Backend::Backend;
+    using IorBackend::IorBackend;
     ~MpiioBackend() override { end(); }
 
     Result<void> open(const OpenRequest& request) override {
         path_ = request.path;
         task_ = request.task;
-        const int mode =
-            request.access == Access::write ? MPI_MODE_CREATE | MPI_MODE_RDWR : MPI_MODE_RDONLY;
+        const int mode = request.access == BackendAccess::write ? MPI_MODE_CREATE | MPI_MODE_RDWR
+                                                                : MPI_MODE_RDONLY;
         const int code =
-            MPI_File_open(request.comm, path_.c_str(), mode, Info(hints_).get(), &file_);
+            MPI_File_open(request.comm, path_.c_str(), mode, MpiInfo(hints_).get(), &file_);
         if (code != MPI_SUCCESS) {
             file_ = MPI_FILE_NULL;
             return failure(mpi_error(code, "open " + path_));
         }
         read_hints_back();
-        if (options_.mpiio.preallocate && request.access == Access::write) {
+        if (options_.mpiio.preallocate && request.access == BackendAccess::write) {
             const int taken = MPI_File_preallocate(file_, geometry_.bytes_of_file());
             if (taken != MPI_SUCCESS) {
                 return failure(mpi_error(taken, "preallocate " + path_));
@@ -179,7 +179,7 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Backend> make_mpiio(const BackendContext& context) {
+std::unique_ptr<IorBackend> make_mpiio(const BackendContext& context) {
     return std::make_unique<MpiioBackend>(context);
 }
 

@@ -36,7 +36,7 @@ public:
           request_(request),
           o_(*context.options),
           offsets_(context.geometry, request.task),
-          writes_(request.purpose == Purpose::write),
+          writes_(request.purpose == PhasePurpose::write),
           together_(context.backend->together() || (syncs_each() && syncs_together())),
           clock_(*context.clock) {}
 
@@ -103,7 +103,7 @@ private:
     void open() {
         OpenRequest request;
         request.path = request_.path;
-        request.access = writes_ ? Access::write : Access::read;
+        request.access = writes_ ? BackendAccess::write : BackendAccess::read;
         request.task = request_.task;
         request.comm = context_.geometry.sharing == ior::FileSharing::shared
                            ? context_.session->comm()
@@ -133,7 +133,7 @@ private:
     }
 
     [[nodiscard]] bool is_walled() const noexcept {
-        return o_.stonewall_seconds > 0 && request_.purpose != Purpose::check;
+        return o_.stonewall_seconds > 0 && request_.purpose != PhasePurpose::check;
     }
     [[nodiscard]] bool wears_out() const noexcept { return is_walled() && o_.wear_out; }
 
@@ -148,7 +148,7 @@ private:
         if (is_walled()) {
             done = wear_out(done, count);
         }
-        while (o_.duration_min_seconds > 0 && request_.purpose != Purpose::check &&
+        while (o_.duration_min_seconds > 0 && request_.purpose != PhasePurpose::check &&
                repeats_again(done)) {
             run_to(0, done);
         }
@@ -217,7 +217,7 @@ private:
     // --limitwrite, --limitread: when the next transfer may begin, by the phase's clock.
     [[nodiscard]] std::int64_t turn(bool reads) const noexcept {
         const std::int64_t rate = reads ? o_.own.read_rate_max : o_.own.write_rate_max;
-        if (rate <= 0 || request_.purpose == Purpose::check) {
+        if (rate <= 0 || request_.purpose == PhasePurpose::check) {
             return 0;
         }
         const double seconds =
@@ -486,8 +486,8 @@ private:
 
     const PhaseContext& context_;
     const PhaseRequest& request_;
-    const ior::Options& o_;
-    ior::Offsets offsets_;
+    const ior::IorOptions& o_;
+    ior::TransferOffsets offsets_;
     bool writes_;
     bool together_;  // every rank makes the same calls, come what may
     bool opened_ = false;

@@ -16,20 +16,20 @@
 
 namespace forebay::bench {
 
-enum class Purpose { write, read, check };  // check: read and compare, not timed in the tables
+enum class PhasePurpose { write, read, check };  // check: read and compare, not timed in the tables
 
 // The values that are the same in all phases of a test on this rank.
 struct PhaseContext {
     const TestRanks* session = nullptr;
     const measure::TransferClock* clock = nullptr;
-    const ior::Options* options = nullptr;
-    ior::Geometry geometry;
-    Backend* backend = nullptr;
+    const ior::IorOptions* options = nullptr;
+    ior::TestGeometry geometry;
+    IorBackend* backend = nullptr;
     measure::AlignedBytes* buffer = nullptr;  // of as many transfers as can be under way
 };
 
 struct PhaseRequest {
-    Purpose purpose = Purpose::write;
+    PhasePurpose purpose = PhasePurpose::write;
     std::string path;
     std::int64_t task = 0;           // whose part
     std::int64_t transfers_max = 0;  // all of a task's, or what was written of them
@@ -42,14 +42,14 @@ struct PhaseRequest {
 struct MixedReads {
     std::int64_t transfers = 0;
     std::int64_t bytes = 0;
-    measure::Histogram latency;
+    measure::LatencyHistogram latency;
     std::vector<std::string> operation_lines;
 };
 
 // A rank's part; the error is its own and has yet to be agreed on.
 struct PhaseOutcome {
     ior::RankTimes times;
-    measure::Histogram latency;
+    measure::LatencyHistogram latency;
     std::optional<Error> error;
     std::int64_t wrong = 0;                    // transfers with wrong data
     std::vector<std::string> mismatches;       // the first of them

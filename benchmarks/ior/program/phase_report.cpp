@@ -16,7 +16,7 @@
 
 namespace forebay::bench {
 
-PhaseReport::PhaseReport(const TestSetting& setting, ior::Test& test)
+PhaseReport::PhaseReport(const TestSetting& setting, ior::TestResult& test)
     : setting_(setting), session_(*setting.session), test_(test), o_(test.options) {}
 
 void PhaseReport::doing(const std::string& what, const std::string& path) const {
@@ -68,7 +68,7 @@ std::int64_t PhaseReport::wrong_data(const PhaseOutcome& outcome, const std::str
 
 void PhaseReport::finish(const PhaseOutcome& outcome, const std::string& access,
                          std::int64_t repetition) {
-    ior::Phase phase;
+    ior::PhaseResult phase;
     phase.access = access;
     phase.repetition = repetition;
     phase.errors = outcome.wrong;
@@ -96,7 +96,7 @@ void PhaseReport::finish(const PhaseOutcome& outcome, const std::string& access,
 }
 
 // While one rank makes data, the hardware that ranks share goes on serving the others.
-void PhaseReport::warn_of_data(const ior::Phase& phase) {
+void PhaseReport::warn_of_data(const ior::PhaseResult& phase) {
     constexpr double notable = 0.1;
     if (session_.size() == 1 || phase.repetition > 0 ||
         phase.data_seconds <= notable * phase.columns.transfers) {
@@ -110,7 +110,7 @@ void PhaseReport::warn_of_data(const ior::Phase& phase) {
         100 * phase.data_seconds / phase.columns.transfers, phase.access, phase.with_data_mib));
 }
 
-void PhaseReport::tell_stonewall(const ior::Phase& phase) const {
+void PhaseReport::tell_stonewall(const ior::PhaseResult& phase) const {
     if (!phase.stonewalled || !o_.wear_out) {
         return;
     }
@@ -137,7 +137,7 @@ void PhaseReport::save(const std::string& path, const std::string& text) {
 }
 
 // A file has all phases of its repetition: the first of the run begins it, others add to it.
-void PhaseReport::save_operations(const PhaseOutcome& outcome, const ior::Phase& phase) {
+void PhaseReport::save_operations(const PhaseOutcome& outcome, const ior::PhaseResult& phase) {
     if (o_.operations_prefix.empty()) {
         return;
     }
@@ -158,7 +158,7 @@ void PhaseReport::save_operations(const PhaseOutcome& outcome, const ior::Phase&
     lost_ = lost_ ? lost_ : wrong;
 }
 
-void PhaseReport::warn_of_outliers(const ior::Phase& phase) {
+void PhaseReport::warn_of_outliers(const ior::PhaseResult& phase) {
     if (o_.outlier_seconds == 0) {
         return;
     }

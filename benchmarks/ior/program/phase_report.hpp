@@ -13,7 +13,7 @@ namespace forebay::bench {
 
 class PhaseReport {
 public:
-    PhaseReport(const TestSetting& setting, ior::Test& test);
+    PhaseReport(const TestSetting& setting, ior::TestResult& test);
 
     // -vvv: who is "writing", "reading" or "removing" what; an empty path is nothing.
     void doing(const std::string& what, const std::string& path) const;
@@ -33,15 +33,15 @@ public:
     void advise(const std::string& line);
 
 private:
-    void tell_stonewall(const ior::Phase& phase) const;
-    void warn_of_data(const ior::Phase& phase);
-    void warn_of_outliers(const ior::Phase& phase);
-    void save_operations(const PhaseOutcome& outcome, const ior::Phase& phase);
+    void tell_stonewall(const ior::PhaseResult& phase) const;
+    void warn_of_data(const ior::PhaseResult& phase);
+    void warn_of_outliers(const ior::PhaseResult& phase);
+    void save_operations(const PhaseOutcome& outcome, const ior::PhaseResult& phase);
 
     const TestSetting& setting_;
     const TestRanks& session_;
-    ior::Test& test_;
-    const ior::Options& o_;
+    ior::TestResult& test_;
+    const ior::IorOptions& o_;
     std::optional<Error> lost_;
 };
 

@@ -10,15 +10,16 @@ namespace forebay::bench {
 
 namespace {
 
-class PnetcdfBackend final : public Backend {
+class PnetcdfBackend final : public IorBackend {
 public:
-    using Backend::Backend;
+    using IorBackend::IorBackend;
 
     Result<void> open(const OpenRequest& request) override {
         path_ = request.path;
-        const Info info(hints_);
-        const int code = request.access == Access::write ? create(request.comm, info.get())
-                                                         : open_old(request.comm, info.get());
+        const MpiInfo info(hints_);
+        const int code = request.access == BackendAccess::write
+                             ? create(request.comm, info.get())
+                             : open_old(request.comm, info.get());
         if (code != NC_NOERR) {
             return failure(open_error(request, wrong(code, "open").value()));
         }
@@ -98,7 +99,7 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Backend> make_pnetcdf(const BackendContext& context) {
+std::unique_ptr<IorBackend> make_pnetcdf(const BackendContext& context) {
     return std::make_unique<PnetcdfBackend>(context);
 }
 

@@ -16,16 +16,16 @@ namespace forebay::bench {
 
 namespace {
 
-class PosixBackend final : public Backend {
+class PosixBackend final : public IorBackend {
 public:
-    using Backend::Backend;
+    using IorBackend::IorBackend;
 
     Result<void> open(const OpenRequest& request) override {
         path_ = request.path;
-        int flags = request.access == Access::write ? O_CREAT | O_RDWR : O_RDONLY;
+        int flags = request.access == BackendAccess::write ? O_CREAT | O_RDWR : O_RDONLY;
         flags |= O_CLOEXEC | (options_.posix.odirect ? O_DIRECT : 0);
-        const layout::Wanted wanted = wanted_layout();
-        if (request.access == Access::write && wanted.says_something()) {
+        const layout::WantedLayout wanted = wanted_layout();
+        if (request.access == BackendAccess::write && wanted.says_something()) {
             set_layout(wanted);
         }
         fd_ = OwnFd(::open(path_.c_str(), flags, 0664));
@@ -137,7 +137,7 @@ private:
         return moved;
     }
 
-    [[nodiscard]] layout::Wanted wanted_layout() const {
+    [[nodiscard]] layout::WantedLayout wanted_layout() const {
         constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
         const auto& posix = options_.posix;
         return {static_cast<std::int32_t>(std::clamp(posix.stripe_count, -most, most)),
@@ -145,9 +145,9 @@ private:
                 static_cast<std::int32_t>(std::clamp(posix.start_ost, -most, most)), posix.pool};
     }
 
-    void set_layout(const layout::Wanted& wanted) {
+    void set_layout(const layout::WantedLayout& wanted) {
         adapters::PosixAttributes files;
-        const layout::Change change = layout::set_layout(files, path_, wanted);
+        const layout::LayoutChange change = layout::set_layout(files, path_, wanted);
         if (auto complaint = layout::complaint(path_, change)) {
             notes_ = {std::move(*complaint)};
         }
@@ -160,7 +160,7 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Backend> make_posix(const BackendContext& context) {
+std::unique_ptr<IorBackend> make_posix(const BackendContext& context) {
     return std::make_unique<PosixBackend>(context);
 }
 

@@ -31,9 +31,9 @@ namespace {
 
 using measure::ExitStatus;
 
-class Program {
+class IorProgram {
 public:
-    explicit Program(const Invocation& invocation)
+    explicit IorProgram(const ProgramInvocation& invocation)
         : invocation_(invocation), clock_(invocation.began) {
         MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
         MPI_Comm_size(MPI_COMM_WORLD, &size_);
@@ -60,7 +60,7 @@ public:
             return finish(ExitStatus::refused);
         }
         ExitStatus status = ExitStatus::good;
-        for (ior::Parsed& parsed : tests_) {
+        for (ior::ParsedOptions& parsed : tests_) {
             const ExitStatus one = run_one(parsed);
             status = std::max(status, one);
             if (one != ExitStatus::good && one != ExitStatus::data_wrong) {
@@ -125,7 +125,7 @@ private:
     }
 
     Result<void> check() {
-        for (ior::Parsed& parsed : tests_) {
+        for (ior::ParsedOptions& parsed : tests_) {
             auto done = check_test(parsed);
             if (!done && !parsed.place.empty()) {
                 done.error().message = fmt::format("{}: {}", parsed.place, done.error().message);
@@ -137,7 +137,7 @@ private:
         return {};
     }
 
-    Result<void> check_test(ior::Parsed& parsed) const {
+    Result<void> check_test(ior::ParsedOptions& parsed) const {
         const auto name = backend_name(parsed.options.api);
         if (!name) {
             return tl::unexpected<Error>(name.error());
@@ -159,13 +159,13 @@ private:
         return {};
     }
 
-    [[nodiscard]] std::int64_t tasks_of(const ior::Options& options) const noexcept {
+    [[nodiscard]] std::int64_t tasks_of(const ior::IorOptions& options) const noexcept {
         return options.tasks < 1 ? size_ : std::min<std::int64_t>(options.tasks, size_);
     }
 
     // Rank 0 writes to standard output, or to summaryFile; as text, or at the end as JSON or CSV.
     Result<void> open_output() {
-        const ior::Options& o = tests_.front().options;
+        const ior::IorOptions& o = tests_.front().options;
         if (o.dry()) {  // says what it would do, and writes no file
             return {};
         }
@@ -197,8 +197,8 @@ private:
         std::vector<std::string> paths{format_ == "default" ? "" : file_,
                                        tests_.front().options.own.json_file,
                                        tests_.front().options.own.csv_file};
-        for (const ior::Parsed& parsed : tests_) {
-            const ior::Options& o = parsed.options;
+        for (const ior::ParsedOptions& parsed : tests_) {
+            const ior::IorOptions& o = parsed.options;
             paths.push_back(o.rank_details_file);
             paths.push_back(o.writes() ? o.stonewall_status_file : "");
             paths.push_back(o.operations_prefix.empty() ? "" : o.operations_prefix + "-0-0.csv");
@@ -224,8 +224,8 @@ private:
     }
 
     void describe_run() {
-        const ior::Options& o = tests_.front().options;
-        for (const ior::Parsed& parsed : tests_) {
+        const ior::IorOptions& o = tests_.front().options;
+        for (const ior::ParsedOptions& parsed : tests_) {
             for (const std::string& line : parsed.advice) {
                 tell("ADVICE: " + line);
             }
@@ -260,18 +260,18 @@ private:
         if (tests_.size() < 2) {
             return std::nullopt;
         }
-        std::vector<ior::Planned> plans;
+        std::vector<ior::PlannedTest> plans;
         std::optional<std::int64_t> free_bytes;
-        for (const ior::Parsed& parsed : tests_) {
-            const ior::Options& o = parsed.options;
+        for (const ior::ParsedOptions& parsed : tests_) {
+            const ior::IorOptions& o = parsed.options;
             plans.push_back(
-                {o, ior::geometry_of(o, tasks_of(o)).value_or(ior::Geometry{})});  // checked
+                {o, ior::geometry_of(o, tasks_of(o)).value_or(ior::TestGeometry{})});  // checked
             const auto here = rank_ == 0 ? free_bytes_at(ior::shown_name(o).on_disk) : std::nullopt;
             free_bytes = here && free_bytes ? std::min(*here, *free_bytes)
                          : here             ? here
                                             : free_bytes;
         }
-        const measure::Estimate all = ior::estimate_of(plans);
+        const measure::RunEstimate all = ior::estimate_of(plans);
         print(fmt::format("Estimate of all {} tests: {}.\n\n", tests_.size(),
                           measure::describe(all)));
         const auto& budget = tests_.front().options.own.limits.budget;
@@ -281,7 +281,7 @@ private:
         return refused == 0 ? std::nullopt : std::optional<Error>(may ? Error{} : may.error());
     }
 
-    ExitStatus run_one(ior::Parsed& parsed) {
+    ExitStatus run_one(ior::ParsedOptions& parsed) {
         const std::int64_t tasks = tasks_of(parsed.options);
         MPI_Comm comm = MPI_COMM_NULL;
         MPI_Comm_split(MPI_COMM_WORLD, rank_ < tasks ? 0 : MPI_UNDEFINED, rank_, &comm);
@@ -294,8 +294,8 @@ private:
         return static_cast<ExitStatus>(status);
     }
 
-    ior::Test made_test(const ior::Parsed& parsed, const TestRanks& session) const {
-        ior::Test test;
+    ior::TestResult made_test(const ior::ParsedOptions& parsed, const TestRanks& session) const {
+        ior::TestResult test;
         test.options = parsed.options;
         test.advice = parsed.advice;
         test.id = static_cast<std::int64_t>(run_.tests.size());
@@ -304,7 +304,8 @@ private:
         const ior::FileName shown = ior::shown_name(test.options);
         test.path = shown.path;
         // Checked before: it fits.
-        test.geometry = ior::geometry_of(test.options, session.size()).value_or(ior::Geometry{});
+        test.geometry =
+            ior::geometry_of(test.options, session.size()).value_or(ior::TestGeometry{});
         const FakeNodes fake = fake_nodes();
         test.nodes = fake.nodes > 0 ? fake.nodes : session.nodes();
         test.tasks_of_node = fake.tasks_of_node > 0 ? fake.tasks_of_node : session.ranks_of_node();
@@ -312,7 +313,7 @@ private:
             test.options.signature != 0
                 ? test.options.signature
                 : session.from_first(static_cast<std::int64_t>(std::time(nullptr)) + test.id));
-        test.estimate = ior::estimate_of(ior::Planned{test.options, test.geometry});
+        test.estimate = ior::estimate_of(ior::PlannedTest{test.options, test.geometry});
         look_at_file_system(shown.on_disk, test);
         if (session.ranks_of_node() > session.cores_of_node()) {
             test.advice.push_back(
@@ -324,9 +325,9 @@ private:
         return test;
     }
 
-    ExitStatus take_part(const ior::Parsed& parsed, MPI_Comm comm) {
+    ExitStatus take_part(const ior::ParsedOptions& parsed, MPI_Comm comm) {
         const TestRanks session(comm);
-        ior::Test test = made_test(parsed, session);
+        ior::TestResult test = made_test(parsed, session);
         std::vector<std::string> ignored;
         TestSetting setting;
         setting.session = &session;
@@ -362,7 +363,7 @@ private:
         return run_it(setting, std::move(test));
     }
 
-    static std::optional<Error> gate(ior::Test& test, const TestRanks& session) {
+    static std::optional<Error> gate(ior::TestResult& test, const TestRanks& session) {
         const auto& budget = test.options.own.limits.budget;
         std::optional<Error> refused;
         if (session.first()) {
@@ -378,7 +379,7 @@ private:
         return refused;
     }
 
-    ExitStatus run_it(TestSetting& setting, ior::Test test) {
+    ExitStatus run_it(TestSetting& setting, ior::TestResult test) {
         const TestRanks& session = *setting.session;
         std::atomic<bool> holds_files{false};
         setting.holds_files = &holds_files;
@@ -396,7 +397,7 @@ private:
             watch.spent_seconds = measure::seconds_of(measure::now_ns() - began_ns_);
         }
         watch.live = session.first() && !own.no_live && (own.live || speaks_to_terminal());
-        watch.stop = [&test, &setting, &holds_files](const measure::Stop& stop) {
+        watch.stop = [&test, &setting, &holds_files](const measure::RunStop& stop) {
             end_all(stop, test, setting, holds_files.load());
         };
         TestEnd end;
@@ -417,7 +418,7 @@ private:
     }
 
     // In the monitor's thread. The main one may never return from where it is.
-    [[noreturn]] static void end_all(const measure::Stop& stop, const ior::Test& test,
+    [[noreturn]] static void end_all(const measure::RunStop& stop, const ior::TestResult& test,
                                      const TestSetting& setting, bool holds_files) {
         std::fprintf(stderr, "ERROR: %s\n", printable(stop.message).c_str());
         setting.janitor->run_ends();
@@ -460,14 +461,14 @@ private:
         return number != 0;
     }
 
-    static bool warnings_count(const ior::Test& test) {
+    static bool warnings_count(const ior::TestResult& test) {
         return test.options.warnings_are_errors &&
                (!test.warnings_told.empty() || !test.warnings.empty());
     }
 
     // On rank 0, in every form that was asked for. Returns why some could not be written.
     std::string publish() {
-        const ior::Options& o = tests_.front().options;
+        const ior::IorOptions& o = tests_.front().options;
         std::string lost;
         print(ior::summary_text(run_) + ior::distribution_text(run_));
         if (!human()) {
@@ -497,7 +498,7 @@ private:
         return done ? std::string() : done.error().message;
     }
 
-    const Invocation& invocation_;
+    const ProgramInvocation& invocation_;
     measure::TransferClock clock_;
     int rank_ = 0;
     int size_ = 1;
@@ -505,14 +506,14 @@ private:
     int lost_ = 0;  // errno of the first text that could not be written to out_
     std::string format_ = "default";
     std::string file_;
-    std::vector<ior::Parsed> tests_;
+    std::vector<ior::ParsedOptions> tests_;
     std::int64_t began_ns_ = measure::now_ns();
-    ior::Run run_;
-    Numbers numbers_;
+    ior::RunResult run_;
+    NumberFiles numbers_;
 };
 
 }  // namespace
 
-ExitStatus run_program(const Invocation& invocation) { return Program(invocation).run(); }
+ExitStatus run_program(const ProgramInvocation& invocation) { return IorProgram(invocation).run(); }
 
 }  // namespace forebay::bench

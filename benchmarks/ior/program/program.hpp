@@ -10,7 +10,7 @@
 
 namespace forebay::bench {
 
-struct Invocation {
+struct ProgramInvocation {
     std::vector<std::string> words;  // as the shell gave them, with the program's name
     std::vector<std::string> shown;  // as a user would type them
     std::string version;
@@ -19,6 +19,6 @@ struct Invocation {
 };
 
 // The same on all ranks.
-[[nodiscard]] measure::ExitStatus run_program(const Invocation& invocation);
+[[nodiscard]] measure::ExitStatus run_program(const ProgramInvocation& invocation);
 
 }  // namespace forebay::bench

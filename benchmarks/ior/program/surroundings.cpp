@@ -106,7 +106,7 @@ std::optional<std::int64_t> free_bytes_at(const std::string& file) {
                  : std::nullopt;
 }
 
-void look_at_file_system(const std::string& file, ior::Test& test) {
+void look_at_file_system(const std::string& file, ior::TestResult& test) {
     const auto found = file_system_of(file);
     if (!found) {
         return;

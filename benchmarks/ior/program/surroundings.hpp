@@ -34,7 +34,7 @@ struct FakeNodes {
 [[nodiscard]] FakeNodes fake_nodes();
 
 // Fills capacity, free space and inodes of `test` from the file system that `file` is on.
-void look_at_file_system(const std::string& file, ior::Test& test);
+void look_at_file_system(const std::string& file, ior::TestResult& test);
 
 // Free bytes of the file system that `file` is or will be on; nullopt: not known.
 [[nodiscard]] std::optional<std::int64_t> free_bytes_at(const std::string& file);

@@ -6,7 +6,7 @@
 
 namespace forebay::bench {
 
-std::vector<std::string> files_of(const ior::Options& options, std::int64_t first,
+std::vector<std::string> files_of(const ior::IorOptions& options, std::int64_t first,
                                   std::int64_t end) {
     std::vector<std::string> names;
     const std::int64_t repetitions = options.multi_file ? options.repetitions : 1;
@@ -24,7 +24,7 @@ std::vector<std::string> files_of(const ior::Options& options, std::int64_t firs
     return names;
 }
 
-void remove_files_of(const ior::Options& options, std::int64_t task) {
+void remove_files_of(const ior::IorOptions& options, std::int64_t task) {
     if (!options.file_per_process && task != 0) {
         return;
     }

@@ -55,7 +55,7 @@ std::vector<std::string> TestRanks::gathered(const std::string& own) const {
     return bench::gathered(own, comm_);
 }
 
-measure::Histogram TestRanks::merged(const measure::Histogram& own) const {
+measure::LatencyHistogram TestRanks::merged(const measure::LatencyHistogram& own) const {
     return bench::merged(own, comm_);
 }
 

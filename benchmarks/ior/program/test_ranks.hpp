@@ -53,7 +53,7 @@ public:
     // On rank 0 what every rank gave, in their order; elsewhere empty.
     [[nodiscard]] std::vector<std::string> gathered(const std::string& own) const;
     // On rank 0.
-    [[nodiscard]] measure::Histogram merged(const measure::Histogram& own) const;
+    [[nodiscard]] measure::LatencyHistogram merged(const measure::LatencyHistogram& own) const;
     // Plain data of every rank, on all ranks.
     template <class Value>
     [[nodiscard]] std::vector<Value> all(const Value& own) const {
@@ -66,7 +66,7 @@ private:
     void find_nodes();
 
     MPI_Comm comm_;
-    Node node_;
+    NodeRanks node_;
     int rank_ = 0;
     int size_ = 1;
     std::int64_t ranks_of_first_node_ = 1;

@@ -28,7 +28,7 @@ constexpr std::int64_t repetitions_known_max = 4096;
 
 class TestRun {
 public:
-    TestRun(const TestSetting& setting, ior::Test& test)
+    TestRun(const TestSetting& setting, ior::TestResult& test)
         : setting_(setting),
           session_(*setting.session),
           test_(test),
@@ -157,12 +157,12 @@ private:
         // Without -G, IOR takes the time, but for random data 0.
         const bool zero = o_.packet() == ior::PacketType::random && o_.signature == 0;
         const auto signature = static_cast<std::int32_t>(zero ? 0 : test_.seed);
-        return {o_.own.ior_compat ? ior::Makes::ior : ior::Makes::forebay, stream,
+        return {o_.own.ior_compat ? ior::DataFormat::ior : ior::DataFormat::forebay, stream,
                 ior::IorKey{o_.packet(), signature, task}};
     }
 
-    [[nodiscard]] ior::Reordering reordering(std::int64_t rep) const {
-        ior::Reordering order;
+    [[nodiscard]] ior::TaskReordering reordering(std::int64_t rep) const {
+        ior::TaskReordering order;
         order.tasks = session_.size();
         order.tasks_of_node = test_.tasks_of_node;
         order.by_block = session_.by_block();
@@ -228,7 +228,7 @@ private:
         }
         auto data = data_of(session_.rank());
         PhaseRequest request;
-        request.purpose = Purpose::write;
+        request.purpose = PhasePurpose::write;
         request.path = ior::file_name(o_, session_.rank(), repetition_).path;
         request.task = session_.rank();
         request.transfers_max = test_.geometry.transfers_of_task();
@@ -334,7 +334,7 @@ private:
     // --randomPrefill and --rwmixpct: the whole file once in order, not timed; the first in pieces
     // of its own.
     Wrong prefill() {
-        ior::Options plain = o_;
+        ior::IorOptions plain = o_;
         plain.own.queue_depth = 1;
         plain.own.read_percent = 0;
         plain.own.write_rate_max = 0;
@@ -342,7 +342,7 @@ private:
         plain.random_offset = 0;
         plain.stonewall_seconds = 0;
         plain.duration_min_seconds = 0;
-        ior::Geometry geometry = test_.geometry;
+        ior::TestGeometry geometry = test_.geometry;
         geometry.transfer_bytes = plain.transfer_bytes;
         geometry.order = ior::OffsetOrder::sequential;
         auto backend = make_backend({&plain, geometry, setting_.hints, session_.rank()});
@@ -404,7 +404,7 @@ private:
         return told > 0 ? std::min(all, told) : all;
     }
 
-    PhaseRequest reading(Purpose purpose, std::int64_t task, ior::FileData* data) const {
+    PhaseRequest reading(PhasePurpose purpose, std::int64_t task, ior::FileData* data) const {
         PhaseRequest request;
         request.purpose = purpose;
         request.path = ior::file_name(o_, task, repetition_).path;
@@ -424,7 +424,7 @@ private:
         const std::int64_t task = source(1, repetition_);
         auto data = data_of(task);
         PhaseOutcome outcome =
-            timed("check", reading(Purpose::check, task, dummy() ? nullptr : &data));
+            timed("check", reading(PhasePurpose::check, task, dummy() ? nullptr : &data));
         if (auto wrong = session_.agreed(outcome.error)) {
             return wrong;
         }
@@ -449,7 +449,7 @@ private:
         const std::int64_t task = source(0, repetition_);
         auto data = data_of(task);
         const PhaseRequest request =
-            reading(Purpose::read, task, o_.check_read && !dummy() ? &data : nullptr);
+            reading(PhasePurpose::read, task, o_.check_read && !dummy() ? &data : nullptr);
         report_.doing("reading", request.path);
         report_.begins("read");
         PhaseOutcome outcome = timed("read", request);
@@ -558,9 +558,9 @@ private:
 
     const TestSetting& setting_;
     const TestRanks& session_;
-    ior::Test& test_;
-    const ior::Options& o_;
-    std::unique_ptr<Backend> backend_;
+    ior::TestResult& test_;
+    const ior::IorOptions& o_;
+    std::unique_ptr<IorBackend> backend_;
     measure::AlignedBytes buffer_;
     std::vector<std::byte> taken_;
     std::vector<std::int64_t> written_;  // transfers of each task; -1: not in this run
@@ -571,7 +571,7 @@ private:
 
 }  // namespace
 
-TestEnd run_test(const TestSetting& setting, ior::Test& test) {
+TestEnd run_test(const TestSetting& setting, ior::TestResult& test) {
     return TestRun(setting, test).run();
 }
 

@@ -23,7 +23,7 @@ namespace forebay::bench {
 using Print = std::function<void(const std::string&)>;
 
 // The files of numbers of all tests of a run, which may name the same files.
-struct Numbers {
+struct NumberFiles {
     std::map<std::string, std::string> of_ranks;  // lines of each file
     std::set<std::string> begun;                  // files of operations
 };
@@ -35,7 +35,7 @@ struct TestSetting {
     Hints hints;
     Print print;
     Print warn;  // a line that is said whatever the format
-    Numbers* numbers = nullptr;
+    NumberFiles* numbers = nullptr;
     // Set while there are files that are to go when the run is ended from outside.
     std::atomic<bool>* holds_files = nullptr;
     Janitor* janitor = nullptr;
@@ -47,12 +47,12 @@ struct TestEnd {
 };
 
 // Fills test.phases and test.warnings.
-[[nodiscard]] TestEnd run_test(const TestSetting& setting, ior::Test& test);
+[[nodiscard]] TestEnd run_test(const TestSetting& setting, ior::TestResult& test);
 
 // Every file that tasks [first, end) can make; directories end in '/' and follow their files.
-[[nodiscard]] std::vector<std::string> files_of(const ior::Options& options, std::int64_t first,
+[[nodiscard]] std::vector<std::string> files_of(const ior::IorOptions& options, std::int64_t first,
                                                 std::int64_t end);
 // The files that a task makes; a shared one is the first task's.
-void remove_files_of(const ior::Options& options, std::int64_t task);
+void remove_files_of(const ior::IorOptions& options, std::int64_t task);
 
 }  // namespace forebay::bench

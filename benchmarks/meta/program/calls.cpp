@@ -32,9 +32,9 @@ Result<void> done(int code, const char* doing, const std::string& path) {
 
 // A command of the user's has signals as it would have them from a shell: the monitor has blocked
 // some here, and the janitor's pipe has one ignored.
-class Signals {
+class DefaultSignals {
 public:
-    Signals() {
+    DefaultSignals() {
         sigset_t none;
         sigset_t pipe;
         sigemptyset(&none);
@@ -45,11 +45,11 @@ public:
         ::posix_spawnattr_setsigdefault(&attributes_, &pipe);
         ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     }
-    ~Signals() { ::posix_spawnattr_destroy(&attributes_); }
-    Signals(const Signals&) = delete;
-    Signals& operator=(const Signals&) = delete;
-    Signals(Signals&&) = delete;
-    Signals& operator=(Signals&&) = delete;
+    ~DefaultSignals() { ::posix_spawnattr_destroy(&attributes_); }
+    DefaultSignals(const DefaultSignals&) = delete;
+    DefaultSignals& operator=(const DefaultSignals&) = delete;
+    DefaultSignals(DefaultSignals&&) = delete;
+    DefaultSignals& operator=(DefaultSignals&&) = delete;
 
     [[nodiscard]] const posix_spawnattr_t* get() const noexcept { return &attributes_; }
 
@@ -59,18 +59,18 @@ private:
 
 }  // namespace
 
-FileData::FileData(const meta::Command& request)
+ItemData::ItemData(const meta::MetaCommand& request)
     : stream_({.seed = request.seed, .file = 0, .repetition = 0}),
       buffer_(static_cast<std::size_t>(std::max(request.write_bytes, request.read_bytes))) {}
 
-std::span<std::byte> FileData::of(std::uint64_t item, std::int64_t bytes) {
+std::span<std::byte> ItemData::of(std::uint64_t item, std::int64_t bytes) {
     const auto part = std::span(buffer_).first(static_cast<std::size_t>(bytes));
     stream_.set_repetition(item);
     stream_.fill(Offset{0}, part);
     return part;
 }
 
-std::optional<measure::Mismatch> FileData::check(std::uint64_t item, std::int64_t bytes) {
+std::optional<measure::DataMismatch> ItemData::check(std::uint64_t item, std::int64_t bytes) {
     stream_.set_repetition(item);
     return stream_.check(Offset{0}, std::span(buffer_).first(static_cast<std::size_t>(bytes)));
 }
@@ -81,7 +81,7 @@ Result<void> run_command(const std::string& command) {
     std::string text = command;
     const std::array<char*, 4> words{shell.data(), flag.data(), text.data(), nullptr};
     pid_t child = 0;
-    const Signals signals;
+    const DefaultSignals signals;
     const int spawned =
         ::posix_spawn(&child, "/bin/sh", nullptr, signals.get(), words.data(), environ);
     if (spawned != 0) {
@@ -115,33 +115,33 @@ int make_with_parents(const std::string& directory) {
     return ::mkdir(directory.c_str(), 0755) == 0 ? 0 : errno;
 }
 
-Result<void> Calls::make_directory(const std::string& path) const {
+Result<void> FileCalls::make_directory(const std::string& path) const {
     return dummy_ ? Result<void>{} : done(::mkdir(path.c_str(), directory_mode), "create", path);
 }
 
-Result<void> Calls::remove_directory(const std::string& path) const {
+Result<void> FileCalls::remove_directory(const std::string& path) const {
     return dummy_ ? Result<void>{} : done(::rmdir(path.c_str()), "remove", path);
 }
 
-Result<void> Calls::rename(const std::string& from, const std::string& to) const {
+Result<void> FileCalls::rename(const std::string& from, const std::string& to) const {
     return dummy_ ? Result<void>{} : done(std::rename(from.c_str(), to.c_str()), "rename", from);
 }
 
-Result<void> Calls::stat(const std::string& path) const {
+Result<void> FileCalls::stat(const std::string& path) const {
     struct stat facts{};
     return dummy_ ? Result<void>{} : done(::stat(path.c_str(), &facts), "stat", path);
 }
 
-Result<void> Calls::unlink(const std::string& path) const {
+Result<void> FileCalls::unlink(const std::string& path) const {
     return dummy_ ? Result<void>{} : done(::unlink(path.c_str()), "remove", path);
 }
 
-Result<void> Calls::make_node(const std::string& path) const {
+Result<void> FileCalls::make_node(const std::string& path) const {
     return dummy_ ? Result<void>{}
                   : done(::mknod(path.c_str(), S_IFREG | everyone, 0), "create", path);
 }
 
-Result<OwnFd> Calls::open(const std::string& path, int flags) const {
+Result<OwnFd> FileCalls::open(const std::string& path, int flags) const {
     if (dummy_) {
         return OwnFd();
     }
@@ -152,12 +152,12 @@ Result<OwnFd> Calls::open(const std::string& path, int flags) const {
     return fd;
 }
 
-Result<void> Calls::close(OwnFd fd, const std::string& path) const {
+Result<void> FileCalls::close(OwnFd fd, const std::string& path) const {
     return dummy_ ? Result<void>{} : fd.close(path);
 }
 
-Result<void> Calls::write(const OwnFd& fd, std::span<const std::byte> bytes,
-                          const std::string& path) const {
+Result<void> FileCalls::write(const OwnFd& fd, std::span<const std::byte> bytes,
+                              const std::string& path) const {
     while (!dummy_ && !bytes.empty()) {
         const ssize_t moved = ::write(fd.get(), bytes.data(), bytes.size());
         if (moved < 0 && errno != EINTR) {
@@ -168,8 +168,8 @@ Result<void> Calls::write(const OwnFd& fd, std::span<const std::byte> bytes,
     return {};
 }
 
-Result<void> Calls::read(const OwnFd& fd, std::span<std::byte> bytes,
-                         const std::string& path) const {
+Result<void> FileCalls::read(const OwnFd& fd, std::span<std::byte> bytes,
+                             const std::string& path) const {
     while (!dummy_ && !bytes.empty()) {
         const ssize_t moved = ::read(fd.get(), bytes.data(), bytes.size());
         if (moved < 0 && errno != EINTR) {
@@ -186,7 +186,7 @@ Result<void> Calls::read(const OwnFd& fd, std::span<std::byte> bytes,
     return {};
 }
 
-Result<void> Calls::sync(const OwnFd& fd, const std::string& path) const {
+Result<void> FileCalls::sync(const OwnFd& fd, const std::string& path) const {
     return dummy_ ? Result<void>{} : done(::fsync(fd.get()), "sync", path);
 }
 

@@ -13,14 +13,15 @@
 namespace forebay::bench {
 
 // The data that files get and are checked for; item and rank are the stream's repetition.
-class FileData {
+class ItemData {
 public:
-    explicit FileData(const meta::Command& request);
+    explicit ItemData(const meta::MetaCommand& request);
 
     // The bytes of a file; good until the next call.
     [[nodiscard]] std::span<std::byte> of(std::uint64_t item, std::int64_t bytes);
     // The first difference of what is in buffer().
-    [[nodiscard]] std::optional<measure::Mismatch> check(std::uint64_t item, std::int64_t bytes);
+    [[nodiscard]] std::optional<measure::DataMismatch> check(std::uint64_t item,
+                                                             std::int64_t bytes);
     [[nodiscard]] std::span<std::byte> buffer() noexcept { return buffer_; }
 
 private:
@@ -34,9 +35,9 @@ private:
 // A directory and those above it. The error number of what failed first; EEXIST: it was there.
 [[nodiscard]] int make_with_parents(const std::string& directory);
 
-class Calls {
+class FileCalls {
 public:
-    explicit Calls(meta::Backend backend) : dummy_(backend == meta::Backend::dummy) {}
+    explicit FileCalls(meta::MetaBackend backend) : dummy_(backend == meta::MetaBackend::dummy) {}
 
     [[nodiscard]] Result<void> make_directory(const std::string& path) const;
     [[nodiscard]] Result<void> remove_directory(const std::string& path) const;

@@ -22,12 +22,12 @@ namespace {
 
 using measure::now_ns;
 using measure::seconds_of;
-using meta::Kind;
+using meta::ItemKind;
 
 // All that a phase of one rank needs.
-struct Team {
-    Session& session;
-    const meta::Command& request;
+struct MdtestTeam {
+    BenchmarkSession& session;
+    const meta::MetaCommand& request;
     MPI_Comm ranks;
     std::int64_t tasks;
     std::int64_t rank;
@@ -35,66 +35,66 @@ struct Team {
     std::int64_t shift;  // from one phase's rank to the next one's
     std::int64_t iteration;
     std::string name;  // of this iteration's directory
-    const Calls& calls;
-    FileData& data;
-    Outcome& outcome;
+    const FileCalls& calls;
+    ItemData& data;
+    MdtestOutcome& outcome;
     std::int64_t& wrong_files;
     std::vector<std::string>& wrong;
 };
 
 // Whose items this rank looks at. As in mdtest no phase sees what the one before has just seen.
-enum class Look { stat = 1, read = 2, remove = 3 };
-std::int64_t seen_rank(const Team& team, Look look) {
+enum class RankShift { stat = 1, read = 2, remove = 3 };
+std::int64_t seen_rank(const MdtestTeam& team, RankShift look) {
     return (team.rank + static_cast<std::int64_t>(look) * team.shift) % team.tasks;
 }
 
 // Directories that ranks have been given: the first ones.
-std::int64_t bases(const Team& team) {
+std::int64_t bases(const MdtestTeam& team) {
     return std::min(std::ssize(team.request.directories), team.tasks);
 }
 
 // This iteration's directory in the `number`th of -d; that of a rank is given by its number.
-std::string base_path(const Team& team, std::int64_t number) {
+std::string base_path(const MdtestTeam& team, std::int64_t number) {
     const auto at = static_cast<std::size_t>(number % std::ssize(team.request.directories));
     return team.request.directories[at] + "/" + team.name;
 }
 
 // Whose tree a rank's items are in; a shared one is nobody's.
-std::optional<std::int64_t> owner_of(const Team& team, std::int64_t rank) {
+std::optional<std::int64_t> owner_of(const MdtestTeam& team, std::int64_t rank) {
     return team.request.unique_tree ? std::optional(rank) : std::nullopt;
 }
 
 // Where an item of `rank` is.
-std::string item_path(const Team& team, Kind kind, std::int64_t rank, std::int64_t item) {
-    const meta::Command& request = team.request;
-    const meta::Tree& tree = request.tree;
+std::string item_path(const MdtestTeam& team, ItemKind kind, std::int64_t rank, std::int64_t item) {
+    const meta::MetaCommand& request = team.request;
+    const meta::DirectoryTree& tree = request.tree;
     const std::string folder = tree.path(base_path(team, rank), owner_of(team, rank),
                                          tree.holder_of(item, request.items_each));
-    const bool shared = request.shared_file && kind == Kind::file;
+    const bool shared = request.shared_file && kind == ItemKind::file;
     return folder + "/" +
            meta::item_name(kind, shared ? std::nullopt : std::optional(rank),
                            tree.named(item, request.items_each));
 }
 
-std::uint64_t stream_of(const Team& team, std::int64_t rank, std::int64_t item) {
+std::uint64_t stream_of(const MdtestTeam& team, std::int64_t rank, std::int64_t item) {
     return team.request.shared_file
                ? static_cast<std::uint64_t>(item)
                : static_cast<std::uint64_t>(rank) << 40U | static_cast<std::uint64_t>(item);
 }
 
 // --run-cmd-before-phase and -after-phase: once on each node. An empty command does nothing.
-Result<void> run_on_node(const Team& team, const std::string& command) {
+Result<void> run_on_node(const MdtestTeam& team, const std::string& command) {
     return command.empty() || !team.session.is_first_here() ? Result<void>{} : run_command(command);
 }
 
-Result<void> keep_calls(const Team& team, std::string name, const std::vector<Call>& calls,
-                        std::int64_t begin_ns) {
+Result<void> keep_calls(const MdtestTeam& team, std::string name,
+                        const std::vector<TimedCall>& calls, std::int64_t begin_ns) {
     if (team.request.operations_prefix.empty()) {
         return {};
     }
     std::replace(name.begin(), name.end(), ' ', '_');
     std::string text = "time,runtime,tp\n";
-    for (const Call& call : calls) {
+    for (const TimedCall& call : calls) {
         const double seconds = seconds_of(call.lasted_ns);
         text += fmt::format("{:.9f},{:.9f},{:.3f}\n", seconds_of(call.begin_ns - begin_ns), seconds,
                             seconds > 0 ? 1.0 / seconds : 0.0);
@@ -105,7 +105,7 @@ Result<void> keep_calls(const Team& team, std::string name, const std::vector<Ca
 }
 
 // Items [from, to), or until the time is over; `begin_ns` is the phase's.
-struct Stretch {
+struct ItemRange {
     std::int64_t from = 0;
     std::int64_t to = 0;
     std::int64_t begin_ns = 0;
@@ -113,9 +113,9 @@ struct Stretch {
 };
 
 template <class Operation>
-Result<void> timed_items(Team& team, Stopwatch& watch, const Stretch& stretch,
+Result<void> timed_items(MdtestTeam& team, PhaseStopwatch& watch, const ItemRange& stretch,
                          const Operation& operation) {
-    const Working working(team.session.progress());
+    const WorkInProgress working(team.session.progress());
     Result<void> result;
     for (std::int64_t item = stretch.from; item < stretch.to && result; ++item) {
         if (stretch.seconds_max > 0 &&
@@ -131,10 +131,11 @@ Result<void> timed_items(Team& team, Stopwatch& watch, const Stretch& stretch,
 // With `seconds_max` every rank then comes to the number that the fastest one reached, which is
 // `reached`; as in mdtest that is within the phase's time.
 template <class Operation>
-Result<void> phase(Team& team, const std::string& name, std::int64_t count, double seconds_max,
-                   std::int64_t* reached, const Operation& operation) {
-    Stopwatch watch(team.session.progress(),
-                    team.request.operations_prefix.empty() ? Keeps::totals : Keeps::every_call);
+Result<void> phase(MdtestTeam& team, const std::string& name, std::int64_t count,
+                   double seconds_max, std::int64_t* reached, const Operation& operation) {
+    PhaseStopwatch watch(team.session.progress(), team.request.operations_prefix.empty()
+                                                      ? LatencyDetail::totals
+                                                      : LatencyDetail::every_call);
     Result<void> result = run_on_node(team, team.request.command_before);
     team.session.begin(name, 0);
     if (team.request.barriers || !team.request.command_before.empty()) {
@@ -152,7 +153,7 @@ Result<void> phase(Team& team, const std::string& name, std::int64_t count, doub
         }
     }
     {
-        const Working working(team.session.progress());
+        const WorkInProgress working(team.session.progress());
         if (team.request.sync_all) {
             ::sync();
         }
@@ -176,7 +177,8 @@ Result<void> phase(Team& team, const std::string& name, std::int64_t count, doub
     return {};
 }
 
-void note_wrong(Team& team, const std::string& path, std::uint64_t stream, std::int64_t bytes) {
+void note_wrong(MdtestTeam& team, const std::string& path, std::uint64_t stream,
+                std::int64_t bytes) {
     if (const auto mismatch = team.data.check(stream, bytes)) {
         ++team.wrong_files;
         if (team.wrong.size() < 8) {
@@ -185,9 +187,9 @@ void note_wrong(Team& team, const std::string& path, std::uint64_t stream, std::
     }
 }
 
-Result<void> create_file(Team& team, std::int64_t rank, std::int64_t item) {
-    const meta::Command& request = team.request;
-    const std::string path = item_path(team, Kind::file, rank, item);
+Result<void> create_file(MdtestTeam& team, std::int64_t rank, std::int64_t item) {
+    const meta::MetaCommand& request = team.request;
+    const std::string path = item_path(team, ItemKind::file, rank, item);
     const std::uint64_t stream = stream_of(team, rank, item);
     if (request.make_node && !request.shared_file) {
         return team.calls.make_node(path);
@@ -207,7 +209,7 @@ Result<void> create_file(Team& team, std::int64_t rank, std::int64_t item) {
             return fine;
         }
     }
-    if (request.verify_write && request.backend == meta::Backend::posix) {
+    if (request.verify_write && request.backend == meta::MetaBackend::posix) {
         ::lseek(fd->get(), 0, SEEK_SET);
         const auto part = team.data.buffer().first(static_cast<std::size_t>(request.write_bytes));
         if (auto fine = team.calls.read(*fd, part, path); !fine) {
@@ -218,9 +220,9 @@ Result<void> create_file(Team& team, std::int64_t rank, std::int64_t item) {
     return team.calls.close(std::move(*fd), path);
 }
 
-Result<void> read_file(Team& team, std::int64_t rank, std::int64_t item) {
-    const meta::Command& request = team.request;
-    const std::string path = item_path(team, Kind::file, rank, item);
+Result<void> read_file(MdtestTeam& team, std::int64_t rank, std::int64_t item) {
+    const meta::MetaCommand& request = team.request;
+    const std::string path = item_path(team, ItemKind::file, rank, item);
     auto fd = team.calls.open(path, O_RDONLY);
     if (!fd) {
         return failure(fd.error());
@@ -230,7 +232,7 @@ Result<void> read_file(Team& team, std::int64_t rank, std::int64_t item) {
         if (auto fine = team.calls.read(*fd, part, path); !fine) {
             return fine;
         }
-        if (request.verify_read && request.backend == meta::Backend::posix) {
+        if (request.verify_read && request.backend == meta::MetaBackend::posix) {
             note_wrong(team, path, stream_of(team, rank, item), request.read_bytes);
         }
     }
@@ -239,8 +241,8 @@ Result<void> read_file(Team& team, std::int64_t rank, std::int64_t item) {
 
 // Directories of the trees, level by level; backwards to remove them. A shared tree is one in each
 // of the directories.
-Result<void> trees(Team& team, bool create) {
-    const meta::Tree& tree = team.request.tree;
+Result<void> trees(MdtestTeam& team, bool create) {
+    const meta::DirectoryTree& tree = team.request.tree;
     const bool unique = team.request.unique_tree;
     const std::int64_t first = unique ? team.rank : 0;
     const std::int64_t trees = unique ? 1 : team.rank == 0 ? bases(team) : 0;
@@ -255,21 +257,21 @@ Result<void> trees(Team& team, bool create) {
         });
 }
 
-Result<void> create_items(Team& team, Kind kind) {
-    const meta::Command& request = team.request;
-    const char* const name = kind == Kind::file ? "File creation" : "Directory creation";
+Result<void> create_items(MdtestTeam& team, ItemKind kind) {
+    const meta::MetaCommand& request = team.request;
+    const char* const name = kind == ItemKind::file ? "File creation" : "Directory creation";
     const bool all_by_first = request.collective_create;
     const std::int64_t count = !all_by_first    ? request.items
                                : team.rank == 0 ? request.items * team.tasks
                                                 : 0;
-    const bool walled = request.stonewall_seconds > 0 && kind == Kind::file && !all_by_first;
+    const bool walled = request.stonewall_seconds > 0 && kind == ItemKind::file && !all_by_first;
     std::int64_t reached = count;
     auto fine =
         phase(team, name, count, walled ? static_cast<double>(request.stonewall_seconds) : 0,
               &reached, [&](std::int64_t number) {
                   const std::int64_t rank = all_by_first ? number / request.items : team.rank;
                   const std::int64_t item = all_by_first ? number % request.items : number;
-                  return kind == Kind::file
+                  return kind == ItemKind::file
                              ? create_file(team, rank, item)
                              : team.calls.make_directory(item_path(team, kind, rank, item));
               });
@@ -279,37 +281,37 @@ Result<void> create_items(Team& team, Kind kind) {
     return fine;
 }
 
-Result<void> stat_items(Team& team, Kind kind) {
-    const measure::Permutation order(
+Result<void> stat_items(MdtestTeam& team, ItemKind kind) {
+    const measure::SeededPermutation order(
         static_cast<std::uint64_t>(std::max<std::int64_t>(team.items, 1)),
         team.request.seed + static_cast<std::uint64_t>(team.rank));
-    const char* const name = kind == Kind::file ? "File stat" : "Directory stat";
+    const char* const name = kind == ItemKind::file ? "File stat" : "Directory stat";
     return phase(team, name, team.items, 0, nullptr, [&](std::int64_t number) {
         const std::int64_t item =
             team.request.random_stat
                 ? static_cast<std::int64_t>(order(static_cast<std::uint64_t>(number)))
                 : number;
-        return team.calls.stat(item_path(team, kind, seen_rank(team, Look::stat), item));
+        return team.calls.stat(item_path(team, kind, seen_rank(team, RankShift::stat), item));
     });
 }
 
-Result<void> remove_items(Team& team, Kind kind) {
-    const bool shared = team.request.shared_file && kind == Kind::file;
-    const char* const name = kind == Kind::file ? "File removal" : "Directory removal";
+Result<void> remove_items(MdtestTeam& team, ItemKind kind) {
+    const bool shared = team.request.shared_file && kind == ItemKind::file;
+    const char* const name = kind == ItemKind::file ? "File removal" : "Directory removal";
     // Rank 0 removes what all share, in each directory.
     const std::int64_t count = !shared ? team.items : team.rank == 0 ? team.items * bases(team) : 0;
     return phase(team, name, count, 0, nullptr, [&](std::int64_t number) {
         const std::string path =
             shared ? item_path(team, kind, number / team.items, number % team.items)
-                   : item_path(team, kind, seen_rank(team, Look::remove), number);
-        return kind == Kind::file ? team.calls.unlink(path) : team.calls.remove_directory(path);
+                   : item_path(team, kind, seen_rank(team, RankShift::remove), number);
+        return kind == ItemKind::file ? team.calls.unlink(path) : team.calls.remove_directory(path);
     });
 }
 
-Result<void> rename_directories(Team& team) {
+Result<void> rename_directories(MdtestTeam& team) {
     const auto renamed = [&](bool back) {
         return [&team, back](std::int64_t item) {
-            const std::string path = item_path(team, Kind::directory, team.rank, item);
+            const std::string path = item_path(team, ItemKind::directory, team.rank, item);
             const std::string other = path + ".renamed";
             return back ? team.calls.rename(other, path) : team.calls.rename(path, other);
         };
@@ -319,15 +321,15 @@ Result<void> rename_directories(Team& team) {
         return fine;
     }
     Result<void> result;
-    const Working working(team.session.progress());
+    const WorkInProgress working(team.session.progress());
     for (std::int64_t item = 0; item < team.items && result; ++item) {
         result = renamed(true)(item);
     }
     return team.session.agreed(result, team.ranks);
 }
 
-Result<void> phases_of(Team& team, Kind kind) {
-    const meta::Command& request = team.request;
+Result<void> phases_of(MdtestTeam& team, ItemKind kind) {
+    const meta::MetaCommand& request = team.request;
     if (request.creates) {
         if (auto fine = create_items(team, kind); !fine) {
             return fine;
@@ -338,14 +340,14 @@ Result<void> phases_of(Team& team, Kind kind) {
             return fine;
         }
     }
-    if (request.renames && kind == Kind::directory) {
+    if (request.renames && kind == ItemKind::directory) {
         if (auto fine = rename_directories(team); !fine) {
             return fine;
         }
     }
-    if (request.reads && kind == Kind::file) {
+    if (request.reads && kind == ItemKind::file) {
         auto fine = phase(team, "File read", team.items, 0, nullptr, [&](std::int64_t item) {
-            return read_file(team, seen_rank(team, Look::read), item);
+            return read_file(team, seen_rank(team, RankShift::read), item);
         });
         if (!fine) {
             return fine;
@@ -354,20 +356,20 @@ Result<void> phases_of(Team& team, Kind kind) {
     return request.removes ? remove_items(team, kind) : Result<void>{};
 }
 
-Result<void> all_phases(Team& team) {
-    const meta::Command& request = team.request;
+Result<void> all_phases(MdtestTeam& team) {
+    const meta::MetaCommand& request = team.request;
     if (request.creates) {
         if (auto fine = trees(team, true); !fine) {
             return fine;
         }
     }
     if (request.folders) {
-        if (auto fine = phases_of(team, Kind::directory); !fine) {
+        if (auto fine = phases_of(team, ItemKind::directory); !fine) {
             return fine;
         }
     }
     if (request.files) {
-        if (auto fine = phases_of(team, Kind::file); !fine) {
+        if (auto fine = phases_of(team, ItemKind::file); !fine) {
             return fine;
         }
     }
@@ -375,7 +377,7 @@ Result<void> all_phases(Team& team) {
 }
 
 // -x: the items that a run with -W reached, for a later run without -C.
-std::int64_t items_of(const meta::Command& request) {
+std::int64_t items_of(const meta::MetaCommand& request) {
     std::int64_t items = 0;
     if (!request.creates && !request.stonewall_file.empty()) {
         std::ifstream file(request.stonewall_file);
@@ -384,7 +386,7 @@ std::int64_t items_of(const meta::Command& request) {
     return items > 0 ? items : request.items;
 }
 
-Result<void> keep_items(const meta::Command& request, std::int64_t items) {
+Result<void> keep_items(const meta::MetaCommand& request, std::int64_t items) {
     if (!request.creates || request.stonewall_file.empty()) {
         return {};
     }
@@ -395,8 +397,9 @@ Result<void> keep_items(const meta::Command& request, std::int64_t items) {
 }
 
 // The directories of an iteration, made by rank 0; `made` remembers it.
-Result<void> make_base(const Team& team, Made& made) {
-    if (team.rank != 0 || !team.request.creates || team.request.backend != meta::Backend::posix) {
+Result<void> make_base(const MdtestTeam& team, MadeDirectories& made) {
+    if (team.rank != 0 || !team.request.creates ||
+        team.request.backend != meta::MetaBackend::posix) {
         return {};
     }
     for (std::int64_t number = 0; number < bases(team); ++number) {
@@ -411,8 +414,8 @@ Result<void> make_base(const Team& team, Made& made) {
     return {};
 }
 
-Result<void> remove_base(const Team& team, Made& made) {
-    if (team.rank != 0 || team.request.backend != meta::Backend::posix) {
+Result<void> remove_base(const MdtestTeam& team, MadeDirectories& made) {
+    if (team.rank != 0 || team.request.backend != meta::MetaBackend::posix) {
         return {};
     }
     for (std::int64_t number = 0; number < bases(team); ++number) {
@@ -425,7 +428,7 @@ Result<void> remove_base(const Team& team, Made& made) {
     return {};
 }
 
-Result<void> iterate(Team& team, Made& made) {
+Result<void> iterate(MdtestTeam& team, MadeDirectories& made) {
     if (auto fine = team.session.agreed(make_base(team, made), team.ranks); !fine) {
         return fine;
     }
@@ -442,19 +445,19 @@ Result<void> iterate(Team& team, Made& made) {
 
 }  // namespace
 
-void Made::add(std::string directory) {
+void MadeDirectories::add(std::string directory) {
     const std::lock_guard lock(mutex_);
     directories_.push_back(std::move(directory));
     tell();
 }
 
-void Made::forget(const std::string& directory) {
+void MadeDirectories::forget(const std::string& directory) {
     const std::lock_guard lock(mutex_);
     std::erase(directories_, directory);
     tell();
 }
 
-void Made::remove() {
+void MadeDirectories::remove() {
     const std::lock_guard lock(mutex_);
     janitor_.run_ends();
     const timespec ended = moment_now();
@@ -468,7 +471,7 @@ void Made::remove() {
     remove_parents();
 }
 
-void Made::end() {
+void MadeDirectories::end() {
     const std::lock_guard lock(mutex_);
     remove_parents();
     if (directories_.empty()) {
@@ -476,36 +479,36 @@ void Made::end() {
     }
 }
 
-void Made::remove_parents() const {
+void MadeDirectories::remove_parents() const {
     for (const std::string& folder : parents_) {
         ::rmdir(folder.c_str());
     }
 }
 
-MPI_Comm first_ranks(const Session& session, std::int64_t tasks) {
+MPI_Comm first_ranks(const BenchmarkSession& session, std::int64_t tasks) {
     MPI_Comm ranks = MPI_COMM_NULL;
     MPI_Comm_split(session.world(), session.rank() < tasks ? 0 : MPI_UNDEFINED, session.rank(),
                    &ranks);
     return ranks;
 }
 
-Result<void> run_mdtest(Session& session, const meta::Command& request, std::int64_t tasks,
-                        Made& made, Outcome& outcome) {
+Result<void> run_mdtest(BenchmarkSession& session, const meta::MetaCommand& request,
+                        std::int64_t tasks, MadeDirectories& made, MdtestOutcome& outcome) {
     const std::int64_t shift = meta::shift_of(request.stride, session.nodes_of_all(), tasks);
     MPI_Comm ranks = first_ranks(session, tasks);
     Result<void> result;
     std::int64_t wrong_files = 0;
     std::vector<std::string> wrong;
     if (ranks != MPI_COMM_NULL) {
-        FileData data(request);
-        const Calls calls(request.backend);
+        ItemData data(request);
+        const FileCalls calls(request.backend);
         for (std::int64_t iteration = 0; iteration < request.iterations && result; ++iteration) {
             std::this_thread::sleep_for(std::chrono::seconds(request.delay_seconds));
-            Team team{session,     request,        ranks,
-                      tasks,       session.rank(), items_of(request),
-                      shift,       iteration,      meta::base_name(iteration),
-                      calls,       data,           outcome,
-                      wrong_files, wrong};
+            MdtestTeam team{session,     request,        ranks,
+                            tasks,       session.rank(), items_of(request),
+                            shift,       iteration,      meta::base_name(iteration),
+                            calls,       data,           outcome,
+                            wrong_files, wrong};
             result = iterate(team, made);
         }
         MPI_Comm_free(&ranks);

@@ -12,10 +12,10 @@
 namespace forebay::bench {
 
 // Directories that a run has made and would leave if it were ended; shared with the monitor.
-class Made {
+class MadeDirectories {
 public:
     // `parents`: made on the way, the lowest first; they go when they are empty.
-    Made(Janitor& janitor, std::vector<std::string> parents)
+    MadeDirectories(Janitor& janitor, std::vector<std::string> parents)
         : janitor_(janitor), parents_(std::move(parents)) {}
     void add(std::string directory);
     void forget(const std::string& directory);
@@ -34,17 +34,18 @@ private:
     std::vector<std::string> parents_;
 };
 
-struct Outcome {
-    Rows rows;
+struct MdtestOutcome {
+    ResultRows rows;
     std::int64_t wrong_files = 0;
     std::vector<std::string> mismatches;
 };
 
 // Collective over the world; `tasks` of its ranks work.
-[[nodiscard]] Result<void> run_mdtest(Session& session, const meta::Command& request,
-                                      std::int64_t tasks, Made& made, Outcome& outcome);
+[[nodiscard]] Result<void> run_mdtest(BenchmarkSession& session, const meta::MetaCommand& request,
+                                      std::int64_t tasks, MadeDirectories& made,
+                                      MdtestOutcome& outcome);
 
 // The communicator of the first `tasks` ranks; MPI_COMM_NULL on the others.
-[[nodiscard]] MPI_Comm first_ranks(const Session& session, std::int64_t tasks);
+[[nodiscard]] MPI_Comm first_ranks(const BenchmarkSession& session, std::int64_t tasks);
 
 }  // namespace forebay::bench

@@ -5,22 +5,22 @@
 
 namespace forebay::bench {
 
-Row& Rows::row(const std::string& mode, const std::string& name, std::int64_t ranks) {
-    const auto found = std::find_if(rows_.begin(), rows_.end(), [&](const Row& one) {
+ResultRow& ResultRows::row(const std::string& mode, const std::string& name, std::int64_t ranks) {
+    const auto found = std::find_if(rows_.begin(), rows_.end(), [&](const ResultRow& one) {
         return one.mode == mode && one.name == name && one.ranks == ranks;
     });
     if (found != rows_.end()) {
         return *found;
     }
-    Row& made = rows_.emplace_back();
+    ResultRow& made = rows_.emplace_back();
     made.mode = mode;
     made.name = name;
     made.ranks = ranks;
     return made;
 }
 
-void add_round(const Session& session, MPI_Comm ranks, const Stopwatch& watch, double seconds,
-               double late, Row& row) {
+void add_round(const BenchmarkSession& session, MPI_Comm ranks, const PhaseStopwatch& watch,
+               double seconds, double late, ResultRow& row) {
     row.rounds.push_back({.operations = session.sum(watch.operations(), ranks),
                           .seconds = session.most(late + seconds, ranks),
                           .first_done_seconds = session.least(late + seconds, ranks)});

@@ -22,37 +22,38 @@ struct Round {
 };
 
 // A line of the tables: an operation on so many ranks, its rounds and latencies.
-struct Row {
+struct ResultRow {
     std::string mode;  // "mdtest", or the storm's kind
     std::string name;  // "File creation", "open", …
     std::int64_t ranks = 1;
     std::vector<Round> rounds;
-    measure::Histogram latency;
-    Spread spread;  // of the last round
+    measure::LatencyHistogram latency;
+    RankSpread spread;  // of the last round
 };
 
-class Rows {
+class ResultRows {
 public:
     // The row of that name, made when there is none.
-    Row& row(const std::string& mode, const std::string& name, std::int64_t ranks);
-    [[nodiscard]] const std::vector<Row>& all() const noexcept { return rows_; }
+    ResultRow& row(const std::string& mode, const std::string& name, std::int64_t ranks);
+    [[nodiscard]] const std::vector<ResultRow>& all() const noexcept { return rows_; }
 
 private:
-    std::vector<Row> rows_;
+    std::vector<ResultRow> rows_;
 };
 
-enum class Keeps { totals, every_call };
+enum class LatencyDetail { totals, every_call };
 
 // A call by the rank's clock.
-struct Call {
+struct TimedCall {
     std::int64_t begin_ns = 0;
     std::int64_t lasted_ns = 0;
 };
 
 // One rank's part of a phase.
-class Stopwatch {
+class PhaseStopwatch {
 public:
-    explicit Stopwatch(measure::ProgressSlot& progress, Keeps keeps = Keeps::totals)
+    explicit PhaseStopwatch(measure::ProgressSlot& progress,
+                            LatencyDetail keeps = LatencyDetail::totals)
         : progress_(progress), keeps_(keeps) {}
 
     // Calls `operation`, which returns Result<void>, and times it.
@@ -62,7 +63,7 @@ public:
         Result<void> result = operation();
         const std::int64_t lasted = measure::now_ns() - begin;
         latency_.record(lasted);
-        if (keeps_ == Keeps::every_call) {
+        if (keeps_ == LatencyDetail::every_call) {
             calls_.push_back({begin, lasted});
         }
         busy_ns_ += lasted;
@@ -73,21 +74,21 @@ public:
 
     [[nodiscard]] std::int64_t operations() const noexcept { return operations_; }
     [[nodiscard]] std::int64_t busy_ns() const noexcept { return busy_ns_; }
-    [[nodiscard]] const measure::Histogram& latency() const noexcept { return latency_; }
-    [[nodiscard]] const std::vector<Call>& calls() const noexcept { return calls_; }
+    [[nodiscard]] const measure::LatencyHistogram& latency() const noexcept { return latency_; }
+    [[nodiscard]] const std::vector<TimedCall>& calls() const noexcept { return calls_; }
 
 private:
     measure::ProgressSlot& progress_;
-    Keeps keeps_;
-    measure::Histogram latency_;
-    std::vector<Call> calls_;
+    LatencyDetail keeps_;
+    measure::LatencyHistogram latency_;
+    std::vector<TimedCall> calls_;
     std::int64_t operations_ = 0;
     std::int64_t busy_ns_ = 0;
 };
 
 // Collective over `ranks`: adds a round to `row`; `seconds` is this rank's, which began `late`
 // after the first of its node.
-void add_round(const Session& session, MPI_Comm ranks, const Stopwatch& watch, double seconds,
-               double late, Row& row);
+void add_round(const BenchmarkSession& session, MPI_Comm ranks, const PhaseStopwatch& watch,
+               double seconds, double late, ResultRow& row);
 
 }  // namespace forebay::bench

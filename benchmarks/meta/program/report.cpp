@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 10> table_order{
     "File creation",      "File stat",      "File read",        "File removal",
     "Tree creation",      "Tree removal"};
 
-std::vector<double> rates(const Row& row) {
+std::vector<double> rates(const ResultRow& row) {
     std::vector<double> values;
     values.reserve(row.rounds.size());
     for (const Round& one : row.rounds) {
@@ -32,7 +32,7 @@ std::vector<double> rates(const Row& row) {
     return values;
 }
 
-std::vector<double> milliseconds(const Row& row) {
+std::vector<double> milliseconds(const ResultRow& row) {
     std::vector<double> values;
     values.reserve(row.rounds.size());
     for (const Round& one : row.rounds) {
@@ -41,26 +41,26 @@ std::vector<double> milliseconds(const Row& row) {
     return values;
 }
 
-std::string mdtest_table(const Report& report, std::int64_t tasks, meta::Unit unit) {
-    std::vector<meta::Rates> rows;
+std::string mdtest_table(const MetaReport& report, std::int64_t tasks, meta::TableUnit unit) {
+    std::vector<meta::OperationRates> rows;
     for (const std::string_view name : table_order) {
-        for (const Row& row : report.outcome.rows.all()) {
+        for (const ResultRow& row : report.outcome.rows.all()) {
             if (row.name == name && row.ranks == tasks) {
                 rows.push_back(
-                    {row.name, unit == meta::Unit::seconds ? milliseconds(row) : rates(row)});
+                    {row.name, unit == meta::TableUnit::seconds ? milliseconds(row) : rates(row)});
             }
         }
     }
     return meta::summary_table(rows, unit);
 }
 
-std::string latency_rows(const Report& report) {
+std::string latency_rows(const MetaReport& report) {
     std::string text = fmt::format(
         "\nLatency of a call in microseconds, all ranks and iterations:\n"
         "   {:<9} {:<20} {:>6} {:>10} {:>12} {:>9} {:>9} {:>9} {:>9} {:>10}  {}\n",
         "Mode", "Operation", "Ranks", "Calls", "ops/sec", "p50", "p90", "p99", "p99.9", "max",
         "Slowest");
-    for (const Row& row : report.outcome.rows.all()) {
+    for (const ResultRow& row : report.outcome.rows.all()) {
         const auto us = [&](double q) {
             return static_cast<double>(row.latency.quantile(q)) / 1000.0;
         };
@@ -75,16 +75,16 @@ std::string latency_rows(const Report& report) {
     return text;
 }
 
-std::string rank_rows(const Report& report) {
+std::string rank_rows(const MetaReport& report) {
     std::string text = "\nSeconds of each rank, last iteration:\n";
-    for (const Row& row : report.outcome.rows.all()) {
+    for (const ResultRow& row : report.outcome.rows.all()) {
         text += fmt::format("   {} ({}): {:.6f}\n", row.name, counted(row.ranks, "rank"),
                             fmt::join(row.spread.ranks, " "));
     }
     return text;
 }
 
-Json row_json(const Row& row) {
+Json row_json(const ResultRow& row) {
     Json iterations = Json::array();
     for (std::size_t at = 0; at < row.rounds.size(); ++at) {
         const Round& one = row.rounds[at];
@@ -105,7 +105,7 @@ Json row_json(const Row& row) {
 
 }  // namespace
 
-std::string heading(const meta::Command& request, const Report& report) {
+std::string heading(const meta::MetaCommand& request, const MetaReport& report) {
     std::string text = fmt::format(
         "-- started at {} --\n\n"
         "forebay-meta {} was launched with {} total task(s) on {} node(s)\n"
@@ -124,21 +124,21 @@ std::string heading(const meta::Command& request, const Report& report) {
                               measure::saturated_product(report.ranks, request.items));
 }
 
-std::string tables(const meta::Command& request, const Report& report) {
+std::string tables(const meta::MetaCommand& request, const MetaReport& report) {
     std::string text;
     std::vector<std::int64_t> seen;
-    for (const Row& row : report.outcome.rows.all()) {
+    for (const ResultRow& row : report.outcome.rows.all()) {
         const bool known = std::find(seen.begin(), seen.end(), row.ranks) != seen.end();
-        if (request.mode != meta::Mode::mdtest || known) {
+        if (request.mode != meta::MetaMode::mdtest || known) {
             continue;
         }
         seen.push_back(row.ranks);
         text += seen.size() > 1 ? fmt::format("\n{} tasks\n", row.ranks) : std::string();
         if (request.print_rate) {
-            text += mdtest_table(report, row.ranks, meta::Unit::operations_per_second);
+            text += mdtest_table(report, row.ranks, meta::TableUnit::operations_per_second);
         }
         if (request.print_time) {
-            text += mdtest_table(report, row.ranks, meta::Unit::seconds);
+            text += mdtest_table(report, row.ranks, meta::TableUnit::seconds);
         }
     }
     text += latency_rows(report);
@@ -160,9 +160,9 @@ std::string tables(const meta::Command& request, const Report& report) {
     return text + fmt::format("-- finished at {} --\n", utc_now());
 }
 
-std::string as_json(const meta::Command& request, const Report& report) {
+std::string as_json(const meta::MetaCommand& request, const MetaReport& report) {
     Json rows = Json::array();
-    for (const Row& row : report.outcome.rows.all()) {
+    for (const ResultRow& row : report.outcome.rows.all()) {
         rows.push_back(row_json(row));
     }
     return dumped(record_json("forebay.bench.meta/1", report,
@@ -176,12 +176,12 @@ std::string as_json(const meta::Command& request, const Report& report) {
                                {"rows", rows}}));
 }
 
-std::string as_csv(const Report& report) {
+std::string as_csv(const MetaReport& report) {
     std::string text =
         "mode,operation,ranks,repetition,operations,seconds,seconds_first_done,"
         "operations_per_second,calls,seconds_p50,seconds_p90,seconds_p99,seconds_p999,"
         "seconds_max\n";
-    for (const Row& row : report.outcome.rows.all()) {
+    for (const ResultRow& row : report.outcome.rows.all()) {
         const auto at = [&](double q) {
             return static_cast<double>(row.latency.quantile(q)) * 1e-9;
         };
@@ -198,9 +198,9 @@ std::string as_csv(const Report& report) {
     return text;
 }
 
-std::string ranks_csv(const Report& report) {
+std::string ranks_csv(const MetaReport& report) {
     std::string text = "mode,operation,ranks,rank,seconds\n";
-    for (const Row& row : report.outcome.rows.all()) {
+    for (const ResultRow& row : report.outcome.rows.all()) {
         for (std::size_t rank = 0; rank < row.spread.ranks.size(); ++rank) {
             text += fmt::format("{},{},{},{},{:.9f}\n", row.mode, measure::csv_field(row.name),
                                 row.ranks, rank, row.spread.ranks[rank]);

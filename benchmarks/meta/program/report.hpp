@@ -9,17 +9,17 @@
 
 namespace forebay::bench {
 
-struct Report : RunReport {
+struct MetaReport : RunReport {
     std::int64_t memory_grown_bytes = 0;  // of the rank that grew most, MPI and all
-    Outcome outcome;
+    MdtestOutcome outcome;
 };
 
-[[nodiscard]] std::string heading(const meta::Command& request, const Report& report);
-[[nodiscard]] std::string tables(const meta::Command& request, const Report& report);
-[[nodiscard]] std::string as_json(const meta::Command& request, const Report& report);
+[[nodiscard]] std::string heading(const meta::MetaCommand& request, const MetaReport& report);
+[[nodiscard]] std::string tables(const meta::MetaCommand& request, const MetaReport& report);
+[[nodiscard]] std::string as_json(const meta::MetaCommand& request, const MetaReport& report);
 // A line for each row and iteration; the latencies are of all the row's calls.
-[[nodiscard]] std::string as_csv(const Report& report);
+[[nodiscard]] std::string as_csv(const MetaReport& report);
 // rank, operation, seconds: of the last iteration.
-[[nodiscard]] std::string ranks_csv(const Report& report);
+[[nodiscard]] std::string ranks_csv(const MetaReport& report);
 
 }  // namespace forebay::bench

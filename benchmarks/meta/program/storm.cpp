@@ -15,45 +15,45 @@ using measure::now_ns;
 using measure::seconds_of;
 using meta::Storm;
 
-struct Crew {
-    Session& session;
-    const meta::Command& request;
+struct StormTeam {
+    BenchmarkSession& session;
+    const meta::MetaCommand& request;
     MPI_Comm ranks;
     Storm storm;
     std::int64_t tasks;
     std::vector<std::string> folders;  // of this storm; ranks take turns
-    const Calls& calls;
-    Outcome& outcome;
+    const FileCalls& calls;
+    MdtestOutcome& outcome;
     std::int64_t done;  // files of this rank that there are
 };
 
-std::string path_of(const Crew& crew, std::int64_t item) {
+std::string path_of(const StormTeam& crew, std::int64_t item) {
     const auto turn = static_cast<std::size_t>(crew.session.rank()) % crew.folders.size();
     return crew.storm == Storm::shared
                ? crew.folders.front() + "/shared"
                : fmt::format("{}/{}.{}", crew.folders[turn], crew.session.rank(), item);
 }
 
-bool over(const Crew& crew, std::int64_t begin_ns) {
+bool over(const StormTeam& crew, std::int64_t begin_ns) {
     return seconds_of(now_ns() - begin_ns) >= crew.request.phase_seconds;
 }
 
 // Adds what a stopwatch saw under the name of an operation. The time of an operation is that of
 // its own calls: open and close are made in turn, so a wall clock would hold both.
-void note(Crew& crew, const std::string& name, const Stopwatch& watch) {
+void note(StormTeam& crew, const std::string& name, const PhaseStopwatch& watch) {
     add_round(crew.session, crew.ranks, watch, seconds_of(watch.busy_ns()), 0.0,
               crew.outcome.rows.row(std::string(name_of(crew.storm)), name, crew.tasks));
 }
 
 // Runs `body` on each rank in a phase that all begin together; `body` gets the time of that.
 template <class Body>
-Result<void> phase(Crew& crew, const std::string& name, const Body& body) {
+Result<void> phase(StormTeam& crew, const std::string& name, const Body& body) {
     crew.session.begin(name, 0);
     crew.session.barrier(crew.ranks);
     const std::int64_t begin = now_ns();
     Result<void> result;
     {
-        const Working working(crew.session.progress());
+        const WorkInProgress working(crew.session.progress());
         result = body(begin);
     }
     crew.session.end();
@@ -61,9 +61,10 @@ Result<void> phase(Crew& crew, const std::string& name, const Body& body) {
 }
 
 // Opens and closes in turn; `name` is what opening is called.
-Result<void> open_and_close(Crew& crew, const std::string& name, int flags, std::int64_t count) {
-    Stopwatch opens(crew.session.progress());
-    Stopwatch closes(crew.session.progress());
+Result<void> open_and_close(StormTeam& crew, const std::string& name, int flags,
+                            std::int64_t count) {
+    PhaseStopwatch opens(crew.session.progress());
+    PhaseStopwatch closes(crew.session.progress());
     auto all = phase(crew, name, [&](std::int64_t begin) {
         Result<void> result;
         for (std::int64_t item = 0; item < count && result && !over(crew, begin); ++item) {
@@ -93,9 +94,9 @@ Result<void> open_and_close(Crew& crew, const std::string& name, int flags, std:
 }
 
 template <class Operation>
-Result<void> each(Crew& crew, const std::string& name, std::int64_t count,
+Result<void> each(StormTeam& crew, const std::string& name, std::int64_t count,
                   const Operation& operation) {
-    Stopwatch watch(crew.session.progress());
+    PhaseStopwatch watch(crew.session.progress());
     auto all = phase(crew, name, [&](std::int64_t begin) {
         Result<void> result;
         for (std::int64_t item = 0; item < count && result; ++item) {
@@ -112,9 +113,9 @@ Result<void> each(Crew& crew, const std::string& name, std::int64_t count,
     return all;
 }
 
-Result<void> make_existing(Crew& crew, std::int64_t count) {
+Result<void> make_existing(StormTeam& crew, std::int64_t count) {
     Result<void> result;
-    const Working working(crew.session.progress());
+    const WorkInProgress working(crew.session.progress());
     for (std::int64_t item = 0; item < count && result; ++item) {
         const std::string path = path_of(crew, item);
         auto fd = crew.calls.open(path, O_CREAT | O_WRONLY);
@@ -124,9 +125,9 @@ Result<void> make_existing(Crew& crew, std::int64_t count) {
     return crew.session.agreed(result, crew.ranks);
 }
 
-Result<void> remove_quietly(Crew& crew, std::int64_t count) {
+Result<void> remove_quietly(StormTeam& crew, std::int64_t count) {
     Result<void> result;
-    const Working working(crew.session.progress());
+    const WorkInProgress working(crew.session.progress());
     for (std::int64_t item = 0; item < count && result; ++item) {
         result = crew.calls.unlink(path_of(crew, item));
         crew.session.progress().did(1);
@@ -134,7 +135,7 @@ Result<void> remove_quietly(Crew& crew, std::int64_t count) {
     return crew.session.agreed(result, crew.ranks);
 }
 
-Result<void> storm_phases(Crew& crew) {
+Result<void> storm_phases(StormTeam& crew) {
     const std::int64_t count = crew.request.items;
     const bool is_first = crew.session.is_first();
     // Files before the phases: all, none, or (shared) none that any rank would have to make.
@@ -165,8 +166,8 @@ Result<void> storm_phases(Crew& crew) {
     return remove_quietly(crew, left);
 }
 
-Result<void> make_folders(const Crew& crew, Made& made) {
-    if (!crew.session.is_first() || crew.request.backend != meta::Backend::posix) {
+Result<void> make_folders(const StormTeam& crew, MadeDirectories& made) {
+    if (!crew.session.is_first() || crew.request.backend != meta::MetaBackend::posix) {
         return {};
     }
     for (const std::string& folder : crew.folders) {
@@ -178,7 +179,7 @@ Result<void> make_folders(const Crew& crew, Made& made) {
     return {};
 }
 
-Result<void> remove_folders(const Crew& crew) {
+Result<void> remove_folders(const StormTeam& crew) {
     Result<void> result;
     for (const std::string& folder : crew.folders) {
         if (auto removed = crew.calls.remove_directory(folder); result && !removed) {
@@ -189,7 +190,8 @@ Result<void> remove_folders(const Crew& crew) {
 }
 
 // One in each directory that a rank is given; a shared file is in one place.
-std::vector<std::string> folders_of(const meta::Command& request, Storm storm, std::int64_t tasks) {
+std::vector<std::string> folders_of(const meta::MetaCommand& request, Storm storm,
+                                    std::int64_t tasks) {
     const std::int64_t most = storm == Storm::shared ? 1 : tasks;
     std::vector<std::string> folders;
     for (const std::string& directory : request.directories) {
@@ -200,7 +202,7 @@ std::vector<std::string> folders_of(const meta::Command& request, Storm storm, s
     return folders;
 }
 
-Result<void> run_crew(Crew& crew, Made& made) {
+Result<void> run_crew(StormTeam& crew, MadeDirectories& made) {
     if (auto fine = crew.session.agreed(make_folders(crew, made), crew.ranks); !fine) {
         return fine;
     }
@@ -209,20 +211,21 @@ Result<void> run_crew(Crew& crew, Made& made) {
             return fine;
         }
     }
-    const bool removes = crew.session.is_first() && crew.request.backend == meta::Backend::posix;
+    const bool removes =
+        crew.session.is_first() && crew.request.backend == meta::MetaBackend::posix;
     return crew.session.agreed(removes ? remove_folders(crew) : Result<void>{}, crew.ranks);
 }
 
 }  // namespace
 
-Result<void> run_storm(Session& session, const meta::Command& request, Storm storm,
-                       std::int64_t tasks, Made& made, Outcome& outcome) {
+Result<void> run_storm(BenchmarkSession& session, const meta::MetaCommand& request, Storm storm,
+                       std::int64_t tasks, MadeDirectories& made, MdtestOutcome& outcome) {
     MPI_Comm ranks = first_ranks(session, tasks);
     Result<void> result;
     const std::vector<std::string> folders = folders_of(request, storm, tasks);
     if (ranks != MPI_COMM_NULL) {
-        const Calls calls(request.backend);
-        Crew crew{session, request, ranks, storm, tasks, folders, calls, outcome, 0};
+        const FileCalls calls(request.backend);
+        StormTeam crew{session, request, ranks, storm, tasks, folders, calls, outcome, 0};
         result = run_crew(crew, made);
         MPI_Comm_free(&ranks);
     }

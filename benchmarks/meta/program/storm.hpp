@@ -6,8 +6,8 @@
 namespace forebay::bench {
 
 // Collective over the world; `tasks` of its ranks work. Per operation one row.
-[[nodiscard]] Result<void> run_storm(Session& session, const meta::Command& request,
-                                     meta::Storm storm, std::int64_t tasks, Made& made,
-                                     Outcome& outcome);
+[[nodiscard]] Result<void> run_storm(BenchmarkSession& session, const meta::MetaCommand& request,
+                                     meta::Storm storm, std::int64_t tasks, MadeDirectories& made,
+                                     MdtestOutcome& outcome);
 
 }  // namespace forebay::bench

@@ -42,8 +42,8 @@ using forebay::OwnFd;
 using forebay::Result;
 using forebay::daemon::DaemonWatcher;
 namespace cluster = forebay::cluster;
-using forebay::daemon::Rescued;
-using forebay::daemon::Server;
+using forebay::daemon::DaemonServer;
+using forebay::daemon::RescuedFile;
 
 constexpr int all_arrived = 0;
 constexpr int not_all = 1;
@@ -81,7 +81,8 @@ void be_nice(const forebay::daemon::JournalOptions& journal) {
     }
 }
 
-void say_ready(const forebay::daemon::ServerOptions& options, const cluster::Peers* peers) {
+void say_ready(const forebay::daemon::ServerOptions& options,
+               const cluster::PeerConnections* peers) {
     const std::string job = peers == nullptr ? ""
                                              : fmt::format(R"("node":{},"address":"{}",)",
                                                            options.daemon.node, peers->address());
@@ -117,22 +118,22 @@ std::string own_host() {
     return name.data();
 }
 
-Result<std::unique_ptr<cluster::Peers>> listen_for_peers(
-    const forebay::daemon::ServerOptions& options, const forebay::ports::Clock& clock) {
+Result<std::unique_ptr<cluster::PeerConnections>> listen_for_peers(
+    const forebay::daemon::ServerOptions& options, const forebay::ports::TimeSource& clock) {
     if (options.daemon.nodes == 1) {
         return nullptr;
     }
-    return cluster::Peers::listen(options.host.empty() ? own_host() : options.host,
-                                  {options.daemon.node, options.daemon.nodes}, clock);
+    return cluster::PeerConnections::listen(options.host.empty() ? own_host() : options.host,
+                                            {options.daemon.node, options.daemon.nodes}, clock);
 }
 
-Result<void> meet(cluster::Peers& peers, std::uint32_t nodes) {
+Result<void> meet(cluster::PeerConnections& peers, std::uint32_t nodes) {
     const auto list = cluster::peer_list_of(line_of_input(), nodes);
     return list ? peers.join(*list) : forebay::failure(list.error());
 }
 
-int tell(const Server& server) {
-    for (const Rescued& one : server.rescued()) {
+int tell(const DaemonServer& server) {
+    for (const RescuedFile& one : server.rescued()) {
         std::fprintf(stderr, "forebayd: %lld bytes of %s did not arrive (errno %d). %s%s\n",
                      static_cast<long long>(one.bytes), forebay::printable_name(one.path).c_str(),
                      one.error,
@@ -157,13 +158,13 @@ int run(std::span<char* const> words) {
     be_nice(options->daemon.journal);
     raise_descriptor_limit();
     const forebay::adapters::SteadyClock steady;
-    const forebay::adapters::Calendar calendar;
+    const forebay::adapters::CalendarClock calendar;
     const forebay::adapters::ProcessorTime effort;
     auto peers = listen_for_peers(*options, steady);
     if (!peers) {
         return fail(peers.error(), not_all);
     }
-    auto server = Server::make(*options, {steady, calendar, &effort}, peers->get());
+    auto server = DaemonServer::make(*options, {steady, calendar, &effort}, peers->get());
     if (!server) {
         return fail(server.error(), not_all);
     }

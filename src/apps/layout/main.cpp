@@ -17,7 +17,7 @@ namespace {
 
 using forebay::Error;
 using forebay::Result;
-using forebay::layout::Wanted;
+using forebay::layout::WantedLayout;
 using Words = std::span<char* const>;
 
 constexpr int done = 0;
@@ -41,18 +41,18 @@ int show(const std::string& path) {
 }
 
 // A word of `set` and what it may be. Whatever a file system allows is within.
-struct Number {
+struct NumberOption {
     const char* name;
     std::int64_t least;
     std::int64_t most;
 };
 
-constexpr Number stripe_count{"STRIPE_COUNT", -1, 65536};
-constexpr Number stripe_bytes{"STRIPE_BYTES", 0, 4294967295};
-constexpr Number first_ost{"FIRST_OST", -1, 65534};
+constexpr NumberOption stripe_count{"STRIPE_COUNT", -1, 65536};
+constexpr NumberOption stripe_bytes{"STRIPE_BYTES", 0, 4294967295};
+constexpr NumberOption first_ost{"FIRST_OST", -1, 65534};
 
 template <class Value>
-bool take(const Number& number, std::string_view text, Value& value) {
+bool take(const NumberOption& number, std::string_view text, Value& value) {
     std::int64_t taken = 0;
     const auto [end, problem] = std::from_chars(text.begin(), text.end(), taken);
     if (problem == std::errc{} && end == text.end() && taken >= number.least &&
@@ -68,7 +68,7 @@ bool take(const Number& number, std::string_view text, Value& value) {
     return false;
 }
 
-int set(const std::string& path, const Wanted& wanted) {
+int set(const std::string& path, const WantedLayout& wanted) {
     forebay::adapters::PosixAttributes files;
     const auto change = forebay::layout::set_layout_or_nothing(files, path, wanted);
     if (change.obstacle) {
@@ -86,7 +86,7 @@ int run(Words words) {
         return show(words[2]);
     }
     if (what == "set" && words.size() == 7) {
-        Wanted wanted;
+        WantedLayout wanted;
         if (!take(stripe_count, words[3], wanted.stripe_count) ||
             !take(stripe_bytes, words[4], wanted.stripe_bytes) ||
             !take(first_ost, words[5], wanted.first_ost)) {

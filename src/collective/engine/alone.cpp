@@ -15,7 +15,7 @@ namespace {
 // The pieces of a request as they lie in the program's memory, many in one request to storage.
 class PieceSource final : public RequestSource {
 public:
-    PieceSource(const pattern::Transfer& transfer, const Extent& span)
+    PieceSource(const pattern::WindowedTransfer& transfer, const Extent& span)
         : transfer_{transfer}, rest_{span} {}
 
     std::optional<TargetId> next(std::vector<ports::Piece>& pieces) override {
@@ -35,7 +35,7 @@ public:
     }
 
 private:
-    const pattern::Transfer& transfer_;
+    const pattern::WindowedTransfer& transfer_;
     Extent rest_;
     std::array<pattern::MemoryRun, CutLimits::pieces_max> runs_{};
 };
@@ -90,10 +90,10 @@ bool reads_by_windows(std::int64_t bytes, std::int64_t shortest, std::int64_t sp
            span / OwnMover::sparsest <= bytes;
 }
 
-OwnMove OwnMover::by_pieces(const OwnRequest& request, Direction direction) {
-    const pattern::Transfer transfer{*request.view, request.range, request.memory};
+OwnMove OwnMover::by_pieces(const OwnRequest& request, IoDirection direction) {
+    const pattern::WindowedTransfer transfer{*request.view, request.range, request.memory};
     FixedGate gate{1, plan::unlimited_requests_in_flight};
-    Channel channel{storage_, gate, clock_, {direction, 1, Pace::at_once}};
+    Channel channel{storage_, gate, clock_, {direction, 1, ChannelPace::at_once}};
     channel.begin(0, std::make_unique<PieceSource>(transfer, span_of(request)));
     finish(channel);
     return outcome(channel, request);
@@ -101,13 +101,13 @@ OwnMove OwnMover::by_pieces(const OwnRequest& request, Direction direction) {
 
 // Bytes between the pieces are read, too; nothing is done with them.
 OwnMove OwnMover::by_windows(const OwnRequest& request, const Extent& span) {
-    const pattern::Transfer transfer{*request.view, request.range, request.memory};
+    const pattern::WindowedTransfer transfer{*request.view, request.range, request.memory};
     FixedGate gate{1, plan::unlimited_requests_in_flight};
-    Channel channel{storage_, gate, clock_, {Direction::read, 1, Pace::at_once}};
+    Channel channel{storage_, gate, clock_, {IoDirection::read, 1, ChannelPace::at_once}};
     window_.resize(static_cast<std::size_t>(window_bytes));
     Offset at = span.begin;
     while (at < span.end() && !channel.failure().happened() &&
-           channel.end_of_file() == plan::Failure::nowhere) {
+           channel.end_of_file() == plan::FirstFailure::nowhere) {
         const Length length{std::min(window_bytes, (span.end() - at).bytes())};
         const auto image = std::span{window_}.first(length.size());
         channel.begin(0, std::make_unique<OneRequest>(ports::Piece{at, image}));
@@ -122,7 +122,7 @@ OwnMove OwnMover::by_windows(const OwnRequest& request, const Extent& span) {
 
 OwnMove OwnMover::write(const OwnRequest& request) {
     expects(request.range.length > 0, "there is something to write");
-    return by_pieces(request, Direction::write);
+    return by_pieces(request, IoDirection::write);
 }
 
 OwnMove OwnMover::read(const OwnRequest& request) {
@@ -133,7 +133,7 @@ OwnMove OwnMover::read(const OwnRequest& request) {
         std::min(asked.shortest_piece, plan::memory_piece(request.memory, request.range));
     return reads_by_windows(asked.bytes, shortest, asked.span().length.bytes())
                ? by_windows(request, asked.span())
-               : by_pieces(request, Direction::read);
+               : by_pieces(request, IoDirection::read);
 }
 
 }  // namespace forebay::transfer

@@ -20,13 +20,13 @@ namespace forebay::transfer {
 // A rank's request; the objects that it points to outlive the move.
 struct OwnRequest {
     const pattern::View* view = nullptr;
-    pattern::Range range;
-    pattern::Memory memory;
+    pattern::ViewRange range;
+    pattern::RankMemory memory;
 };
 
 struct OwnMove {
     std::int64_t bytes = 0;  // below the first failure and the file's end
-    plan::Failure failure;
+    plan::FirstFailure failure;
     std::int64_t requests = 0;
     std::int64_t busy_ns = 0;
 };
@@ -40,7 +40,7 @@ public:
     static constexpr std::int64_t sparsest = 16;
 
     // Both outlive it. `storage` does requests within submit(), or soon.
-    OwnMover(ports::Storage& storage, const ports::Clock& clock)
+    OwnMover(ports::FileStorage& storage, const ports::TimeSource& clock)
         : storage_{storage}, clock_{clock} {}
 
     // Contract: the request is not empty.
@@ -48,11 +48,11 @@ public:
     OwnMove read(const OwnRequest& request);
 
 private:
-    OwnMove by_pieces(const OwnRequest& request, Direction direction);
+    OwnMove by_pieces(const OwnRequest& request, IoDirection direction);
     OwnMove by_windows(const OwnRequest& request, const Extent& span);
 
-    ports::Storage& storage_;
-    const ports::Clock& clock_;
+    ports::FileStorage& storage_;
+    const ports::TimeSource& clock_;
     std::vector<std::byte> window_;  // kept from read to read
 };
 

@@ -20,7 +20,7 @@ struct Shape {
     std::int64_t block;
     std::int64_t stride;        // in the file
     std::int64_t memory_block;  // 0: memory is one piece
-    pattern::Range range;
+    pattern::ViewRange range;
 };
 
 constexpr std::array shapes{
@@ -71,8 +71,8 @@ public:
 
 std::byte data_byte(std::int64_t i) { return static_cast<std::byte>(i % 127 + i / 1000); }
 
-adapters::Faults trouble() {
-    adapters::Faults faults;
+adapters::StorageFaults trouble() {
+    adapters::StorageFaults faults;
     faults.seed = 7;
     faults.short_percent = faults.interrupted_percent = faults.again_percent = 20;
     faults.delay_polls_max = 3;
@@ -81,11 +81,11 @@ adapters::Faults trouble() {
 
 class Alone : public testing::Test {
 protected:
-    OwnMove move(Rank& rank, adapters::MemoryFile& file, Direction direction) {
+    OwnMove move(Rank& rank, adapters::MemoryFile& file, IoDirection direction) {
         const auto storage = *adapters::open_memory(file, direction);
         OwnMover mover{*storage, clock_};
-        return direction == Direction::write ? mover.write(rank.request())
-                                             : mover.read(rank.request());
+        return direction == IoDirection::write ? mover.write(rank.request())
+                                               : mover.read(rank.request());
     }
 
 private:
@@ -102,7 +102,7 @@ TEST_F(Alone, WritesItsPiecesAndNothingElse) {
             rank.byte(i) = data_byte(i);
             before[static_cast<std::size_t>(rank.offset(i).bytes())] = data_byte(i);
         }
-        const OwnMove moved = move(rank, file, Direction::write);
+        const OwnMove moved = move(rank, file, IoDirection::write);
         EXPECT_EQ(moved.bytes, rank.length()) << shape.name;
         EXPECT_TRUE(file.get({Offset{0}, rank.end() - Offset{0}}) == before) << shape.name;
     }
@@ -121,7 +121,7 @@ TEST_F(Alone, ReadsItsPiecesUpToTheEndOfTheFile) {
                 image[static_cast<std::size_t>(rank.offset(i).bytes())] = data_byte(i);
             }
             file.put(Offset{0}, image);
-            const OwnMove moved = move(rank, file, Direction::read);
+            const OwnMove moved = move(rank, file, IoDirection::read);
             EXPECT_EQ(moved.bytes, there) << shape.name;
             EXPECT_FALSE(moved.failure.happened()) << shape.name;
             std::vector<std::byte> wanted(rank.bytes.size(), untouched);
@@ -136,13 +136,13 @@ TEST_F(Alone, ReadsItsPiecesUpToTheEndOfTheFile) {
 
 TEST_F(Alone, TellsTheFirstFailureAndWhatLiesBelowIt) {
     for (const Shape& shape : shapes) {
-        for (const auto direction : {Direction::write, Direction::read}) {
+        for (const auto direction : {IoDirection::write, IoDirection::read}) {
             Rank rank{shape};
             const std::int64_t good = rank.length() / 2;
             adapters::MemoryFile file;
             const std::byte last{1};
             file.put(rank.end(), {&last, 1});
-            adapters::Faults faults;
+            adapters::StorageFaults faults;
             faults.error_at = rank.offset(good);
             file.set_faults(faults);
             const OwnMove moved = move(rank, file, direction);

@@ -21,13 +21,13 @@ std::int32_t NodeGate::try_enter(TargetId target) {
     return 0;
 }
 
-void NodeGate::leave(TargetId target, const plan::Service& /*service*/) {
+void NodeGate::leave(TargetId target, const plan::ServedRequest& /*service*/) {
     ports::Word& count = word(target);
     count.fetch_sub(1, std::memory_order_acq_rel);
     team_.communicator().wake(count);
 }
 
-DirectSource::DirectSource(pattern::Transfer& transfer, const Extent& span,
+DirectSource::DirectSource(pattern::WindowedTransfer& transfer, const Extent& span,
                            const transfer::CutLimits& limits)
     : transfer_{transfer}, rest_{span}, limits_{limits} {}
 

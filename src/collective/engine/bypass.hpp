@@ -19,7 +19,7 @@ public:
     NodeGate(CallTeam& team, std::int32_t in_flight_max) : team_{team}, most_{in_flight_max} {}
 
     [[nodiscard]] std::int32_t try_enter(TargetId target) override;
-    void leave(TargetId target, const plan::Service& service) override;
+    void leave(TargetId target, const plan::ServedRequest& service) override;
     // The word that changes when somebody leaves; of the target that last refused.
     [[nodiscard]] const ports::Word& refused_at() const noexcept { return *refused_; }
 
@@ -34,7 +34,7 @@ private:
 // Requests straight from the program's memory.
 class DirectSource final : public transfer::RequestSource {
 public:
-    DirectSource(pattern::Transfer& transfer, const Extent& span,
+    DirectSource(pattern::WindowedTransfer& transfer, const Extent& span,
                  const transfer::CutLimits& limits);
 
     std::optional<TargetId> next(std::vector<ports::Piece>& pieces) override;
@@ -42,7 +42,7 @@ public:
 private:
     bool load();
 
-    pattern::Transfer& transfer_;
+    pattern::WindowedTransfer& transfer_;
     Extent rest_;
     transfer::CutLimits limits_;
     std::array<pattern::MemoryRun, 64> runs_{};

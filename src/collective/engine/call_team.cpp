@@ -6,7 +6,7 @@
 
 namespace forebay::engine {
 
-CallTeam::CallTeam(ports::Communicator& communicator, const ports::Clock& clock,
+CallTeam::CallTeam(ports::Communicator& communicator, const ports::TimeSource& clock,
                    ports::Imagined* imagined)
     : communicator_{communicator},
       clock_{clock},
@@ -104,7 +104,7 @@ void CallTeam::wait_briefly(const ports::Word& word, std::uint32_t seen) {
 
 template <class Publish>
 void CallTeam::meet(Publish publish) {
-    Header& header = node_segment_.header();
+    SegmentHeader& header = node_segment_.header();
     const std::uint32_t generation = header.generation.load(std::memory_order_acquire);
     const auto locals = static_cast<std::uint32_t>(place_.locals);
     const bool last = header.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == locals;
@@ -127,13 +127,13 @@ void CallTeam::meet(Publish publish) {
                [&] { return header.generation.load(std::memory_order_acquire) != generation; });
 }
 
-plan::AgreementVote CallTeam::agree(Moment moment, const plan::AgreementVote& mine) {
+plan::AgreementVote CallTeam::agree(VoteMoment moment, const plan::AgreementVote& mine) {
     node_segment_.slot(place_.local).vote(moment) = mine;
     meet([this, moment] { publish_votes(moment); });
     return node_segment_.header().verdict;
 }
 
-plan::Claims CallTeam::agree(const plan::Claims& mine, std::int64_t blocks_max) {
+plan::BlockClaims CallTeam::agree(const plan::BlockClaims& mine, std::int64_t blocks_max) {
     node_segment_.slot(place_.local).claims = mine;
     meet([this, blocks_max] { publish_claims(blocks_max); });
     return node_segment_.header().round;
@@ -150,12 +150,12 @@ Result<std::span<const Each>> CallTeam::of_all_nodes(const Each& mine, std::vect
     return all;
 }
 
-void CallTeam::publish_votes(Moment moment) {
+void CallTeam::publish_votes(VoteMoment moment) {
     plan::AgreementVote all;
     for (std::int32_t i = 0; i < place_.locals; ++i) {
         all = plan::merge(all, node_segment_.slot(LocalRank{i}).vote(moment));
     }
-    if (moment == Moment::start) {
+    if (moment == VoteMoment::start) {
         node_segment_.node(place_.node) = all.summary;
         for (std::int32_t i = 0; turns_ && i < place_.locals; ++i) {
             node_segment_.turns(i).reset();
@@ -166,14 +166,14 @@ void CallTeam::publish_votes(Moment moment) {
         all = plan::AgreementVote{};
         for (std::int32_t n = 0; nodes && n < place_.nodes; ++n) {
             const plan::AgreementVote& node = (*nodes)[static_cast<std::size_t>(n)];
-            if (moment == Moment::start) {
+            if (moment == VoteMoment::start) {
                 node_segment_.node(NodeId{n}) = node.summary;
             }
             all = plan::merge(all, node);
         }
         if (!nodes) {
-            all.failure = plan::Failure{0, static_cast<std::uint32_t>(nodes.error().code),
-                                        nodes.error().system};
+            all.failure = plan::FirstFailure{0, static_cast<std::uint32_t>(nodes.error().code),
+                                             nodes.error().system};
         }
     }
     node_segment_.header().verdict = all;
@@ -188,11 +188,11 @@ void CallTeam::publish_claims(std::int64_t blocks_max) {
     for (std::size_t i = 0; i < locals; ++i) {
         gathered_claims_[i] = node_segment_.slot(LocalRank{static_cast<std::int32_t>(i)}).claims;
     }
-    plan::Claims all = plan::merge({gathered_claims_.data(), locals}, blocks_max);
+    plan::BlockClaims all = plan::merge({gathered_claims_.data(), locals}, blocks_max);
     if (place_.nodes > 1) {
         const auto nodes = of_all_nodes(all, gathered_claims_);
         // Without messages the rounds cannot go on: end them; the end's agreement says why.
-        all = nodes ? plan::merge(*nodes, blocks_max) : plan::Claims{};
+        all = nodes ? plan::merge(*nodes, blocks_max) : plan::BlockClaims{};
     }
     node_segment_.header().round = all;
 }

@@ -34,7 +34,7 @@ public:
 };
 
 // Where a rank's time goes during one call, nanoseconds.
-struct Times {
+struct CallTimes {
     std::int64_t copy = 0;
     std::int64_t wait = 0;
 };
@@ -42,14 +42,14 @@ struct Times {
 class CallTeam {
 public:
     // `imagined`: where the program's bytes are not there; else nullptr.
-    CallTeam(ports::Communicator& communicator, const ports::Clock& clock,
+    CallTeam(ports::Communicator& communicator, const ports::TimeSource& clock,
              ports::Imagined* imagined = nullptr);
 
-    [[nodiscard]] const ports::Place& place() const noexcept { return place_; }
+    [[nodiscard]] const ports::RankPlace& place() const noexcept { return place_; }
     [[nodiscard]] NodeSegment& node_segment() noexcept { return node_segment_; }
     [[nodiscard]] ports::Communicator& communicator() noexcept { return communicator_; }
-    [[nodiscard]] const ports::Clock& clock() const noexcept { return clock_; }
-    [[nodiscard]] const Times& times() const noexcept { return times_; }
+    [[nodiscard]] const ports::TimeSource& clock() const noexcept { return clock_; }
+    [[nodiscard]] const CallTimes& times() const noexcept { return times_; }
     [[nodiscard]] ports::Imagined* imagined() const noexcept { return imagined_; }
 
     void begin_call() noexcept { times_ = {}; }
@@ -83,9 +83,9 @@ public:
     // Collective over the job: every rank's vote in, the merged one out. At the start it also
     // leaves each node's summary in the node segment. An error of the message library is the
     // outcome's failure.
-    plan::AgreementVote agree(Moment moment, const plan::AgreementVote& mine);
+    plan::AgreementVote agree(VoteMoment moment, const plan::AgreementVote& mine);
     // Collective over the job: the next round's blocks.
-    plan::Claims agree(const plan::Claims& mine, std::int64_t blocks_max);
+    plan::BlockClaims agree(const plan::BlockClaims& mine, std::int64_t blocks_max);
     // Collective over the job: nobody goes on before all have come.
     void meet();
     // Number of the present call in this node segment; the same for all ranks of a node.
@@ -99,20 +99,20 @@ private:
     // Leaders: every node's, in node order, and of this one `mine`; they lie in `room`.
     template <class Each>
     Result<std::span<const Each>> of_all_nodes(const Each& mine, std::vector<Each>& room);
-    void publish_votes(Moment moment);
+    void publish_votes(VoteMoment moment);
     void publish_claims(std::int64_t blocks_max);
     void wait(const ports::Word& word, std::uint32_t seen);
     void wait_for_bell(const ports::Word& word, std::uint32_t seen);
 
     ports::Communicator& communicator_;
-    const ports::Clock& clock_;
+    const ports::TimeSource& clock_;
     ports::Imagined* imagined_;
-    ports::Place place_;
+    ports::RankPlace place_;
     NodeSegment node_segment_;
     std::vector<ProgressTask*> tasks_;
-    std::vector<plan::Claims> gathered_claims_;
+    std::vector<plan::BlockClaims> gathered_claims_;
     std::vector<plan::AgreementVote> gathered_votes_;
-    Times times_;
+    CallTimes times_;
     bool turns_ = false;
 };
 

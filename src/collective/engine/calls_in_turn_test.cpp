@@ -33,7 +33,7 @@ Sequence random_sequence(std::uint64_t seed) {
     Sequence sequence;
     Job& job = sequence.job;
     job.nodes.assign(static_cast<std::size_t>(pick(random, 1, 3)), 2);
-    job.layout = pick(random, 0, 1) == 0 ? Stripes{1, 0} : Stripes{3, 16384};
+    job.layout = pick(random, 0, 1) == 0 ? FileStripes{1, 0} : FileStripes{3, 16384};
     job.tuning.window_bytes = 65536;
     job.tuning.staging_bytes_max = 4 << 20;
     job.tuning.bypass_bytes_min = 16384;
@@ -61,15 +61,15 @@ TEST_P(CallsInTurn, WriteWhatTheOracleWritesAndReadItBack) {
         call = std::move(job.asks);
     }
     Watched watched{job, some_trouble(GetParam().seed), GetParam()};
-    on_ranks(job, watched, [&](File& opened, std::size_t rank) {
+    on_ranks(job, watched, [&](CollectiveFile& opened, std::size_t rank) {
         for (std::vector<Ask>& call : sequence.calls) {
             Ask& ask = call[rank];
             const std::vector<std::byte> given = ask.memory;
-            const Outcome out = opened.write({&ask.view, ask.request, ask.memory_of(), {}});
+            const CallOutcome out = opened.write({&ask.view, ask.request, ask.memory_of(), {}});
             EXPECT_FALSE(out.error.has_value());
             EXPECT_EQ(out.bytes.bytes(), ask.request.length);
             std::fill(ask.memory.begin(), ask.memory.end(), std::byte{0});
-            const Outcome back = opened.read({&ask.view, ask.request, ask.memory_of(), {}});
+            const CallOutcome back = opened.read({&ask.view, ask.request, ask.memory_of(), {}});
             EXPECT_EQ(back.bytes, out.bytes);
             EXPECT_TRUE(ask.memory == given);
         }
@@ -84,16 +84,16 @@ TEST_P(CallsInTurn, TellEveryRankWhatOneMetAfterOthersHadMoved) {
     Job& job = sequence.job;
     const bool refuses = GetParam().seed % 2 == 0;
     const std::size_t last = sequence.calls.front().size() - 1;
-    adapters::Faults faults;
+    adapters::StorageFaults faults;
     faults.full_at =
         refuses ? faults.full_at : Offset{static_cast<std::int64_t>(last) * region_bytes + 5000};
     Watched watched{job, faults, GetParam()};
-    on_ranks(job, watched, [&](File& opened, std::size_t rank) {
+    on_ranks(job, watched, [&](CollectiveFile& opened, std::size_t rank) {
         for (std::vector<Ask>& call : sequence.calls) {
             Ask& ask = call[rank];
             const bool refused = refuses && &call == &sequence.calls.at(3);
             const Refusal own = refused && rank == last ? Refusal::gpu_memory : Refusal::none;
-            const Outcome out = opened.write({&ask.view, ask.request, ask.memory_of(), own});
+            const CallOutcome out = opened.write({&ask.view, ask.request, ask.memory_of(), own});
             EXPECT_EQ(out.passed, refused ? Refusal::gpu_memory : Refusal::none);
             if (refused) {
                 continue;
@@ -122,7 +122,7 @@ private:
 
 // How often the leaders of two nodes agree in each of five calls, each rank one stripe of 16 KiB a
 // call through `view`; the engine is told to forget before the fourth call.
-std::vector<int> agreements(Job job, Direction direction, const pattern::View& view) {
+std::vector<int> agreements(Job job, IoDirection direction, const pattern::View& view) {
     job.nodes = {1, 1};
     job.layout = {2, 16384};
     job.tuning.bypass_bytes_min = 4096;
@@ -131,12 +131,12 @@ std::vector<int> agreements(Job job, Direction direction, const pattern::View& v
     watched.file.put(Offset{0}, std::vector<std::byte>(1 << 20));
     adapters::ClusterOptions cluster;
     cluster.node_sizes = job.nodes;
-    cluster.node_bytes = File::node_segment_bytes(2, job.tuning.staging_bytes_max);
+    cluster.node_bytes = CollectiveFile::node_segment_bytes(2, job.tuning.staging_bytes_max);
     std::vector<int> counts;
     adapters::run_ranks(cluster, [&](ports::Communicator& inner) {
         Counting communicator{inner};
-        File opened{communicator, watched.steady, watched.recorder,
-                    [&](Direction way) { return watched.open(way); }, options_of(job)};
+        CollectiveFile opened{communicator, watched.steady, watched.recorder,
+                              [&](IoDirection way) { return watched.open(way); }, options_of(job)};
         const bool first = inner.place().rank.value() == 0;
         Ask ask;
         ask.memory.resize(16384);
@@ -145,9 +145,10 @@ std::vector<int> agreements(Job job, Direction direction, const pattern::View& v
             if (i == 3) {
                 opened.forget();
             }
-            const Call call{&view, {(2 * i + (first ? 0 : 1)) * 16384, 16384}, ask.memory_of(), {}};
-            const Outcome out =
-                direction == Direction::write ? opened.write(call) : opened.read(call);
+            const CollectiveCall call{
+                &view, {(2 * i + (first ? 0 : 1)) * 16384, 16384}, ask.memory_of(), {}};
+            const CallOutcome out =
+                direction == IoDirection::write ? opened.write(call) : opened.read(call);
             EXPECT_EQ(out.bytes.bytes(), 16384);
             if (first) {
                 counts.push_back(communicator.gathered() - before);
@@ -163,11 +164,11 @@ TEST(Agreements, AreOneWhereTheLastCallBypassedAndNothingCanBeOnItsWay) {
     const pattern::View holes =
         *pattern::View::make(Offset{0}, pattern::Nest::run(16384), Length{32768}, Length{1});
     Job job;
-    EXPECT_EQ(agreements(job, Direction::write, whole), (std::vector{2, 1, 1, 2, 1}));
-    EXPECT_EQ(agreements(job, Direction::write, holes), (std::vector{2, 2, 2, 2, 2}));
-    EXPECT_EQ(agreements(job, Direction::read, whole), (std::vector{2, 2, 2, 2, 2}));
+    EXPECT_EQ(agreements(job, IoDirection::write, whole), (std::vector{2, 1, 1, 2, 1}));
+    EXPECT_EQ(agreements(job, IoDirection::write, holes), (std::vector{2, 2, 2, 2, 2}));
+    EXPECT_EQ(agreements(job, IoDirection::read, whole), (std::vector{2, 2, 2, 2, 2}));
     job.only_read = true;
-    EXPECT_EQ(agreements(job, Direction::read, holes), (std::vector{2, 1, 1, 2, 1}));
+    EXPECT_EQ(agreements(job, IoDirection::read, holes), (std::vector{2, 1, 1, 2, 1}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, CallsInTurn, testing::ValuesIn(runs(Ranks::threads, 60)), run_name);

@@ -14,7 +14,7 @@ namespace forebay::transfer {
 namespace {
 
 constexpr std::int64_t stripe = 4096;
-const Stripes three_targets{3, stripe};
+const FileStripes three_targets{3, stripe};
 
 // Remembers the most that ever were in flight on any target.
 class CountingGate final : public Gate {
@@ -29,7 +29,7 @@ public:
         most_seen = std::max(most_seen, ++now_[target.value()]);
         return entered;
     }
-    void leave(TargetId target, const plan::Service& service) override {
+    void leave(TargetId target, const plan::ServedRequest& service) override {
         moved.push_back(service.bytes);
         --now_[target.value()];
         inner_.leave(target, service);
@@ -62,14 +62,14 @@ struct Image {
 
 // Stripes of an image on their way to a file in memory, or from it.
 struct Way {
-    Way(std::int64_t stripes, std::int32_t most, const adapters::Faults& faults = {},
+    Way(std::int64_t stripes, std::int32_t most, const adapters::StorageFaults& faults = {},
         const ChannelOptions& options = {})
         : image{stripes * stripe},
           file{faults},
           storage{*adapters::open_memory(file, options.direction)},
           gate{most},
           channel{*storage, gate, clock, options},
-          reads{options.direction == Direction::read} {}
+          reads{options.direction == IoDirection::read} {}
 
     // A write gets the image's coverage.
     void begin(std::size_t job) {
@@ -91,7 +91,7 @@ struct Way {
 
     Image image;
     adapters::MemoryFile file;
-    std::unique_ptr<ports::Storage> storage;
+    std::unique_ptr<ports::FileStorage> storage;
     CountingGate gate;
     adapters::SteadyClock clock;
     Channel channel;
@@ -138,7 +138,7 @@ TEST(Cutter, LeavesHolesOut) {
 }
 
 TEST(Channel, NeverPassesTheGateAndFinishesWhatIsCutShort) {
-    adapters::Faults faults;
+    adapters::StorageFaults faults;
     faults.short_percent = 50;
     faults.interrupted_percent = 20;
     faults.delay_polls_max = 7;
@@ -153,7 +153,7 @@ TEST(Channel, NeverPassesTheGateAndFinishesWhatIsCutShort) {
 }
 
 TEST(Channel, HasOneRequestOfAJobInFlightWhereJobsTakeTurns) {
-    adapters::Faults faults;
+    adapters::StorageFaults faults;
     faults.short_percent = 50;
     faults.delay_polls_max = 7;
     Way way{24, 100, faults, {.jobs = 3, .per_job = PerJob::one}};
@@ -178,7 +178,7 @@ TEST(Channel, HasOneRequestOfAJobInFlightWhereJobsTakeTurns) {
 }
 
 TEST(Channel, KeepsTheLowestErrorAndDropsWhatComesAfter) {
-    adapters::Faults faults;
+    adapters::StorageFaults faults;
     faults.full_at = Offset{5 * stripe + 77};
     Way way{24, 2, faults};
     way.image.coverage.mark(0, 24 * stripe);
@@ -220,7 +220,7 @@ TEST(Channel, CountsNoGapsAsMoved) {
 }
 
 TEST(Channel, FindsTheEndOfAFile) {
-    Way way{8, 2, {}, {.direction = Direction::read}};
+    Way way{8, 2, {}, {.direction = IoDirection::read}};
     const std::vector<std::byte> there(static_cast<std::size_t>(5 * stripe + 9), std::byte{1});
     way.file.put(Offset{0}, there);
     way.begin_and_end();

@@ -14,11 +14,11 @@ void take_part(CallTeam& team, WindowControl& control) {
     }
 }
 
-Exchange::Exchange(CallTeam& team, Rounds& rounds, const Staging& staging,
-                   pattern::Transfer& transfer, Direction direction)
+Exchange::Exchange(CallTeam& team, CallRounds& rounds, const Staging& staging,
+                   pattern::WindowedTransfer& transfer, IoDirection direction)
     : team_{team}, rounds_{rounds}, staging_{staging}, transfer_{transfer}, direction_{direction} {}
 
-void Exchange::run(const pattern::View& view, const pattern::Range& request) {
+void Exchange::run(const pattern::View& view, const pattern::ViewRange& request) {
     const NodeId node = team_.place().node;
     for (std::int64_t round = 0;; ++round) {
         if (!rounds_.complete()) {
@@ -73,7 +73,7 @@ void Exchange::visit_image(std::int64_t round) {
     }
     const std::size_t index = rounds_.image_index(number);
     WindowControl& control = team_.node_segment().control(index);
-    if (direction_ == Direction::write) {
+    if (direction_ == IoDirection::write) {
         wait_for(control, image_tag(team_.call_number(), number, 0));
         move(window_, control, index);
         take_part(team_, control);
@@ -121,7 +121,7 @@ void Exchange::want(std::size_t index) {
 // As move, where there are no bytes: says what would be copied, marks what would be given. Without
 // gaps nothing has to be marked: what is given is counted.
 void Exchange::imagine(const plan::Window& window, WindowControl& control, std::size_t index) {
-    const bool marks = direction_ == Direction::write && !rounds_.plan().gapless();
+    const bool marks = direction_ == IoDirection::write && !rounds_.plan().gapless();
     pattern::Coverage coverage = staging_.coverage(index, window.bytes);
     std::int64_t at = 0;
     std::int64_t bytes = 0;
@@ -149,7 +149,7 @@ void Exchange::move(const plan::Window& window, WindowControl& control, std::siz
     for (const Extent& extent : window.extents) {
         expects(at + extent.length.bytes() <= window.bytes, "a window has room for its extents");
         const auto part = image.subspan(static_cast<std::size_t>(at), extent.length.size());
-        if (direction_ == Direction::write) {
+        if (direction_ == IoDirection::write) {
             transfer_.gather(extent, part, &coverage, at);
         } else {
             const std::int64_t valid = std::clamp<std::int64_t>(end_of_file - extent.begin.bytes(),

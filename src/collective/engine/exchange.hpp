@@ -17,12 +17,12 @@ namespace forebay::engine {
 // A rank's own part in the exchange of one call.
 class Exchange {
 public:
-    Exchange(CallTeam& team, Rounds& rounds, const Staging& staging, pattern::Transfer& transfer,
-             Direction direction);
+    Exchange(CallTeam& team, CallRounds& rounds, const Staging& staging,
+             pattern::WindowedTransfer& transfer, IoDirection direction);
 
     // Takes part in every round; returns when this rank's bytes are all in staging (write) or in
     // memory (read).
-    void run(const pattern::View& view, const pattern::Range& request);
+    void run(const pattern::View& view, const pattern::ViewRange& request);
     [[nodiscard]] std::int64_t rounds() const noexcept { return rounds_walked_; }
 
 private:
@@ -36,10 +36,10 @@ private:
     void imagine(const plan::Window& window, WindowControl& control, std::size_t index);
 
     CallTeam& team_;
-    Rounds& rounds_;
+    CallRounds& rounds_;
     const Staging& staging_;
-    pattern::Transfer& transfer_;
-    Direction direction_;
+    pattern::WindowedTransfer& transfer_;
+    IoDirection direction_;
     plan::Window window_;
     std::int64_t images_walked_ = 0;  // windows of other nodes that this node has a part in
     // Reads from other nodes: the image whose data is still to be taken. Wanting the next one comes

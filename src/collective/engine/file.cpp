@@ -21,8 +21,8 @@ namespace forebay::engine {
 
 namespace {
 
-plan::Topology topology_of(const ports::Communicator& communicator, std::int32_t per_node) {
-    plan::Topology topology;
+plan::NodeTopology topology_of(const ports::Communicator& communicator, std::int32_t per_node) {
+    plan::NodeTopology topology;
     topology.locals.clear();
     for (std::int32_t n = 0; n < communicator.place().nodes; ++n) {
         topology.locals.push_back(communicator.locals_on(NodeId{n}));
@@ -32,28 +32,28 @@ plan::Topology topology_of(const ports::Communicator& communicator, std::int32_t
 }
 
 // A rank's means of moving bytes in one direction.
-struct Way {
-    std::unique_ptr<ports::Storage> storage;
+struct DirectionStorage {
+    std::unique_ptr<ports::FileStorage> storage;
     bool tried = false;
     std::vector<plan::Throttle> throttles;  // of each target
     plan::FoundLimit found;                 // in the last call
     bool moves_first = false;               // before it asks; the same on every rank
 };
 
-constexpr std::size_t index_of(Direction direction) noexcept {
-    return direction == Direction::write ? 0 : 1;
+constexpr std::size_t index_of(IoDirection direction) noexcept {
+    return direction == IoDirection::write ? 0 : 1;
 }
 
 }  // namespace
 
-class File::State {
+class CollectiveFile::State {
 public:
-    State(ports::Communicator& communicator, const ports::Clock& clock, ports::Recorder& recorder,
-          StorageOpener opener, FileOptions options);
+    State(ports::Communicator& communicator, const ports::TimeSource& clock,
+          ports::CallRecorder& recorder, StorageOpener opener, FileOptions options);
 
-    Outcome transfer(const Call& call, Direction direction);
+    CallOutcome transfer(const CollectiveCall& call, IoDirection direction);
     void forget() noexcept {
-        for (Way& one : ways_) {
+        for (DirectionStorage& one : ways_) {
             one.moves_first = false;
         }
     }
@@ -66,56 +66,59 @@ public:
         return team_.communicator().rank_at(aggregator.node, aggregator.local);
     }
     [[nodiscard]] std::int32_t targets() const noexcept { return options_.layout.targets; }
-    [[nodiscard]] const plan::FoundLimit& found(Direction direction) const noexcept {
+    [[nodiscard]] const plan::FoundLimit& found(IoDirection direction) const noexcept {
         return ways_[index_of(direction)].found;
     }
 
 private:
-    [[nodiscard]] bool is_that_file(const ports::Identity& found) const;
-    Refusal prepare(Direction direction);
-    plan::AgreementVote start(Call& call, Direction direction);
+    [[nodiscard]] bool is_that_file(const ports::FileIdentity& found) const;
+    Refusal prepare(IoDirection direction);
+    plan::AgreementVote start(CollectiveCall& call, IoDirection direction);
     void offer_memory();
     void reach_memory();
-    plan::AgreementVote move(const Call& call, const plan::AgreementVote& mine,
-                             const plan::AgreementVote& all, Direction direction);
-    plan::AgreementVote move_bypassing(const Call& call, const Extent& span, Direction direction);
-    plan::AgreementVote move_exchanging(const Call& call, const plan::Summary& mine,
-                                        const plan::Plan& plan, Direction direction);
-    Outcome outcome(const Call& call, const plan::AgreementVote& verdict,
-                    Direction direction) const;
-    [[nodiscard]] Error error_of(const plan::Failure& failure, Direction direction) const;
+    plan::AgreementVote move(const CollectiveCall& call, const plan::AgreementVote& mine,
+                             const plan::AgreementVote& all, IoDirection direction);
+    plan::AgreementVote move_bypassing(const CollectiveCall& call, const Extent& span,
+                                       IoDirection direction);
+    plan::AgreementVote move_exchanging(const CollectiveCall& call, const plan::Summary& mine,
+                                        const plan::Plan& plan, IoDirection direction);
+    CallOutcome outcome(const CollectiveCall& call, const plan::AgreementVote& verdict,
+                        IoDirection direction) const;
+    [[nodiscard]] Error error_of(const plan::FirstFailure& failure, IoDirection direction) const;
     [[nodiscard]] Error exchange_error(const std::string& doing) const;
     [[nodiscard]] std::optional<AggregatorId> own_aggregator() const {
         return plan::aggregator_at(aggregators_, team_.place().node, team_.place().local);
     }
-    std::unique_ptr<LeaderMessenger> messenger_for(const Rounds& rounds, const Staging& staging,
-                                                   Direction direction);
-    std::unique_ptr<AggregatorTask> make_task(AggregatorId id, const Rounds& rounds,
+    std::unique_ptr<LeaderMessenger> messenger_for(const CallRounds& rounds, const Staging& staging,
+                                                   IoDirection direction);
+    std::unique_ptr<AggregatorTask> make_task(AggregatorId id, const CallRounds& rounds,
                                               const Staging& staging, transfer::Channel& channel,
-                                              TurnBlock* turns, Direction direction);
-    void add_rates(plan::Rates& rates, Direction direction);
-    [[nodiscard]] transfer::CutLimits limits(Direction direction) const {
-        const Stripes layout = plan::completed(options_.layout);
+                                              TurnBlock* turns, IoDirection direction);
+    void add_rates(plan::TargetRates& rates, IoDirection direction);
+    [[nodiscard]] transfer::CutLimits limits(IoDirection direction) const {
+        const FileStripes layout = plan::completed(options_.layout);
         return transfer::CutLimits{layout,
                                    plan::request_bytes_max(options_.tuning, layout, direction)};
     }
-    [[nodiscard]] std::unique_ptr<transfer::Gate> gate(const plan::Plan& plan, Direction direction);
-    Way& way(Direction direction) { return ways_[index_of(direction)]; }
+    [[nodiscard]] std::unique_ptr<transfer::Gate> gate(const plan::Plan& plan,
+                                                       IoDirection direction);
+    DirectionStorage& way(IoDirection direction) { return ways_[index_of(direction)]; }
 
     mutable CallTeam team_;
-    ports::Recorder& recorder_;
+    ports::CallRecorder& recorder_;
     StorageOpener opener_;
     FileOptions options_;
-    plan::Topology topology_;
+    plan::NodeTopology topology_;
     std::vector<plan::Aggregator> aggregators_;
-    std::array<Way, 2> ways_;
+    std::array<DirectionStorage, 2> ways_;
     std::optional<std::int64_t> own_end_;  // of the file, as this rank met it in the present call
     ports::CallRecord record_;
     std::optional<Error> misunderstood_;  // by this rank, in the present call
 };
 
-File::State::State(ports::Communicator& communicator, const ports::Clock& clock,
-                   ports::Recorder& recorder, StorageOpener opener, FileOptions options)
+CollectiveFile::State::State(ports::Communicator& communicator, const ports::TimeSource& clock,
+                             ports::CallRecorder& recorder, StorageOpener opener,
+                             FileOptions options)
     : team_{communicator, clock, options.imagined},
       recorder_{recorder},
       opener_{std::move(opener)},
@@ -128,7 +131,7 @@ File::State::State(ports::Communicator& communicator, const ports::Clock& clock,
     if (plan::share_targets(aggregators_)) {
         team_.use_turns();
     }
-    for (const auto direction : {Direction::write, Direction::read}) {
+    for (const auto direction : {IoDirection::write, IoDirection::read}) {
         const plan::FoundLimit& known = options_.known[index_of(direction)];
         way(direction).throttles.assign(static_cast<std::size_t>(options_.layout.targets),
                                         plan::Throttle::first(options_.tuning, known));
@@ -136,15 +139,15 @@ File::State::State(ports::Communicator& communicator, const ports::Clock& clock,
 }
 
 // Rank 0 said which file was opened. Device numbers of network file systems differ between nodes.
-bool File::State::is_that_file(const ports::Identity& found) const {
+bool CollectiveFile::State::is_that_file(const ports::FileIdentity& found) const {
     const bool here = team_.place().node.value() == 0;
     return found.inode == options_.identity->inode &&
            (!here || found.device == options_.identity->device);
 }
 
 // Opens this rank's storage, once. Says why it cannot be used.
-Refusal File::State::prepare(Direction direction) {
-    Way& one = way(direction);
+Refusal CollectiveFile::State::prepare(IoDirection direction) {
+    DirectionStorage& one = way(direction);
     if (!one.tried) {
         one.tried = true;
         auto opened = opener_(direction);
@@ -162,7 +165,7 @@ Refusal File::State::prepare(Direction direction) {
 
 // This rank's vote at the start of a call. Where the last call bypassed, the rank moves its own
 // part before it asks anybody, which saves an agreement; `call` is then left without a request.
-plan::AgreementVote File::State::start(Call& call, Direction direction) {
+plan::AgreementVote CollectiveFile::State::start(CollectiveCall& call, IoDirection direction) {
     Refusal refusal = call.refusal;
     if (refusal == Refusal::none && own_aggregator()) {
         refusal = prepare(direction);
@@ -172,7 +175,7 @@ plan::AgreementVote File::State::start(Call& call, Direction direction) {
     if (refusal != Refusal::none) {
         return mine;
     }
-    if (own_aggregator() && direction == Direction::write) {
+    if (own_aggregator() && direction == IoDirection::write) {
         offer_memory();
     }
     const plan::Summary asked =
@@ -194,8 +197,8 @@ plan::AgreementVote File::State::start(Call& call, Direction direction) {
 }
 
 // The lent memory exists before the other ranks of the node learn its name.
-void File::State::offer_memory() {
-    if (const ports::Lender* const lender = way(Direction::write).storage->lender()) {
+void CollectiveFile::State::offer_memory() {
+    if (const ports::MemoryLender* const lender = way(IoDirection::write).storage->lender()) {
         team_.node_segment()
             .slot(team_.place().local)
             .lends.store(lender->name(), std::memory_order_release);
@@ -203,10 +206,10 @@ void File::State::offer_memory() {
 }
 
 // Windows of this node's aggregators may lie where they lend it, once all of its ranks reach that.
-void File::State::reach_memory() {
+void CollectiveFile::State::reach_memory() {
     for (const plan::Aggregator& one : aggregators_) {
         const auto number = static_cast<std::size_t>(one.on_node);
-        if (one.node != team_.place().node || number >= Slot::lenders_max) {
+        if (one.node != team_.place().node || number >= RankSlot::lenders_max) {
             continue;
         }
         const std::uint64_t name =
@@ -221,44 +224,46 @@ void File::State::reach_memory() {
 }
 
 // Does the rest of the call after its start; returns everyone's verdict on the whole call.
-plan::AgreementVote File::State::move(const Call& call, const plan::AgreementVote& mine,
-                                      const plan::AgreementVote& all, Direction direction) {
+plan::AgreementVote CollectiveFile::State::move(const CollectiveCall& call,
+                                                const plan::AgreementVote& mine,
+                                                const plan::AgreementVote& all,
+                                                IoDirection direction) {
     const plan::Plan plan =
         plan::make_plan(all.summary, options_.layout, topology_, options_.tuning, direction);
-    const bool bypasses = plan.path == plan::Path::bypass && all.cannot_bypass == 0;
+    const bool bypasses = plan.path == plan::TransferPath::bypass && all.cannot_bypass == 0;
     plan::AgreementVote end = bypasses ? move_bypassing(call, plan.span, direction)
                                        : move_exchanging(call, mine.summary, plan, direction);
     end.failure = plan::first_of(end.failure, all.failure);
     record_.bypassed = bypasses;
-    return team_.agree(Moment::end, end);
+    return team_.agree(VoteMoment::end, end);
 }
 
-Outcome File::State::transfer(const Call& call, Direction direction) {
+CallOutcome CollectiveFile::State::transfer(const CollectiveCall& call, IoDirection direction) {
     const std::int64_t begin = team_.clock().now_ns();
     team_.begin_call();
     misunderstood_.reset();
     own_end_.reset();
     record_ = ports::CallRecord{};
     record_.direction = direction;
-    Call rest = call;
+    CollectiveCall rest = call;
     const plan::AgreementVote mine = start(rest, direction);
-    const plan::AgreementVote all = team_.agree(Moment::start, mine);
+    const plan::AgreementVote all = team_.agree(VoteMoment::start, mine);
     if (all.refusal != Refusal::none) {
         forget();
-        Outcome refused;
+        CallOutcome refused;
         refused.passed = all.refusal;
         return refused;
     }
     if (all.summary.empty() && all.direct.empty() && !all.failure.happened()) {
-        return Outcome{};
+        return CallOutcome{};
     }
     way(direction).moves_first = plan::may_move_first(
         all, options_.layout, topology_, options_.tuning, direction,
-        options_.only_read ? plan::Handle::only_reads : plan::Handle::may_write);
+        options_.only_read ? plan::HandleAccess::only_reads : plan::HandleAccess::may_write);
     record_.bypassed = all.summary.empty();
     const plan::AgreementVote verdict =
         all.summary.empty() ? all : move(rest, mine, all, direction);
-    Outcome result = outcome(call, verdict, direction);
+    CallOutcome result = outcome(call, verdict, direction);
     result.span = plan::merge(all.summary, all.direct).span();
     record_.bytes = result.bytes;
     record_.total_ns = team_.clock().now_ns() - begin;
@@ -277,18 +282,20 @@ Outcome File::State::transfer(const Call& call, Direction direction) {
 }
 
 // `span`: has all of this rank's bytes.
-plan::AgreementVote File::State::move_bypassing(const Call& call, const Extent& span,
-                                                Direction direction) {
+plan::AgreementVote CollectiveFile::State::move_bypassing(const CollectiveCall& call,
+                                                          const Extent& span,
+                                                          IoDirection direction) {
     plan::AgreementVote end;
     if (call.request.length == 0) {
         return end;
     }
     expects(way(direction).storage != nullptr, "a rank that bypasses has opened the file");
-    pattern::Transfer transfer{*call.view, call.request, call.memory};
+    pattern::WindowedTransfer transfer{*call.view, call.request, call.memory};
     NodeGate gate{team_, plan::bypassing_in_flight(options_.layout, options_.tuning, direction)};
     // With one target there is nothing that another request could use meanwhile.
-    const transfer::Pace pace =
-        options_.layout.targets == 1 ? transfer::Pace::at_once : transfer::Pace::overlapped;
+    const transfer::ChannelPace pace = options_.layout.targets == 1
+                                           ? transfer::ChannelPace::at_once
+                                           : transfer::ChannelPace::overlapped;
     transfer::Channel channel{*way(direction).storage, gate, team_.clock(), {direction, 1, pace}};
     move_directly(team_, channel, gate,
                   std::make_unique<DirectSource>(transfer, span, limits(direction)));
@@ -300,20 +307,21 @@ plan::AgreementVote File::State::move_bypassing(const Call& call, const Extent& 
 }
 
 // Leaders carry messages when there is more than one node.
-std::unique_ptr<LeaderMessenger> File::State::messenger_for(const Rounds& rounds,
-                                                            const Staging& staging,
-                                                            Direction direction) {
+std::unique_ptr<LeaderMessenger> CollectiveFile::State::messenger_for(const CallRounds& rounds,
+                                                                      const Staging& staging,
+                                                                      IoDirection direction) {
     if (team_.place().nodes == 1 || !team_.place().leader()) {
         return nullptr;
     }
-    if (direction == Direction::write) {
+    if (direction == IoDirection::write) {
         return std::make_unique<WriteMessenger>(team_, rounds, staging);
     }
     return std::make_unique<ReadMessenger>(team_, rounds, staging);
 }
 
 // Where windows take turns, these are the gate.
-std::unique_ptr<transfer::Gate> File::State::gate(const plan::Plan& plan, Direction direction) {
+std::unique_ptr<transfer::Gate> CollectiveFile::State::gate(const plan::Plan& plan,
+                                                            IoDirection direction) {
     if (plan.takes_turns) {
         return std::make_unique<transfer::FixedGate>(options_.layout.targets,
                                                      plan::unlimited_requests_in_flight);
@@ -322,8 +330,8 @@ std::unique_ptr<transfer::Gate> File::State::gate(const plan::Plan& plan, Direct
 }
 
 // Adds the rates of the targets whose requests this rank has all seen.
-void File::State::add_rates(plan::Rates& rates, Direction direction) {
-    const ports::Place& place = team_.place();
+void CollectiveFile::State::add_rates(plan::TargetRates& rates, IoDirection direction) {
+    const ports::RankPlace& place = team_.place();
     const bool shared = plan::share_targets(aggregators_);
     for (const plan::Aggregator& one : aggregators_) {
         if (!plan::tells_rates(one, place.node, place.local, shared)) {
@@ -335,24 +343,25 @@ void File::State::add_rates(plan::Rates& rates, Direction direction) {
     }
 }
 
-std::unique_ptr<AggregatorTask> File::State::make_task(AggregatorId id, const Rounds& rounds,
-                                                       const Staging& staging,
-                                                       transfer::Channel& channel, TurnBlock* turns,
-                                                       Direction direction) {
+std::unique_ptr<AggregatorTask> CollectiveFile::State::make_task(
+    AggregatorId id, const CallRounds& rounds, const Staging& staging, transfer::Channel& channel,
+    TurnBlock* turns, IoDirection direction) {
     const transfer::CutLimits cut = limits(direction);
-    if (direction == Direction::write) {
-        ports::Lender* const lender =
+    if (direction == IoDirection::write) {
+        ports::MemoryLender* const lender =
             options_.borrower != nullptr ? way(direction).storage->lender() : nullptr;
         return std::make_unique<WriteTask>(id, team_, rounds, staging, channel, cut, turns, lender);
     }
     return std::make_unique<ReadTask>(id, team_, rounds, staging, channel, cut, turns);
 }
 
-plan::AgreementVote File::State::move_exchanging(const Call& call, const plan::Summary& mine,
-                                                 const plan::Plan& plan, Direction direction) {
-    Rounds rounds{plan, mine, team_.place()};
+plan::AgreementVote CollectiveFile::State::move_exchanging(const CollectiveCall& call,
+                                                           const plan::Summary& mine,
+                                                           const plan::Plan& plan,
+                                                           IoDirection direction) {
+    CallRounds rounds{plan, mine, team_.place()};
     const Staging staging{team_.node_segment(), plan, team_.place().nodes, options_.borrower};
-    if (options_.borrower != nullptr && direction == Direction::write) {
+    if (options_.borrower != nullptr && direction == IoDirection::write) {
         reach_memory();
     }
     const std::unique_ptr<transfer::Gate> gate = this->gate(plan, direction);
@@ -365,7 +374,7 @@ plan::AgreementVote File::State::move_exchanging(const Call& call, const plan::S
         TurnBlock* const block =
             turns ? &team_.node_segment().turns(rounds.aggregator(*id).on_node) : nullptr;
         const transfer::ChannelOptions options{
-            direction, static_cast<std::size_t>(plan.buffers), transfer::Pace::overlapped,
+            direction, static_cast<std::size_t>(plan.buffers), transfer::ChannelPace::overlapped,
             turns ? transfer::PerJob::one : transfer::PerJob::any};
         channel.emplace(*way(direction).storage, *gate, team_.clock(), options);
         task = make_task(*id, rounds, staging, *channel, block, direction);
@@ -380,7 +389,7 @@ plan::AgreementVote File::State::move_exchanging(const Call& call, const plan::S
         tasks.push_back(&token_forwarder.emplace(team_, rounds, way(direction).throttles));
     }
     team_.begin_tasks(tasks);
-    pattern::Transfer transfer{*call.view, call.request, call.memory};
+    pattern::WindowedTransfer transfer{*call.view, call.request, call.memory};
     Exchange exchange{team_, rounds, staging, transfer, direction};
     exchange.run(*call.view, call.request);
     team_.attend_until([&] { return team_.through() && team_.settled(); });
@@ -403,9 +412,10 @@ plan::AgreementVote File::State::move_exchanging(const Call& call, const plan::S
     return end;
 }
 
-Outcome File::State::outcome(const Call& call, const plan::AgreementVote& verdict,
-                             Direction direction) const {
-    Outcome result;
+CallOutcome CollectiveFile::State::outcome(const CollectiveCall& call,
+                                           const plan::AgreementVote& verdict,
+                                           IoDirection direction) const {
+    CallOutcome result;
     result.bytes = Length{plan::bytes_moved(*call.view, call.request, verdict, own_end_)};
     result.slow = plan::slow_target(verdict.rates);
     if (verdict.failure.happened()) {
@@ -416,10 +426,11 @@ Outcome File::State::outcome(const Call& call, const plan::AgreementVote& verdic
     return result;
 }
 
-Error File::State::error_of(const plan::Failure& failure, Direction direction) const {
-    const char* verb = direction == Direction::write ? "write" : "read";
+Error CollectiveFile::State::error_of(const plan::FirstFailure& failure,
+                                      IoDirection direction) const {
+    const char* verb = direction == IoDirection::write ? "write" : "read";
     const std::string doing = fmt::format("{} {} at byte {}", verb, options_.path, failure.at);
-    Error error = failure.system == plan::Failure::misunderstood
+    Error error = failure.system == plan::FirstFailure::misunderstood
                       ? exchange_error(doing)
                       : system_error(failure.system, doing);
     error.code = static_cast<ErrorCode>(failure.code);
@@ -427,7 +438,7 @@ Error File::State::error_of(const plan::Failure& failure, Direction direction) c
 }
 
 // The rank that received the message knows more about it.
-Error File::State::exchange_error(const std::string& doing) const {
+Error CollectiveFile::State::exchange_error(const std::string& doing) const {
     const std::string why =
         misunderstood_ ? misunderstood_->message
                        : "cannot use a message of another node (its receiver says why). Check that "
@@ -435,14 +446,14 @@ Error File::State::exchange_error(const std::string& doing) const {
     return Error{ErrorCode::input_output, 0, fmt::format("cannot {}: {}", doing, why)};
 }
 
-Result<void> File::State::sync() {
-    Way& one = way(Direction::write);
+Result<void> CollectiveFile::State::sync() {
+    DirectionStorage& one = way(IoDirection::write);
     return one.storage ? one.storage->sync() : Result<void>{};
 }
 
-Result<void> File::State::close() {
+Result<void> CollectiveFile::State::close() {
     Result<void> first;
-    for (Way& one : ways_) {
+    for (DirectionStorage& one : ways_) {
         if (one.storage) {
             auto closed = one.storage->close();
             one.storage.reset();
@@ -454,12 +465,12 @@ Result<void> File::State::close() {
     return first;
 }
 
-std::optional<Error> File::State::agree(const std::optional<Error>& mine) {
+std::optional<Error> CollectiveFile::State::agree(const std::optional<Error>& mine) {
     plan::AgreementVote vote;
     if (mine) {
-        vote.failure = plan::Failure{0, static_cast<std::uint32_t>(mine->code), mine->system};
+        vote.failure = plan::FirstFailure{0, static_cast<std::uint32_t>(mine->code), mine->system};
     }
-    const plan::AgreementVote all = team_.agree(Moment::end, vote);
+    const plan::AgreementVote all = team_.agree(VoteMoment::end, vote);
     if (!all.failure.happened()) {
         return std::nullopt;
     }
@@ -468,26 +479,33 @@ std::optional<Error> File::State::agree(const std::optional<Error>& mine) {
     return error;
 }
 
-File::File(ports::Communicator& communicator, const ports::Clock& clock, ports::Recorder& recorder,
-           StorageOpener opener, FileOptions options)
+CollectiveFile::CollectiveFile(ports::Communicator& communicator, const ports::TimeSource& clock,
+                               ports::CallRecorder& recorder, StorageOpener opener,
+                               FileOptions options)
     : state_{std::make_unique<State>(communicator, clock, recorder, std::move(opener),
                                      std::move(options))} {}
 
-File::~File() = default;
+CollectiveFile::~CollectiveFile() = default;
 
-Outcome File::write(const Call& call) { return state_->transfer(call, Direction::write); }
+CallOutcome CollectiveFile::write(const CollectiveCall& call) {
+    return state_->transfer(call, IoDirection::write);
+}
 
-Outcome File::read(const Call& call) { return state_->transfer(call, Direction::read); }
+CallOutcome CollectiveFile::read(const CollectiveCall& call) {
+    return state_->transfer(call, IoDirection::read);
+}
 
-void File::forget() noexcept { state_->forget(); }
+void CollectiveFile::forget() noexcept { state_->forget(); }
 
-Result<void> File::sync() { return state_->sync(); }
+Result<void> CollectiveFile::sync() { return state_->sync(); }
 
-Result<void> File::close() { return state_->close(); }
+Result<void> CollectiveFile::close() { return state_->close(); }
 
-std::optional<Error> File::agree(const std::optional<Error>& mine) { return state_->agree(mine); }
+std::optional<Error> CollectiveFile::agree(const std::optional<Error>& mine) {
+    return state_->agree(mine);
+}
 
-std::string File::aggregators() const {
+std::string CollectiveFile::aggregators() const {
     std::string text;
     for (const plan::Aggregator& aggregator : state_->aggregators()) {
         text += fmt::format("{}{}", text.empty() ? "" : ",", state_->rank_of(aggregator).value());
@@ -495,13 +513,13 @@ std::string File::aggregators() const {
     return text;
 }
 
-const plan::FoundLimit& File::found(Direction direction) const noexcept {
+const plan::FoundLimit& CollectiveFile::found(IoDirection direction) const noexcept {
     return state_->found(direction);
 }
 
-std::int32_t File::targets() const noexcept { return state_->targets(); }
+std::int32_t CollectiveFile::targets() const noexcept { return state_->targets(); }
 
-std::size_t File::node_segment_bytes(std::int32_t ranks, std::int64_t staging_bytes_max) {
+std::size_t CollectiveFile::node_segment_bytes(std::int32_t ranks, std::int64_t staging_bytes_max) {
     return NodeSegment::overhead_bytes(ranks, ranks) + static_cast<std::size_t>(staging_bytes_max) +
            Staging::rounding_bytes_max;
 }

@@ -28,14 +28,14 @@ namespace forebay::engine {
 using plan::reason_of;
 using plan::Refusal;
 
-struct Call {
+struct CollectiveCall {
     const pattern::View* view = nullptr;
-    pattern::Range request;
-    pattern::Memory memory;
+    pattern::ViewRange request;
+    pattern::RankMemory memory;
     Refusal refusal = Refusal::none;  // this rank's own
 };
 
-struct Outcome {
+struct CallOutcome {
     Refusal passed = Refusal::none;  // not none: nothing was done, give the call to the MPI
     Length bytes;                    // of this rank, really moved
     Extent span;                     // from the first byte of any rank to the last one
@@ -47,35 +47,37 @@ struct Outcome {
 
 // Opens the file for `direction` on this rank; called at most once per direction, on ranks that
 // turn out to read or write it.
-using StorageOpener = std::function<Result<std::unique_ptr<ports::Storage>>(Direction direction)>;
+using StorageOpener =
+    std::function<Result<std::unique_ptr<ports::FileStorage>>(IoDirection direction)>;
 
 struct FileOptions {
     std::string path;  // for messages
-    Stripes layout;
+    FileStripes layout;
     plan::Tuning tuning;
     std::int32_t aggregators_per_node_max = 1;  // follows cores and network interfaces
-    std::optional<ports::Identity> identity;  // of the file that was opened, where this rank knows
-    ports::Imagined* imagined = nullptr;      // in worlds without the program's bytes
-    ports::Borrower* borrower = nullptr;      // where storage lends memory
-    std::array<plan::FoundLimit, 2> known;    // what is remembered of writes and of reads
-    bool only_read = false;                   // nobody may write it through this handle
+    std::optional<ports::FileIdentity>
+        identity;                         // of the file that was opened, where this rank knows
+    ports::Imagined* imagined = nullptr;  // in worlds without the program's bytes
+    ports::MemoryBorrower* borrower = nullptr;  // where storage lends memory
+    std::array<plan::FoundLimit, 2> known;      // what is remembered of writes and of reads
+    bool only_read = false;                     // nobody may write it through this handle
 };
 
-class File {
+class CollectiveFile {
 public:
     // The communicator's node memory must be at least node_segment_bytes() large (pages are touched
     // only as far as used), and be used by one file's call at a time (several files may share it
     // when their calls do not run at the same time).
-    File(ports::Communicator& communicator, const ports::Clock& clock, ports::Recorder& recorder,
-         StorageOpener opener, FileOptions options);
-    ~File();
-    File(const File&) = delete;
-    File& operator=(const File&) = delete;
+    CollectiveFile(ports::Communicator& communicator, const ports::TimeSource& clock,
+                   ports::CallRecorder& recorder, StorageOpener opener, FileOptions options);
+    ~CollectiveFile();
+    CollectiveFile(const CollectiveFile&) = delete;
+    CollectiveFile& operator=(const CollectiveFile&) = delete;
 
     // Collective; each rank's request may be empty. Blocks until the bytes are with the file
     // system.
-    Outcome write(const Call& call);
-    Outcome read(const Call& call);
+    CallOutcome write(const CollectiveCall& call);
+    CallOutcome read(const CollectiveCall& call);
 
     // Every rank, where the MPI has moved data by a call of all ranks, or may have: some of it may
     // still be on its way on another rank when this one goes on.
@@ -92,7 +94,7 @@ public:
     [[nodiscard]] std::int32_t targets() const noexcept;
     // The k that the last call to find one found in this direction; the same on every rank.
     // Limit 0: none.
-    [[nodiscard]] const plan::FoundLimit& found(Direction direction) const noexcept;
+    [[nodiscard]] const plan::FoundLimit& found(IoDirection direction) const noexcept;
 
     // Size of node memory that a communicator of `ranks` ranks must provide.
     [[nodiscard]] static std::size_t node_segment_bytes(std::int32_t ranks,

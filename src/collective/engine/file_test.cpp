@@ -20,9 +20,10 @@ void expect_at_most_k_in_flight(const Job& job, const Watched& watched) {
 }
 
 // Each rank's outcome of writing, or reading, its request.
-std::vector<Outcome> outcomes_of(Job& job, Watched& watched, Outcome (File::*call)(const Call&)) {
-    std::vector<Outcome> outcomes(job.asks.size());
-    on_ranks(job, watched, [&](File& opened, std::size_t rank) {
+std::vector<CallOutcome> outcomes_of(Job& job, Watched& watched,
+                                     CallOutcome (CollectiveFile::*call)(const CollectiveCall&)) {
+    std::vector<CallOutcome> outcomes(job.asks.size());
+    on_ranks(job, watched, [&](CollectiveFile& opened, std::size_t rank) {
         Ask& ask = job.asks[rank];
         outcomes[rank] = (opened.*call)({&ask.view, ask.request, ask.memory_of(), {}});
     });
@@ -30,11 +31,11 @@ std::vector<Outcome> outcomes_of(Job& job, Watched& watched, Outcome (File::*cal
 }
 
 // Into memory that is 0x55 where nothing comes.
-std::vector<Outcome> outcomes_of_reading(Job& job, Watched& watched) {
+std::vector<CallOutcome> outcomes_of_reading(Job& job, Watched& watched) {
     for (Ask& ask : job.asks) {
         std::fill(ask.memory.begin(), ask.memory.end(), std::byte{0x55});
     }
-    return outcomes_of(job, watched, &File::read);
+    return outcomes_of(job, watched, &CollectiveFile::read);
 }
 
 class AnyJob : public testing::TestWithParam<Run> {};
@@ -47,7 +48,7 @@ TEST_P(AnyJob, WritesWhatTheOracleWritesAndReadsItBack) {
     Watched watched{job, some_trouble(GetParam().seed), GetParam()};
     MemoryFile& file = watched.file;
     file.put(Offset{0}, before);
-    const std::vector<Outcome> written = outcomes_of(job, watched, &File::write);
+    const std::vector<CallOutcome> written = outcomes_of(job, watched, &CollectiveFile::write);
     for (std::size_t r = 0; r < job.asks.size(); ++r) {
         EXPECT_EQ(written[r].passed, Refusal::none);
         EXPECT_FALSE(written[r].error.has_value());
@@ -55,7 +56,7 @@ TEST_P(AnyJob, WritesWhatTheOracleWritesAndReadsItBack) {
     }
     ASSERT_EQ(file.size().bytes(), static_cast<std::int64_t>(expected.size()));
     ASSERT_TRUE(file.get({Offset{0}, file.size()}) == expected);
-    const std::vector<Outcome> outcomes = outcomes_of_reading(job, watched);
+    const std::vector<CallOutcome> outcomes = outcomes_of_reading(job, watched);
     for (std::size_t r = 0; r < job.asks.size(); ++r) {
         Ask& ask = job.asks[r];
         EXPECT_EQ(outcomes[r].bytes.bytes(), ask.request.length);
@@ -83,7 +84,7 @@ TEST(Lending, WindowsAreWrittenFromWhereTheyAreLent) {
     }
     fill(job);
     Watched watched{job, {}, {.ranks = Ranks::actors, .seed = 2}};
-    for (const Outcome& one : outcomes_of(job, watched, &File::write)) {
+    for (const CallOutcome& one : outcomes_of(job, watched, &CollectiveFile::write)) {
         EXPECT_EQ(one.bytes.bytes(), 900000);
     }
     const std::vector<std::byte> expected = oracle(job, {});
@@ -112,12 +113,12 @@ Job sharing_job(std::int64_t ranks, std::int64_t piece, std::int64_t bytes) {
 
 TEST(SharedTarget, AWindowThatEndsTakesItsRequestWithIt) {
     Job job = sharing_job(2, 4096, 2 << 20);  // windows of four requests
-    adapters::Faults faults;
+    adapters::StorageFaults faults;
     faults.delay_polls_max = 5;
     Watched watched{job, faults, {}};
-    on_ranks(job, watched, [&](File& opened, std::size_t rank) {
+    on_ranks(job, watched, [&](CollectiveFile& opened, std::size_t rank) {
         Ask& ask = job.asks[rank];
-        const Outcome out = opened.write({&ask.view, ask.request, ask.memory_of(), {}});
+        const CallOutcome out = opened.write({&ask.view, ask.request, ask.memory_of(), {}});
         EXPECT_EQ(out.bytes.bytes(), ask.request.length);
         EXPECT_EQ(opened.read({&ask.view, ask.request, ask.memory_of(), {}}).bytes, out.bytes);
     });
@@ -126,9 +127,9 @@ TEST(SharedTarget, AWindowThatEndsTakesItsRequestWithIt) {
 
 // Targets that do one request after another, each in a millisecond, but a sick last one in ten; and
 // the time there.
-class SerialStorage final : public ports::PolledStorage, public ports::Clock {
+class SerialStorage final : public ports::PolledStorage, public ports::TimeSource {
 public:
-    SerialStorage(std::int64_t size, const Stripes& layout, bool sick = false)
+    SerialStorage(std::int64_t size, const FileStripes& layout, bool sick = false)
         : size_{size},
           layout_{layout},
           sick_{sick},
@@ -142,7 +143,7 @@ public:
         end = std::max(end, now_) + (sick ? 10'000'000 : 1'000'000);
         queue_.emplace(end, request);
     }
-    std::size_t poll(std::span<ports::Completion> out) override {
+    std::size_t poll(std::span<ports::RequestCompletion> out) override {
         if (queue_.empty()) {
             return 0;
         }
@@ -158,7 +159,7 @@ public:
 
 private:
     std::int64_t size_;
-    Stripes layout_;
+    FileStripes layout_;
     bool sick_;
     std::int64_t now_ = 0;
     std::vector<std::int64_t> free_at_;                  // by target
@@ -166,17 +167,17 @@ private:
 };
 
 // The outcome for a single rank that writes `bytes`.
-Outcome outcome_of(Job& job, std::int64_t bytes, bool sick) {
+CallOutcome outcome_of(Job& job, std::int64_t bytes, bool sick) {
     adapters::ClusterOptions cluster;
-    cluster.node_bytes = File::node_segment_bytes(1, job.tuning.staging_bytes_max);
-    job.tuning.write = plan::Mode::enable;
-    Outcome outcome;
+    cluster.node_bytes = CollectiveFile::node_segment_bytes(1, job.tuning.staging_bytes_max);
+    job.tuning.write = plan::SwitchMode::enable;
+    CallOutcome outcome;
     adapters::run_ranks(cluster, [&](ports::Communicator& communicator) {
         auto storage = std::make_unique<SerialStorage>(bytes, job.layout, sick);
-        const ports::Clock& clock = *storage;
+        const ports::TimeSource& clock = *storage;
         JobRecorder recorder;
-        File opened{communicator, clock, recorder, [&](Direction) { return std::move(storage); },
-                    options_of(job)};
+        CollectiveFile opened{communicator, clock, recorder,
+                              [&](IoDirection) { return std::move(storage); }, options_of(job)};
         Ask& ask = job.asks[0];
         outcome = opened.write({&ask.view, {0, bytes}, ask.memory_of(), {}});
     });
@@ -190,7 +191,7 @@ TEST(SlowTarget, IsToldWhetherKIsFixedOrFound) {
         Job job = sharing_job(1, 4096, bytes);
         job.layout.targets = 3;
         job.tuning.requests_in_flight = k;
-        const Outcome out = outcome_of(job, bytes, true);
+        const CallOutcome out = outcome_of(job, bytes, true);
         ASSERT_TRUE(out.slow.has_value()) << "k = " << k;
         EXPECT_EQ(out.slow->target, TargetId{2});
         EXPECT_GT(out.slow->usual_rate, 2 * out.slow->rate);
@@ -208,23 +209,23 @@ TEST(FoundLimit, IsTakenFromCallsThatSucceedOnly) {
     constexpr std::int64_t bytes = 8 << 20;
     Job job = sharing_job(1, 4096, bytes);
     job.tuning.requests_in_flight = plan::find_requests_in_flight;
-    job.tuning.write = plan::Mode::enable;
+    job.tuning.write = plan::SwitchMode::enable;
     adapters::ClusterOptions cluster;
-    cluster.node_bytes = File::node_segment_bytes(1, job.tuning.staging_bytes_max);
+    cluster.node_bytes = CollectiveFile::node_segment_bytes(1, job.tuning.staging_bytes_max);
     adapters::run_ranks(cluster, [&](ports::Communicator& communicator) {
         auto storage = std::make_unique<SerialStorage>(bytes, job.layout);
-        const ports::Clock& clock = *storage;
+        const ports::TimeSource& clock = *storage;
         JobRecorder recorder;
-        File opened{communicator, clock, recorder, [&](Direction) { return std::move(storage); },
-                    options_of(job)};
+        CollectiveFile opened{communicator, clock, recorder,
+                              [&](IoDirection) { return std::move(storage); }, options_of(job)};
         Ask& ask = job.asks[0];
-        const Outcome good = opened.write({&ask.view, {0, bytes}, ask.memory_of(), {}});
+        const CallOutcome good = opened.write({&ask.view, {0, bytes}, ask.memory_of(), {}});
         EXPECT_FALSE(good.error.has_value());
         EXPECT_EQ(good.found.limit, 1);
-        const Outcome bad = opened.write({&ask.view, {4096, bytes}, ask.memory_of(), {}});
+        const CallOutcome bad = opened.write({&ask.view, {4096, bytes}, ask.memory_of(), {}});
         EXPECT_TRUE(bad.error.has_value());
         EXPECT_EQ(bad.found.limit, 0) << "found by a call that failed";
-        EXPECT_EQ(opened.found(Direction::write), good.found);
+        EXPECT_EQ(opened.found(IoDirection::write), good.found);
     });
 }
 
@@ -235,7 +236,7 @@ TEST_P(FullDisk, GivesEveryRankTheSameErrorAndOnlyWhatIsBelowIt) {
     fill(job);
     const std::vector<std::byte> expected = oracle(job, {});
     const auto middle = static_cast<std::int64_t>(expected.size() / 2);
-    adapters::Faults faults = some_trouble(GetParam().seed);
+    adapters::StorageFaults faults = some_trouble(GetParam().seed);
     faults.full_at = Offset{middle};
     Watched watched{job, faults, GetParam()};
     MemoryFile& file = watched.file;
@@ -244,7 +245,7 @@ TEST_P(FullDisk, GivesEveryRankTheSameErrorAndOnlyWhatIsBelowIt) {
         anything = anything ||
                    ask.view.bytes_below(Offset{middle}) < ask.request.position + ask.request.length;
     }
-    const std::vector<Outcome> outcomes = outcomes_of(job, watched, &File::write);
+    const std::vector<CallOutcome> outcomes = outcomes_of(job, watched, &CollectiveFile::write);
     const std::vector<std::byte> got = file.get({Offset{0}, file.size()});
     for (std::size_t r = 0; r < job.asks.size(); ++r) {
         Ask& ask = job.asks[r];
@@ -274,7 +275,7 @@ TEST_P(FullDisk, TellsWhatLiesBelowTheFirstFailureWhoeverGotTheLastRoom) {
     const std::vector<std::byte> before(GetParam().seed % 2 == 0 ? 600'000 : 10'000,
                                         std::byte{0xee});
     const std::vector<std::byte> whole = oracle(job, before);
-    adapters::Faults faults = some_trouble(GetParam().seed);
+    adapters::StorageFaults faults = some_trouble(GetParam().seed);
     std::int64_t asked = 0;
     for (const Ask& ask : job.asks) {
         asked += ask.request.length;
@@ -283,7 +284,7 @@ TEST_P(FullDisk, TellsWhatLiesBelowTheFirstFailureWhoeverGotTheLastRoom) {
     Watched watched{job, faults, GetParam()};
     MemoryFile& file = watched.file;
     file.put(Offset{0}, before);
-    const std::vector<Outcome> outcomes = outcomes_of(job, watched, &File::write);
+    const std::vector<CallOutcome> outcomes = outcomes_of(job, watched, &CollectiveFile::write);
     const std::vector<std::byte> got = file.get({Offset{0}, file.size()});
     ASSERT_GE(got.size(), before.size());
     std::size_t foreign = 0;  // bytes that were neither there before nor asked for
@@ -316,7 +317,7 @@ TEST_P(ShortFile, ReadsCountWhatIsThereAndLeaveTheRestAlone) {
     Watched watched{job, some_trouble(GetParam().seed), GetParam()};
     MemoryFile& file = watched.file;
     file.put(Offset{0}, std::span{whole}.first(std::min(size, whole.size())));
-    const std::vector<Outcome> outcomes = outcomes_of_reading(job, watched);
+    const std::vector<CallOutcome> outcomes = outcomes_of_reading(job, watched);
     for (std::size_t r = 0; r < job.asks.size(); ++r) {
         Ask& ask = job.asks[r];
         const std::int64_t there = std::clamp<std::int64_t>(
@@ -338,12 +339,12 @@ TEST_P(BadSector, GivesEveryRankTheErrorAndWhatLiesBelowIt) {
     Job job = random_job(GetParam().seed);
     const std::vector<std::byte> whole = oracle(job, {});
     const auto bad = static_cast<std::int64_t>(whole.size() * (GetParam().seed % 4) / 4);
-    adapters::Faults faults = some_trouble(GetParam().seed);
+    adapters::StorageFaults faults = some_trouble(GetParam().seed);
     faults.error_at = Offset{bad};
     Watched watched{job, faults, GetParam()};
     MemoryFile& file = watched.file;
     file.put(Offset{0}, whole);
-    const std::vector<Outcome> outcomes = outcomes_of_reading(job, watched);
+    const std::vector<CallOutcome> outcomes = outcomes_of_reading(job, watched);
     for (std::size_t r = 0; r < job.asks.size(); ++r) {
         Ask& ask = job.asks[r];
         ASSERT_EQ(outcomes[r].error.has_value(), outcomes[0].error.has_value());

@@ -26,7 +26,7 @@ namespace forebay::engine {
 using adapters::MemoryFile;
 
 // Collects the call records of all ranks of a job.
-class JobRecorder final : public ports::Recorder {
+class JobRecorder final : public ports::CallRecorder {
 public:
     void call(const ports::CallRecord& record) override {
         if (record.bypassed) {
@@ -41,7 +41,7 @@ public:
 // Requests of all ranks in flight at each target.
 class Meter {
 public:
-    explicit Meter(const Stripes& layout)
+    explicit Meter(const FileStripes& layout)
         : layout_{layout}, now_(static_cast<std::size_t>(layout.targets)) {}
 
     [[nodiscard]] int most() const { return most_; }
@@ -56,15 +56,15 @@ public:
     void end(std::size_t target) { --now_[target]; }
 
 private:
-    Stripes layout_;
+    FileStripes layout_;
     std::vector<std::atomic<int>> now_;
     std::atomic<int> most_ = 0;
 };
 
 // A request is in flight until its completion has been taken.
-class MeteredStorage : public ports::Storage {
+class MeteredStorage : public ports::FileStorage {
 public:
-    MeteredStorage(std::unique_ptr<ports::Storage> inner, Meter& meter)
+    MeteredStorage(std::unique_ptr<ports::FileStorage> inner, Meter& meter)
         : inner_{std::move(inner)}, meter_{meter} {}
 
     [[nodiscard]] int depth() const noexcept override { return inner_->depth(); }
@@ -74,26 +74,28 @@ public:
         targets_[request.ticket] = target;
         inner_->submit(request);
     }
-    std::size_t poll(std::span<ports::Completion> out) override {
+    std::size_t poll(std::span<ports::RequestCompletion> out) override {
         return ended(out.first(inner_->poll(out)));
     }
-    std::size_t wait(std::span<ports::Completion> out) override {
+    std::size_t wait(std::span<ports::RequestCompletion> out) override {
         return ended(out.first(inner_->wait(out)));
     }
     Result<void> sync() override { return inner_->sync(); }
-    [[nodiscard]] Result<ports::Identity> identity() const override { return inner_->identity(); }
+    [[nodiscard]] Result<ports::FileIdentity> identity() const override {
+        return inner_->identity();
+    }
     Result<void> close() override { return inner_->close(); }
     [[nodiscard]] const char* name() const noexcept override { return inner_->name(); }
 
 private:
-    std::size_t ended(std::span<const ports::Completion> done) {
-        for (const ports::Completion& completion : done) {
+    std::size_t ended(std::span<const ports::RequestCompletion> done) {
+        for (const ports::RequestCompletion& completion : done) {
             meter_.end(targets_.at(completion.ticket));
         }
         return done.size();
     }
 
-    std::unique_ptr<ports::Storage> inner_;
+    std::unique_ptr<ports::FileStorage> inner_;
     Meter& meter_;
     std::map<std::uint64_t, std::size_t> targets_;  // of requests by ticket
 };
@@ -101,9 +103,9 @@ private:
 // And one that lends memory.
 class LendingStorage final : public MeteredStorage {
 public:
-    LendingStorage(std::unique_ptr<ports::Storage> inner, Meter& meter, LentMemory& memory)
+    LendingStorage(std::unique_ptr<ports::FileStorage> inner, Meter& meter, LentMemory& memory)
         : MeteredStorage{std::move(inner), meter}, lender_{memory} {}
-    [[nodiscard]] ports::Lender* lender() noexcept override { return &lender_; }
+    [[nodiscard]] ports::MemoryLender* lender() noexcept override { return &lender_; }
 
 private:
     TestLender lender_;
@@ -112,13 +114,13 @@ private:
 // One rank's request, with memory that holds a recognisable stream.
 struct Ask {
     pattern::View view;
-    pattern::Range request;
+    pattern::ViewRange request;
     pattern::Nest nest = pattern::Nest::run(1);
     std::int64_t extent = 1;
     std::int64_t base = 0;  // of displacement 0 in memory
     std::vector<std::byte> memory;
 
-    [[nodiscard]] pattern::Memory memory_of() { return {memory.data() + base, &nest, extent}; }
+    [[nodiscard]] pattern::RankMemory memory_of() { return {memory.data() + base, &nest, extent}; }
     [[nodiscard]] std::byte& byte(std::int64_t position) {
         const std::int64_t tile = position / nest.size();
         const std::int64_t at = tile * extent + nest.displacement_of(position % nest.size());
@@ -128,7 +130,7 @@ struct Ask {
 
 struct Job {
     std::vector<std::int32_t> nodes;
-    Stripes layout;
+    FileStripes layout;
     plan::Tuning tuning;
     std::vector<Ask> asks;
     std::int32_t per_node = 1;
@@ -184,8 +186,9 @@ inline Job random_job(std::uint64_t seed) {
         job.tuning.requests_in_flight = plan::find_requests_in_flight;
     }
     job.tuning.aggregators_per_target = static_cast<std::int32_t>(pick(random, 1, 3));
-    job.tuning.exchange = static_cast<plan::Exchange>(pick(random, 0, 2));
-    job.tuning.simulated_only.placement = static_cast<plan::Placement>(pick(random, 0, 1));
+    job.tuning.exchange = static_cast<plan::ExchangeOrder>(pick(random, 0, 2));
+    job.tuning.simulated_only.placement =
+        static_cast<plan::AggregatorPlacement>(pick(random, 0, 1));
     if (pick(random, 0, 4) == 0) {
         job.tuning.buffers = 1;
     }
@@ -238,7 +241,7 @@ inline adapters::NodesOptions nodes_of(const Job& job) {
     const std::int32_t ranks = std::accumulate(job.nodes.begin(), job.nodes.end(), 0);
     adapters::NodesOptions nodes;
     nodes.node_sizes = job.nodes;
-    nodes.node_bytes = File::node_segment_bytes(ranks, job.tuning.staging_bytes_max);
+    nodes.node_bytes = CollectiveFile::node_segment_bytes(ranks, job.tuning.staging_bytes_max);
     return nodes;
 }
 
@@ -284,16 +287,16 @@ inline std::string run_name(const testing::TestParamInfo<Run>& info) {
 
 // A file in memory, and what is seen of its use.
 struct Watched {
-    Watched(const Job& job, const adapters::Faults& faults, const Run& run)
+    Watched(const Job& job, const adapters::StorageFaults& faults, const Run& run)
         : file{faults}, meter{job.layout}, how{run} {}
 
-    Result<std::unique_ptr<ports::Storage>> open(Direction direction) {
+    Result<std::unique_ptr<ports::FileStorage>> open(IoDirection direction) {
         auto storage = world == nullptr ? adapters::open_memory(file, direction)
                                         : adapters::open_memory(*world, file, direction);
         if (!storage) {
             return storage;
         }
-        if (lends() && direction == Direction::write) {
+        if (lends() && direction == IoDirection::write) {
             return std::make_unique<LendingStorage>(std::move(*storage), meter, lent);
         }
         return std::make_unique<MeteredStorage>(std::move(*storage), meter);
@@ -313,23 +316,23 @@ struct Watched {
     Run how;
     adapters::MemoryWorld* world = nullptr;                    // while its actors run
     std::optional<std::pair<std::string, std::int64_t>> kill;  // an actor, and its step
-    adapters::Ending ending;                                   // of the last world
+    adapters::WorldEnding ending;                              // of the last world
 };
 
 // The body of each rank: opens the file and goes on with `body`.
 template <class Body>
 auto on_rank(const Job& job, Watched& watched, Body body) {
     return [&job, &watched, body](ports::Communicator& communicator) {
-        const ports::Clock& clock = watched.world == nullptr
-                                        ? static_cast<const ports::Clock&>(watched.steady)
-                                        : *watched.world;
+        const ports::TimeSource& clock = watched.world == nullptr
+                                             ? static_cast<const ports::TimeSource&>(watched.steady)
+                                             : *watched.world;
         const std::size_t rank = communicator.place().rank.position();
         TestBorrower borrower{watched.lent, watched.refuses(rank)};
         FileOptions options = options_of(job);
         options.borrower = &borrower;
-        File opened{communicator, clock, watched.recorder,
-                    [&](Direction direction) { return watched.open(direction); },
-                    std::move(options)};
+        CollectiveFile opened{communicator, clock, watched.recorder,
+                              [&](IoDirection direction) { return watched.open(direction); },
+                              std::move(options)};
         body(opened, rank);
     };
 }
@@ -351,7 +354,7 @@ template <class Body>
 void on_ranks(const Job& job, Watched& watched, Body body) {
     if (watched.how.ranks == Ranks::actors) {
         on_actors(job, watched, std::move(body));
-        ASSERT_EQ(watched.ending.kind, adapters::Ending::Kind::ended) << watched.ending.report;
+        ASSERT_EQ(watched.ending.kind, adapters::WorldEnding::Kind::ended) << watched.ending.report;
     } else {
         adapters::run_ranks(adapters::ClusterOptions{nodes_of(job)},
                             on_rank(job, watched, std::move(body)));
@@ -360,8 +363,8 @@ void on_ranks(const Job& job, Watched& watched, Body body) {
 }
 
 // Faults that a file system may have without anything being wrong.
-inline adapters::Faults some_trouble(std::uint64_t seed) {
-    adapters::Faults faults;
+inline adapters::StorageFaults some_trouble(std::uint64_t seed) {
+    adapters::StorageFaults faults;
     faults.seed = seed;
     faults.short_percent = seed % 2 == 0 ? 30 : 0;
     faults.interrupted_percent = seed % 3 == 0 ? 20 : 0;

@@ -29,7 +29,7 @@ bool MessageSlotPair::quiet() const noexcept {
     return !message_slots_[0].ticket && !message_slots_[1].ticket;
 }
 
-LeaderMessenger::LeaderMessenger(CallTeam& team, const Rounds& rounds, const Staging& staging)
+LeaderMessenger::LeaderMessenger(CallTeam& team, const CallRounds& rounds, const Staging& staging)
     : team_{team},
       rounds_{rounds},
       staging_{staging},
@@ -46,13 +46,13 @@ bool LeaderMessenger::open(std::int64_t number) {
     one.expected = 0;
     for (std::int32_t i = 0; i < team_.place().locals; ++i) {
         const plan::Summary& rank =
-            team_.node_segment().slot(LocalRank{i}).vote(Moment::start).summary;
+            team_.node_segment().slot(LocalRank{i}).vote(VoteMoment::start).summary;
         one.expected += plan::touches(rank, one.window.hull()) ? 1U : 0U;
     }
     if (marks_) {
         coverage_of(number).clear();
     }
-    announce(number, 0, plan::Failure::nowhere);
+    announce(number, 0, plan::FirstFailure::nowhere);
     ++opened_;
     return true;
 }
@@ -85,9 +85,9 @@ pattern::Coverage LeaderMessenger::coverage_of(std::int64_t number) {
 }
 
 void LeaderMessenger::misunderstand(const plan::Window& window, const Error& error) {
-    failure_ = plan::first_of(
-        failure_, plan::Failure{window.hull().begin.bytes(), static_cast<std::uint32_t>(error.code),
-                                plan::Failure::misunderstood});
+    failure_ = plan::first_of(failure_, plan::FirstFailure{window.hull().begin.bytes(),
+                                                           static_cast<std::uint32_t>(error.code),
+                                                           plan::FirstFailure::misunderstood});
     misunderstood_ = error;
 }
 

@@ -41,13 +41,13 @@ private:
 // The part of a leader's work that writes and reads share: images for windows of other nodes.
 class LeaderMessenger : public ProgressTask {
 public:
-    LeaderMessenger(CallTeam& team, const Rounds& rounds, const Staging& staging);
+    LeaderMessenger(CallTeam& team, const CallRounds& rounds, const Staging& staging);
 
     // All messages of the known rounds have been dealt with.
     [[nodiscard]] virtual bool idle() = 0;
     [[nodiscard]] bool settled() override { return idle(); }
     // Messages that made no sense: up to where everything is fine, and what was wrong with one.
-    [[nodiscard]] const plan::Failure& failure() const noexcept { return failure_; }
+    [[nodiscard]] const plan::FirstFailure& failure() const noexcept { return failure_; }
     [[nodiscard]] const std::optional<Error>& misunderstood() const noexcept {
         return misunderstood_;
     }
@@ -86,7 +86,7 @@ protected:
     void misunderstand(const plan::Window& window, const Error& error);
 
     CallTeam& team_;
-    const Rounds& rounds_;
+    const CallRounds& rounds_;
     const Staging& staging_;
     OutwardSteps outward_;
     InwardSteps inward_;
@@ -99,13 +99,13 @@ private:
     // The window that (aggregator, round) has on this node is open.
     [[nodiscard]] bool is_open(const InwardSteps::Step& step) const;
 
-    plan::Failure failure_;
+    plan::FirstFailure failure_;
     std::optional<Error> misunderstood_;
 };
 
 class WriteMessenger final : public LeaderMessenger {
 public:
-    WriteMessenger(CallTeam& team, const Rounds& rounds, const Staging& staging);
+    WriteMessenger(CallTeam& team, const CallRounds& rounds, const Staging& staging);
     bool attend() override;
     [[nodiscard]] bool idle() override;
 
@@ -123,7 +123,7 @@ private:
 
 class ReadMessenger final : public LeaderMessenger {
 public:
-    ReadMessenger(CallTeam& team, const Rounds& rounds, const Staging& staging);
+    ReadMessenger(CallTeam& team, const CallRounds& rounds, const Staging& staging);
     bool attend() override;
     [[nodiscard]] bool idle() override;
 

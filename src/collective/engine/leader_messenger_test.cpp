@@ -40,7 +40,7 @@ private:
     std::list<std::vector<std::byte>> spoilt_;
 };
 
-class NoRecorder final : public ports::Recorder {
+class NoRecorder final : public ports::CallRecorder {
 public:
     void call(const ports::CallRecord& /*record*/) override {}
     void error(const Error& /*error*/) override {}
@@ -50,9 +50,9 @@ constexpr std::int64_t piece = 4096;
 constexpr std::int64_t bytes_of_a_rank = 1 << 20;
 
 // Two nodes of one rank each take turns at `piece` bytes; node 1's messages of a tag are spoilt.
-void expect_a_clear_error(Tag tag, Direction direction) {
+void expect_a_clear_error(Tag tag, IoDirection direction) {
     adapters::MemoryFile file;
-    if (direction == Direction::read) {
+    if (direction == IoDirection::read) {
         file.put(Offset{0}, std::vector<std::byte>(2 * bytes_of_a_rank, std::byte{7}));
     }
     adapters::ClusterOptions cluster;
@@ -61,22 +61,25 @@ void expect_a_clear_error(Tag tag, Direction direction) {
     options.path = "/memory/file";
     options.layout = {2, 65536};
     options.tuning.staging_bytes_max = 4 << 20;
-    options.tuning.write = plan::Mode::enable;
-    options.tuning.read = plan::Mode::enable;
-    cluster.node_bytes = File::node_segment_bytes(2, options.tuning.staging_bytes_max);
+    options.tuning.write = plan::SwitchMode::enable;
+    options.tuning.read = plan::SwitchMode::enable;
+    cluster.node_bytes = CollectiveFile::node_segment_bytes(2, options.tuning.staging_bytes_max);
     adapters::run_ranks(cluster, [&](ports::Communicator& inner) {
         const std::int64_t rank = inner.place().rank.value();
         Spoiler communicator{inner, rank == 1 ? static_cast<int>(tag) : -1};
         const adapters::SteadyClock clock;
         NoRecorder recorder;
-        File opened{communicator, clock, recorder,
-                    [&](Direction way) { return adapters::open_memory(file, way); }, options};
+        CollectiveFile opened{communicator, clock, recorder,
+                              [&](IoDirection way) { return adapters::open_memory(file, way); },
+                              options};
         const auto view = *pattern::View::make(Offset{rank * piece}, pattern::Nest::run(piece),
                                                Length{2 * piece}, Length{1});
         const pattern::Nest nest = pattern::Nest::run(1);
         std::vector<std::byte> memory(bytes_of_a_rank);
-        const Call call{&view, {0, bytes_of_a_rank}, {memory.data(), &nest, 1}, Refusal::none};
-        const Outcome out = direction == Direction::write ? opened.write(call) : opened.read(call);
+        const CollectiveCall call{
+            &view, {0, bytes_of_a_rank}, {memory.data(), &nest, 1}, Refusal::none};
+        const CallOutcome out =
+            direction == IoDirection::write ? opened.write(call) : opened.read(call);
         ASSERT_TRUE(out.error.has_value()) << "rank " << rank;
         EXPECT_EQ(out.error->code, ErrorCode::input_output);
         EXPECT_NE(out.error->message.find("/memory/file at byte"), std::string::npos);
@@ -85,7 +88,7 @@ void expect_a_clear_error(Tag tag, Direction direction) {
         const bool receives = (rank == 0);
         EXPECT_EQ(out.error->message.find("it is of another kind") != std::string::npos, receives)
             << out.error->message;
-        if (direction == Direction::read) {
+        if (direction == IoDirection::read) {
             const auto moved = out.bytes.bytes();
             EXPECT_EQ(std::count(memory.begin(), memory.begin() + moved, std::byte{7}), moved);
         }
@@ -93,15 +96,15 @@ void expect_a_clear_error(Tag tag, Direction direction) {
 }
 
 TEST(LeaderMessenger, SaysWhenWhatWasWrittenElsewhereMakesNoSense) {
-    expect_a_clear_error(written_data, Direction::write);
+    expect_a_clear_error(written_data, IoDirection::write);
 }
 
 TEST(LeaderMessenger, SaysWhenWhatAnotherNodeWantsMakesNoSense) {
-    expect_a_clear_error(wants, Direction::read);
+    expect_a_clear_error(wants, IoDirection::read);
 }
 
 TEST(LeaderMessenger, SaysWhenWhatWasReadElsewhereMakesNoSense) {
-    expect_a_clear_error(read_data, Direction::read);
+    expect_a_clear_error(read_data, IoDirection::read);
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ private:
     std::map<std::uint64_t, std::vector<std::byte>> areas_;
 };
 
-class TestLender final : public ports::Lender {
+class TestLender final : public ports::MemoryLender {
 public:
     explicit TestLender(LentMemory& memory)
         : memory_{memory}, name_{memory.add()}, random_{name_} {}
@@ -71,7 +71,7 @@ private:
 };
 
 // One rank's borrower. `refuses`: it reaches nothing.
-class TestBorrower final : public ports::Borrower {
+class TestBorrower final : public ports::MemoryBorrower {
 public:
     TestBorrower(LentMemory& memory, bool refuses) : memory_{memory}, refuses_{refuses} {}
 

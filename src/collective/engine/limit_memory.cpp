@@ -5,7 +5,7 @@ namespace forebay::engine {
 
 namespace {
 
-constexpr std::array kinds{Direction::write, Direction::read};
+constexpr std::array kinds{IoDirection::write, IoDirection::read};
 
 }  // namespace
 

@@ -13,7 +13,7 @@ namespace forebay::engine {
 
 struct LimitMemoryOptions {
     std::string file_system;
-    Stripes layout;
+    FileStripes layout;
     plan::AgeLimits ages;
 };
 

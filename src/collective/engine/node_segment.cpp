@@ -14,10 +14,10 @@ constexpr std::size_t rounded_up(std::size_t bytes, std::size_t unit) noexcept {
     return (bytes + unit - 1) / unit * unit;
 }
 
-std::size_t slots_at() noexcept { return rounded_up(sizeof(Header), 64); }
+std::size_t slots_at() noexcept { return rounded_up(sizeof(SegmentHeader), 64); }
 
 std::size_t nodes_at(std::int32_t locals) noexcept {
-    return slots_at() + sizeof(Slot) * static_cast<std::size_t>(locals);
+    return slots_at() + sizeof(RankSlot) * static_cast<std::size_t>(locals);
 }
 
 std::size_t controls_at(std::int32_t locals, std::int32_t nodes) noexcept {
@@ -43,11 +43,11 @@ std::size_t NodeSegment::overhead_bytes(std::int32_t locals, std::int32_t nodes)
         turns_at(locals, nodes) + sizeof(TurnBlock) * static_cast<std::size_t>(locals), page);
 }
 
-NodeSegment::NodeSegment(std::span<std::byte> memory, const ports::Place& place)
-    : header_{typed<Header>(memory, 0, 1).data()} {
+NodeSegment::NodeSegment(std::span<std::byte> memory, const ports::RankPlace& place)
+    : header_{typed<SegmentHeader>(memory, 0, 1).data()} {
     const std::size_t overhead = overhead_bytes(place.locals, place.nodes);
     expects(memory.size() > overhead, "node memory has room for a node segment");
-    slots_ = typed<Slot>(memory, slots_at(), static_cast<std::size_t>(place.locals));
+    slots_ = typed<RankSlot>(memory, slots_at(), static_cast<std::size_t>(place.locals));
     nodes_ =
         typed<plan::Summary>(memory, nodes_at(place.locals), static_cast<std::size_t>(place.nodes));
     controls_ = typed<WindowControl>(memory, controls_at(place.locals, place.nodes), controls);
@@ -56,7 +56,7 @@ NodeSegment::NodeSegment(std::span<std::byte> memory, const ports::Place& place)
     staging_ = memory.subspan(overhead);
 }
 
-Slot& NodeSegment::slot(LocalRank rank) const noexcept {
+RankSlot& NodeSegment::slot(LocalRank rank) const noexcept {
     expects(rank.position() < slots_.size(), "a rank of the node has a slot");
     return slots_[rank.position()];
 }
@@ -78,7 +78,7 @@ TurnBlock& NodeSegment::turns(std::int32_t number) const noexcept {
 }
 
 Staging::Staging(const NodeSegment& node_segment, const plan::Plan& plan, std::int32_t nodes,
-                 ports::Borrower* borrower)
+                 ports::MemoryBorrower* borrower)
     : node_segment_{&node_segment},
       borrower_{borrower},
       area_{node_segment.staging()},

@@ -25,20 +25,20 @@ namespace forebay::engine {
 
 // The two moments of a call at which all ranks vote. AgreementVotes of the start are read during
 // the call.
-enum class Moment : std::size_t { start, end };
+enum class VoteMoment : std::size_t { start, end };
 
-struct alignas(64) Slot {
+struct alignas(64) RankSlot {
     // Aggregators of a node whose windows may lie in memory that their storage lends.
     static constexpr std::size_t lenders_max = 8;
 
-    std::array<plan::AgreementVote, 2> votes;  // by Moment
-    plan::Claims claims;
+    std::array<plan::AgreementVote, 2> votes;  // by VoteMoment
+    plan::BlockClaims claims;
     // By which the rank's storage lends memory (foundation/ports/lending.hpp); 0: it does not.
     std::atomic<std::uint64_t> lends{0};
     // The lent memory that the rank can write to, by Aggregator::on_node; 0: none.
     std::array<std::atomic<std::uint64_t>, lenders_max> reaches{};
 
-    [[nodiscard]] plan::AgreementVote& vote(Moment moment) noexcept {
+    [[nodiscard]] plan::AgreementVote& vote(VoteMoment moment) noexcept {
         return votes[static_cast<std::size_t>(moment)];
     }
 };
@@ -63,7 +63,8 @@ struct alignas(64) TurnBlock {
     ports::Word filled{0};   // by the aggregator
     ports::Word started{0};  // by the leader: may be written or read now
     ports::Word ended{0};    // by the aggregator
-    std::array<plan::Service, plan::Station::remembered> services;  // of ended windows, by round
+    std::array<plan::ServedRequest, plan::Station::remembered>
+        services;  // of ended windows, by round
 
     void reset() noexcept {
         for (ports::Word* word : {&filled, &started, &ended}) {
@@ -72,7 +73,7 @@ struct alignas(64) TurnBlock {
     }
 };
 
-struct Header {
+struct SegmentHeader {
     alignas(64) ports::Word generation{0};
     alignas(64) ports::Word arrived{0};
     // Where aggregators share targets: changes with every word that the leader may wait for.
@@ -80,9 +81,10 @@ struct Header {
     alignas(64) std::uint64_t calls =
         0;  // numbers the calls of the node segment; written by publishers
     plan::AgreementVote verdict;
-    plan::Claims round;
+    plan::BlockClaims round;
     alignas(64) std::array<ports::Word, 64> gates{};  // requests in flight of bypassing ranks
-    // plan::Attendance of ranks that have come to non-blocking calls; the bell changes with each.
+    // plan::CallAttendance of ranks that have come to non-blocking calls; the bell changes with
+    // each.
     static constexpr std::size_t attendances_max = 16;
     alignas(64) std::array<std::atomic<std::uint64_t>, attendances_max> attendances{};
     ports::Word attendance_bell{0};
@@ -93,12 +95,12 @@ public:
     static constexpr std::size_t controls = 1024;
     static constexpr std::size_t gates = 64;
 
-    NodeSegment(std::span<std::byte> memory, const ports::Place& place);
+    NodeSegment(std::span<std::byte> memory, const ports::RankPlace& place);
 
     [[nodiscard]] static std::size_t overhead_bytes(std::int32_t locals, std::int32_t nodes);
 
-    [[nodiscard]] Header& header() const noexcept { return *header_; }
-    [[nodiscard]] Slot& slot(LocalRank rank) const noexcept;
+    [[nodiscard]] SegmentHeader& header() const noexcept { return *header_; }
+    [[nodiscard]] RankSlot& slot(LocalRank rank) const noexcept;
     [[nodiscard]] plan::Summary& node(NodeId node) const noexcept;
     [[nodiscard]] WindowControl& control(std::size_t window) const noexcept;
     // The turns of the aggregator that has `number` aggregators before it on this node.
@@ -109,8 +111,8 @@ public:
     [[nodiscard]] std::span<std::byte> staging() const noexcept { return staging_; }
 
 private:
-    Header* header_;
-    std::span<Slot> slots_;
+    SegmentHeader* header_;
+    std::span<RankSlot> slots_;
     std::span<plan::Summary> nodes_;
     std::span<WindowControl> controls_;
     std::span<TurnBlock> turns_;  // one a rank
@@ -124,7 +126,7 @@ public:
 
     // `borrower`: reaches what storage lends; may be null where nothing does.
     Staging(const NodeSegment& node_segment, const plan::Plan& plan, std::int32_t nodes,
-            ports::Borrower* borrower = nullptr);
+            ports::MemoryBorrower* borrower = nullptr);
 
     [[nodiscard]] std::span<std::byte> image(std::size_t window) const noexcept;
     // The first `bytes` of a window that has been announced: in staging, or where it is lent.
@@ -135,7 +137,7 @@ public:
 
 private:
     const NodeSegment* node_segment_;
-    ports::Borrower* borrower_;
+    ports::MemoryBorrower* borrower_;
     std::span<std::byte> area_;
     std::size_t image_bytes_ = 0;
     std::size_t words_ = 0;

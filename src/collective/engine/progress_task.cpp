@@ -11,12 +11,12 @@ namespace forebay::engine {
 namespace {
 
 const plan::Summary& summary_of(CallTeam& team, LocalRank rank) {
-    return team.node_segment().slot(rank).vote(Moment::start).summary;
+    return team.node_segment().slot(rank).vote(VoteMoment::start).summary;
 }
 
 }  // namespace
 
-AggregatorTask::AggregatorTask(AggregatorId id, CallTeam& team, const Rounds& rounds,
+AggregatorTask::AggregatorTask(AggregatorId id, CallTeam& team, const CallRounds& rounds,
                                const Staging& staging, transfer::Channel& channel,
                                const transfer::CutLimits& limits, TurnBlock* turns)
     : id_{id},
@@ -53,7 +53,7 @@ void AggregatorTask::end(std::int64_t round) {
         return;
     }
     const Stage& one = stage(round);
-    plan::Service& service =
+    plan::ServedRequest& service =
         turns_->services[static_cast<std::size_t>(round) % turns_->services.size()];
     service.bytes = one.expected > 0 ? channel_.bytes_moved(job_of(round)) : 0;
     service.nanoseconds = team_.clock().now_ns() - one.begin_ns;
@@ -67,7 +67,7 @@ std::uint32_t AggregatorTask::participants(const plan::Window& window) const {
         return 0;
     }
     const Extent hull = window.hull();
-    const ports::Place& place = team_.place();
+    const ports::RankPlace& place = team_.place();
     std::uint32_t count = 0;
     for (std::int32_t i = 0; i < place.locals; ++i) {
         count += plan::touches(summary_of(team_, LocalRank{i}), hull) ? 1U : 0U;
@@ -134,11 +134,11 @@ std::optional<pattern::Coverage> AggregatorTask::given(const Stage& stage) const
 
 bool WriteTask::reached_by_all() {
     const auto number = static_cast<std::size_t>(rounds_.aggregator(id_).on_node);
-    if (reached_ || number >= Slot::lenders_max) {
+    if (reached_ || number >= RankSlot::lenders_max) {
         return reached_;
     }
     for (std::int32_t i = 0; i < team_.place().locals; ++i) {
-        const Slot& slot = team_.node_segment().slot(LocalRank{i});
+        const RankSlot& slot = team_.node_segment().slot(LocalRank{i});
         if (slot.reaches[number].load(std::memory_order_acquire) != lender_->name()) {
             return false;
         }
@@ -189,7 +189,7 @@ bool WriteTask::attend() {
         if (one.expected > 0 && !marks_nothing()) {
             staging_.coverage(one.index, one.window.bytes).clear();
         }
-        announce(opened_++, plan::Failure::nowhere);
+        announce(opened_++, plan::FirstFailure::nowhere);
         any = true;
     }
     return any;

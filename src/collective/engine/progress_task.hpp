@@ -18,8 +18,9 @@ class AggregatorTask : public ProgressTask {
 public:
     // `turns`: where the target is shared with other aggregators; else nullptr. Contract: then the
     // channel has one request of a window in flight.
-    AggregatorTask(AggregatorId id, CallTeam& team, const Rounds& rounds, const Staging& staging,
-                   transfer::Channel& channel, const transfer::CutLimits& limits, TurnBlock* turns);
+    AggregatorTask(AggregatorId id, CallTeam& team, const CallRounds& rounds,
+                   const Staging& staging, transfer::Channel& channel,
+                   const transfer::CutLimits& limits, TurnBlock* turns);
 
     // Every known round has been dealt with.
     [[nodiscard]] bool idle() const noexcept { return finished_ == rounds_.known(); }
@@ -64,7 +65,7 @@ protected:
 
     AggregatorId id_;
     CallTeam& team_;
-    const Rounds& rounds_;
+    const CallRounds& rounds_;
     const Staging& staging_;
     transfer::Channel& channel_;
     transfer::CutLimits limits_;
@@ -86,9 +87,9 @@ private:
 class WriteTask final : public AggregatorTask {
 public:
     // `lender`: may be null.
-    WriteTask(AggregatorId id, CallTeam& team, const Rounds& rounds, const Staging& staging,
+    WriteTask(AggregatorId id, CallTeam& team, const CallRounds& rounds, const Staging& staging,
               transfer::Channel& channel, const transfer::CutLimits& limits, TurnBlock* turns,
-              ports::Lender* lender)
+              ports::MemoryLender* lender)
         : AggregatorTask{id, team, rounds, staging, channel, limits, turns}, lender_{lender} {}
     bool attend() override;
     bool block() override;
@@ -99,7 +100,7 @@ private:
     [[nodiscard]] bool reached_by_all();
     void give_back(Stage& stage);
 
-    ports::Lender* lender_;
+    ports::MemoryLender* lender_;
     bool reached_ = false;  // by all ranks of the node
 };
 

@@ -17,7 +17,7 @@ constexpr std::size_t prefix_bytes = sizeof(std::int64_t);
 
 }  // namespace
 
-ReadMessenger::ReadMessenger(CallTeam& team, const Rounds& rounds, const Staging& staging)
+ReadMessenger::ReadMessenger(CallTeam& team, const CallRounds& rounds, const Staging& staging)
     : LeaderMessenger{team, rounds, staging},
       wants_out_{staging, 0},
       data_out_{staging, 2},

@@ -13,18 +13,18 @@ constexpr std::uint32_t doublings_max = 5;
 
 }  // namespace
 
-Rendezvous::Rendezvous(ports::Communicator& communicator, const ports::Clock& clock,
-                       std::uint32_t file)
+RankRendezvous::RankRendezvous(ports::Communicator& communicator, const ports::TimeSource& clock,
+                               std::uint32_t file)
     : communicator_{communicator},
       clock_{clock},
       node_segment_{communicator.node_memory(), communicator.place()},
-      word_{node_segment_.header().attendances[file % Header::attendances_max]},
-      file_{file % plan::Attendance::files} {
+      word_{node_segment_.header().attendances[file % SegmentHeader::attendances_max]},
+      file_{file % plan::CallAttendance::files} {
     expects(communicator.place().nodes == 1, "ranks that meet in memory are on one node");
 }
 
-bool Rendezvous::all_come(std::int64_t patience_ns) {
-    call_ = (call_ + 1) % plan::Attendance::calls;
+bool RankRendezvous::all_come(std::int64_t patience_ns) {
+    call_ = (call_ + 1) % plan::CallAttendance::calls;
     const auto ranks = static_cast<std::uint32_t>(communicator_.place().locals);
     if (patience_ns <= 0 || ranks < 2) {
         return false;
@@ -39,7 +39,7 @@ bool Rendezvous::all_come(std::int64_t patience_ns) {
     return together;
 }
 
-bool Rendezvous::join(const plan::Coming& me, std::int64_t patience_ns) {
+bool RankRendezvous::join(const plan::RankArrival& me, std::int64_t patience_ns) {
     std::uint64_t seen = word_.load(std::memory_order_acquire);
     for (;;) {
         const auto now = plan::with_me(plan::unpacked(seen), me);
@@ -47,8 +47,8 @@ bool Rendezvous::join(const plan::Coming& me, std::int64_t patience_ns) {
             return false;
         }
         if (word_.compare_exchange_weak(seen, plan::packed(*now), std::memory_order_acq_rel)) {
-            if (now->meeting == plan::Meeting::open) {
-                return wait(me, patience_ns) == plan::Meeting::together;
+            if (now->meeting == plan::MeetingKind::open) {
+                return wait(me, patience_ns) == plan::MeetingKind::together;
             }
             node_segment_.header().attendance_bell.fetch_add(1, std::memory_order_release);
             communicator_.wake(node_segment_.header().attendance_bell);
@@ -57,14 +57,14 @@ bool Rendezvous::join(const plan::Coming& me, std::int64_t patience_ns) {
     }
 }
 
-plan::Meeting Rendezvous::wait(const plan::Coming& me, std::int64_t patience_ns) {
+plan::MeetingKind RankRendezvous::wait(const plan::RankArrival& me, std::int64_t patience_ns) {
     ports::Word& bell = node_segment_.header().attendance_bell;
     const std::int64_t until = clock_.now_ns() + patience_ns;
     for (;;) {
         const std::uint32_t rung = bell.load(std::memory_order_acquire);
         std::uint64_t seen = word_.load(std::memory_order_acquire);
-        const plan::Meeting meeting = plan::of_call(plan::unpacked(seen), me);
-        if (meeting != plan::Meeting::open) {
+        const plan::MeetingKind meeting = plan::of_call(plan::unpacked(seen), me);
+        if (meeting != plan::MeetingKind::open) {
             return meeting;
         }
         if (clock_.now_ns() < until) {
@@ -75,7 +75,7 @@ plan::Meeting Rendezvous::wait(const plan::Coming& me, std::int64_t patience_ns)
         if (word_.compare_exchange_strong(seen, ended, std::memory_order_acq_rel)) {
             bell.fetch_add(1, std::memory_order_release);
             communicator_.wake(bell);
-            return plan::Meeting::alone;
+            return plan::MeetingKind::alone;
         }
     }
 }

@@ -12,11 +12,12 @@
 
 namespace forebay::engine {
 
-class Rendezvous {
+class RankRendezvous {
 public:
     // `file`: another number for each file that the same ranks open, the same on all of them. Both
     // references outlive it.
-    Rendezvous(ports::Communicator& communicator, const ports::Clock& clock, std::uint32_t file);
+    RankRendezvous(ports::Communicator& communicator, const ports::TimeSource& clock,
+                   std::uint32_t file);
 
     // Whether all ranks have come to this call, each before the patience of another was at its end.
     // The same answer on all ranks; one rank alone has nobody to go with. Each rank asks once for
@@ -25,11 +26,11 @@ public:
     [[nodiscard]] bool all_come(std::int64_t patience_ns);
 
 private:
-    [[nodiscard]] bool join(const plan::Coming& me, std::int64_t patience_ns);
-    [[nodiscard]] plan::Meeting wait(const plan::Coming& me, std::int64_t patience_ns);
+    [[nodiscard]] bool join(const plan::RankArrival& me, std::int64_t patience_ns);
+    [[nodiscard]] plan::MeetingKind wait(const plan::RankArrival& me, std::int64_t patience_ns);
 
     ports::Communicator& communicator_;
-    const ports::Clock& clock_;
+    const ports::TimeSource& clock_;
     NodeSegment node_segment_;
     std::atomic<std::uint64_t>& word_;
     std::uint32_t file_;

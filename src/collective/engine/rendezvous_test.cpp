@@ -23,12 +23,12 @@ Answers answers(std::uint64_t seed, const Delay& delay) {
     Answers all{};
     std::array<int, calls> in_exchange{};
     adapters::MemoryWorld world{{.seed = seed}};
-    const adapters::NodesOptions nodes{.node_sizes = {ranks},
-                                       .node_bytes = File::node_segment_bytes(ranks, 1 << 20)};
-    const adapters::Ending ending =
+    const adapters::NodesOptions nodes{
+        .node_sizes = {ranks}, .node_bytes = CollectiveFile::node_segment_bytes(ranks, 1 << 20)};
+    const adapters::WorldEnding ending =
         adapters::run_ranks(world, nodes, [&](ports::Communicator& communicator) {
             const std::size_t rank = communicator.place().rank.position();
-            Rendezvous one{communicator, world, 7};
+            RankRendezvous one{communicator, world, 7};
             for (std::size_t call = 0; call < calls; ++call) {
                 world.sleep(1 + delay(rank, call));
                 all[rank][call] = one.all_come(patience);
@@ -39,11 +39,11 @@ Answers answers(std::uint64_t seed, const Delay& delay) {
                 }
             }
         });
-    EXPECT_EQ(ending.kind, adapters::Ending::Kind::ended) << ending.report;
+    EXPECT_EQ(ending.kind, adapters::WorldEnding::Kind::ended) << ending.report;
     return all;
 }
 
-TEST(Rendezvous, RanksThatComeTogetherGoTogether) {
+TEST(RankRendezvous, RanksThatComeTogetherGoTogether) {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         const Answers all = answers(seed, [](std::size_t, std::size_t) { return 1000; });
         for (const auto& rank : all) {
@@ -54,7 +54,7 @@ TEST(Rendezvous, RanksThatComeTogetherGoTogether) {
     }
 }
 
-TEST(Rendezvous, WhoWaitedInVainTriesLessOften) {
+TEST(RankRendezvous, WhoWaitedInVainTriesLessOften) {
     const Answers all = answers(1, [](std::size_t rank, std::size_t call) {
         return rank == 0 && call == 0 ? 100 * patience : 1000;
     });
@@ -67,7 +67,7 @@ TEST(Rendezvous, WhoWaitedInVainTriesLessOften) {
     EXPECT_LT(together, calls - 2);
 }
 
-TEST(Rendezvous, AllRanksHaveTheSameAnswerWhateverTheOrder) {
+TEST(RankRendezvous, AllRanksHaveTheSameAnswerWhateverTheOrder) {
     int together = 0;
     int alone = 0;
     for (std::uint64_t seed = 1; seed <= 200; ++seed) {
@@ -91,20 +91,20 @@ TEST(Rendezvous, AllRanksHaveTheSameAnswerWhateverTheOrder) {
     EXPECT_GT(alone, 100);
 }
 
-TEST(Rendezvous, WhoTakesNoPartKeepsNobodyLong) {
+TEST(RankRendezvous, WhoTakesNoPartKeepsNobodyLong) {
     adapters::MemoryWorld world{{.seed = 3}};
-    const adapters::NodesOptions nodes{.node_sizes = {2},
-                                       .node_bytes = File::node_segment_bytes(2, 1 << 20)};
+    const adapters::NodesOptions nodes{
+        .node_sizes = {2}, .node_bytes = CollectiveFile::node_segment_bytes(2, 1 << 20)};
     std::int64_t waited = 0;
-    const adapters::Ending ending =
+    const adapters::WorldEnding ending =
         adapters::run_ranks(world, nodes, [&](ports::Communicator& communicator) {
-            Rendezvous one{communicator, world, 1};
+            RankRendezvous one{communicator, world, 1};
             const std::int64_t begin = world.now_ns();
             const bool first = communicator.place().rank.value() == 0;
             EXPECT_FALSE(one.all_come(first ? patience : 0));
             waited = first ? world.now_ns() - begin : waited;
         });
-    EXPECT_EQ(ending.kind, adapters::Ending::Kind::ended) << ending.report;
+    EXPECT_EQ(ending.kind, adapters::WorldEnding::Kind::ended) << ending.report;
     EXPECT_LT(waited, 2 * patience);
 }
 

@@ -12,9 +12,9 @@
 
 namespace forebay::engine {
 
-class Rounds {
+class CallRounds {
 public:
-    Rounds(const plan::Plan& plan, const plan::Summary& mine, const ports::Place& place);
+    CallRounds(const plan::Plan& plan, const plan::Summary& mine, const ports::RankPlace& place);
 
     [[nodiscard]] const plan::Plan& plan() const noexcept { return plan_; }
     [[nodiscard]] const plan::Summary& mine() const noexcept { return mine_; }
@@ -26,7 +26,7 @@ public:
     // Collective when rounds go by claims or in lockstep (Exchange::all), local otherwise: makes
     // round `round` known; false when there is no such round.
     bool reach(std::int64_t round, CallTeam& team, const pattern::View& view,
-               const pattern::Range& request);
+               const pattern::ViewRange& request);
 
     // Whether window() will still answer for `round` when one more round is known.
     [[nodiscard]] bool remembers_after_next(std::int64_t round) const noexcept {
@@ -66,8 +66,8 @@ private:
 
     const plan::Plan& plan_;
     plan::Summary mine_;
-    ports::Place place_;
-    std::vector<plan::Claims> recent_;  // by claims: the last rounds, round r at r mod size
+    ports::RankPlace place_;
+    std::vector<plan::BlockClaims> recent_;  // by claims: the last rounds, round r at r mod size
     std::int64_t known_ = 0;
     std::int64_t count_ = 0;  // by span: of all rounds
     std::int64_t next_block_ = 0;

@@ -20,7 +20,7 @@ public:
         AggregatorId id;
     };
 
-    OutwardSteps(CallTeam& team, const Rounds& rounds) : team_{team}, rounds_{rounds} {}
+    OutwardSteps(CallTeam& team, const CallRounds& rounds) : team_{team}, rounds_{rounds} {}
 
     // The next one of the rounds known so far; `window` becomes its window.
     std::optional<Step> next(plan::Window& window);
@@ -29,7 +29,7 @@ public:
 
 private:
     CallTeam& team_;
-    const Rounds& rounds_;
+    const CallRounds& rounds_;
     std::int64_t round_ = 0;
     std::int32_t i_ = 0;
 };
@@ -43,7 +43,7 @@ public:
         NodeId from;
     };
 
-    InwardSteps(CallTeam& team, const Rounds& rounds) : team_{team}, rounds_{rounds} {}
+    InwardSteps(CallTeam& team, const CallRounds& rounds) : team_{team}, rounds_{rounds} {}
 
     std::optional<Step> next();
     // Contract: next() has just said that there is none. True: nor will there be in known rounds.
@@ -55,7 +55,7 @@ private:
     void load(std::int64_t round);
 
     CallTeam& team_;
-    const Rounds& rounds_;
+    const CallRounds& rounds_;
     std::int64_t round_ = 0;  // the next to be loaded
     std::vector<Step> of_round_;
     std::size_t position_ = 0;

@@ -28,8 +28,8 @@ Seen walk(const plan::Plan& plan, const std::vector<plan::Summary>& spans) {
     Seen seen;
     adapters::ClusterOptions options;
     options.node_sizes.assign(spans.size(), 1);
-    options.node_bytes =
-        File::node_segment_bytes(static_cast<std::int32_t>(spans.size()), std::int64_t{4} << 20);
+    options.node_bytes = CollectiveFile::node_segment_bytes(static_cast<std::int32_t>(spans.size()),
+                                                            std::int64_t{4} << 20);
     adapters::MemoryCluster cluster{options};
     const adapters::SteadyClock clock;
     for (std::int32_t n = 0; n < cluster.ranks(); ++n) {
@@ -37,7 +37,7 @@ Seen walk(const plan::Plan& plan, const std::vector<plan::Summary>& spans) {
         for (std::size_t i = 0; i < spans.size(); ++i) {
             team.node_segment().node(NodeId{static_cast<std::int32_t>(i)}) = spans[i];
         }
-        const Rounds rounds{plan, spans[static_cast<std::size_t>(n)], team.place()};
+        const CallRounds rounds{plan, spans[static_cast<std::size_t>(n)], team.place()};
         OutwardSteps outward{team, rounds};
         plan::Window window;
         while (const auto step = outward.next(window)) {
@@ -58,7 +58,7 @@ class Steps : public testing::TestWithParam<std::tuple<int, int, int>> {};
 
 TEST_P(Steps, SenderAndReceiverAgreeOnTheOrder) {
     const auto [nodes, targets, aggregators] = GetParam();
-    plan::Topology topology{std::vector<std::int32_t>(static_cast<std::size_t>(nodes), 4), 2};
+    plan::NodeTopology topology{std::vector<std::int32_t>(static_cast<std::size_t>(nodes), 4), 2};
     plan::Tuning tuning;
     tuning.aggregators_max = aggregators;
     tuning.window_bytes = 65536;
@@ -70,21 +70,21 @@ TEST_P(Steps, SenderAndReceiverAgreeOnTheOrder) {
         all = plan::merge(all, spans.back());
     }
     const plan::Plan plan =
-        plan::make_plan(all, Stripes{targets, 65536}, topology, tuning, Direction::write);
+        plan::make_plan(all, FileStripes{targets, 65536}, topology, tuning, IoDirection::write);
     const Seen seen = walk(plan, spans);
     EXPECT_EQ(seen.sent, seen.received);
 }
 
 // Twelve aggregators, three a target, as tuning has it.
-plan::Plan three_a_target(plan::Exchange exchange, std::int32_t requests_in_flight) {
+plan::Plan three_a_target(plan::ExchangeOrder exchange, std::int32_t requests_in_flight) {
     plan::Tuning tuning;
     tuning.aggregators_per_target = 3;
     tuning.exchange = exchange;
     tuning.requests_in_flight = requests_in_flight;
     tuning.window_bytes = 65536;
-    const plan::Topology topology{std::vector<std::int32_t>(12, 1), 1};
-    return plan::make_plan(plan::Summary{0, 12 << 20, 12 << 20, 4, 4}, Stripes{4, 65536}, topology,
-                           tuning, Direction::write);
+    const plan::NodeTopology topology{std::vector<std::int32_t>(12, 1), 1};
+    return plan::make_plan(plan::Summary{0, 12 << 20, 12 << 20, 4, 4}, FileStripes{4, 65536},
+                           topology, tuning, IoDirection::write);
 }
 
 // The groups of aggregators that every node visits one after another.
@@ -92,10 +92,10 @@ std::vector<std::set<std::int32_t>> visited(const plan::Plan& plan, std::int32_t
     const plan::Summary all{0, 12 << 20, 12 << 20, 4, 4};
     std::vector<std::set<std::int32_t>> groups;
     for (std::int32_t n = 0; n < 12; ++n) {
-        ports::Place place;
+        ports::RankPlace place;
         place.node = NodeId{n};
         place.nodes = 12;
-        const Rounds rounds{plan, all, place};
+        const CallRounds rounds{plan, all, place};
         std::vector<std::set<std::int32_t>> seen;
         for (std::int32_t i = 0; i < rounds.aggregators(); ++i) {
             const AggregatorId id = rounds.visited(NodeId{n}, i);
@@ -116,25 +116,27 @@ TEST(Stepwise, VisitsTogetherWhoWritesAtTheSameTime) {
     const Groups each{{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9, 10, 11}};
     const Groups two{{0, 1, 2, 3, 4, 5, 6, 7}, {8, 9, 10, 11}};
     const Groups all{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}};
-    EXPECT_EQ(visited(three_a_target(plan::Exchange::stepwise, 1), 4), each);
-    EXPECT_EQ(visited(three_a_target(plan::Exchange::stepwise, 2), 8), two);
-    EXPECT_EQ(visited(three_a_target(plan::Exchange::stepwise, 3), 12), all);
+    EXPECT_EQ(visited(three_a_target(plan::ExchangeOrder::stepwise, 1), 4), each);
+    EXPECT_EQ(visited(three_a_target(plan::ExchangeOrder::stepwise, 2), 8), two);
+    EXPECT_EQ(visited(three_a_target(plan::ExchangeOrder::stepwise, 3), 12), all);
     EXPECT_EQ(
-        visited(three_a_target(plan::Exchange::stepwise, plan::unlimited_requests_in_flight), 12),
+        visited(three_a_target(plan::ExchangeOrder::stepwise, plan::unlimited_requests_in_flight),
+                12),
         all);
-    EXPECT_EQ(visited(three_a_target(plan::Exchange::stepwise, plan::find_requests_in_flight), 8),
-              two);
-    EXPECT_EQ(visited(three_a_target(plan::Exchange::all, 1), 12), all);
+    EXPECT_EQ(
+        visited(three_a_target(plan::ExchangeOrder::stepwise, plan::find_requests_in_flight), 8),
+        two);
+    EXPECT_EQ(visited(three_a_target(plan::ExchangeOrder::all, 1), 12), all);
 }
 
 TEST(Stepwise, BeginsAtEachOfAGroupEquallyOften) {
-    const plan::Plan plan = three_a_target(plan::Exchange::stepwise, 1);
+    const plan::Plan plan = three_a_target(plan::ExchangeOrder::stepwise, 1);
     std::map<std::int32_t, int> begun;
     for (std::int32_t n = 0; n < 12; ++n) {
-        ports::Place place;
+        ports::RankPlace place;
         place.node = NodeId{n};
         place.nodes = 12;
-        const Rounds rounds{plan, plan::Summary{0, 12 << 20, 12 << 20, 4, 4}, place};
+        const CallRounds rounds{plan, plan::Summary{0, 12 << 20, 12 << 20, 4, 4}, place};
         ++begun[rounds.visited(place.node, 0).value()];
         EXPECT_EQ(rounds.visited(place.node, 0).value(), n % 4) << "neighbours part";
     }

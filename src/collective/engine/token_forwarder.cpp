@@ -14,7 +14,7 @@ int tag_of(AggregatorId id) noexcept { return first_tag + id.value(); }
 
 }  // namespace
 
-TokenForwarder::TokenForwarder(CallTeam& team, const Rounds& rounds,
+TokenForwarder::TokenForwarder(CallTeam& team, const CallRounds& rounds,
                                std::vector<plan::Throttle>& throttles)
     : team_{team}, rounds_{rounds}, throttles_{throttles} {
     expects(rounds.aggregators() <= aggregators_max, "every aggregator has a tag");
@@ -96,7 +96,7 @@ bool TokenForwarder::hear(Chair& chair) {
     const bool any = chair.ended < ended;
     for (; chair.ended < ended; ++chair.ended) {
         const auto place = static_cast<std::size_t>(chair.ended) % plan::Station::remembered;
-        plan::Service service = chair.block->services[place];
+        plan::ServedRequest service = chair.block->services[place];
         service.in_flight = chair.station.in_flight(chair.ended);
         chair.station.ended(service);
     }

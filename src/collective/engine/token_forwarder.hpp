@@ -16,7 +16,8 @@ namespace forebay::engine {
 class TokenForwarder final : public ProgressTask {
 public:
     // `throttles`: one per target; keeps what was found where station 0 is on this node.
-    TokenForwarder(CallTeam& team, const Rounds& rounds, std::vector<plan::Throttle>& throttles);
+    TokenForwarder(CallTeam& team, const CallRounds& rounds,
+                   std::vector<plan::Throttle>& throttles);
     ~TokenForwarder() override;
 
     bool attend() override;
@@ -48,7 +49,7 @@ private:
     bool grant(Chair& chair);
 
     CallTeam& team_;
-    const Rounds& rounds_;
+    const CallRounds& rounds_;
     std::vector<plan::Throttle>& throttles_;
     std::vector<Chair> chairs_;
     std::list<Sent> sent_;

@@ -27,13 +27,13 @@ public:
     }
 };
 
-class NoRecorder final : public ports::Recorder {
+class NoRecorder final : public ports::CallRecorder {
 public:
     void call(const ports::CallRecord& /*record*/) override {}
     void error(const Error& /*error*/) override {}
 };
 
-class OneNode : public testing::TestWithParam<plan::Exchange> {};
+class OneNode : public testing::TestWithParam<plan::ExchangeOrder> {};
 
 // Three ranks take turns at 4 KiB of a target that they share as aggregators.
 TEST_P(OneNode, RingsForItsLeader) {
@@ -49,19 +49,21 @@ TEST_P(OneNode, RingsForItsLeader) {
     options.tuning.exchange = GetParam();
     adapters::ClusterOptions cluster;
     cluster.node_sizes = {ranks};
-    cluster.node_bytes = File::node_segment_bytes(ranks, options.tuning.staging_bytes_max);
+    cluster.node_bytes =
+        CollectiveFile::node_segment_bytes(ranks, options.tuning.staging_bytes_max);
     adapters::run_ranks(cluster, [&](ports::Communicator& inner) {
         SoundSleeper communicator{inner};
         const adapters::SteadyClock clock;
         NoRecorder recorder;
-        File opened{communicator, clock, recorder,
-                    [&](Direction way) { return adapters::open_memory(file, way); }, options};
+        CollectiveFile opened{communicator, clock, recorder,
+                              [&](IoDirection way) { return adapters::open_memory(file, way); },
+                              options};
         const std::int64_t rank = inner.place().rank.value();
         const auto view = *pattern::View::make(Offset{rank * piece}, pattern::Nest::run(piece),
                                                Length{ranks * piece}, Length{1});
         const pattern::Nest nest = pattern::Nest::run(1);
         std::vector<std::byte> memory(bytes, static_cast<std::byte>(rank));
-        const Call call{&view, {0, bytes}, {memory.data(), &nest, 1}, Refusal::none};
+        const CollectiveCall call{&view, {0, bytes}, {memory.data(), &nest, 1}, Refusal::none};
         EXPECT_EQ(opened.write(call).bytes.bytes(), bytes);
         memory.assign(bytes, std::byte{0xff});
         EXPECT_EQ(opened.read(call).bytes.bytes(), bytes);
@@ -70,8 +72,8 @@ TEST_P(OneNode, RingsForItsLeader) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Exchanges, OneNode,
-                         testing::Values(plan::Exchange::overlapped, plan::Exchange::all,
-                                         plan::Exchange::stepwise));
+                         testing::Values(plan::ExchangeOrder::overlapped, plan::ExchangeOrder::all,
+                                         plan::ExchangeOrder::stepwise));
 
 }  // namespace
 }  // namespace forebay::engine

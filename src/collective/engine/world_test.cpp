@@ -12,7 +12,7 @@ std::pair<std::uint64_t, std::vector<std::byte>> write_once(std::uint64_t seed) 
     Job job = random_job(seed);
     fill(job);
     Watched watched{job, some_trouble(seed), {Ranks::actors, seed}};
-    on_ranks(job, watched, [&](File& opened, std::size_t rank) {
+    on_ranks(job, watched, [&](CollectiveFile& opened, std::size_t rank) {
         Ask& ask = job.asks[rank];
         static_cast<void>(opened.write({&ask.view, ask.request, ask.memory_of(), {}}));
     });
@@ -48,14 +48,14 @@ TEST(World, ARankThatDiesInACallSpoilsNothing) {
         Watched watched{job, some_trouble(seed), {Ranks::actors, seed}};
         watched.file.put(Offset{0}, before);
         watched.kill = {"rank 0", static_cast<std::int64_t>(seed * seed % 300)};
-        on_actors(job, watched, [&](File& opened, std::size_t rank) {
+        on_actors(job, watched, [&](CollectiveFile& opened, std::size_t rank) {
             Ask& ask = job.asks[rank];
             static_cast<void>(opened.write({&ask.view, ask.request, ask.memory_of(), {}}));
         });
         expect_old_or_new(watched.file.get({Offset{0}, watched.file.size()}), before, after);
         // The others wait for it, as MPI has it, and it is said.
         const bool died = watched.ending.report.find("rank 0: died") != std::string::npos;
-        if (watched.ending.kind == adapters::Ending::Kind::stuck) {
+        if (watched.ending.kind == adapters::WorldEnding::Kind::stuck) {
             EXPECT_TRUE(died) << watched.ending.report;
         }
         spared += died ? 0 : 1;

@@ -13,7 +13,7 @@ constexpr int write_tag = 1;
 
 }  // namespace
 
-WriteMessenger::WriteMessenger(CallTeam& team, const Rounds& rounds, const Staging& staging)
+WriteMessenger::WriteMessenger(CallTeam& team, const CallRounds& rounds, const Staging& staging)
     : LeaderMessenger{team, rounds, staging},
       out_{staging, 0},
       in_{MessageSlot{staging.message(2), {}}, MessageSlot{staging.message(3), {}}} {

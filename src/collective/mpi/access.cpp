@@ -15,16 +15,16 @@ int with_file(MPI_File handle, PassOn pass, const Call& call) noexcept {
     if (file == nullptr) {
         return pass(handle);
     }
-    const Inside inside;
+    const DirectMpiCalls inside;
     return guarded(handle, file->waiting(), [&] { return call(*file); });
 }
 
-int take(const Access& access, Direction direction, PassOn pass) noexcept {
+int take(const AccessCall& access, IoDirection direction, PassOn pass) noexcept {
     return with_file(access.file, pass,
                      [&](OpenFile& file) { return file.access(access, direction, pass); });
 }
 
-int take_begin(const Access& access, Direction direction, PassOn pass) noexcept {
+int take_begin(const AccessCall& access, IoDirection direction, PassOn pass) noexcept {
     return with_file(access.file, pass,
                      [&](OpenFile& file) { return file.begin(access, direction, pass); });
 }
@@ -35,33 +35,33 @@ int take_end(const SplitEnd& split_end, PassOn pass) noexcept {
 }
 
 // One rank that cannot go on does not keep the others waiting.
-int take_start(const Access& access, Direction direction,
+int take_start(const AccessCall& access, IoDirection direction,
                const StartArguments& arguments) noexcept {
     OpenFile* file = find_file(access.file);
     if (file == nullptr) {
         return arguments.pass(access.file);
     }
-    const Inside inside;
+    const DirectMpiCalls inside;
     return guarded(access.file, WaitingRanks::none,
                    [&] { return file->start(access, direction, arguments); });
 }
 
 }  // namespace
 
-int take_write(const Access& access, PassOn pass) noexcept {
-    return take(access, Direction::write, pass);
+int take_write(const AccessCall& access, PassOn pass) noexcept {
+    return take(access, IoDirection::write, pass);
 }
 
-int take_read(const Access& access, PassOn pass) noexcept {
-    return take(access, Direction::read, pass);
+int take_read(const AccessCall& access, PassOn pass) noexcept {
+    return take(access, IoDirection::read, pass);
 }
 
-int take_begin_write(const Access& access, PassOn pass) noexcept {
-    return take_begin(access, Direction::write, pass);
+int take_begin_write(const AccessCall& access, PassOn pass) noexcept {
+    return take_begin(access, IoDirection::write, pass);
 }
 
-int take_begin_read(const Access& access, PassOn pass) noexcept {
-    return take_begin(access, Direction::read, pass);
+int take_begin_read(const AccessCall& access, PassOn pass) noexcept {
+    return take_begin(access, IoDirection::read, pass);
 }
 
 int take_end_write(const SplitEnd& split_end, PassOn pass) noexcept {
@@ -72,12 +72,12 @@ int take_end_read(const SplitEnd& split_end, PassOn pass) noexcept {
     return take_end(split_end, pass);
 }
 
-int take_start_write(const Access& access, const StartArguments& arguments) noexcept {
-    return take_start(access, Direction::write, arguments);
+int take_start_write(const AccessCall& access, const StartArguments& arguments) noexcept {
+    return take_start(access, IoDirection::write, arguments);
 }
 
-int take_start_read(const Access& access, const StartArguments& arguments) noexcept {
-    return take_start(access, Direction::read, arguments);
+int take_start_read(const AccessCall& access, const StartArguments& arguments) noexcept {
+    return take_start(access, IoDirection::read, arguments);
 }
 
 int leave(const PassedAccess& passed, PassOn pass) noexcept {
@@ -85,7 +85,7 @@ int leave(const PassedAccess& passed, PassOn pass) noexcept {
     if (file == nullptr) {
         return pass(passed.file);
     }
-    const Inside inside;
+    const DirectMpiCalls inside;
     const WaitingRanks waiting = passed.collective ? file->waiting() : WaitingRanks::none;
     return guarded(passed.file, waiting, [&] { return file->leave(passed, pass); });
 }

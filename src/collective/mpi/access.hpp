@@ -9,13 +9,13 @@
 namespace forebay::interposer {
 
 // Where an access starts.
-enum class Start { offset, pointer, shared_pointer };
+enum class AccessStart { offset, pointer, shared_pointer };
 
-struct Access {
+struct AccessCall {
     std::size_t function = 0;  // number in functions.toml
     MPI_File file = MPI_FILE_NULL;
-    Start start = Start::offset;
-    MPI_Offset offset = 0;  // etypes; of Start::offset
+    AccessStart start = AccessStart::offset;
+    MPI_Offset offset = 0;  // etypes; of AccessStart::offset
     void* buffer = nullptr;
     MPI_Count count = 0;
     MPI_Datatype datatype = MPI_DATATYPE_NULL;
@@ -40,21 +40,21 @@ struct StartArguments {
 struct PassedAccess {
     std::size_t function = 0;
     MPI_File file = MPI_FILE_NULL;
-    Start start = Start::offset;
-    MPI_Offset offset = 0;  // etypes; of Start::offset
+    AccessStart start = AccessStart::offset;
+    MPI_Offset offset = 0;  // etypes; of AccessStart::offset
     MPI_Count count = 0;
     MPI_Datatype datatype = MPI_DATATYPE_NULL;
     bool collective = false;
 };
 
-int take_write(const Access& access, PassOn pass) noexcept;
-int take_read(const Access& access, PassOn pass) noexcept;
-int take_begin_write(const Access& access, PassOn pass) noexcept;
-int take_begin_read(const Access& access, PassOn pass) noexcept;
+int take_write(const AccessCall& access, PassOn pass) noexcept;
+int take_read(const AccessCall& access, PassOn pass) noexcept;
+int take_begin_write(const AccessCall& access, PassOn pass) noexcept;
+int take_begin_read(const AccessCall& access, PassOn pass) noexcept;
 int take_end_write(const SplitEnd& split_end, PassOn pass) noexcept;
 int take_end_read(const SplitEnd& split_end, PassOn pass) noexcept;
-int take_start_write(const Access& access, const StartArguments& arguments) noexcept;
-int take_start_read(const Access& access, const StartArguments& arguments) noexcept;
+int take_start_write(const AccessCall& access, const StartArguments& arguments) noexcept;
+int take_start_read(const AccessCall& access, const StartArguments& arguments) noexcept;
 int leave(const PassedAccess& passed, PassOn pass) noexcept;
 
 }  // namespace forebay::interposer

@@ -13,10 +13,10 @@ BlockingAccess::BlockingAccess(FileContext& file, FileEngine& engine, ProgramVie
     : file_{file}, engine_{engine}, view_{view}, pools_{pools} {}
 
 // This rank's own reasons against the call; the engine makes them everyone's.
-engine::Refusal BlockingAccess::refusal_of(const Access& access,
-                                           Direction direction) const noexcept {
+engine::Refusal BlockingAccess::refusal_of(const AccessCall& access,
+                                           IoDirection direction) const noexcept {
     using engine::Refusal;
-    const bool writes = direction == Direction::write;
+    const bool writes = direction == IoDirection::write;
     const auto mode = writes ? Setting::collective_write : Setting::collective_read;
     if (engine_.settings().text(mode) == "disable") {
         return Refusal::disabled;
@@ -28,14 +28,14 @@ engine::Refusal BlockingAccess::refusal_of(const Access& access,
     const int forbidden = writes ? MPI_MODE_RDONLY : MPI_MODE_WRONLY;
     if ((file_.facts.amode & forbidden) != 0 || access.count < 0 || begun_.has_value() ||
         access.datatype == MPI_DATATYPE_NULL ||
-        (access.start == Start::offset && access.offset < 0)) {
+        (access.start == AccessStart::offset && access.offset < 0)) {
         return Refusal::other;
     }
     return view_.decoded().refusal;
 }
 
 // Datatypes may need much memory; the other ranks do not know yet.
-RankRequest BlockingAccess::request_of(const Access& access, Direction direction) const {
+RankRequest BlockingAccess::request_of(const AccessCall& access, IoDirection direction) const {
     const engine::Refusal own = refusal_of(access, direction);
     if (own != engine::Refusal::none) {
         return {view_.decoded(), own};
@@ -48,20 +48,20 @@ RankRequest BlockingAccess::request_of(const Access& access, Direction direction
     }
 }
 
-engine::Outcome BlockingAccess::transfer(const Access& access, Direction direction) {
+engine::CallOutcome BlockingAccess::transfer(const AccessCall& access, IoDirection direction) {
     file_.counters.now_in(access.function);
     const RankRequest request = request_of(access, direction);
-    engine::File& file = engine_.get();
-    if (direction == Direction::read) {
+    engine::CollectiveFile& file = engine_.get();
+    if (direction == IoDirection::read) {
         return file.read(request.call());
     }
-    engine::Outcome outcome = file.write(request.call());
+    engine::CallOutcome outcome = file.write(request.call());
     pools_.deposited(outcome.span);
     return outcome;
 }
 
 // All ranks come here together.
-int BlockingAccess::pass(const Access& access, engine::Refusal refusal, PassOn pass) {
+int BlockingAccess::pass(const AccessCall& access, engine::Refusal refusal, PassOn pass) {
     mpi_under_way_ = true;
     if (const Result<void> settled = pools_.settle_together(); !settled) {
         return file_.reported(settled.error());
@@ -73,11 +73,11 @@ int BlockingAccess::pass(const Access& access, engine::Refusal refusal, PassOn p
 }
 
 // The pointer moves by what was asked for, also where the file ended before. MPI-4.1, 14.4.3.
-int BlockingAccess::complete(const Access& access, const engine::Outcome& outcome) {
+int BlockingAccess::complete(const AccessCall& access, const engine::CallOutcome& outcome) {
     if (outcome.error) {
         return file_.raised(*outcome.error);
     }
-    if (access.start == Start::pointer) {
+    if (access.start == AccessStart::pointer) {
         return view_.move_pointer(access.count * size_of(access.datatype));
     }
     return MPI_SUCCESS;
@@ -85,16 +85,17 @@ int BlockingAccess::complete(const Access& access, const engine::Outcome& outcom
 
 // `tell`: what to do with the number of bytes, where the MPI was not asked.
 template <class Tell>
-int BlockingAccess::take_over(const Access& access, Direction direction, PassOn pass, Tell tell) {
+int BlockingAccess::take_over(const AccessCall& access, IoDirection direction, PassOn pass,
+                              Tell tell) {
     if (!file_.ours()) {
         return this->pass(access, engine::Refusal::none, pass);
     }
-    if (direction == Direction::read) {
+    if (direction == IoDirection::read) {
         if (const Result<void> settled = pools_.settle_together(); !settled) {
             return file_.reported(settled.error());
         }
     }
-    const engine::Outcome outcome = transfer(access, direction);
+    const engine::CallOutcome outcome = transfer(access, direction);
     if (outcome.passed != engine::Refusal::none) {
         return this->pass(access, outcome.passed, pass);
     }
@@ -103,13 +104,13 @@ int BlockingAccess::take_over(const Access& access, Direction direction, PassOn 
     return complete(access, outcome);
 }
 
-int BlockingAccess::access(const Access& access, Direction direction, PassOn pass) {
+int BlockingAccess::access(const AccessCall& access, IoDirection direction, PassOn pass) {
     return take_over(access, direction, pass,
                      [&](std::int64_t bytes) { set_status(access.status, bytes); });
 }
 
 // MPI allows to do everything in `begin`; then `end` has only the status to give.
-int BlockingAccess::begin(const Access& access, Direction direction, PassOn pass) {
+int BlockingAccess::begin(const AccessCall& access, IoDirection direction, PassOn pass) {
     return take_over(access, direction, pass, [&](std::int64_t bytes) { begun_ = bytes; });
 }
 

@@ -24,8 +24,8 @@ public:
     ~BlockingAccess() = default;
 
     // Functions that return an int return an MPI error code. `pass` is the MPI's own function.
-    int access(const Access& access, Direction direction, PassOn pass);
-    int begin(const Access& access, Direction direction, PassOn pass);
+    int access(const AccessCall& access, IoDirection direction, PassOn pass);
+    int begin(const AccessCall& access, IoDirection direction, PassOn pass);
     int end(const SplitEnd& split_end, PassOn pass);
     int leave(const PassedAccess& passed, PassOn pass);
     int set_atomicity(int flag);
@@ -38,17 +38,17 @@ public:
     void mpi_starts() noexcept { mpi_under_way_ = true; }
 
     // This rank's part of a collective access, with its own reason against it.
-    [[nodiscard]] RankRequest request_of(const Access& access, Direction direction) const;
+    [[nodiscard]] RankRequest request_of(const AccessCall& access, IoDirection direction) const;
     // Does what an access that the engine carried out leaves to do.
-    int complete(const Access& access, const engine::Outcome& outcome);
+    int complete(const AccessCall& access, const engine::CallOutcome& outcome);
 
 private:
-    [[nodiscard]] engine::Refusal refusal_of(const Access& access,
-                                             Direction direction) const noexcept;
-    engine::Outcome transfer(const Access& access, Direction direction);
-    int pass(const Access& access, engine::Refusal refusal, PassOn pass);
+    [[nodiscard]] engine::Refusal refusal_of(const AccessCall& access,
+                                             IoDirection direction) const noexcept;
+    engine::CallOutcome transfer(const AccessCall& access, IoDirection direction);
+    int pass(const AccessCall& access, engine::Refusal refusal, PassOn pass);
     template <class Tell>
-    int take_over(const Access& access, Direction direction, PassOn pass, Tell tell);
+    int take_over(const AccessCall& access, IoDirection direction, PassOn pass, Tell tell);
     Result<void> settle_before(const PassedAccess& passed);
 
     FileContext& file_;

@@ -50,9 +50,10 @@ std::unique_ptr<CachedCommunicator> CachedCommunicators::release(
         return nullptr;
     }
     if (cached_communicator->kept) {
-        const ports::Place& place = cached_communicator->group->place();
+        const ports::RankPlace& place = cached_communicator->group->place();
         if (cached_communicators_.size() > 1 && place.leader()) {
-            cached_communicator->group->give_back(engine::File::node_segment_bytes(place.ranks, 0));
+            cached_communicator->group->give_back(
+                engine::CollectiveFile::node_segment_bytes(place.ranks, 0));
         }
         return nullptr;
     }
@@ -75,7 +76,7 @@ std::vector<std::unique_ptr<CachedCommunicator>> CachedCommunicators::stop_keepi
     return idle;
 }
 
-CommunicatorNeeds needs_of(const Settings& settings) {
+CommunicatorNeeds needs_of(const UserSettings& settings) {
     return {static_cast<std::int32_t>(settings.number(Setting::ranks_per_node)),
             settings.number(Setting::staging_bytes_max)};
 }
@@ -90,7 +91,7 @@ std::unique_ptr<CachedCommunicator> make_cached_communicator(MPI_Comm communicat
     int ranks = 1;
     PMPI_Comm_size(communicator, &ranks);
     adapters::MpiCommunicatorOptions options;
-    options.node_bytes = engine::File::node_segment_bytes(ranks, needs.staging_bytes_max);
+    options.node_bytes = engine::CollectiveFile::node_segment_bytes(ranks, needs.staging_bytes_max);
     options.ranks_per_node = needs.ranks_per_node;
     auto group = adapters::MpiCommunicator::create(communicator, options);
     if (group) {

@@ -20,13 +20,13 @@ struct CommunicatorNeeds {
     bool operator==(const CommunicatorNeeds&) const noexcept = default;
 };
 
-[[nodiscard]] CommunicatorNeeds needs_of(const Settings& settings);
+[[nodiscard]] CommunicatorNeeds needs_of(const UserSettings& settings);
 
 struct CachedCommunicator {
     std::uint64_t label = 0;
     CommunicatorNeeds needs;
     std::unique_ptr<adapters::MpiCommunicator> group;  // null: it could not be made, on all ranks
-    std::unique_ptr<ports::Borrower> borrower;         // made by the first file that needs it
+    std::unique_ptr<ports::MemoryBorrower> borrower;   // made by the first file that needs it
     std::int64_t files = 0;                            // open ones that use it
     std::uint32_t opened = 0;                          // files so far: the same on all ranks
     bool kept = false;                                 // when no file uses it any more

@@ -15,16 +15,17 @@ constexpr std::size_t slow_max = 16;
 
 using Numbers = std::vector<std::int64_t>;
 
-using Field = std::int64_t record::Traffic::*;
+using Field = std::int64_t record::FileTraffic::*;
 
 // A collective call counts once and lasts as long as on its slowest rank.
 constexpr std::array<Field, 8> largest{
-    &record::Traffic::calls,    &record::Traffic::rounds,      &record::Traffic::bypassed_calls,
-    &record::Traffic::total_ns, &record::Traffic::exchange_ns, &record::Traffic::storage_ns,
-    &record::Traffic::wait_ns,  &record::Traffic::found_limit,
+    &record::FileTraffic::calls,          &record::FileTraffic::rounds,
+    &record::FileTraffic::bypassed_calls, &record::FileTraffic::total_ns,
+    &record::FileTraffic::exchange_ns,    &record::FileTraffic::storage_ns,
+    &record::FileTraffic::wait_ns,        &record::FileTraffic::found_limit,
 };
-constexpr std::array<Field, 3> summed{&record::Traffic::bytes, &record::Traffic::requests,
-                                      &record::Traffic::lent_bytes};
+constexpr std::array<Field, 3> summed{&record::FileTraffic::bytes, &record::FileTraffic::requests,
+                                      &record::FileTraffic::lent_bytes};
 
 constexpr std::size_t largest_count = 2 * largest.size();  // of writes and of reads
 
@@ -76,8 +77,8 @@ std::size_t take(const Numbers& numbers, std::size_t at, std::span<const Field> 
 }
 
 // The latest of each target and direction.
-void note(std::vector<record::SlowTarget>& all, const record::SlowTarget& slow) {
-    const auto before = std::ranges::find_if(all, [&](const record::SlowTarget& one) {
+void note(std::vector<record::SlowTargetLine>& all, const record::SlowTargetLine& slow) {
+    const auto before = std::ranges::find_if(all, [&](const record::SlowTargetLine& one) {
         return one.target == slow.target && one.writes == slow.writes;
     });
     if (before != all.end()) {
@@ -89,9 +90,9 @@ void note(std::vector<record::SlowTarget>& all, const record::SlowTarget& slow) 
 
 }  // namespace
 
-void Counters::call(const ports::CallRecord& record) {
-    const bool writes = record.direction == Direction::write;
-    record::Traffic& traffic = writes ? write_ : read_;
+void CallCounters::call(const ports::CallRecord& record) {
+    const bool writes = record.direction == IoDirection::write;
+    record::FileTraffic& traffic = writes ? write_ : read_;
     traffic.calls += 1;
     traffic.bytes += record.bytes.bytes();
     traffic.rounds += record.rounds;
@@ -111,13 +112,14 @@ void Counters::call(const ports::CallRecord& record) {
     }
 }
 
-void Counters::error(const Error& error) {
+void CallCounters::error(const Error& error) {
     if (errors_.size() < errors_max) {
         errors_.push_back({function_names[function_], error_class_name(error.code), error.message});
     }
 }
 
-void Counters::passed(std::size_t function, engine::Refusal refusal, std::int64_t bytes) noexcept {
+void CallCounters::passed(std::size_t function, engine::Refusal refusal,
+                          std::int64_t bytes) noexcept {
     if (!passed_) {
         return;
     }
@@ -130,7 +132,7 @@ void Counters::passed(std::size_t function, engine::Refusal refusal, std::int64_
     }
 }
 
-void Counters::fill(record::FileLine& line, MPI_Comm communicator, const char* standing) const {
+void CallCounters::fill(record::FileLine& line, MPI_Comm communicator, const char* standing) const {
     line.write = write_;
     line.read = read_;
     line.errors = errors_;

@@ -18,13 +18,14 @@
 
 namespace forebay::interposer {
 
-class Counters final : public ports::Recorder {
+class CallCounters final : public ports::CallRecorder {
 public:
     // Slot 0 of a function: its own reason (functions.toml) or the whole file's; then the engine's.
     static constexpr std::size_t reasons = static_cast<std::size_t>(engine::Refusal::other) + 1;
 
     // Without a record nobody asks what was passed on, and no table is made for it.
-    explicit Counters(bool recording) : passed_(recording ? std::make_unique<Table>() : nullptr) {}
+    explicit CallCounters(bool recording)
+        : passed_(recording ? std::make_unique<Table>() : nullptr) {}
 
     void call(const ports::CallRecord& record) override;
     void error(const Error& error) override;
@@ -45,12 +46,12 @@ private:
         std::atomic<std::int64_t> unknown{0};  // calls whose bytes are not known
     };
 
-    record::Traffic write_;
-    record::Traffic read_;
+    record::FileTraffic write_;
+    record::FileTraffic read_;
     using Table = std::array<std::array<Tally, reasons>, function_count>;
     std::unique_ptr<Table> passed_;
     std::vector<record::ErrorNote> errors_;
-    std::vector<record::SlowTarget> slow_;
+    std::vector<record::SlowTargetLine> slow_;
     std::size_t function_ = 0;
 };
 

@@ -13,18 +13,19 @@
 
 namespace forebay::interposer {
 
-struct Creation {
-    bool made = false;              // the file was not there, and is now
-    std::optional<Stripes> layout;  // as it was read back
+struct FileCreation {
+    bool made = false;                  // the file was not there, and is now
+    std::optional<FileStripes> layout;  // as it was read back
     std::vector<std::string> warnings;
 };
 
 // Contract: `amode` has MPI_MODE_CREATE.
-[[nodiscard]] Creation create_striped(const std::string& path, int amode, const Settings& settings);
+[[nodiscard]] FileCreation create_striped(const std::string& path, int amode,
+                                          const UserSettings& settings);
 
 // How a file's bytes lie, for the engine: what its file system says, or else what the settings
 // say; what is wrong with it is added to `warnings`.
-[[nodiscard]] Stripes found_or_told(const std::string& path, const Settings& settings,
-                                    std::vector<std::string>& warnings);
+[[nodiscard]] FileStripes found_or_told(const std::string& path, const UserSettings& settings,
+                                        std::vector<std::string>& warnings);
 
 }  // namespace forebay::interposer

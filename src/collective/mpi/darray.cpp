@@ -13,15 +13,15 @@ using pattern::Nest;
 
 // One dimension: `size` elements dealt in blocks of `block` to `processes`, this one at
 // `coordinate`.
-struct Dimension {
+struct DistributedDimension {
     std::int64_t size = 0;
     std::int64_t block = 0;
     std::int64_t processes = 1;
     std::int64_t coordinate = 0;
 };
 
-Dimension dealt(std::int64_t size, std::int64_t kind, std::int64_t argument, std::int64_t processes,
-                std::int64_t coordinate) {
+DistributedDimension dealt(std::int64_t size, std::int64_t kind, std::int64_t argument,
+                           std::int64_t processes, std::int64_t coordinate) {
     if (kind == MPI_DISTRIBUTE_NONE) {
         return {size, size, 1, 0};
     }
@@ -33,7 +33,7 @@ Dimension dealt(std::int64_t size, std::int64_t kind, std::int64_t argument, std
 }
 
 // The elements of `dimension`, `stride` bytes apart, that are this process's.
-Nest part(const Dimension& dimension, const Nest& child, std::int64_t stride) {
+Nest part(const DistributedDimension& dimension, const Nest& child, std::int64_t stride) {
     const std::int64_t first = dimension.coordinate * dimension.block;
     if (dimension.size <= 0 || first >= dimension.size) {
         return {};
@@ -64,7 +64,7 @@ std::vector<std::int64_t> coordinates(std::int64_t rank, const std::vector<std::
 
 }  // namespace
 
-Nest darray(Envelope& envelope, const DecodedType& child) {
+Nest darray(TypeEnvelope& envelope, const DecodedType& child) {
     static_cast<void>(envelope.integer());  // processes: the product of the grid
     const std::int64_t rank = envelope.integer();
     const std::int64_t dimensions = envelope.integer();

@@ -7,6 +7,6 @@
 
 namespace forebay::interposer {
 
-[[nodiscard]] pattern::Nest darray(Envelope& envelope, const DecodedType& child);
+[[nodiscard]] pattern::Nest darray(TypeEnvelope& envelope, const DecodedType& child);
 
 }  // namespace forebay::interposer

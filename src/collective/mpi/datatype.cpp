@@ -72,17 +72,17 @@ Nest block(const DecodedType& child, std::int64_t length) {
     return Nest::repeat(child.nest, length, child.extent);
 }
 
-Nest contiguous(Envelope& envelope, const DecodedType& child) {
+Nest contiguous(TypeEnvelope& envelope, const DecodedType& child) {
     return block(child, envelope.count());
 }
 
-Nest vector(Envelope& envelope, const DecodedType& child) {
+Nest vector(TypeEnvelope& envelope, const DecodedType& child) {
     const std::int64_t count = envelope.count();
     const std::int64_t length = envelope.count();
     return Nest::repeat(block(child, length), count, envelope.count() * child.extent);
 }
 
-Nest hvector(Envelope& envelope, const DecodedType& child) {
+Nest hvector(TypeEnvelope& envelope, const DecodedType& child) {
     const std::int64_t count = envelope.count();
     const std::int64_t length = envelope.count();
     return Nest::repeat(block(child, length), count, envelope.address());
@@ -110,7 +110,7 @@ void scale(std::span<std::int64_t> displacements, std::int64_t unit) noexcept {
     }
 }
 
-Nest indexed(Envelope& envelope, const DecodedType& child) {
+Nest indexed(TypeEnvelope& envelope, const DecodedType& child) {
     const std::int64_t count = envelope.count();
     const auto lengths = envelope.counts(count);
     auto displacements = envelope.counts(count);
@@ -118,13 +118,13 @@ Nest indexed(Envelope& envelope, const DecodedType& child) {
     return blocks(child, lengths, displacements);
 }
 
-Nest hindexed(Envelope& envelope, const DecodedType& child) {
+Nest hindexed(TypeEnvelope& envelope, const DecodedType& child) {
     const std::int64_t count = envelope.count();
     const auto lengths = envelope.counts(count);
     return blocks(child, lengths, envelope.addresses(count));
 }
 
-Nest indexed_block(Envelope& envelope, const DecodedType& child) {
+Nest indexed_block(TypeEnvelope& envelope, const DecodedType& child) {
     const std::int64_t count = envelope.count();
     const std::int64_t length = envelope.count();
     auto displacements = envelope.counts(count);
@@ -132,13 +132,13 @@ Nest indexed_block(Envelope& envelope, const DecodedType& child) {
     return Nest::list(block(child, length), displacements);
 }
 
-Nest hindexed_block(Envelope& envelope, const DecodedType& child) {
+Nest hindexed_block(TypeEnvelope& envelope, const DecodedType& child) {
     const std::int64_t count = envelope.count();
     const std::int64_t length = envelope.count();
     return Nest::list(block(child, length), envelope.addresses(count));
 }
 
-Nest subarray(Envelope& envelope, const DecodedType& child) {
+Nest subarray(TypeEnvelope& envelope, const DecodedType& child) {
     const std::int64_t dimensions = envelope.integer();
     auto sizes = envelope.counts(dimensions);
     auto subsizes = envelope.counts(dimensions);
@@ -159,7 +159,7 @@ Nest subarray(Envelope& envelope, const DecodedType& child) {
     return Nest::shifted(nest, start);
 }
 
-Result<Nest> structure(Envelope& envelope, const LargeCountInquiry& inquiry) {
+Result<Nest> structure(TypeEnvelope& envelope, const LargeCountInquiry& inquiry) {
     const std::int64_t count = envelope.count();
     const auto lengths = envelope.counts(count);
     const auto displacements = envelope.addresses(count);
@@ -175,7 +175,7 @@ Result<Nest> structure(Envelope& envelope, const LargeCountInquiry& inquiry) {
 }
 
 // Constructors with one inner type.
-Result<Nest> derived(Envelope& envelope, const DecodedType& child) {
+Result<Nest> derived(TypeEnvelope& envelope, const DecodedType& child) {
     switch (envelope.combiner()) {
         case MPI_COMBINER_DUP:
         case MPI_COMBINER_RESIZED: return child.nest;
@@ -195,7 +195,7 @@ Result<Nest> derived(Envelope& envelope, const DecodedType& child) {
 }
 
 Result<Nest> nest_of(MPI_Datatype type, const LargeCountInquiry& inquiry) {
-    auto envelope = Envelope::open(type, inquiry);
+    auto envelope = TypeEnvelope::open(type, inquiry);
     if (!envelope) {
         return failure(envelope.error());
     }

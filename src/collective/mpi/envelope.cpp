@@ -48,8 +48,8 @@ bool is_named(MPI_Datatype type, const LargeCountInquiry& inquiry) noexcept {
     return !is_derived(combiner_of(type, inquiry));
 }
 
-Result<Envelope> Envelope::open(MPI_Datatype type, const LargeCountInquiry& inquiry) {
-    Envelope made;
+Result<TypeEnvelope> TypeEnvelope::open(MPI_Datatype type, const LargeCountInquiry& inquiry) {
+    TypeEnvelope made;
     made.inquiry_ = &inquiry;
     // The plain inquiry aborts for types of large-count constructors: ask the new one first.
     const bool large = inquiry.envelope != nullptr && inquiry.contents != nullptr;
@@ -59,7 +59,7 @@ Result<Envelope> Envelope::open(MPI_Datatype type, const LargeCountInquiry& inqu
     return made;
 }
 
-Envelope::Envelope(Envelope&& other) noexcept
+TypeEnvelope::TypeEnvelope(TypeEnvelope&& other) noexcept
     : combiner_(other.combiner_),
       large_(other.large_),
       inquiry_(other.inquiry_),
@@ -68,7 +68,7 @@ Envelope::Envelope(Envelope&& other) noexcept
       counts_(std::move(other.counts_)),
       types_(std::exchange(other.types_, {})) {}
 
-Envelope::~Envelope() {
+TypeEnvelope::~TypeEnvelope() {
     for (MPI_Datatype& type : types_) {
         if (!is_named(type, *inquiry_)) {
             PMPI_Type_free(&type);
@@ -77,7 +77,7 @@ Envelope::~Envelope() {
 }
 
 template <class Number, class Ask, class Get>
-bool Envelope::read(Ask ask, Get get) {
+bool TypeEnvelope::read(Ask ask, Get get) {
     Number integers = 0;
     Number addresses = 0;
     Number counts = 0;
@@ -104,7 +104,7 @@ bool Envelope::read(Ask ask, Get get) {
     return true;
 }
 
-bool Envelope::read_small(MPI_Datatype type) {
+bool TypeEnvelope::read_small(MPI_Datatype type) {
     return read<int>(
         [type](int* integers, int* addresses, int*, int* types, int* combiner) {
             return PMPI_Type_get_envelope(type, integers, addresses, types, combiner);
@@ -115,17 +115,17 @@ bool Envelope::read_small(MPI_Datatype type) {
         });
 }
 
-bool Envelope::read_large(MPI_Datatype type, const LargeCountInquiry& inquiry) {
+bool TypeEnvelope::read_large(MPI_Datatype type, const LargeCountInquiry& inquiry) {
     return read<MPI_Count>([&](auto... of) { return inquiry.envelope(type, of...); },
                            [&](auto... of) { return inquiry.contents(type, of...); });
 }
 
-std::int64_t Envelope::take(const std::vector<std::int64_t>& from, std::size_t& next) noexcept {
+std::int64_t TypeEnvelope::take(const std::vector<std::int64_t>& from, std::size_t& next) noexcept {
     invariant(next < from.size(), "the MPI gives all arguments of a datatype's constructor");
     return from[next++];
 }
 
-std::vector<std::int64_t> Envelope::counts(std::int64_t number) {
+std::vector<std::int64_t> TypeEnvelope::counts(std::int64_t number) {
     std::vector<std::int64_t> taken(static_cast<std::size_t>(number));
     for (std::int64_t& value : taken) {
         value = count();
@@ -133,7 +133,7 @@ std::vector<std::int64_t> Envelope::counts(std::int64_t number) {
     return taken;
 }
 
-std::vector<std::int64_t> Envelope::addresses(std::int64_t number) {
+std::vector<std::int64_t> TypeEnvelope::addresses(std::int64_t number) {
     std::vector<std::int64_t> taken(static_cast<std::size_t>(number));
     for (std::int64_t& value : taken) {
         value = address();
@@ -141,7 +141,7 @@ std::vector<std::int64_t> Envelope::addresses(std::int64_t number) {
     return taken;
 }
 
-std::vector<std::int64_t> Envelope::integers(std::int64_t number) {
+std::vector<std::int64_t> TypeEnvelope::integers(std::int64_t number) {
     std::vector<std::int64_t> taken(static_cast<std::size_t>(number));
     for (std::int64_t& value : taken) {
         value = integer();

@@ -12,14 +12,14 @@
 
 namespace forebay::interposer {
 
-class Envelope {
+class TypeEnvelope {
 public:
-    static Result<Envelope> open(MPI_Datatype type, const LargeCountInquiry& inquiry);
-    ~Envelope();
-    Envelope(Envelope&& other) noexcept;
-    Envelope& operator=(Envelope&&) = delete;
-    Envelope(const Envelope&) = delete;
-    Envelope& operator=(const Envelope&) = delete;
+    static Result<TypeEnvelope> open(MPI_Datatype type, const LargeCountInquiry& inquiry);
+    ~TypeEnvelope();
+    TypeEnvelope(TypeEnvelope&& other) noexcept;
+    TypeEnvelope& operator=(TypeEnvelope&&) = delete;
+    TypeEnvelope(const TypeEnvelope&) = delete;
+    TypeEnvelope& operator=(const TypeEnvelope&) = delete;
 
     [[nodiscard]] int combiner() const noexcept { return combiner_; }
     [[nodiscard]] const std::vector<MPI_Datatype>& types() const noexcept { return types_; }
@@ -42,7 +42,7 @@ public:
     [[nodiscard]] std::vector<std::int64_t> integers(std::int64_t number);
 
 private:
-    Envelope() = default;
+    TypeEnvelope() = default;
     static std::int64_t take(const std::vector<std::int64_t>& from, std::size_t& next) noexcept;
     // By functions with the arguments of the large-count inquiry but the type; `Number`: of theirs.
     template <class Number, class Ask, class Get>

@@ -20,7 +20,7 @@ struct FileContext {
     CachedCommunicator* cached_communicator;  // null: the file's ranks have none
     const LargeCountInquiry& inquiry;
     adapters::SteadyClock clock{};
-    Counters counters{facts.recording};
+    CallCounters counters{facts.recording};
 
     [[nodiscard]] bool ours() const noexcept { return facts.standing == Standing::ours; }
     // Whether other ranks wait for this rank in a collective call.

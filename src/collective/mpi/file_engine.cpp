@@ -19,22 +19,22 @@ struct FileEngine::RootFacts {
     std::int32_t aggregators_per_node = 1;
     std::int32_t spare = 0;
     std::int64_t stripe_bytes = 0;
-    ports::Identity identity;
+    ports::FileIdentity identity;
     engine::FoundLimits limits;  // what earlier runs found
-    Settings::Numbers settings{};
+    UserSettings::Numbers settings{};
 };
 
-FileEngine::FileEngine(FileContext& file, Settings settings)
+FileEngine::FileEngine(FileContext& file, UserSettings settings)
     : file_{file}, settings_{std::move(settings)} {}
 
 FileEngine::RootFacts FileEngine::find_facts() {
     FileFacts& file = file_.facts;
     RootFacts facts;
-    const Stripes layout = found_or_told(file.path, settings_, file.warnings);
+    const FileStripes layout = found_or_told(file.path, settings_, file.warnings);
     facts.targets = layout.targets;
     facts.stripe_bytes = layout.stripe_bytes;
     facts.has_identity = file.identity ? 1 : 0;
-    facts.identity = file.identity.value_or(ports::Identity{});
+    facts.identity = file.identity.value_or(ports::FileIdentity{});
     facts.aggregators_per_node = aggregators_per_node();
     if (remembers_limits(settings_)) {
         facts.limits = recall_limits(settings_, file.path, layout);
@@ -49,7 +49,8 @@ engine::FileOptions FileEngine::options_by(const RootFacts& facts) {
     options.layout = layout_;
     options.tuning = settings_.tuning();
     if (file_.facts.group != 0) {
-        options.tuning.write = plan::Mode::enable;  // each stripe has one node, whoever writes it
+        options.tuning.write =
+            plan::SwitchMode::enable;  // each stripe has one node, whoever writes it
     }
     if (file_.facts.pooled) {
         borrow(options);
@@ -73,7 +74,7 @@ void FileEngine::borrow(engine::FileOptions& options) {
     options.borrower = file_.cached_communicator->borrower.get();
 }
 
-engine::File& FileEngine::get() {
+engine::CollectiveFile& FileEngine::get() {
     if (engine_) {
         return *engine_;
     }
@@ -84,11 +85,11 @@ engine::File& FileEngine::get() {
     if (facts.has_identity != 0) {
         identity_ = facts.identity;
     }
-    const auto opener = [this](Direction direction) {
+    const auto opener = [this](IoDirection direction) {
         return open_file_storage(file_.facts, settings_, direction);
     };
-    engine_ = std::make_unique<engine::File>(file_.group(), file_.clock, file_.counters, opener,
-                                             options_by(facts));
+    engine_ = std::make_unique<engine::CollectiveFile>(file_.group(), file_.clock, file_.counters,
+                                                       opener, options_by(facts));
     return *engine_;
 }
 
@@ -108,7 +109,7 @@ void FileEngine::remember_limits() const {
     if (engine_ && file_.facts.rank == 0 && remembers_limits(settings_)) {
         interposer::remember_limits(
             settings_, file_.facts.path, layout_,
-            {engine_->found(Direction::write), engine_->found(Direction::read)});
+            {engine_->found(IoDirection::write), engine_->found(IoDirection::read)});
     }
 }
 

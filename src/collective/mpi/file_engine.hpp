@@ -16,16 +16,16 @@ namespace forebay::interposer {
 class FileEngine {
 public:
     // `file` outlives it.
-    FileEngine(FileContext& file, Settings settings);
+    FileEngine(FileContext& file, UserSettings settings);
     FileEngine(const FileEngine&) = delete;
     FileEngine& operator=(const FileEngine&) = delete;
     ~FileEngine() = default;
 
     // Collective where it is not there yet: all ranks come here or none. Contract: the file is
     // ours.
-    engine::File& get();
+    engine::CollectiveFile& get();
     // Null where no call has needed it.
-    [[nodiscard]] engine::File* made() const noexcept { return engine_.get(); }
+    [[nodiscard]] engine::CollectiveFile* made() const noexcept { return engine_.get(); }
 
     void take_hints(MPI_Info info);
     // Makes it forget how the last call went.
@@ -33,10 +33,10 @@ public:
     // Rank 0 keeps for the next run what was found of requests in flight.
     void remember_limits() const;
 
-    [[nodiscard]] const Settings& settings() const noexcept { return settings_; }
-    [[nodiscard]] Stripes layout() const noexcept { return layout_; }
+    [[nodiscard]] const UserSettings& settings() const noexcept { return settings_; }
+    [[nodiscard]] FileStripes layout() const noexcept { return layout_; }
     // Which file rank 0 opened; nullopt also before there is an engine.
-    [[nodiscard]] const std::optional<ports::Identity>& identity() const noexcept {
+    [[nodiscard]] const std::optional<ports::FileIdentity>& identity() const noexcept {
         return identity_;
     }
     [[nodiscard]] std::string aggregators() const;
@@ -48,10 +48,10 @@ private:
     void borrow(engine::FileOptions& options);
 
     FileContext& file_;
-    Settings settings_;
-    Stripes layout_;
-    std::optional<ports::Identity> identity_;
-    std::unique_ptr<engine::File> engine_;
+    UserSettings settings_;
+    FileStripes layout_;
+    std::optional<ports::FileIdentity> identity_;
+    std::unique_ptr<engine::CollectiveFile> engine_;
 };
 
 }  // namespace forebay::interposer

@@ -22,14 +22,14 @@ struct FileFacts {
     Standing standing = Standing::ours;
     bool recording = false;
     std::int64_t open_ns = 0;
-    std::optional<ports::Identity> identity;  // on rank 0; where `covered`, on all ranks
-    bool pooled = false;                      // when it was opened, on rank 0's node
-    const pool::PoolCalls* pool = nullptr;    // of this process; null where there is none
-    bool covered = false;                     // it lies below a path of this process' pool
+    std::optional<ports::FileIdentity> identity;  // on rank 0; where `covered`, on all ranks
+    bool pooled = false;                          // when it was opened, on rank 0's node
+    const pool::PoolCalls* pool = nullptr;        // of this process; null where there is none
+    bool covered = false;                         // it lies below a path of this process' pool
     // Not 0: the pools of several nodes have parts of it, which lie in its stripes; the same on all
     // ranks (decision 0024). Then all of them have a pool and know the file's identity.
     std::uint64_t group = 0;
-    Stripes layout;                     // of a file that hints gave a layout
+    FileStripes layout;                 // of a file that hints gave a layout
     std::vector<std::string> warnings;  // on rank 0
 };
 

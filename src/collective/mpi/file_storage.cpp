@@ -10,9 +10,10 @@ namespace forebay::interposer {
 
 namespace {
 
-adapters::Preference preference_of(const Settings& settings) noexcept {
-    constexpr std::array choices{adapters::Preference::automatic, adapters::Preference::uring,
-                                 adapters::Preference::posix};
+adapters::StoragePreference preference_of(const UserSettings& settings) noexcept {
+    constexpr std::array choices{adapters::StoragePreference::automatic,
+                                 adapters::StoragePreference::uring,
+                                 adapters::StoragePreference::posix};
     return choices.at(static_cast<std::size_t>(settings.number(Setting::storage)));
 }
 
@@ -27,9 +28,9 @@ plan::StorageFacts storage_facts_of(const FileFacts& facts) {
 
 }  // namespace
 
-Result<std::unique_ptr<ports::Storage>> open_file_storage(const FileFacts& facts,
-                                                          const Settings& settings,
-                                                          Direction direction) {
+Result<std::unique_ptr<ports::FileStorage>> open_file_storage(const FileFacts& facts,
+                                                              const UserSettings& settings,
+                                                              IoDirection direction) {
     switch (plan::choose_storage(storage_facts_of(facts), direction)) {
         case plan::StorageRoute::part_of_pools:
             return adapters::open_part(*facts.pool, facts.path, facts.group);

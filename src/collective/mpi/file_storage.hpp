@@ -12,8 +12,7 @@
 
 namespace forebay::interposer {
 
-[[nodiscard]] Result<std::unique_ptr<ports::Storage>> open_file_storage(const FileFacts& facts,
-                                                                        const Settings& settings,
-                                                                        Direction direction);
+[[nodiscard]] Result<std::unique_ptr<ports::FileStorage>> open_file_storage(
+    const FileFacts& facts, const UserSettings& settings, IoDirection direction);
 
 }  // namespace forebay::interposer

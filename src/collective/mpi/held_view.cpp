@@ -191,9 +191,9 @@ int HeldView::from_pointer(PassOn pass) {
     return code;
 }
 
-int HeldView::access(Start start, PassOn pass) {
+int HeldView::access(AccessStart start, PassOn pass) {
     expects(here_, "this rank holds its view");
-    if (start == Start::shared_pointer) {
+    if (start == AccessStart::shared_pointer) {
         say("cannot use the shared file pointer of " + name_ +
             " (its view has very many pieces, so Forebay keeps it from the MPI). Open the file "
             "with the hint forebay_enabled=false, or use a collective call.");
@@ -201,7 +201,7 @@ int HeldView::access(Start start, PassOn pass) {
     }
     std::unique_lock lock(pointer_);
     int code = prepare();
-    if (code == MPI_SUCCESS && start == Start::pointer) {
+    if (code == MPI_SUCCESS && start == AccessStart::pointer) {
         code = from_pointer(pass);
     } else if (code == MPI_SUCCESS) {
         lock.unlock();

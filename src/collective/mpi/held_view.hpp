@@ -46,14 +46,14 @@ public:
     // and hold on.
     int tell(MPI_Comm communicator);
     // Which file the program opened; the stand-in must be of that one.
-    void know(const ports::Identity& identity) { identity_ = identity; }
+    void know(const ports::FileIdentity& identity) { identity_ = identity; }
     // Contract of the following: here().
     int get_view(MPI_Offset* displacement, MPI_Datatype* etype, MPI_Datatype* filetype,
                  char* datarep) const;
     int seek_from_end(MPI_Offset offset);
     int get_byte_offset(MPI_Offset offset, MPI_Offset* displacement);
     // An independent access; not by the shared pointer.
-    int access(Start start, PassOn pass);
+    int access(AccessStart start, PassOn pass);
 
     int sync() noexcept;
     int close() noexcept;
@@ -71,7 +71,7 @@ private:
     const LargeCountInquiry* inquiry_;
     bool here_ = false;
     bool anywhere_ = false;
-    std::optional<ports::Identity> identity_;
+    std::optional<ports::FileIdentity> identity_;
     MPI_Offset displacement_ = 0;
     OwnType etype_;
     OwnType filetype_;

@@ -20,7 +20,7 @@ std::string folder_of(const char* variable) {
     return value == nullptr || *value != '/' ? std::string() : std::string(value);
 }
 
-std::string cache_file(const Settings& settings) {
+std::string cache_file(const UserSettings& settings) {
     const std::string& told = settings.text(Setting::limits_cache);
     if (told != automatic) {
         return told;
@@ -37,8 +37,8 @@ std::int64_t now_s() {
     return std::chrono::duration_cast<std::chrono::seconds>(since).count();
 }
 
-Result<engine::LimitMemoryOptions> options_of(const Settings& settings, const std::string& path,
-                                              const Stripes& layout) {
+Result<engine::LimitMemoryOptions> options_of(const UserSettings& settings, const std::string& path,
+                                              const FileStripes& layout) {
     auto file_system = adapters::file_system_of(path);
     if (!file_system) {
         return failure(file_system.error());
@@ -50,7 +50,7 @@ Result<engine::LimitMemoryOptions> options_of(const Settings& settings, const st
 
 enum class NoticeLevel { verbose, always };
 
-void explain(const Settings& settings, const Error& error, NoticeLevel level) {
+void explain(const UserSettings& settings, const Error& error, NoticeLevel level) {
     if (level == NoticeLevel::always || settings.flag(Setting::verbose)) {
         say("requests in flight are not remembered: " + error.message);
     }
@@ -58,13 +58,13 @@ void explain(const Settings& settings, const Error& error, NoticeLevel level) {
 
 }  // namespace
 
-bool remembers_limits(const Settings& settings) {
+bool remembers_limits(const UserSettings& settings) {
     return settings.tuning().requests_in_flight == plan::find_requests_in_flight &&
            !cache_file(settings).empty();
 }
 
-engine::FoundLimits recall_limits(const Settings& settings, const std::string& path,
-                                  const Stripes& layout) {
+engine::FoundLimits recall_limits(const UserSettings& settings, const std::string& path,
+                                  const FileStripes& layout) {
     adapters::NotebookFile notebook{cache_file(settings)};
     const auto known = options_of(settings, path, layout).and_then([&](const auto& options) {
         return engine::recall_limits(notebook, options, now_s());
@@ -75,8 +75,8 @@ engine::FoundLimits recall_limits(const Settings& settings, const std::string& p
     return known.value_or(engine::FoundLimits{});
 }
 
-void remember_limits(const Settings& settings, const std::string& path, const Stripes& layout,
-                     const engine::FoundLimits& found) {
+void remember_limits(const UserSettings& settings, const std::string& path,
+                     const FileStripes& layout, const engine::FoundLimits& found) {
     adapters::NotebookFile notebook{cache_file(settings)};
     const auto done = options_of(settings, path, layout).and_then([&](const auto& options) {
         return engine::remember_limits(notebook, options, found, now_s());

@@ -12,12 +12,12 @@
 namespace forebay::interposer {
 
 // k is to be found, and what is found is to be kept.
-[[nodiscard]] bool remembers_limits(const Settings& settings);
+[[nodiscard]] bool remembers_limits(const UserSettings& settings);
 
 // For the file `path`. With setting `verbose` a line says what went wrong.
-[[nodiscard]] engine::FoundLimits recall_limits(const Settings& settings, const std::string& path,
-                                                const Stripes& layout);
-void remember_limits(const Settings& settings, const std::string& path, const Stripes& layout,
-                     const engine::FoundLimits& found);
+[[nodiscard]] engine::FoundLimits recall_limits(const UserSettings& settings,
+                                                const std::string& path, const FileStripes& layout);
+void remember_limits(const UserSettings& settings, const std::string& path,
+                     const FileStripes& layout, const engine::FoundLimits& found);
 
 }  // namespace forebay::interposer

@@ -1,4 +1,4 @@
-// See narrow.hpp and many.hpp.
+// See narrow.hpp and large_count_type.hpp.
 #include "collective/mpi/narrow.hpp"
 
 #include "entry/functions.hpp"
@@ -13,7 +13,7 @@ constexpr MPI_Count chunk = MPI_Count{1} << 30;  // elements of the inner type
 
 }  // namespace
 
-Many::Many(MPI_Count count, MPI_Datatype datatype) noexcept {
+LargeCountType::LargeCountType(MPI_Count count, MPI_Datatype datatype) noexcept {
     MPI_Aint low = 0;
     MPI_Aint extent = 0;
     PMPI_Type_get_extent(datatype, &low, &extent);
@@ -30,7 +30,7 @@ Many::Many(MPI_Count count, MPI_Datatype datatype) noexcept {
     PMPI_Type_free(parts.data());
 }
 
-Many::~Many() { PMPI_Type_free(&type_); }
+LargeCountType::~LargeCountType() { PMPI_Type_free(&type_); }
 
 int forebay_narrow_get_type_extent_c(MPI_File fh, MPI_Datatype datatype,
                                      MPI_Count* extent) noexcept {

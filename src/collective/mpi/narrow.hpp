@@ -2,7 +2,7 @@
 // a program that probes for them finds them. They call their older twins.
 #pragma once
 
-#include "collective/mpi/many.hpp"
+#include "collective/mpi/large_count_type.hpp"
 
 #include <mpi.h>
 
@@ -14,8 +14,8 @@ namespace forebay::interposer {
 // Calls `older` with a count that fits an int, and a datatype that makes up for it.
 template <class Older>
 int narrowed(MPI_Count count, MPI_Datatype datatype, const Older& older) noexcept {
-    if (count >= 0 && count > Many::count_max) {
-        const Many many(count, datatype);
+    if (count >= 0 && count > LargeCountType::count_max) {
+        const LargeCountType many(count, datatype);
         return older(1, many.get());
     }
     return older(static_cast<int>(count), datatype);

@@ -50,7 +50,7 @@ private:
     // The bytes that the pools may have, as this rank knows it, and how often some were added.
     // Threads may access the file independently meanwhile: under the mutex.
     std::mutex undrained_mutex_;
-    plan::Undrained undrained_;
+    plan::UndrainedRanges undrained_;
     std::uint64_t times_added_ = 0;
     bool any_undrained_ = false;  // as any rank knows it: the same on all ranks
 };

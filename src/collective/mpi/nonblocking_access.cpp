@@ -21,7 +21,7 @@ NonBlockingAccess::NonBlockingAccess(FileContext& file, FileEngine& engine, Prog
       number_{file.cached_communicator != nullptr ? ++file.cached_communicator->opened : 0} {}
 
 // Nothing here may differ between the ranks.
-plan::SharedFacts NonBlockingAccess::shared_facts(Direction direction) const noexcept {
+plan::SharedFacts NonBlockingAccess::shared_facts(IoDirection direction) const noexcept {
     plan::SharedFacts facts;
     facts.pooled = file_.ours() && file_.facts.pooled;
     facts.nodes = facts.pooled ? file_.group().place().nodes : 1;
@@ -29,18 +29,18 @@ plan::SharedFacts NonBlockingAccess::shared_facts(Direction direction) const noe
         facts.nodes = std::max(facts.nodes, 2);  // nodes of the pool
     }
     facts.disabled =
-        direction == Direction::write ? disabled_at_open_.write : disabled_at_open_.read;
+        direction == IoDirection::write ? disabled_at_open_.write : disabled_at_open_.read;
     facts.atomic = blocking_.atomic();
     facts.mpi_under_way = blocking_.mpi_under_way();
     return facts;
 }
 
-int NonBlockingAccess::start(const Access& access, Direction direction,
+int NonBlockingAccess::start(const AccessCall& access, IoDirection direction,
                              const StartArguments& arguments) {
     engine_.forget();
     const plan::SharedFacts facts = shared_facts(direction);
-    plan::Choice choice = plan::choose_course(facts, engine::Refusal::none);
-    if (choice.course != plan::Course::itself) {
+    plan::CourseChoice choice = plan::choose_course(facts, engine::Refusal::none);
+    if (choice.course != plan::CallCourse::itself) {
         return start_by_mpi(access, choice, arguments);
     }
     by_itself_ = true;
@@ -55,7 +55,7 @@ int NonBlockingAccess::start(const Access& access, Direction direction,
         });
     }
     choice = plan::choose_course(facts, own);
-    return choice.course == plan::Course::itself
+    return choice.course == plan::CallCourse::itself
                ? move_own_part(access, direction, request, *arguments.request)
                : start_by_mpi(access, choice, arguments);
 }
@@ -76,12 +76,12 @@ bool NonBlockingAccess::all_come(const RankRequest& request, engine::Refusal own
 }
 
 // Where a rank turns out to be unable to, all of them go on alone.
-int NonBlockingAccess::move_together(const Access& access, Direction direction,
+int NonBlockingAccess::move_together(const AccessCall& access, IoDirection direction,
                                      const RankRequest& request, MPI_Request& made) {
     file_.counters.now_in(access.function);
-    const engine::Call call = request.call();
-    const engine::Outcome outcome =
-        direction == Direction::write ? engine_.get().write(call) : engine_.get().read(call);
+    const engine::CollectiveCall call = request.call();
+    const engine::CallOutcome outcome =
+        direction == IoDirection::write ? engine_.get().write(call) : engine_.get().read(call);
     if (outcome.passed != engine::Refusal::none) {
         return move_own_part(access, direction, request, made);
     }
@@ -96,7 +96,7 @@ int NonBlockingAccess::move_together(const Access& access, Direction direction,
 }
 
 // Where some rank holds its view from the MPI, no rank may make a collective call of the MPI.
-int NonBlockingAccess::start_by_mpi(const Access& access, const plan::Choice& choice,
+int NonBlockingAccess::start_by_mpi(const AccessCall& access, const plan::CourseChoice& choice,
                                     const StartArguments& arguments) {
     const std::int64_t size = access.datatype == MPI_DATATYPE_NULL ? -1 : size_of(access.datatype);
     const bool known = size >= 0 && access.count >= 0;
@@ -105,17 +105,17 @@ int NonBlockingAccess::start_by_mpi(const Access& access, const plan::Choice& ch
     if (const Result<void> settled = pools_.settle_alone(std::nullopt); !settled) {
         return file_.reported(settled.error());
     }
-    if (choice.course == plan::Course::together) {
+    if (choice.course == plan::CallCourse::together) {
         blocking_.mpi_starts();  // also on a rank that holds its view: all of them know the same
     }
     if (view_.held_here()) {
         return view_.access_alone(access.start, arguments.alone);
     }
-    const bool alone = choice.course == plan::Course::alone || view_.held_anywhere();
+    const bool alone = choice.course == plan::CallCourse::alone || view_.held_anywhere();
     return alone ? arguments.alone(file_.handle) : arguments.pass(file_.handle);
 }
 
-int NonBlockingAccess::move_own_part(const Access& access, Direction direction,
+int NonBlockingAccess::move_own_part(const AccessCall& access, IoDirection direction,
                                      const RankRequest& request, MPI_Request& made) {
     made = MPI_REQUEST_NULL;
     file_.counters.now_in(access.function);
@@ -134,13 +134,13 @@ int NonBlockingAccess::move_own_part(const Access& access, Direction direction,
     record.storage_ns = move.busy_ns;
     file_.counters.call(record);
     if (move.failure.happened()) {
-        const char* verb = direction == Direction::write ? "write" : "read";
+        const char* verb = direction == IoDirection::write ? "write" : "read";
         const Error error =
             system_error(move.failure.system,
                          fmt::format("{} {} at byte {}", verb, file_.facts.path, move.failure.at));
         return file_.reported(error);
     }
-    if (access.start == Start::pointer) {
+    if (access.start == AccessStart::pointer) {
         const int code = view_.move_pointer(request.range().length);
         if (code != MPI_SUCCESS) {
             return code;

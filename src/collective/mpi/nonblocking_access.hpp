@@ -29,7 +29,7 @@ public:
     ~NonBlockingAccess() = default;
 
     // An MPI error code. Waits for the other ranks for 2 ms at most.
-    int start(const Access& access, Direction direction, const StartArguments& arguments);
+    int start(const AccessCall& access, IoDirection direction, const StartArguments& arguments);
     // Late errors of this rank's own part; before the file is closed, by all ranks.
     Result<void> close();
 
@@ -39,13 +39,13 @@ private:
         bool read = false;
     };
 
-    [[nodiscard]] plan::SharedFacts shared_facts(Direction direction) const noexcept;
+    [[nodiscard]] plan::SharedFacts shared_facts(IoDirection direction) const noexcept;
     [[nodiscard]] bool all_come(const RankRequest& request, engine::Refusal own);
-    int start_by_mpi(const Access& access, const plan::Choice& choice,
+    int start_by_mpi(const AccessCall& access, const plan::CourseChoice& choice,
                      const StartArguments& arguments);
-    int move_together(const Access& access, Direction direction, const RankRequest& request,
+    int move_together(const AccessCall& access, IoDirection direction, const RankRequest& request,
                       MPI_Request& made);
-    int move_own_part(const Access& access, Direction direction, const RankRequest& request,
+    int move_own_part(const AccessCall& access, IoDirection direction, const RankRequest& request,
                       MPI_Request& made);
 
     FileContext& file_;
@@ -56,8 +56,8 @@ private:
     PerDirection disabled_at_open_;
     bool by_itself_ = false;  // some call was done by each rank itself; the same on all ranks
     OwnPart own_part_;
-    std::uint32_t number_;                          // among the cached communicator's files
-    std::optional<engine::Rendezvous> rendezvous_;  // made by the first call that needs it
+    std::uint32_t number_;                              // among the cached communicator's files
+    std::optional<engine::RankRendezvous> rendezvous_;  // made by the first call that needs it
 };
 
 }  // namespace forebay::interposer

@@ -8,7 +8,7 @@
 
 namespace forebay::interposer {
 
-OpenFile::OpenFile(MPI_File handle, FileFacts facts, Settings settings,
+OpenFile::OpenFile(MPI_File handle, FileFacts facts, UserSettings settings,
                    CachedCommunicator* cached_communicator, const LargeCountInquiry& inquiry)
     : file_{handle, std::move(facts), cached_communicator, inquiry},
       engine_{file_, std::move(settings)},
@@ -110,7 +110,7 @@ int OpenFile::get_amode(int* amode) const {
 // Collective. Makes the aggregators' writes through their own descriptors durable first.
 int OpenFile::sync() {
     int code = view_.sync();
-    engine::File* const engine = engine_.made();
+    engine::CollectiveFile* const engine = engine_.made();
     const Result<void> synced = engine != nullptr ? engine->sync() : Result<void>{};
     const int real_code = real::sync(file_.handle);
     code = settle(synced ? pools_.arrives() : synced, code);
@@ -121,7 +121,7 @@ int OpenFile::sync() {
 // that of the error of any of them.
 int OpenFile::settle(const Result<void>& done, int code) {
     const std::optional<Error> mine = done ? std::nullopt : std::optional(done.error());
-    engine::File* const engine = engine_.made();
+    engine::CollectiveFile* const engine = engine_.made();
     const std::optional<Error> error = engine != nullptr ? engine->agree(mine) : pools_.agree(mine);
     if (!error) {
         return code;
@@ -132,7 +132,7 @@ int OpenFile::settle(const Result<void>& done, int code) {
 int OpenFile::finish() {
     int code = view_.close();
     Result<void> done = nonblocking_.close();
-    if (engine::File* const engine = engine_.made()) {
+    if (engine::CollectiveFile* const engine = engine_.made()) {
         Result<void> closed = engine->close();
         done = done ? std::move(closed) : std::move(done);
     }

@@ -25,21 +25,21 @@ namespace forebay::interposer {
 
 class OpenFile {
 public:
-    OpenFile(MPI_File handle, FileFacts facts, Settings settings,
+    OpenFile(MPI_File handle, FileFacts facts, UserSettings settings,
              CachedCommunicator* cached_communicator, const LargeCountInquiry& inquiry);
     OpenFile(const OpenFile&) = delete;
     OpenFile& operator=(const OpenFile&) = delete;
     ~OpenFile() = default;
 
     // Data access; `pass` is the MPI's own function. An int is an MPI error code, here and below.
-    int access(const Access& access, Direction direction, PassOn pass) {
+    int access(const AccessCall& access, IoDirection direction, PassOn pass) {
         return blocking_.access(access, direction, pass);
     }
-    int begin(const Access& access, Direction direction, PassOn pass) {
+    int begin(const AccessCall& access, IoDirection direction, PassOn pass) {
         return blocking_.begin(access, direction, pass);
     }
     int end(const SplitEnd& split_end, PassOn pass) { return blocking_.end(split_end, pass); }
-    int start(const Access& access, Direction direction, const StartArguments& arguments) {
+    int start(const AccessCall& access, IoDirection direction, const StartArguments& arguments) {
         return nonblocking_.start(access, direction, arguments);
     }
     int leave(const PassedAccess& passed, PassOn pass) { return blocking_.leave(passed, pass); }
@@ -68,13 +68,13 @@ public:
     [[nodiscard]] bool ours() const noexcept { return file_.ours(); }
     [[nodiscard]] WaitingRanks waiting() const noexcept { return file_.waiting(); }
     [[nodiscard]] const FileFacts& facts() const noexcept { return file_.facts; }
-    [[nodiscard]] const Settings& settings() const noexcept { return engine_.settings(); }
+    [[nodiscard]] const UserSettings& settings() const noexcept { return engine_.settings(); }
     [[nodiscard]] CachedCommunicator* cached_communicator() const noexcept {
         return file_.cached_communicator;
     }
     [[nodiscard]] std::string aggregators() const { return engine_.aggregators(); }
-    [[nodiscard]] Stripes layout() const noexcept { return engine_.layout(); }
-    [[nodiscard]] const Counters& counters() const noexcept { return file_.counters; }
+    [[nodiscard]] FileStripes layout() const noexcept { return engine_.layout(); }
+    [[nodiscard]] const CallCounters& counters() const noexcept { return file_.counters; }
 
 private:
     int settle(const Result<void>& done, int code);

@@ -14,7 +14,7 @@ namespace forebay::interposer {
 
 namespace {
 
-void take_hint(MPI_Info info, const std::string& key, Setting setting, Settings& settings) {
+void take_hint(MPI_Info info, const std::string& key, Setting setting, UserSettings& settings) {
     std::array<char, MPI_MAX_INFO_VAL + 1> value{};
     int there = 0;
     PMPI_Info_get(info, key.c_str(), MPI_MAX_INFO_VAL, value.data(), &there);
@@ -28,7 +28,7 @@ void take_hint(MPI_Info info, const std::string& key, Setting setting, Settings&
 }
 
 // MPI's own name for both directions at once.
-void take_collective_buffering(MPI_Info info, Settings& settings) {
+void take_collective_buffering(MPI_Info info, UserSettings& settings) {
     std::array<char, MPI_MAX_INFO_VAL + 1> value{};
     int there = 0;
     PMPI_Info_get(info, "collective_buffering", MPI_MAX_INFO_VAL, value.data(), &there);
@@ -39,7 +39,7 @@ void take_collective_buffering(MPI_Info info, Settings& settings) {
     }
 }
 
-Standing standing_of(const OpeningRequest& request, int ranks, const Settings& settings) {
+Standing standing_of(const OpeningRequest& request, int ranks, const UserSettings& settings) {
     if (ranks == 1) {
         return Standing::one_rank;
     }
@@ -55,14 +55,14 @@ Standing standing_of(const OpeningRequest& request, int ranks, const Settings& s
     return Standing::ours;
 }
 
-bool creates(const OpeningRequest& request, const Settings& settings) {
+bool creates(const OpeningRequest& request, const UserSettings& settings) {
     return (request.amode & MPI_MODE_CREATE) != 0 && settings.flag(Setting::enabled) &&
            !request.path.empty() && !is_excluded(request.path, settings);
 }
 
-void create(const OpeningRequest& request, const Settings& settings, Opening& opening,
+void create(const OpeningRequest& request, const UserSettings& settings, OpeningDecision& opening,
             std::vector<std::string>& warnings) {
-    Creation creation = create_striped(request.path, request.amode, settings);
+    FileCreation creation = create_striped(request.path, request.amode, settings);
     opening.made = creation.made ? 1 : 0;
     if (creation.layout) {
         opening.targets = creation.layout->targets;
@@ -71,7 +71,7 @@ void create(const OpeningRequest& request, const Settings& settings, Opening& op
     warnings = std::move(creation.warnings);
 }
 
-bool is_pooled(const std::string& path, const Settings& settings) {
+bool is_pooled(const std::string& path, const UserSettings& settings) {
     const pool::PoolCalls* const pool = adapters::pool_calls();
     return pool != nullptr && pool->covers(path.c_str()) &&
            settings.text(Setting::pool_durability) != "global";
@@ -83,9 +83,9 @@ std::uint64_t new_group() {
     return (std::uint64_t{random()} << 32U | random()) | 1U;
 }
 
-Opening decide(const OpeningRequest& request, int ranks, Settings& settings,
-               std::vector<std::string>& warnings) {
-    Opening opening;
+OpeningDecision decide(const OpeningRequest& request, int ranks, UserSettings& settings,
+                       std::vector<std::string>& warnings) {
+    OpeningDecision opening;
     const auto read = process_settings();
     if (!read) {
         say(read.error().message);
@@ -127,7 +127,7 @@ const char* reason_of(Standing standing) noexcept {
     return "no memory can be shared between the ranks of a node";
 }
 
-void read_hints(MPI_Info info, Settings& settings) {
+void read_hints(MPI_Info info, UserSettings& settings) {
     if (info == MPI_INFO_NULL) {
         return;
     }
@@ -142,7 +142,8 @@ void read_hints(MPI_Info info, Settings& settings) {
     }
 }
 
-OpeningTalk::OpeningTalk(const OpeningRequest& request, Settings& settings) : settings_{settings} {
+OpeningTalk::OpeningTalk(const OpeningRequest& request, UserSettings& settings)
+    : settings_{settings} {
     int ranks = 1;
     PMPI_Comm_rank(request.communicator, &rank_);
     PMPI_Comm_size(request.communicator, &ranks);
@@ -157,7 +158,7 @@ OpeningTalk::OpeningTalk(const OpeningRequest& request, Settings& settings) : se
     }
 }
 
-const Opening& OpeningTalk::end() {
+const OpeningDecision& OpeningTalk::end() {
     if (std::exchange(ended_, true)) {
         return opening_;
     }

@@ -19,7 +19,7 @@ enum class Standing : std::uint32_t { ours, disabled, excluded, one_rank, sequen
 
 [[nodiscard]] const char* reason_of(Standing standing) noexcept;
 
-struct Opening {
+struct OpeningDecision {
     std::int32_t failed = 0;  // the settings are wrong: rank 0 said so, the open must fail
     std::int32_t recording = 0;
     Standing standing = Standing::ours;
@@ -32,7 +32,7 @@ struct Opening {
     std::int32_t spare = 0;
     // Not 0: through those of several nodes, by this number; see pool/client/calls.hpp.
     std::uint64_t group = 0;
-    Settings::Numbers settings{};
+    UserSettings::Numbers settings{};
 };
 
 // Rank 0's decision. `path` is empty when the name is no plain path.
@@ -45,14 +45,14 @@ struct OpeningRequest {
 
 // Adds the hints of `info` to `settings`. Values that are not valid are ignored, as MPI demands;
 // with setting `verbose` a line says so.
-void read_hints(MPI_Info info, Settings& settings);
+void read_hints(MPI_Info info, UserSettings& settings);
 
 // Rank 0 decides and tells all ranks; collective over the communicator. The telling goes on while
 // the MPI opens the file, which has the ranks wait for one another anyway: so it costs nothing.
 class OpeningTalk {
 public:
     // Both arguments must outlive the talk.
-    OpeningTalk(const OpeningRequest& request, Settings& settings);
+    OpeningTalk(const OpeningRequest& request, UserSettings& settings);
     OpeningTalk(const OpeningTalk&) = delete;
     OpeningTalk& operator=(const OpeningTalk&) = delete;
     ~OpeningTalk() = default;
@@ -60,14 +60,14 @@ public:
     // Must be called, before the MPI creates a file and else after it has opened it; again, it says
     // the same. The settings are the effective ones from here on (on other ranks than 0 without
     // those that are texts).
-    const Opening& end();
+    const OpeningDecision& end();
 
     // Warnings about the file for the user, on rank 0.
     [[nodiscard]] std::vector<std::string> take_warnings() noexcept { return std::move(warnings_); }
 
 private:
-    Settings& settings_;
-    Opening opening_;
+    UserSettings& settings_;
+    OpeningDecision opening_;
     std::vector<std::string> warnings_;
     bool ended_ = false;
     int rank_ = 0;

@@ -23,12 +23,12 @@ bool is_ordinary(MPI_Comm communicator, const char* filename, const MPI_File* fh
     return PMPI_Comm_test_inter(communicator, &inter) == MPI_SUCCESS && inter == 0;
 }
 
-std::optional<ports::Identity> identity_of_path(const std::string& path) {
+std::optional<ports::FileIdentity> identity_of_path(const std::string& path) {
     struct stat facts{};
     if (kernel::stat(path.c_str(), &facts) != 0) {
         return std::nullopt;
     }
-    return ports::Identity{facts.st_dev, facts.st_ino};
+    return ports::FileIdentity{facts.st_dev, facts.st_ino};
 }
 
 struct OpenArguments {
@@ -83,7 +83,8 @@ private:
 };
 
 // Whether this rank's pool can take part where the ranks of several nodes write the file together.
-bool can_take_part(const pool::PoolCalls* calls, const std::optional<ports::Identity>& identity) {
+bool can_take_part(const pool::PoolCalls* calls,
+                   const std::optional<ports::FileIdentity>& identity) {
     return identity && calls->knows(identity->device, identity->inode);
 }
 
@@ -107,7 +108,7 @@ int open_by_mpi(const OpenArguments& arguments, int amode, std::uint64_t group,
 int open_file(const OpenArguments& arguments) {
     const std::int64_t begin = adapters::SteadyClock().now_ns();
     const std::string path = plain_path(arguments.filename).value_or("");
-    Settings settings;
+    UserSettings settings;
     OpeningTalk talk{{arguments.communicator, path, arguments.amode, arguments.info}, settings};
     int amode = arguments.amode;
     if ((amode & MPI_MODE_CREATE) != 0 && talk.end().made != 0) {
@@ -117,7 +118,7 @@ int open_file(const OpenArguments& arguments) {
     const bool covered = pool != nullptr && !path.empty() && pool->covers(path.c_str());
     const std::uint64_t group = covered ? talk.end().group : 0;
     const int code = open_by_mpi(arguments, amode, group, pool);
-    const Opening& opening = talk.end();
+    const OpeningDecision& opening = talk.end();
     if (opening.failed != 0) {
         return code != MPI_SUCCESS ? code : refuse_open(arguments);
     }
@@ -173,7 +174,7 @@ int with_file(MPI_File fh, const Own& own, const Other& other,
     if (file == nullptr) {
         return other();
     }
-    const Inside inside;
+    const DirectMpiCalls inside;
     return guarded(fh, waiting == WaitingRanks::none ? waiting : file->waiting(),
                    [&] { return own(*file); });
 }
@@ -184,10 +185,10 @@ extern "C" {
 
 int forebay_file_open(MPI_Comm comm, const char* filename, int amode, MPI_Info info,
                       MPI_File* fh) noexcept {
-    if (Inside::now() || !is_ordinary(comm, filename, fh)) {
+    if (DirectMpiCalls::now() || !is_ordinary(comm, filename, fh)) {
         return real::open(comm, filename, amode, info, fh);
     }
-    const Inside inside;
+    const DirectMpiCalls inside;
     return guarded(MPI_FILE_NULL, WaitingRanks::others,
                    [&] { return open_file({comm, filename, amode, info, fh}); });
 }
@@ -196,7 +197,7 @@ int forebay_file_close(MPI_File* fh) noexcept {
     if (fh == nullptr || find_file(*fh) == nullptr) {
         return real::close(fh);
     }
-    const Inside inside;
+    const DirectMpiCalls inside;
     return guarded(MPI_FILE_NULL, WaitingRanks::others, [&] { return close_file(fh); });
 }
 

@@ -5,7 +5,7 @@
 
 namespace forebay::interposer {
 
-plan::Refusal OwnPart::open(Direction direction) {
+plan::Refusal OwnPart::open(IoDirection direction) {
     Way& one = way(direction);
     if (!std::exchange(one.tried, true)) {
         one.refusal = open(one, direction);
@@ -13,7 +13,7 @@ plan::Refusal OwnPart::open(Direction direction) {
     return one.refusal;
 }
 
-plan::Refusal OwnPart::open(Way& way, Direction direction) const {
+plan::Refusal OwnPart::open(Way& way, IoDirection direction) const {
     if (calls_ == nullptr) {
         return plan::Refusal::cannot_open;
     }
@@ -30,10 +30,10 @@ plan::Refusal OwnPart::open(Way& way, Direction direction) const {
     return plan::Refusal::none;
 }
 
-transfer::OwnMove OwnPart::move(const transfer::OwnRequest& request, Direction direction) {
+transfer::OwnMove OwnPart::move(const transfer::OwnRequest& request, IoDirection direction) {
     Way& one = way(direction);
     expects(one.mover.has_value(), "the part is open");
-    return direction == Direction::write ? one.mover->write(request) : one.mover->read(request);
+    return direction == IoDirection::write ? one.mover->write(request) : one.mover->read(request);
 }
 
 Result<void> OwnPart::close() {

@@ -20,33 +20,33 @@ class OwnPart {
 public:
     // `calls`: null where this process has no pool; it and `clock` outlive the part. `identity`: of
     // the file that was opened by that path.
-    OwnPart(const pool::PoolCalls* calls, const ports::Clock& clock, std::string path,
-            std::optional<ports::Identity> identity)
+    OwnPart(const pool::PoolCalls* calls, const ports::TimeSource& clock, std::string path,
+            std::optional<ports::FileIdentity> identity)
         : calls_{calls}, clock_{clock}, path_{std::move(path)}, identity_{identity} {}
 
     // Once for each direction; says what is against it.
-    [[nodiscard]] plan::Refusal open(Direction direction);
+    [[nodiscard]] plan::Refusal open(IoDirection direction);
     // Contracts: open, and something is asked for.
-    transfer::OwnMove move(const transfer::OwnRequest& request, Direction direction);
+    transfer::OwnMove move(const transfer::OwnRequest& request, IoDirection direction);
     // Reports a late error.
     Result<void> close();
 
 private:
     struct Way {
-        std::unique_ptr<ports::Storage> storage;
+        std::unique_ptr<ports::FileStorage> storage;
         std::optional<transfer::OwnMover> mover;
         plan::Refusal refusal = plan::Refusal::cannot_open;
         bool tried = false;
     };
-    [[nodiscard]] plan::Refusal open(Way& way, Direction direction) const;
-    [[nodiscard]] Way& way(Direction direction) {
-        return ways_[direction == Direction::write ? 0 : 1];
+    [[nodiscard]] plan::Refusal open(Way& way, IoDirection direction) const;
+    [[nodiscard]] Way& way(IoDirection direction) {
+        return ways_[direction == IoDirection::write ? 0 : 1];
     }
 
     const pool::PoolCalls* calls_;
-    const ports::Clock& clock_;
+    const ports::TimeSource& clock_;
     std::string path_;
-    std::optional<ports::Identity> identity_;
+    std::optional<ports::FileIdentity> identity_;
     std::array<Way, 2> ways_;
 };
 

@@ -25,7 +25,7 @@ namespace forebay::interposer {
 
 namespace {
 
-struct Process {
+struct InterposerProcess {
     std::array<void*, function_count> real{};   // completed by what stands for missing ones
     std::array<void*, function_count> bound{};  // what the program's calls go to
     LargeCountInquiry inquiry;
@@ -34,7 +34,7 @@ struct Process {
     std::mutex cached_communicators_mutex;
     CachedCommunicators cached_communicators;
     std::mutex settings_mutex;
-    std::optional<Result<Settings>> settings;
+    std::optional<Result<UserSettings>> settings;
     std::once_flag gpu_once;
     GpuMemory gpu;
     std::int32_t aggregators_per_node = 0;  // 0: the machine was not inspected yet
@@ -45,16 +45,16 @@ struct Process {
 };
 
 // Never destroyed: at exit there is no MPI any more to give anything back to.
-union Immortal {
-    Process process;
-    Immortal() : process() {}
-    Immortal(const Immortal&) = delete;
-    Immortal& operator=(const Immortal&) = delete;
-    ~Immortal() {}  // NOLINT(modernize-use-equals-default): would be deleted
+union ImmortalProcess {
+    InterposerProcess process;
+    ImmortalProcess() : process() {}
+    ImmortalProcess(const ImmortalProcess&) = delete;
+    ImmortalProcess& operator=(const ImmortalProcess&) = delete;
+    ~ImmortalProcess() {}  // NOLINT(modernize-use-equals-default): would be deleted
 };
 
-Process& process() noexcept {
-    static Immortal immortal;
+InterposerProcess& process() noexcept {
+    static ImmortalProcess immortal;
     return immortal.process;
 }
 
@@ -78,8 +78,8 @@ void at_exit() {
 // MPI_Finalize deletes the attributes of MPI_COMM_SELF first, while everything still works, the
 // last one first. Those that were set before ours may still close files, as HDF5's does.
 int at_finalize(MPI_Comm /*self*/, int /*key*/, void* /*value*/, void* /*extra*/) noexcept {
-    const Inside inside;
-    Process& p = process();
+    const DirectMpiCalls inside;
+    InterposerProcess& p = process();
     std::vector<std::unique_ptr<CachedCommunicator>> idle;
     {
         const std::lock_guard lock(p.cached_communicators_mutex);
@@ -94,7 +94,7 @@ int at_finalize(MPI_Comm /*self*/, int /*key*/, void* /*value*/, void* /*extra*/
     return MPI_SUCCESS;
 }
 
-void watch_finalize(Process& p) {
+void watch_finalize(InterposerProcess& p) {
     if (std::exchange(p.finalize_is_watched, true)) {
         return;
     }
@@ -113,7 +113,7 @@ bool threads_may_meet() noexcept {
 }  // namespace
 
 void* const* start_process(void* const* real, void* libmpi, bool take_over) noexcept {
-    Process& p = process();
+    InterposerProcess& p = process();
     p.inquiry.envelope = find_in<decltype(p.inquiry.envelope)>(libmpi, "PMPI_Type_get_envelope_c");
     p.inquiry.contents = find_in<decltype(p.inquiry.contents)>(libmpi, "PMPI_Type_get_contents_c");
     for (std::size_t i = 0; i < function_count; ++i) {
@@ -127,8 +127,8 @@ void* real_address(std::size_t number) noexcept { return process().real[number];
 
 const LargeCountInquiry& large_count_inquiry() noexcept { return process().inquiry; }
 
-Result<Settings> process_settings() {
-    Process& p = process();
+Result<UserSettings> process_settings() {
+    InterposerProcess& p = process();
     const std::lock_guard lock(p.settings_mutex);
     if (!p.settings) {
         p.settings.emplace(read_settings());
@@ -140,29 +140,29 @@ OpenFile* find_file(MPI_File handle) noexcept {
     if (depth > 0) {
         return nullptr;
     }
-    Process& p = process();
+    InterposerProcess& p = process();
     const std::shared_lock lock(p.files_mutex);
     const auto found = p.files.find(handle);
     return found == p.files.end() ? nullptr : found->second.get();
 }
 
 void keep_file(MPI_File handle, std::unique_ptr<OpenFile> file) {
-    Process& p = process();
+    InterposerProcess& p = process();
     const std::unique_lock lock(p.files_mutex);
     watch_finalize(p);
     p.files[handle] = std::move(file);
 }
 
 std::unique_ptr<OpenFile> take_file(MPI_File handle) noexcept {
-    Process& p = process();
+    InterposerProcess& p = process();
     const std::unique_lock lock(p.files_mutex);
     const auto found = p.files.extract(handle);
     return found.empty() ? nullptr : std::move(found.mapped());
 }
 
 void choose_cached_communicator(MPI_Comm communicator, const CommunicatorNeeds& needs,
-                                Opening& opening) {
-    Process& p = process();
+                                OpeningDecision& opening) {
+    InterposerProcess& p = process();
     const std::lock_guard lock(p.cached_communicators_mutex);
     CachedCommunicator* free =
         p.cached_communicators.find_free(communicator, needs, threads_may_meet());
@@ -174,12 +174,12 @@ void choose_cached_communicator(MPI_Comm communicator, const CommunicatorNeeds& 
         free == nullptr ? p.cached_communicators.next_label() : free->label;
 }
 
-CachedCommunicator* join_cached_communicator(MPI_Comm communicator, const Opening& opening,
+CachedCommunicator* join_cached_communicator(MPI_Comm communicator, const OpeningDecision& opening,
                                              const CommunicatorNeeds& needs) {
     if (opening.cached_communicator == 0) {
         return nullptr;
     }
-    Process& p = process();
+    InterposerProcess& p = process();
     bool room = false;
     {
         const std::lock_guard lock(p.cached_communicators_mutex);
@@ -205,7 +205,7 @@ void leave_cached_communicator(CachedCommunicator* cached_communicator) {
     if (cached_communicator == nullptr) {
         return;
     }
-    Process& p = process();
+    InterposerProcess& p = process();
     std::unique_ptr<CachedCommunicator> last;
     {
         const std::lock_guard lock(p.cached_communicators_mutex);
@@ -215,7 +215,7 @@ void leave_cached_communicator(CachedCommunicator* cached_communicator) {
 }
 
 std::int32_t aggregators_per_node() {
-    Process& p = process();
+    InterposerProcess& p = process();
     const std::lock_guard lock(p.settings_mutex);
     if (p.aggregators_per_node == 0) {
         p.aggregators_per_node = adapters::aggregators_per_node(adapters::inspect_machine());
@@ -224,7 +224,7 @@ std::int32_t aggregators_per_node() {
 }
 
 bool is_gpu_memory(const void* address) {
-    Process& p = process();
+    InterposerProcess& p = process();
     std::call_once(p.gpu_once, [&p] { p.gpu = GpuMemory::find(); });
     return p.gpu.holds(address);
 }
@@ -233,10 +233,10 @@ bool first_without_stripes() noexcept { return !process().told_of_stripes.exchan
 
 bool first_record() noexcept { return !process().recorded.exchange(true); }
 
-Inside::Inside() noexcept { depth += 1; }
+DirectMpiCalls::DirectMpiCalls() noexcept { depth += 1; }
 
-Inside::~Inside() { depth -= 1; }
+DirectMpiCalls::~DirectMpiCalls() { depth -= 1; }
 
-bool Inside::now() noexcept { return depth > 0; }
+bool DirectMpiCalls::now() noexcept { return depth > 0; }
 
 }  // namespace forebay::interposer

@@ -17,7 +17,7 @@ namespace forebay::interposer {
 [[nodiscard]] const LargeCountInquiry& large_count_inquiry() noexcept;
 
 // Defaults, settings file and environment, read once.
-[[nodiscard]] Result<Settings> process_settings();
+[[nodiscard]] Result<UserSettings> process_settings();
 
 // Whether nobody has been told yet that hints for stripes do nothing here.
 [[nodiscard]] bool first_without_stripes() noexcept;
@@ -30,10 +30,10 @@ void keep_file(MPI_File handle, std::unique_ptr<OpenFile> file);
 
 // On rank 0: names a cached communicator for `communicator` in `opening`, and reserves it.
 void choose_cached_communicator(MPI_Comm communicator, const CommunicatorNeeds& needs,
-                                Opening& opening);
+                                OpeningDecision& opening);
 // On all ranks, collective if one is to be made. Null when `opening` names none.
 [[nodiscard]] CachedCommunicator* join_cached_communicator(MPI_Comm communicator,
-                                                           const Opening& opening,
+                                                           const OpeningDecision& opening,
                                                            const CommunicatorNeeds& needs);
 // Collective when it was the last file of a cached communicator that is not kept.
 void leave_cached_communicator(CachedCommunicator* cached_communicator);
@@ -48,12 +48,12 @@ void leave_cached_communicator(CachedCommunicator* cached_communicator);
 [[nodiscard]] bool first_record() noexcept;
 
 // While one lives, the thread's calls to MPI_File_ functions go to the MPI directly.
-class Inside {
+class DirectMpiCalls {
 public:
-    Inside() noexcept;
-    Inside(const Inside&) = delete;
-    Inside& operator=(const Inside&) = delete;
-    ~Inside();
+    DirectMpiCalls() noexcept;
+    DirectMpiCalls(const DirectMpiCalls&) = delete;
+    DirectMpiCalls& operator=(const DirectMpiCalls&) = delete;
+    ~DirectMpiCalls();
 
     [[nodiscard]] static bool now() noexcept;
 };

@@ -48,12 +48,12 @@ int ProgramView::move_pointer(std::int64_t bytes) {
 
 int ProgramView::tell() { return held_.anywhere() ? held_.tell(file_.group().own()) : MPI_SUCCESS; }
 
-int ProgramView::access_alone(Start start, PassOn pass) {
+int ProgramView::access_alone(AccessStart start, PassOn pass) {
     return held_.here() ? held_.access(start, pass) : pass(file_.handle);
 }
 
-MPI_Offset ProgramView::first_etype(Start start, MPI_Offset offset) const {
-    if (start == Start::pointer) {
+MPI_Offset ProgramView::first_etype(AccessStart start, MPI_Offset offset) const {
+    if (start == AccessStart::pointer) {
         real::get_position(file_.handle, &offset);
     }
     return offset;
@@ -61,12 +61,12 @@ MPI_Offset ProgramView::first_etype(Start start, MPI_Offset offset) const {
 
 std::optional<Extent> ProgramView::extent_of(const PassedAccess& passed) const {
     const std::int64_t size = passed.datatype == MPI_DATATYPE_NULL ? -1 : size_of(passed.datatype);
-    if (passed.start == Start::shared_pointer || size < 0 || passed.count < 0 ||
+    if (passed.start == AccessStart::shared_pointer || size < 0 || passed.count < 0 ||
         view_.refusal != engine::Refusal::none) {
         return std::nullopt;
     }
     const MPI_Offset first = first_etype(passed.start, passed.offset);
-    pattern::Range range;
+    pattern::ViewRange range;
     const bool fits = first >= 0 && !__builtin_mul_overflow(passed.count, size, &range.length) &&
                       !__builtin_mul_overflow(first, view_.etype_bytes, &range.position) &&
                       view_.reaches(range.position, range.length);

@@ -37,7 +37,7 @@ public:
     // Collective, before a collective call of the MPI, which knows the view afterwards.
     int tell();
     // One rank's access by the MPI's own function, on a handle that has the view.
-    int access_alone(Start start, PassOn pass);
+    int access_alone(AccessStart start, PassOn pass);
     int sync() noexcept { return held_.sync(); }
     int close() noexcept { return held_.close(); }
 
@@ -45,11 +45,11 @@ public:
     [[nodiscard]] bool held_here() const noexcept { return held_.here(); }
     [[nodiscard]] bool held_anywhere() const noexcept { return held_.anywhere(); }
     // Which file it is; before a view that is held is used.
-    void know(const ports::Identity& identity) { held_.know(identity); }
+    void know(const ports::FileIdentity& identity) { held_.know(identity); }
 
     [[nodiscard]] const FileView& decoded() const noexcept { return view_; }
     // Where an access starts, in etypes of the view; not one by the shared pointer.
-    [[nodiscard]] MPI_Offset first_etype(Start start, MPI_Offset offset) const;
+    [[nodiscard]] MPI_Offset first_etype(AccessStart start, MPI_Offset offset) const;
     // All that the access touches lies in it; nullopt: it cannot be told.
     [[nodiscard]] std::optional<Extent> extent_of(const PassedAccess& passed) const;
 

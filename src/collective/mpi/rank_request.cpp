@@ -14,7 +14,7 @@ RankRequest::RankRequest(const FileView& view, engine::Refusal refusal) noexcept
     call_.refusal = refusal;
 }
 
-RankRequest::RankRequest(const FileView& view, const Access& access, MPI_Offset first,
+RankRequest::RankRequest(const FileView& view, const AccessCall& access, MPI_Offset first,
                          const LargeCountInquiry& inquiry)
     : RankRequest{view, view.refusal} {
     expects(refusal() == engine::Refusal::none, "a view that is refused places no bytes");
@@ -37,14 +37,14 @@ RankRequest::RankRequest(const FileView& view, const Access& access, MPI_Offset 
     call_.memory.extent = memory_.extent;
 }
 
-engine::Call RankRequest::call() const noexcept {
-    engine::Call call = call_;
+engine::CollectiveCall RankRequest::call() const noexcept {
+    engine::CollectiveCall call = call_;
     call.memory = memory();
     return call;
 }
 
-pattern::Memory RankRequest::memory() const noexcept {
-    pattern::Memory memory = call_.memory;
+pattern::RankMemory RankRequest::memory() const noexcept {
+    pattern::RankMemory memory = call_.memory;
     memory.nest = &memory_.nest;
     return memory;
 }

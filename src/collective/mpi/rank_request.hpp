@@ -18,18 +18,18 @@ public:
     RankRequest(const FileView& view, engine::Refusal refusal) noexcept;
     // `first`: where the access starts, in etypes. Refused where the arguments are beyond what the
     // engine can do. Contract: the view is not refused.
-    RankRequest(const FileView& view, const Access& access, MPI_Offset first,
+    RankRequest(const FileView& view, const AccessCall& access, MPI_Offset first,
                 const LargeCountInquiry& inquiry);
 
     [[nodiscard]] engine::Refusal refusal() const noexcept { return call_.refusal; }
     [[nodiscard]] const pattern::View& view() const noexcept { return *call_.view; }
-    [[nodiscard]] const pattern::Range& range() const noexcept { return call_.request; }
+    [[nodiscard]] const pattern::ViewRange& range() const noexcept { return call_.request; }
     // Both refer to the datatype in this object.
-    [[nodiscard]] engine::Call call() const noexcept;
-    [[nodiscard]] pattern::Memory memory() const noexcept;
+    [[nodiscard]] engine::CollectiveCall call() const noexcept;
+    [[nodiscard]] pattern::RankMemory memory() const noexcept;
 
 private:
-    engine::Call call_;
+    engine::CollectiveCall call_;
     DecodedType memory_;
 };
 

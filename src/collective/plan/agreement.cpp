@@ -18,10 +18,10 @@ AgreementVote merge(const AgreementVote& a, const AgreementVote& b) noexcept {
     return both;
 }
 
-std::int64_t bytes_moved(const pattern::View& view, const pattern::Range& request,
+std::int64_t bytes_moved(const pattern::View& view, const pattern::ViewRange& request,
                          const AgreementVote& verdict, std::optional<std::int64_t> own_end) {
     const std::int64_t good = std::min(verdict.failure.at, own_end.value_or(verdict.end_of_file));
-    if (good == Failure::nowhere) {
+    if (good == FirstFailure::nowhere) {
         return request.length;
     }
     return std::clamp<std::int64_t>(view.bytes_below(Offset{good}) - request.position, 0,

@@ -18,12 +18,12 @@ namespace forebay::plan {
 struct AgreementVote {
     Summary summary;  // of what is to be moved
     Summary direct;   // of what has been moved by the rank itself, before the start
-    Failure failure;
-    std::int64_t end_of_file = Failure::nowhere;  // reads: where the file was found to end
+    FirstFailure failure;
+    std::int64_t end_of_file = FirstFailure::nowhere;  // reads: where the file was found to end
     Refusal refusal = Refusal::none;
     std::uint32_t cannot_bypass = 0;   // could not open the file for it
     std::uint32_t view_has_holes = 0;  // or may have
-    Rates rates;
+    TargetRates rates;
 
     bool operator==(const AgreementVote&) const noexcept = default;
 };
@@ -33,7 +33,7 @@ struct AgreementVote {
 // Bytes of a rank's request that were moved when all is over: those that lie below the first error
 // and the file's end. `own_end`: where this rank found the file to end by itself; it then knows
 // better than the others.
-[[nodiscard]] std::int64_t bytes_moved(const pattern::View& view, const pattern::Range& request,
+[[nodiscard]] std::int64_t bytes_moved(const pattern::View& view, const pattern::ViewRange& request,
                                        const AgreementVote& verdict,
                                        std::optional<std::int64_t> own_end);
 

@@ -94,8 +94,8 @@ TEST(BytesMoved, LieBelowTheFirstErrorAndTheEndOfTheFile) {
     // 10 bytes in each 100, from byte 1000 on; the request is its bytes 20 to 59.
     const pattern::View view =
         *pattern::View::make(Offset{1000}, pattern::Nest::run(10), Length{100}, Length{1});
-    const pattern::Range request{20, 40};
-    constexpr std::int64_t nowhere = Failure::nowhere;
+    const pattern::ViewRange request{20, 40};
+    constexpr std::int64_t nowhere = FirstFailure::nowhere;
     struct Row {
         std::int64_t failed_at;
         std::int64_t end_of_file;

@@ -19,49 +19,50 @@ constexpr std::int64_t longest_ns = 2'000'000;
 constexpr std::int64_t idle_ns = 200'000;
 
 bool is_newer(std::uint32_t call, std::uint32_t than) noexcept {
-    const std::uint32_t ahead = (call - than) % Attendance::calls;
-    return ahead > 0 && ahead < Attendance::calls / 2;
+    const std::uint32_t ahead = (call - than) % CallAttendance::calls;
+    return ahead > 0 && ahead < CallAttendance::calls / 2;
 }
 
 }  // namespace
 
-std::uint64_t packed(const Attendance& one) noexcept {
-    return std::uint64_t{one.file % Attendance::files} << 48U |
-           std::uint64_t{one.call % Attendance::calls} << 24U |
-           std::uint64_t{one.arrived & Attendance::ranks_max} << 4U |
+std::uint64_t packed(const CallAttendance& one) noexcept {
+    return std::uint64_t{one.file % CallAttendance::files} << 48U |
+           std::uint64_t{one.call % CallAttendance::calls} << 24U |
+           std::uint64_t{one.arrived & CallAttendance::ranks_max} << 4U |
            static_cast<std::uint64_t>(one.meeting);
 }
 
-Attendance unpacked(std::uint64_t word) noexcept {
+CallAttendance unpacked(std::uint64_t word) noexcept {
     return {.file = static_cast<std::uint32_t>(word >> 48U),
-            .call = static_cast<std::uint32_t>(word >> 24U) % Attendance::calls,
-            .arrived = static_cast<std::uint32_t>(word >> 4U) & Attendance::ranks_max,
-            .meeting = static_cast<Meeting>(word & 15U)};
+            .call = static_cast<std::uint32_t>(word >> 24U) % CallAttendance::calls,
+            .arrived = static_cast<std::uint32_t>(word >> 4U) & CallAttendance::ranks_max,
+            .meeting = static_cast<MeetingKind>(word & 15U)};
 }
 
-std::optional<Attendance> with_me(const Attendance& before, const Coming& me) noexcept {
-    Attendance now{.file = me.file, .call = me.call, .meeting = Meeting::open};
+std::optional<CallAttendance> with_me(const CallAttendance& before,
+                                      const RankArrival& me) noexcept {
+    CallAttendance now{.file = me.file, .call = me.call, .meeting = MeetingKind::open};
     if (before.file == me.file && before.call == me.call) {
-        if (before.meeting != Meeting::open) {
+        if (before.meeting != MeetingKind::open) {
             return std::nullopt;
         }
         now.arrived = before.arrived;
     } else if (before.file == me.file ? is_newer(before.call, me.call)
-                                      : before.meeting == Meeting::open) {
+                                      : before.meeting == MeetingKind::open) {
         return std::nullopt;  // others are ahead, or wait for another file's call
     }
     now.arrived += 1;
-    now.meeting = now.arrived == me.ranks ? Meeting::together : Meeting::open;
+    now.meeting = now.arrived == me.ranks ? MeetingKind::together : MeetingKind::open;
     return now;
 }
 
-Meeting of_call(const Attendance& now, const Coming& me) noexcept {
-    return now.file == me.file && now.call == me.call ? now.meeting : Meeting::alone;
+MeetingKind of_call(const CallAttendance& now, const RankArrival& me) noexcept {
+    return now.file == me.file && now.call == me.call ? now.meeting : MeetingKind::alone;
 }
 
-Attendance given_up(Attendance now) noexcept {
-    expects(now.meeting == Meeting::open, "a call that is made together is not given up");
-    now.meeting = Meeting::alone;
+CallAttendance given_up(CallAttendance now) noexcept {
+    expects(now.meeting == MeetingKind::open, "a call that is made together is not given up");
+    now.meeting = MeetingKind::alone;
     return now;
 }
 

@@ -16,10 +16,10 @@
 
 namespace forebay::plan {
 
-enum class Meeting : std::uint32_t { alone = 0, open = 1, together = 2 };
+enum class MeetingKind : std::uint32_t { alone = 0, open = 1, together = 2 };
 
 // The word, taken apart. All zero: nobody ever came.
-struct Attendance {
+struct CallAttendance {
     static constexpr std::uint32_t files = std::uint32_t{1} << 16;
     static constexpr std::uint32_t calls = std::uint32_t{1} << 24;
     static constexpr std::uint32_t ranks_max = (std::uint32_t{1} << 20) - 1;
@@ -27,26 +27,26 @@ struct Attendance {
     std::uint32_t file = 0;     // below `files`
     std::uint32_t call = 0;     // of the file, below `calls`, from where they begin anew
     std::uint32_t arrived = 0;  // ranks
-    Meeting meeting = Meeting::alone;
+    MeetingKind meeting = MeetingKind::alone;
 
-    bool operator==(const Attendance&) const noexcept = default;
+    bool operator==(const CallAttendance&) const noexcept = default;
 };
-[[nodiscard]] std::uint64_t packed(const Attendance& one) noexcept;
-[[nodiscard]] Attendance unpacked(std::uint64_t word) noexcept;
+[[nodiscard]] std::uint64_t packed(const CallAttendance& one) noexcept;
+[[nodiscard]] CallAttendance unpacked(std::uint64_t word) noexcept;
 
 // Which call a rank comes to, and how many ranks it needs.
-struct Coming {
+struct RankArrival {
     std::uint32_t file = 0;
     std::uint32_t call = 0;
     std::uint32_t ranks = 1;
 };
 // With this rank; nullopt: it need not wait, since the call is not made together.
-[[nodiscard]] std::optional<Attendance> with_me(const Attendance& before,
-                                                const Coming& me) noexcept;
+[[nodiscard]] std::optional<CallAttendance> with_me(const CallAttendance& before,
+                                                    const RankArrival& me) noexcept;
 // The state of a call to which this rank has come.
-[[nodiscard]] Meeting of_call(const Attendance& now, const Coming& me) noexcept;
+[[nodiscard]] MeetingKind of_call(const CallAttendance& now, const RankArrival& me) noexcept;
 // Contract: it is open.
-[[nodiscard]] Attendance given_up(Attendance now) noexcept;
+[[nodiscard]] CallAttendance given_up(CallAttendance now) noexcept;
 
 // For how long a rank may wait for the others: as long as it takes more to move the pieces one
 // by one, so that waiting in vain costs no more than that again. 0: there is nothing to be gained.

@@ -9,38 +9,39 @@
 namespace forebay::plan {
 namespace {
 
-TEST(Attendance, IsPackedIntoAWord) {
+TEST(CallAttendance, IsPackedIntoAWord) {
     EXPECT_EQ(packed({}), 0U);
-    const Attendance all{65535, (1U << 24) - 1, Attendance::ranks_max, Meeting::together};
+    const CallAttendance all{65535, (1U << 24) - 1, CallAttendance::ranks_max,
+                             MeetingKind::together};
     EXPECT_EQ(unpacked(packed(all)), all);
-    const Attendance one{3, 70000, 12, Meeting::open};
+    const CallAttendance one{3, 70000, 12, MeetingKind::open};
     EXPECT_EQ(unpacked(packed(one)), one);
 }
 
-TEST(Attendance, TheLastOfAllRanksMakesItTogether) {
-    Attendance now;
+TEST(CallAttendance, TheLastOfAllRanksMakesItTogether) {
+    CallAttendance now;
     for (std::uint32_t rank = 1; rank <= 3; ++rank) {
         const auto next = with_me(now, {.file = 1, .call = 1, .ranks = 3});
         ASSERT_TRUE(next);
         EXPECT_EQ(next->arrived, rank);
-        EXPECT_EQ(next->meeting, rank < 3 ? Meeting::open : Meeting::together);
+        EXPECT_EQ(next->meeting, rank < 3 ? MeetingKind::open : MeetingKind::together);
         now = *next;
     }
 }
 
-TEST(Attendance, WhoComesLateGoesAlone) {
-    const Coming me{.file = 1, .call = 5, .ranks = 2};
-    EXPECT_FALSE(with_me({1, 5, 1, Meeting::alone}, me)) << "somebody gave up";
-    EXPECT_FALSE(with_me({1, 6, 1, Meeting::open}, me)) << "others are at the next call";
-    EXPECT_FALSE(with_me({2, 1, 1, Meeting::open}, me)) << "others wait at another file's call";
-    EXPECT_TRUE(with_me({2, 1, 2, Meeting::together}, me));
-    EXPECT_TRUE(with_me({1, 4, 1, Meeting::open}, me)) << "this rank goes on before them";
-    const Coming first{.file = 1, .call = 0, .ranks = 2};
-    EXPECT_TRUE(with_me({1, Attendance::calls - 1, 2, Meeting::alone}, first))
+TEST(CallAttendance, WhoComesLateGoesAlone) {
+    const RankArrival me{.file = 1, .call = 5, .ranks = 2};
+    EXPECT_FALSE(with_me({1, 5, 1, MeetingKind::alone}, me)) << "somebody gave up";
+    EXPECT_FALSE(with_me({1, 6, 1, MeetingKind::open}, me)) << "others are at the next call";
+    EXPECT_FALSE(with_me({2, 1, 1, MeetingKind::open}, me)) << "others wait at another file's call";
+    EXPECT_TRUE(with_me({2, 1, 2, MeetingKind::together}, me));
+    EXPECT_TRUE(with_me({1, 4, 1, MeetingKind::open}, me)) << "this rank goes on before them";
+    const RankArrival first{.file = 1, .call = 0, .ranks = 2};
+    EXPECT_TRUE(with_me({1, CallAttendance::calls - 1, 2, MeetingKind::alone}, first))
         << "numbers go round";
-    EXPECT_EQ(of_call({1, 6, 1, Meeting::open}, me), Meeting::alone);
-    EXPECT_EQ(of_call({2, 5, 1, Meeting::together}, me), Meeting::alone);
-    EXPECT_EQ(of_call({1, 5, 2, Meeting::together}, me), Meeting::together);
+    EXPECT_EQ(of_call({1, 6, 1, MeetingKind::open}, me), MeetingKind::alone);
+    EXPECT_EQ(of_call({2, 5, 1, MeetingKind::together}, me), MeetingKind::alone);
+    EXPECT_EQ(of_call({1, 5, 2, MeetingKind::together}, me), MeetingKind::together);
 }
 
 // Ranks go through calls of one file; at each step one of them comes, looks, or gives up.
@@ -52,7 +53,7 @@ struct Walk {
         bool waits = false;
         std::array<bool, calls + 1> together{};
     };
-    Attendance word;
+    CallAttendance word;
     std::array<Rank, ranks> all;
 
     void decided(Rank& rank, bool together) {
@@ -66,7 +67,7 @@ struct Walk {
         if (rank.call > 1 && rank.together[rank.call - 1] && all[1 - number].call < rank.call) {
             return;  // in an exchange, which needs the other one
         }
-        const Coming me{.file = 1, .call = rank.call, .ranks = ranks};
+        const RankArrival me{.file = 1, .call = rank.call, .ranks = ranks};
         if (!rank.waits) {
             const auto next = with_me(word, me);
             if (!next) {
@@ -76,9 +77,9 @@ struct Walk {
             word = *next;
             rank.waits = true;
         }
-        const Meeting meeting = of_call(word, me);
-        if (meeting != Meeting::open) {
-            decided(rank, meeting == Meeting::together);
+        const MeetingKind meeting = of_call(word, me);
+        if (meeting != MeetingKind::open) {
+            decided(rank, meeting == MeetingKind::together);
         } else if (gives_up) {
             word = given_up(word);
             decided(rank, false);
@@ -105,7 +106,7 @@ struct Walk {
     }
 };
 
-TEST(Attendance, AllRanksComeToTheSameAnswerInEveryOrder) { Walk{}.everything(0); }
+TEST(CallAttendance, AllRanksComeToTheSameAnswerInEveryOrder) { Walk{}.everything(0); }
 
 TEST(Patience, IsWhatPiecesCostMore) {
     Summary asked{.begin = 0, .end = 4096, .bytes = 4096, .shortest_piece = 1024};

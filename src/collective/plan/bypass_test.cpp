@@ -9,11 +9,11 @@
 namespace forebay::plan {
 namespace {
 
-const Stripes unstriped{};
-const Stripes striped{4, mib};
+const FileStripes unstriped{};
+const FileStripes striped{4, mib};
 
-Topology nodes_of(std::int32_t nodes) {
-    return Topology{std::vector<std::int32_t>(static_cast<std::size_t>(nodes), 4), 1};
+NodeTopology nodes_of(std::int32_t nodes) {
+    return NodeTopology{std::vector<std::int32_t>(static_cast<std::size_t>(nodes), 4), 1};
 }
 
 Summary block(std::int64_t begin, std::int64_t bytes) {
@@ -24,7 +24,7 @@ TEST(MayBypass, WhoHasBytesThatNeedNoExchange) {
     struct Row {
         const char* name;
         Summary mine;
-        Stripes layout;
+        FileStripes layout;
         std::int32_t nodes;
         bool may;
     };
@@ -36,8 +36,9 @@ TEST(MayBypass, WhoHasBytesThatNeedNoExchange) {
         {"pieces that cut stripes", Summary{0, 4 * mib, 4 * mib, 4096, 4 * mib}, striped, 2, false},
     };
     for (const Row& row : table) {
-        EXPECT_EQ(may_bypass(row.mine, row.layout, nodes_of(row.nodes), Tuning{}, Direction::write),
-                  row.may)
+        EXPECT_EQ(
+            may_bypass(row.mine, row.layout, nodes_of(row.nodes), Tuning{}, IoDirection::write),
+            row.may)
             << row.name;
     }
 }
@@ -58,22 +59,22 @@ TEST(MayMoveFirst, WhereTheLastCallBypassedAndNothingCanComeBetween) {
     struct Row {
         const char* name;
         AgreementVote all;
-        Direction direction;
-        Handle handle;
+        IoDirection direction;
+        HandleAccess handle;
         bool may;
     };
-    const Direction write = Direction::write;
-    const Direction read = Direction::read;
+    const IoDirection write = IoDirection::write;
+    const IoDirection read = IoDirection::read;
     const std::vector<Row> table{
-        {"a write", all, write, Handle::may_write, true},
-        {"a write through holes", holes, write, Handle::may_write, false},
-        {"who could not open", unable, write, Handle::may_write, false},
-        {"what was exchanged", exchanged, write, Handle::may_write, false},
-        {"what moved before", moved_before, write, Handle::may_write, true},
-        {"a read of what others write", all, read, Handle::may_write, false},
-        {"a read of what nobody writes", all, read, Handle::only_reads, true},
-        {"a read through holes", holes, read, Handle::only_reads, true},
-        {"a reader who could not open", unable, read, Handle::only_reads, false},
+        {"a write", all, write, HandleAccess::may_write, true},
+        {"a write through holes", holes, write, HandleAccess::may_write, false},
+        {"who could not open", unable, write, HandleAccess::may_write, false},
+        {"what was exchanged", exchanged, write, HandleAccess::may_write, false},
+        {"what moved before", moved_before, write, HandleAccess::may_write, true},
+        {"a read of what others write", all, read, HandleAccess::may_write, false},
+        {"a read of what nobody writes", all, read, HandleAccess::only_reads, true},
+        {"a read through holes", holes, read, HandleAccess::only_reads, true},
+        {"a reader who could not open", unable, read, HandleAccess::only_reads, false},
     };
     for (const Row& row : table) {
         EXPECT_EQ(
@@ -86,19 +87,19 @@ TEST(MayMoveFirst, WhereTheLastCallBypassedAndNothingCanComeBetween) {
 TEST(BypassingInFlight, IsKButForReadsWhereNothingIsStriped) {
     struct Row {
         const char* name;
-        Stripes layout;
-        Direction direction;
+        FileStripes layout;
+        IoDirection direction;
         std::int32_t asked;
         std::int32_t in_flight;
     };
-    const Direction write = Direction::write;
-    const Direction read = Direction::read;
+    const IoDirection write = IoDirection::write;
+    const IoDirection read = IoDirection::read;
     const std::vector<Row> table{
         {"as set", unstriped, write, 3, 3},
         {"as set, striped", striped, read, 3, 3},
         {"reads of a local file", unstriped, read, 3, unlimited_requests_in_flight},
         {"found while running", striped, write, find_requests_in_flight, first_requests_in_flight},
-        {"stripes of unknown size", Stripes{2, 0}, read, 3, 3},
+        {"stripes of unknown size", FileStripes{2, 0}, read, 3, 3},
     };
     for (const Row& row : table) {
         Tuning tuning;

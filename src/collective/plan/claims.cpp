@@ -6,7 +6,7 @@
 
 namespace forebay::plan {
 
-std::int64_t Claims::blocks() const noexcept {
+std::int64_t BlockClaims::blocks() const noexcept {
     std::int64_t sum = 0;
     for (std::int32_t i = 0; i < count; ++i) {
         sum += runs[static_cast<std::size_t>(i)].blocks;
@@ -14,7 +14,7 @@ std::int64_t Claims::blocks() const noexcept {
     return sum;
 }
 
-bool Claims::add(std::int64_t block) noexcept {
+bool BlockClaims::add(std::int64_t block) noexcept {
     if (count > 0) {
         Run& last = runs[static_cast<std::size_t>(count - 1)];
         if (last.first + last.blocks == block) {
@@ -29,9 +29,9 @@ bool Claims::add(std::int64_t block) noexcept {
     return true;
 }
 
-Claims claim(const pattern::View& view, const pattern::Range& request, const BlocksFrom& blocks,
-             std::int64_t blocks_max) {
-    Claims claims;
+BlockClaims claim(const pattern::View& view, const pattern::ViewRange& request,
+                  const BlocksFrom& blocks, std::int64_t blocks_max) {
+    BlockClaims claims;
     const std::int64_t end_position = request.position + request.length;
     std::int64_t block = blocks.from;
     for (std::int64_t taken = 0; taken < blocks_max; ++taken) {
@@ -54,11 +54,11 @@ Claims claim(const pattern::View& view, const pattern::Range& request, const Blo
 namespace {
 
 // The lowest claimed block at or above `from`, over all.
-std::int64_t next_claimed(std::span<const Claims> claims, std::int64_t from) noexcept {
-    std::int64_t lowest = Claims::no_horizon;
-    for (const Claims& one : claims) {
+std::int64_t next_claimed(std::span<const BlockClaims> claims, std::int64_t from) noexcept {
+    std::int64_t lowest = BlockClaims::no_horizon;
+    for (const BlockClaims& one : claims) {
         for (std::int32_t i = 0; i < one.count; ++i) {
-            const Claims::Run& run = one.runs[static_cast<std::size_t>(i)];
+            const BlockClaims::Run& run = one.runs[static_cast<std::size_t>(i)];
             if (run.first + run.blocks > from) {
                 lowest = std::min(lowest, std::max(run.first, from));
                 break;
@@ -70,12 +70,12 @@ std::int64_t next_claimed(std::span<const Claims> claims, std::int64_t from) noe
 
 }  // namespace
 
-Claims merge(std::span<const Claims> claims, std::int64_t blocks_max) {
-    std::int64_t horizon = Claims::no_horizon;
-    for (const Claims& one : claims) {
+BlockClaims merge(std::span<const BlockClaims> claims, std::int64_t blocks_max) {
+    std::int64_t horizon = BlockClaims::no_horizon;
+    for (const BlockClaims& one : claims) {
         horizon = std::min(horizon, one.horizon);
     }
-    Claims merged;
+    BlockClaims merged;
     merged.horizon = horizon;
     std::int64_t block = next_claimed(claims, std::numeric_limits<std::int64_t>::min() / 2);
     for (std::int64_t taken = 0; block < horizon; ++taken) {
@@ -88,11 +88,11 @@ Claims merge(std::span<const Claims> claims, std::int64_t blocks_max) {
     return merged;
 }
 
-void window_by_claims(const Plan& plan, AggregatorId id, const Claims& claims, Window& out) {
+void window_by_claims(const Plan& plan, AggregatorId id, const BlockClaims& claims, Window& out) {
     out.clear();
     const Domain domain = plan.domain(id);
     for (std::int32_t i = 0; i < claims.count; ++i) {
-        const Claims::Run& run = claims.runs[static_cast<std::size_t>(i)];
+        const BlockClaims::Run& run = claims.runs[static_cast<std::size_t>(i)];
         const Extent blocks{Offset{checked_multiply(run.first, plan.block_bytes)},
                             Length{checked_multiply(run.blocks, plan.block_bytes)}};
         const Extent wanted = intersection(blocks, plan.span);

@@ -14,7 +14,7 @@ namespace forebay::plan {
 
 // Runs of blocks, ascending. Complete up to `horizon`: a block below it that is not in a run is not
 // claimed. Plain bytes: travels through shared memory and messages as it is.
-struct Claims {
+struct BlockClaims {
     static constexpr std::int32_t runs_max = 62;
     static constexpr std::int64_t no_horizon = std::int64_t{1} << 62;
 
@@ -40,13 +40,13 @@ struct BlocksFrom {
 };
 
 // The next blocks, at most `blocks_max`, that the request has bytes in.
-[[nodiscard]] Claims claim(const pattern::View& view, const pattern::Range& request,
-                           const BlocksFrom& blocks, std::int64_t blocks_max);
+[[nodiscard]] BlockClaims claim(const pattern::View& view, const pattern::ViewRange& request,
+                                const BlocksFrom& blocks, std::int64_t blocks_max);
 
 // The claims of several, cut at the lowest horizon and at `blocks_max`.
-[[nodiscard]] Claims merge(std::span<const Claims> claims, std::int64_t blocks_max);
+[[nodiscard]] BlockClaims merge(std::span<const BlockClaims> claims, std::int64_t blocks_max);
 
 // The part of the claimed blocks that is aggregator `id`'s. `out` is cleared first.
-void window_by_claims(const Plan& plan, AggregatorId id, const Claims& claims, Window& out);
+void window_by_claims(const Plan& plan, AggregatorId id, const BlockClaims& claims, Window& out);
 
 }  // namespace forebay::plan

@@ -8,11 +8,11 @@ namespace forebay::plan {
 
 namespace {
 
-const char* name_of(Path path) noexcept {
+const char* name_of(TransferPath path) noexcept {
     switch (path) {
-        case Path::nothing: return "nothing to do";
-        case Path::bypass: return "bypass: every rank for itself";
-        case Path::exchange: return "exchange through aggregators";
+        case TransferPath::nothing: return "nothing to do";
+        case TransferPath::bypass: return "bypass: every rank for itself";
+        case TransferPath::exchange: return "exchange through aggregators";
     }
     return "?";
 }
@@ -21,7 +21,7 @@ const char* name_of(Path path) noexcept {
 
 std::string describe(const Plan& plan) {
     std::string text = fmt::format("path: {}\n", name_of(plan.path));
-    if (plan.path == Path::nothing) {
+    if (plan.path == TransferPath::nothing) {
         return text;
     }
     auto out = std::back_inserter(text);
@@ -32,7 +32,7 @@ std::string describe(const Plan& plan) {
     fmt::format_to(out, "windows: {} × {} bytes an aggregator, coverage in units of {} bytes\n",
                    plan.buffers, plan.window_bytes, plan.granularity);
     fmt::format_to(out, "rounds: {}\n",
-                   plan.rounds == Rounds::by_span
+                   plan.rounds == RoundKind::by_span
                        ? fmt::format("{} by span", plan.round_count())
                        : fmt::format("by claims of {} bytes", plan.block_bytes));
     for (std::size_t i = 0; i < plan.aggregators.size(); ++i) {

@@ -3,23 +3,24 @@
 
 namespace forebay::plan {
 
-Choice choose_course(const SharedFacts& facts, Refusal own) noexcept {
+CourseChoice choose_course(const SharedFacts& facts, Refusal own) noexcept {
     if (!facts.pooled) {
-        return {Course::together, Refusal::none};
+        return {CallCourse::together, Refusal::none};
     }
     if (facts.disabled) {
-        return {Course::together, Refusal::disabled};
+        return {CallCourse::together, Refusal::disabled};
     }
     if (facts.nodes > 1) {
-        return {Course::together, Refusal::several_nodes};
+        return {CallCourse::together, Refusal::several_nodes};
     }
     if (facts.atomic) {
-        return {Course::together, Refusal::atomic_mode};
+        return {CallCourse::together, Refusal::atomic_mode};
     }
     if (facts.mpi_under_way) {
-        return {Course::together, Refusal::none};
+        return {CallCourse::together, Refusal::none};
     }
-    return own == Refusal::none ? Choice{Course::itself, own} : Choice{Course::alone, own};
+    return own == Refusal::none ? CourseChoice{CallCourse::itself, own}
+                                : CourseChoice{CallCourse::alone, own};
 }
 
 }  // namespace forebay::plan

@@ -20,19 +20,19 @@ struct SharedFacts {
     bool mpi_under_way = false;
 };
 
-enum class Course {
+enum class CallCourse {
     itself,    // each rank moves its own pieces to or from the pool, within the call
     alone,     // as `itself`, but this rank has the MPI do it, by the independent call
     together,  // the MPI's own collective call, on every rank
 };
 
-struct Choice {
-    Course course = Course::together;
+struct CourseChoice {
+    CallCourse course = CallCourse::together;
     Refusal why = Refusal::none;  // none: the function's own reason, where it is `together`
-    bool operator==(const Choice&) const noexcept = default;
+    bool operator==(const CourseChoice&) const noexcept = default;
 };
 
 // `own`: what only this rank has against the call.
-[[nodiscard]] Choice choose_course(const SharedFacts& facts, Refusal own) noexcept;
+[[nodiscard]] CourseChoice choose_course(const SharedFacts& facts, Refusal own) noexcept;
 
 }  // namespace forebay::plan

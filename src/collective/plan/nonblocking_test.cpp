@@ -10,32 +10,34 @@ namespace {
 struct Row {
     const char* name;
     SharedFacts facts;
-    Choice expected;
+    CourseChoice expected;
     Refusal own = Refusal::none;
 };
 
 constexpr SharedFacts in_the_pool{.pooled = true};
 
 constexpr std::array rows{
-    Row{"not in the pool", {}, {Course::together, Refusal::none}},
-    Row{"not in the pool, on several nodes", {.nodes = 2}, {Course::together, Refusal::none}},
-    Row{"in the pool", in_the_pool, {Course::itself, Refusal::none}},
+    Row{"not in the pool", {}, {CallCourse::together, Refusal::none}},
+    Row{"not in the pool, on several nodes", {.nodes = 2}, {CallCourse::together, Refusal::none}},
+    Row{"in the pool", in_the_pool, {CallCourse::itself, Refusal::none}},
     Row{"on several nodes",
         {.pooled = true, .nodes = 2},
-        {Course::together, Refusal::several_nodes}},
-    Row{"switched off", {.pooled = true, .disabled = true}, {Course::together, Refusal::disabled}},
+        {CallCourse::together, Refusal::several_nodes}},
+    Row{"switched off",
+        {.pooled = true, .disabled = true},
+        {CallCourse::together, Refusal::disabled}},
     Row{"switched off, on several nodes",
         {.pooled = true, .nodes = 3, .disabled = true},
-        {Course::together, Refusal::disabled}},
-    Row{"atomic", {.pooled = true, .atomic = true}, {Course::together, Refusal::atomic_mode}},
+        {CallCourse::together, Refusal::disabled}},
+    Row{"atomic", {.pooled = true, .atomic = true}, {CallCourse::together, Refusal::atomic_mode}},
     Row{"behind a call of the MPI",
         {.pooled = true, .mpi_under_way = true},
-        {Course::together, Refusal::none}},
+        {CallCourse::together, Refusal::none}},
     Row{"strange memory",
         in_the_pool,
-        {Course::alone, Refusal::memory_unsupported},
+        {CallCourse::alone, Refusal::memory_unsupported},
         Refusal::memory_unsupported},
-    Row{"wrong arguments", in_the_pool, {Course::alone, Refusal::other}, Refusal::other},
+    Row{"wrong arguments", in_the_pool, {CallCourse::alone, Refusal::other}, Refusal::other},
 };
 
 TEST(NonBlocking, TheCourseOfEachCall) {
@@ -47,10 +49,11 @@ TEST(NonBlocking, TheCourseOfEachCall) {
 // One rank in a collective call of the MPI, and others not: they would wait for one another.
 TEST(NonBlocking, WhetherItIsCollectiveDoesNotDependOnOneRank) {
     for (const Row& row : rows) {
-        const bool together = choose_course(row.facts, Refusal::none).course == Course::together;
+        const bool together =
+            choose_course(row.facts, Refusal::none).course == CallCourse::together;
         for (auto own = Refusal::none; own <= Refusal::other;
              own = static_cast<Refusal>(static_cast<std::uint32_t>(own) + 1)) {
-            EXPECT_EQ(choose_course(row.facts, own).course == Course::together, together)
+            EXPECT_EQ(choose_course(row.facts, own).course == CallCourse::together, together)
                 << row.name << ", " << reason_of(own);
         }
     }

@@ -17,12 +17,12 @@ constexpr std::int64_t stripe_bytes_min = 4096;
 constexpr std::int32_t buffers_min = 3;
 constexpr std::int64_t unit_max = 4096;  // and it is a multiple of this
 
-std::int64_t places(const Topology& topology) {
+std::int64_t places(const NodeTopology& topology) {
     const std::int32_t fewest = *std::min_element(topology.locals.begin(), topology.locals.end());
     return std::int64_t{topology.nodes()} * std::min(topology.aggregators_per_node_max, fewest);
 }
 
-std::int32_t aggregator_count(const Stripes& layout, const Topology& topology,
+std::int32_t aggregator_count(const FileStripes& layout, const NodeTopology& topology,
                               const Tuning& tuning) {
     std::int64_t count = std::min<std::int64_t>(layout.targets, places(topology));
     if (tuning.aggregators_max > 0) {
@@ -33,7 +33,8 @@ std::int32_t aggregator_count(const Stripes& layout, const Topology& topology,
 
 // Where a target has several aggregators, every target has as many. Without stripes there is
 // nothing to deal out.
-std::int32_t share_count(const Stripes& layout, const Topology& topology, const Tuning& tuning) {
+std::int32_t share_count(const FileStripes& layout, const NodeTopology& topology,
+                         const Tuning& tuning) {
     if (layout.stripe_bytes == 0) {
         return 1;
     }
@@ -46,7 +47,7 @@ std::int32_t share_count(const Stripes& layout, const Topology& topology, const 
     return static_cast<std::int32_t>(std::max<std::int64_t>(shares, 1));
 }
 
-bool aligned(const Summary& all, const Stripes& layout) noexcept {
+bool aligned(const Summary& all, const FileStripes& layout) noexcept {
     return layout.stripe_bytes == 0 || all.granularity % layout.stripe_bytes == 0;
 }
 
@@ -57,7 +58,7 @@ std::int64_t staged_bytes(std::int64_t window, std::int64_t granularity) noexcep
 
 // Windows begin at multiples of their size, stripes end where they end, and no piece may straddle
 // a unit of coverage there.
-std::int64_t common_granularity(const Summary& all, const Stripes& layout) noexcept {
+std::int64_t common_granularity(const Summary& all, const FileStripes& layout) noexcept {
     const std::int64_t stripe_unit = layout.stripe_bytes & -layout.stripe_bytes;
     const std::int64_t unit = std::min(all.granularity, unit_max);
     return stripe_unit == 0 ? unit : std::min(unit, stripe_unit);
@@ -69,7 +70,7 @@ std::int64_t whole_units(std::int64_t window) noexcept {
 
 // Bytes staged on a node: the aggregators' buffers and, with several nodes, images and messages
 // under way.
-std::int64_t staged_on_a_node(const Plan& plan, const Topology& topology) noexcept {
+std::int64_t staged_on_a_node(const Plan& plan, const NodeTopology& topology) noexcept {
     const std::int64_t windows = std::int64_t{plan.aggregators_on_a_node} * plan.buffers +
                                  (topology.nodes() > 1 ? staged_for_others : 0);
     return windows * staged_bytes(plan.window_bytes, plan.granularity);
@@ -77,8 +78,8 @@ std::int64_t staged_on_a_node(const Plan& plan, const Topology& topology) noexce
 
 // The largest windows, at most what was asked for, with which everything fits; with the smallest
 // windows, fewer buffers. Settings keep staging large enough for three of the smallest.
-void fit_into_staging(Plan& plan, const Topology& topology, const Tuning& tuning,
-                      Direction direction) {
+void fit_into_staging(Plan& plan, const NodeTopology& topology, const Tuning& tuning,
+                      IoDirection direction) {
     plan.window_bytes = whole_units(window_bytes(tuning, plan.layout, direction));
     plan.buffers = tuning.buffers;
     while (staged_on_a_node(plan, topology) > tuning.staging_bytes_max) {
@@ -104,9 +105,9 @@ std::int64_t shared_window(std::int64_t window, const Plan& plan) {
 
 }  // namespace
 
-std::vector<Aggregator> place_aggregators(const Stripes& layout_asked, const Topology& topology,
-                                          const Tuning& tuning) {
-    const Stripes layout = completed(layout_asked);
+std::vector<Aggregator> place_aggregators(const FileStripes& layout_asked,
+                                          const NodeTopology& topology, const Tuning& tuning) {
+    const FileStripes layout = completed(layout_asked);
     const std::int32_t shares = share_count(layout, topology, tuning);
     const std::int64_t count = shares > 1 ? std::int64_t{shares} * layout.targets
                                           : aggregator_count(layout, topology, tuning);
@@ -118,8 +119,9 @@ std::vector<Aggregator> place_aggregators(const Stripes& layout_asked, const Top
     for (std::int64_t i = 0; i < count; ++i) {
         const bool dealt = shares > 1 && count > nodes;
         const std::int64_t spread = dealt ? i % nodes : i * nodes / count;
-        const std::int64_t node =
-            tuning.simulated_only.placement == Placement::spread ? spread : i / together % nodes;
+        const std::int64_t node = tuning.simulated_only.placement == AggregatorPlacement::spread
+                                      ? spread
+                                      : i / together % nodes;
         std::int32_t& before = on_nodes[static_cast<std::size_t>(node)];
         const std::int32_t locals = topology.locals[static_cast<std::size_t>(node)];
         Aggregator one;
@@ -153,7 +155,7 @@ bool share_targets(const std::vector<Aggregator>& aggregators) noexcept {
     return !aggregators.empty() && aggregators.back().share > 0;
 }
 
-Stripes completed(Stripes layout) noexcept {
+FileStripes completed(FileStripes layout) noexcept {
     if (layout.targets > 1 && layout.stripe_bytes == 0) {
         layout.stripe_bytes = 1 << 20;  // Lustre's default
     }
@@ -164,11 +166,11 @@ Stripes completed(Stripes layout) noexcept {
     return layout;
 }
 
-bool bypasses(const Summary& all, const Stripes& layout, const Topology& topology,
-              const Tuning& tuning, Direction direction) {
-    const Mode mode = direction == Direction::write ? tuning.write : tuning.read;
+bool bypasses(const Summary& all, const FileStripes& layout, const NodeTopology& topology,
+              const Tuning& tuning, IoDirection direction) {
+    const SwitchMode mode = direction == IoDirection::write ? tuning.write : tuning.read;
     const bool overlaps_for_sure = all.bytes > all.end - all.begin;
-    if (mode != Mode::automatic || overlaps_for_sure) {
+    if (mode != SwitchMode::automatic || overlaps_for_sure) {
         return false;
     }
     const bool one_node = topology.locals.size() == 1;
@@ -181,8 +183,8 @@ bool bypasses(const Summary& all, const Stripes& layout, const Topology& topolog
     return all.shortest_piece >= tuning.bypass_bytes_min && aligned(all, completed(layout));
 }
 
-Plan make_plan(const Summary& all, const Stripes& layout, const Topology& topology,
-               const Tuning& tuning, Direction direction) {
+Plan make_plan(const Summary& all, const FileStripes& layout, const NodeTopology& topology,
+               const Tuning& tuning, IoDirection direction) {
     Plan plan;
     plan.layout = completed(layout);
     plan.aggregators = place_aggregators(layout, topology, tuning);
@@ -194,13 +196,14 @@ Plan make_plan(const Summary& all, const Stripes& layout, const Topology& topolo
         plan.aggregators_on_a_node = std::max(plan.aggregators_on_a_node, aggregator.on_node + 1);
         plan.shares = std::max(plan.shares, aggregator.share + 1);
     }
-    plan.path = bypasses(all, layout, topology, tuning, direction) ? Path::bypass : Path::exchange;
+    plan.path = bypasses(all, layout, topology, tuning, direction) ? TransferPath::bypass
+                                                                   : TransferPath::exchange;
     const std::int32_t in_flight =
         tuning.finds_limit() ? first_requests_in_flight : tuning.requests_in_flight;
     plan.shares_at_once = std::min(in_flight, plan.shares);
     plan.exchange = tuning.exchange;
     plan.domains = tuning.simulated_only.domains;
-    plan.takes_turns = plan.shares > 1 && plan.domains == Domains::by_stripes &&
+    plan.takes_turns = plan.shares > 1 && plan.domains == DomainDivision::by_stripes &&
                        tuning.requests_in_flight < unlimited_requests_in_flight;
     plan.span = all.span();
     plan.granularity = common_granularity(all, plan.layout);
@@ -208,20 +211,20 @@ Plan make_plan(const Summary& all, const Stripes& layout, const Topology& topolo
     plan.window_bytes = shared_window(plan.window_bytes, plan);
     plan.block_bytes = std::min(block_bytes_default, plan.window_bytes);
     const bool dense = plan.span.length.bytes() / dense_share <= all.bytes;
-    plan.rounds = dense ? Rounds::by_span : Rounds::by_claims;
+    plan.rounds = dense ? RoundKind::by_span : RoundKind::by_claims;
     return plan;
 }
 
 Domain Plan::domain(AggregatorId id) const {
     const Aggregator& aggregator = aggregators[id.position()];
-    if (domains == Domains::even) {
+    if (domains == DomainDivision::even) {
         const auto count = static_cast<std::int64_t>(aggregators.size());
         const std::int64_t share = (span.length.bytes() / count / unit_max + 1) * unit_max;
         const std::int64_t first = span.begin.bytes() / unit_max * unit_max;
         return Domain::run(Offset{first} + Length{share} * id.value(), Length{share});
     }
     if (shares > 1) {  // as if each share of a target were a target of its own
-        const Stripes dealt{layout.targets * shares, layout.stripe_bytes};
+        const FileStripes dealt{layout.targets * shares, layout.stripe_bytes};
         return Domain{dealt, aggregator.share * layout.targets + aggregator.first_target, 1};
     }
     return Domain{layout, aggregator.first_target, aggregator.targets};

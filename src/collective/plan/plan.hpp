@@ -15,14 +15,14 @@
 namespace forebay::plan {
 
 // Where ranks are. `locals[n]`: ranks on node n.
-struct Topology {
+struct NodeTopology {
     std::vector<std::int32_t> locals{1};
     std::int32_t aggregators_per_node_max = 1;  // follows cores and network interfaces
 
     [[nodiscard]] std::int32_t nodes() const noexcept {
         return static_cast<std::int32_t>(locals.size());
     }
-    bool operator==(const Topology&) const noexcept = default;
+    bool operator==(const NodeTopology&) const noexcept = default;
 };
 
 // One writer (or reader) of a file, and the targets it serves: several alone, or one together with
@@ -45,29 +45,29 @@ constexpr std::int64_t images_for_others = 2;
 constexpr std::int64_t messages_under_way = 8;
 constexpr std::int64_t staged_for_others = images_for_others + messages_under_way;
 
-enum class Path {
+enum class TransferPath {
     nothing,  // no rank has bytes
     bypass,   // each rank reads or writes its own pieces: they are already what a file system likes
     exchange,  // through aggregators
 };
 
-enum class Rounds {
+enum class RoundKind {
     by_span,   // dense data: every window between first and last byte
     by_claims  // sparse data: only blocks that ranks claim to have data in
 };
 
 struct Plan {
-    Path path = Path::nothing;
-    Rounds rounds = Rounds::by_span;
-    Stripes layout;
+    TransferPath path = TransferPath::nothing;
+    RoundKind rounds = RoundKind::by_span;
+    FileStripes layout;
     std::vector<Aggregator> aggregators;
     std::int32_t aggregators_on_a_node = 1;  // the most on any node
     std::int32_t shares = 1;                 // aggregators of each target
     std::int32_t shares_at_once = 1;         // of them, how many write at the same time
-    Exchange exchange = Exchange::overlapped;
+    ExchangeOrder exchange = ExchangeOrder::overlapped;
     bool takes_turns =
         false;  // windows at a shared target start by turns (collective/plan/turns.hpp)
-    Domains domains = Domains::by_stripes;
+    DomainDivision domains = DomainDivision::by_stripes;
     std::int64_t window_bytes = 0;
     std::int32_t buffers = 0;
     std::int64_t block_bytes = 0;  // unit of claims
@@ -86,8 +86,8 @@ struct Plan {
 
 // Chooses the aggregators: from the layout, the nodes and the tuning only, not from a request, so
 // that the file can be opened before the first call needs it.
-[[nodiscard]] std::vector<Aggregator> place_aggregators(const Stripes& layout,
-                                                        const Topology& topology,
+[[nodiscard]] std::vector<Aggregator> place_aggregators(const FileStripes& layout,
+                                                        const NodeTopology& topology,
                                                         const Tuning& tuning);
 
 // The aggregator that is rank `local` of `node`, if it is one.
@@ -97,17 +97,19 @@ struct Plan {
 [[nodiscard]] bool share_targets(const std::vector<Aggregator>& aggregators) noexcept;
 
 // As plans take it: with a stripe size where there are several targets, and none that is tiny.
-[[nodiscard]] Stripes completed(Stripes layout) noexcept;
+[[nodiscard]] FileStripes completed(FileStripes layout) noexcept;
 
 // Whether requests that sum up to `all` need no exchange: every piece is large and begins and ends
 // with a stripe; or all ranks are on one node, whose kernel has nobody to share a file without
 // stripes with, and each has one piece: there is nothing to join. On one node memory in tiny pieces
 // is quicker copied to staging. True for all ranks together only if it is true for each one alone.
-[[nodiscard]] bool bypasses(const Summary& all, const Stripes& layout, const Topology& topology,
-                            const Tuning& tuning, Direction direction);
+[[nodiscard]] bool bypasses(const Summary& all, const FileStripes& layout,
+                            const NodeTopology& topology, const Tuning& tuning,
+                            IoDirection direction);
 
-[[nodiscard]] Plan make_plan(const Summary& all, const Stripes& layout, const Topology& topology,
-                             const Tuning& tuning, Direction direction);
+[[nodiscard]] Plan make_plan(const Summary& all, const FileStripes& layout,
+                             const NodeTopology& topology, const Tuning& tuning,
+                             IoDirection direction);
 
 // The bytes of one (aggregator, round): extents of the file, ascending; byte i of the image is the
 // i-th byte of the extents laid end to end.

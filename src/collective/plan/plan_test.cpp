@@ -15,13 +15,14 @@ Summary dense(std::int64_t begin, std::int64_t end, std::int64_t piece) {
     return Summary{begin, end, end - begin, piece, piece, false};
 }
 
-Topology nodes_of(std::int32_t nodes, std::int32_t locals, std::int32_t per_node = 1) {
-    return Topology{std::vector<std::int32_t>(static_cast<std::size_t>(nodes), locals), per_node};
+NodeTopology nodes_of(std::int32_t nodes, std::int32_t locals, std::int32_t per_node = 1) {
+    return NodeTopology{std::vector<std::int32_t>(static_cast<std::size_t>(nodes), locals),
+                        per_node};
 }
 
 TEST(Plan, OneNodeOneTargetReadsAsText) {
-    const Plan plan =
-        make_plan(dense(0, 128 * mib, 256), Stripes{}, nodes_of(1, 4), Tuning{}, Direction::write);
+    const Plan plan = make_plan(dense(0, 128 * mib, 256), FileStripes{}, nodes_of(1, 4), Tuning{},
+                                IoDirection::write);
     EXPECT_EQ(describe(plan),
               "path: exchange through aggregators\n"
               "data: 134217728 bytes in [0, 134217728)\n"
@@ -32,8 +33,8 @@ TEST(Plan, OneNodeOneTargetReadsAsText) {
 }
 
 TEST(Plan, FourNodesFiveStripesUseFourAggregators) {  // ROMIO picks one
-    const Plan plan = make_plan(dense(0, 20 * mib, 4096), Stripes{5, mib}, nodes_of(4, 2), Tuning{},
-                                Direction::write);
+    const Plan plan = make_plan(dense(0, 20 * mib, 4096), FileStripes{5, mib}, nodes_of(4, 2),
+                                Tuning{}, IoDirection::write);
     EXPECT_EQ(describe(plan),
               "path: exchange through aggregators\n"
               "data: 20971520 bytes in [0, 20971520)\n"
@@ -47,60 +48,62 @@ TEST(Plan, FourNodesFiveStripesUseFourAggregators) {  // ROMIO picks one
 }
 
 TEST(Plan, LargeAlignedPiecesBypassTheExchange) {
-    const Plan plan = make_plan(dense(0, 64 * mib, mib), Stripes{4, mib}, nodes_of(2, 4), Tuning{},
-                                Direction::write);
-    EXPECT_EQ(plan.path, Path::bypass);
+    const Plan plan = make_plan(dense(0, 64 * mib, mib), FileStripes{4, mib}, nodes_of(2, 4),
+                                Tuning{}, IoDirection::write);
+    EXPECT_EQ(plan.path, TransferPath::bypass);
 }
 
 TEST(Plan, PiecesThatCutStripesDoNotBypass) {
-    const Plan plan = make_plan(dense(0, 64 * mib, mib / 2), Stripes{4, mib}, nodes_of(2, 4),
-                                Tuning{}, Direction::write);
-    EXPECT_EQ(plan.path, Path::exchange);
+    const Plan plan = make_plan(dense(0, 64 * mib, mib / 2), FileStripes{4, mib}, nodes_of(2, 4),
+                                Tuning{}, IoDirection::write);
+    EXPECT_EQ(plan.path, TransferPath::exchange);
 }
 
 TEST(Plan, OnePieceOfEachRankOfOneNodeBypassesWhereNothingIsStriped) {
     Summary blocks = dense(0, 4 * 65536, 65536);
     blocks.unbroken = true;
-    EXPECT_EQ(make_plan(blocks, Stripes{}, nodes_of(1, 4), Tuning{}, Direction::write).path,
-              Path::bypass);
-    EXPECT_EQ(make_plan(blocks, Stripes{}, nodes_of(2, 2), Tuning{}, Direction::write).path,
-              Path::exchange);
-    EXPECT_EQ(make_plan(blocks, Stripes{1, mib}, nodes_of(1, 4), Tuning{}, Direction::read).path,
-              Path::exchange);
+    EXPECT_EQ(make_plan(blocks, FileStripes{}, nodes_of(1, 4), Tuning{}, IoDirection::write).path,
+              TransferPath::bypass);
+    EXPECT_EQ(make_plan(blocks, FileStripes{}, nodes_of(2, 2), Tuning{}, IoDirection::write).path,
+              TransferPath::exchange);
+    EXPECT_EQ(
+        make_plan(blocks, FileStripes{1, mib}, nodes_of(1, 4), Tuning{}, IoDirection::read).path,
+        TransferPath::exchange);
     blocks.long_in_memory = false;
-    EXPECT_EQ(make_plan(blocks, Stripes{}, nodes_of(1, 4), Tuning{}, Direction::read).path,
-              Path::exchange);
+    EXPECT_EQ(make_plan(blocks, FileStripes{}, nodes_of(1, 4), Tuning{}, IoDirection::read).path,
+              TransferPath::exchange);
     blocks.long_in_memory = true;
     blocks.unbroken = false;
-    EXPECT_EQ(make_plan(blocks, Stripes{}, nodes_of(1, 4), Tuning{}, Direction::read).path,
-              Path::exchange);
+    EXPECT_EQ(make_plan(blocks, FileStripes{}, nodes_of(1, 4), Tuning{}, IoDirection::read).path,
+              TransferPath::exchange);
 }
 
 TEST(Plan, OverlappingForSureDoesNotBypass) {
     Summary all = dense(0, mib, mib);
     all.bytes = 4 * mib;  // four ranks with the same megabyte
-    EXPECT_EQ(make_plan(all, Stripes{}, nodes_of(1, 4), Tuning{}, Direction::write).path,
-              Path::exchange);
+    EXPECT_EQ(make_plan(all, FileStripes{}, nodes_of(1, 4), Tuning{}, IoDirection::write).path,
+              TransferPath::exchange);
 }
 
 TEST(Plan, EnabledCollectiveBufferingNeverBypasses) {
     Tuning tuning;
-    tuning.write = Mode::enable;
-    EXPECT_EQ(
-        make_plan(dense(0, 64 * mib, mib), Stripes{}, nodes_of(1, 4), tuning, Direction::write)
-            .path,
-        Path::exchange);
+    tuning.write = SwitchMode::enable;
+    EXPECT_EQ(make_plan(dense(0, 64 * mib, mib), FileStripes{}, nodes_of(1, 4), tuning,
+                        IoDirection::write)
+                  .path,
+              TransferPath::exchange);
 }
 
 TEST(Plan, NothingToDo) {
-    const Plan plan = make_plan(Summary{}, Stripes{}, nodes_of(1, 4), Tuning{}, Direction::write);
+    const Plan plan =
+        make_plan(Summary{}, FileStripes{}, nodes_of(1, 4), Tuning{}, IoDirection::write);
     EXPECT_EQ(describe(plan), "path: nothing to do\n");
 }
 
 TEST(Plan, SparseDataGoesByClaims) {
     const Summary all{0, 1000 * mib, 1000 * 1024, 1024, 1024};
-    EXPECT_EQ(make_plan(all, Stripes{}, nodes_of(1, 4), Tuning{}, Direction::write).rounds,
-              Rounds::by_claims);
+    EXPECT_EQ(make_plan(all, FileStripes{}, nodes_of(1, 4), Tuning{}, IoDirection::write).rounds,
+              RoundKind::by_claims);
 }
 
 TEST(Plan, TakesTurnsWhereAggregatorsShareTargetsAndKIsBounded) {
@@ -108,30 +111,30 @@ TEST(Plan, TakesTurnsWhereAggregatorsShareTargetsAndKIsBounded) {
         const char* name;
         std::int32_t per_target;
         std::int32_t requests_in_flight;
-        Domains domains;
+        DomainDivision domains;
         bool takes_turns;
     };
     const std::vector<Row> table{
-        {"shared", 2, 2, Domains::by_stripes, true},
-        {"shared, k is found", 2, find_requests_in_flight, Domains::by_stripes, true},
-        {"alone", 1, 2, Domains::by_stripes, false},
-        {"no bound", 2, unlimited_requests_in_flight, Domains::by_stripes, false},
-        {"as first published", 2, 2, Domains::even, false},
+        {"shared", 2, 2, DomainDivision::by_stripes, true},
+        {"shared, k is found", 2, find_requests_in_flight, DomainDivision::by_stripes, true},
+        {"alone", 1, 2, DomainDivision::by_stripes, false},
+        {"no bound", 2, unlimited_requests_in_flight, DomainDivision::by_stripes, false},
+        {"as first published", 2, 2, DomainDivision::even, false},
     };
     for (const Row& row : table) {
         Tuning tuning;
         tuning.aggregators_per_target = row.per_target;
         tuning.requests_in_flight = row.requests_in_flight;
         tuning.simulated_only.domains = row.domains;
-        const Plan plan = make_plan(dense(0, 64 * mib, 4096), Stripes{2, mib}, nodes_of(4, 2),
-                                    tuning, Direction::write);
+        const Plan plan = make_plan(dense(0, 64 * mib, 4096), FileStripes{2, mib}, nodes_of(4, 2),
+                                    tuning, IoDirection::write);
         EXPECT_EQ(plan.takes_turns, row.takes_turns) << row.name;
         EXPECT_EQ(share_targets(plan.aggregators), row.per_target > 1) << row.name;
     }
 }
 
 TEST(Plan, KnowsWhoAggregates) {
-    const auto placed = place_aggregators(Stripes{5, mib}, nodes_of(4, 2), Tuning{});
+    const auto placed = place_aggregators(FileStripes{5, mib}, nodes_of(4, 2), Tuning{});
     for (std::size_t i = 0; i < placed.size(); ++i) {
         EXPECT_EQ(aggregator_at(placed, placed[i].node, placed[i].local),
                   AggregatorId{static_cast<std::int32_t>(i)});
@@ -161,8 +164,8 @@ TEST(MemoryPiece, IsTheShortestOrAllThatLiesEndToEnd) {
 }
 
 struct Case {
-    Stripes layout;
-    Topology topology;
+    FileStripes layout;
+    NodeTopology topology;
     Tuning tuning;
     Summary all;
 };
@@ -177,7 +180,7 @@ rc::Gen<Case> cases() {
         one.tuning.aggregators_max = *rc::gen::inRange(0, 20);
         one.tuning.window_bytes = *rc::gen::inRange<std::int64_t>(1, 16 * mib);
         one.tuning.staging_bytes_max = *rc::gen::inRange<std::int64_t>(8, 128) * mib;
-        one.tuning.write = Mode::enable;
+        one.tuning.write = SwitchMode::enable;
         const std::int64_t begin = *rc::gen::inRange<std::int64_t>(0, 100 * mib);
         const std::int64_t length = *rc::gen::inRange<std::int64_t>(1, 40 * mib);
         one.all = Summary{begin, begin + length, length, 1, 1};
@@ -189,7 +192,7 @@ std::string text(const Plan& plan) { return describe(plan); }
 
 RC_GTEST_PROP(PlanProperty, ATargetIsServedFromOneNodeByOneAggregator, ()) {
     const Case one = *cases();
-    const Plan plan = make_plan(one.all, one.layout, one.topology, one.tuning, Direction::write);
+    const Plan plan = make_plan(one.all, one.layout, one.topology, one.tuning, IoDirection::write);
     std::int32_t next = 0;
     std::set<std::pair<std::int32_t, std::int32_t>> places;
     for (const Aggregator& a : plan.aggregators) {
@@ -203,7 +206,7 @@ RC_GTEST_PROP(PlanProperty, ATargetIsServedFromOneNodeByOneAggregator, ()) {
 
 RC_GTEST_PROP(PlanProperty, WindowsCoverTheSpanOnce, ()) {
     const Case one = *cases();
-    const Plan plan = make_plan(one.all, one.layout, one.topology, one.tuning, Direction::write);
+    const Plan plan = make_plan(one.all, one.layout, one.topology, one.tuning, IoDirection::write);
     std::vector<Extent> extents;
     Window window;
     for (std::int32_t a = 0; a < static_cast<std::int32_t>(plan.aggregators.size()); ++a) {
@@ -227,7 +230,7 @@ RC_GTEST_PROP(PlanProperty, WindowsCoverTheSpanOnce, ()) {
 
 RC_GTEST_PROP(PlanProperty, DomainsKnowTheirPositions, ()) {
     const Case one = *cases();
-    const Plan plan = make_plan(one.all, one.layout, one.topology, one.tuning, Direction::write);
+    const Plan plan = make_plan(one.all, one.layout, one.topology, one.tuning, IoDirection::write);
     const Offset offset{*rc::gen::inRange<std::int64_t>(0, 1000 * mib)};
     const TargetId target = target_at(plan.layout, offset);
     for (std::int32_t a = 0; a < static_cast<std::int32_t>(plan.aggregators.size()); ++a) {
@@ -242,14 +245,14 @@ RC_GTEST_PROP(PlanProperty, DomainsKnowTheirPositions, ()) {
 
 TEST(Tuning, OnlyLocalWritesAreSmall) {
     Tuning tuning;
-    const Stripes striped{3, 1 << 16};
-    EXPECT_EQ(request_bytes_max(tuning, Stripes{}, Direction::write), 1 << 20);
-    EXPECT_EQ(request_bytes_max(tuning, Stripes{}, Direction::read), 4 << 20);
-    EXPECT_EQ(request_bytes_max(tuning, striped, Direction::write), 4 << 20);
-    EXPECT_EQ(window_bytes(tuning, Stripes{}, Direction::write), 1 << 20);
-    EXPECT_EQ(window_bytes(tuning, Stripes{}, Direction::read), 4 << 20);
+    const FileStripes striped{3, 1 << 16};
+    EXPECT_EQ(request_bytes_max(tuning, FileStripes{}, IoDirection::write), 1 << 20);
+    EXPECT_EQ(request_bytes_max(tuning, FileStripes{}, IoDirection::read), 4 << 20);
+    EXPECT_EQ(request_bytes_max(tuning, striped, IoDirection::write), 4 << 20);
+    EXPECT_EQ(window_bytes(tuning, FileStripes{}, IoDirection::write), 1 << 20);
+    EXPECT_EQ(window_bytes(tuning, FileStripes{}, IoDirection::read), 4 << 20);
     tuning.request_bytes_max = 64 << 10;
-    EXPECT_EQ(request_bytes_max(tuning, Stripes{}, Direction::write), 64 << 10);
+    EXPECT_EQ(request_bytes_max(tuning, FileStripes{}, IoDirection::write), 64 << 10);
 }
 
 TEST(Plan, DescribesItself) { EXPECT_NE(text(Plan{}), ""); }

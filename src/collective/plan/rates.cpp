@@ -3,7 +3,7 @@
 
 namespace forebay::plan {
 
-void Rates::add(TargetId target, const Throttle& throttle) noexcept {
+void TargetRates::add(TargetId target, const Throttle& throttle) noexcept {
     const bool is_found = throttle.found();
     if (is_found) {
         ++settled;
@@ -24,8 +24,8 @@ void Rates::add(TargetId target, const Throttle& throttle) noexcept {
     }
 }
 
-Rates merge(const Rates& a, const Rates& b) noexcept {
-    Rates both = a.slowest <= b.slowest ? a : b;
+TargetRates merge(const TargetRates& a, const TargetRates& b) noexcept {
+    TargetRates both = a.slowest <= b.slowest ? a : b;
     both.sum = a.sum + b.sum;
     both.targets = a.targets + b.targets;
     both.settled = a.settled + b.settled;
@@ -39,7 +39,7 @@ bool tells_rates(const Aggregator& aggregator, NodeId node, LocalRank local, boo
     return aggregator.share == 0 && aggregator.node == node && local == teller;
 }
 
-std::optional<SlowTarget> slow_target(const Rates& rates) noexcept {
+std::optional<SlowTarget> slow_target(const TargetRates& rates) noexcept {
     if (rates.targets < 2) {
         return std::nullopt;
     }
@@ -50,7 +50,7 @@ std::optional<SlowTarget> slow_target(const Rates& rates) noexcept {
     return SlowTarget{TargetId{rates.slowest_target}, rates.slowest, usual, rates.slowest_limit};
 }
 
-FoundLimit found_limit(const Rates& rates) noexcept {
+FoundLimit found_limit(const TargetRates& rates) noexcept {
     const std::optional<SlowTarget> slow = slow_target(rates);
     const bool apart = slow && slow->limit > 0;
     const std::int32_t settled = rates.settled - (apart ? 1 : 0);

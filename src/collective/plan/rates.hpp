@@ -14,7 +14,7 @@ namespace forebay::plan {
 
 // The observed rates of the file's targets, and of those whose k has been found. Rates in bytes per
 // second. Plain bytes: it travels with a vote.
-struct Rates {
+struct TargetRates {
     double sum = 0;  // of the usual ones
     double slowest = std::numeric_limits<double>::infinity();
     std::int32_t targets = 0;  // whose usual rate is known
@@ -26,11 +26,11 @@ struct Rates {
     double found = 0;                // and of their rates with it
 
     void add(TargetId target, const Throttle& throttle) noexcept;
-    bool operator==(const Rates&) const noexcept = default;
+    bool operator==(const TargetRates&) const noexcept = default;
 };
 
 // The rates of both together. Contract: no target is in both.
-[[nodiscard]] Rates merge(const Rates& a, const Rates& b) noexcept;
+[[nodiscard]] TargetRates merge(const TargetRates& a, const TargetRates& b) noexcept;
 
 // Whether the rank that is `local` on `node` is the one to tell the rates of `aggregator`'s
 // targets: the aggregator itself; where several share a target, the leader who carries the turns of
@@ -41,10 +41,10 @@ struct Rates {
 // A target is told to be slow when the others are this much faster on average.
 constexpr double slow_factor = 2;
 
-[[nodiscard]] std::optional<SlowTarget> slow_target(const Rates& rates) noexcept;
+[[nodiscard]] std::optional<SlowTarget> slow_target(const TargetRates& rates) noexcept;
 
 // The average of the targets without the one reported as slow, which says nothing about the others.
 // Limit 0: nothing was found.
-[[nodiscard]] FoundLimit found_limit(const Rates& rates) noexcept;
+[[nodiscard]] FoundLimit found_limit(const TargetRates& rates) noexcept;
 
 }  // namespace forebay::plan

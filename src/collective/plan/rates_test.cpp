@@ -24,8 +24,8 @@ double rate_of(std::int64_t milliseconds) {
     return static_cast<double>(mib) * 1e3 / static_cast<double>(milliseconds);
 }
 
-Rates rates_of(const std::vector<std::int64_t>& milliseconds) {
-    Rates rates;
+TargetRates rates_of(const std::vector<std::int64_t>& milliseconds) {
+    TargetRates rates;
     for (std::size_t i = 0; i < milliseconds.size(); ++i) {
         rates.add(TargetId{static_cast<std::int32_t>(i)}, seen(milliseconds[i]));
     }
@@ -72,11 +72,11 @@ struct Target {
     double found = 0;
 };
 
-Rates with(const std::vector<Target>& targets) {
-    Rates all;
+TargetRates with(const std::vector<Target>& targets) {
+    TargetRates all;
     for (std::size_t i = 0; i < targets.size(); ++i) {
         const Target& one = targets[i];
-        Rates rates;
+        TargetRates rates;
         rates.sum = one.usual;
         rates.slowest = one.usual;
         rates.targets = 1;
@@ -112,17 +112,17 @@ TEST(FoundLimit, IsTheMeanOfTheTargetsButTheSlowOne) {
     }
 }
 
-TEST(Rates, MergeInAnyOrder) {
+TEST(TargetRates, MergeInAnyOrder) {
     const std::vector<Target> targets{{100, 4, 110}, {100, 6, 90}, {10, 1, 12}, {50, 0, 0}};
     const std::vector<Target> others{{70, 2, 70}, {20, 3, 30}};
-    const Rates a = with(targets);
-    const Rates b = with(others);
+    const TargetRates a = with(targets);
+    const TargetRates b = with(others);
     EXPECT_EQ(merge(a, b), merge(b, a));
-    EXPECT_EQ(merge(a, Rates{}), a);
-    EXPECT_EQ(merge(Rates{}, a), a);
+    EXPECT_EQ(merge(a, TargetRates{}), a);
+    EXPECT_EQ(merge(TargetRates{}, a), a);
 }
 
-TEST(Rates, AreToldOnceOfEachTarget) {
+TEST(TargetRates, AreToldOnceOfEachTarget) {
     Aggregator own;
     own.node = NodeId{1};
     own.local = LocalRank{2};

@@ -3,10 +3,10 @@
 
 namespace forebay::plan {
 
-StorageRoute choose_storage(const StorageFacts& facts, Direction direction) noexcept {
+StorageRoute choose_storage(const StorageFacts& facts, IoDirection direction) noexcept {
     if (facts.in_parts) {
-        return direction == Direction::write ? StorageRoute::part_of_pools
-                                             : StorageRoute::file_system;
+        return direction == IoDirection::write ? StorageRoute::part_of_pools
+                                               : StorageRoute::file_system;
     }
     return facts.covered ? StorageRoute::pool : StorageRoute::file_system;
 }

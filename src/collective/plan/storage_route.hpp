@@ -20,6 +20,7 @@ struct StorageFacts {
 
 // A file in parts is read past the pools, which have written out by then what they had of it
 // (decision 0024).
-[[nodiscard]] StorageRoute choose_storage(const StorageFacts& facts, Direction direction) noexcept;
+[[nodiscard]] StorageRoute choose_storage(const StorageFacts& facts,
+                                          IoDirection direction) noexcept;
 
 }  // namespace forebay::plan

@@ -29,8 +29,8 @@ constexpr std::array rows{
 
 TEST(StorageRoute, FollowsWhoHasTheFile) {
     for (const RouteRow& row : rows) {
-        EXPECT_EQ(choose_storage(row.facts, Direction::write), row.writes) << row.name;
-        EXPECT_EQ(choose_storage(row.facts, Direction::read), row.reads) << row.name;
+        EXPECT_EQ(choose_storage(row.facts, IoDirection::write), row.writes) << row.name;
+        EXPECT_EQ(choose_storage(row.facts, IoDirection::read), row.reads) << row.name;
     }
 }
 

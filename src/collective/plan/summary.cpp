@@ -18,7 +18,7 @@ std::int64_t power_of_two_in(std::int64_t value) noexcept {
     return zeros >= 30 ? granularity_max : std::int64_t{1} << zeros;
 }
 
-std::int64_t granularity_of(const pattern::View& view, const pattern::Range& request) {
+std::int64_t granularity_of(const pattern::View& view, const pattern::ViewRange& request) {
     if (view.contiguous()) {
         const std::int64_t begin = view.offset_of(request.position).bytes();
         return std::min(power_of_two_in(begin), power_of_two_in(request.length));
@@ -29,13 +29,14 @@ std::int64_t granularity_of(const pattern::View& view, const pattern::Range& req
 
 }  // namespace
 
-std::int64_t memory_piece(const pattern::Memory& memory, const pattern::Range& request) noexcept {
+std::int64_t memory_piece(const pattern::RankMemory& memory,
+                          const pattern::ViewRange& request) noexcept {
     const pattern::Nest* nest = memory.nest;
     const bool dense = nest == nullptr || (nest->contiguous() && nest->size() == memory.extent);
     return dense ? request.length : nest->shortest_piece();
 }
 
-Summary summarise(const pattern::View& view, const pattern::Range& request,
+Summary summarise(const pattern::View& view, const pattern::ViewRange& request,
                   std::int64_t memory_piece) {
     if (request.length == 0) {
         return Summary{};

@@ -32,11 +32,11 @@ constexpr std::int64_t memory_piece_min = 256;
 
 // The shortest piece of a rank's memory, in bytes. Types laid end to end are one piece as long as
 // the request.
-[[nodiscard]] std::int64_t memory_piece(const pattern::Memory& memory,
-                                        const pattern::Range& request) noexcept;
+[[nodiscard]] std::int64_t memory_piece(const pattern::RankMemory& memory,
+                                        const pattern::ViewRange& request) noexcept;
 
 // Summarises a rank's request through its view; `memory_piece`: its memory's shortest, in bytes.
-[[nodiscard]] Summary summarise(const pattern::View& view, const pattern::Range& request,
+[[nodiscard]] Summary summarise(const pattern::View& view, const pattern::ViewRange& request,
                                 std::int64_t memory_piece);
 
 // The summary of both together.

@@ -22,7 +22,7 @@ void Station::filled(std::int64_t windows) {
     go_on();
 }
 
-void Station::ended(const Service& service) { absorb(service); }
+void Station::ended(const ServedRequest& service) { absorb(service); }
 
 void Station::take(const RingMessage& message) {
     if (message.kind == RingMessage::Kind::notice) {
@@ -36,7 +36,7 @@ void Station::take(const RingMessage& message) {
 }
 
 // The token takes a notice in; without it the notice goes on after it.
-void Station::absorb(const Service& service) {
+void Station::absorb(const ServedRequest& service) {
     if (!has_token_) {
         RingMessage notice;
         notice.kind = RingMessage::Kind::notice;

@@ -25,7 +25,7 @@
 
 namespace forebay::plan {
 
-struct Token {
+struct TurnToken {
     std::int64_t next = 0;  // number of the window that is started next
     std::int32_t in_flight = 0;
     std::int32_t closing = 0;  // stations that still have to see that all is done; 0: not closing
@@ -36,8 +36,8 @@ struct Token {
 struct RingMessage {
     enum class Kind : std::uint32_t { token, notice };
     Kind kind = Kind::token;
-    Token token;
-    Service service;  // of the window that ended
+    TurnToken token;
+    ServedRequest service;  // of the window that ended
 };
 
 class Station {
@@ -50,9 +50,9 @@ public:
     // Events. So many rounds are known now, not fewer than before: at any time, also while the
     // token closes earlier ones.
     void know(std::int64_t rounds);
-    void filled(std::int64_t windows);      // so many of this station's windows are ready or empty
-    void ended(const Service& service);     // one window that was started has ended
-    void take(const RingMessage& message);  // from the station before
+    void filled(std::int64_t windows);  // so many of this station's windows are ready or empty
+    void ended(const ServedRequest& service);  // one window that was started has ended
+    void take(const RingMessage& message);     // from the station before
 
     // Actions: windows that have been started so far, of this station; and messages to the next.
     [[nodiscard]] std::int64_t started() const noexcept { return started_; }
@@ -73,13 +73,13 @@ public:
 private:
     void go_on();
     void pass();
-    void absorb(const Service& service);
+    void absorb(const ServedRequest& service);
     void close();
 
     std::int32_t number_;
     std::int32_t stations_;
     bool has_token_ = false;
-    Token token_;
+    TurnToken token_;
     std::int64_t rounds_ = 0;
     std::int64_t closed_ = 0;
     std::int64_t filled_ = 0;

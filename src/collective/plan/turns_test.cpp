@@ -128,7 +128,7 @@ struct Ring {
             text += fmt::format("{},{},{},{}{}", known[s], filled[s], ended[s],
                                 station[s].started(), station[s].closed() ? "c" : "o");
             for (const RingMessage& message : way[s]) {
-                const Token& token = message.token;
+                const TurnToken& token = message.token;
                 text += message.kind == RingMessage::Kind::token
                             ? fmt::format("p{}.{}.{}", token.next, token.in_flight, token.closing)
                             : "n";

@@ -14,7 +14,7 @@ Extent hull(const Extent& a, const Extent& b) noexcept {
 
 }  // namespace
 
-void Undrained::add(const Extent& extent) {
+void UndrainedRanges::add(const Extent& extent) {
     if (extent.length.bytes() == 0) {
         return;
     }
@@ -36,7 +36,7 @@ void Undrained::add(const Extent& extent) {
     ranges_.erase(std::next(nearest));
 }
 
-bool Undrained::touches(const Extent& extent) const noexcept {
+bool UndrainedRanges::touches(const Extent& extent) const noexcept {
     return extent.length.bytes() > 0 && std::ranges::any_of(ranges_, [&](const Extent& one) {
                return one.begin < extent.end() && extent.begin < one.end();
            });

@@ -9,7 +9,7 @@
 
 namespace forebay::plan {
 
-class Undrained {
+class UndrainedRanges {
 public:
     // More of them become one with the nearest: what lies between then counts, too.
     static constexpr std::size_t ranges_max = 64;

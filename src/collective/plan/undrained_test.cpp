@@ -10,8 +10,8 @@ namespace {
 
 Extent extent(std::int64_t begin, std::int64_t end) { return {Offset{begin}, Length{end - begin}}; }
 
-TEST(Undrained, JoinsWhatTouches) {
-    Undrained all;
+TEST(UndrainedRanges, JoinsWhatTouches) {
+    UndrainedRanges all;
     all.add(extent(10, 20));
     all.add(extent(30, 40));
     all.add(extent(50, 60));
@@ -24,8 +24,8 @@ TEST(Undrained, JoinsWhatTouches) {
     EXPECT_TRUE(all.empty());
 }
 
-TEST(Undrained, IsTouchedByWhatSharesAByte) {
-    Undrained all;
+TEST(UndrainedRanges, IsTouchedByWhatSharesAByte) {
+    UndrainedRanges all;
     all.add(extent(10, 20));
     EXPECT_FALSE(all.touches(extent(0, 10)));
     EXPECT_TRUE(all.touches(extent(0, 11)));
@@ -34,9 +34,9 @@ TEST(Undrained, IsTouchedByWhatSharesAByte) {
     EXPECT_FALSE(all.touches(extent(15, 15)));
 }
 
-TEST(Undrained, HoldsNoMoreRangesThanItsBoundAndForgetsNoByte) {
+TEST(UndrainedRanges, HoldsNoMoreRangesThanItsBoundAndForgetsNoByte) {
     std::mt19937 random{1};
-    Undrained all;
+    UndrainedRanges all;
     std::set<std::int64_t> bytes;
     for (int i = 0; i < 1000; ++i) {
         const std::int64_t begin = random() % 100'000;
@@ -45,7 +45,7 @@ TEST(Undrained, HoldsNoMoreRangesThanItsBoundAndForgetsNoByte) {
         for (std::int64_t at = begin; at < end; ++at) {
             bytes.insert(at);
         }
-        ASSERT_LE(all.ranges().size(), Undrained::ranges_max);
+        ASSERT_LE(all.ranges().size(), UndrainedRanges::ranges_max);
     }
     for (std::size_t i = 1; i < all.ranges().size(); ++i) {
         EXPECT_GT(all.ranges()[i].begin, all.ranges()[i - 1].end());

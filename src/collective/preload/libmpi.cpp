@@ -14,13 +14,13 @@ namespace {
 
 constexpr std::size_t objects_max = 1024;  // mapped libraries that are looked at
 
-struct Objects {
+struct LoadedObjects {
     const char* paths[objects_max];
     std::size_t count = 0;
 };
 
 int keep_path(dl_phdr_info* info, std::size_t, void* data) {
-    auto* objects = static_cast<Objects*>(data);
+    auto* objects = static_cast<LoadedObjects*>(data);
     if (objects->count < objects_max && info->dlpi_name != nullptr && *info->dlpi_name != '\0') {
         objects->paths[objects->count++] = info->dlpi_name;
     }
@@ -50,9 +50,9 @@ Family family_of(void* handle, const char* path) noexcept {
 }
 
 // A tool such as Darshan defines PMPI names, too, but none of an MPI's own objects.
-enum class Trust { known_families, anything };
+enum class LibraryTrust { known_families, anything };
 
-Libmpi try_object(const char* path, const char* own_path, Trust trust) noexcept {
+MpiLibrary try_object(const char* path, const char* own_path, LibraryTrust trust) noexcept {
     if (own_path != nullptr && std::strcmp(path, own_path) == 0) {
         return {};
     }
@@ -65,7 +65,7 @@ Libmpi try_object(const char* path, const char* own_path, Trust trust) noexcept 
         return {};
     }
     const Family family = family_of(handle, path);
-    if (family == Family::none && trust == Trust::known_families) {
+    if (family == Family::none && trust == LibraryTrust::known_families) {
         dlclose(handle);
         return {};
     }
@@ -76,14 +76,14 @@ Libmpi try_object(const char* path, const char* own_path, Trust trust) noexcept 
 
 }  // namespace
 
-Libmpi find_libmpi(const void* own) noexcept {
+MpiLibrary find_libmpi(const void* own) noexcept {
     Dl_info self{};
     dladdr(own, &self);
-    Objects objects;
+    LoadedObjects objects;
     dl_iterate_phdr(&keep_path, &objects);
-    for (const Trust trust : {Trust::known_families, Trust::anything}) {
+    for (const LibraryTrust trust : {LibraryTrust::known_families, LibraryTrust::anything}) {
         for (std::size_t i = 0; i < objects.count; ++i) {
-            const Libmpi found = try_object(objects.paths[i], self.dli_fname, trust);
+            const MpiLibrary found = try_object(objects.paths[i], self.dli_fname, trust);
             if (found.handle != nullptr) {
                 return found;
             }

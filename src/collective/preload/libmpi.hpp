@@ -7,13 +7,13 @@ namespace forebay::interposer {
 
 enum class Family { none, mpich, openmpi, standard_abi };
 
-struct Libmpi {
+struct MpiLibrary {
     Family family = Family::none;
     void* handle = nullptr;  // from dlopen; promoted to global scope
     const char* path = nullptr;
 };
 
 // `own` is an address in this library, which is not what is looked for.
-[[nodiscard]] Libmpi find_libmpi(const void* own) noexcept;
+[[nodiscard]] MpiLibrary find_libmpi(const void* own) noexcept;
 
 }  // namespace forebay::interposer

@@ -57,7 +57,7 @@ int missing() noexcept {
 }
 
 // The core's table, or null; says why not.
-void* const* load_core(const Libmpi& libmpi, void* const* real, int take_over) noexcept {
+void* const* load_core(const MpiLibrary& libmpi, void* const* real, int take_over) noexcept {
     Dl_info self{};
     dladdr(reinterpret_cast<void*>(&forebay_preload_bind), &self);
     char path[path_max];
@@ -86,7 +86,7 @@ bool any_missing(void* const* real) noexcept {
 
 // A program that probes for the large-count functions of MPI-4 finds those of this library, so
 // they must work with an older MPI too, also when nothing is taken over.
-void* const* ours_for(const Libmpi& libmpi, void* const* real) noexcept {
+void* const* ours_for(const MpiLibrary& libmpi, void* const* real) noexcept {
     const bool off = disabled();
     if (off && !any_missing(real)) {
         return nullptr;
@@ -104,7 +104,7 @@ void* const* ours_for(const Libmpi& libmpi, void* const* real) noexcept {
 
 void bind_all() noexcept {
     static void* real[function_count];  // the core keeps a pointer to it
-    const Libmpi libmpi = find_libmpi(reinterpret_cast<void*>(&forebay_preload_bind));
+    const MpiLibrary libmpi = find_libmpi(reinterpret_cast<void*>(&forebay_preload_bind));
     if (libmpi.handle == nullptr) {
         say("cannot go on with an MPI_File call", "no MPI library is mapped in this process",
             "Link the program to a shared MPI library, or take libforebay_mpi.so out of "

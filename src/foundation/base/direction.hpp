@@ -3,6 +3,6 @@
 
 namespace forebay {
 
-enum class Direction { read, write };
+enum class IoDirection { read, write };
 
 }  // namespace forebay

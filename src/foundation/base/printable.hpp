@@ -65,14 +65,14 @@ constexpr std::size_t shown_in_front(std::string_view text) noexcept {
     return detail::too_long_or_none(one, bytes) || detail::steers(one) ? 0 : bytes;
 }
 
-struct Escape {
+struct EscapedCharacter {
     std::array<char, 4> text{};
     std::size_t bytes = 0;
     [[nodiscard]] constexpr std::string_view view() const noexcept { return {text.data(), bytes}; }
 };
 
 // `\n` and its like where C has a letter, else `\033`.
-constexpr Escape escape_of(char byte) noexcept {
+constexpr EscapedCharacter escape_of(char byte) noexcept {
     constexpr std::array<std::array<char, 2>, 7> letters{{{'\a', 'a'},
                                                           {'\b', 'b'},
                                                           {'\f', 'f'},

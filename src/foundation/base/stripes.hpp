@@ -7,11 +7,11 @@ namespace forebay {
 
 // Stripe number i is on target i mod targets. One target and stripe 0: the file system has no
 // stripes, or does not say.
-struct Stripes {
+struct FileStripes {
     std::int32_t targets = 1;
     std::int64_t stripe_bytes = 0;
 
-    bool operator==(const Stripes&) const noexcept = default;
+    bool operator==(const FileStripes&) const noexcept = default;
 };
 
 }  // namespace forebay

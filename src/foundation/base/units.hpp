@@ -121,10 +121,10 @@ inline Extent intersection(const Extent& a, const Extent& b) noexcept {
 
 // A number that names one kind of thing: a rank is not a node is not a target.
 template <class Tag>
-class Index {
+class TaggedIndex {
 public:
-    constexpr Index() noexcept = default;
-    constexpr explicit Index(std::int32_t value) noexcept : value_(value) {}
+    constexpr TaggedIndex() noexcept = default;
+    constexpr explicit TaggedIndex(std::int32_t value) noexcept : value_(value) {}
 
     [[nodiscard]] constexpr std::int32_t value() const noexcept { return value_; }
     [[nodiscard]] std::size_t position() const noexcept {
@@ -132,16 +132,16 @@ public:
         return static_cast<std::size_t>(value_);
     }
 
-    constexpr auto operator<=>(const Index&) const noexcept = default;
+    constexpr auto operator<=>(const TaggedIndex&) const noexcept = default;
 
 private:
     std::int32_t value_ = 0;
 };
 
-using Rank = Index<struct RankTag>;                // of the file's communicator
-using NodeId = Index<struct NodeTag>;              // of the nodes of that communicator
-using LocalRank = Index<struct LocalRankTag>;      // of the ranks of one node
-using TargetId = Index<struct TargetTag>;          // of the storage targets of one file
-using AggregatorId = Index<struct AggregatorTag>;  // of the aggregators of one plan
+using Rank = TaggedIndex<struct RankTag>;                // of the file's communicator
+using NodeId = TaggedIndex<struct NodeTag>;              // of the nodes of that communicator
+using LocalRank = TaggedIndex<struct LocalRankTag>;      // of the ranks of one node
+using TargetId = TaggedIndex<struct TargetTag>;          // of the storage targets of one file
+using AggregatorId = TaggedIndex<struct AggregatorTag>;  // of the aggregators of one plan
 
 }  // namespace forebay

@@ -15,7 +15,7 @@
 
 namespace forebay {
 
-class Yielding {
+class CoreYielding {
 public:
     // Nobody who does a few instructions keeps the core so long.
     static constexpr std::int64_t lost_ns = 500'000;

@@ -21,22 +21,22 @@ protected:
         EXPECT_TRUE(yielding.pays_at(now + sleeps_ns));
     }
 
-    Yielding yielding;
+    CoreYielding yielding;
     std::int64_t now = 1'000'000'000'000;
 };
 
 TEST_F(Waiting, WhoHasTheCoreBackSoonGoesOn) {
-    yield(Yielding::lost_ns);
+    yield(CoreYielding::lost_ns);
     EXPECT_TRUE(yielding.pays_at(now));
 }
 
 TEST_F(Waiting, WhoLostATimeSliceSleepsForAWhile) {
     yield(slice_ns);
-    expect_sleep(Yielding::sleeps_ns_min);
+    expect_sleep(CoreYielding::sleeps_ns_min);
 }
 
 TEST_F(Waiting, WhoLosesOneAgainSleepsLonger) {
-    for (std::int64_t sleeps = Yielding::sleeps_ns_min; sleeps < Yielding::sleeps_ns_max;
+    for (std::int64_t sleeps = CoreYielding::sleeps_ns_min; sleeps < CoreYielding::sleeps_ns_max;
          sleeps *= 2) {
         yield(slice_ns);
         expect_sleep(sleeps);
@@ -44,18 +44,18 @@ TEST_F(Waiting, WhoLosesOneAgainSleepsLonger) {
     }
     for (int i = 0; i < 3; ++i) {
         yield(slice_ns);
-        expect_sleep(Yielding::sleeps_ns_max);
+        expect_sleep(CoreYielding::sleeps_ns_max);
     }
 }
 
 TEST_F(Waiting, WhatWasLostIsForgottenWhenYieldsGoWell) {
     yield(slice_ns);
     yield(slice_ns);
-    for (std::uint32_t i = 0; i <= Yielding::went_well_min; ++i) {
+    for (std::uint32_t i = 0; i <= CoreYielding::went_well_min; ++i) {
         yield(1000);
     }
     yield(slice_ns);
-    expect_sleep(Yielding::sleeps_ns_min);
+    expect_sleep(CoreYielding::sleeps_ns_min);
 }
 
 }  // namespace

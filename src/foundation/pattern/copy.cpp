@@ -18,9 +18,9 @@ std::int64_t address_of(const std::byte* bytes) noexcept {
 }
 
 // One of the two walks: the batch it is in and how far.
-class Side {
+class CopySide {
 public:
-    Side(const Walker& walker, std::int64_t position, std::int64_t end) noexcept
+    CopySide(const PieceWalker& walker, std::int64_t position, std::int64_t end) noexcept
         : walker_(walker), position_(position), end_(end) {}
 
     // False at the end.
@@ -65,17 +65,17 @@ public:
     }
 
 private:
-    Walker walker_;
+    PieceWalker walker_;
     std::int64_t position_;
     std::int64_t end_;
     std::int64_t index_ = 0;
     std::int64_t used_ = 0;
-    Batch batch_;
+    PieceBatch batch_;
 };
 
 // Whole pieces on the side of `from`, to `to`, which has the same length.
 template <class To>
-void copy_from(To to, const Side& from, std::int64_t count, std::int64_t length) noexcept {
+void copy_from(To to, const CopySide& from, std::int64_t count, std::int64_t length) noexcept {
     if (from.strided()) {
         copy_pieces(to, from.strided_addresses(), count, length);
     } else {
@@ -84,7 +84,7 @@ void copy_from(To to, const Side& from, std::int64_t count, std::int64_t length)
 }
 
 template <class From>
-void copy_to(const Side& to, From from, std::int64_t count, std::int64_t length) noexcept {
+void copy_to(const CopySide& to, From from, std::int64_t count, std::int64_t length) noexcept {
     if (to.strided()) {
         copy_pieces(to.strided_addresses(), from, count, length);
     } else {
@@ -92,7 +92,7 @@ void copy_to(const Side& to, From from, std::int64_t count, std::int64_t length)
     }
 }
 
-void copy_equal(Side& to, Side& from, std::int64_t length) noexcept {
+void copy_equal(CopySide& to, CopySide& from, std::int64_t length) noexcept {
     const std::int64_t count = std::min(to.pieces_left(), from.pieces_left());
     if (to.strided()) {
         copy_from(to.strided_addresses(), from, count, length);
@@ -104,13 +104,13 @@ void copy_equal(Side& to, Side& from, std::int64_t length) noexcept {
 }
 
 // How many whole pieces of `many` fit into what is left of the piece of `one`.
-std::int64_t whole_pieces(const Side& one, const Side& many) noexcept {
+std::int64_t whole_pieces(const CopySide& one, const CopySide& many) noexcept {
     const std::int64_t unit = many.unit();
     const std::int64_t left = one.left_of_piece();
     return unit == 0 || left < 2 * unit ? 0 : std::min(left / unit, many.pieces_left());
 }
 
-void copy_stream(Side& to, Side& from) noexcept {
+void copy_stream(CopySide& to, CopySide& from) noexcept {
     while (to.refill() && from.refill()) {
         const std::int64_t unit_to = to.unit();
         const std::int64_t unit_from = from.unit();
@@ -134,27 +134,27 @@ void copy_stream(Side& to, Side& from) noexcept {
 }
 
 // One stretch of the stream as each side sees it.
-struct Stretch {
-    Walker walker;
+struct StreamStretch {
+    PieceWalker walker;
     std::int64_t position = 0;
 
-    [[nodiscard]] Side side(std::int64_t from, std::int64_t length, std::int64_t unit) const {
-        Walker split = walker;
+    [[nodiscard]] CopySide side(std::int64_t from, std::int64_t length, std::int64_t unit) const {
+        PieceWalker split = walker;
         split.split(unit);
-        return Side{split, position + from, position + from + length};
+        return CopySide{split, position + from, position + from + length};
     }
 };
 
 // With a unit, what lies before its first and after its last multiple goes as it is.
-void copy_stretch(const Stretch& to, const Stretch& from, std::int64_t length,
+void copy_stretch(const StreamStretch& to, const StreamStretch& from, std::int64_t length,
                   std::int64_t unit) noexcept {
     const bool split = unit > 0 && (to.position - from.position) % unit == 0;
     const std::int64_t head = split ? std::min(length, (unit - to.position % unit) % unit) : length;
     const std::int64_t middle = split ? (length - head) / unit * unit : 0;
     const auto part = [&](std::int64_t begin, std::int64_t bytes, std::int64_t in_units) {
         if (bytes > 0) {
-            Side to_side = to.side(begin, bytes, in_units);
-            Side from_side = from.side(begin, bytes, in_units);
+            CopySide to_side = to.side(begin, bytes, in_units);
+            CopySide from_side = from.side(begin, bytes, in_units);
             copy_stream(to_side, from_side);
         }
     };
@@ -164,17 +164,17 @@ void copy_stretch(const Stretch& to, const Stretch& from, std::int64_t length,
 }
 
 // Lengths of the runs of a tiled nest: all their bits, the shortest, the longest and the mean.
-struct Lengths {
+struct RunLengths {
     std::int64_t bits = 0;
     std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
     std::int64_t longest = 0;
     std::int64_t mean = 0;
 
-    Lengths(const Nest& nest, std::int64_t extent) noexcept {
-        if (Walker::endless(nest, extent)) {
+    RunLengths(const Nest& nest, std::int64_t extent) noexcept {
+        if (PieceWalker::endless(nest, extent)) {
             return;
         }
-        for (const Loop& loop : nest.loops()) {
+        for (const NestLoop& loop : nest.loops()) {
             if (loop.kind == LoopKind::run) {
                 bits |= loop.length;
                 shortest = std::min(shortest, loop.length);
@@ -187,11 +187,11 @@ struct Lengths {
 
 // Short pieces of lengths that differ cost a guess each (which is shorter, which branch copies
 // it); pieces of one small unit cost none. 0 where pieces are better off whole.
-std::int64_t unit_for(const View& view, const Memory& memory) noexcept {
+std::int64_t unit_for(const View& view, const RankMemory& memory) noexcept {
     constexpr std::int64_t unit_min = 4;
     constexpr std::int64_t units_max = 4;  // in a piece
-    const Lengths file(view.filetype(), view.extent().bytes());
-    const Lengths rank(*memory.nest, memory.extent);
+    const RunLengths file(view.filetype(), view.extent().bytes());
+    const RunLengths rank(*memory.nest, memory.extent);
     const std::int64_t bits = file.bits | rank.bits;
     const std::int64_t unit = bits & -bits;
     const std::int64_t longest = std::max(file.longest, rank.longest);
@@ -204,7 +204,7 @@ std::int64_t unit_for(const View& view, const Memory& memory) noexcept {
 
 }  // namespace
 
-Transfer::Transfer(const View& view, Range request, const Memory& memory)
+WindowedTransfer::WindowedTransfer(const View& view, ViewRange request, const RankMemory& memory)
     : view_(&view), request_(request), memory_(memory) {
     expects(request.position >= 0 && request.length >= 0, "a request is not negative");
     expects(request.length == 0 || (memory.nest != nullptr && memory.nest->size() > 0),
@@ -213,7 +213,7 @@ Transfer::Transfer(const View& view, Range request, const Memory& memory)
 }
 
 // The part of the stream that lies in the window, as stream positions.
-Transfer::Span Transfer::span_in(const Extent& window) const {
+WindowedTransfer::Span WindowedTransfer::span_in(const Extent& window) const {
     if (window.empty() || request_.length == 0) {
         return Span{};
     }
@@ -223,13 +223,14 @@ Transfer::Span Transfer::span_in(const Extent& window) const {
     return Span{begin, std::clamp(view_->bytes_below(window.end()), begin, last)};
 }
 
-std::int64_t Transfer::bytes_in(const Extent& window) const {
+std::int64_t WindowedTransfer::bytes_in(const Extent& window) const {
     const Span span = span_in(window);
     return std::max<std::int64_t>(span.end - span.begin, 0);
 }
 
-std::int64_t Transfer::gather(const Extent& window, std::span<std::byte> image, Coverage* coverage,
-                              std::int64_t image_offset_in_coverage) const {
+std::int64_t WindowedTransfer::gather(const Extent& window, std::span<std::byte> image,
+                                      Coverage* coverage,
+                                      std::int64_t image_offset_in_coverage) const {
     const Span span = span_in(window);
     if (span.begin == span.end) {
         return 0;
@@ -237,45 +238,47 @@ std::int64_t Transfer::gather(const Extent& window, std::span<std::byte> image, 
     const Length used = view_->offset_of(span.end - 1) - window.begin;
     expects(used.size() < image.size(), "the image holds what the window has of the request");
     const std::int64_t origin = address_of(image.data()) - window.begin.bytes();
-    const Walker file{view_->filetype(), view_->extent().bytes(),
-                      origin + view_->displacement().bytes()};
-    const Walker memory{*memory_.nest, memory_.extent, address_of(memory_.base)};
-    copy_stretch(Stretch{file, span.begin}, Stretch{memory, span.begin - request_.position},
-                 span.end - span.begin, unit_);
+    const PieceWalker file{view_->filetype(), view_->extent().bytes(),
+                           origin + view_->displacement().bytes()};
+    const PieceWalker memory{*memory_.nest, memory_.extent, address_of(memory_.base)};
+    copy_stretch(StreamStretch{file, span.begin},
+                 StreamStretch{memory, span.begin - request_.position}, span.end - span.begin,
+                 unit_);
     if (coverage != nullptr) {
         mark(span, window, *coverage, image_offset_in_coverage);
     }
     return span.end - span.begin;
 }
 
-std::int64_t Transfer::scatter(const Extent& window, std::span<const std::byte> image) const {
+std::int64_t WindowedTransfer::scatter(const Extent& window,
+                                       std::span<const std::byte> image) const {
     const auto bytes = std::min(window.length.bytes(), static_cast<std::int64_t>(image.size()));
     const Span span = span_in(Extent{window.begin, Length{bytes}});
     if (span.begin == span.end) {
         return 0;
     }
     const std::int64_t origin = address_of(image.data()) - window.begin.bytes();
-    const Walker file{view_->filetype(), view_->extent().bytes(),
-                      origin + view_->displacement().bytes()};
-    const Walker memory{*memory_.nest, memory_.extent, address_of(memory_.base)};
-    copy_stretch(Stretch{memory, span.begin - request_.position}, Stretch{file, span.begin},
-                 span.end - span.begin, unit_);
+    const PieceWalker file{view_->filetype(), view_->extent().bytes(),
+                           origin + view_->displacement().bytes()};
+    const PieceWalker memory{*memory_.nest, memory_.extent, address_of(memory_.base)};
+    copy_stretch(StreamStretch{memory, span.begin - request_.position},
+                 StreamStretch{file, span.begin}, span.end - span.begin, unit_);
     return span.end - span.begin;
 }
 
-std::int64_t Transfer::mark(const Extent& window, Coverage& coverage,
-                            std::int64_t image_offset_in_coverage) const {
+std::int64_t WindowedTransfer::mark(const Extent& window, Coverage& coverage,
+                                    std::int64_t image_offset_in_coverage) const {
     const Span span = span_in(window);
     mark(span, window, coverage, image_offset_in_coverage);
     return span.end - span.begin;
 }
 
-void Transfer::mark(const Span& span, const Extent& window, Coverage& coverage,
-                    std::int64_t image_offset) const {
+void WindowedTransfer::mark(const Span& span, const Extent& window, Coverage& coverage,
+                            std::int64_t image_offset) const {
     const std::int64_t origin = image_offset - window.begin.bytes();
-    const Walker file{view_->filetype(), view_->extent().bytes(),
-                      origin + view_->displacement().bytes()};
-    Batch batch;
+    const PieceWalker file{view_->filetype(), view_->extent().bytes(),
+                           origin + view_->displacement().bytes()};
+    PieceBatch batch;
     for (std::int64_t position = span.begin; position < span.end; position += batch.bytes()) {
         file.fetch(position, span.end, batch);
         if (batch.strided()) {
@@ -289,15 +292,16 @@ void Transfer::mark(const Span& span, const Extent& window, Coverage& coverage,
     }
 }
 
-std::size_t Transfer::runs(const Extent& window, std::span<MemoryRun> out) const {
+std::size_t WindowedTransfer::runs(const Extent& window, std::span<MemoryRun> out) const {
     const Span span = span_in(window);
     if (span.begin == span.end || out.empty()) {
         return 0;
     }
-    const Walker file{view_->filetype(), view_->extent().bytes(), view_->displacement().bytes()};
-    const Walker memory{*memory_.nest, memory_.extent, address_of(memory_.base)};
-    Side at{file, span.begin, span.end};
-    Side from{memory, span.begin - request_.position, span.end - request_.position};
+    const PieceWalker file{view_->filetype(), view_->extent().bytes(),
+                           view_->displacement().bytes()};
+    const PieceWalker memory{*memory_.nest, memory_.extent, address_of(memory_.base)};
+    CopySide at{file, span.begin, span.end};
+    CopySide from{memory, span.begin - request_.position, span.end - request_.position};
     std::size_t count = 0;
     std::int64_t offset_next = 0;
     std::int64_t address_next = 0;

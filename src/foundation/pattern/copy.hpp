@@ -16,7 +16,7 @@ namespace forebay::pattern {
 // A rank's memory: `base` plus a nest that is tiled `extent` bytes apart (the datatype and its
 // count; the tiles are without end here, the request's length bounds them). Displacements may be
 // negative or absolute (base nullptr).
-struct Memory {
+struct RankMemory {
     std::byte* base = nullptr;
     const Nest* nest = nullptr;
     std::int64_t extent = 0;
@@ -31,11 +31,11 @@ struct MemoryRun {
 
 // One request of a rank, to be met window by window. A value that holds no memory of its own: it
 // finds any window in O(depth · log list), in any order, and no call allocates.
-class Transfer {
+class WindowedTransfer {
 public:
     // Contracts: memory.nest->size() > 0 when request.length > 0. `view` and `memory.nest` outlive
     // it.
-    Transfer(const View& view, Range request, const Memory& memory);
+    WindowedTransfer(const View& view, ViewRange request, const RankMemory& memory);
 
     // Copies the request's bytes that lie in `window` of the file from memory into
     // image[offset - window.begin] and marks them in `coverage` (unless it is nullptr) at
@@ -65,8 +65,8 @@ private:
               std::int64_t image_offset) const;
 
     const View* view_;
-    Range request_;
-    Memory memory_;
+    ViewRange request_;
+    RankMemory memory_;
     std::int64_t unit_ = 0;  // pieces are split into units of this size; 0: they are not
 };
 

@@ -71,8 +71,8 @@ public:
 
     void run(const std::string& name, const Type& file, const Type& memory, std::int64_t piece) {
         const View view = View::make(Offset{0}, file.nest, Length{file.extent}, Length{1}).value();
-        const Transfer transfer(view, Range{0, data_bytes},
-                                Memory{memory_.data(), &memory.nest, memory.extent});
+        const WindowedTransfer transfer(view, ViewRange{0, data_bytes},
+                                        RankMemory{memory_.data(), &memory.nest, memory.extent});
         const std::int64_t end = view.offset_of(data_bytes - 1).bytes() + 1;
         std::vector<Coverage::Bits> words(Coverage::words_for(window_bytes, view.granularity()));
         Coverage coverage(words, window_bytes, view.granularity());

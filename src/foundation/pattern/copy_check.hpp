@@ -15,9 +15,9 @@ namespace forebay::pattern::oracle {
 // A rank's request with the file offset and the place in `arena` of each of its bytes.
 struct Case {
     View view;
-    Range request;
+    ViewRange request;
     Nest memory_nest;
-    Memory memory;
+    RankMemory memory;
     std::vector<std::byte> arena;
     std::vector<std::int64_t> offsets;
     std::vector<std::size_t> places;
@@ -43,7 +43,7 @@ inline std::optional<Case> make_case(Choices& choices, Order memory_order) {
     }
     Case made;
     made.view = view_of(choices, type).value();
-    made.request = Range{choices.below(500), choices.below(3000)};
+    made.request = ViewRange{choices.below(500), choices.below(3000)};
     for (std::int64_t i = 0; i < made.request.length; ++i) {
         made.offsets.push_back(made.view.offset_of(made.request.position + i).bytes());
     }
@@ -95,9 +95,9 @@ inline std::int64_t unit_of(const Case& made, const Extent& window) {
 
 // Gathers the window and holds image, gaps and coverage against the bytes one by one.
 inline const char* wrong_with_gather(const Case& made, const Extent& window) {
-    Memory memory = made.memory;
+    RankMemory memory = made.memory;
     memory.nest = &made.memory_nest;
-    const Transfer transfer(made.view, made.request, memory);
+    const WindowedTransfer transfer(made.view, made.request, memory);
     const auto size = window.length.size();
     std::vector<std::byte> expected(size, std::byte{0});
     std::vector<char> flags(size, 0);
@@ -136,9 +136,9 @@ inline const char* wrong_with_gather(const Case& made, const Extent& window) {
 // Scatters an image that may end before the window does.
 inline const char* wrong_with_scatter(const Case& made, const Extent& window,
                                       std::size_t image_bytes) {
-    Memory memory = made.memory;
+    RankMemory memory = made.memory;
     memory.nest = &made.memory_nest;
-    const Transfer transfer(made.view, made.request, memory);
+    const WindowedTransfer transfer(made.view, made.request, memory);
     std::vector<std::byte> image(image_bytes);
     for (std::size_t i = 0; i < image.size(); ++i) {
         image[i] = value_of(i);
@@ -161,9 +161,9 @@ inline const char* wrong_with_scatter(const Case& made, const Extent& window,
 
 // Walks all runs of the window and holds them against the bytes one by one.
 inline const char* wrong_with_runs(const Case& made, const Extent& window) {
-    Memory memory = made.memory;
+    RankMemory memory = made.memory;
     memory.nest = &made.memory_nest;
-    const Transfer transfer(made.view, made.request, memory);
+    const WindowedTransfer transfer(made.view, made.request, memory);
     std::array<MemoryRun, 3> runs;
     Extent rest = window;
     auto byte = static_cast<std::size_t>(

@@ -23,16 +23,16 @@ void check(const std::vector<std::uint8_t>& bytes, oracle::Order order) {
     }
 }
 
-RC_GTEST_PROP(Transfer, MovesEveryByte, ()) {
+RC_GTEST_PROP(WindowedTransfer, MovesEveryByte, ()) {
     check(*oracle::arbitrary_bytes(), oracle::Order::ascending);
 }
 
-RC_GTEST_PROP(Transfer, MovesEveryByteOfMemoryInAnyOrder, ()) {
+RC_GTEST_PROP(WindowedTransfer, MovesEveryByteOfMemoryInAnyOrder, ()) {
     check(*oracle::arbitrary_bytes(), oracle::Order::any);
 }
 
 // Piece lengths on both sides in every ratio and phase that has a kernel, and some that have none.
-TEST(Transfer, PieceLengthsOfBothSides) {
+TEST(WindowedTransfer, PieceLengthsOfBothSides) {
     for (const std::int64_t file : {1, 2, 3, 4, 8, 12, 16, 24, 32, 64, 100, 256, 4096}) {
         for (const std::int64_t memory : {1, 2, 3, 4, 8, 12, 16, 24, 32, 64, 100, 256, 4096}) {
             oracle::Case made;
@@ -41,7 +41,8 @@ TEST(Transfer, PieceLengthsOfBothSides) {
                                    Length{pieces * (file + 16)}, Length{1})
                             .value();
             // Short pieces repeat after a few: 64 of each side, and 3 of the longest.
-            made.request = Range{file / 2, std::min<std::int64_t>(64 * (file + memory), 15'000)};
+            made.request =
+                ViewRange{file / 2, std::min<std::int64_t>(64 * (file + memory), 15'000)};
             made.memory_nest = Nest::repeat(Nest::run(memory), pieces, memory + 8);
             made.memory.extent = pieces * (memory + 8) + 4;
             std::int64_t high = 0;
@@ -61,20 +62,20 @@ TEST(Transfer, PieceLengthsOfBothSides) {
     }
 }
 
-TEST(Transfer, NothingToMove) {
+TEST(WindowedTransfer, NothingToMove) {
     const View view;
-    const Transfer transfer(view, Range{5, 0}, Memory{});
+    const WindowedTransfer transfer(view, ViewRange{5, 0}, RankMemory{});
     std::array<MemoryRun, 2> runs;
     EXPECT_EQ(transfer.gather(Extent{Offset{0}, Length{100}}, {}, nullptr, 0), 0);
     EXPECT_EQ(transfer.scatter(Extent{Offset{0}, Length{100}}, {}), 0);
     EXPECT_EQ(transfer.runs(Extent{Offset{0}, Length{100}}, runs), 0U);
 }
 
-TEST(Transfer, ContiguousOnBothSidesIsOneRun) {
+TEST(WindowedTransfer, ContiguousOnBothSidesIsOneRun) {
     const View view;
     const Nest byte = Nest::run(1);
     std::vector<std::byte> bytes(1000);
-    const Transfer transfer(view, Range{100, 1000}, Memory{bytes.data(), &byte, 1});
+    const WindowedTransfer transfer(view, ViewRange{100, 1000}, RankMemory{bytes.data(), &byte, 1});
     std::array<MemoryRun, 2> runs;
     ASSERT_EQ(transfer.runs(Extent{Offset{0}, Length{5000}}, runs), 1U);
     EXPECT_EQ(runs[0].at, Offset{100});
@@ -86,7 +87,7 @@ TEST(TransferDeathTest, AnImageThatIsTooShortIsNotSkipped) {
     const View view;
     const Nest byte = Nest::run(1);
     std::vector<std::byte> bytes(100);
-    const Transfer transfer(view, Range{0, 100}, Memory{bytes.data(), &byte, 1});
+    const WindowedTransfer transfer(view, ViewRange{0, 100}, RankMemory{bytes.data(), &byte, 1});
     std::vector<std::byte> image(50);
     EXPECT_DEATH(transfer.gather(Extent{Offset{0}, Length{80}}, image, nullptr, 0), "the image");
 }

@@ -16,20 +16,20 @@ namespace {
 
 constexpr std::uint32_t magic = 0x31434246;  // "FBC1"
 
-enum class Form : std::uint8_t { bitmap, runs, packed };
-enum class Data : std::uint8_t { none, follows };
+enum class CoverageForm : std::uint8_t { bitmap, runs, packed };
+enum class DataPresence : std::uint8_t { none, follows };
 
-struct Header {
+struct CoverageHeader {
     std::uint32_t magic = pattern::magic;
-    Form form = Form::bitmap;
-    Data data = Data::none;
+    CoverageForm form = CoverageForm::bitmap;
+    DataPresence data = DataPresence::none;
     std::uint8_t shift = 0;  // the sender's granularity is 1 << shift
     std::uint8_t reserved = 0;
     std::int64_t image_bytes = 0;
     std::int64_t covered_bytes = 0;
     std::int64_t entries = 0;  // words of the bitmap or runs
 };
-static_assert(sizeof(Header) == 32);
+static_assert(sizeof(CoverageHeader) == 32);
 
 // A run in units of the granularity: how many units after the end of the one before it begins.
 struct WireRun {
@@ -51,9 +51,9 @@ std::int64_t units_of(std::int64_t image_bytes, int shift) noexcept {
 }
 
 // Appends to a buffer whose size the caller answers for.
-class Writer {
+class BufferWriter {
 public:
-    explicit Writer(std::span<std::byte> out) noexcept : out_(out) {}
+    explicit BufferWriter(std::span<std::byte> out) noexcept : out_(out) {}
     void put(const void* bytes, std::size_t length) noexcept {
         expects(length <= out_.size() - used_, "a message fits its buffer");
         if (length > 0) {
@@ -87,8 +87,8 @@ std::int64_t runs_of(const Coverage& coverage) noexcept {
     return runs;
 }
 
-Header header_of(const Coverage& coverage, Data data) noexcept {
-    Header header;
+CoverageHeader header_of(const Coverage& coverage, DataPresence data) noexcept {
+    CoverageHeader header;
     header.data = data;
     header.shift = static_cast<std::uint8_t>(
         std::countr_zero(static_cast<std::uint64_t>(coverage.granularity())));
@@ -98,14 +98,14 @@ Header header_of(const Coverage& coverage, Data data) noexcept {
     const std::int64_t runs = runs_of(coverage);
     const bool fits =
         units_of(header.image_bytes, header.shift) <= std::numeric_limits<std::uint32_t>::max();
-    header.form = fits && runs < words ? Form::runs : Form::bitmap;
-    header.entries = header.form == Form::runs ? runs : words;
+    header.form = fits && runs < words ? CoverageForm::runs : CoverageForm::bitmap;
+    header.entries = header.form == CoverageForm::runs ? runs : words;
     return header;
 }
 
-void put_coverage(Writer& writer, const Coverage& coverage, const Header& header) {
+void put_coverage(BufferWriter& writer, const Coverage& coverage, const CoverageHeader& header) {
     writer.put(&header, sizeof(header));
-    if (header.form == Form::bitmap) {
+    if (header.form == CoverageForm::bitmap) {
         for (const Coverage::Bits& bits : coverage.words()) {
             const std::uint64_t word = bits.load(std::memory_order_relaxed);
             writer.put(&word, sizeof(word));
@@ -124,18 +124,18 @@ void put_coverage(Writer& writer, const Coverage& coverage, const Header& header
 }
 
 // Goes through the runs that a message names.
-class Reader {
+class RunReader {
 public:
     // The message is long enough for its header's entries.
-    Reader(const Header& header, std::span<const std::byte> message) noexcept
+    RunReader(const CoverageHeader& header, std::span<const std::byte> message) noexcept
         : header_(header),
-          entries_(message.subspan(sizeof(Header))),
+          entries_(message.subspan(sizeof(CoverageHeader))),
           units_(units_of(header.image_bytes, header.shift)) {}
 
     // Next run in bytes of the image, nullopt at the end. A run that is empty or leaves the image
     // has length 0.
     std::optional<Coverage::Run> next() noexcept {
-        return header_.form == Form::bitmap ? next_of_bitmap() : next_of_list();
+        return header_.form == CoverageForm::bitmap ? next_of_bitmap() : next_of_list();
     }
 
 private:
@@ -189,7 +189,7 @@ private:
         return run(begin, at_);
     }
 
-    const Header& header_;
+    const CoverageHeader& header_;
     std::span<const std::byte> entries_;
     std::int64_t units_;
     std::int64_t index_ = 0;
@@ -197,15 +197,15 @@ private:
 };
 
 // A header that can be believed, as far as it goes.
-Result<Header> header_in(std::span<const std::byte> message, std::int64_t image_bytes) {
-    Header header;
+Result<CoverageHeader> header_in(std::span<const std::byte> message, std::int64_t image_bytes) {
+    CoverageHeader header;
     if (message.size() < sizeof(header)) {
         return failure(wrong("it is shorter than a header"));
     }
     std::memcpy(&header, message.data(), sizeof(header));
     const auto room = static_cast<std::int64_t>(message.size() - sizeof(header));
     if (header.magic != magic || header.shift > 62 || header.reserved != 0 ||
-        header.form > Form::packed || header.data > Data::follows) {
+        header.form > CoverageForm::packed || header.data > DataPresence::follows) {
         return failure(wrong("it is of another kind"));
     }
     if (header.image_bytes != image_bytes) {
@@ -217,28 +217,28 @@ Result<Header> header_in(std::span<const std::byte> message, std::int64_t image_
     }
     const std::int64_t entries_bytes =
         header.entries * static_cast<std::int64_t>(sizeof(std::uint64_t));
-    if (header.data == Data::follows && header.covered_bytes > room - entries_bytes) {
+    if (header.data == DataPresence::follows && header.covered_bytes > room - entries_bytes) {
         return failure(wrong("it is cut short"));
     }
     return header;
 }
 
 // A header whose runs lie in the image, ascend and are what the header says.
-Result<Header> checked_header(std::span<const std::byte> message, Data data,
-                              const Coverage& coverage) {
+Result<CoverageHeader> checked_header(std::span<const std::byte> message, DataPresence data,
+                                      const Coverage& coverage) {
     auto header = header_in(message, coverage.image_bytes());
     if (!header) {
         return header;
     }
-    if (header->form == Form::packed || header->data != data) {
+    if (header->form == CoverageForm::packed || header->data != data) {
         return failure(wrong("it is of another kind"));
     }
     const std::int64_t units = units_of(header->image_bytes, header->shift);
-    if (header->form == Form::bitmap &&
+    if (header->form == CoverageForm::bitmap &&
         header->entries != (units + bits_per_word - 1) / bits_per_word) {
         return failure(wrong("its bitmap has another size"));
     }
-    Reader reader(*header, message);
+    RunReader reader(*header, message);
     std::int64_t bytes = 0;
     while (const auto run = reader.next()) {
         const std::int64_t end = run->begin + run->length;
@@ -260,7 +260,8 @@ Result<Header> checked_header(std::span<const std::byte> message, Data data,
 }  // namespace
 
 std::size_t encoded_coverage_bytes_max(std::int64_t image_bytes, std::int64_t granularity) {
-    return sizeof(Header) + Coverage::words_for(image_bytes, granularity) * sizeof(std::uint64_t);
+    return sizeof(CoverageHeader) +
+           Coverage::words_for(image_bytes, granularity) * sizeof(std::uint64_t);
 }
 
 std::size_t encoded_bytes_max(std::int64_t image_bytes, std::int64_t granularity) {
@@ -272,8 +273,8 @@ std::size_t encode(const Coverage& coverage, std::span<const std::byte> image,
                    std::span<std::byte> out) {
     expects(image.size() >= static_cast<std::size_t>(coverage.image_bytes()),
             "an image is as long as its coverage says");
-    Writer writer(out);
-    put_coverage(writer, coverage, header_of(coverage, Data::follows));
+    BufferWriter writer(out);
+    put_coverage(writer, coverage, header_of(coverage, DataPresence::follows));
     for_each_run(coverage, [&](const Coverage::Run& run) {
         writer.put(image.data() + run.begin, static_cast<std::size_t>(run.length));
     });
@@ -281,8 +282,8 @@ std::size_t encode(const Coverage& coverage, std::span<const std::byte> image,
 }
 
 std::size_t encode_coverage(const Coverage& coverage, std::span<std::byte> out) {
-    Writer writer(out);
-    put_coverage(writer, coverage, header_of(coverage, Data::none));
+    BufferWriter writer(out);
+    put_coverage(writer, coverage, header_of(coverage, DataPresence::none));
     return writer.used();
 }
 
@@ -290,13 +291,13 @@ Result<std::int64_t> decode_into(std::span<const std::byte> message, std::span<s
                                  Coverage& coverage) {
     expects(image.size() >= static_cast<std::size_t>(coverage.image_bytes()),
             "an image is as long as its coverage says");
-    const auto header = checked_header(message, Data::follows, coverage);
+    const auto header = checked_header(message, DataPresence::follows, coverage);
     if (!header) {
         return failure(header.error());
     }
-    const std::byte* bytes = message.data() + sizeof(Header) +
+    const std::byte* bytes = message.data() + sizeof(CoverageHeader) +
                              static_cast<std::size_t>(header->entries) * sizeof(std::uint64_t);
-    Reader reader(*header, message);
+    RunReader reader(*header, message);
     while (const auto run = reader.next()) {
         std::memcpy(image.data() + run->begin, bytes, static_cast<std::size_t>(run->length));
         bytes += run->length;
@@ -306,11 +307,11 @@ Result<std::int64_t> decode_into(std::span<const std::byte> message, std::span<s
 }
 
 Result<std::int64_t> decode_coverage(std::span<const std::byte> message, Coverage& coverage) {
-    const auto header = checked_header(message, Data::none, coverage);
+    const auto header = checked_header(message, DataPresence::none, coverage);
     if (!header) {
         return failure(header.error());
     }
-    Reader reader(*header, message);
+    RunReader reader(*header, message);
     while (const auto run = reader.next()) {
         coverage.mark(run->begin, run->length);
     }
@@ -320,14 +321,14 @@ Result<std::int64_t> decode_coverage(std::span<const std::byte> message, Coverag
 std::size_t encode_covered(const Coverage& wanted, std::span<const std::byte> image,
                            std::span<std::byte> out) {
     const auto held = std::min(static_cast<std::int64_t>(image.size()), wanted.image_bytes());
-    Header header;
-    header.form = Form::packed;
-    header.data = Data::follows;
+    CoverageHeader header;
+    header.form = CoverageForm::packed;
+    header.data = DataPresence::follows;
     header.image_bytes = wanted.image_bytes();
     for_each_run(wanted, [&](const Coverage::Run& run) {
         header.covered_bytes += std::clamp<std::int64_t>(held - run.begin, 0, run.length);
     });
-    Writer writer(out);
+    BufferWriter writer(out);
     writer.put(&header, sizeof(header));
     for_each_run(wanted, [&](const Coverage::Run& run) {
         if (run.begin < held) {
@@ -346,13 +347,14 @@ Result<std::int64_t> decode_covered(std::span<const std::byte> message, const Co
     if (!header) {
         return failure(header.error());
     }
-    if (header->form != Form::packed || header->data != Data::follows || header->entries != 0) {
+    if (header->form != CoverageForm::packed || header->data != DataPresence::follows ||
+        header->entries != 0) {
         return failure(wrong("it is of another kind"));
     }
     if (header->covered_bytes > wanted.covered_bytes()) {
         return failure(wrong("it has more than was asked for"));
     }
-    const std::byte* bytes = message.data() + sizeof(Header);
+    const std::byte* bytes = message.data() + sizeof(CoverageHeader);
     std::int64_t left = header->covered_bytes;
     for (auto run = wanted.next_run(0); left > 0 && run.length > 0;
          run = wanted.next_run(run.begin + run.length)) {

@@ -27,15 +27,15 @@ bool Nest::contiguous() const noexcept {
 }
 
 bool Nest::ascending() const noexcept {
-    for (const Loop& loop : loops_) {
+    for (const NestLoop& loop : loops_) {
         if (loop.kind == LoopKind::repeat) {
-            const Loop& child = loops_[at(loop.child)];
+            const NestLoop& child = loops_[at(loop.child)];
             if (loop.stride < child.high - child.low) {
                 return false;
             }
         }
         if (loop.kind == LoopKind::list || loop.kind == LoopKind::each) {
-            const auto child_of = [&](std::int64_t i) -> const Loop& {
+            const auto child_of = [&](std::int64_t i) -> const NestLoop& {
                 return loops_[at(loop.kind == LoopKind::list
                                      ? loop.child
                                      : children_[at(loop.first_child + i)])];
@@ -54,7 +54,7 @@ bool Nest::ascending() const noexcept {
 
 std::int64_t Nest::granularity() const noexcept {
     std::uint64_t bits = static_cast<std::uint64_t>(granularity_max | origin_);
-    for (const Loop& loop : loops_) {
+    for (const NestLoop& loop : loops_) {
         bits |= static_cast<std::uint64_t>(loop.length | loop.stride);
     }
     for (const std::int64_t displacement : displacements_) {
@@ -65,7 +65,7 @@ std::int64_t Nest::granularity() const noexcept {
 
 std::int64_t Nest::shortest_piece() const noexcept {
     std::int64_t shortest = 0;
-    for (const Loop& loop : loops_) {
+    for (const NestLoop& loop : loops_) {
         if (loop.kind == LoopKind::run && (shortest == 0 || loop.length < shortest)) {
             shortest = loop.length;
         }
@@ -76,7 +76,7 @@ std::int64_t Nest::shortest_piece() const noexcept {
 int Nest::depth() const noexcept {
     std::vector<int> depths(loops_.size(), 1);
     for (std::size_t i = 0; i < loops_.size(); ++i) {
-        const Loop& loop = loops_[i];
+        const NestLoop& loop = loops_[i];
         if (loop.kind == LoopKind::repeat || loop.kind == LoopKind::list) {
             depths[i] += depths[at(loop.child)];
         }
@@ -93,13 +93,13 @@ int Nest::depth() const noexcept {
 }
 
 std::size_t Nest::footprint() const noexcept {
-    return sizeof(Nest) + loops_.capacity() * sizeof(Loop) +
+    return sizeof(Nest) + loops_.capacity() * sizeof(NestLoop) +
            displacements_.capacity() * sizeof(std::int64_t) +
            children_.capacity() * sizeof(std::int32_t) +
            sizes_before_.capacity() * sizeof(std::int64_t);
 }
 
-std::int64_t Nest::bytes_before(const Loop& each, std::int64_t index) const noexcept {
+std::int64_t Nest::bytes_before(const NestLoop& each, std::int64_t index) const noexcept {
     std::int64_t bytes = sizes_before_[at(each.first_sum + index / sums_every)];
     for (std::int64_t i = index - index % sums_every; i < index; ++i) {
         bytes += loops_[at(children_[at(each.first_child + i)])].size;
@@ -107,7 +107,7 @@ std::int64_t Nest::bytes_before(const Loop& each, std::int64_t index) const noex
     return bytes;
 }
 
-Nest::Entry Nest::entry_at(const Loop& each, std::int64_t position) const noexcept {
+Nest::Entry Nest::entry_at(const NestLoop& each, std::int64_t position) const noexcept {
     const auto first = sizes_before_.begin() + each.first_sum;
     const auto last = first + (each.count + sums_every - 1) / sums_every;
     const auto sum = std::prev(std::upper_bound(first, last, position));
@@ -123,7 +123,7 @@ Nest::Entry Nest::entry_at(const Loop& each, std::int64_t position) const noexce
 }
 
 // The last entry of a list or each that begins at or below `displacement`, or -1.
-std::int64_t Nest::entry_below(const Loop& loop, std::int64_t displacement) const noexcept {
+std::int64_t Nest::entry_below(const NestLoop& loop, std::int64_t displacement) const noexcept {
     std::int64_t below = 0;
     std::int64_t above = loop.count;
     while (below < above) {
@@ -150,7 +150,7 @@ std::int64_t Nest::bytes_below(std::int64_t displacement) const noexcept {
     std::int64_t bytes = 0;
     std::int32_t here = root_;
     while (true) {
-        const Loop& loop = loops_[at(here)];
+        const NestLoop& loop = loops_[at(here)];
         if (rest <= loop.low || rest >= loop.high) {
             return bytes + (rest <= loop.low ? 0 : loop.size);
         }
@@ -158,7 +158,7 @@ std::int64_t Nest::bytes_below(std::int64_t displacement) const noexcept {
             return bytes + rest;
         }
         if (loop.kind == LoopKind::repeat) {
-            const Loop& child = loops_[at(loop.child)];
+            const NestLoop& child = loops_[at(loop.child)];
             const std::int64_t index = std::min((rest - child.low) / loop.stride, loop.count - 1);
             bytes += index * child.size;
             rest -= index * loop.stride;
@@ -187,7 +187,7 @@ std::int64_t Nest::displacement_of(std::int64_t position) const noexcept {
     std::int64_t displacement = origin_;
     std::int32_t here = root_;
     while (true) {
-        const Loop& loop = loops_[at(here)];
+        const NestLoop& loop = loops_[at(here)];
         if (loop.kind == LoopKind::run) {
             return displacement + position;
         }
@@ -217,7 +217,7 @@ std::string Nest::describe() const {
 
 std::string Nest::describe(std::int32_t index, int levels) const {
     constexpr std::int64_t entries_max = 8;
-    const Loop& loop = loops_[at(index)];
+    const NestLoop& loop = loops_[at(index)];
     if (levels == 0) {
         return "…";
     }

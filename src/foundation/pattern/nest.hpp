@@ -25,7 +25,7 @@ enum class LoopKind : std::uint8_t {
 
 // A loop's first byte in stream order lies at its displacement 0; only `low` may be negative. A
 // child stands before its parent in the array.
-struct Loop {
+struct NestLoop {
     LoopKind kind = LoopKind::run;
     std::int32_t child = -1;       // repeat, list
     std::int64_t count = 1;        // repeat, list, each
@@ -38,7 +38,7 @@ struct Loop {
     std::int64_t pieces = 0;       // runs that it comes to
     std::int64_t low = 0;          // true lower bound: first byte of data
     std::int64_t high = 0;         // true upper bound: one past the last byte of data
-    bool operator==(const Loop&) const noexcept = default;
+    bool operator==(const NestLoop&) const noexcept = default;
 };
 
 inline constexpr std::int64_t sums_every = 8;  // entries of `each` for one prefix sum
@@ -100,10 +100,10 @@ public:
         std::int64_t index = 0;
         std::int64_t bytes_before = 0;
     };
-    [[nodiscard]] Entry entry_at(const Loop& each, std::int64_t position) const noexcept;
+    [[nodiscard]] Entry entry_at(const NestLoop& each, std::int64_t position) const noexcept;
 
     // For walkers and encoders.
-    [[nodiscard]] std::span<const Loop> loops() const noexcept { return loops_; }
+    [[nodiscard]] std::span<const NestLoop> loops() const noexcept { return loops_; }
     [[nodiscard]] std::int32_t root() const noexcept { return root_; }
     [[nodiscard]] std::int64_t origin() const noexcept { return origin_; }  // shift of the root
     [[nodiscard]] std::span<const std::int64_t> displacements() const noexcept {
@@ -114,12 +114,13 @@ public:
 private:
     friend class NestBuilder;
 
-    [[nodiscard]] std::int64_t bytes_before(const Loop& each, std::int64_t index) const noexcept;
-    [[nodiscard]] std::int64_t entry_below(const Loop& loop,
+    [[nodiscard]] std::int64_t bytes_before(const NestLoop& each,
+                                            std::int64_t index) const noexcept;
+    [[nodiscard]] std::int64_t entry_below(const NestLoop& loop,
                                            std::int64_t displacement) const noexcept;
     [[nodiscard]] std::string describe(std::int32_t loop, int levels) const;
 
-    std::vector<Loop> loops_;
+    std::vector<NestLoop> loops_;
     std::vector<std::int64_t> displacements_;
     std::vector<std::int32_t> children_;
     // For `each`: bytes of data before every eighth entry, so that 8 million blocks of different

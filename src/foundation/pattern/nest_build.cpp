@@ -24,7 +24,7 @@ constexpr std::size_t child_footprint_max = 4096;
 
 using Displacements = std::span<const std::int64_t>;
 
-struct Entry {
+struct PaletteEntry {
     std::int32_t child = 0;  // of the palette
     std::int64_t displacement = 0;
 };
@@ -71,14 +71,14 @@ public:
     void append(std::int32_t child, std::int64_t displacement);
     Nest finish();
 
-    static void push(Nest& nest, Loop loop);
+    static void push(Nest& nest, NestLoop loop);
     static std::int64_t length_of(const Nest& nest) noexcept;
     static Nest shifted(Nest nest, std::int64_t displacement);
     static Nest repeated(Nest nest, std::int64_t count, std::int64_t stride);
 
 private:
     static bool touches(const Nest& child, Displacements displacements) noexcept;
-    static void measure(Nest& nest, Loop& loop);
+    static void measure(Nest& nest, NestLoop& loop);
     static std::int32_t adopt(Nest& nest, const Nest& child);
     static Nest same(const Nest& child, Displacements displacements);
 
@@ -88,12 +88,12 @@ private:
     Nest emit() const;
 
     std::vector<Nest> palette_;
-    std::vector<Entry> entries_;
+    std::vector<PaletteEntry> entries_;
     std::unordered_map<std::int64_t, std::int32_t> runs_;  // length to palette
 };
 
-void NestBuilder::measure(Nest& nest, Loop& loop) {
-    const auto span_of = [&](const Loop& child, std::int64_t displacement) {
+void NestBuilder::measure(Nest& nest, NestLoop& loop) {
+    const auto span_of = [&](const NestLoop& child, std::int64_t displacement) {
         loop.low = std::min(loop.low, checked_add(displacement, child.low));
         loop.high = std::max(loop.high, checked_add(displacement, child.high));
     };
@@ -104,7 +104,7 @@ void NestBuilder::measure(Nest& nest, Loop& loop) {
             loop.high = loop.length;
             return;
         case LoopKind::repeat: {
-            const Loop& child = nest.loops_[at(loop.child)];
+            const NestLoop& child = nest.loops_[at(loop.child)];
             loop.size = checked_multiply(child.size, loop.count);
             loop.pieces = child.pieces * loop.count;
             span_of(child, 0);
@@ -114,7 +114,7 @@ void NestBuilder::measure(Nest& nest, Loop& loop) {
         case LoopKind::list: {
             const auto first = nest.displacements_.begin() + loop.first;
             const auto [low, high] = std::minmax_element(first, first + loop.count);
-            const Loop& child = nest.loops_[at(loop.child)];
+            const NestLoop& child = nest.loops_[at(loop.child)];
             loop.size = checked_multiply(child.size, loop.count);
             loop.pieces = child.pieces * loop.count;
             span_of(child, *low);
@@ -123,7 +123,7 @@ void NestBuilder::measure(Nest& nest, Loop& loop) {
         }
         case LoopKind::each:
             for (std::int64_t i = 0; i < loop.count; ++i) {
-                const Loop& child = nest.loops_[at(nest.children_[at(loop.first_child + i)])];
+                const NestLoop& child = nest.loops_[at(nest.children_[at(loop.first_child + i)])];
                 if (i % sums_every == 0) {
                     nest.sizes_before_.push_back(loop.size);
                 }
@@ -136,7 +136,7 @@ void NestBuilder::measure(Nest& nest, Loop& loop) {
 }
 
 // Makes `loop` the root of `nest`.
-void NestBuilder::push(Nest& nest, Loop loop) {
+void NestBuilder::push(Nest& nest, NestLoop loop) {
     measure(nest, loop);
     checked_add(loop.low, nest.origin_);
     checked_add(loop.high, nest.origin_);
@@ -165,19 +165,19 @@ Nest NestBuilder::repeated(Nest nest, std::int64_t count, std::int64_t stride) {
     if (count == 1) {
         return nest;
     }
-    Loop loop = nest.loops_.back();
+    NestLoop loop = nest.loops_.back();
     if (loop.kind == LoopKind::run && stride == loop.length) {
-        loop = Loop{.length = checked_multiply(loop.length, count)};
+        loop = NestLoop{.length = checked_multiply(loop.length, count)};
         nest.loops_.pop_back();
     } else if (loop.kind == LoopKind::repeat && stride == loop.count * loop.stride) {
-        loop = Loop{.kind = LoopKind::repeat,
-                    .child = loop.child,
-                    .count = checked_multiply(loop.count, count),
-                    .stride = loop.stride};
+        loop = NestLoop{.kind = LoopKind::repeat,
+                        .child = loop.child,
+                        .count = checked_multiply(loop.count, count),
+                        .stride = loop.stride};
         nest.loops_.pop_back();
     } else {
-        loop =
-            Loop{.kind = LoopKind::repeat, .child = nest.root_, .count = count, .stride = stride};
+        loop = NestLoop{
+            .kind = LoopKind::repeat, .child = nest.root_, .count = count, .stride = stride};
     }
     push(nest, loop);
     return nest;
@@ -199,7 +199,7 @@ std::int32_t NestBuilder::adopt(Nest& nest, const Nest& child) {
     const auto displacements = static_cast<std::int64_t>(nest.displacements_.size());
     const auto children = static_cast<std::int64_t>(nest.children_.size());
     const auto sums = static_cast<std::int64_t>(nest.sizes_before_.size());
-    for (Loop loop : child.loops_) {
+    for (NestLoop loop : child.loops_) {
         loop.child += loop.child >= 0 ? loops : 0;
         loop.first += displacements;
         loop.first_child += children;
@@ -266,7 +266,8 @@ Nest NestBuilder::same(const Nest& child, Displacements displacements) {
     for (const std::int64_t displacement : displacements) {
         nest.displacements_.push_back(checked_subtract(displacement, displacements[0]));
     }
-    push(nest, Loop{.kind = LoopKind::list, .child = nest.root_, .count = count, .first = first});
+    push(nest,
+         NestLoop{.kind = LoopKind::list, .child = nest.root_, .count = count, .first = first});
     return nest;
 }
 
@@ -293,14 +294,14 @@ std::int32_t NestBuilder::add(Nest child) {
 }
 
 void NestBuilder::append(std::int32_t child, std::int64_t displacement) {
-    entries_.push_back(Entry{child, displacement});
+    entries_.push_back(PaletteEntry{child, displacement});
 }
 
 void NestBuilder::join_runs() {
-    std::vector<Entry> joined;
+    std::vector<PaletteEntry> joined;
     joined.reserve(entries_.size());
     std::int64_t last = -1;  // length of the run that `joined` ends with
-    for (const Entry& entry : entries_) {
+    for (const PaletteEntry& entry : entries_) {
         const std::int64_t length = length_of(palette_[at(entry.child)]);
         if (length > 0 && last > 0 && entry.displacement - joined.back().displacement == last) {
             last = checked_add(last, length);
@@ -334,10 +335,10 @@ std::size_t NestBuilder::progression_at(std::size_t from) const noexcept {
 bool NestBuilder::compress(std::size_t cost_before) {
     std::map<std::tuple<std::int32_t, std::int64_t, std::int64_t>, std::int32_t> known;
     std::vector<Nest> added;
-    std::vector<Entry> shorter;
+    std::vector<PaletteEntry> shorter;
     std::size_t cost = 0;
     for (std::size_t i = 0; i < entries_.size();) {
-        const Entry entry = entries_[i];
+        const PaletteEntry entry = entries_[i];
         const std::size_t length = progression_at(i);
         const Nest& child = palette_[at(entry.child)];
         cost += entry_cost;
@@ -352,9 +353,9 @@ bool NestBuilder::compress(std::size_t cost_before) {
                                   static_cast<std::int32_t>(palette_.size() + added.size()));
             if (inserted) {
                 added.push_back(repeated(child, count, stride));
-                cost += sizeof(Loop) * (child.loops_.size() + 1);
+                cost += sizeof(NestLoop) * (child.loops_.size() + 1);
             }
-            shorter.push_back(Entry{found->second, entry.displacement});
+            shorter.push_back(PaletteEntry{found->second, entry.displacement});
             i += length;
         }
         if (cost >= cost_before) {
@@ -374,10 +375,10 @@ Nest NestBuilder::finish() {
     do {
         const std::int32_t child = entries_.front().child;
         if (std::all_of(entries_.begin(), entries_.end(),
-                        [&](const Entry& entry) { return entry.child == child; })) {
+                        [&](const PaletteEntry& entry) { return entry.child == child; })) {
             std::vector<std::int64_t> displacements;
             displacements.reserve(entries_.size());
-            for (const Entry& entry : entries_) {
+            for (const PaletteEntry& entry : entries_) {
                 displacements.push_back(entry.displacement);
             }
             return list(palette_[at(child)], displacements);
@@ -389,21 +390,21 @@ Nest NestBuilder::finish() {
 Nest NestBuilder::emit() const {
     Nest nest;
     std::vector<std::int32_t> roots(palette_.size(), -1);
-    for (const Entry& entry : entries_) {
+    for (const PaletteEntry& entry : entries_) {
         if (roots[at(entry.child)] < 0) {
             roots[at(entry.child)] = adopt(nest, palette_[at(entry.child)]);
         }
     }
-    Loop loop{.kind = LoopKind::each,
-              .count = static_cast<std::int64_t>(entries_.size()),
-              .first = static_cast<std::int64_t>(nest.displacements_.size()),
-              .first_child = static_cast<std::int64_t>(nest.children_.size()),
-              .first_sum = static_cast<std::int64_t>(nest.sizes_before_.size())};
+    NestLoop loop{.kind = LoopKind::each,
+                  .count = static_cast<std::int64_t>(entries_.size()),
+                  .first = static_cast<std::int64_t>(nest.displacements_.size()),
+                  .first_child = static_cast<std::int64_t>(nest.children_.size()),
+                  .first_sum = static_cast<std::int64_t>(nest.sizes_before_.size())};
     nest.origin_ = entries_.front().displacement;
     nest.displacements_.reserve(nest.displacements_.size() + entries_.size());
     nest.children_.reserve(nest.children_.size() + entries_.size());
     nest.sizes_before_.reserve(nest.sizes_before_.size() + (entries_.size() + 7) / 8);
-    for (const Entry& entry : entries_) {
+    for (const PaletteEntry& entry : entries_) {
         nest.displacements_.push_back(checked_subtract(entry.displacement, nest.origin_));
         nest.children_.push_back(roots[at(entry.child)]);
     }
@@ -415,7 +416,7 @@ Nest Nest::run(std::int64_t length) {
     expects(length >= 0, "a run's length is not negative");
     Nest nest;
     if (length > 0) {
-        NestBuilder::push(nest, Loop{.length = length});
+        NestBuilder::push(nest, NestLoop{.length = length});
     }
     return nest;
 }

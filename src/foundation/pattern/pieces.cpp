@@ -28,7 +28,7 @@ std::int64_t skip_copies(std::int64_t& skip, std::int64_t size) noexcept {
 
 }  // namespace
 
-void Batch::reset(std::int64_t bytes_max, std::size_t pieces_max, std::int64_t unit) noexcept {
+void PieceBatch::reset(std::int64_t bytes_max, std::size_t pieces_max, std::int64_t unit) noexcept {
     unit_ = unit;
     unit_shift_ = std::countr_zero(static_cast<std::uint64_t>(unit));
     count_ = 0;
@@ -39,7 +39,7 @@ void Batch::reset(std::int64_t bytes_max, std::size_t pieces_max, std::int64_t u
     strided_ = false;
 }
 
-Batch::Go Batch::one_strided(std::int64_t address, std::int64_t length) noexcept {
+PieceBatch::Go PieceBatch::one_strided(std::int64_t address, std::int64_t length) noexcept {
     strided_ = true;
     count_ = 1;
     first_ = address;
@@ -49,7 +49,7 @@ Batch::Go Batch::one_strided(std::int64_t address, std::int64_t length) noexcept
     return Go::stop;
 }
 
-void Batch::use_length(std::int64_t length) noexcept {
+void PieceBatch::use_length(std::int64_t length) noexcept {
     if (count_ == 0) {
         common_length_ = length;
     } else if (common_length_ != length && common_length_ != 0) {
@@ -58,7 +58,7 @@ void Batch::use_length(std::int64_t length) noexcept {
     }
 }
 
-Batch::Go Batch::add_units(std::int64_t address, std::int64_t length) noexcept {
+PieceBatch::Go PieceBatch::add_units(std::int64_t address, std::int64_t length) noexcept {
     common_length_ = unit_;
     const std::int64_t room = static_cast<std::int64_t>(pieces_max_) - count_;
     const std::int64_t now = std::min(room, std::min(length, bytes_left_) >> unit_shift_);
@@ -71,7 +71,7 @@ Batch::Go Batch::add_units(std::int64_t address, std::int64_t length) noexcept {
     return go();
 }
 
-Batch::Go Batch::add(std::int64_t address, std::int64_t length) noexcept {
+PieceBatch::Go PieceBatch::add(std::int64_t address, std::int64_t length) noexcept {
     if (unit_ != 0) {
         return add_units(address, length);
     }
@@ -96,8 +96,9 @@ Batch::Go Batch::add(std::int64_t address, std::int64_t length) noexcept {
     return go();
 }
 
-Batch::Go Batch::add_series(std::int64_t address, std::int64_t length, std::int64_t stride,
-                            std::int64_t count, std::int64_t skip) noexcept {
+PieceBatch::Go PieceBatch::add_series(std::int64_t address, std::int64_t length,
+                                      std::int64_t stride, std::int64_t count,
+                                      std::int64_t skip) noexcept {
     if (unit_ != 0) {
         while (count > 0) {
             if (add_units(address + skip, length - skip) == Go::stop) {
@@ -144,8 +145,8 @@ Batch::Go Batch::add_series(std::int64_t address, std::int64_t length, std::int6
     return now < count && go() == Go::on ? add(address + now * stride, length) : go();
 }
 
-std::int64_t Batch::replicate(std::int64_t pieces, std::int64_t bytes, std::int64_t stride,
-                              std::int64_t count) noexcept {
+std::int64_t PieceBatch::replicate(std::int64_t pieces, std::int64_t bytes, std::int64_t stride,
+                                   std::int64_t count) noexcept {
     const std::int64_t room = static_cast<std::int64_t>(pieces_max_) - count_;
     const std::int64_t times = std::min({count, room / pieces, bytes_left_ / bytes});
     const std::int64_t end = count_ + times * pieces;
@@ -169,8 +170,9 @@ std::int64_t Batch::replicate(std::int64_t pieces, std::int64_t bytes, std::int6
     return times;
 }
 
-Batch::Go Batch::add_list(std::int64_t address, std::int64_t length,
-                          std::span<const std::int64_t> displacements, std::int64_t skip) noexcept {
+PieceBatch::Go PieceBatch::add_list(std::int64_t address, std::int64_t length,
+                                    std::span<const std::int64_t> displacements,
+                                    std::int64_t skip) noexcept {
     if (skip > 0) {
         return one_strided(address + displacements[0] + skip, std::min(length - skip, bytes_left_));
     }
@@ -182,14 +184,14 @@ Batch::Go Batch::add_list(std::int64_t address, std::int64_t length,
     return Go::on;
 }
 
-Walker::Walker(const Nest& nest, std::int64_t extent, std::int64_t base) noexcept
+PieceWalker::PieceWalker(const Nest& nest, std::int64_t extent, std::int64_t base) noexcept
     : nest_(&nest), loops_(nest.loops()), extent_(extent), base_(base + nest.origin()) {}
 
-void Walker::fetch(std::int64_t position, std::int64_t end, Batch& batch,
-                   std::size_t pieces_max) const noexcept {
+void PieceWalker::fetch(std::int64_t position, std::int64_t end, PieceBatch& batch,
+                        std::size_t pieces_max) const noexcept {
     expects(position >= 0 && position < end, "there are bytes to walk");
     batch.reset(end - position, pieces_max, unit_);
-    const Loop& root = loop_at(nest_->root());
+    const NestLoop& root = loop_at(nest_->root());
     if (root.kind == LoopKind::run) {
         if (extent_ == root.length) {
             batch.one_strided(base_ + position, end - position);
@@ -210,27 +212,28 @@ void Walker::fetch(std::int64_t position, std::int64_t end, Batch& batch,
 
 // `count` copies of a loop, `stride` apart: the first is walked, the others are that again, as
 // long as the table holds them whole.
-Batch::Go Walker::walk_copies(const Loop& loop, std::int64_t address, std::int64_t stride,
-                              std::int64_t count, std::int64_t skip, Batch& batch) const noexcept {
+PieceBatch::Go PieceWalker::walk_copies(const NestLoop& loop, std::int64_t address,
+                                        std::int64_t stride, std::int64_t count, std::int64_t skip,
+                                        PieceBatch& batch) const noexcept {
     while (count > 0) {
         const std::int64_t before = batch.count_;
-        if (walk(loop, address, skip, batch) == Batch::Go::stop) {
-            return Batch::Go::stop;
+        if (walk(loop, address, skip, batch) == PieceBatch::Go::stop) {
+            return PieceBatch::Go::stop;
         }
         const std::int64_t done =
             skip > 0 ? 1 : 1 + batch.replicate(batch.count_ - before, loop.size, stride, count - 1);
-        if (batch.go() == Batch::Go::stop) {
-            return Batch::Go::stop;
+        if (batch.go() == PieceBatch::Go::stop) {
+            return PieceBatch::Go::stop;
         }
         count -= done;
         address += done * stride;
         skip = 0;
     }
-    return Batch::Go::on;
+    return PieceBatch::Go::on;
 }
 
-Batch::Go Walker::walk(const Loop& loop, std::int64_t address, std::int64_t skip,
-                       Batch& batch) const noexcept {
+PieceBatch::Go PieceWalker::walk(const NestLoop& loop, std::int64_t address, std::int64_t skip,
+                                 PieceBatch& batch) const noexcept {
     switch (loop.kind) {
         case LoopKind::run: return batch.add_series(address, loop.length, loop.length, 1, skip);
         case LoopKind::repeat: return walk_repeat(loop, address, skip, batch);
@@ -240,9 +243,9 @@ Batch::Go Walker::walk(const Loop& loop, std::int64_t address, std::int64_t skip
     return walk_each(loop, address, skip, batch);
 }
 
-Batch::Go Walker::walk_repeat(const Loop& loop, std::int64_t address, std::int64_t skip,
-                              Batch& batch) const noexcept {
-    const Loop& child = loop_at(loop.child);
+PieceBatch::Go PieceWalker::walk_repeat(const NestLoop& loop, std::int64_t address,
+                                        std::int64_t skip, PieceBatch& batch) const noexcept {
+    const NestLoop& child = loop_at(loop.child);
     const std::int64_t index = skip_copies(skip, child.size);
     address += index * loop.stride;
     if (child.kind == LoopKind::run) {
@@ -251,9 +254,9 @@ Batch::Go Walker::walk_repeat(const Loop& loop, std::int64_t address, std::int64
     return walk_copies(child, address, loop.stride, loop.count - index, skip, batch);
 }
 
-Batch::Go Walker::walk_list(const Loop& loop, std::int64_t address, std::int64_t skip,
-                            Batch& batch) const noexcept {
-    const Loop& child = loop_at(loop.child);
+PieceBatch::Go PieceWalker::walk_list(const NestLoop& loop, std::int64_t address, std::int64_t skip,
+                                      PieceBatch& batch) const noexcept {
+    const NestLoop& child = loop_at(loop.child);
     const std::int64_t index = skip_copies(skip, child.size);
     const auto displacements =
         nest_->displacements().subspan(at(loop.first + index), at(loop.count - index));
@@ -265,21 +268,21 @@ Batch::Go Walker::walk_list(const Loop& loop, std::int64_t address, std::int64_t
     for (const std::int64_t displacement : displacements) {
         const std::int64_t had = batch.count_;
         if (pieces == 0 || batch.replicate(pieces, child.size, displacement - before, 1) == 0) {
-            if (walk(child, address + displacement, skip, batch) == Batch::Go::stop) {
-                return Batch::Go::stop;
+            if (walk(child, address + displacement, skip, batch) == PieceBatch::Go::stop) {
+                return PieceBatch::Go::stop;
             }
-        } else if (batch.go() == Batch::Go::stop) {
-            return Batch::Go::stop;
+        } else if (batch.go() == PieceBatch::Go::stop) {
+            return PieceBatch::Go::stop;
         }
         pieces = skip > 0 ? 0 : batch.count_ - had;
         before = displacement;
         skip = 0;
     }
-    return Batch::Go::on;
+    return PieceBatch::Go::on;
 }
 
-Batch::Go Walker::walk_each(const Loop& loop, std::int64_t address, std::int64_t skip,
-                            Batch& batch) const noexcept {
+PieceBatch::Go PieceWalker::walk_each(const NestLoop& loop, std::int64_t address, std::int64_t skip,
+                                      PieceBatch& batch) const noexcept {
     std::int64_t index = 0;
     if (skip > 0) {
         const Nest::Entry entry = nest_->entry_at(loop, skip);
@@ -287,16 +290,16 @@ Batch::Go Walker::walk_each(const Loop& loop, std::int64_t address, std::int64_t
         skip -= entry.bytes_before;
     }
     for (; index < loop.count; ++index, skip = 0) {
-        const Loop& child = loop_at(nest_->children()[at(loop.first_child + index)]);
+        const NestLoop& child = loop_at(nest_->children()[at(loop.first_child + index)]);
         const std::int64_t place = address + nest_->displacements()[at(loop.first + index)];
-        const Batch::Go go = child.kind == LoopKind::run && skip == 0
-                                 ? batch.add(place, child.length)
-                                 : walk(child, place, skip, batch);
-        if (go == Batch::Go::stop) {
-            return Batch::Go::stop;
+        const PieceBatch::Go go = child.kind == LoopKind::run && skip == 0
+                                      ? batch.add(place, child.length)
+                                      : walk(child, place, skip, batch);
+        if (go == PieceBatch::Go::stop) {
+            return PieceBatch::Go::stop;
         }
     }
-    return Batch::Go::on;
+    return PieceBatch::Go::on;
 }
 
 }  // namespace forebay::pattern

@@ -15,7 +15,7 @@ namespace forebay::pattern {
 
 // Consecutive pieces of a stream. Addresses are memory addresses or file offsets: plain numbers,
 // since a nest may lead through positions that are neither before it arrives.
-class Batch {
+class PieceBatch {
 public:
     static constexpr std::size_t table_max = 256;
 
@@ -40,7 +40,7 @@ public:
     }
 
 private:
-    friend class Walker;
+    friend class PieceWalker;
 
     enum class Go : bool { stop, on };
 
@@ -79,10 +79,10 @@ private:
     std::array<std::int64_t, table_max> lengths_;
 };
 
-class Walker {
+class PieceWalker {
 public:
     // The nest tiled `extent` bytes apart from address `base` on; it outlives the walker.
-    Walker(const Nest& nest, std::int64_t extent, std::int64_t base) noexcept;
+    PieceWalker(const Nest& nest, std::int64_t extent, std::int64_t base) noexcept;
 
     // Without an end to its run: the tiles touch.
     [[nodiscard]] static bool endless(const Nest& nest, std::int64_t extent) noexcept {
@@ -94,26 +94,27 @@ public:
 
     // The pieces from stream position `position` on, at least one and none beyond `end`.
     // Contract: position < end. A table holds at most `pieces_max`.
-    void fetch(std::int64_t position, std::int64_t end, Batch& batch,
-               std::size_t pieces_max = Batch::table_max) const noexcept;
+    void fetch(std::int64_t position, std::int64_t end, PieceBatch& batch,
+               std::size_t pieces_max = PieceBatch::table_max) const noexcept;
 
 private:
-    [[nodiscard]] const Loop& loop_at(std::int32_t index) const noexcept {
+    [[nodiscard]] const NestLoop& loop_at(std::int32_t index) const noexcept {
         return loops_[static_cast<std::size_t>(index)];
     }
-    Batch::Go walk(const Loop& loop, std::int64_t address, std::int64_t skip,
-                   Batch& batch) const noexcept;
-    Batch::Go walk_copies(const Loop& loop, std::int64_t address, std::int64_t stride,
-                          std::int64_t count, std::int64_t skip, Batch& batch) const noexcept;
-    Batch::Go walk_repeat(const Loop& loop, std::int64_t address, std::int64_t skip,
-                          Batch& batch) const noexcept;
-    Batch::Go walk_list(const Loop& loop, std::int64_t address, std::int64_t skip,
-                        Batch& batch) const noexcept;
-    Batch::Go walk_each(const Loop& loop, std::int64_t address, std::int64_t skip,
-                        Batch& batch) const noexcept;
+    PieceBatch::Go walk(const NestLoop& loop, std::int64_t address, std::int64_t skip,
+                        PieceBatch& batch) const noexcept;
+    PieceBatch::Go walk_copies(const NestLoop& loop, std::int64_t address, std::int64_t stride,
+                               std::int64_t count, std::int64_t skip,
+                               PieceBatch& batch) const noexcept;
+    PieceBatch::Go walk_repeat(const NestLoop& loop, std::int64_t address, std::int64_t skip,
+                               PieceBatch& batch) const noexcept;
+    PieceBatch::Go walk_list(const NestLoop& loop, std::int64_t address, std::int64_t skip,
+                             PieceBatch& batch) const noexcept;
+    PieceBatch::Go walk_each(const NestLoop& loop, std::int64_t address, std::int64_t skip,
+                             PieceBatch& batch) const noexcept;
 
     const Nest* nest_;
-    std::span<const Loop> loops_;
+    std::span<const NestLoop> loops_;
     std::int64_t extent_;
     std::int64_t base_;
     std::int64_t unit_ = 0;

@@ -74,7 +74,7 @@ std::int64_t View::bytes_below(Offset offset) const noexcept {
 
 Offset View::next_at(Offset offset) const noexcept { return offset_of(bytes_below(offset)); }
 
-std::int64_t View::granularity(const Range& request) const noexcept {
+std::int64_t View::granularity(const ViewRange& request) const noexcept {
     if (request.length <= 0) {
         return granularity_;
     }

@@ -11,7 +11,7 @@
 namespace forebay::pattern {
 
 // `length` bytes of a view's data stream from `position` on: what one call of one rank asks for.
-struct Range {
+struct ViewRange {
     std::int64_t position = 0;
     std::int64_t length = 0;
 };
@@ -42,7 +42,7 @@ public:
     [[nodiscard]] std::int64_t granularity() const noexcept { return granularity_; }
     // A divisor of every piece that `request` touches: the granularity that coverage needs, as long
     // as the windows are multiples of it.
-    [[nodiscard]] std::int64_t granularity(const Range& request) const noexcept;
+    [[nodiscard]] std::int64_t granularity(const ViewRange& request) const noexcept;
 
 private:
     Nest filetype_;

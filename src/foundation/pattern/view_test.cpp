@@ -43,8 +43,8 @@ TEST(View, WithoutViewTheFileIsAsItIs) {
     EXPECT_EQ(view.offset_of(123), Offset{123});
     EXPECT_EQ(view.bytes_below(Offset{123}), 123);
     EXPECT_EQ(view.next_at(Offset{5}), Offset{5});
-    EXPECT_EQ(view.granularity(Range{4096, 8192}), 4096);
-    EXPECT_EQ(view.granularity(Range{3, 8192}), 1);
+    EXPECT_EQ(view.granularity(ViewRange{4096, 8192}), 4096);
+    EXPECT_EQ(view.granularity(ViewRange{3, 8192}), 1);
 }
 
 TEST(View, GranularityDividesEveryPiece) {
@@ -52,9 +52,9 @@ TEST(View, GranularityDividesEveryPiece) {
     const auto view = View::make(Offset{32}, type, Length{256}, Length{4});
     ASSERT_TRUE(view.has_value());
     EXPECT_EQ(view->granularity(), 16);
-    EXPECT_EQ(view->granularity(Range{16, 32}), 16);
-    EXPECT_EQ(view->granularity(Range{4, 32}), 4);  // the etype lets a request cut pieces
-    EXPECT_EQ(view->granularity(Range{0, 0}), 16);
+    EXPECT_EQ(view->granularity(ViewRange{16, 32}), 16);
+    EXPECT_EQ(view->granularity(ViewRange{4, 32}), 4);  // the etype lets a request cut pieces
+    EXPECT_EQ(view->granularity(ViewRange{0, 0}), 16);
 }
 
 TEST(View, RefusesWhatDoesNotAscend) {

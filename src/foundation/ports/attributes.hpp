@@ -24,9 +24,9 @@ struct PathFacts {
 
 using AttributeValue = std::vector<std::byte>;
 
-class Attributes {
+class FileAttributes {
 public:
-    virtual ~Attributes() = default;
+    virtual ~FileAttributes() = default;
 
     // A missing file is a fact, not an error.
     [[nodiscard]] virtual Result<PathFacts> look(const std::string& path) const = 0;

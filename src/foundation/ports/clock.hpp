@@ -5,9 +5,9 @@
 
 namespace forebay::ports {
 
-class Clock {
+class TimeSource {
 public:
-    virtual ~Clock() = default;
+    virtual ~TimeSource() = default;
     // Nanoseconds from some fixed point; never goes back.
     [[nodiscard]] virtual std::int64_t now_ns() const noexcept = 0;
 };

@@ -17,7 +17,7 @@ using Word = std::atomic<std::uint32_t>;
 
 // Where this rank is. Local rank 0 of a node is its leader. Nodes are numbered by the lowest rank
 // on them; rank numbers are those of the file's communicator.
-struct Place {
+struct RankPlace {
     Rank rank;
     std::int32_t ranks = 1;
     NodeId node;
@@ -32,7 +32,7 @@ class Communicator {
 public:
     virtual ~Communicator() = default;
 
-    [[nodiscard]] virtual const Place& place() const noexcept = 0;
+    [[nodiscard]] virtual const RankPlace& place() const noexcept = 0;
     // The rank that is local rank `local` on `node`.
     [[nodiscard]] virtual Rank rank_at(NodeId node, LocalRank local) const noexcept = 0;
     // Ranks on `node`.

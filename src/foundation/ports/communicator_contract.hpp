@@ -98,7 +98,7 @@ inline void expect_members(const Communicator& communicator, NodeId node,
 
 TEST_P(CommunicatorContract, PlacesFitTogether) {
     run([](Communicator& communicator) {
-        const Place& place = communicator.place();
+        const RankPlace& place = communicator.place();
         EXPECT_EQ(communicator.rank_at(place.node, place.local), place.rank);
         EXPECT_EQ(communicator.locals_on(place.node), place.locals);
         std::vector<std::int32_t> seen(static_cast<std::size_t>(place.ranks));
@@ -126,7 +126,7 @@ TEST_P(CommunicatorContract, NodeMemoryIsZeroAlignedAndLarge) {
 
 TEST_P(CommunicatorContract, NodeMemoryIsTheNodesOwn) {
     run([](Communicator& communicator) {
-        const Place& place = communicator.place();
+        const RankPlace& place = communicator.place();
         Board& board = board_of(communicator);
         const auto mine = static_cast<std::uint32_t>(place.rank.value() + 1);
         if (place.local.position() < board.cells.size()) {
@@ -144,7 +144,7 @@ TEST_P(CommunicatorContract, NodeMemoryIsTheNodesOwn) {
 
 TEST_P(CommunicatorContract, WhatWasStoredBeforeAWakeIsSeenAfterTheWait) {
     run([](Communicator& communicator) {
-        const Place& place = communicator.place();
+        const RankPlace& place = communicator.place();
         Board& board = board_of(communicator);
         // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): shared memory
         auto& plain = *reinterpret_cast<std::uint64_t*>(communicator.node_memory().data() + 8192);
@@ -196,7 +196,7 @@ TEST_P(CommunicatorContract, AllWhoWaitAreWoken) {
 
 TEST_P(CommunicatorContract, LeadersGatherInNodeOrder) {
     run([](Communicator& communicator) {
-        const Place& place = communicator.place();
+        const RankPlace& place = communicator.place();
         for (const std::size_t bytes : {1, 8, 1000, 100'000}) {
             if (!place.leader()) {
                 continue;
@@ -216,7 +216,7 @@ TEST_P(CommunicatorContract, LeadersGatherInNodeOrder) {
 
 // Every leader sends to the next one and receives from the one before, all at once.
 inline void pass_round(Communicator& communicator, std::size_t bytes) {
-    const Place& place = communicator.place();
+    const RankPlace& place = communicator.place();
     if (!place.leader() || place.nodes == 1) {
         return;
     }
@@ -243,7 +243,7 @@ TEST_P(CommunicatorContract, MessagesOfAllSizesArrive) {
 
 TEST_P(CommunicatorContract, MessagesAreMatchedByTagAndKeepTheirOrder) {
     run([](Communicator& communicator) {
-        const Place& place = communicator.place();
+        const RankPlace& place = communicator.place();
         constexpr std::size_t bytes = 20'000;
         if (place.nodes > 1 && place.leader() && place.node.value() == 0) {
             const std::array<std::vector<std::byte>, 3> letters{letter(bytes, 1), letter(bytes, 2),
@@ -274,7 +274,7 @@ TEST_P(CommunicatorContract, MessagesAreMatchedByTagAndKeepTheirOrder) {
 
 TEST_P(CommunicatorContract, ManyOperationsAreUnderWayAtOnce) {
     run([](Communicator& communicator) {
-        const Place& place = communicator.place();
+        const RankPlace& place = communicator.place();
         std::vector<Communicator::Ticket> tickets;
         std::vector<std::vector<std::byte>> out;
         std::vector<std::vector<std::byte>> in;

@@ -22,7 +22,7 @@ public:
     // False where no name is left: nobody will ever read what is not open.
     [[nodiscard]] virtual bool has_name() = 0;
     // The file's attributes as of now; nullopt: not known.
-    [[nodiscard]] virtual std::optional<Stamp> stamp() = 0;
+    [[nodiscard]] virtual std::optional<ChangeStamp> stamp() = 0;
     // Bytes that a user may still write to its file system; negative where that cannot be told.
     [[nodiscard]] virtual std::int64_t room() = 0;
 };

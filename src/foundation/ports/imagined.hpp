@@ -8,7 +8,7 @@
 namespace forebay::ports {
 
 // One go of copying by one rank.
-struct Copying {
+struct ImaginedCopy {
     std::int64_t bytes = 0;
     std::int64_t pieces = 0;  // contiguous runs
 };
@@ -17,7 +17,7 @@ class Imagined {
 public:
     virtual ~Imagined() = default;
     // This rank's core and its node's memory have been busy with `what`.
-    virtual void copied(const Copying& what) = 0;
+    virtual void copied(const ImaginedCopy& what) = 0;
     // The message that this rank sends next is longer by so many bytes that are not there.
     virtual void absent(std::int64_t bytes) = 0;
 };

@@ -17,9 +17,9 @@ struct Loan {
     std::span<std::byte> bytes;
 };
 
-class Lender {
+class MemoryLender {
 public:
-    virtual ~Lender() = default;
+    virtual ~MemoryLender() = default;
     // By which others reach what is lent; 0: nothing is.
     [[nodiscard]] virtual std::uint64_t name() const noexcept = 0;
     // Memory for so many bytes; nullopt: none is free, or nothing so large is lent. Waits for
@@ -29,9 +29,9 @@ public:
     virtual void take_back(const Loan& loan) = 0;
 };
 
-class Borrower {
+class MemoryBorrower {
 public:
-    virtual ~Borrower() = default;
+    virtual ~MemoryBorrower() = default;
     // Whether memory of that name can be written to from here.
     [[nodiscard]] virtual bool reaches(std::uint64_t name) = 0;
     // Contract: it can, and has been lent. Where a loan's bytes are seen from here.

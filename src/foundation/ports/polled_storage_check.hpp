@@ -8,12 +8,12 @@
 
 namespace forebay::ports {
 
-class PolledStorage : public Storage {
+class PolledStorage : public FileStorage {
 public:
     [[nodiscard]] int depth() const noexcept override { return 64; }
-    std::size_t wait(std::span<Completion> out) override { return poll(out); }
+    std::size_t wait(std::span<RequestCompletion> out) override { return poll(out); }
     Result<void> sync() override { return {}; }
-    [[nodiscard]] Result<Identity> identity() const override { return Identity{}; }
+    [[nodiscard]] Result<FileIdentity> identity() const override { return FileIdentity{}; }
     Result<void> close() override { return {}; }
     [[nodiscard]] const char* name() const noexcept override { return "polled"; }
 };

@@ -12,9 +12,9 @@
 
 namespace forebay::ports {
 
-// The result of one collective call on one rank. Durations in nanoseconds of the Clock.
+// The result of one collective call on one rank. Durations in nanoseconds of the TimeSource.
 struct CallRecord {
-    Direction direction = Direction::write;
+    IoDirection direction = IoDirection::write;
     Length bytes;  // of this rank, really moved
     std::int64_t rounds = 0;
     std::int64_t requests = 0;  // given to storage by this rank
@@ -28,9 +28,9 @@ struct CallRecord {
     std::optional<SlowTarget> slow;  // the slowest, if it is; the same on every rank
 };
 
-class Recorder {
+class CallRecorder {
 public:
-    virtual ~Recorder() = default;
+    virtual ~CallRecorder() = default;
     virtual void call(const CallRecord& record) = 0;
     virtual void error(const Error& error) = 0;
 };

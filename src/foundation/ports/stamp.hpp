@@ -5,11 +5,11 @@
 
 namespace forebay::ports {
 
-struct Stamp {
+struct ChangeStamp {
     std::int64_t bytes = 0;
     std::int64_t modified_ns = 0;  // what programs may set
     std::int64_t changed_ns = 0;   // … and what they may not
-    bool operator==(const Stamp&) const noexcept = default;
+    bool operator==(const ChangeStamp&) const noexcept = default;
 };
 
 }  // namespace forebay::ports

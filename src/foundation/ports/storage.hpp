@@ -25,7 +25,7 @@ struct Piece {
 // One read or write of pieces. The memory, and the array of pieces itself, must live until the
 // completion. Pieces ascend in the file and do not overlap.
 struct Request {
-    Direction direction = Direction::write;
+    IoDirection direction = IoDirection::write;
     std::uint64_t ticket = 0;  // chosen by the caller, given back in the completion
     std::span<const Piece> pieces;
     // The caller has nothing else to do meanwhile: an adapter may do the request within submit(),
@@ -35,22 +35,22 @@ struct Request {
 
 // The first `bytes` of the request, counted over its pieces in order, were moved; `system` is the
 // errno that stopped it, or 0. A read that stops at end of file has system 0 and fewer bytes.
-struct Completion {
+struct RequestCompletion {
     std::uint64_t ticket = 0;
     Length bytes;
     int system = 0;
 };
 
 // Which file this is, so that a file opened again by name is known to be the same one.
-struct Identity {
+struct FileIdentity {
     std::uint64_t device = 0;
     std::uint64_t inode = 0;
-    bool operator==(const Identity&) const noexcept = default;
+    bool operator==(const FileIdentity&) const noexcept = default;
 };
 
-class Storage {
+class FileStorage {
 public:
-    virtual ~Storage() = default;
+    virtual ~FileStorage() = default;
 
     // Most requests that may be in flight at once; submit() must not be called beyond.
     [[nodiscard]] virtual int depth() const noexcept = 0;
@@ -58,16 +58,16 @@ public:
     // request comes as its completion.
     virtual void submit(const Request& request) = 0;
     // Takes up to out.size() completions that are there. Returns how many.
-    virtual std::size_t poll(std::span<Completion> out) = 0;
+    virtual std::size_t poll(std::span<RequestCompletion> out) = 0;
     // As poll, but blocks until there is at least one. Contract: something is in flight.
-    virtual std::size_t wait(std::span<Completion> out) = 0;
+    virtual std::size_t wait(std::span<RequestCompletion> out) = 0;
     // Makes what was written durable. Contract: nothing is in flight.
     virtual Result<void> sync() = 0;
-    [[nodiscard]] virtual Result<Identity> identity() const = 0;
+    [[nodiscard]] virtual Result<FileIdentity> identity() const = 0;
     // Closes and reports a late error. Contract: nothing is in flight.
     virtual Result<void> close() = 0;
     // The lender of memory to write from; null: this storage lends none.
-    [[nodiscard]] virtual Lender* lender() noexcept { return nullptr; }
+    [[nodiscard]] virtual MemoryLender* lender() noexcept { return nullptr; }
     // "direct", "uring", "posix", "memory": for records and messages.
     [[nodiscard]] virtual const char* name() const noexcept = 0;
 };

@@ -1,4 +1,4 @@
-// The contract of every Storage adapter, as tests. An adapter's own test file includes this and
+// The contract of every FileStorage adapter, as tests. An adapter's own test file includes this and
 // instantiates the suite with the worlds it offers:
 //
 //   INSTANTIATE_TEST_SUITE_P(Posix, StorageContract, testing::Values(…), world_name);
@@ -25,7 +25,7 @@ using Bytes = std::vector<std::byte>;
 class StorageWorld {
 public:
     virtual ~StorageWorld() = default;
-    virtual Result<std::unique_ptr<Storage>> open(Direction direction) = 0;
+    virtual Result<std::unique_ptr<FileStorage>> open(IoDirection direction) = 0;
     // The file's bytes, read without the adapter; zero where there are none.
     virtual Bytes contents(const Extent& extent) = 0;
     virtual std::int64_t size() = 0;
@@ -78,8 +78,8 @@ private:
     std::vector<Piece> pieces_;
 };
 
-inline Completion wait_one(Storage& storage) {
-    Completion completion;
+inline RequestCompletion wait_one(FileStorage& storage) {
+    RequestCompletion completion;
     EXPECT_EQ(storage.wait({&completion, 1}), 1U);
     return completion;
 }
@@ -100,12 +100,12 @@ inline void drop_front(std::vector<Piece>& pieces, std::int64_t bytes) {
 
 // Repeats short and interrupted requests as a caller must; the sum of what was moved, and the
 // error that ended it.
-inline Completion finish(Storage& storage, Direction direction, std::vector<Piece> pieces,
-                         bool at_once = false) {
-    Completion sum;
+inline RequestCompletion finish(FileStorage& storage, IoDirection direction,
+                                std::vector<Piece> pieces, bool at_once = false) {
+    RequestCompletion sum;
     while (!pieces.empty()) {
         storage.submit({direction, 7, pieces, at_once});
-        const Completion one = wait_one(storage);
+        const RequestCompletion one = wait_one(storage);
         EXPECT_EQ(one.ticket, 7U);
         sum.bytes += one.bytes;
         drop_front(pieces, one.bytes.bytes());
@@ -120,15 +120,15 @@ inline Completion finish(Storage& storage, Direction direction, std::vector<Piec
 
 class StorageContract : public testing::TestWithParam<StorageWorldMaker> {
 protected:
-    std::unique_ptr<Storage> open(Direction direction) {
+    std::unique_ptr<FileStorage> open(IoDirection direction) {
         auto storage = world_->open(direction);
         EXPECT_TRUE(storage.has_value());
         return storage ? std::move(*storage) : nullptr;
     }
     // Writes the extents by one request and checks that it ended well.
-    void write(Storage& storage, const std::vector<Extent>& extents) {
+    void write(FileStorage& storage, const std::vector<Extent>& extents) {
         const Batch batch{extents};
-        const Completion done = finish(storage, Direction::write, batch.pieces());
+        const RequestCompletion done = finish(storage, IoDirection::write, batch.pieces());
         EXPECT_EQ(done.system, 0);
         EXPECT_EQ(done.bytes.bytes(), batch.total());
     }
@@ -151,7 +151,7 @@ inline Extent extent(std::int64_t begin, std::int64_t length) {
 }
 
 TEST_P(StorageContract, WritesOnePiece) {
-    const auto storage = open(Direction::write);
+    const auto storage = open(IoDirection::write);
     write(*storage, {extent(100, 5000)});
     EXPECT_TRUE(storage->close().has_value());
     EXPECT_EQ(world().size(), 5100);
@@ -160,7 +160,7 @@ TEST_P(StorageContract, WritesOnePiece) {
 }
 
 TEST_P(StorageContract, LeavesGapsBetweenPiecesAsTheyAre) {
-    const auto storage = open(Direction::write);
+    const auto storage = open(IoDirection::write);
     write(*storage, {extent(0, 10), extent(20, 10), extent(30, 5), extent(100'000, 200'000),
                      extent(400'000, 1)});
     for (const Extent& gap : {extent(10, 10), extent(35, 99'965), extent(300'000, 100'000)}) {
@@ -179,7 +179,7 @@ TEST_P(StorageContract, WritesMorePiecesThanOneSystemCallTakes) {
     for (std::int64_t i = 0; i < 3000; ++i) {
         pieces.push_back(extent(i * 16 + (i >= 1500 ? 8 : 0), 16));  // one gap
     }
-    const auto storage = open(Direction::write);
+    const auto storage = open(IoDirection::write);
     write(*storage, pieces);
     expect_written(extent(0, 24'000));
     expect_zero(extent(24'000, 8));
@@ -192,7 +192,7 @@ TEST_P(StorageContract, WritesManyLargePiecesOfOneRequest) {
     for (std::int64_t i = 0; i < 9; ++i) {
         pieces.push_back(extent(i * 200'000, i % 2 == 0 ? 200'000 : 100'000));
     }
-    const auto storage = open(Direction::write);
+    const auto storage = open(IoDirection::write);
     write(*storage, pieces);
     for (const Extent& piece : pieces) {
         expect_written(piece);
@@ -201,7 +201,7 @@ TEST_P(StorageContract, WritesManyLargePiecesOfOneRequest) {
 }
 
 TEST_P(StorageContract, WritesEightMebibytesInOnePiece) {
-    const auto storage = open(Direction::write);
+    const auto storage = open(IoDirection::write);
     write(*storage, {extent(3, 8 << 20)});
     expect_written(extent(3, 8 << 20));
 }
@@ -209,26 +209,26 @@ TEST_P(StorageContract, WritesEightMebibytesInOnePiece) {
 TEST_P(StorageContract, DoesRequestsAtOnceWhenAsked) {
     const std::vector<Extent> pieces{extent(0, 1 << 20), extent(1 << 20, 70'000)};
     const Batch batch{pieces};
-    const auto storage = open(Direction::write);
-    EXPECT_EQ(finish(*storage, Direction::write, batch.pieces(), true).system, 0);
+    const auto storage = open(IoDirection::write);
+    EXPECT_EQ(finish(*storage, IoDirection::write, batch.pieces(), true).system, 0);
     write(*storage, {extent(3 << 20, 1 << 20)});  // the other way beside it
     expect_written(pieces[0]);
     expect_written(pieces[1]);
     const Batch back{pieces, false};
-    finish(*open(Direction::read), Direction::read, back.pieces(), true);
+    finish(*open(IoDirection::read), IoDirection::read, back.pieces(), true);
     EXPECT_TRUE(back.memory(1) == batch.memory(1));
 }
 
 TEST_P(StorageContract, WritesBeyondFourGibibytes) {
     const std::int64_t far = (std::int64_t{5} << 30) + 17;
-    const auto storage = open(Direction::write);
+    const auto storage = open(IoDirection::write);
     write(*storage, {extent(far, 100'000)});
     expect_written(extent(far, 100'000));
     EXPECT_EQ(world().size(), far + 100'000);
 }
 
 TEST_P(StorageContract, CompletesEveryTicketOnceAtFullDepth) {
-    const auto storage = open(Direction::write);
+    const auto storage = open(IoDirection::write);
     const auto depth = static_cast<std::int64_t>(storage->depth());
     ASSERT_GT(depth, 0);
     std::vector<Batch> batches;
@@ -240,9 +240,9 @@ TEST_P(StorageContract, CompletesEveryTicketOnceAtFullDepth) {
     std::map<std::uint64_t, std::vector<Piece>> left;
     for (std::size_t i = 0; i < batches.size(); ++i) {
         left[1000 + i] = batches[i].pieces();
-        storage->submit({Direction::write, 1000 + i, left[1000 + i]});
+        storage->submit({IoDirection::write, 1000 + i, left[1000 + i]});
     }
-    std::vector<Completion> done(3);
+    std::vector<RequestCompletion> done(3);
     while (!left.empty()) {
         std::size_t count = storage->poll(done);
         count = count > 0 ? count : storage->wait(done);
@@ -254,7 +254,7 @@ TEST_P(StorageContract, CompletesEveryTicketOnceAtFullDepth) {
             if (found->second.empty()) {
                 left.erase(found);
             } else {
-                storage->submit({Direction::write, found->first, found->second});
+                storage->submit({IoDirection::write, found->first, found->second});
             }
         }
     }
@@ -268,11 +268,11 @@ TEST_P(StorageContract, CompletesEveryTicketOnceAtFullDepth) {
 
 TEST_P(StorageContract, ReadsWhatWasWrittenAndZeroInHoles) {
     const std::vector<Extent> pieces{extent(0, 1000), extent(5000, 70'000), extent(300'000, 3)};
-    write(*open(Direction::write), pieces);
+    write(*open(IoDirection::write), pieces);
     const std::vector<Extent> asked{extent(500, 4500), extent(5000, 60'000), extent(299'000, 1003)};
     const Batch batch{asked, false};
-    const auto storage = open(Direction::read);
-    const Completion done = finish(*storage, Direction::read, batch.pieces());
+    const auto storage = open(IoDirection::read);
+    const RequestCompletion done = finish(*storage, IoDirection::read, batch.pieces());
     EXPECT_EQ(done.system, 0);
     EXPECT_EQ(done.bytes.bytes(), batch.total());
     Bytes first(4500);
@@ -285,21 +285,21 @@ TEST_P(StorageContract, ReadsWhatWasWrittenAndZeroInHoles) {
 }
 
 TEST_P(StorageContract, ReadEndsAtEndOfFileWithoutError) {
-    write(*open(Direction::write), {extent(0, 100'000)});
+    write(*open(IoDirection::write), {extent(0, 100'000)});
     const Batch batch{{extent(10, 10), extent(50'000, 80'000), extent(200'000, 10)}, false};
-    const auto storage = open(Direction::read);
-    const Completion done = finish(*storage, Direction::read, batch.pieces());
+    const auto storage = open(IoDirection::read);
+    const RequestCompletion done = finish(*storage, IoDirection::read, batch.pieces());
     EXPECT_EQ(done.system, 0);
     EXPECT_EQ(done.bytes.bytes(), 10 + 50'000);
     const Batch beyond{{extent(100'000, 1)}, false};
-    EXPECT_EQ(finish(*storage, Direction::read, beyond.pieces()).bytes.bytes(), 0);
+    EXPECT_EQ(finish(*storage, IoDirection::read, beyond.pieces()).bytes.bytes(), 0);
 }
 
 TEST_P(StorageContract, AnErrorComesAsCompletion) {
-    const auto storage = open(Direction::read);
+    const auto storage = open(IoDirection::read);
     for (const std::int64_t size : {10, 1'000'000}) {
         const Batch batch{{extent(0, size)}};
-        const Completion done = finish(*storage, Direction::write, batch.pieces());
+        const RequestCompletion done = finish(*storage, IoDirection::write, batch.pieces());
         EXPECT_EQ(done.system, EBADF);
         EXPECT_EQ(done.bytes.bytes(), 0);
     }
@@ -307,23 +307,23 @@ TEST_P(StorageContract, AnErrorComesAsCompletion) {
 }
 
 TEST_P(StorageContract, PollOfAnIdleHandleReturnsNothing) {
-    const auto storage = open(Direction::write);
-    Completion completion;
+    const auto storage = open(IoDirection::write);
+    RequestCompletion completion;
     EXPECT_EQ(storage->poll({&completion, 1}), 0U);
 }
 
 TEST_P(StorageContract, TwoHandlesAreTheSameFile) {
-    const auto one = open(Direction::write);
-    const auto two = open(Direction::read);
+    const auto one = open(IoDirection::write);
+    const auto two = open(IoDirection::read);
     const auto other = GetParam().make();
-    const auto three = other->open(Direction::read);
+    const auto three = other->open(IoDirection::read);
     ASSERT_TRUE(one->identity() && two->identity() && three && (*three)->identity());
     EXPECT_EQ(*one->identity(), *two->identity());
     EXPECT_FALSE(*one->identity() == *(*three)->identity());
 }
 
 TEST_P(StorageContract, SyncsAndCloses) {
-    const auto storage = open(Direction::write);
+    const auto storage = open(IoDirection::write);
     write(*storage, {extent(0, 100'000)});
     EXPECT_TRUE(storage->sync().has_value());
     EXPECT_TRUE(storage->close().has_value());
@@ -331,8 +331,8 @@ TEST_P(StorageContract, SyncsAndCloses) {
 
 TEST_P(StorageContract, DestructionFinishesWhatIsInFlight) {
     const Batch batch{{extent(0, 1 << 20)}};
-    auto storage = open(Direction::write);
-    storage->submit({Direction::write, 1, batch.pieces()});
+    auto storage = open(IoDirection::write);
+    storage->submit({IoDirection::write, 1, batch.pieces()});
     storage.reset();
     EXPECT_LE(world().size(), 1 << 20);
     expect_written(extent(0, world().size()));
@@ -343,7 +343,7 @@ TEST_P(StorageContract, HandlesOfSeveralThreadsDoNotDisturbOneAnother) {
         GTEST_SKIP() << "a world of one thread";
     }
     const auto work = [this](std::int64_t number) {
-        const auto storage = open(Direction::write);
+        const auto storage = open(IoDirection::write);
         for (std::int64_t i = number; i < 40; i += 2) {
             write(*storage, {extent(i * 70'000, 70'000)});
         }
@@ -355,7 +355,7 @@ TEST_P(StorageContract, HandlesOfSeveralThreadsDoNotDisturbOneAnother) {
 }
 
 TEST_P(StorageContract, HasAName) {
-    const auto storage = open(Direction::write);
+    const auto storage = open(IoDirection::write);
     const std::set<std::string> names{"direct", "posix", "uring", "memory"};
     EXPECT_TRUE(names.contains(storage->name()));
 }

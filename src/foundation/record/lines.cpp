@@ -22,7 +22,7 @@ double seconds(std::int64_t nanoseconds) noexcept {
     return static_cast<double>(nanoseconds) * 1e-9;
 }
 
-Json json_of(const Traffic& traffic) {
+Json json_of(const FileTraffic& traffic) {
     return {{"calls", traffic.calls},
             {"bytes", traffic.bytes},
             {"rounds", traffic.rounds},
@@ -36,7 +36,7 @@ Json json_of(const Traffic& traffic) {
             {"found_requests_in_flight", traffic.found_limit}};
 }
 
-Json json_of(const SlowTarget& slow) {
+Json json_of(const SlowTargetLine& slow) {
     return {{"target", slow.target},
             {"direction", slow.writes ? "write" : "read"},
             {"bytes_per_second", slow.rate},

@@ -24,7 +24,7 @@ struct JobLine {
 };
 
 // Totals of one direction of a file. Durations in nanoseconds.
-struct Traffic {
+struct FileTraffic {
     std::int64_t calls = 0;
     std::int64_t bytes = 0;
     std::int64_t rounds = 0;
@@ -39,7 +39,7 @@ struct Traffic {
 };
 
 // A storage target that was much slower than the others. Rates in bytes per second.
-struct SlowTarget {
+struct SlowTargetLine {
     std::int64_t target = 0;  // its place in the layout
     bool writes = true;
     double rate = 0;
@@ -70,11 +70,11 @@ struct FileLine {
     std::int64_t stripe_bytes = 0;
     std::int64_t open_ns = 0;
     std::vector<std::pair<std::string, std::string>> settings;
-    Traffic write;
-    Traffic read;
+    FileTraffic write;
+    FileTraffic read;
     std::vector<PassedThrough> passed_through;
     std::vector<ErrorNote> errors;
-    std::vector<SlowTarget> slow_targets;
+    std::vector<SlowTargetLine> slow_targets;
     std::vector<std::string> warnings;  // texts for people
 };
 

@@ -13,7 +13,7 @@ namespace forebay::pool {
 inline constexpr std::uint32_t calls_version = 4;
 inline constexpr const char* calls_symbol = "forebay_pool_calls";
 
-// Bytes of this process' log that are lent; see Loan in pool/client/log_writer.hpp.
+// Bytes of this process' log that are lent; see LogReservation in pool/client/log_writer.hpp.
 struct LentBytes {
     std::uint64_t position;
     std::size_t place;

@@ -10,18 +10,18 @@
 
 namespace forebay::pool {
 
-Written::Rest LogWriter::standing(FileId file) const noexcept {
+WriteResult::Rest LogWriter::standing(FileId file) const noexcept {
     const FileSlot& slot = directory_.files[file.slot];
     if (!heard()) {
-        return Written::Rest::lost;
+        return WriteResult::Rest::lost;
     }
     if (slot.error.load(relaxed) != 0) {
-        return Written::Rest::failed;
+        return WriteResult::Rest::failed;
     }
     // After the entry's state: who makes the file leave looks in the other order.
     const bool pooled = slot.state.load(std::memory_order_seq_cst) == FileState::pooled &&
                         slot.generation.load(relaxed) == file.generation;
-    return pooled ? Written::Rest::none : Written::Rest::through;
+    return pooled ? WriteResult::Rest::none : WriteResult::Rest::through;
 }
 
 std::int64_t LogWriter::sleep(const Word& word, std::uint32_t seen) noexcept {
@@ -31,13 +31,13 @@ std::int64_t LogWriter::sleep(const Word& word, std::uint32_t seen) noexcept {
     return daemon_.now_ns() - before;
 }
 
-Written::Rest LogWriter::wait_for_window(FileId file, std::size_t bytes,
-                                         std::int64_t& waited_ns) noexcept {
+WriteResult::Rest LogWriter::wait_for_window(FileId file, std::size_t bytes,
+                                             std::int64_t& waited_ns) noexcept {
     const FileSlot& slot = directory_.files[file.slot];
     for (;;) {
         const std::uint32_t seen = slot.progress.load(std::memory_order_acquire);
-        const Written::Rest rest = standing(file);
-        if (rest != Written::Rest::none) {
+        const WriteResult::Rest rest = standing(file);
+        if (rest != WriteResult::Rest::none) {
             return rest;
         }
         const ClientSlot& self = directory_.clients[client_];
@@ -159,7 +159,8 @@ void LogWriter::abandon_without_bytes(std::uint64_t number) noexcept {
     entry.state.store(stated(number, EntryState::abandoned), std::memory_order_release);
 }
 
-Written::Rest LogWriter::deposit(FileId file, const Piece& piece, const std::byte* bytes) noexcept {
+WriteResult::Rest LogWriter::deposit(FileId file, const Piece& piece,
+                                     const std::byte* bytes) noexcept {
     const ClientSlot& self = directory_.clients[client_];
     const std::optional<std::uint64_t> number = next_number();
     if (!number || !fill_in(*number, file, EntryKind::deposit, piece)) {
@@ -170,8 +171,8 @@ Written::Rest LogWriter::deposit(FileId file, const Piece& piece, const std::byt
     const std::uint64_t end = piece.position + piece.length;
     for (;;) {
         const std::uint32_t seen = self.progress.load(std::memory_order_acquire);
-        const Written::Rest rest = reserved ? standing(file) : refused();
-        if (rest != Written::Rest::none) {
+        const WriteResult::Rest rest = reserved ? standing(file) : refused();
+        if (rest != WriteResult::Rest::none) {
             entry.state.store(stated(*number, EntryState::abandoned), std::memory_order_release);
             return rest;
         }
@@ -185,7 +186,7 @@ Written::Rest LogWriter::deposit(FileId file, const Piece& piece, const std::byt
         entry.state.store(stated(*number, EntryState::abandoned), std::memory_order_release);
         return refused();
     }
-    return heard() ? Written::Rest::none : Written::Rest::lost;
+    return heard() ? WriteResult::Rest::none : WriteResult::Rest::lost;
 }
 
 // False: the daemon has revoked the entry, while this client took its time.
@@ -203,21 +204,21 @@ bool LogWriter::commit(std::uint64_t number, const Piece& piece) noexcept {
     return true;
 }
 
-Written LogWriter::write(FileId file, std::int64_t offset,
-                         std::span<const std::byte> bytes) noexcept {
-    const Written written = put(file, offset, bytes);
+WriteResult LogWriter::write(FileId file, std::int64_t offset,
+                             std::span<const std::byte> bytes) noexcept {
+    const WriteResult written = put(file, offset, bytes);
     if (written.taken == 0) {
         return written;
     }
-    const Written durable = make_durable(file);
-    return durable.rest == Written::Rest::none ? written : durable;
+    const WriteResult durable = make_durable(file);
+    return durable.rest == WriteResult::Rest::none ? written : durable;
 }
 
 // Before it says that all is durable after its journal has failed, the daemon says that it has:
 // what a file could not take is not durable then, although all clients go on.
-Written LogWriter::make_durable(FileId file) noexcept {
-    const std::atomic<Durability>& promised = directory_.header.durability;
-    if (promised.load(relaxed) == Durability::process) {
+WriteResult LogWriter::make_durable(FileId file) noexcept {
+    const std::atomic<WriteDurability>& promised = directory_.header.durability;
+    if (promised.load(relaxed) == WriteDurability::process) {
         return {};
     }
     const std::uint64_t committed = log_.header().commits.load(std::memory_order_seq_cst);
@@ -229,27 +230,27 @@ Written LogWriter::make_durable(FileId file) noexcept {
         const int error = slot.generation.load(relaxed) == file.generation
                               ? slot.error.load(std::memory_order_acquire)
                               : 0;
-        if (error != 0 && promised.load(std::memory_order_acquire) == Durability::files) {
-            return {.rest = Written::Rest::failed, .error = error};
+        if (error != 0 && promised.load(std::memory_order_acquire) == WriteDurability::files) {
+            return {.rest = WriteResult::Rest::failed, .error = error};
         }
         if (durable) {
             return {};
         }
         if (!heard()) {
-            return {.rest = Written::Rest::lost};
+            return {.rest = WriteResult::Rest::lost};
         }
         static_cast<void>(sleep(self.synced, seen));
     }
 }
 
-Written LogWriter::put(FileId file, std::int64_t offset,
-                       std::span<const std::byte> bytes) noexcept {
-    Written written;
-    while (written.taken < bytes.size() && written.rest == Written::Rest::none) {
+WriteResult LogWriter::put(FileId file, std::int64_t offset,
+                           std::span<const std::byte> bytes) noexcept {
+    WriteResult written;
+    while (written.taken < bytes.size() && written.rest == WriteResult::Rest::none) {
         const std::size_t want = std::min(bytes.size() - written.taken, reservation_max);
         Piece piece;
         written.rest = wait_for_window(file, want, piece.waited_ns);
-        if (written.rest != Written::Rest::none) {
+        if (written.rest != WriteResult::Rest::none) {
             break;
         }
         piece.time_ns = daemon_.now_ns();
@@ -260,9 +261,9 @@ Written LogWriter::put(FileId file, std::int64_t offset,
             piece.offset = offset + static_cast<std::int64_t>(written.taken);
             piece.position = position;
             piece.length = static_cast<std::uint32_t>(std::min(block_end, end) - position);
-            if (written.rest == Written::Rest::none) {
+            if (written.rest == WriteResult::Rest::none) {
                 written.rest = deposit(file, piece, bytes.data() + written.taken);
-                written.taken += written.rest == Written::Rest::none ? piece.length : 0;
+                written.taken += written.rest == WriteResult::Rest::none ? piece.length : 0;
             } else {
                 abandon(file, piece);  // what is reserved is accounted for
             }
@@ -270,17 +271,17 @@ Written LogWriter::put(FileId file, std::int64_t offset,
             piece.waited_ns = 0;
         }
     }
-    if (written.rest == Written::Rest::failed) {
+    if (written.rest == WriteResult::Rest::failed) {
         written.error = directory_.files[file.slot].error.load(relaxed);
     }
     return written;
 }
 
-std::optional<Loan> LogWriter::lend(FileId file, std::size_t bytes) noexcept {
+std::optional<LogReservation> LogWriter::lend(FileId file, std::size_t bytes) noexcept {
     const DirectoryHeader& header = directory_.header;
-    const bool lends = header.consistency.load(relaxed) == Consistency::pool &&
+    const bool lends = header.consistency.load(relaxed) == CacheConsistency::pool &&
                        header.cap.load(relaxed) >= lending_cap_least;
-    if (!lends || bytes == 0 || bytes > block_bytes || standing(file) != Written::Rest::none) {
+    if (!lends || bytes == 0 || bytes > block_bytes || standing(file) != WriteResult::Rest::none) {
         return std::nullopt;
     }
     const ClientSlot& self = directory_.clients[client_];
@@ -298,14 +299,15 @@ std::optional<Loan> LogWriter::lend(FileId file, std::size_t bytes) noexcept {
                 give_back({.position = position, .bytes = {memory_at(position), skipped}});
             }
             std::byte* const memory = memory_at(position + skipped);
-            return Loan{.position = position + skipped,
-                        .place = static_cast<std::size_t>(memory - log_.base()),
-                        .bytes = {memory, bytes}};
+            return LogReservation{.position = position + skipped,
+                                  .place = static_cast<std::size_t>(memory - log_.base()),
+                                  .bytes = {memory, bytes}};
         }
     }
 }
 
-Written LogWriter::put_lent(FileId file, std::int64_t offset, const Loan& part) noexcept {
+WriteResult LogWriter::put_lent(FileId file, std::int64_t offset,
+                                const LogReservation& part) noexcept {
     const auto place = static_cast<std::size_t>(part.bytes.data() - log_.block(0));
     const std::size_t within = part.position % block_bytes;
     expects(within + part.bytes.size() <= block_bytes && place % block_bytes == within,
@@ -313,36 +315,36 @@ Written LogWriter::put_lent(FileId file, std::int64_t offset, const Loan& part) 
     Piece piece{.offset = offset,
                 .position = part.position,
                 .length = static_cast<std::uint32_t>(part.bytes.size())};
-    Written written;
+    WriteResult written;
     written.rest = wait_for_window(file, part.bytes.size(), piece.waited_ns);
-    if (written.rest == Written::Rest::none) {
+    if (written.rest == WriteResult::Rest::none) {
         piece.time_ns = daemon_.now_ns();
         written.rest = deposit_lent(file, piece);
     }
-    if (written.rest == Written::Rest::none) {
+    if (written.rest == WriteResult::Rest::none) {
         written.taken = part.bytes.size();
-    } else if (written.rest == Written::Rest::failed) {
+    } else if (written.rest == WriteResult::Rest::failed) {
         written.error = directory_.files[file.slot].error.load(relaxed);
     }
     return written;
 }
 
-Written::Rest LogWriter::deposit_lent(FileId file, Piece piece) noexcept {
+WriteResult::Rest LogWriter::deposit_lent(FileId file, Piece piece) noexcept {
     const std::optional<std::uint64_t> number = next_number();
     if (!number || !fill_in(*number, file, EntryKind::deposit, piece)) {
         return refused();
     }
-    Written::Rest rest = reserve(*number) ? standing(file) : refused();
-    if (rest == Written::Rest::none && !commit(*number, piece)) {
+    WriteResult::Rest rest = reserve(*number) ? standing(file) : refused();
+    if (rest == WriteResult::Rest::none && !commit(*number, piece)) {
         rest = refused();
-    } else if (rest == Written::Rest::none) {
-        return heard() ? Written::Rest::none : Written::Rest::lost;
+    } else if (rest == WriteResult::Rest::none) {
+        return heard() ? WriteResult::Rest::none : WriteResult::Rest::lost;
     }
     abandon_without_bytes(*number);  // who wrote them there writes them to the file
     return rest;
 }
 
-void LogWriter::give_back(const Loan& part) noexcept {
+void LogWriter::give_back(const LogReservation& part) noexcept {
     abandon({},
             {.position = part.position, .length = static_cast<std::uint32_t>(part.bytes.size())});
 }
@@ -366,20 +368,20 @@ void LogWriter::tell(FileId file, EntryKind kind, std::int64_t offset,
     }
 }
 
-Written LogWriter::settle(FileId file) noexcept {
+WriteResult LogWriter::settle(FileId file) noexcept {
     const FileSlot& slot = directory_.files[file.slot];
     for (;;) {
         const std::uint32_t seen = slot.progress.load(std::memory_order_acquire);
         if (!heard()) {
-            return {.rest = Written::Rest::lost};
+            return {.rest = WriteResult::Rest::lost};
         }
         if (slot.state.load(std::memory_order_acquire) != FileState::leaving ||
             slot.generation.load(relaxed) != file.generation) {
-            return {.rest = Written::Rest::through};
+            return {.rest = WriteResult::Rest::through};
         }
         // Deposits that could not be drained would overwrite newer bytes, once they can be.
         if (const int error = slot.error.load(relaxed); error != 0) {
-            return {.rest = Written::Rest::failed, .error = error};
+            return {.rest = WriteResult::Rest::failed, .error = error};
         }
         daemon_.kick();
         daemon_.wait(slot.progress, seen);

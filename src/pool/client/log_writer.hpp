@@ -18,7 +18,7 @@
 namespace forebay::pool {
 
 // How a write went on after its first `taken` bytes, which are acknowledged.
-struct Written {
+struct WriteResult {
     enum class Rest {
         none,     // all of it is taken
         through,  // the rest goes to the file system directly
@@ -31,7 +31,7 @@ struct Written {
 };
 
 // A stretch of the own log, in one block, that is reserved and not committed yet.
-struct Loan {
+struct LogReservation {
     std::uint64_t position = 0;  // in the log
     std::size_t place = 0;       // where its memory begins in the log's mapping
     std::span<std::byte> bytes;
@@ -61,26 +61,27 @@ public:
 
     // offset + bytes.size() must not overflow. Returns when what is taken is as durable as this
     // pool promises.
-    [[nodiscard]] Written write(FileId file, std::int64_t offset,
-                                std::span<const std::byte> bytes) noexcept;
+    [[nodiscard]] WriteResult write(FileId file, std::int64_t offset,
+                                    std::span<const std::byte> bytes) noexcept;
     // The two halves of write(): the first does not wait for durability, and several may come
     // before one of the second.
-    [[nodiscard]] Written put(FileId file, std::int64_t offset,
-                              std::span<const std::byte> bytes) noexcept;
+    [[nodiscard]] WriteResult put(FileId file, std::int64_t offset,
+                                  std::span<const std::byte> bytes) noexcept;
     // Everything that this process has put is durable: none; else failed or lost.
-    [[nodiscard]] Written make_durable(FileId file) noexcept;
+    [[nodiscard]] WriteResult make_durable(FileId file) noexcept;
     // Memory for bytes of the file. nullopt: there is none at the moment, more is asked for than a
     // block has, or the file is not pooled. Does not wait for memory.
-    [[nodiscard]] std::optional<Loan> lend(FileId file, std::size_t bytes) noexcept;
+    [[nodiscard]] std::optional<LogReservation> lend(FileId file, std::size_t bytes) noexcept;
     // As put() of these bytes, which lie in a loan. Contract: each byte of a loan is taken once at
     // most.
-    [[nodiscard]] Written put_lent(FileId file, std::int64_t offset, const Loan& part) noexcept;
+    [[nodiscard]] WriteResult put_lent(FileId file, std::int64_t offset,
+                                       const LogReservation& part) noexcept;
     // Returns the part of a loan that was not taken. Nobody may look at it any more.
-    void give_back(const Loan& part) noexcept;
+    void give_back(const LogReservation& part) noexcept;
     // Tells the daemon something that holds no bytes. It is forgotten where the log is full.
     void tell(FileId file, EntryKind kind, std::int64_t offset, std::uint32_t length) noexcept;
     // Sleeps until the file may be written directly. Its `rest` is never none.
-    [[nodiscard]] Written settle(FileId file) noexcept;
+    [[nodiscard]] WriteResult settle(FileId file) noexcept;
 
 private:
     // The daemon lives, and takes what this client commits.
@@ -97,21 +98,21 @@ private:
         std::int64_t time_ns = 0;
         std::int64_t waited_ns = 0;
     };
-    [[nodiscard]] Written::Rest standing(FileId file) const noexcept;
-    [[nodiscard]] Written::Rest wait_for_window(FileId file, std::size_t bytes,
-                                                std::int64_t& waited_ns) noexcept;
+    [[nodiscard]] WriteResult::Rest standing(FileId file) const noexcept;
+    [[nodiscard]] WriteResult::Rest wait_for_window(FileId file, std::size_t bytes,
+                                                    std::int64_t& waited_ns) noexcept;
     // The most bytes deposited by this process that are not yet among the files' taken bytes.
     [[nodiscard]] std::int64_t uncounted_bytes() noexcept;
     // Until the word has changed, or for some time; nanoseconds.
     [[nodiscard]] std::int64_t sleep(const Word& word, std::uint32_t seen) noexcept;
-    [[nodiscard]] Written::Rest deposit(FileId file, const Piece& piece,
-                                        const std::byte* bytes) noexcept;
-    [[nodiscard]] Written::Rest deposit_lent(FileId file, Piece piece) noexcept;
+    [[nodiscard]] WriteResult::Rest deposit(FileId file, const Piece& piece,
+                                            const std::byte* bytes) noexcept;
+    [[nodiscard]] WriteResult::Rest deposit_lent(FileId file, Piece piece) noexcept;
     void abandon(FileId file, const Piece& piece) noexcept;
     void abandon_without_bytes(std::uint64_t number) noexcept;
     // A client itself writes what the daemon does not take, unless the daemon is dead.
-    [[nodiscard]] Written::Rest refused() const noexcept {
-        return heard() ? Written::Rest::through : Written::Rest::lost;
+    [[nodiscard]] WriteResult::Rest refused() const noexcept {
+        return heard() ? WriteResult::Rest::through : WriteResult::Rest::lost;
     }
     [[nodiscard]] bool sealed() const noexcept {
         return (log_.header().entries.load(std::memory_order_acquire) & log_sealed) != 0;

@@ -22,21 +22,21 @@ constexpr std::size_t part_max = std::size_t{8} << 20;  // looked for at a time
 constexpr std::size_t part_min = 4096;                  // where the list changes all the time
 constexpr std::int64_t wish_bytes_max = std::int64_t{1} << 30;
 
-struct Place {
+struct DepositPlace {
     Extent extent;
     std::uint32_t client = 0;
     std::uint64_t position = 0;
-    bool operator==(const Place&) const noexcept = default;
+    bool operator==(const DepositPlace&) const noexcept = default;
 };
-Place place_of(const Deposit& deposit) noexcept {
+DepositPlace place_of(const Deposit& deposit) noexcept {
     return {deposit.extent, deposit.client, deposit.position};
 }
 
 // Room for what is found, on the stack. Nothing is in it before: to clear it takes as long as the
 // rest of a small read.
-class Room {
+class DepositRoom {
 public:
-    Room() noexcept {}  // NOLINT(*-member-init,*-use-equals-default): that would clear it
+    DepositRoom() noexcept {}  // NOLINT(*-member-init,*-use-equals-default): that would clear it
     [[nodiscard]] std::span<Deposit> deposits() noexcept {
         return {std::launder(reinterpret_cast<Deposit*>(bytes_.data())), found_max};
     }
@@ -47,7 +47,7 @@ private:
 
 }  // namespace
 
-bool Reader::catch_up_with(std::uint32_t client) noexcept {
+bool PoolReader::catch_up_with(std::uint32_t client) noexcept {
     const ClientSlot& slot = directory_.clients[client];
     const std::uint64_t process = slot.used.load(std::memory_order_acquire);
     const Log log = daemon_.log_of(client);
@@ -70,7 +70,7 @@ bool Reader::catch_up_with(std::uint32_t client) noexcept {
 }
 
 // A round that has begun may have passed by what was committed since: the next one has not.
-bool Reader::catch_up_with_all() noexcept {
+bool PoolReader::catch_up_with_all() noexcept {
     const DirectoryHeader& header = directory_.header;
     const std::uint32_t next = header.round.load(std::memory_order_seq_cst) + 1;
     for (;;) {
@@ -86,7 +86,7 @@ bool Reader::catch_up_with_all() noexcept {
     }
 }
 
-bool Reader::catch_up(const FileSlot& slot) noexcept {
+bool PoolReader::catch_up(const FileSlot& slot) noexcept {
     bool seen_all = true;
     for (std::uint32_t first = 0; first < clients_max; first += 64) {
         std::uint64_t writers = slot.writers[first / 64].load(std::memory_order_acquire);
@@ -106,7 +106,7 @@ bool Reader::catch_up(const FileSlot& slot) noexcept {
     return seen_all || catch_up_with_all();
 }
 
-bool Reader::copy(const Deposit& deposit, std::byte* to) noexcept {
+bool PoolReader::copy(const Deposit& deposit, std::byte* to) noexcept {
     const Log log = deposit.client < clients_max ? daemon_.log_of(deposit.client) : Log{};
     const std::size_t within = deposit.position % block_bytes;
     if (!log.mapped() || within + deposit.extent.length.size() > block_bytes) {
@@ -119,17 +119,17 @@ bool Reader::copy(const Deposit& deposit, std::byte* to) noexcept {
 }
 
 // Blocks that may be fetched ahead of this reader.
-std::int32_t Reader::share_of(const FileSlot& slot) const noexcept {
+std::int32_t PoolReader::share_of(const FileSlot& slot) const noexcept {
     const auto share = static_cast<std::int64_t>(
         std::min<std::uint32_t>(directory_.header.clean_share.load(relaxed), clean_max));
-    const bool bounded = consistency_ == Consistency::paper;  // one window for both directions
+    const bool bounded = consistency_ == CacheConsistency::paper;  // one window for both directions
     const std::int64_t window = slot.window.load(relaxed) / static_cast<std::int64_t>(block_bytes);
     return static_cast<std::int32_t>(bounded ? std::min(share, std::max<std::int64_t>(window, 0))
                                              : share);
 }
 
 // Tells the daemon what is to be fetched; mostly there is nothing new.
-void Reader::wish(const Source& source, std::int64_t offset, std::size_t bytes) noexcept {
+void PoolReader::wish(const Source& source, std::int64_t offset, std::size_t bytes) noexcept {
     const PrefetchHints wishes = source.guess->note(
         {Offset{offset}, Length{static_cast<std::int64_t>(bytes)}}, share_of(source.slot));
     if (wishes.count > 0) [[unlikely]] {
@@ -137,7 +137,7 @@ void Reader::wish(const Source& source, std::int64_t offset, std::size_t bytes) 
     }
 }
 
-void Reader::publish(const Source& source, const PrefetchHints& wishes) noexcept {
+void PoolReader::publish(const Source& source, const PrefetchHints& wishes) noexcept {
     if (source.slot.state.load(relaxed) != FileState::pooled) {
         return;
     }
@@ -151,8 +151,8 @@ void Reader::publish(const Source& source, const PrefetchHints& wishes) noexcept
 
 // Bytes that a clean block has of the first part of the range; 0: none. Waits for a block that is
 // just being fetched.
-std::size_t Reader::clean(const Source& source, std::int64_t offset,
-                          std::span<std::byte> bytes) noexcept {
+std::size_t PoolReader::clean(const Source& source, std::int64_t offset,
+                              std::span<std::byte> bytes) noexcept {
     constexpr auto block = static_cast<std::int64_t>(block_bytes);
     const auto within = static_cast<std::uint32_t>(offset % block);
     bool caught_up = source.guess == nullptr || !source.guess->asked(offset);
@@ -189,9 +189,9 @@ std::size_t Reader::clean(const Source& source, std::int64_t offset,
     return 0;
 }
 
-// As Backing::read; how long that takes says whether it is worth while to fetch ahead.
-std::int64_t Reader::direct(const Source& source, std::int64_t offset,
-                            std::span<std::byte> bytes) noexcept {
+// As BackingFile::read; how long that takes says whether it is worth while to fetch ahead.
+std::int64_t PoolReader::direct(const Source& source, std::int64_t offset,
+                                std::span<std::byte> bytes) noexcept {
     if (source.guess == nullptr) {
         return source.backing.read(offset, bytes);
     }
@@ -211,8 +211,8 @@ std::int64_t Reader::direct(const Source& source, std::int64_t offset,
 }
 
 // Reads what lies below the deposits: bytes, fewer at the end of the file only, or minus an errno.
-std::int64_t Reader::below(const Source& source, std::int64_t offset,
-                           std::span<std::byte> bytes) noexcept {
+std::int64_t PoolReader::below(const Source& source, std::int64_t offset,
+                               std::span<std::byte> bytes) noexcept {
     if (ahead_.blocks == nullptr || (source.slot.clean.load(std::memory_order_acquire) == 0 &&
                                      (source.guess == nullptr || !source.guess->asked(offset)))) {
         return direct(source, offset, bytes);
@@ -242,18 +242,18 @@ std::int64_t Reader::below(const Source& source, std::int64_t offset,
 }
 
 // Bytes read of the first part of the range, `again`, or minus an errno.
-std::int64_t Reader::look(const Source& source, std::int64_t offset,
-                          std::span<std::byte> bytes) noexcept {
+std::int64_t PoolReader::look(const Source& source, std::int64_t offset,
+                              std::span<std::byte> bytes) noexcept {
     const FileSlot& slot = source.slot;
-    Room room;
+    DepositRoom room;
     const Extent range{Offset{offset}, Length{static_cast<std::int64_t>(bytes.size())}};
-    const Search search = find(directory_, slot, range, room.deposits());
-    if (search.seen == Seen::changed) {
+    const DepositSearch search = find(directory_, slot, range, room.deposits());
+    if (search.seen == SearchResult::changed) {
         return again;
     }
     const std::span<const Deposit> found = room.deposits().first(search.found);
     auto want = static_cast<std::int64_t>(bytes.size());
-    if (search.seen == Seen::more) {
+    if (search.seen == SearchResult::more) {
         want = found.back().extent.end().bytes() - offset;
     }
     std::int64_t covered = 0;
@@ -302,23 +302,23 @@ std::int64_t Reader::look(const Source& source, std::int64_t offset,
 
 // Positions are never used twice: a deposit that is there again was there all the time. One that
 // came and went meanwhile was written while we read.
-bool Reader::still_there(const FileSlot& slot, const Extent& range,
-                         std::span<const Deposit> before) const noexcept {
-    Room room;
-    const Search search = find(directory_, slot, range, room.deposits());
-    return search.seen == Seen::whole &&
+bool PoolReader::still_there(const FileSlot& slot, const Extent& range,
+                             std::span<const Deposit> before) const noexcept {
+    DepositRoom room;
+    const DepositSearch search = find(directory_, slot, range, room.deposits());
+    return search.seen == SearchResult::whole &&
            std::ranges::equal(before, room.deposits().first(search.found), {}, place_of, place_of);
 }
 
-void Reader::set_up(ReadAheadPolicy& guess) const noexcept {
+void PoolReader::set_up(ReadAheadPolicy& guess) const noexcept {
     guess.use(consistency_);
     if (directory_.header.readers.load(relaxed) > 0) [[unlikely]] {
         guess.leave_to_daemon();
     }
 }
 
-std::int64_t Reader::read(FileId file, Backing& backing, ReadAheadPolicy* guess,
-                          std::int64_t offset, std::span<std::byte> bytes) noexcept {
+std::int64_t PoolReader::read(FileId file, BackingFile& backing, ReadAheadPolicy* guess,
+                              std::int64_t offset, std::span<std::byte> bytes) noexcept {
     const FileSlot& slot = directory_.files[file.slot];
     if (!catch_up(slot)) {
         return -EIO;
@@ -362,7 +362,7 @@ std::int64_t Reader::read(FileId file, Backing& backing, ReadAheadPolicy* guess,
     return static_cast<std::int64_t>(done);
 }
 
-std::int64_t Reader::deposited_size(FileId file) noexcept {
+std::int64_t PoolReader::deposited_size(FileId file) noexcept {
     const FileSlot& slot = directory_.files[file.slot];
     if (!catch_up(slot)) {
         return -EIO;

@@ -14,10 +14,10 @@
 namespace forebay::pool {
 
 // The file itself, below the pool.
-class Backing {
+class BackingFile {
 public:
-    Backing(const Backing&) = delete;
-    Backing& operator=(const Backing&) = delete;
+    BackingFile(const BackingFile&) = delete;
+    BackingFile& operator=(const BackingFile&) = delete;
 
     // As pread: bytes read, or minus an errno.
     [[nodiscard]] virtual std::int64_t read(std::int64_t offset,
@@ -30,32 +30,32 @@ public:
     }
 
 protected:
-    Backing() noexcept = default;
-    ~Backing() = default;
+    BackingFile() noexcept = default;
+    ~BackingFile() = default;
 };
 
 // How a reader tells what it will read, and where clean blocks lie; null: there are none.
-struct Ahead {
+struct ReadAheadAccess {
     LogWriter* wishes = nullptr;
     std::uint32_t client = 0;  // the own one
     const std::byte* blocks = nullptr;
 };
 
-class Reader {
+class PoolReader {
 public:
-    Reader(const Directory& directory, Daemon& daemon, const Ahead& ahead) noexcept
+    PoolReader(const Directory& directory, Daemon& daemon, const ReadAheadAccess& ahead) noexcept
         : directory_{directory},
           daemon_{daemon},
           ahead_{ahead},
           consistency_{directory.header.consistency.load(std::memory_order_relaxed)} {}
-    Reader(const Reader&) = delete;
-    Reader& operator=(const Reader&) = delete;
-    ~Reader() = default;
+    PoolReader(const PoolReader&) = delete;
+    PoolReader& operator=(const PoolReader&) = delete;
+    ~PoolReader() = default;
 
     // Sees everything that any process of the node had written to the file before. Bytes read,
     // fewer at the file's end only, or minus an errno: the file's own, or EIO when the daemon is
     // dead. `guess`: the prediction for this descriptor; null: nothing is fetched ahead.
-    [[nodiscard]] std::int64_t read(FileId file, Backing& backing, ReadAheadPolicy* guess,
+    [[nodiscard]] std::int64_t read(FileId file, BackingFile& backing, ReadAheadPolicy* guess,
                                     std::int64_t offset, std::span<std::byte> bytes) noexcept;
     // One past the last byte that was deposited, 0 without deposits; minus EIO: the daemon is dead.
     [[nodiscard]] std::int64_t deposited_size(FileId file) noexcept;
@@ -68,7 +68,7 @@ private:
     struct Source {
         FileId file;
         const FileSlot& slot;
-        Backing& backing;
+        BackingFile& backing;
         ReadAheadPolicy* guess;
     };
     void set_up(ReadAheadPolicy& guess) const noexcept;
@@ -89,8 +89,8 @@ private:
 
     const Directory& directory_;
     Daemon& daemon_;
-    Ahead ahead_;
-    Consistency consistency_;
+    ReadAheadAccess ahead_;
+    CacheConsistency consistency_;
 };
 
 }  // namespace forebay::pool

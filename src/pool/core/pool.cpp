@@ -42,11 +42,11 @@ struct Pool::State {
     bool look_at_files();
 
     PoolState pool_state;
-    Prefetch fetch{pool_state};
+    BlockPrefetcher fetch{pool_state};
     LogIngest log_ingest{pool_state, fetch};
     Credit credit{pool_state};
     Drain drain{pool_state};
-    Tasks tasks{pool_state};
+    FileTasks tasks{pool_state};
     FileLife life{pool_state};
 };
 
@@ -62,11 +62,11 @@ bool Pool::State::begin_group() {
 bool Pool::State::look_at_files() {
     bool any = pool_state.end_background_tasks();
     any = tasks.apply_closes() || any;
-    pool_state.files.for_each_busy([&](File& file) {
+    pool_state.files.for_each_busy([&](PooledFile& file) {
         any = tasks.look_at(file) || any;
         any = life.look_at(file) || any;
     });
-    pool_state.files.keep_busy([this](const File& file) {
+    pool_state.files.keep_busy([this](const PooledFile& file) {
         return file.deposits.held_bytes > 0 || file.flush.batch || file.background_task ||
                !file.requests.waiting.empty() || file.lifecycle.mixed_ns != never_ns ||
                file.prefetch.asked_by_peer_ns != never_ns || !pool_state.journal.nothing_of(file) ||
@@ -99,7 +99,7 @@ bool Pool::distrusted(std::uint32_t client) const {
     return one != nullptr && one->standing() == Client::Standing::distrusted;
 }
 
-Result<Opened> Pool::open(std::uint32_t client, OpenFile file, Access access) {
+Result<RegisteredFile> Pool::open(std::uint32_t client, DaemonFile file, AccessMode access) {
     PoolState& pool_state = state_->pool_state;
     const Client* const one = pool_state.clients.find(client);
     if (one == nullptr || !one->is_here()) {
@@ -113,17 +113,17 @@ Result<Opened> Pool::open(std::uint32_t client, OpenFile file, Access access) {
     if (!known) {
         return failure(std::move(known.error()));
     }
-    File& opened = **known;
+    PooledFile& opened = **known;
     open_file(pool_state, client, opened, access);
     note_room(pool_state, opened, look);
     if (!opened.open->control) {
-        pool_state.files.leave(opened, Reason::no_descriptor);
-    } else if (access != Access::read && !opened.open->storage) {
-        pool_state.files.leave(opened, Reason::asked);  // nobody could drain it
-    } else if (access != Access::read && is_short_of_room(pool_state, opened, look.room)) {
-        pool_state.files.leave(opened, Reason::no_room);
+        pool_state.files.leave(opened, ThroughReason::no_descriptor);
+    } else if (access != AccessMode::read && !opened.open->storage) {
+        pool_state.files.leave(opened, ThroughReason::asked);  // nobody could drain it
+    } else if (access != AccessMode::read && is_short_of_room(pool_state, opened, look.room)) {
+        pool_state.files.leave(opened, ThroughReason::no_room);
     }
-    return Opened{opened.slot, pool_state.files.generation_of(opened)};
+    return RegisteredFile{opened.slot, pool_state.files.generation_of(opened)};
 }
 
 void Pool::close(std::uint32_t client, std::uint32_t slot, std::uint32_t generation) {
@@ -136,11 +136,12 @@ std::size_t Pool::give_descriptors_back(std::size_t most) {
 
 void Pool::being_opened(std::int64_t files) { state_->life.note_being_opened(files); }
 
-std::uint64_t Pool::ask(std::uint32_t slot, std::uint32_t generation, const Task& task) {
+std::uint64_t Pool::ask(std::uint32_t slot, std::uint32_t generation, const FileTask& task) {
     return state_->tasks.ask(state_->pool_state.files.find(slot, generation), task);
 }
 
-std::vector<std::uint64_t> Pool::ask_each(std::span<const std::uint32_t> slots, const Task& task) {
+std::vector<std::uint64_t> Pool::ask_each(std::span<const std::uint32_t> slots,
+                                          const FileTask& task) {
     std::vector<std::uint64_t> tickets;
     tickets.reserve(slots.size());
     for (const std::uint32_t slot : slots) {
@@ -150,9 +151,9 @@ std::vector<std::uint64_t> Pool::ask_each(std::span<const std::uint32_t> slots, 
     return tickets;
 }
 
-int Pool::adjust(std::uint32_t slot, std::uint32_t generation, const Adjustment& wanted) {
+int Pool::adjust(std::uint32_t slot, std::uint32_t generation, const FileAdjustment& wanted) {
     PoolState& pool_state = state_->pool_state;
-    File* const file = pool_state.files.find(slot, generation);
+    PooledFile* const file = pool_state.files.find(slot, generation);
     if (file == nullptr) {
         return ENOENT;
     }
@@ -166,20 +167,21 @@ int Pool::adjust(std::uint32_t slot, std::uint32_t generation, const Adjustment&
     return wanted.back && !pool_state.files.come_back(*file, wanted.from) ? EBUSY : 0;
 }
 
-Shared Pool::share(std::uint32_t slot, const Stamp& seen, const Extent& range, bool begins) {
-    File* const file = state_->pool_state.files.in_slot(slot);
-    return file == nullptr || *file->stamp.seen != seen ? Shared{}
+SharedBytes Pool::share(std::uint32_t slot, const ChangeStamp& seen, const Extent& range,
+                        bool begins) {
+    PooledFile* const file = state_->pool_state.files.in_slot(slot);
+    return file == nullptr || *file->stamp.seen != seen ? SharedBytes{}
                                                         : state_->fetch.share(*file, range, begins);
 }
 
 std::uint64_t Pool::drain_all() { return state_->tasks.drain_all(); }
 
-void Pool::close_down(Reason why) { state_->pool_state.close_down(why); }
+void Pool::close_down(ThroughReason why) { state_->pool_state.close_down(why); }
 
 bool Pool::all_taken() const { return state_->log_ingest.all_taken(); }
 
 void Pool::refuse_commits() {
-    close_down(Reason::closing);
+    close_down(ThroughReason::closing);
     state_->log_ingest.refuse_all();
 }
 
@@ -204,7 +206,7 @@ bool Pool::advance() {
     return any;
 }
 
-std::vector<Done> Pool::done() { return state_->tasks.done(); }
+std::vector<TaskCompletion> Pool::done() { return state_->tasks.done(); }
 
 std::vector<std::uint32_t> Pool::forgotten() { return state_->pool_state.files.take_forgotten(); }
 
@@ -213,7 +215,7 @@ bool Pool::idle() const {
            state_->fetch.idle() && state_->log_ingest.idle();
 }
 
-const Counts& Pool::counts() const { return state_->pool_state.counts; }
+const PoolCounts& Pool::counts() const { return state_->pool_state.counts; }
 
 const std::vector<FailedClose>& Pool::failed_closes() const {
     return state_->pool_state.background.failed_closes();
@@ -221,21 +223,22 @@ const std::vector<FailedClose>& Pool::failed_closes() const {
 
 bool Pool::closing() const { return state_->pool_state.background.closing(); }
 
-bool Pool::lets_go(const ports::Identity& file) const {
+bool Pool::lets_go(const ports::FileIdentity& file) const {
     return state_->pool_state.files.lets_go(file);
 }
 
-std::optional<Opened> Pool::known(const ports::Identity& file) const {
+std::optional<RegisteredFile> Pool::known(const ports::FileIdentity& file) const {
     const PoolFiles& files = state_->pool_state.files;
-    const File* const known = files.find(file);
-    return known == nullptr ? std::nullopt
-                            : std::optional{Opened{known->slot, files.generation_of(*known)}};
+    const PooledFile* const known = files.find(file);
+    return known == nullptr
+               ? std::nullopt
+               : std::optional{RegisteredFile{known->slot, files.generation_of(*known)}};
 }
 
 int Pool::journal_error() const { return state_->pool_state.journal.error(); }
 
 void Pool::kept_elsewhere(std::uint32_t slot) {
-    if (File* const file = state_->pool_state.files.in_slot(slot)) {
+    if (PooledFile* const file = state_->pool_state.files.in_slot(slot)) {
         state_->pool_state.journal.drop(*file);
     }
 }
@@ -243,7 +246,7 @@ void Pool::kept_elsewhere(std::uint32_t slot) {
 bool Pool::finish_journal() { return state_->pool_state.journal.finish(); }
 
 bool Pool::only_in_journal(std::uint32_t slot) const {
-    const File* const file = state_->pool_state.files.in_slot(slot);
+    const PooledFile* const file = state_->pool_state.files.in_slot(slot);
     return file != nullptr && file->journal.lost;
 }
 

@@ -46,12 +46,13 @@ public:
 
     // The client has opened the file. A file that is known is the same one by its identity; the
     // better storage of the two is kept (one that can write).
-    [[nodiscard]] Result<Opened> open(std::uint32_t client, OpenFile file, Access access);
+    [[nodiscard]] Result<RegisteredFile> open(std::uint32_t client, DaemonFile file,
+                                              AccessMode access);
     void close(std::uint32_t client, std::uint32_t slot, std::uint32_t generation);
     // nullopt: nobody has it open, and nothing of it is left to be done.
-    [[nodiscard]] std::optional<Opened> known(const ports::Identity& file) const;
+    [[nodiscard]] std::optional<RegisteredFile> known(const ports::FileIdentity& file) const;
     // No client has it open, and it will be closed on the file system once it is drained.
-    [[nodiscard]] bool lets_go(const ports::Identity& file) const;
+    [[nodiscard]] bool lets_go(const ports::FileIdentity& file) const;
     // Up to so many files that are left alone do without descriptors of the daemon's; how many. It
     // has them back after some rounds.
     std::size_t give_descriptors_back(std::size_t most);
@@ -60,22 +61,23 @@ public:
     void being_opened(std::int64_t files);
 
     // A ticket, which done() gives back. ENOENT comes as its error where there is no such file.
-    [[nodiscard]] std::uint64_t ask(std::uint32_t slot, std::uint32_t generation, const Task& task);
+    [[nodiscard]] std::uint64_t ask(std::uint32_t slot, std::uint32_t generation,
+                                    const FileTask& task);
     // The same of the files that have these slots now; a ticket for each, in their order.
     [[nodiscard]] std::vector<std::uint64_t> ask_each(std::span<const std::uint32_t> slots,
-                                                      const Task& task);
+                                                      const FileTask& task);
     // At once: 0, or an errno. EBUSY: it cannot come back, because more than a switch keeps it out.
     [[nodiscard]] int adjust(std::uint32_t slot, std::uint32_t generation,
-                             const Adjustment& wanted);
+                             const FileAdjustment& wanted);
     // A range of one block of a file that was opened as `seen`. The block is read ahead where it is
     // not there and `begins`. The caller sees to it that nothing of the file is deposited, here or
     // elsewhere.
-    [[nodiscard]] Shared share(std::uint32_t slot, const Stamp& seen, const Extent& range,
-                               bool begins);
+    [[nodiscard]] SharedBytes share(std::uint32_t slot, const ChangeStamp& seen,
+                                    const Extent& range, bool begins);
     // Everything that is there is drained; the error of the first file that has one.
     [[nodiscard]] std::uint64_t drain_all();
     // No more deposits from now on: all files leave. The first call counts.
-    void close_down(Reason why);
+    void close_down(ThroughReason why);
     // Once it was closed down: every entry of every log is taken, or will never be committed.
     [[nodiscard]] bool all_taken() const;
     // Whatever clients are about to do: nothing is committed from now on, and what was is taken.
@@ -89,12 +91,12 @@ public:
     // anything was done.
     bool advance();
     // Tickets that are answered; each comes once.
-    [[nodiscard]] std::vector<Done> done();
+    [[nodiscard]] std::vector<TaskCompletion> done();
     // Slots of files that are not known any more, since the last call; only where `shared`.
     [[nodiscard]] std::vector<std::uint32_t> forgotten();
     // Nothing is deposited, on its way, or asked for, and no file is being closed.
     [[nodiscard]] bool idle() const;
-    [[nodiscard]] const Counts& counts() const;
+    [[nodiscard]] const PoolCounts& counts() const;
     // Those that have ended; while any is under way, closing().
     [[nodiscard]] const std::vector<FailedClose>& failed_closes() const;
     [[nodiscard]] bool closing() const;

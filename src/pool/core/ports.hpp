@@ -13,9 +13,9 @@ namespace forebay::pool {
 
 // The memory behind the clients' logs. Charged to who provides it, the daemon; cleared by who
 // touches it first, the client.
-class Memory {
+class LogMemory {
 public:
-    virtual ~Memory() = default;
+    virtual ~LogMemory() = default;
     // Physical block `block` of the client is there from now on. False: there is no memory.
     [[nodiscard]] virtual bool provide(std::uint32_t client, std::uint32_t block) = 0;
     // It may be given back to the system.
@@ -37,25 +37,25 @@ public:
 class JournalWriter;
 
 // Those who sleep on a word of the directory.
-class Sleepers {
+class WordSleepers {
 public:
-    virtual ~Sleepers() = default;
+    virtual ~WordSleepers() = default;
     // The word has changed.
     virtual void wake(Word& word) = 0;
 };
 
 // The pool's needs of the node. All of it outlives the pool.
 struct PoolPorts {
-    Memory& memory;
-    Sleepers& sleepers;
-    const ports::Clock& clock;     // CLOCK_MONOTONIC: of the entries in the logs
-    const ports::Clock& calendar;  // CLOCK_REALTIME: of files' times
+    LogMemory& memory;
+    WordSleepers& sleepers;
+    const ports::TimeSource& clock;     // CLOCK_MONOTONIC: of the entries in the logs
+    const ports::TimeSource& calendar;  // CLOCK_REALTIME: of files' times
     // Null: what takes long (fsync, truncate) is done by advance() itself, and holds up all files.
     ports::BackgroundIo* background_io = nullptr;
     // Null: nothing is read ahead.
     CleanMemory* clean = nullptr;
     // Processor time of this process. Null: it may take as much as there is.
-    const ports::Clock* effort = nullptr;
+    const ports::TimeSource* effort = nullptr;
     // Null: what is taken is durable enough.
     JournalWriter* journal = nullptr;
     // Null: nobody looks for files there.

@@ -34,7 +34,7 @@ struct PoolOptions {
     // Other nodes have files open, too: forgotten() is kept, and no file without a name is dropped.
     bool shared = false;
     // paper: a request is a block at most, and one is under way for a file in each direction.
-    Consistency consistency = Consistency::pool;
+    CacheConsistency consistency = CacheConsistency::pool;
     // A sync of a file is over when the journal has all of it.
     bool sync_to_journal = false;
 };
@@ -42,16 +42,16 @@ struct PoolOptions {
 // Blocks of the read cache that there may be at a time.
 [[nodiscard]] std::size_t clean_blocks(const PoolOptions& options) noexcept;
 
-using ports::Stamp;
+using ports::ChangeStamp;
 
 // A file on the file system, opened by the daemon for itself.
-struct OpenFile {
-    ports::Identity identity;
-    std::unique_ptr<ports::Storage> storage;  // for writing; null: it may only be read
+struct DaemonFile {
+    ports::FileIdentity identity;
+    std::unique_ptr<ports::FileStorage> storage;  // for writing; null: it may only be read
     std::unique_ptr<ports::FileControl> control;
-    Stripes stripes;
+    FileStripes stripes;
     std::string path;
-    Stamp stamp{};                 // when it was opened
+    ChangeStamp stamp{};           // when it was opened
     std::string place{};           // where a replay looks for it: an absolute path
     std::uint64_t generation = 0;  // the inode's, where the file system tells; else 0
     bool local = false;            // nobody but this node has to be asked for it
@@ -59,43 +59,44 @@ struct OpenFile {
     FileRule rule{};               // its folder's; `past` is for the caller of open()
     // For reading ahead: called when that is wished for, with what the pool knows of the file from
     // then on. Null, or gives null: it cannot be done.
-    std::function<std::unique_ptr<ports::Storage>(const std::shared_ptr<const Stamp>& seen)>
+    std::function<std::unique_ptr<ports::FileStorage>(
+        const std::shared_ptr<const ChangeStamp>& seen)>
         open_for_reading{};
 };
 
-enum class Access { read, write, both };
+enum class AccessMode { read, write, both };
 
 // A client's request about a file; a later advance() answers it.
-struct Task {
+struct FileTask {
     enum class Kind { drain, sync, leave, truncate };
     Kind kind = Kind::drain;
-    Reason reason = Reason::none;  // leave
-    Length bytes{};                // truncate
-    bool changes = false;          // drain: the client then changes the file itself
+    ThroughReason reason = ThroughReason::none;  // leave
+    Length bytes{};                              // truncate
+    bool changes = false;                        // drain: the client then changes the file itself
     // drain: only where it cannot be known otherwise whether there is room for what was deposited.
     bool for_room = false;
 };
 // The file is in the file system for all nodes from then on.
-inline constexpr Task leave_to_other_nodes{Task::Kind::leave, Reason::other_nodes};
+inline constexpr FileTask leave_to_other_nodes{FileTask::Kind::leave, ThroughReason::other_nodes};
 
 // A program's wishes for one file.
-struct Adjustment {
+struct FileAdjustment {
     Length window{};    // 0: as it is
     bool back = false;  // pooled again, where it left because of `from`
-    Reason from = Reason::switched;
+    ThroughReason from = ThroughReason::switched;
 };
-struct Done {
+struct TaskCompletion {
     std::uint64_t ticket = 0;
     int error = 0;  // errno
 };
 
-struct Opened {
+struct RegisteredFile {
     std::uint32_t slot = 0;
     std::uint32_t generation = 0;
 };
 
 // Bytes of a file that another node asks for.
-struct Shared {
+struct SharedBytes {
     enum class State {
         none,    // they cannot be had here
         coming,  // they are being read: to be asked for again
@@ -122,7 +123,7 @@ struct GivenUpWrite {
 };
 
 // Since the pool began.
-struct Counts {
+struct PoolCounts {
     std::uint64_t entries = 0;     // committed ones that were taken
     std::uint64_t refused = 0;     // entries that made no sense, or that nobody may make
     std::uint64_t distrusted = 0;  // clients

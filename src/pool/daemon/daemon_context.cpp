@@ -21,10 +21,10 @@ pool::PoolOptions shared_if(pool::PoolOptions options, bool shared) {
 }  // namespace
 
 Result<std::unique_ptr<DaemonContext>> DaemonContext::make(const DaemonOptions& options,
-                                                           const Clocks& clocks,
+                                                           const DaemonClocks& clocks,
                                                            cluster::PeerTransport* post) {
     Result<SharedSegment> segment =
-        SharedSegment::make("forebay-directory", sizeof(pool::Directory), Writers::daemon);
+        SharedSegment::make("forebay-directory", sizeof(pool::Directory), SegmentWriters::daemon);
     if (!segment) {
         return failure(std::move(segment.error()));
     }
@@ -32,7 +32,7 @@ Result<std::unique_ptr<DaemonContext>> DaemonContext::make(const DaemonOptions& 
     if (!journal) {
         return failure(std::move(journal.error()));
     }
-    Result<CleanMemory> clean = CleanMemory::make(pool::clean_blocks(options.pool));
+    Result<SharedCleanMemory> clean = SharedCleanMemory::make(pool::clean_blocks(options.pool));
     if (!clean) {
         return failure(std::move(clean.error()));
     }
@@ -45,9 +45,9 @@ Result<std::unique_ptr<DaemonContext>> DaemonContext::make(const DaemonOptions& 
                                            std::move(*journal), options, clocks, post);
 }
 
-DaemonContext::DaemonContext(SharedSegment directory_segment, CleanMemory clean_memory,
+DaemonContext::DaemonContext(SharedSegment directory_segment, SharedCleanMemory clean_memory,
                              KeptJournal kept, const DaemonOptions& daemon_options,
-                             const Clocks& daemon_clocks, cluster::PeerTransport* post)
+                             const DaemonClocks& daemon_clocks, cluster::PeerTransport* post)
     : options{daemon_options},
       clocks{daemon_clocks},
       segment{std::move(directory_segment)},
@@ -103,7 +103,7 @@ bool DaemonContext::run_round() {
     if (coherence) {
         did = coherence->forget() || did;  // at once: the next open may have such a slot
         if (coherence->closes_down()) {
-            pool.close_down(pool::Reason::node_lost);
+            pool.close_down(pool::ThroughReason::node_lost);
             coherence->draining_all(pool.drain_all());
         }
         did = peer_read_server->turn() || did;
@@ -136,16 +136,16 @@ std::string DaemonContext::why_durability_ended() const {
                       : system_error(error, "write the journal " + options.journal.folder).message;
 }
 
-std::string DaemonContext::status(bool ended, const std::vector<Rescued>& rescued) {
+std::string DaemonContext::status(bool ended, const std::vector<RescuedFile>& rescued) {
     statistics.update();
-    const Moment moment{.now_ns = clocks.steady.now_ns(),
-                        .started_ns = started_ns,
-                        .ended = ended,
-                        .memory = options.memory,
-                        .notes = notes.all(),
-                        .durability_ended = why_durability_ended(),
-                        .from_nodes = peer_read_client ? peer_read_client->bytes() : 0,
-                        .to_nodes = peer_read_server ? peer_read_server->bytes() : 0};
+    const StatusMoment moment{.now_ns = clocks.steady.now_ns(),
+                              .started_ns = started_ns,
+                              .ended = ended,
+                              .memory = options.memory,
+                              .notes = notes.all(),
+                              .durability_ended = why_durability_ended(),
+                              .from_nodes = peer_read_client ? peer_read_client->bytes() : 0,
+                              .to_nodes = peer_read_server ? peer_read_server->bytes() : 0};
     return status_document(directory, memory, statistics, moment, rescued);
 }
 

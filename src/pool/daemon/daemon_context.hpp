@@ -33,13 +33,13 @@ struct DaemonOptions {
     pool::PoolOptions pool;
     pool::MemoryLimit memory;        // that the pool shares with the programs
     std::vector<std::string> notes;  // what people are to know of these options
-    adapters::Preference storage = adapters::Preference::automatic;
+    adapters::StoragePreference storage = adapters::StoragePreference::automatic;
     JournalOptions journal;
     // No file is pooled: every write is with the file system before it returns.
     bool through = false;
     std::vector<pool::FolderRule> folders;
     // The end of the batch job, CLOCK_REALTIME, and how long before it the pool takes nothing more.
-    std::int64_t job_end_ns = pool::Deadline::never;
+    std::int64_t job_end_ns = pool::DrainDeadline::never;
     std::int64_t job_margin_ns = 0;
     // For the daemons of a job, which each have a pool; see coherence_client.hpp.
     tokens::Node node = 0;
@@ -49,10 +49,10 @@ struct DaemonOptions {
     pool::KnownInodes* inodes = nullptr;
 };
 
-struct Clocks {
-    const ports::Clock& steady;
-    const ports::Clock& calendar;          // of files' times
-    const ports::Clock* effort = nullptr;  // processor time of this process; null: not bounded
+struct DaemonClocks {
+    const ports::TimeSource& steady;
+    const ports::TimeSource& calendar;          // of files' times
+    const ports::TimeSource* effort = nullptr;  // processor time of this process; null: not bounded
 };
 
 struct DaemonContext {
@@ -60,10 +60,10 @@ struct DaemonContext {
     // is the one whose death clients see. All that a journal has is in its files then, or its notes
     // say that it is not.
     [[nodiscard]] static Result<std::unique_ptr<DaemonContext>> make(const DaemonOptions& options,
-                                                                     const Clocks& clocks,
+                                                                     const DaemonClocks& clocks,
                                                                      cluster::PeerTransport* post);
-    DaemonContext(SharedSegment directory_segment, CleanMemory clean_memory, KeptJournal kept,
-                  const DaemonOptions& daemon_options, const Clocks& daemon_clocks,
+    DaemonContext(SharedSegment directory_segment, SharedCleanMemory clean_memory, KeptJournal kept,
+                  const DaemonOptions& daemon_options, const DaemonClocks& daemon_clocks,
                   cluster::PeerTransport* post);
     DaemonContext(const DaemonContext&) = delete;
     DaemonContext& operator=(const DaemonContext&) = delete;
@@ -78,22 +78,22 @@ struct DaemonContext {
     // Files that were left alone do with fewer descriptors, if there are any.
     bool give_descriptors_back();
 
-    [[nodiscard]] std::string status(bool ended, const std::vector<Rescued>& rescued = {});
+    [[nodiscard]] std::string status(bool ended, const std::vector<RescuedFile>& rescued = {});
     // Messages for people, since the last time.
     [[nodiscard]] std::vector<std::string> new_notes();
     // Readable when the journal has something to tell; -1: there is none. To be emptied.
     [[nodiscard]] int journal_bell() const noexcept;
 
     const DaemonOptions options;
-    const Clocks clocks;
+    const DaemonClocks clocks;
     SharedSegment segment;  // of the directory
     pool::Directory& directory;
-    Memory memory;
-    CleanMemory clean;
-    Sleepers sleepers;
+    SharedLogMemory memory;
+    SharedCleanMemory clean;
+    SharedSleepers sleepers;
     FileStatistics statistics;
     std::int64_t started_ns;
-    Ending ending = Ending::badly;
+    ShutdownOutcome ending = ShutdownOutcome::badly;
     KeptJournal journal;
     DaemonNotes notes;
     // A file system that hangs must not stop the daemon.

@@ -41,7 +41,7 @@ pool::MemoryLimit memory_limit() {
 }
 
 // Takes the cap from the settings, or the usual one where they say nothing.
-void choose_cap(DaemonOptions& daemon, const Settings& settings, const Surroundings& around) {
+void choose_cap(DaemonOptions& daemon, const UserSettings& settings, const NodeResources& around) {
     const std::int64_t wanted = settings.number(Setting::pool_cap);
     daemon.memory = around.memory;
     daemon.pool.cap_bytes = wanted == 0 ? pool::usual_cap(around.memory.bytes)
@@ -98,7 +98,7 @@ bool take_job_word(std::string_view word, std::string_view value, ServerOptions&
     return true;
 }
 
-DaemonOptions daemon_options(const Settings& settings, const Surroundings& around) {
+DaemonOptions daemon_options(const UserSettings& settings, const NodeResources& around) {
     DaemonOptions daemon;
     choose_cap(daemon, settings, around);
     daemon.pool.processors = around.processors;
@@ -113,9 +113,9 @@ DaemonOptions daemon_options(const Settings& settings, const Surroundings& aroun
     daemon.pool.read_ahead_bytes = settings.number(Setting::pool_read_ahead);
     daemon.readers = static_cast<std::uint32_t>(settings.number(Setting::pool_readers));
     daemon.pool.consistency =
-        static_cast<pool::Consistency>(settings.number(Setting::pool_consistency));
+        static_cast<pool::CacheConsistency>(settings.number(Setting::pool_consistency));
     // The choices stand in the order of the enum, here and above.
-    daemon.storage = static_cast<adapters::Preference>(settings.number(Setting::storage));
+    daemon.storage = static_cast<adapters::StoragePreference>(settings.number(Setting::storage));
     daemon.through = settings.text(Setting::pool_durability) == "global";
     daemon.pool.sync_to_journal = settings.text(Setting::pool_fsync) == "node";
     const std::int64_t told = settings.number(Setting::pool_job_end);
@@ -163,8 +163,8 @@ std::string real_path(const std::string& path) {
 }
 
 // A journal is replayed wherever it is named, and kept where writes wait for it.
-Result<void> read_journal(ServerOptions& options, const Settings& settings,
-                          const Surroundings& around) {
+Result<void> read_journal(ServerOptions& options, const UserSettings& settings,
+                          const NodeResources& around) {
     JournalOptions& journal = options.daemon.journal;
     const std::string folder =
         placed(settings.text(Setting::pool_journal), around.host, options.daemon.node);
@@ -187,8 +187,8 @@ Result<void> read_journal(ServerOptions& options, const Settings& settings,
 }
 
 // Those of the command line, else those of the settings, else where we are.
-void choose_rescue_folders(ServerOptions& options, const Settings& settings,
-                           const Surroundings& around) {
+void choose_rescue_folders(ServerOptions& options, const UserSettings& settings,
+                           const NodeResources& around) {
     std::vector<std::string>& folders = options.rescue_folders;
     if (folders.empty()) {
         for (const std::string& folder : settings.list(Setting::pool_rescue)) {
@@ -201,8 +201,8 @@ void choose_rescue_folders(ServerOptions& options, const Settings& settings,
 }
 
 // Reads the rules for files below folders. Files are known by where they really lie.
-Result<void> read_folders(ServerOptions& options, const Settings& settings,
-                          const Surroundings& around) {
+Result<void> read_folders(ServerOptions& options, const UserSettings& settings,
+                          const NodeResources& around) {
     auto folders = pool::folder_rules(settings.list(Setting::pool_folders), around.folder);
     if (!folders) {
         return failure(std::move(folders.error()));
@@ -216,8 +216,8 @@ Result<void> read_folders(ServerOptions& options, const Settings& settings,
 
 }  // namespace
 
-Surroundings look_around() {
-    Surroundings around;
+NodeResources look_around() {
+    NodeResources around;
     around.memory = memory_limit();
     around.processors = std::thread::hardware_concurrency();  // that this process may use
     std::array<char, 4096> folder{};
@@ -234,8 +234,8 @@ Surroundings look_around() {
     return around;
 }
 
-Result<ServerOptions> options_of(std::span<char* const> words, const Settings& settings,
-                                 const Surroundings& around) {
+Result<ServerOptions> options_of(std::span<char* const> words, const UserSettings& settings,
+                                 const NodeResources& around) {
     ServerOptions options;
     options.daemon = daemon_options(settings, around);
     for (std::size_t i = 0; i < words.size(); i += 2) {

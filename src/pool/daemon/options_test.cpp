@@ -13,14 +13,15 @@ using testing::HasSubstr;
 
 constexpr std::int64_t gibibyte = std::int64_t{1} << 30;
 constexpr std::int64_t second = 1'000'000'000;
-const Surroundings around{.memory = {.bytes = 100 * gibibyte},
-                          .folder = "/w",
-                          .temporary_folder = "/t",
-                          .host = "n%n",
-                          .job_end_s = 1'800'000'000};
+const NodeResources around{.memory = {.bytes = 100 * gibibyte},
+                           .folder = "/w",
+                           .temporary_folder = "/t",
+                           .host = "n%n",
+                           .job_end_s = 1'800'000'000};
 
-Result<ServerOptions> read(std::initializer_list<const char*> words, const Settings& settings = {},
-                           const Surroundings& surroundings = around) {
+Result<ServerOptions> read(std::initializer_list<const char*> words,
+                           const UserSettings& settings = {},
+                           const NodeResources& surroundings = around) {
     std::vector<std::string> texts{words.begin(), words.end()};
     std::vector<char*> pointers;
     pointers.reserve(texts.size());
@@ -31,7 +32,7 @@ Result<ServerOptions> read(std::initializer_list<const char*> words, const Setti
 }
 
 TEST(ServerOptions, ComeFromSettings) {
-    Settings settings;
+    UserSettings settings;
     ASSERT_TRUE(settings.set(Setting::pool_window, "1 GiB"));
     ASSERT_TRUE(settings.set(Setting::pool_age, "7"));
     ASSERT_TRUE(settings.set(Setting::pool_quiet, "9"));
@@ -44,20 +45,20 @@ TEST(ServerOptions, ComeFromSettings) {
     EXPECT_EQ(options->daemon.pool.window_bytes, gibibyte);
     EXPECT_EQ(options->daemon.pool.age_max_ns, 7'000'000'000);
     EXPECT_EQ(options->daemon.pool.quiet_ns, 9'000'000);
-    EXPECT_EQ(options->daemon.storage, adapters::Preference::posix);
+    EXPECT_EQ(options->daemon.storage, adapters::StoragePreference::posix);
     EXPECT_TRUE(options->daemon.through);
-    EXPECT_EQ(options->daemon.pool.consistency, pool::Consistency::paper);
-    EXPECT_EQ(read({"--socket", "s/x"})->daemon.pool.consistency, pool::Consistency::pool);
+    EXPECT_EQ(options->daemon.pool.consistency, pool::CacheConsistency::paper);
+    EXPECT_EQ(read({"--socket", "s/x"})->daemon.pool.consistency, pool::CacheConsistency::pool);
     EXPECT_EQ(options->daemon.pool.cap_bytes, 10 * gibibyte);
 }
 
 TEST(ServerOptions, AControlGroupBoundsTheCapAndThatIsSaid) {
     EXPECT_GT(look_around().memory.bytes, 0);
-    Surroundings small = around;
+    NodeResources small = around;
     small.memory = {.bytes = 120 << 20, .file = "/cg/memory.max"};
     EXPECT_EQ(read({"--socket", "/s/x"}, {}, small)->daemon.pool.cap_bytes, 30 << 20);
     EXPECT_TRUE(read({"--socket", "/s/x"}, {}, small)->daemon.notes.empty());
-    Settings settings;
+    UserSettings settings;
     ASSERT_TRUE(settings.set(Setting::pool_cap, "1 GiB"));
     const DaemonOptions daemon = read({"--socket", "/s/x"}, settings, small)->daemon;
     EXPECT_EQ(daemon.pool.cap_bytes, 60 << 20);
@@ -67,7 +68,7 @@ TEST(ServerOptions, AControlGroupBoundsTheCapAndThatIsSaid) {
 }
 
 TEST(ServerOptions, ACapOfAFewBytesIsTheLeastWithWhichAPoolWorks) {
-    Settings settings;
+    UserSettings settings;
     ASSERT_TRUE(settings.set(Setting::pool_cap, "32"));
     const DaemonOptions daemon = read({"--socket", "/s/x"}, settings)->daemon;
     EXPECT_EQ(daemon.pool.cap_bytes, pool::cap_least);
@@ -78,19 +79,19 @@ TEST(ServerOptions, TheJobEndsWhenTheUserSaysOrElseTheBatchSystem) {
     const DaemonOptions usual = read({"--socket", "/s/x"})->daemon;
     EXPECT_EQ(usual.job_end_ns, 1'800'000'000 * second);
     EXPECT_EQ(usual.job_margin_ns, 60 * second);
-    Settings settings;
+    UserSettings settings;
     ASSERT_TRUE(settings.set(Setting::pool_job_end, "1900000000"));
     ASSERT_TRUE(settings.set(Setting::pool_deadline, "300"));
     const DaemonOptions told = read({"--socket", "/s/x"}, settings)->daemon;
     EXPECT_EQ(told.job_end_ns, 1'900'000'000 * second);
     EXPECT_EQ(told.job_margin_ns, 300 * second);
     ASSERT_TRUE(settings.set(Setting::pool_deadline, "0"));
-    EXPECT_EQ(read({"--socket", "/s/x"}, settings)->daemon.job_end_ns, pool::Deadline::never);
+    EXPECT_EQ(read({"--socket", "/s/x"}, settings)->daemon.job_end_ns, pool::DrainDeadline::never);
 }
 
 TEST(ServerOptions, TheJournalIsOfItsNode) {
     const auto journal = [](const char* folder) {
-        Settings settings;
+        UserSettings settings;
         EXPECT_TRUE(settings.set(Setting::pool_journal, folder));
         return read({"--socket", "/s/x", "--node", "3", "--nodes", "4"}, settings)
             ->daemon.journal.folder;
@@ -103,7 +104,7 @@ TEST(ServerOptions, TheJournalIsOfItsNode) {
 }
 
 TEST(ServerOptions, TheJournalWritesBelowThePathsOfThePool) {
-    Settings settings;
+    UserSettings settings;
     ASSERT_TRUE(settings.set(Setting::pool_journal, "/j"));
     EXPECT_THAT(read({"--socket", "/s/x"}, settings)->daemon.journal.below, testing::IsEmpty());
     ASSERT_TRUE(settings.set(Setting::pool_paths, "/nowhere/a,b"));
@@ -113,7 +114,7 @@ TEST(ServerOptions, TheJournalWritesBelowThePathsOfThePool) {
 
 TEST(ServerOptions, RescueFoldersAreTheCommandLinesThenTheSettingsThenUsual) {
     EXPECT_THAT(read({"--socket", "/s/x"})->rescue_folders, ElementsAre("/w", "/t"));
-    Settings settings;
+    UserSettings settings;
     ASSERT_TRUE(settings.set(Setting::pool_rescue, "/a,b"));
     EXPECT_THAT(read({"--socket", "/s/x"}, settings)->rescue_folders, ElementsAre("/a", "/w/b"));
     EXPECT_THAT(

@@ -61,9 +61,10 @@ int wait_for_events(int epoll, std::span<epoll_event> events, nanoseconds wait_m
 
 }  // namespace
 
-Result<std::unique_ptr<Server>> Server::make(const ServerOptions& options, const Clocks& clocks,
-                                             cluster::Peers* peers) {
-    Result<Listener> listener = Listener::open(options.socket);
+Result<std::unique_ptr<DaemonServer>> DaemonServer::make(const ServerOptions& options,
+                                                         const DaemonClocks& clocks,
+                                                         cluster::PeerConnections* peers) {
+    Result<SocketListener> listener = SocketListener::open(options.socket);
     if (!listener) {
         return failure(std::move(listener.error()));
     }
@@ -83,12 +84,12 @@ Result<std::unique_ptr<Server>> Server::make(const ServerOptions& options, const
     if (!epoll.valid()) {
         return failure(system_error(errno, "wait for clients"));
     }
-    std::unique_ptr<Server> made{new Server{options,
-                                            {.listener = std::move(*listener),
-                                             .inodes = std::move(*inodes),
-                                             .context = std::move(*context),
-                                             .epoll = std::move(epoll)},
-                                            peers}};
+    std::unique_ptr<DaemonServer> made{new DaemonServer{options,
+                                                        {.listener = std::move(*listener),
+                                                         .inodes = std::move(*inodes),
+                                                         .context = std::move(*context),
+                                                         .epoll = std::move(epoll)},
+                                                        peers}};
     if (peers != nullptr) {
         if (auto watched = made->watch(peers->descriptor(), Source::peers, 0); !watched) {
             return failure(std::move(watched.error()));
@@ -106,7 +107,8 @@ Result<std::unique_ptr<Server>> Server::make(const ServerOptions& options, const
     return made;
 }
 
-Server::Server(const ServerOptions& options, Parts parts, cluster::Peers* peers)
+DaemonServer::DaemonServer(const ServerOptions& options, Parts parts,
+                           cluster::PeerConnections* peers)
     : options_{options},
       listener_{std::move(parts.listener)},
       inodes_{std::move(parts.inodes)},
@@ -119,9 +121,9 @@ Server::Server(const ServerOptions& options, Parts parts, cluster::Peers* peers)
             "tokens are there where other daemons are");
 }
 
-Server::~Server() = default;
+DaemonServer::~DaemonServer() = default;
 
-Result<void> Server::watch(int fd, Source source, std::uint64_t number) {
+Result<void> DaemonServer::watch(int fd, Source source, std::uint64_t number) {
     epoll_event event{};
     event.events = EPOLLIN;
     event.data.u64 = number << source_bits | static_cast<std::uint64_t>(source);
@@ -131,18 +133,18 @@ Result<void> Server::watch(int fd, Source source, std::uint64_t number) {
     return {};
 }
 
-Result<void> Server::hear(OwnFd signals) {
+Result<void> DaemonServer::hear(OwnFd signals) {
     signals_ = std::move(signals);
     return watch(signals_.get(), Source::signals, 0);
 }
 
-void Server::live_as_long_as(int owner) {
+void DaemonServer::live_as_long_as(int owner) {
     if (watch(owner, Source::owner, 0)) {
         owner_ = owner;
     }
 }
 
-void Server::hear_owner() {
+void DaemonServer::hear_owner() {
     expects(owner_ >= 0, "an owner is heard where there is one");
     std::array<char, 512> words{};
     if (::read(owner_, words.data(), words.size()) == 0) {
@@ -151,7 +153,7 @@ void Server::hear_owner() {
     }
 }
 
-nanoseconds Server::patience() const {
+nanoseconds DaemonServer::patience() const {
     if (ended_) {
         return nanoseconds{0};
     }
@@ -162,26 +164,26 @@ nanoseconds Server::patience() const {
         return while_busy;
     }
     if (peers_ != nullptr && peers_->has_something_for_later()) {
-        return nanoseconds{cluster::Peers::later_ns};
+        return nanoseconds{cluster::PeerConnections::later_ns};
     }
     const nanoseconds most =
-        peers_ != nullptr ? nanoseconds{cluster::Peers::heartbeat_ns} : without_clients;
+        peers_ != nullptr ? nanoseconds{cluster::PeerConnections::heartbeat_ns} : without_clients;
     return dispatcher_.has_clients() ? while_idle : most;
 }
 
 // A client that asks once often asks again at once, and a home answers soon.
-bool Server::something_is_near() const {
+bool DaemonServer::something_is_near() const {
     return std::chrono::steady_clock::now() < next_question_near_ ||
            (peers_ != nullptr && peers_->answer_may_be_near());
 }
 
-void Server::run() {
+void DaemonServer::run() {
     while (!ended_) {
         turn(patience());
     }
 }
 
-void Server::turn(nanoseconds wait_max) {
+void DaemonServer::turn(nanoseconds wait_max) {
     std::array<epoll_event, 64> events;
     int got = 0;
     const auto begin = std::chrono::steady_clock::now();
@@ -216,13 +218,13 @@ void Server::turn(nanoseconds wait_max) {
     }
 }
 
-void Server::print_notes() {
+void DaemonServer::print_notes() {
     for (const std::string& one : context_->new_notes()) {
         note(one);
     }
 }
 
-void Server::handle(Source source, std::uint64_t number, std::uint32_t events) {
+void DaemonServer::handle(Source source, std::uint64_t number, std::uint32_t events) {
     if (source == Source::listener) {
         accept_all();
         return;
@@ -262,7 +264,7 @@ void Server::handle(Source source, std::uint64_t number, std::uint32_t events) {
     tend(number, session);
 }
 
-void Server::accept_all() {
+void DaemonServer::accept_all() {
     for (std::size_t i = 0; i < connections_at_once; ++i) {
         IncomingConnection incoming = listener_.next();
         if (incoming.socket.valid() && sessions_.size() >= sessions_max) {
@@ -273,7 +275,7 @@ void Server::accept_all() {
         }
         if (incoming.no_room) {
             // A rejected client sees nothing that is pooled.
-            context_->pool.close_down(pool::Reason::full);
+            context_->pool.close_down(pool::ThroughReason::full);
         }
         if (!incoming.socket.valid()) {
             return;
@@ -290,12 +292,12 @@ void Server::accept_all() {
     }
 }
 
-void Server::hear_signals() {
+void DaemonServer::hear_signals() {
     expects(signals_.valid(), "signals are heard where they are listened for");
     signalfd_siginfo heard{};
     while (::read(signals_.get(), &heard, sizeof heard) == static_cast<ssize_t>(sizeof heard)) {
         if (heard.ssi_signo == SIGUSR1) {
-            context_->pool.close_down(pool::Reason::job_ends);
+            context_->pool.close_down(pool::ThroughReason::job_ends);
         } else if (shutdown_.has_begun()) {
             give_up();
         } else {
@@ -304,7 +306,7 @@ void Server::hear_signals() {
     }
 }
 
-void Server::read(std::uint64_t number, Session& session) {
+void DaemonServer::read(std::uint64_t number, Session& session) {
     for (std::size_t i = 0; i < questions_at_once && session.reads(); ++i) {
         if (!take_question(number, session)) {
             return;
@@ -313,12 +315,12 @@ void Server::read(std::uint64_t number, Session& session) {
 }
 
 // False: there was none.
-bool Server::take_question(std::uint64_t number, Session& session) {
-    Received received = receive(session.socket(), sizeof(protocol::Question));
-    if (received.arrival == Arrival::nothing) {
+bool DaemonServer::take_question(std::uint64_t number, Session& session) {
+    ReceivedMessage received = receive(session.socket(), sizeof(protocol::ClientQuestion));
+    if (received.arrival == ReceiveResult::nothing) {
         return false;
     }
-    if (received.arrival == Arrival::end) {
+    if (received.arrival == ReceiveResult::end) {
         cut_off(session);
         return false;
     }
@@ -335,13 +337,13 @@ bool Server::take_question(std::uint64_t number, Session& session) {
     if (!had_bell && session.bell.valid() && !watch(session.bell.get(), Source::bell, number)) {
         session.end();
     }
-    if (question->ask == protocol::Ask::stop) {
+    if (question->ask == protocol::QuestionKind::stop) {
         stop();
     }
     return true;
 }
 
-void Server::hear_peers() {
+void DaemonServer::hear_peers() {
     peers_->turn();
     for (const std::string& complaint : peers_->complaints()) {
         note(complaint + ".");
@@ -354,12 +356,12 @@ void Server::hear_peers() {
 }
 
 // Nobody is there any more to take what the session is owed, or it is not to be served.
-void Server::cut_off(Session& session) {
+void DaemonServer::cut_off(Session& session) {
     session.end();
     dispatcher_.drop_replies(session);
 }
 
-void Server::close_distrusted(Session& session) {
+void DaemonServer::close_distrusted(Session& session) {
     if (session.client && context_->pool.distrusted(*session.client)) {
         note("ended a connection (the log of process " + std::to_string(session.process()) +
              " makes no sense). What it had written before is kept.");
@@ -367,7 +369,7 @@ void Server::close_distrusted(Session& session) {
     }
 }
 
-void Server::resume_requests() {
+void DaemonServer::resume_requests() {
     const std::vector<ReturnedTicket> returned = context_->tickets.returned();
     shutdown_.look_for_end_of_draining(returned);
     const Dispatcher::Progress progress = dispatcher_.resume(returned);
@@ -385,7 +387,7 @@ void Server::resume_requests() {
 }
 
 // Sends what is due, and takes care of how the session is watched, or that it is over.
-void Server::tend(std::uint64_t number, Session& session) {
+void DaemonServer::tend(std::uint64_t number, Session& session) {
     if (!session.send()) {
         cut_off(session);
     }
@@ -405,16 +407,16 @@ void Server::tend(std::uint64_t number, Session& session) {
     }
 }
 
-void Server::stop() { shutdown_.begin(); }
+void DaemonServer::stop() { shutdown_.begin(); }
 
-void Server::give_up() {
+void DaemonServer::give_up() {
     if (!ended_) {
         gave_up_ = true;
         finish();
     }
 }
 
-void Server::finish() {
+void DaemonServer::finish() {
     expects(!ended_, "the daemon ends once");
     if (peers_ != nullptr) {
         context_->coherence->announce_shutdown();
@@ -427,7 +429,7 @@ void Server::finish() {
     if (const auto written = report.write(report_ + "\n"); !written) {
         note(written.error().message);
     }
-    shutdown_.end(rescued_.empty() ? Ending::well : Ending::badly);
+    shutdown_.end(rescued_.empty() ? ShutdownOutcome::well : ShutdownOutcome::badly);
     dispatcher_.reply_to_stops(shutdown_.error_of(rescued_));
     for (auto& [number, session] : sessions_) {
         static_cast<void>(session.send());

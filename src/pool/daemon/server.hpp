@@ -29,19 +29,19 @@ struct ServerOptions {
     DaemonOptions daemon;
 };
 
-class Server {
+class DaemonServer {
 public:
     // Also of processes that only ask.
     static constexpr std::size_t sessions_max = 8 * pool::clients_max;
 
     // The clocks outlive it.
     // `peers`, where there are other daemons, have joined; they outlive it, too.
-    [[nodiscard]] static Result<std::unique_ptr<Server>> make(const ServerOptions& options,
-                                                              const Clocks& clocks,
-                                                              cluster::Peers* peers = nullptr);
-    Server(const Server&) = delete;
-    Server& operator=(const Server&) = delete;
-    ~Server();
+    [[nodiscard]] static Result<std::unique_ptr<DaemonServer>> make(
+        const ServerOptions& options, const DaemonClocks& clocks,
+        cluster::PeerConnections* peers = nullptr);
+    DaemonServer(const DaemonServer&) = delete;
+    DaemonServer& operator=(const DaemonServer&) = delete;
+    ~DaemonServer();
 
     // Hears of signals by this descriptor (signalfd): SIGUSR1 closes down, any other stops, and
     // stops at once where it came before.
@@ -60,7 +60,7 @@ public:
     void give_up();  // now
     [[nodiscard]] bool ended() const noexcept { return ended_; }
     // The bytes that did not arrive.
-    [[nodiscard]] const std::vector<Rescued>& rescued() const noexcept { return rescued_; }
+    [[nodiscard]] const std::vector<RescuedFile>& rescued() const noexcept { return rescued_; }
     [[nodiscard]] const pool::Directory& directory() const noexcept { return context_->directory; }
     // The report on the end, as one line of JSON.
     [[nodiscard]] const std::string& report() const noexcept { return report_; }
@@ -69,12 +69,12 @@ public:
 
 private:
     struct Parts {
-        Listener listener;
+        SocketListener listener;
         std::unique_ptr<InodesFile> inodes;
         std::unique_ptr<DaemonContext> context;
         OwnFd epoll;
     };
-    Server(const ServerOptions& options, Parts parts, cluster::Peers* peers);
+    DaemonServer(const ServerOptions& options, Parts parts, cluster::PeerConnections* peers);
 
     enum class Source : std::uint64_t { listener, signals, session, bell, peers, owner, journal };
     Result<void> watch(int fd, Source source, std::uint64_t number);
@@ -95,23 +95,23 @@ private:
     void finish();
 
     ServerOptions options_;
-    Listener listener_;
+    SocketListener listener_;
     std::unique_ptr<InodesFile> inodes_;
     std::unique_ptr<DaemonContext> context_;
     Dispatcher dispatcher_;
     DaemonShutdown shutdown_;
     OwnFd epoll_;
-    cluster::Peers* peers_;
+    cluster::PeerConnections* peers_;
     int owner_ = -1;
     OwnFd signals_;
     std::map<std::uint64_t, Session> sessions_;  // by numbers that are never used again
     std::uint64_t next_session_ = 0;
     bool did_something_ = false;
     std::chrono::steady_clock::time_point next_question_near_;  // until then
-    Yielding yielding_;
+    CoreYielding yielding_;
     bool ended_ = false;
     bool gave_up_ = false;
-    std::vector<Rescued> rescued_;
+    std::vector<RescuedFile> rescued_;
     std::string report_;
 };
 

@@ -28,12 +28,12 @@ bool QueuedReply::pass(Result<OwnFd> descriptor) {
     return true;
 }
 
-bool Session::may_write(const protocol::Question& question) const {
+bool Session::may_write(const protocol::ClientQuestion& question) const {
     const auto opened = opened_for_writing.find(question.slot);
     return opened != opened_for_writing.end() && opened->second == question.generation;
 }
 
-QueuedReply& Session::add_reply(const protocol::Question& question) {
+QueuedReply& Session::add_reply(const protocol::ClientQuestion& question) {
     expects(reads(), "a question is taken where there is room for its reply");
     QueuedReply& added = replies_.emplace_back();
     added.reply.ask = question.ask;
@@ -47,11 +47,11 @@ bool Session::send() {
     while (!replies_.empty() && replies_.front().due) {
         const QueuedReply& next = replies_.front();
         const auto bytes = std::as_bytes(std::span{&next.reply, 1});
-        const Delivery delivery = deliver(socket_.get(), bytes, next.descriptors);
-        if (delivery == Delivery::gone) {
+        const SendResult delivery = deliver(socket_.get(), bytes, next.descriptors);
+        if (delivery == SendResult::gone) {
             return false;
         }
-        if (delivery == Delivery::later) {
+        if (delivery == SendResult::later) {
             blocked_ = true;
             return true;
         }

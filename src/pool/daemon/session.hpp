@@ -18,7 +18,7 @@ namespace forebay::daemon {
 
 // A reply in its place in the queue of its session. The request that it answers fills it in.
 struct QueuedReply {
-    protocol::Reply reply{};
+    protocol::DaemonReply reply{};
     std::vector<OwnFd> descriptors{};
     bool due = false;  // it is complete, and may be sent
 
@@ -56,11 +56,11 @@ public:
     std::unordered_map<std::uint32_t, std::uint32_t> opened_for_writing;
 
     // The client has the file of the question open for writing.
-    [[nodiscard]] bool may_write(const protocol::Question& question) const;
+    [[nodiscard]] bool may_write(const protocol::ClientQuestion& question) const;
 
     // A place behind all others, for the reply to a question. It stays where it is until it is sent
     // or dropped.
-    [[nodiscard]] QueuedReply& add_reply(const protocol::Question& question);
+    [[nodiscard]] QueuedReply& add_reply(const protocol::ClientQuestion& question);
     // Sends what is due. False: the other side is gone.
     [[nodiscard]] bool send();
 

@@ -29,7 +29,7 @@ std::span<std::byte> GroupMemory::bytes() noexcept {
     return std::span{memory_}.subspan(journal::padded(address, alignment) - address, bytes_);
 }
 
-JournalWriter::JournalWriter(ports::JournalDevice& device, const ports::Clock& calendar,
+JournalWriter::JournalWriter(ports::JournalDevice& device, const ports::TimeSource& calendar,
                              const JournalStart& start)
     : device_{device},
       calendar_{calendar},
@@ -82,7 +82,7 @@ bool JournalWriter::has_room(std::size_t payload) const noexcept {
 
 JournalWriter::Added JournalWriter::add(journal::RecordHeader record) {
     const std::uint64_t at = next_record_++;
-    if (record.kind == journal::Kind::file && record.file == 0) {
+    if (record.kind == journal::RecordKind::file && record.file == 0) {
         record.file = at;
     }
     return {at, group().add(record)};
@@ -93,7 +93,7 @@ bool JournalWriter::begin() {
     if (!segments_.has_room(group().bytes(), 0)) {
         return false;
     }
-    const journal::Place place = segments_.place(group().bytes(), group_first_);
+    const journal::GroupPlace place = segments_.place(group().bytes(), group_first_);
     if (place.epoch != head_.epoch) {
         head_.epoch = place.epoch;
         head_.segment = place.segment;
@@ -233,7 +233,7 @@ bool JournalWriter::say_that_nothing_is_needed() {
     durable_group_ = next_group_ - 1;
     durable_sum_ = last_;
     durable_ = next_record_;
-    head_.segment = journal::Head::no_segment;
+    head_.segment = journal::JournalHead::no_segment;
     head_.unneeded = durable_group_;
     // In both places: where one is damaged, the other one still says so.
     return say_what_is_durable() && say_what_is_durable();

@@ -33,9 +33,9 @@ struct JournalStart {
     std::uint64_t next_record = 1;
     std::uint64_t next_epoch = 1;
     std::uint64_t next_group = 1;
-    journal::Sum last{};              // of the group before that
+    journal::KeyedSum last{};         // of the group before that
     std::uint64_t heads = 0;          // that were written
-    std::uint64_t unneeded = 0;       // see journal::Head
+    std::uint64_t unneeded = 0;       // see journal::JournalHead
     std::uint64_t held = 0;           // see journal::SegmentAllocator::hold
     std::vector<std::uint32_t> free;  // segments
     std::uint32_t next_segment = 0;   // numbers that no segment has, from here on
@@ -50,7 +50,7 @@ public:
     static constexpr std::size_t groups_under_way_max = 2;
 
     // Device and clock (CLOCK_REALTIME) outlive it.
-    JournalWriter(ports::JournalDevice& device, const ports::Clock& calendar,
+    JournalWriter(ports::JournalDevice& device, const ports::TimeSource& calendar,
                   const JournalStart& start);
     JournalWriter(const JournalWriter&) = delete;
     JournalWriter& operator=(const JournalWriter&) = delete;
@@ -129,7 +129,7 @@ private:
         std::int64_t time_ns = 0;
         std::uint64_t oldest = 0;
         std::uint64_t number = 0;  // of the group, or of the one that the head knows
-        journal::Sum sum{};
+        journal::KeyedSum sum{};
     };
     [[nodiscard]] journal::GroupWriter& group() noexcept { return groups_[filling_]; }
     [[nodiscard]] const journal::GroupWriter& group() const noexcept { return groups_[filling_]; }
@@ -140,7 +140,7 @@ private:
     int take_segment(int error);
 
     ports::JournalDevice& device_;
-    const ports::Clock& calendar_;
+    const ports::TimeSource& calendar_;
     std::uint64_t life_;
     std::uint64_t next_record_;
     std::uint32_t next_segment_;
@@ -154,12 +154,12 @@ private:
     std::deque<UnderWay> under_way_;
     std::size_t groups_under_way_ = 0;
     std::uint64_t next_group_;
-    journal::Sum last_;                 // of the group before that
+    journal::KeyedSum last_;            // of the group before that
     std::uint64_t first_of_epoch_ = 0;  // the group that began the last segment
     std::uint64_t durable_group_;
-    journal::Sum durable_sum_;
+    journal::KeyedSum durable_sum_;
     GroupMemory heads_memory_;
-    journal::Head head_;  // as it was begun last
+    journal::JournalHead head_;  // as it was begun last
     std::uint64_t proven_group_ = 0;
     int head_error_ = 0;
     std::optional<std::uint32_t> adds_;  // the segment that is being made

@@ -19,7 +19,7 @@ namespace forebay::pool {
 
 namespace {
 
-using journal::Kind;
+using journal::RecordKind;
 using journal::ReplayPlan;
 using journal::Verdict;
 
@@ -28,40 +28,40 @@ constexpr std::int64_t sign_of_life_ns = 250'000'000;
 Error refused(int error, const char* what) { return system_error(error, what); }
 
 // Nothing of such a journal is written to files: what is left of it may be older than what is lost.
-Error refused(journal::Damage damage) {
+Error refused(journal::DamageKind damage) {
     constexpr std::string_view cannot = "cannot replay the journal (";
     constexpr std::string_view then =
         "). Nothing of it was written to files. Keep its folder, and name another one.";
     std::string_view why;
     switch (damage) {
-        case journal::Damage::older_format:
+        case journal::DamageKind::older_format:
             return {
                 ErrorCode::unsupported, 0,
                 std::string{cannot} +
                     "an older version of Forebay has written it). Start a daemon of that version "
                     "with it once, or name another folder."};
-        case journal::Damage::head:
+        case journal::DamageKind::head:
             why = "its head is damaged, gone, or that of another journal";
             break;
-        case journal::Damage::lost:
+        case journal::DamageKind::lost:
             why = "it is damaged: records that were written are not there any more";
             break;
-        case journal::Damage::twice:
+        case journal::DamageKind::twice:
             why = "a segment is there twice, perhaps in place of one that is gone";
             break;
-        case journal::Damage::mixed:
+        case journal::DamageKind::mixed:
             why = "it is damaged: its segments do not belong together";
             break;
-        case journal::Damage::none: break;
+        case journal::DamageKind::none: break;
     }
     return {ErrorCode::input_output, EIO,
             std::string{cannot} + std::string{why} + std::string{then}};
 }
 
-class Replayer {
+class JournalReplayer {
 public:
-    Replayer(ports::JournalDevice& device, const ports::Clock& calendar, ReplayFiles& files,
-             const ReplayOptions& options)
+    JournalReplayer(ports::JournalDevice& device, const ports::TimeSource& calendar,
+                    ReplayFiles& files, const ReplayOptions& options)
         : device_{device}, calendar_{calendar}, files_{files}, options_{options} {}
 
     Result<Replay> run() {
@@ -117,7 +117,7 @@ private:
         }
         has_head_ = std::ssize(*head) == ports::JournalDevice::head_bytes;
         scan_ = journal::chain_of(all, *head, device_.key());
-        if (scan_.damage != journal::Damage::none) {
+        if (scan_.damage != journal::DamageKind::none) {
             return failure(refused(scan_.damage));
         }
         for (const journal::SegmentBytes& one : all) {
@@ -189,7 +189,7 @@ private:
         if (scan_.groups.empty()) {
             return {};
         }
-        static_cast<void>(writer_->add({.kind = Kind::life}));
+        static_cast<void>(writer_->add({.kind = RecordKind::life}));
         for (const ReplayPlan& replay_plan : replay_plans) {
             Case one;
             if (!files_.is_asked_for(replay_plan)) {
@@ -213,19 +213,19 @@ private:
                     }
                 }
                 one.changing =
-                    writer_->add({.kind = Kind::changing, .file = replay_plan.number}).at;
+                    writer_->add({.kind = RecordKind::changing, .file = replay_plan.number}).at;
             }
             cases_.push_back(std::move(one));
         }
         return write();
     }
 
-    Result<Replayed> replay_file(const ReplayPlan& replay_plan, Case& one) {
-        Replayed done{.path = replay_plan.path,
-                      .bytes = replay_plan.bytes(),
-                      .verdict = one.verdict,
-                      .error = one.error,
-                      .kept_in = {}};
+    Result<ReplayedFile> replay_file(const ReplayPlan& replay_plan, Case& one) {
+        ReplayedFile done{.path = replay_plan.path,
+                          .bytes = replay_plan.bytes(),
+                          .verdict = one.verdict,
+                          .error = one.error,
+                          .kept_in = {}};
         bool applied = false;
         if (one.file && one.verdict == Verdict::apply) {
             invariant(one.changing != 0 && one.changing < writer_->durable(),
@@ -251,7 +251,7 @@ private:
             }
         }
         static_cast<void>(
-            writer_->add({.kind = Kind::settled,
+            writer_->add({.kind = RecordKind::settled,
                           .file = replay_plan.number,
                           .number = static_cast<std::int64_t>(scan_.next_record - 1)}));
         one.file.reset();
@@ -264,7 +264,7 @@ private:
         if (replay_plan.cut && file.length() > *replay_plan.cut) {
             error = file.set_length(*replay_plan.cut);
         }
-        for (const journal::Run& run : replay_plan.runs) {
+        for (const journal::JournalRun& run : replay_plan.runs) {
             if (error != 0) {
                 return error;
             }
@@ -296,7 +296,7 @@ private:
     }
 
     ports::JournalDevice& device_;
-    const ports::Clock& calendar_;
+    const ports::TimeSource& calendar_;
     ReplayFiles& files_;
     ReplayOptions options_;
     journal::SegmentScan scan_;
@@ -309,9 +309,9 @@ private:
 
 }  // namespace
 
-Result<Replay> replay(ports::JournalDevice& device, const ports::Clock& calendar,
+Result<Replay> replay(ports::JournalDevice& device, const ports::TimeSource& calendar,
                       ReplayFiles& files, const ReplayOptions& options) {
-    return Replayer{device, calendar, files, options}.run();
+    return JournalReplayer{device, calendar, files, options}.run();
 }
 
 }  // namespace forebay::pool

@@ -20,7 +20,7 @@ namespace forebay::pool {
 class ReplayFile {
 public:
     virtual ~ReplayFile() = default;
-    [[nodiscard]] virtual journal::Found found() const = 0;
+    [[nodiscard]] virtual journal::FoundFile found() const = 0;
     [[nodiscard]] virtual int set_length(Length bytes) = 0;
     [[nodiscard]] virtual int write(Offset at, std::span<const std::byte> bytes) = 0;
     [[nodiscard]] virtual int sync() = 0;
@@ -43,7 +43,7 @@ public:
                                                    int error) = 0;
 };
 
-struct Replayed {
+struct ReplayedFile {
     std::string path;
     Length bytes{};
     journal::Verdict verdict = journal::Verdict::apply;
@@ -59,7 +59,7 @@ struct ReplayOptions {
 };
 
 struct Replay {
-    std::vector<Replayed> files;
+    std::vector<ReplayedFile> files;
     // See journal::SegmentScan: people are to know of it.
     bool unfinished = false;
     bool head_damaged = false;
@@ -68,7 +68,7 @@ struct Replay {
 
 // An error: nothing of the journal is lost, and nothing more can be written to it: it is damaged,
 // its device is full or fails, or what could not be applied could not be kept elsewhere.
-[[nodiscard]] Result<Replay> replay(ports::JournalDevice& device, const ports::Clock& calendar,
+[[nodiscard]] Result<Replay> replay(ports::JournalDevice& device, const ports::TimeSource& calendar,
                                     ReplayFiles& files, const ReplayOptions& options);
 
 }  // namespace forebay::pool

@@ -21,7 +21,7 @@ namespace {
 static_assert(lent_bytes_max == std::int64_t{pool::block_bytes});
 
 // Loans of the process' log, and what of them the pool has taken.
-class LogLender final : public ports::Lender {
+class LogLender final : public ports::MemoryLender {
 public:
     LogLender(const pool::PoolCalls& calls, int fd, std::uint64_t name) noexcept
         : calls_{calls}, fd_{fd}, name_{name} {}
@@ -96,7 +96,7 @@ private:
     std::vector<Open> open_;
 };
 
-class PooledStorage final : public ports::Storage {
+class PooledStorage final : public ports::FileStorage {
 public:
     PooledStorage(const pool::PoolCalls& calls, int fd, std::string path, std::uint64_t lends)
         : calls_{calls}, fd_{fd}, path_{std::move(path)}, lender_{calls, fd, lends} {}
@@ -110,17 +110,17 @@ public:
 
     [[nodiscard]] int depth() const noexcept override { return depth_max; }
     void submit(const ports::Request& request) override { finished_.push_back(done(request)); }
-    std::size_t poll(std::span<ports::Completion> out) override {
+    std::size_t poll(std::span<ports::RequestCompletion> out) override {
         return ports::take_oldest(finished_, out);
     }
-    std::size_t wait(std::span<ports::Completion> out) override { return poll(out); }
+    std::size_t wait(std::span<ports::RequestCompletion> out) override { return poll(out); }
     Result<void> sync() override {
         if (calls_.fsync(fd_) != 0) {
             return failure(system_error(errno, "make durable " + path_));
         }
         return {};
     }
-    [[nodiscard]] Result<ports::Identity> identity() const override {
+    [[nodiscard]] Result<ports::FileIdentity> identity() const override {
         return identity_of(fd_, path_);
     }
     Result<void> close() override {
@@ -130,7 +130,7 @@ public:
         }
         return {};
     }
-    [[nodiscard]] ports::Lender* lender() noexcept override {
+    [[nodiscard]] ports::MemoryLender* lender() noexcept override {
         return lender_.name() != 0 ? &lender_ : nullptr;
     }
     [[nodiscard]] const char* name() const noexcept override { return "pool"; }
@@ -138,8 +138,8 @@ public:
 private:
     static constexpr int depth_max = 16;
 
-    [[nodiscard]] ssize_t moved(const ports::Piece& piece, Direction direction) {
-        if (direction == Direction::read) {
+    [[nodiscard]] ssize_t moved(const ports::Piece& piece, IoDirection direction) {
+        if (direction == IoDirection::read) {
             return calls_.pread(fd_, piece.bytes.data(), piece.bytes.size(), piece.at.bytes());
         }
         const auto lent = lender_.write(piece.bytes, piece.at);
@@ -147,8 +147,8 @@ private:
                     : calls_.pwrite(fd_, piece.bytes.data(), piece.bytes.size(), piece.at.bytes());
     }
 
-    [[nodiscard]] ports::Completion done(const ports::Request& request) {
-        ports::Completion completion;
+    [[nodiscard]] ports::RequestCompletion done(const ports::Request& request) {
+        ports::RequestCompletion completion;
         completion.ticket = request.ticket;
         for (const ports::Piece& piece : request.pieces) {
             const ssize_t moved = this->moved(piece, request.direction);
@@ -168,11 +168,11 @@ private:
     int fd_;
     std::string path_;
     LogLender lender_;
-    std::vector<ports::Completion> finished_;
+    std::vector<ports::RequestCompletion> finished_;
 };
 
 // Logs of other processes, mapped here for as long as this one lives.
-class LogBorrower final : public ports::Borrower {
+class LogBorrower final : public ports::MemoryBorrower {
 public:
     explicit LogBorrower(const pool::PoolCalls& calls) noexcept : calls_{calls} {}
 
@@ -221,9 +221,10 @@ const pool::PoolCalls* pool_calls() noexcept {
 namespace {
 
 // Makes a storage of the descriptor, or an error of what opening said.
-Result<std::unique_ptr<ports::Storage>> storage_of(int fd, const pool::PoolCalls& calls,
-                                                   const std::string& path, Direction direction) {
-    const bool writes = direction == Direction::write;
+Result<std::unique_ptr<ports::FileStorage>> storage_of(int fd, const pool::PoolCalls& calls,
+                                                       const std::string& path,
+                                                       IoDirection direction) {
+    const bool writes = direction == IoDirection::write;
     if (fd < 0) {
         return failure(
             system_error(errno, (writes ? "open for writing " : "open for reading ") + path));
@@ -233,19 +234,21 @@ Result<std::unique_ptr<ports::Storage>> storage_of(int fd, const pool::PoolCalls
 
 }  // namespace
 
-Result<std::unique_ptr<ports::Storage>> open_pooled(const pool::PoolCalls& calls,
-                                                    const std::string& path, Direction direction) {
-    const int access = direction == Direction::write ? O_WRONLY : O_RDONLY;
+Result<std::unique_ptr<ports::FileStorage>> open_pooled(const pool::PoolCalls& calls,
+                                                        const std::string& path,
+                                                        IoDirection direction) {
+    const int access = direction == IoDirection::write ? O_WRONLY : O_RDONLY;
     return storage_of(calls.open(path.c_str(), access | O_CLOEXEC, 0), calls, path, direction);
 }
 
-Result<std::unique_ptr<ports::Storage>> open_part(const pool::PoolCalls& calls,
-                                                  const std::string& path, std::uint64_t group) {
+Result<std::unique_ptr<ports::FileStorage>> open_part(const pool::PoolCalls& calls,
+                                                      const std::string& path,
+                                                      std::uint64_t group) {
     return storage_of(calls.open_part(path.c_str(), O_WRONLY | O_CLOEXEC, group), calls, path,
-                      Direction::write);
+                      IoDirection::write);
 }
 
-std::unique_ptr<ports::Borrower> borrower_of(const pool::PoolCalls& calls) {
+std::unique_ptr<ports::MemoryBorrower> borrower_of(const pool::PoolCalls& calls) {
     return std::make_unique<LogBorrower>(calls);
 }
 

@@ -17,20 +17,20 @@ namespace forebay::adapters {
 [[nodiscard]] const pool::PoolCalls* pool_calls() noexcept;
 
 // `calls` outlives the storage.
-[[nodiscard]] Result<std::unique_ptr<ports::Storage>> open_pooled(const pool::PoolCalls& calls,
-                                                                  const std::string& path,
-                                                                  Direction direction);
+[[nodiscard]] Result<std::unique_ptr<ports::FileStorage>> open_pooled(const pool::PoolCalls& calls,
+                                                                      const std::string& path,
+                                                                      IoDirection direction);
 // For writing, by ranks of several nodes together: nobody writes what another one does. `group`:
 // as in pool/client/calls.hpp.
-[[nodiscard]] Result<std::unique_ptr<ports::Storage>> open_part(const pool::PoolCalls& calls,
-                                                                const std::string& path,
-                                                                std::uint64_t group);
+[[nodiscard]] Result<std::unique_ptr<ports::FileStorage>> open_part(const pool::PoolCalls& calls,
+                                                                    const std::string& path,
+                                                                    std::uint64_t group);
 
 // The most that is lent at a time.
 inline constexpr std::int64_t lent_bytes_max = std::int64_t{1} << 20;
 
 // Reaches what other processes' storages of this kind lend. Kept for as long as the process lives:
 // what it has mapped stays mapped. `calls` outlives it.
-[[nodiscard]] std::unique_ptr<ports::Borrower> borrower_of(const pool::PoolCalls& calls);
+[[nodiscard]] std::unique_ptr<ports::MemoryBorrower> borrower_of(const pool::PoolCalls& calls);
 
 }  // namespace forebay::adapters

@@ -11,11 +11,11 @@ constexpr std::int64_t spare_part = 8;
 
 }  // namespace
 
-std::int64_t fair_share(const Lending& lending) noexcept {
+std::int64_t fair_share(const BlockLeases& lending) noexcept {
     return std::max(minimum_blocks, lending.cap / std::max<std::int64_t>(lending.writers, 1));
 }
 
-bool may_have_more(std::int64_t holds, const Lending& lending) noexcept {
+bool may_have_more(std::int64_t holds, const BlockLeases& lending) noexcept {
     if (holds == 0) {
         return true;  // whoever holds nothing gets one, whatever the cap
     }
@@ -27,12 +27,13 @@ bool may_have_more(std::int64_t holds, const Lending& lending) noexcept {
            (holds < fair_share(lending) || !lending.others_wait);
 }
 
-bool may_be_warmed(std::int64_t holds, const Lending& lending) noexcept {
+bool may_be_warmed(std::int64_t holds, const BlockLeases& lending) noexcept {
     return 2 * (lending.held + lending.missing) < lending.cap && 2 * holds < fair_share(lending);
 }
 
-Demand next_demand(const Demand& demand, std::int64_t used, std::int64_t in_use) noexcept {
-    Demand next = demand;
+ClientDemand next_demand(const ClientDemand& demand, std::int64_t used,
+                         std::int64_t in_use) noexcept {
+    ClientDemand next = demand;
     next.peak = std::max(next.peak, in_use);
     if (2 * used > next.ahead) {
         next.ahead = std::min(2 * next.ahead, ahead_max);
@@ -46,19 +47,21 @@ Demand next_demand(const Demand& demand, std::int64_t used, std::int64_t in_use)
     return next;
 }
 
-std::int64_t ahead(const Demand& demand, const Lending& lending) noexcept {
+std::int64_t ahead(const ClientDemand& demand, const BlockLeases& lending) noexcept {
     return std::clamp<std::int64_t>(fair_share(lending) / 2, 1, demand.ahead);
 }
 
-std::int64_t touched_ahead(const Demand& demand, const Lending& lending) noexcept {
+std::int64_t touched_ahead(const ClientDemand& demand, const BlockLeases& lending) noexcept {
     return std::min(ahead(demand, lending), touched_ahead_max);
 }
 
-std::int64_t warmed(const Demand& demand, std::int64_t in_use, const Lending& lending) noexcept {
+std::int64_t warmed(const ClientDemand& demand, std::int64_t in_use,
+                    const BlockLeases& lending) noexcept {
     return std::max(touched_ahead(demand, lending), demand.peak - in_use);
 }
 
-std::int64_t kept(const Demand& demand, std::int64_t in_use, const Lending& lending) noexcept {
+std::int64_t kept(const ClientDemand& demand, std::int64_t in_use,
+                  const BlockLeases& lending) noexcept {
     return std::max(ahead(demand, lending), demand.peak - in_use);
 }
 

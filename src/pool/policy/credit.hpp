@@ -18,7 +18,7 @@ inline constexpr std::int64_t touched_ahead_max = 8;
 // client before its first burst, one now and then.
 inline constexpr std::int64_t first_peak = 64;
 
-struct Lending {
+struct BlockLeases {
     std::int64_t cap = 0;      // blocks
     std::int64_t held = 0;     // by all clients
     std::int64_t missing = 0;  // to the minimum of all clients that write
@@ -27,34 +27,35 @@ struct Lending {
 };
 
 // Blocks of one client beyond which others go first.
-[[nodiscard]] std::int64_t fair_share(const Lending& lending) noexcept;
+[[nodiscard]] std::int64_t fair_share(const BlockLeases& lending) noexcept;
 // A client that holds so many blocks may have one more.
-[[nodiscard]] bool may_have_more(std::int64_t holds, const Lending& lending) noexcept;
+[[nodiscard]] bool may_have_more(std::int64_t holds, const BlockLeases& lending) noexcept;
 // The same for a block that it does not need yet.
-[[nodiscard]] bool may_be_warmed(std::int64_t holds, const Lending& lending) noexcept;
+[[nodiscard]] bool may_be_warmed(std::int64_t holds, const BlockLeases& lending) noexcept;
 
 // A client's recent needs, looked at once more every `look_ns`.
-struct Demand {
+struct ClientDemand {
     std::int64_t ahead = first_ahead;  // credit to be kept beyond what it has reserved, in blocks
     std::int64_t peak = first_peak;    // blocks in use at once; memory for as many is kept warm
     std::int64_t idle_looks = 0;       // in a row
-    bool operator==(const Demand&) const noexcept = default;
+    bool operator==(const ClientDemand&) const noexcept = default;
 };
 inline constexpr std::int64_t look_ns = 10'000'000;
 inline constexpr std::int64_t idle_looks_max = 3000;  // then less is kept; programs compute longer
 
 // It has used up so many blocks since the last look, and holds bytes in so many.
-[[nodiscard]] Demand next_demand(const Demand& demand, std::int64_t used,
-                                 std::int64_t in_use) noexcept;
+[[nodiscard]] ClientDemand next_demand(const ClientDemand& demand, std::int64_t used,
+                                       std::int64_t in_use) noexcept;
 // Blocks of credit beyond what is reserved, where idle ones are there.
-[[nodiscard]] std::int64_t ahead(const Demand& demand, const Lending& lending) noexcept;
+[[nodiscard]] std::int64_t ahead(const ClientDemand& demand, const BlockLeases& lending) noexcept;
 // The same where memory has to be provided for them.
-[[nodiscard]] std::int64_t touched_ahead(const Demand& demand, const Lending& lending) noexcept;
+[[nodiscard]] std::int64_t touched_ahead(const ClientDemand& demand,
+                                         const BlockLeases& lending) noexcept;
 // Idle blocks that are provided now and then, before they are needed.
-[[nodiscard]] std::int64_t warmed(const Demand& demand, std::int64_t in_use,
-                                  const Lending& lending) noexcept;
+[[nodiscard]] std::int64_t warmed(const ClientDemand& demand, std::int64_t in_use,
+                                  const BlockLeases& lending) noexcept;
 // Idle blocks that are kept.
-[[nodiscard]] std::int64_t kept(const Demand& demand, std::int64_t in_use,
-                                const Lending& lending) noexcept;
+[[nodiscard]] std::int64_t kept(const ClientDemand& demand, std::int64_t in_use,
+                                const BlockLeases& lending) noexcept;
 
 }  // namespace forebay::pool

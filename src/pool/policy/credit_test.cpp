@@ -22,7 +22,7 @@ TEST(Credit, OneMoreBlockIsHadByThoseWhoMay) {
     struct Row {
         const char* name;
         std::int64_t holds;
-        Lending lending;
+        BlockLeases lending;
         bool may;
     };
     const std::array rows{
@@ -61,7 +61,7 @@ RC_GTEST_PROP(Credit, AllGetTheirMinimumAndTheCapIsKept, ()) {
     const auto cap = *rc::gen::inRange<std::int64_t>(2, 200);
     const auto writers = *rc::gen::inRange<std::int64_t>(1, cap / minimum_blocks + 1);
     std::vector<std::int64_t> holds(static_cast<std::size_t>(writers), 0);
-    Lending lending{.cap = cap, .missing = writers * minimum_blocks, .writers = writers};
+    BlockLeases lending{.cap = cap, .missing = writers * minimum_blocks, .writers = writers};
     const auto asks = *rc::gen::container<std::vector<std::size_t>>(
         rc::gen::inRange<std::size_t>(0, holds.size()));
     const auto ask = [&](std::size_t who) {
@@ -84,7 +84,7 @@ RC_GTEST_PROP(Credit, AllGetTheirMinimumAndTheCapIsKept, ()) {
 }
 
 TEST(Credit, WhatIsKeptAheadDoublesForWhoUsesItUpAndHalvesForWhoIsIdle) {
-    Demand demand;
+    ClientDemand demand;
     EXPECT_EQ(demand.ahead, first_ahead);
     demand = next_demand(demand, first_ahead / 2, 3);
     EXPECT_EQ(demand.ahead, first_ahead) << "half of it is not much";
@@ -110,7 +110,7 @@ TEST(Credit, WhatIsKeptAheadDoublesForWhoUsesItUpAndHalvesForWhoIsIdle) {
 }
 
 TEST(Credit, IsNotMoreThanHalfOfAShareAhead) {
-    const Demand demand{.ahead = 32, .peak = 10};
+    const ClientDemand demand{.ahead = 32, .peak = 10};
     EXPECT_EQ(ahead(demand, {.cap = 1000, .writers = 1}), 32);
     EXPECT_EQ(ahead(demand, {.cap = 20, .writers = 1}), 10);
     EXPECT_EQ(ahead(demand, {.cap = 2, .writers = 9}), 1);
@@ -119,7 +119,7 @@ TEST(Credit, IsNotMoreThanHalfOfAShareAhead) {
 }
 
 TEST(Credit, MemoryIsTouchedForWhatBurstsNeededAndForLittleBeyond) {
-    const Demand demand{.ahead = 32, .peak = 10};
+    const ClientDemand demand{.ahead = 32, .peak = 10};
     EXPECT_EQ(touched_ahead(demand, {.cap = 1000, .writers = 1}), touched_ahead_max);
     EXPECT_EQ(touched_ahead(demand, {.cap = 2, .writers = 9}), 1);
     EXPECT_EQ(warmed(demand, 0, {.cap = 1000, .writers = 1}), 10);

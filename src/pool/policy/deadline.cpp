@@ -4,7 +4,7 @@
 
 namespace forebay::pool {
 
-void Deadline::rate(std::int64_t now_ns, std::int64_t held, std::int64_t drained) noexcept {
+void DrainDeadline::rate(std::int64_t now_ns, std::int64_t held, std::int64_t drained) noexcept {
     const std::int64_t took = now_ns - begun_ns_;
     const std::int64_t bytes = drained - drained_then_;
     const bool goes_on = begun_ns_ != never && took >= 0 && took <= rated_most_ns;
@@ -19,7 +19,7 @@ void Deadline::rate(std::int64_t now_ns, std::int64_t held, std::int64_t drained
     drained_then_ = drained;
 }
 
-bool Deadline::passed(std::int64_t now_ns, std::int64_t held, std::int64_t drained) noexcept {
+bool DrainDeadline::passed(std::int64_t now_ns, std::int64_t held, std::int64_t drained) noexcept {
     rate(now_ns, held, drained);
     if (end_ns_ == never) {
         return false;

@@ -6,7 +6,7 @@
 
 namespace forebay::pool {
 
-class Deadline {
+class DrainDeadline {
 public:
     static constexpr std::int64_t never = 0;
     // Draining may become so many times slower: all jobs write before they end.
@@ -18,7 +18,7 @@ public:
     static constexpr std::int64_t rated_most_ns = 30'000'000'000;
 
     // `end_ns`: of the job, by the same clock as below, or never. `margin_ns`: before it.
-    Deadline(std::int64_t end_ns, std::int64_t margin_ns) noexcept
+    DrainDeadline(std::int64_t end_ns, std::int64_t margin_ns) noexcept
         : end_ns_{end_ns}, margin_ns_{margin_ns} {}
 
     // Whether it has passed. Bytes that are held now, and that were drained since the beginning.

@@ -12,7 +12,7 @@ constexpr std::int64_t end = 1'800'000'000 * s;
 
 // Looks each tenth of a second while 10 MB are drained in one, beginning so long before the end;
 // the bytes that were drained then.
-std::int64_t drain(Deadline& deadline, std::int64_t ago, std::int64_t seconds) {
+std::int64_t drain(DrainDeadline& deadline, std::int64_t ago, std::int64_t seconds) {
     std::int64_t drained = 0;
     for (std::int64_t tick = 0; tick <= 10 * seconds; ++tick) {
         drained = tick * mb;
@@ -21,34 +21,34 @@ std::int64_t drain(Deadline& deadline, std::int64_t ago, std::int64_t seconds) {
     return drained;
 }
 
-TEST(Deadline, NoJobNoDeadline) {
-    Deadline none{Deadline::never, 60 * s};
+TEST(DrainDeadline, NoJobNoDeadline) {
+    DrainDeadline none{DrainDeadline::never, 60 * s};
     EXPECT_FALSE(none.passed(end, 100 * mb, 0));
 }
 
-TEST(Deadline, TheMarginCountsWhereNothingIsHeld) {
-    Deadline deadline{end, 60 * s};
+TEST(DrainDeadline, TheMarginCountsWhereNothingIsHeld) {
+    DrainDeadline deadline{end, 60 * s};
     EXPECT_FALSE(deadline.passed(end - 61 * s, 0, 0));
     EXPECT_TRUE(deadline.passed(end - 60 * s, 0, 0));
     EXPECT_TRUE(deadline.passed(end + s, 0, 0)) << "the job should be over";
 }
 
-TEST(Deadline, WhatIsHeldNeedsItsTimeTwice) {
-    Deadline deadline{end, 60 * s};
+TEST(DrainDeadline, WhatIsHeldNeedsItsTimeTwice) {
+    DrainDeadline deadline{end, 60 * s};
     const std::int64_t drained = drain(deadline, 1000 * s, 10);
     // 500 MB take 50 s.
     EXPECT_FALSE(deadline.passed(end - 161 * s, 500 * mb, drained));
     EXPECT_TRUE(deadline.passed(end - 159 * s, 500 * mb, drained));
 }
 
-TEST(Deadline, OnlyTheMarginCountsWhereNoRateIsKnown) {
-    Deadline deadline{end, 60 * s};
+TEST(DrainDeadline, OnlyTheMarginCountsWhereNoRateIsKnown) {
+    DrainDeadline deadline{end, 60 * s};
     EXPECT_FALSE(deadline.passed(end - 1000 * s, 100 * mb, 0));
     EXPECT_FALSE(deadline.passed(end - 61 * s, 5000 * mb, 60 * mb));
 }
 
-TEST(Deadline, LittleNowAndThenSaysNothingOfTheFileSystem) {
-    Deadline deadline{end, 0};
+TEST(DrainDeadline, LittleNowAndThenSaysNothingOfTheFileSystem) {
+    DrainDeadline deadline{end, 0};
     std::int64_t drained = 0;
     for (std::int64_t ago = 36'000; ago > 100; --ago) {  // 100 bytes in each second
         EXPECT_FALSE(deadline.passed(end - ago * s, 100, drained));
@@ -58,16 +58,16 @@ TEST(Deadline, LittleNowAndThenSaysNothingOfTheFileSystem) {
     EXPECT_FALSE(deadline.passed(end - 100 * s, 50 * mb, drained));
 }
 
-TEST(Deadline, NorDoesAFileThatIsWrittenAllTheTime) {
-    Deadline deadline{end, 0};
+TEST(DrainDeadline, NorDoesAFileThatIsWrittenAllTheTime) {
+    DrainDeadline deadline{end, 0};
     for (std::int64_t ago = 36'000; ago > 100; --ago) {  // 20 kB in each second
         EXPECT_FALSE(deadline.passed(end - ago * s, 1000, (36'000 - ago) * 20'000));
     }
     EXPECT_FALSE(deadline.passed(end - 100 * s, 50 * mb, 36'000 * 20'000));
 }
 
-TEST(Deadline, TheBestRateCounts) {
-    Deadline deadline{end, 0};
+TEST(DrainDeadline, TheBestRateCounts) {
+    DrainDeadline deadline{end, 0};
     std::int64_t drained = drain(deadline, 1000 * s, 10);
     for (std::int64_t tick = 1; tick <= 200; ++tick) {  // something else takes half of it
         drained += mb / 2;
@@ -77,8 +77,8 @@ TEST(Deadline, TheBestRateCounts) {
     EXPECT_TRUE(deadline.passed(end - 99 * s, 500 * mb, drained));
 }
 
-TEST(Deadline, AClockThatJumpsIsNotTime) {
-    Deadline deadline{end, 0};
+TEST(DrainDeadline, AClockThatJumpsIsNotTime) {
+    DrainDeadline deadline{end, 0};
     EXPECT_FALSE(deadline.passed(s, 100 * mb, 0)) << "before the clock was set";
     EXPECT_FALSE(deadline.passed(end - 1000 * s, 100 * mb, 100 * mb));
     EXPECT_FALSE(deadline.passed(end - 21 * s, 100 * mb, 100 * mb));

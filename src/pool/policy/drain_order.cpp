@@ -15,35 +15,35 @@ constexpr std::int64_t worthwhile_part = 16;  // one in so many parts of the win
 
 }  // namespace
 
-Why why_to_drain(const Candidate& candidate, const Situation& situation) noexcept {
+DrainReason why_to_drain(const DrainCandidate& candidate, const NodeSituation& situation) noexcept {
     if (candidate.held_back || candidate.held_bytes == 0) {
-        return Why::none;
+        return DrainReason::none;
     }
     if (candidate.asked) {
-        return Why::asked;
+        return DrainReason::asked;
     }
     if (situation.now_ns < candidate.retry_ns) {
-        return Why::none;
+        return DrainReason::none;
     }
     if (situation.closing) {
-        return Why::asked;
+        return DrainReason::asked;
     }
     if (situation.now_ns - candidate.oldest_ns > situation.age_max_ns / age_part) {
-        return Why::age;
+        return DrainReason::age;
     }
     if (situation.pressed || candidate.held_bytes >= candidate.pressing_bytes) {
-        return Why::pressure;
+        return DrainReason::pressure;
     }
     const bool quiet = situation.now_ns - candidate.written_ns >= situation.quiet_ns;
-    return quiet ? Why::quiet : Why::none;
+    return quiet ? DrainReason::quiet : DrainReason::none;
 }
 
-std::optional<Choice> next_to_drain(std::span<const Candidate> candidates,
-                                    const Situation& situation) noexcept {
-    std::optional<Choice> best;
+std::optional<DrainChoice> next_to_drain(std::span<const DrainCandidate> candidates,
+                                         const NodeSituation& situation) noexcept {
+    std::optional<DrainChoice> best;
     for (std::size_t i = 0; i < candidates.size(); ++i) {
-        const Why why = why_to_drain(candidates[i], situation);
-        if (why == Why::none) {
+        const DrainReason why = why_to_drain(candidates[i], situation);
+        if (why == DrainReason::none) {
             continue;
         }
         const bool better =

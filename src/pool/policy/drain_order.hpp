@@ -1,5 +1,6 @@
 // Which file is drained next, and why. A file that a program has just begun to write is left alone:
-// requests get larger, and overwritten bytes are never written. Why lists the reasons not to wait.
+// requests get larger, and overwritten bytes are never written. DrainReason lists the reasons not
+// to wait.
 #pragma once
 
 #include "foundation/base/units.hpp"
@@ -13,7 +14,7 @@
 namespace forebay::pool {
 
 // The reasons to drain a file, the most urgent last.
-enum class Why {
+enum class DrainReason {
     none,
     quiet,     // nobody wrote to it for a while
     pressure,  // enough for large requests, or half of the cap, is used, or a client waits
@@ -22,7 +23,7 @@ enum class Why {
 };
 
 // One file that has deposits.
-struct Candidate {
+struct DrainCandidate {
     std::int64_t held_bytes = 0;      // deposited and not drained
     std::int64_t pressing_bytes = 0;  // so many are to be drained while the file is written to
     std::int64_t oldest_ns = 0;       // when the oldest of them was taken
@@ -33,7 +34,7 @@ struct Candidate {
 };
 
 // The state of the node.
-struct Situation {
+struct NodeSituation {
     std::int64_t now_ns = 0;
     std::int64_t quiet_ns = 0;
     std::int64_t age_max_ns = 0;
@@ -41,16 +42,17 @@ struct Situation {
     bool closing = false;  // everything is to be drained
 };
 
-[[nodiscard]] Why why_to_drain(const Candidate& candidate, const Situation& situation) noexcept;
+[[nodiscard]] DrainReason why_to_drain(const DrainCandidate& candidate,
+                                       const NodeSituation& situation) noexcept;
 
-struct Choice {
+struct DrainChoice {
     std::size_t candidate = 0;
-    Why why = Why::none;
-    bool operator==(const Choice&) const noexcept = default;
+    DrainReason why = DrainReason::none;
+    bool operator==(const DrainChoice&) const noexcept = default;
 };
 // The most urgent one; of several, the one with the oldest byte. nullopt: none now.
-[[nodiscard]] std::optional<Choice> next_to_drain(std::span<const Candidate> candidates,
-                                                  const Situation& situation) noexcept;
+[[nodiscard]] std::optional<DrainChoice> next_to_drain(std::span<const DrainCandidate> candidates,
+                                                       const NodeSituation& situation) noexcept;
 
 // Where a deposit stands in a line that is first in, first out: what came at one time came from one
 // client in the order of its log.

@@ -13,29 +13,29 @@ namespace {
 constexpr std::int64_t ms = 1'000'000;
 constexpr std::int64_t now_ns = 100'000 * ms;
 
-const Situation calm{.now_ns = now_ns, .quiet_ns = 50 * ms, .age_max_ns = 30'000 * ms};
+const NodeSituation calm{.now_ns = now_ns, .quiet_ns = 50 * ms, .age_max_ns = 30'000 * ms};
 
 // Written to a moment ago: nothing asks for it to be drained.
-const Candidate fresh{.held_bytes = 1000,
-                      .pressing_bytes = 5000,
-                      .oldest_ns = now_ns - 10 * ms,
-                      .written_ns = now_ns - 10 * ms};
+const DrainCandidate fresh{.held_bytes = 1000,
+                           .pressing_bytes = 5000,
+                           .oldest_ns = now_ns - 10 * ms,
+                           .written_ns = now_ns - 10 * ms};
 
 template <class Change>
-Candidate changed(Candidate one, const Change& change) {
+DrainCandidate changed(DrainCandidate one, const Change& change) {
     change(one);
     return one;
 }
 
 struct Row {
     std::string name;
-    Candidate candidate;
-    Situation situation;
-    Why why = Why::none;
+    DrainCandidate candidate;
+    NodeSituation situation;
+    DrainReason why = DrainReason::none;
 };
 
-Situation in(bool pressed, bool closing) {
-    Situation situation = calm;
+NodeSituation in(bool pressed, bool closing) {
+    NodeSituation situation = calm;
     situation.pressed = pressed;
     situation.closing = closing;
     return situation;
@@ -44,47 +44,52 @@ Situation in(bool pressed, bool closing) {
 TEST(DrainOrder, SaysWhyAFileIsDrained) {
     const auto with = [](const auto& change) { return changed(fresh, change); };
     const std::array rows{
-        Row{"a burst is left alone", fresh, calm, Why::none},
-        Row{"nothing is held", with([](Candidate& one) { one.held_bytes = 0; }), in(true, true),
-            Why::none},
+        Row{"a burst is left alone", fresh, calm, DrainReason::none},
+        Row{"nothing is held", with([](DrainCandidate& one) { one.held_bytes = 0; }),
+            in(true, true), DrainReason::none},
         Row{"nobody wrote for a while",
-            with([](Candidate& one) { one.written_ns = now_ns - 50 * ms; }), calm, Why::quiet},
+            with([](DrainCandidate& one) { one.written_ns = now_ns - 50 * ms; }), calm,
+            DrainReason::quiet},
         Row{"nearly for a while",
-            with([](Candidate& one) { one.written_ns = now_ns - 50 * ms + 1; }), calm, Why::none},
-        Row{"memory is short", fresh, in(true, false), Why::pressure},
-        Row{"half of its window", with([](Candidate& one) { one.held_bytes = 5000; }), calm,
-            Why::pressure},
+            with([](DrainCandidate& one) { one.written_ns = now_ns - 50 * ms + 1; }), calm,
+            DrainReason::none},
+        Row{"memory is short", fresh, in(true, false), DrainReason::pressure},
+        Row{"half of its window", with([](DrainCandidate& one) { one.held_bytes = 5000; }), calm,
+            DrainReason::pressure},
         Row{"a third of the greatest age",
-            with([](Candidate& one) { one.oldest_ns = now_ns - 10'001 * ms; }), calm, Why::age},
-        Row{"not quite a third", with([](Candidate& one) { one.oldest_ns = now_ns - 10'000 * ms; }),
-            calm, Why::none},
-        Row{"age goes before pressure", with([](Candidate& one) {
+            with([](DrainCandidate& one) { one.oldest_ns = now_ns - 10'001 * ms; }), calm,
+            DrainReason::age},
+        Row{"not quite a third",
+            with([](DrainCandidate& one) { one.oldest_ns = now_ns - 10'000 * ms; }), calm,
+            DrainReason::none},
+        Row{"age goes before pressure", with([](DrainCandidate& one) {
                 one.oldest_ns = now_ns - 10'001 * ms;
                 one.held_bytes = 5000;
             }),
-            in(true, false), Why::age},
-        Row{"somebody waits", with([](Candidate& one) { one.asked = true; }), calm, Why::asked},
-        Row{"the node closes", fresh, in(false, true), Why::asked},
-        Row{"it has failed, and is to wait", with([](Candidate& one) {
+            in(true, false), DrainReason::age},
+        Row{"somebody waits", with([](DrainCandidate& one) { one.asked = true; }), calm,
+            DrainReason::asked},
+        Row{"the node closes", fresh, in(false, true), DrainReason::asked},
+        Row{"it has failed, and is to wait", with([](DrainCandidate& one) {
                 one.retry_ns = now_ns + 1;
                 one.oldest_ns = 0;
             }),
-            in(true, true), Why::none},
-        Row{"it has failed, and somebody waits", with([](Candidate& one) {
+            in(true, true), DrainReason::none},
+        Row{"it has failed, and somebody waits", with([](DrainCandidate& one) {
                 one.retry_ns = now_ns + 1;
                 one.asked = true;
             }),
-            calm, Why::asked},
-        Row{"it has failed, and waited", with([](Candidate& one) {
+            calm, DrainReason::asked},
+        Row{"it has failed, and waited", with([](DrainCandidate& one) {
                 one.retry_ns = now_ns;
                 one.oldest_ns = 0;
             }),
-            calm, Why::age},
-        Row{"held back", with([](Candidate& one) {
+            calm, DrainReason::age},
+        Row{"held back", with([](DrainCandidate& one) {
                 one.held_back = true;
                 one.asked = true;
             }),
-            in(true, true), Why::none},
+            in(true, true), DrainReason::none},
     };
     for (const Row& row : rows) {
         EXPECT_EQ(why_to_drain(row.candidate, row.situation), row.why) << row.name;
@@ -92,25 +97,25 @@ TEST(DrainOrder, SaysWhyAFileIsDrained) {
 }
 
 TEST(DrainOrder, TheMostUrgentFileIsNext) {
-    const Candidate quiet =
-        changed(fresh, [](Candidate& one) { one.written_ns = one.oldest_ns = now_ns - 90 * ms; });
-    const Candidate asked = changed(fresh, [](Candidate& one) { one.asked = true; });
+    const DrainCandidate quiet = changed(
+        fresh, [](DrainCandidate& one) { one.written_ns = one.oldest_ns = now_ns - 90 * ms; });
+    const DrainCandidate asked = changed(fresh, [](DrainCandidate& one) { one.asked = true; });
     const std::array all{fresh, quiet, asked};
-    EXPECT_EQ(next_to_drain(all, calm), (Choice{2, Why::asked}));
-    EXPECT_EQ(next_to_drain(std::span{all}.first(2), calm), (Choice{1, Why::quiet}));
+    EXPECT_EQ(next_to_drain(all, calm), (DrainChoice{2, DrainReason::asked}));
+    EXPECT_EQ(next_to_drain(std::span{all}.first(2), calm), (DrainChoice{1, DrainReason::quiet}));
     EXPECT_EQ(next_to_drain(std::span{all}.first(1), calm), std::nullopt);
     EXPECT_EQ(next_to_drain({}, calm), std::nullopt);
 }
 
 TEST(DrainOrder, OfTwoThatAreAsUrgentTheOneWithTheOldestByteIsNext) {
     const auto since = [](std::int64_t age) {
-        return changed(fresh, [age](Candidate& one) {
+        return changed(fresh, [age](DrainCandidate& one) {
             one.asked = true;
             one.oldest_ns = now_ns - age * ms;
         });
     };
     const std::array all{since(20), since(30), since(30), since(10)};
-    EXPECT_EQ(next_to_drain(all, calm), (Choice{1, Why::asked}));
+    EXPECT_EQ(next_to_drain(all, calm), (DrainChoice{1, DrainReason::asked}));
 }
 
 TEST(DrainOrder, AJobIsAPartOfWhatBoundsItAndAtLeastARequest) {

@@ -16,11 +16,11 @@ constexpr std::string_view controller = "memory";
 constexpr std::string_view stat_name = "/memory.stat";
 constexpr std::string_view least_above = "hierarchical_memory_limit ";
 
-enum class Version : std::uint8_t { one, two };
+enum class CgroupVersion : std::uint8_t { one, two };
 
 // A mounted hierarchy that may count memory.
-struct Hierarchy {
-    Version version = Version::two;
+struct CgroupHierarchy {
+    CgroupVersion version = CgroupVersion::two;
     std::string root;   // the group that is mounted
     std::string point;  // where
 };
@@ -67,7 +67,7 @@ std::string folder_name(std::string_view path) {
 }
 
 // A line of mountinfo: "ID PARENT DEVICE ROOT POINT OPTIONS FIELDS… - TYPE SOURCE OPTIONS".
-std::optional<Hierarchy> hierarchy_of(std::string_view line) {
+std::optional<CgroupHierarchy> hierarchy_of(std::string_view line) {
     const std::size_t dash = line.find(" - ");
     if (dash == std::string_view::npos) {
         return std::nullopt;
@@ -88,19 +88,19 @@ std::optional<Hierarchy> hierarchy_of(std::string_view line) {
     if (!point.starts_with('/')) {
         return std::nullopt;
     }
-    return Hierarchy{.version = counts_memory ? Version::one : Version::two,
-                     .root = folder_name(unescaped(root)),
-                     .point = folder_name(unescaped(point))};
+    return CgroupHierarchy{.version = counts_memory ? CgroupVersion::one : CgroupVersion::two,
+                           .root = folder_name(unescaped(root)),
+                           .point = folder_name(unescaped(point))};
 }
 
 // The process' group in the hierarchy of that version, by lines "NUMBER:CONTROLLERS:PATH".
-std::optional<std::string> group_in(std::string_view groups, Version version) {
+std::optional<std::string> group_in(std::string_view groups, CgroupVersion version) {
     while (!groups.empty()) {
         std::string_view line = split_off(groups, '\n');
         const std::string_view number = split_off(line, ':');
         const std::string_view controllers = split_off(line, ':');
-        const bool is_it = version == Version::one ? has_word(controllers, controller)
-                                                   : number == "0" && controllers.empty();
+        const bool is_it = version == CgroupVersion::one ? has_word(controllers, controller)
+                                                         : number == "0" && controllers.empty();
         if (is_it) {
             return folder_name(line);
         }
@@ -110,7 +110,7 @@ std::optional<std::string> group_in(std::string_view groups, Version version) {
 
 // The group's name below what is mounted; nullopt: it is not below it, as far as one can see. A
 // group that lies outside of the container's own is called "/../other".
-std::optional<std::string> below(const Hierarchy& hierarchy, std::string_view group) {
+std::optional<std::string> below(const CgroupHierarchy& hierarchy, std::string_view group) {
     if (!group.starts_with(hierarchy.root)) {
         return std::nullopt;
     }
@@ -121,13 +121,14 @@ std::optional<std::string> below(const Hierarchy& hierarchy, std::string_view gr
                : std::nullopt;
 }
 
-void name_files(const Hierarchy& hierarchy, std::string group, std::vector<std::string>& files) {
-    if (hierarchy.version == Version::one) {
+void name_files(const CgroupHierarchy& hierarchy, std::string group,
+                std::vector<std::string>& files) {
+    if (hierarchy.version == CgroupVersion::one) {
         files.push_back(hierarchy.point + group + std::string{stat_name});
     }
     while (true) {
         const std::string folder = hierarchy.point + group;
-        if (hierarchy.version == Version::one) {
+        if (hierarchy.version == CgroupVersion::one) {
             files.push_back(folder + "/memory.limit_in_bytes");
         } else {
             files.push_back(folder + "/memory.max");
@@ -140,15 +141,16 @@ void name_files(const Hierarchy& hierarchy, std::string group, std::vector<std::
     }
 }
 
-void name_files_of(Version version, std::string_view groups,
-                   const std::vector<Hierarchy>& hierarchies, std::vector<std::string>& files) {
+void name_files_of(CgroupVersion version, std::string_view groups,
+                   const std::vector<CgroupHierarchy>& hierarchies,
+                   std::vector<std::string>& files) {
     const std::optional<std::string> group = group_in(groups, version);
     if (!group) {
         return;
     }
-    const Hierarchy* first = nullptr;
+    const CgroupHierarchy* first = nullptr;
     bool found = false;
-    for (const Hierarchy& one : hierarchies) {
+    for (const CgroupHierarchy& one : hierarchies) {
         if (one.version != version) {
             continue;
         }
@@ -187,15 +189,15 @@ std::optional<std::int64_t> limit_in(std::string_view file, std::string_view tex
 }  // namespace
 
 std::vector<std::string> memory_limit_files(std::string_view groups, std::string_view mounts) {
-    std::vector<Hierarchy> hierarchies;
+    std::vector<CgroupHierarchy> hierarchies;
     while (!mounts.empty()) {
         if (auto one = hierarchy_of(split_off(mounts, '\n'))) {
             hierarchies.push_back(std::move(*one));
         }
     }
     std::vector<std::string> files;
-    name_files_of(Version::one, groups, hierarchies, files);
-    name_files_of(Version::two, groups, hierarchies, files);
+    name_files_of(CgroupVersion::one, groups, hierarchies, files);
+    name_files_of(CgroupVersion::two, groups, hierarchies, files);
     return files;
 }
 

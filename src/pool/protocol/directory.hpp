@@ -20,13 +20,13 @@ namespace forebay::pool {
 using Word = std::atomic<std::uint32_t>;
 
 // How bytes are cached.
-enum class Consistency : std::uint32_t {
+enum class CacheConsistency : std::uint32_t {
     pool,   // reads overlay deposits, what was read ahead, and the file, range by range
     paper,  // as He et al. (2022); see docs/decisions/0020-the-papers-cache-is-a-mode.md
 };
 
 // The condition that a write waits for.
-enum class Durability : std::uint32_t {
+enum class WriteDurability : std::uint32_t {
     process,  // the daemon's memory has it: it survives the program
     node,     // the journal has it, too: it survives the node
     files,    // the journal has failed: the file has it, unless it cannot be drained
@@ -34,7 +34,7 @@ enum class Durability : std::uint32_t {
 
 // Why a file is not pooled, for the report. Processes give reasons up to `closing`, and `tables`
 // and `flags`.
-enum class Reason : std::uint32_t {
+enum class ThroughReason : std::uint32_t {
     none,
     mapped,     // mmap
     stream,     // C stdio or C++ streams
@@ -65,8 +65,8 @@ enum class Reason : std::uint32_t {
 };
 
 // The file may be pooled again, though it is still open.
-[[nodiscard]] constexpr bool can_be_undone(Reason reason) noexcept {
-    return reason == Reason::switched || reason == Reason::uncaptured;
+[[nodiscard]] constexpr bool can_be_undone(ThroughReason reason) noexcept {
+    return reason == ThroughReason::switched || reason == ThroughReason::uncaptured;
 }
 
 inline constexpr std::size_t levels = 6;
@@ -83,7 +83,7 @@ enum class RoomLeft : std::uint32_t {
 struct alignas(64) FileSlot {
     std::atomic<std::uint32_t> generation;  // one more for each file that had this slot
     std::atomic<FileState> state;
-    std::atomic<Reason> reason;
+    std::atomic<ThroughReason> reason;
     std::atomic<std::int32_t> error;  // sticky errno of draining; 0: none
     std::atomic<std::uint64_t> device;
     std::atomic<std::uint64_t> inode;
@@ -208,8 +208,8 @@ struct DirectoryHeader {
     Word taken_round;
     // There are writers for all processors: the less work the better, whoever does it.
     std::atomic<std::uint32_t> crowded;
-    std::atomic<Consistency> consistency;
-    std::atomic<Durability> durability;
+    std::atomic<CacheConsistency> consistency;
+    std::atomic<WriteDurability> durability;
     std::atomic<std::int64_t> cap;  // bytes of blocks that may be leased
     std::atomic<std::int64_t> leased;
     std::atomic<std::int64_t> high;           // most that was leased

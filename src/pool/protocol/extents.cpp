@@ -11,15 +11,17 @@ namespace forebay::pool {
 namespace {
 
 // While it lives, readers know that the list is being changed.
-class Changing {
+class ExtentsChange {
 public:
-    explicit Changing(FileSlot& file) noexcept : file_{file} {
+    explicit ExtentsChange(FileSlot& file) noexcept : file_{file} {
         file_.version.store(file_.version.load(relaxed) + 1, relaxed);
         std::atomic_thread_fence(std::memory_order_release);
     }
-    Changing(const Changing&) = delete;
-    Changing& operator=(const Changing&) = delete;
-    ~Changing() { file_.version.store(file_.version.load(relaxed) + 1, std::memory_order_release); }
+    ExtentsChange(const ExtentsChange&) = delete;
+    ExtentsChange& operator=(const ExtentsChange&) = delete;
+    ~ExtentsChange() {
+        file_.version.store(file_.version.load(relaxed) + 1, std::memory_order_release);
+    }
 
 private:
     FileSlot& file_;
@@ -44,25 +46,26 @@ bool continues(const Deposit& a, const Deposit& b) noexcept {
 
 }  // namespace
 
-Extents::Extents(Directory& directory) : directory_{directory}, fingers_(clients_max) {}
+FileExtents::FileExtents(Directory& directory) : directory_{directory}, fingers_(clients_max) {}
 
-std::size_t Extents::room() const noexcept { return unused_.size() + (extents_max - fresh_); }
+std::size_t FileExtents::room() const noexcept { return unused_.size() + (extents_max - fresh_); }
 
-Extents::Before Extents::links_to(FileSlot& file, std::int64_t at) const noexcept {
+FileExtents::Before FileExtents::links_to(FileSlot& file, std::int64_t at) const noexcept {
     Finger none;
     return links_to(file, at, none);
 }
 
 // The extents it names are still linked, and still end before `at`. (One may have become longer.)
-bool Extents::points_before(const Finger& finger, const FileSlot& file,
-                            std::int64_t at) const noexcept {
+bool FileExtents::points_before(const Finger& finger, const FileSlot& file,
+                                std::int64_t at) const noexcept {
     return finger.file == &file && finger.unlinked == unlinked_ &&
            std::ranges::all_of(finger.passed, [&](std::uint32_t number) {
                return number == no_extent || end_of(node(number)) <= at;
            });
 }
 
-Extents::Before Extents::links_to(FileSlot& file, std::int64_t at, Finger& finger) const noexcept {
+FileExtents::Before FileExtents::links_to(FileSlot& file, std::int64_t at,
+                                          Finger& finger) const noexcept {
     if (!points_before(finger, file, at)) {
         finger = {.file = &file, .unlinked = unlinked_};
     }
@@ -85,7 +88,7 @@ Extents::Before Extents::links_to(FileSlot& file, std::int64_t at, Finger& finge
     return before;
 }
 
-std::uint32_t Extents::make(const Deposit& deposit) {
+std::uint32_t FileExtents::make(const Deposit& deposit) {
     std::uint32_t number = fresh_;
     if (unused_.empty()) {
         ++fresh_;
@@ -106,7 +109,7 @@ std::uint32_t Extents::make(const Deposit& deposit) {
     return number;
 }
 
-void Extents::link(FileSlot& file, const Before& before, std::uint32_t number) noexcept {
+void FileExtents::link(FileSlot& file, const Before& before, std::uint32_t number) noexcept {
     ExtentNode& made = node(number);
     for (std::size_t level = 0; level < made.height.load(relaxed); ++level) {
         made.next[level].store(before[level]->load(relaxed), relaxed);
@@ -115,7 +118,7 @@ void Extents::link(FileSlot& file, const Before& before, std::uint32_t number) n
     file.extents.fetch_add(1, relaxed);
 }
 
-void Extents::unlink(FileSlot& file, const Before& before, std::uint32_t number) noexcept {
+void FileExtents::unlink(FileSlot& file, const Before& before, std::uint32_t number) noexcept {
     const ExtentNode& gone = node(number);
     for (std::size_t level = 0; level < gone.height.load(relaxed); ++level) {
         before[level]->store(gone.next[level].load(relaxed), relaxed);
@@ -127,8 +130,8 @@ void Extents::unlink(FileSlot& file, const Before& before, std::uint32_t number)
 
 // Takes out what `wanted` says of the extents in the range; the list is being changed.
 template <class Wanted>
-bool Extents::remove(FileSlot& file, const Extent& range, std::vector<Deposit>& taken,
-                     const Wanted& wanted, Finger& finger) {
+bool FileExtents::remove(FileSlot& file, const Extent& range, std::vector<Deposit>& taken,
+                         const Wanted& wanted, Finger& finger) {
     Offset at = range.begin;
     while (at < range.end()) {
         const Before before = links_to(file, at.bytes(), finger);
@@ -166,7 +169,7 @@ bool Extents::remove(FileSlot& file, const Extent& range, std::vector<Deposit>& 
 }
 
 // Whether the deposit only makes an extent longer, which ends where it begins.
-bool Extents::extend(FileSlot& file, const Deposit& deposit, Finger& finger) noexcept {
+bool FileExtents::extend(FileSlot& file, const Deposit& deposit, Finger& finger) noexcept {
     if (deposit.extent.begin.bytes() == 0) {
         return false;
     }
@@ -183,12 +186,12 @@ bool Extents::extend(FileSlot& file, const Deposit& deposit, Finger& finger) noe
     return true;
 }
 
-bool Extents::put(FileSlot& file, const Deposit& deposit, std::vector<Deposit>& displaced) {
+bool FileExtents::put(FileSlot& file, const Deposit& deposit, std::vector<Deposit>& displaced) {
     expects(!deposit.extent.empty(), "a deposit has bytes");
     if (room() < 2) {
         return false;
     }
-    const Changing changing{file};
+    const ExtentsChange changing{file};
     Finger& finger = fingers_[deposit.client % fingers_.size()];
     if (extend(file, deposit, finger)) {
         return true;
@@ -200,8 +203,8 @@ bool Extents::put(FileSlot& file, const Deposit& deposit, std::vector<Deposit>& 
     return true;
 }
 
-bool Extents::take(FileSlot& file, const Deposit& deposit, std::vector<Deposit>& taken) {
-    const Changing changing{file};
+bool FileExtents::take(FileSlot& file, const Deposit& deposit, std::vector<Deposit>& taken) {
+    const ExtentsChange changing{file};
     const auto same_bytes = [&](const Deposit& part) {
         const Deposit same = part_of(deposit, part.extent);
         return same.client == part.client && same.position == part.position;
@@ -210,13 +213,13 @@ bool Extents::take(FileSlot& file, const Deposit& deposit, std::vector<Deposit>&
     return remove(file, deposit.extent, taken, same_bytes, none);
 }
 
-bool Extents::cut(FileSlot& file, const Extent& range, std::vector<Deposit>& taken) {
-    const Changing changing{file};
+bool FileExtents::cut(FileSlot& file, const Extent& range, std::vector<Deposit>& taken) {
+    const ExtentsChange changing{file};
     Finger none;
     return remove(file, range, taken, [](const Deposit&) { return true; }, none);
 }
 
-std::optional<Deposit> Extents::next(const FileSlot& file, Offset at) const noexcept {
+std::optional<Deposit> FileExtents::next(const FileSlot& file, Offset at) const noexcept {
     // links_to changes nothing, it only says where it could be done.
     const Before before = links_to(const_cast<FileSlot&>(file), at.bytes());
     const std::uint32_t number = before[0]->load(relaxed);

@@ -18,9 +18,9 @@
 namespace forebay::pool {
 
 // The daemon's hand on the lists of all files.
-class Extents {
+class FileExtents {
 public:
-    explicit Extents(Directory& directory);
+    explicit FileExtents(Directory& directory);
 
     // The newest bytes of the file. Appends what they displaced, and is therefore free, to
     // `displaced`. False, and nothing changed, where there is no room for more extents.

@@ -38,8 +38,8 @@ void put(Bytes& bytes, const Deposit& one) {
 
 Bytes seen(const Directory& directory, const FileSlot& file, const Extent& range) {
     std::vector<Deposit> found(4096);
-    const Search search = find(directory, file, range, found);
-    EXPECT_EQ(search.seen, Seen::whole);
+    const DepositSearch search = find(directory, file, range, found);
+    EXPECT_EQ(search.seen, SearchResult::whole);
     Bytes bytes;
     std::int64_t end = range.begin.bytes();
     for (std::size_t i = 0; i < search.found; ++i) {
@@ -53,14 +53,14 @@ Bytes seen(const Directory& directory, const FileSlot& file, const Extent& range
 
 struct OneFile {
     decltype(make_directory()) directory = make_directory();
-    Extents extents{*directory};
+    FileExtents extents{*directory};
     FileSlot& file = directory->files[0];
     std::vector<Deposit> gone;
 };
 
-RC_GTEST_PROP(Extents, HoldWhoWroteEachByteLast, ()) {
+RC_GTEST_PROP(FileExtents, HoldWhoWroteEachByteLast, ()) {
     const auto directory = make_directory();
-    Extents extents{*directory};
+    FileExtents extents{*directory};
     FileSlot& file = directory->files[3];
     Bytes oracle;
     std::uint64_t position = 0;
@@ -99,7 +99,7 @@ RC_GTEST_PROP(Extents, HoldWhoWroteEachByteLast, ()) {
     }
 }
 
-TEST(Extents, WhatFollowsInFileAndLogIsOneExtent) {
+TEST(FileExtents, WhatFollowsInFileAndLogIsOneExtent) {
     OneFile one;
     auto& [directory, extents, file, gone] = one;
     for (std::int64_t i = 0; i < 1000; ++i) {
@@ -109,7 +109,7 @@ TEST(Extents, WhatFollowsInFileAndLogIsOneExtent) {
     EXPECT_TRUE(gone.empty());
 }
 
-TEST(Extents, AnExtentEndsWithItsBlock) {
+TEST(FileExtents, AnExtentEndsWithItsBlock) {
     OneFile one;
     auto& [directory, extents, file, gone] = one;
     ASSERT_TRUE(extents.put(file, deposit(0, 8, block_bytes - 8), gone));
@@ -117,7 +117,7 @@ TEST(Extents, AnExtentEndsWithItsBlock) {
     EXPECT_EQ(file.extents.load(), 2U);
 }
 
-TEST(Extents, TakingLeavesWhatCameLater) {
+TEST(FileExtents, TakingLeavesWhatCameLater) {
     OneFile one;
     auto& [directory, extents, file, gone] = one;
     const Deposit drained = deposit(0, 100, 0);
@@ -132,7 +132,7 @@ TEST(Extents, TakingLeavesWhatCameLater) {
     EXPECT_EQ(file.extents.load(), 1U);
 }
 
-TEST(Search, StopsInAListThatIsACircle) {
+TEST(DepositSearch, StopsInAListThatIsACircle) {
     const auto directory = make_directory();
     FileSlot& file = directory->files[0];
     ExtentNode& node = directory->extents[1];
@@ -141,19 +141,19 @@ TEST(Search, StopsInAListThatIsACircle) {
     node.next[0] = 1;
     file.heads[0] = 1;
     std::array<Deposit, 4> found;
-    const Search search = find(*directory, file, {Offset{10}, Length{10}}, found);
-    EXPECT_EQ(search.seen, Seen::changed);
+    const DepositSearch search = find(*directory, file, {Offset{10}, Length{10}}, found);
+    EXPECT_EQ(search.seen, SearchResult::changed);
 }
 
-TEST(Search, SaysWhenThereIsMore) {
+TEST(DepositSearch, SaysWhenThereIsMore) {
     OneFile one;
     auto& [directory, extents, file, gone] = one;
     for (std::int64_t i = 0; i < 5; ++i) {
         ASSERT_TRUE(extents.put(file, deposit(i * 10, 3, static_cast<std::uint64_t>(i) * 3), gone));
     }
     std::array<Deposit, 4> found;
-    const Search search = find(*directory, file, {Offset{1}, Length{100}}, found);
-    EXPECT_EQ(search.seen, Seen::more);
+    const DepositSearch search = find(*directory, file, {Offset{1}, Length{100}}, found);
+    EXPECT_EQ(search.seen, SearchResult::more);
     EXPECT_EQ(search.found, 4U);
     EXPECT_EQ(found[0], deposit(1, 2, 1));
 }

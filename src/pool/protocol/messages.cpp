@@ -10,31 +10,33 @@ namespace forebay::protocol {
 
 namespace {
 
-bool known(Ask ask) noexcept { return ask >= first_ask && ask <= last_ask; }
+bool known(QuestionKind ask) noexcept { return ask >= first_ask && ask <= last_ask; }
 
 // The reasons to leave that a client can have; the others are the daemon's.
 bool is_of_client(std::int64_t reason) noexcept {
-    return reason <= static_cast<std::int64_t>(pool::Reason::closing) ||
-           reason == static_cast<std::int64_t>(pool::Reason::tables) ||
-           reason == static_cast<std::int64_t>(pool::Reason::flags);
+    return reason <= static_cast<std::int64_t>(pool::ThroughReason::closing) ||
+           reason == static_cast<std::int64_t>(pool::ThroughReason::tables) ||
+           reason == static_cast<std::int64_t>(pool::ThroughReason::flags);
 }
 
 // The number means a different thing in each question.
-bool can_be(Ask ask, std::int64_t number) noexcept {
+bool can_be(QuestionKind ask, std::int64_t number) noexcept {
     switch (ask) {
-        case Ask::log: return number < static_cast<std::int64_t>(pool::clients_max);
-        case Ask::open:
-        case Ask::leave: return is_of_client(number);
+        case QuestionKind::log: return number < static_cast<std::int64_t>(pool::clients_max);
+        case QuestionKind::open:
+        case QuestionKind::leave: return is_of_client(number);
         default: return true;
     }
 }
 
-bool names_log(Ask ask) noexcept { return ask == Ask::lend || ask == Ask::borrow; }
+bool names_log(QuestionKind ask) noexcept {
+    return ask == QuestionKind::lend || ask == QuestionKind::borrow;
+}
 
 }  // namespace
 
-std::optional<Question> question_of(std::span<const std::byte> bytes) noexcept {
-    Question question;
+std::optional<ClientQuestion> question_of(std::span<const std::byte> bytes) noexcept {
+    ClientQuestion question;
     if (bytes.size() != sizeof question) {
         return std::nullopt;
     }
@@ -50,8 +52,8 @@ std::optional<Question> question_of(std::span<const std::byte> bytes) noexcept {
     return question;
 }
 
-std::optional<Reply> reply_of(std::span<const std::byte> bytes) noexcept {
-    Reply reply;
+std::optional<DaemonReply> reply_of(std::span<const std::byte> bytes) noexcept {
+    DaemonReply reply;
     if (bytes.size() != sizeof reply) {
         return std::nullopt;
     }

@@ -17,57 +17,57 @@ std::span<const std::byte> bytes_of(const Message& message) {
     return std::as_bytes(std::span{&message, 1});
 }
 
-TEST(Question, IsTakenAsItWasSent) {
-    Question sent;
-    sent.ask = Ask::truncate;
+TEST(ClientQuestion, IsTakenAsItWasSent) {
+    ClientQuestion sent;
+    sent.ask = QuestionKind::truncate;
     sent.slot = 5;
     sent.generation = 6;
     sent.number = 1LL << 40;
     const auto taken = question_of(bytes_of(sent));
     ASSERT_TRUE(taken);
-    EXPECT_EQ(taken->ask, Ask::truncate);
+    EXPECT_EQ(taken->ask, QuestionKind::truncate);
     EXPECT_EQ(taken->slot, 5U);
     EXPECT_EQ(taken->generation, 6U);
     EXPECT_EQ(taken->number, 1LL << 40);
 }
 
-TEST(Question, IsNoneOutsideOfItsBounds) {
+TEST(ClientQuestion, IsNoneOutsideOfItsBounds) {
     const auto refused = [](auto change) {
-        Question question;
+        ClientQuestion question;
         change(question);
         return !question_of(bytes_of(question));
     };
-    EXPECT_FALSE(refused([](Question&) {}));
-    EXPECT_TRUE(refused([](Question& one) { one.format ^= 1; }));
-    EXPECT_TRUE(refused([](Question& one) { one.ask = static_cast<Ask>(0); }));
-    EXPECT_TRUE(refused([](Question& one) {
-        one.ask = static_cast<Ask>(static_cast<std::uint32_t>(last_ask) + 1);
+    EXPECT_FALSE(refused([](ClientQuestion&) {}));
+    EXPECT_TRUE(refused([](ClientQuestion& one) { one.format ^= 1; }));
+    EXPECT_TRUE(refused([](ClientQuestion& one) { one.ask = static_cast<QuestionKind>(0); }));
+    EXPECT_TRUE(refused([](ClientQuestion& one) {
+        one.ask = static_cast<QuestionKind>(static_cast<std::uint32_t>(last_ask) + 1);
     }));
-    EXPECT_TRUE(refused([](Question& one) { one.slot = pool::files_max; }));
-    EXPECT_TRUE(refused([](Question& one) { one.number = -1; }));
-    EXPECT_TRUE(refused([](Question& one) { one.path.fill('x'); }));
-    EXPECT_TRUE(refused([](Question& one) {
-        one.ask = Ask::log;
+    EXPECT_TRUE(refused([](ClientQuestion& one) { one.slot = pool::files_max; }));
+    EXPECT_TRUE(refused([](ClientQuestion& one) { one.number = -1; }));
+    EXPECT_TRUE(refused([](ClientQuestion& one) { one.path.fill('x'); }));
+    EXPECT_TRUE(refused([](ClientQuestion& one) {
+        one.ask = QuestionKind::log;
         one.number = pool::clients_max;
     }));
-    EXPECT_TRUE(refused([](Question& one) {
-        one.ask = Ask::leave;
-        one.number = static_cast<std::int64_t>(pool::Reason::closing) + 1;
+    EXPECT_TRUE(refused([](ClientQuestion& one) {
+        one.ask = QuestionKind::leave;
+        one.number = static_cast<std::int64_t>(pool::ThroughReason::closing) + 1;
     }));
-    EXPECT_FALSE(refused([](Question& one) {
-        one.ask = Ask::leave;
-        one.number = static_cast<std::int64_t>(pool::Reason::flags);
+    EXPECT_FALSE(refused([](ClientQuestion& one) {
+        one.ask = QuestionKind::leave;
+        one.number = static_cast<std::int64_t>(pool::ThroughReason::flags);
     }));
-    EXPECT_TRUE(refused([](Question& one) {
-        one.ask = Ask::leave;
-        one.number = static_cast<std::int64_t>(pool::Reason::flags) + 1;
+    EXPECT_TRUE(refused([](ClientQuestion& one) {
+        one.ask = QuestionKind::leave;
+        one.number = static_cast<std::int64_t>(pool::ThroughReason::flags) + 1;
     }));
-    EXPECT_TRUE(refused([](Question& one) { one.ask = Ask::borrow; }));
-    EXPECT_FALSE(refused([](Question& one) {
-        one.ask = Ask::borrow;
+    EXPECT_TRUE(refused([](ClientQuestion& one) { one.ask = QuestionKind::borrow; }));
+    EXPECT_FALSE(refused([](ClientQuestion& one) {
+        one.ask = QuestionKind::borrow;
         one.group = 1;
     }));
-    const Question whole;
+    const ClientQuestion whole;
     EXPECT_FALSE(question_of(bytes_of(whole).first(sizeof whole - 1)));
     EXPECT_FALSE(question_of({}));
 }
@@ -89,8 +89,8 @@ TEST(Corpus, HasQuestionsAndReplies) {
     EXPECT_GT(replies, 0);
 }
 
-TEST(Reply, IsNoneOutsideOfItsBounds) {
-    Reply reply;
+TEST(DaemonReply, IsNoneOutsideOfItsBounds) {
+    DaemonReply reply;
     EXPECT_TRUE(reply_of(bytes_of(reply)));
     reply.client = pool::clients_max;
     EXPECT_FALSE(reply_of(bytes_of(reply)));

@@ -23,9 +23,9 @@ Deposit part_of(const Deposit& deposit, const Extent& range) noexcept {
     return part;
 }
 
-Search find(const Directory& directory, const FileSlot& file, const Extent& range,
-            std::span<Deposit> found) noexcept {
-    Search search;
+DepositSearch find(const Directory& directory, const FileSlot& file, const Extent& range,
+                   std::span<Deposit> found) noexcept {
+    DepositSearch search;
     search.version = file.version.load(std::memory_order_acquire);
     if (search.version % 2 != 0) {
         return search;
@@ -42,7 +42,7 @@ Search find(const Directory& directory, const FileSlot& file, const Extent& rang
         }
     }
     std::uint32_t number = (*links)[0].load(relaxed);
-    search.seen = Seen::whole;
+    search.seen = SearchResult::whole;
     while (number != no_extent && number < extents_max && steps > 0) {
         const ExtentNode& node = directory.extents[number];
         const std::int64_t begin = std::max(node.begin.load(relaxed), range.begin.bytes());
@@ -51,11 +51,11 @@ Search find(const Directory& directory, const FileSlot& file, const Extent& rang
             break;
         }
         if (begin >= end) {
-            search.seen = Seen::changed;
+            search.seen = SearchResult::changed;
             return search;
         }
         if (search.found == found.size()) {
-            search.seen = Seen::more;
+            search.seen = SearchResult::more;
             break;
         }
         const std::int64_t skipped = begin - node.begin.load(relaxed);
@@ -69,7 +69,7 @@ Search find(const Directory& directory, const FileSlot& file, const Extent& rang
     }
     std::atomic_thread_fence(std::memory_order_acquire);
     if (file.version.load(relaxed) != search.version || steps == 0) {
-        search.seen = Seen::changed;
+        search.seen = SearchResult::changed;
     }
     return search;
 }

@@ -28,18 +28,18 @@ struct Deposit {
 [[nodiscard]] std::int64_t end_of(const ExtentNode& node) noexcept;
 
 // A reader's view of the file at one moment.
-enum class Seen {
+enum class SearchResult {
     whole,    // `found` holds all of the range's deposits, in order
     more,     // … the first of them: `found` is too small
     changed,  // the daemon changed the list meanwhile: look again
 };
-struct Search {
-    Seen seen = Seen::changed;
+struct DepositSearch {
+    SearchResult seen = SearchResult::changed;
     std::size_t found = 0;
     std::uint32_t version = 0;  // to compare once the bytes are copied
 };
 // Safe on memory that changes, and on what looks like a list but is none.
-[[nodiscard]] Search find(const Directory& directory, const FileSlot& file, const Extent& range,
-                          std::span<Deposit> found) noexcept;
+[[nodiscard]] DepositSearch find(const Directory& directory, const FileSlot& file,
+                                 const Extent& range, std::span<Deposit> found) noexcept;
 
 }  // namespace forebay::pool

@@ -18,7 +18,7 @@ constexpr std::int64_t object_bytes_max = 128 << 20;  // osd_max_object_size
 constexpr std::int64_t default_bytes = 4 << 20;
 constexpr std::int32_t ceph_stripes_max = 65536;
 
-constexpr Refusal ceph_refusal{"CephFS", "ceph.file.layout", "getfattr -n ceph.file.layout"};
+constexpr LayoutRefusal ceph_refusal{"CephFS", "ceph.file.layout", "getfattr -n ceph.file.layout"};
 
 // The value of `name` among words that are divided by blanks.
 std::optional<std::string_view> field(std::string_view text, std::string_view name) {
@@ -60,7 +60,7 @@ Component component_of(std::int64_t stripe, std::int32_t count, std::int64_t obj
 }  // namespace
 
 FileLayout ceph_default() {
-    return {Source::ceph, {component_of(default_bytes, 1, default_bytes)}};
+    return {LayoutSource::ceph, {component_of(default_bytes, 1, default_bytes)}};
 }
 
 Result<FileLayout> parse_ceph(std::string_view text) {
@@ -79,10 +79,10 @@ Result<FileLayout> parse_ceph(std::string_view text) {
     }
     Component component = component_of(*stripe, *count, *object);
     component.pool = field(text, "pool").value_or("");
-    return FileLayout{Source::ceph, {std::move(component)}};
+    return FileLayout{LayoutSource::ceph, {std::move(component)}};
 }
 
-Result<std::string> encode_ceph(const Wanted& wanted, const FileLayout& now) {
+Result<std::string> encode_ceph(const WantedLayout& wanted, const FileLayout& now) {
     const Component before =
         now.components.empty() ? ceph_default().components.front() : now.components.front();
     const std::int64_t stripe =

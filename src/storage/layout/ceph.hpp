@@ -24,6 +24,6 @@ constexpr const char* ceph_entries_attribute = "ceph.dir.entries";  // every dir
 // The text that changes `now` into `wanted`. Objects keep their size where the stripes fit into
 // them, else become the next size that they do. Error: nothing that CephFS takes (stripes are
 // multiples of 64 KiB, at most 128 MiB, the size of an object above which OSDs refuse writes).
-[[nodiscard]] Result<std::string> encode_ceph(const Wanted& wanted, const FileLayout& now);
+[[nodiscard]] Result<std::string> encode_ceph(const WantedLayout& wanted, const FileLayout& now);
 
 }  // namespace forebay::layout

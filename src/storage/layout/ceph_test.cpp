@@ -16,19 +16,19 @@ TEST(Ceph, reads_a_layout) {
     const auto layout =
         parse_ceph("stripe_unit=65536 stripe_count=3 object_size=4194304 pool=cephfs.a.data");
     ASSERT_TRUE(layout.has_value()) << layout.error().message;
-    EXPECT_EQ(layout->source, Source::ceph);
+    EXPECT_EQ(layout->source, LayoutSource::ceph);
     const Component& one = layout->components.at(0);
     EXPECT_EQ(one.stripe_bytes, 64 * kib);
     EXPECT_EQ(one.stripe_count, 3);
     EXPECT_EQ(one.object_bytes, 4 * mib);
     EXPECT_EQ(one.pool, "cephfs.a.data");
-    EXPECT_EQ(stripes_of(*layout, 0), (Stripes{3, 64 * kib}));
+    EXPECT_EQ(stripes_of(*layout, 0), (FileStripes{3, 64 * kib}));
 }
 
 TEST(Ceph, one_stripe_changes_its_object_only_when_that_is_full) {
     const auto layout = parse_ceph("stripe_unit=65536 stripe_count=1 object_size=8388608 pool=3");
     ASSERT_TRUE(layout.has_value());
-    EXPECT_EQ(stripes_of(*layout, 0), (Stripes{1, 8 * mib}));
+    EXPECT_EQ(stripes_of(*layout, 0), (FileStripes{1, 8 * mib}));
 }
 
 TEST(Ceph, reads_a_namespace_apart_from_the_pool) {
@@ -52,7 +52,7 @@ TEST(Ceph, refuses_what_is_no_layout) {
 }
 
 TEST(Ceph, asks_for_what_is_said_and_keeps_the_rest) {
-    const auto text = [](const Wanted& wanted) {
+    const auto text = [](const WantedLayout& wanted) {
         return encode_ceph(wanted, ceph_default()).value();
     };
     EXPECT_EQ(text({.stripe_count = 3}), "stripe_unit=4194304 stripe_count=3 object_size=4194304");
@@ -71,11 +71,11 @@ TEST(Ceph, what_it_asks_for_can_be_read) {
     ASSERT_TRUE(text.has_value());
     const auto layout = parse_ceph(*text);
     ASSERT_TRUE(layout.has_value()) << *text;
-    EXPECT_EQ(stripes_of(*layout, 0), (Stripes{5, 192 * kib}));
+    EXPECT_EQ(stripes_of(*layout, 0), (FileStripes{5, 192 * kib}));
 }
 
 TEST(Ceph, asks_for_nothing_that_cephfs_does_not_take) {
-    const auto why = [](const Wanted& wanted) {
+    const auto why = [](const WantedLayout& wanted) {
         const auto text = encode_ceph(wanted, ceph_default());
         return text ? *text : text.error().message;
     };

@@ -10,16 +10,16 @@
 namespace forebay::layout {
 
 // Which file system's attributes say it. `none`: nothing is known, so the file is one target.
-enum class Source { none, lustre, ceph };
+enum class LayoutSource { none, lustre, ceph };
 
-enum class Placement {
+enum class DataPlacement {
     striped,   // over targets
     metadata,  // with the metadata (Lustre's data on MDT)
     released,  // in an archive, on no target
     foreign,   // elsewhere; the file system only keeps a note
 };
 
-enum class Role {
+enum class ComponentRole {
     data,
     extension,  // Lustre: space into which the component before it may grow; holds nothing
     parity,     // Lustre: redundancy of another component
@@ -32,8 +32,8 @@ constexpr std::int32_t all_targets = -1;
 struct Component {
     std::int64_t begin = 0;
     std::int64_t end = end_of_file;
-    Placement placement = Placement::striped;
-    Role role = Role::data;
+    DataPlacement placement = DataPlacement::striped;
+    ComponentRole role = ComponentRole::data;
     std::int32_t stripe_count = 0;   // 0: the file system's default; all_targets
     std::int64_t stripe_bytes = 0;   // 0: the file system's default
     std::int64_t object_bytes = 0;   // CephFS: after so many bytes an object is full; else 0
@@ -48,14 +48,14 @@ struct Component {
 };
 
 struct FileLayout {
-    Source source = Source::none;
+    LayoutSource source = LayoutSource::none;
     std::vector<Component> components;  // none only where the source is none
 
     bool operator==(const FileLayout&) const = default;
 };
 
 // A wanted layout. Fields that are not set leave the layout as it is.
-struct Wanted {
+struct WantedLayout {
     std::int32_t stripe_count = 0;  // 0: not said; all_targets
     std::int64_t stripe_bytes = 0;  // 0: not said
     std::int32_t first_ost = -1;    // -1: not said
@@ -64,7 +64,7 @@ struct Wanted {
     [[nodiscard]] bool says_something() const noexcept {
         return stripe_count != 0 || stripe_bytes != 0 || first_ost >= 0 || !pool.empty();
     }
-    bool operator==(const Wanted&) const = default;
+    bool operator==(const WantedLayout&) const = default;
 };
 
 }  // namespace forebay::layout

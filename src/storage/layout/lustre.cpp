@@ -91,24 +91,24 @@ void put(std::vector<std::byte>& value, std::size_t at, Number number) noexcept 
     }
 }
 
-constexpr Refusal lustre_refusal{"Lustre", "lustre.lov", "lfs getstripe"};
+constexpr LayoutRefusal lustre_refusal{"Lustre", "lustre.lov", "lfs getstripe"};
 
-Result<Placement> placement_of(std::uint32_t pattern) {
+Result<DataPlacement> placement_of(std::uint32_t pattern) {
     constexpr std::uint32_t striped = pattern_striped | pattern_overstriped | pattern_compressed;
     if (pattern == pattern_default) {
-        return Placement::striped;
+        return DataPlacement::striped;
     }
     const std::uint32_t kinds = pattern & pattern_kinds;
     if ((kinds & pattern_foreign) != 0) {
-        return Placement::foreign;
+        return DataPlacement::foreign;
     }
     if ((kinds & ~(striped | pattern_metadata)) != 0) {
         return lustre_refusal.unreadable(fmt::format("has the unknown pattern {:#x}", pattern));
     }
     if ((pattern & pattern_released) != 0) {
-        return Placement::released;
+        return DataPlacement::released;
     }
-    return (kinds & pattern_metadata) != 0 ? Placement::metadata : Placement::striped;
+    return (kinds & pattern_metadata) != 0 ? DataPlacement::metadata : DataPlacement::striped;
 }
 
 std::string pool_of(Bytes value) {
@@ -162,7 +162,7 @@ Result<Component> parse_plain(Bytes value) {
     if (has_pool) {
         component.pool = pool_of(value);
     }
-    if (*placement == Placement::striped && count != every_target) {
+    if (*placement == DataPlacement::striped && count != every_target) {
         auto osts = osts_of(value, header, count);
         if (!osts) {
             return failure(osts.error());
@@ -177,7 +177,7 @@ Result<Component> parse_plain(Bytes value) {
 
 Component foreign() {
     Component component;
-    component.placement = Placement::foreign;
+    component.placement = DataPlacement::foreign;
     return component;
 }
 
@@ -191,11 +191,11 @@ std::int64_t position(std::uint64_t number) noexcept {
         std::min(number, static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())));
 }
 
-Role role_of(std::uint32_t flags) noexcept {
+ComponentRole role_of(std::uint32_t flags) noexcept {
     if ((flags & flag_extension) != 0) {
-        return Role::extension;
+        return ComponentRole::extension;
     }
-    return (flags & flag_parity) != 0 ? Role::parity : Role::data;
+    return (flags & flag_parity) != 0 ? ComponentRole::parity : ComponentRole::data;
 }
 
 Result<Component> parse_entry(Bytes all, std::size_t number) {
@@ -243,7 +243,7 @@ Result<FileLayout> parse_composite(Bytes value) {
         return lustre_refusal.unreadable(
             fmt::format("has {} components in {} bytes", entries, all));
     }
-    FileLayout layout{Source::lustre, {}};
+    FileLayout layout{LayoutSource::lustre, {}};
     layout.components.reserve(entries);
     for (std::size_t i = 0; i < entries; ++i) {
         auto component = parse_entry(value.first(all), i);
@@ -255,7 +255,7 @@ Result<FileLayout> parse_composite(Bytes value) {
     return layout;
 }
 
-Result<void> check(const Wanted& wanted) {
+Result<void> check(const WantedLayout& wanted) {
     if (wanted.stripe_bytes < 0 || wanted.stripe_bytes % lustre_stripe_unit != 0 ||
         wanted.stripe_bytes > std::numeric_limits<std::uint32_t>::max()) {
         return lustre_refusal.impossible(fmt::format("stripes of {} bytes", wanted.stripe_bytes),
@@ -290,10 +290,10 @@ Result<FileLayout> parse_lustre(std::span<const std::byte> value) {
     if (!component) {
         return failure(component.error());
     }
-    return FileLayout{Source::lustre, {std::move(*component)}};
+    return FileLayout{LayoutSource::lustre, {std::move(*component)}};
 }
 
-Result<std::vector<std::byte>> encode_lustre(const Wanted& wanted) {
+Result<std::vector<std::byte>> encode_lustre(const WantedLayout& wanted) {
     if (const auto checked = check(wanted); !checked) {
         return failure(checked.error());
     }

@@ -20,6 +20,6 @@ constexpr const char* lustre_attribute = "lustre.lov";
 
 // The value that asks for `wanted`. Error: nothing that Lustre takes (stripes are multiples of
 // 64 KiB, at most 4 GiB; pools have at most 15 characters).
-[[nodiscard]] Result<std::vector<std::byte>> encode_lustre(const Wanted& wanted);
+[[nodiscard]] Result<std::vector<std::byte>> encode_lustre(const WantedLayout& wanted);
 
 }  // namespace forebay::layout

@@ -17,7 +17,7 @@ void use(const FileLayout& layout, std::int64_t file_bytes) {
         must(one.osts.empty() || one.osts.size() == static_cast<std::size_t>(one.stripe_count),
              "every stripe has its target");
     }
-    const forebay::Stripes stripes = stripes_of(layout, file_bytes);
+    const forebay::FileStripes stripes = stripes_of(layout, file_bytes);
     must(stripes.targets >= 1 && stripes.stripe_bytes >= 0, "the engine gets targets");
     static_cast<void>(difference({.stripe_count = 3, .stripe_bytes = 65536}, layout));
 }

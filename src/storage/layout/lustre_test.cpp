@@ -44,7 +44,7 @@ TEST(Lustre, reads_every_byte_of_a_plain_layout) {
         0,    0,    0,    0,    2, 1, 0, 0};
     const auto layout = parse_lustre(std::as_bytes(std::span(bytes)));
     ASSERT_TRUE(layout.has_value()) << layout.error().message;
-    EXPECT_EQ(layout->source, Source::lustre);
+    EXPECT_EQ(layout->source, LayoutSource::lustre);
     ASSERT_EQ(layout->components.size(), 1U);
     const Component& one = layout->components.front();
     EXPECT_EQ(one.stripe_bytes, 4 * mib);
@@ -75,10 +75,10 @@ TEST(Lustre, reads_a_pool_that_fills_its_field) {
 TEST(Lustre, reads_defaults_of_directories) {
     const auto all = parsed(plain({.stripe_bytes = 0, .stripe_count = 0xFFFF}));
     EXPECT_EQ(all.components.at(0).stripe_count, all_targets);
-    EXPECT_EQ(stripes_of(all, 0), (Stripes{1, 0}));
+    EXPECT_EQ(stripes_of(all, 0), (FileStripes{1, 0}));
     const auto some = parsed(plain({.stripe_bytes = 2 << 20, .stripe_count = 4}));
     EXPECT_TRUE(some.components.at(0).osts.empty());
-    EXPECT_EQ(stripes_of(some, 0), (Stripes{4, 2 * mib}));
+    EXPECT_EQ(stripes_of(some, 0), (FileStripes{4, 2 * mib}));
 }
 
 TEST(Lustre, refuses_objects_with_stripes_of_nothing) {
@@ -89,14 +89,14 @@ TEST(Lustre, tells_placements_apart) {
     const auto placement = [](std::uint32_t pattern) {
         return parsed(plain({.pattern = pattern})).components.at(0).placement;
     };
-    EXPECT_EQ(placement(0), Placement::striped);
-    EXPECT_EQ(placement(0x201), Placement::striped);       // overstriped
-    EXPECT_EQ(placement(0x801), Placement::striped);       // compressed
-    EXPECT_EQ(placement(0x40000001), Placement::striped);  // with a hole
-    EXPECT_EQ(placement(0xFFFFFFFF), Placement::striped);  // the default
-    EXPECT_EQ(placement(0x100), Placement::metadata);
-    EXPECT_EQ(placement(0x400), Placement::foreign);
-    EXPECT_EQ(placement(0x80000001), Placement::released);
+    EXPECT_EQ(placement(0), DataPlacement::striped);
+    EXPECT_EQ(placement(0x201), DataPlacement::striped);       // overstriped
+    EXPECT_EQ(placement(0x801), DataPlacement::striped);       // compressed
+    EXPECT_EQ(placement(0x40000001), DataPlacement::striped);  // with a hole
+    EXPECT_EQ(placement(0xFFFFFFFF), DataPlacement::striped);  // the default
+    EXPECT_EQ(placement(0x100), DataPlacement::metadata);
+    EXPECT_EQ(placement(0x400), DataPlacement::foreign);
+    EXPECT_EQ(placement(0x80000001), DataPlacement::released);
     EXPECT_THAT(refused(plain({.pattern = 0x1000})), HasSubstr("unknown pattern 0x1000"));
 }
 
@@ -104,8 +104,8 @@ TEST(Lustre, reads_a_foreign_file) {
     check::Image image;
     image.u32(0x0BD70BD0).u32(4).u32(1).u32(0).u32(0xABCD);
     const auto layout = parsed(image.bytes());
-    EXPECT_EQ(layout.components.at(0).placement, Placement::foreign);
-    EXPECT_EQ(stripes_of(layout, 0), Stripes{});
+    EXPECT_EQ(layout.components.at(0).placement, DataPlacement::foreign);
+    EXPECT_EQ(stripes_of(layout, 0), FileStripes{});
 }
 
 std::vector<Entry> progressive() {
@@ -124,7 +124,7 @@ std::vector<Entry> progressive() {
 TEST(Lustre, reads_a_progressive_layout) {
     const auto layout = parsed(composite(progressive()));
     ASSERT_EQ(layout.components.size(), 3U);
-    EXPECT_EQ(layout.components[0].placement, Placement::metadata);
+    EXPECT_EQ(layout.components[0].placement, DataPlacement::metadata);
     EXPECT_EQ(layout.components[0].end, mib);
     EXPECT_THAT(layout.components[1].osts, ElementsAre(4, 1));
     EXPECT_EQ(layout.components[1].begin, mib);
@@ -145,8 +145,8 @@ TEST(Lustre, reads_mirrors_extensions_and_parity) {
     EXPECT_EQ(layout.components[0].mirror, 1);
     EXPECT_TRUE(layout.components[1].preferred);
     EXPECT_EQ(layout.components[1].mirror, 2);
-    EXPECT_EQ(layout.components[2].role, Role::extension);
-    EXPECT_EQ(layout.components[3].role, Role::parity);
+    EXPECT_EQ(layout.components[2].role, ComponentRole::extension);
+    EXPECT_EQ(layout.components[3].role, ComponentRole::parity);
 }
 
 TEST(Lustre, refuses_every_value_that_is_cut_short) {
@@ -197,7 +197,7 @@ TEST(Lustre, asks_for_a_layout) {
 }
 
 TEST(Lustre, asks_for_nothing_that_lustre_does_not_take) {
-    const auto why = [](const Wanted& wanted) {
+    const auto why = [](const WantedLayout& wanted) {
         const auto value = encode_lustre(wanted);
         return value ? std::string("taken") : value.error().message;
     };

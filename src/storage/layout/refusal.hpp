@@ -8,7 +8,7 @@
 
 namespace forebay::layout {
 
-struct Refusal {
+struct LayoutRefusal {
     const char* system;     // "Lustre"
     const char* attribute;  // that holds a file's layout
     const char* command;    // that shows it

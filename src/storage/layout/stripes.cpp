@@ -9,9 +9,9 @@ namespace forebay::layout {
 namespace {
 
 bool holds_data(const Component& component) noexcept {
-    return component.role == Role::data && component.end > component.begin &&
-           (component.placement == Placement::striped ||
-            component.placement == Placement::metadata);
+    return component.role == ComponentRole::data && component.end > component.begin &&
+           (component.placement == DataPlacement::striped ||
+            component.placement == DataPlacement::metadata);
 }
 
 // The mirror that is written to.
@@ -58,9 +58,9 @@ const Component* chosen(const FileLayout& layout, std::int64_t file_bytes) noexc
     return best;
 }
 
-Stripes stripes_of(const FileLayout& layout, std::int64_t file_bytes) noexcept {
+FileStripes stripes_of(const FileLayout& layout, std::int64_t file_bytes) noexcept {
     const Component* one = chosen(layout, file_bytes);
-    if (one == nullptr || one->placement == Placement::metadata) {
+    if (one == nullptr || one->placement == DataPlacement::metadata) {
         return {};
     }
     const std::int32_t targets = std::max(one->stripe_count, 1);
@@ -68,7 +68,7 @@ Stripes stripes_of(const FileLayout& layout, std::int64_t file_bytes) noexcept {
     return {targets, fills_objects ? one->object_bytes : one->stripe_bytes};
 }
 
-std::optional<std::string> difference(const Wanted& wanted, const FileLayout& layout) {
+std::optional<std::string> difference(const WantedLayout& wanted, const FileLayout& layout) {
     const Component* one = chosen(layout, 0);
     if (one == nullptr) {
         return "no stripes";

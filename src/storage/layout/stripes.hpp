@@ -20,9 +20,10 @@ namespace forebay::layout {
 
 // Bytes after which the next target is at work, and targets. A CephFS file of one stripe changes
 // its object, not its target, after `object_bytes`. Counts that are not known count as one.
-[[nodiscard]] Stripes stripes_of(const FileLayout& layout, std::int64_t file_bytes) noexcept;
+[[nodiscard]] FileStripes stripes_of(const FileLayout& layout, std::int64_t file_bytes) noexcept;
 
 // How `layout`, read back from a new file, differs from what was wanted: "1 stripe instead of 3".
-[[nodiscard]] std::optional<std::string> difference(const Wanted& wanted, const FileLayout& layout);
+[[nodiscard]] std::optional<std::string> difference(const WantedLayout& wanted,
+                                                    const FileLayout& layout);
 
 }  // namespace forebay::layout

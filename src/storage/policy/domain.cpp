@@ -6,7 +6,7 @@
 
 namespace forebay::plan {
 
-Domain::Domain(const Stripes& layout, std::int32_t first_target, std::int32_t targets) {
+Domain::Domain(const FileStripes& layout, std::int32_t first_target, std::int32_t targets) {
     expects(first_target >= 0 && targets > 0 && first_target + targets <= layout.targets,
             "a domain's targets are targets of the layout");
     if (targets == layout.targets) {
@@ -45,7 +45,7 @@ std::int64_t Domain::contiguous_from(std::int64_t linear) const noexcept {
     return run_ == 0 ? std::numeric_limits<std::int64_t>::max() : run_ - linear % run_;
 }
 
-TargetId target_at(const Stripes& layout, Offset offset) noexcept {
+TargetId target_at(const FileStripes& layout, Offset offset) noexcept {
     if (layout.targets == 1 || layout.stripe_bytes == 0) {
         return TargetId{0};
     }
@@ -53,7 +53,7 @@ TargetId target_at(const Stripes& layout, Offset offset) noexcept {
         static_cast<std::int32_t>(offset.bytes() / layout.stripe_bytes % layout.targets)};
 }
 
-std::int64_t rest_of_stripe(const Stripes& layout, Offset offset) noexcept {
+std::int64_t rest_of_stripe(const FileStripes& layout, Offset offset) noexcept {
     if (layout.stripe_bytes == 0) {
         return std::numeric_limits<std::int64_t>::max();
     }

@@ -17,7 +17,7 @@ public:
     // All of the file.
     Domain() = default;
     // The stripes of targets [first_target, first_target + targets) of `layout`.
-    Domain(const Stripes& layout, std::int32_t first_target, std::int32_t targets);
+    Domain(const FileStripes& layout, std::int32_t first_target, std::int32_t targets);
 
     // The bytes [begin, begin + length).
     [[nodiscard]] static Domain run(Offset begin, Length length) noexcept;
@@ -36,8 +36,8 @@ private:
 };
 
 // The target that holds `offset`.
-[[nodiscard]] TargetId target_at(const Stripes& layout, Offset offset) noexcept;
+[[nodiscard]] TargetId target_at(const FileStripes& layout, Offset offset) noexcept;
 // Bytes from `offset` to the end of its stripe; unbounded where there are no stripes.
-[[nodiscard]] std::int64_t rest_of_stripe(const Stripes& layout, Offset offset) noexcept;
+[[nodiscard]] std::int64_t rest_of_stripe(const FileStripes& layout, Offset offset) noexcept;
 
 }  // namespace forebay::plan

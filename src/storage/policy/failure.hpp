@@ -7,7 +7,7 @@
 namespace forebay::plan {
 
 // The error that counts is the one at the lowest file offset.
-struct Failure {
+struct FirstFailure {
     static constexpr std::int64_t nowhere = std::numeric_limits<std::int64_t>::max();
     static constexpr std::int32_t misunderstood = 0;  // a message between nodes made no sense
 
@@ -16,10 +16,11 @@ struct Failure {
     std::int32_t system = 0;    // errno, or misunderstood
 
     [[nodiscard]] bool happened() const noexcept { return at != nowhere; }
-    bool operator==(const Failure&) const noexcept = default;
+    bool operator==(const FirstFailure&) const noexcept = default;
 };
 
-[[nodiscard]] inline const Failure& first_of(const Failure& a, const Failure& b) noexcept {
+[[nodiscard]] inline const FirstFailure& first_of(const FirstFailure& a,
+                                                  const FirstFailure& b) noexcept {
     return b.at < a.at ? b : a;
 }
 

@@ -50,7 +50,7 @@ std::optional<KnownLimit> parse_line(std::string_view line) {
         return std::nullopt;
     }
     entry.key.file_system = (*words)[0];
-    entry.key.direction = (*words)[3] == "write" ? Direction::write : Direction::read;
+    entry.key.direction = (*words)[3] == "write" ? IoDirection::write : IoDirection::read;
     entry.found.rate = static_cast<double>(rate);
     return entry;
 }
@@ -83,7 +83,7 @@ std::string KnownLimits::text() const {
     for (const KnownLimit& one : entries_) {
         text += fmt::format("{} {} {} {} {} {} {}\n", one.key.file_system, one.key.layout.targets,
                             one.key.layout.stripe_bytes,
-                            one.key.direction == Direction::write ? "write" : "read",
+                            one.key.direction == IoDirection::write ? "write" : "read",
                             one.found.limit, std::llround(one.found.rate), one.found_s);
     }
     return text;

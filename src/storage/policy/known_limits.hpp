@@ -17,8 +17,8 @@ namespace forebay::plan {
 // The properties that k depends on.
 struct LimitKey {
     std::string file_system;  // one word, the same on all nodes and after every mount
-    Stripes layout;
-    Direction direction = Direction::write;
+    FileStripes layout;
+    IoDirection direction = IoDirection::write;
 
     bool operator==(const LimitKey&) const noexcept = default;
 };

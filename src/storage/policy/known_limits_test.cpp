@@ -10,13 +10,13 @@ namespace {
 constexpr AgeLimits ages{1000, 10000};
 
 KnownLimit entry(const std::string& file_system, std::int64_t found_s, std::int32_t limit = 3) {
-    return {{file_system, {16, 1 << 20}, Direction::write}, {limit, 4e8}, found_s};
+    return {{file_system, {16, 1 << 20}, IoDirection::write}, {limit, 4e8}, found_s};
 }
 
 TEST(KnownLimits, ReadsBackWhatItWrites) {
     KnownLimits known;
     KnownLimit reads = entry("bd00bd0-1f", 60, 5);
-    reads.key.direction = Direction::read;
+    reads.key.direction = IoDirection::read;
     EXPECT_TRUE(known.note(entry("bd00bd0-1f", 50), ages));
     EXPECT_TRUE(known.note(reads, ages));
     EXPECT_EQ(known.text(),

@@ -46,7 +46,7 @@ double Throttle::usual_rate() const noexcept {
     return rated_ < observed_min ? 0 : std::exp(log_rates_ / rated_);
 }
 
-void Throttle::rate(const Service& service) noexcept {
+void Throttle::rate(const ServedRequest& service) noexcept {
     const double nanoseconds = static_cast<double>(std::max<std::int64_t>(service.nanoseconds, 1));
     const double bytes = static_cast<double>(std::max<std::int64_t>(service.bytes, 1));
     if (rated_ == rated_max) {
@@ -57,7 +57,7 @@ void Throttle::rate(const Service& service) noexcept {
     log_rates_ += std::log(std::max(service.in_flight, 1) * bytes * 1e9 / nanoseconds);
 }
 
-void Throttle::observe(const Service& service) noexcept {
+void Throttle::observe(const ServedRequest& service) noexcept {
     rate(service);
     most_seen_ = std::max(most_seen_, service.in_flight);
     if (finds_ && service.in_flight != limit_) {

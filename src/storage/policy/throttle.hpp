@@ -19,7 +19,7 @@
 namespace forebay::plan {
 
 // One request that a target has dealt with.
-struct Service {
+struct ServedRequest {
     std::int64_t bytes = 0;  // moved; 0: it failed, or was beyond the file's end
     std::int64_t nanoseconds = 0;
     std::int32_t in_flight = 1;  // at its target when it was started, itself included
@@ -62,7 +62,7 @@ public:
 
     // Requests that may be in flight now.
     [[nodiscard]] std::int32_t limit() const noexcept { return limit_; }
-    void observe(const Service& service) noexcept;
+    void observe(const ServedRequest& service) noexcept;
 
     [[nodiscard]] bool finds() const noexcept { return finds_; }
     [[nodiscard]] bool settled() const noexcept { return settled_; }
@@ -80,7 +80,7 @@ public:
     [[nodiscard]] std::int32_t rounds() const noexcept { return rounds_; }
 
 private:
-    void rate(const Service& service) noexcept;
+    void rate(const ServedRequest& service) noexcept;
     void count_unfilled(std::int32_t in_flight) noexcept;
     void fall_back(std::int32_t most) noexcept;
     [[nodiscard]] bool unclear(double rate) const noexcept;

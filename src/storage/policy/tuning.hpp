@@ -9,23 +9,23 @@
 
 namespace forebay::plan {
 
-enum class Mode { automatic, enable, disable };
+enum class SwitchMode { automatic, enable, disable };
 
 // How the exchange of a round follows the writing of the round before.
-enum class Exchange {
+enum class ExchangeOrder {
     overlapped,  // as far ahead as there are buffers
     all,         // every rank begins a round when all aggregators have written the last one
     stepwise,    // a rank turns to aggregators in the order in which these have their turns
 };
 
 // The part of a file that an aggregator is responsible for.
-enum class Domains {
+enum class DomainDivision {
     by_stripes,  // the stripes of its targets
     even,  // an equal part of the span, wherever stripes end (two-phase I/O as first published)
 };
 
 // Where aggregators are.
-enum class Placement {
+enum class AggregatorPlacement {
     spread,    // evenly over nodes
     in_order,  // in the order of ranks, as many on a node as it may have
 };
@@ -33,8 +33,8 @@ enum class Placement {
 // How others decide, so that Forebay can be compared with them. Only the simulator sets this: no
 // setting does, and no program's file is planned so.
 struct SimulatedOnly {
-    Domains domains = Domains::by_stripes;  // even: neither turns nor claims
-    Placement placement = Placement::spread;
+    DomainDivision domains = DomainDivision::by_stripes;  // even: neither turns nor claims
+    AggregatorPlacement placement = AggregatorPlacement::spread;
 
     bool operator==(const SimulatedOnly&) const noexcept = default;
 };
@@ -50,7 +50,7 @@ struct Tuning {
     std::int32_t buffers = 4;                   // buffers_per_aggregator
     std::int64_t staging_bytes_max = 64 << 20;  // per node
     std::int32_t aggregators_per_target = 1;    // they share the target's gate by turns
-    Exchange exchange = Exchange::overlapped;
+    ExchangeOrder exchange = ExchangeOrder::overlapped;
     std::int32_t requests_in_flight = 2;  // k; or one of the two names above
     std::int64_t request_bytes_max = 4 << 20;
     std::int64_t local_write_bytes_max = 1 << 20;
@@ -58,8 +58,8 @@ struct Tuning {
     // any.
     std::int64_t lent_bytes_max = 0;
     std::int64_t bypass_bytes_min = 256 << 10;
-    Mode write = Mode::automatic;
-    Mode read = Mode::automatic;
+    SwitchMode write = SwitchMode::automatic;
+    SwitchMode read = SwitchMode::automatic;
     SimulatedOnly simulated_only;
 
     // k is not given, but found while running.
@@ -73,17 +73,19 @@ struct Tuning {
 // which copies what is written into its page cache; there small writes stay in the processor's
 // cache and need no large blocks of free memory (decision 0010).
 [[nodiscard]] constexpr std::int64_t bounded(std::int64_t bytes, const Tuning& tuning,
-                                             const Stripes& layout, Direction direction) noexcept {
-    const bool local_write = direction == Direction::write && layout.stripe_bytes == 0;
+                                             const FileStripes& layout,
+                                             IoDirection direction) noexcept {
+    const bool local_write = direction == IoDirection::write && layout.stripe_bytes == 0;
     return local_write ? std::min(bytes, tuning.local_write_bytes_max) : bytes;
 }
-[[nodiscard]] constexpr std::int64_t request_bytes_max(const Tuning& tuning, const Stripes& layout,
-                                                       Direction direction) noexcept {
+[[nodiscard]] constexpr std::int64_t request_bytes_max(const Tuning& tuning,
+                                                       const FileStripes& layout,
+                                                       IoDirection direction) noexcept {
     return bounded(tuning.request_bytes_max, tuning, layout, direction);
 }
-[[nodiscard]] constexpr std::int64_t window_bytes(const Tuning& tuning, const Stripes& layout,
-                                                  Direction direction) noexcept {
-    const bool lent = direction == Direction::write && tuning.lent_bytes_max > 0;
+[[nodiscard]] constexpr std::int64_t window_bytes(const Tuning& tuning, const FileStripes& layout,
+                                                  IoDirection direction) noexcept {
+    const bool lent = direction == IoDirection::write && tuning.lent_bytes_max > 0;
     return bounded(
         lent ? std::min(tuning.window_bytes, tuning.lent_bytes_max) : tuning.window_bytes, tuning,
         layout, direction);

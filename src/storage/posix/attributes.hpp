@@ -5,7 +5,7 @@
 
 namespace forebay::adapters {
 
-class PosixAttributes final : public ports::Attributes {
+class PosixAttributes final : public ports::FileAttributes {
 public:
     [[nodiscard]] Result<ports::PathFacts> look(const std::string& path) const override;
     [[nodiscard]] Result<std::optional<ports::AttributeValue>> get(const std::string& path,

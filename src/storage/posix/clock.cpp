@@ -17,7 +17,7 @@ std::int64_t read(clockid_t clock) noexcept {
 
 std::int64_t SteadyClock::now_ns() const noexcept { return read(CLOCK_MONOTONIC); }
 
-std::int64_t Calendar::now_ns() const noexcept { return read(CLOCK_REALTIME); }
+std::int64_t CalendarClock::now_ns() const noexcept { return read(CLOCK_REALTIME); }
 
 std::int64_t ProcessorTime::now_ns() const noexcept { return read(CLOCK_PROCESS_CPUTIME_ID); }
 

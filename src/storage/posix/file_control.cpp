@@ -52,15 +52,15 @@ bool PosixFileControl::named() const noexcept {
 
 bool PosixFileControl::has_name() { return !counts_names_ || named(); }
 
-std::optional<ports::Stamp> PosixFileControl::stamp() {
+std::optional<ports::ChangeStamp> PosixFileControl::stamp() {
     constexpr std::int64_t second = 1'000'000'000;
     struct stat found{};
     if (kernel::fstat(fd_, &found) != 0) {
         return std::nullopt;
     }
-    return ports::Stamp{.bytes = found.st_size,
-                        .modified_ns = found.st_mtim.tv_sec * second + found.st_mtim.tv_nsec,
-                        .changed_ns = found.st_ctim.tv_sec * second + found.st_ctim.tv_nsec};
+    return ports::ChangeStamp{.bytes = found.st_size,
+                              .modified_ns = found.st_mtim.tv_sec * second + found.st_mtim.tv_nsec,
+                              .changed_ns = found.st_ctim.tv_sec * second + found.st_ctim.tv_nsec};
 }
 
 std::int64_t PosixFileControl::room() {

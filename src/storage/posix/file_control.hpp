@@ -26,7 +26,7 @@ public:
     // Cannot tell for a file that never had a name (O_TMPFILE), or whose file system does not count
     // names.
     [[nodiscard]] bool has_name() override;
-    [[nodiscard]] std::optional<ports::Stamp> stamp() override;
+    [[nodiscard]] std::optional<ports::ChangeStamp> stamp() override;
     [[nodiscard]] std::int64_t room() override;
 
 private:

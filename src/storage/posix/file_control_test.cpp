@@ -17,7 +17,7 @@ class FileControlTest : public testing::Test {
 protected:
     FileControlTest() { ::close(::mkstemp(path.data())); }
     ~FileControlTest() override { ::unlink(path.c_str()); }
-    [[nodiscard]] PosixFileControl control(Direction direction = Direction::write) const {
+    [[nodiscard]] PosixFileControl control(IoDirection direction = IoDirection::write) const {
         return PosixFileControl{std::move(*open_file(path, direction))};
     }
     [[nodiscard]] struct stat status() const {
@@ -32,12 +32,12 @@ TEST_F(FileControlTest, Truncates) {
     PosixFileControl file = control();
     EXPECT_EQ(file.truncate(Length{(std::int64_t{1} << 32) + 5}), 0);
     EXPECT_EQ(status().st_size, (std::int64_t{1} << 32) + 5);
-    EXPECT_EQ(control(Direction::read).truncate(Length{1}), EINVAL) << "it may only be read";
+    EXPECT_EQ(control(IoDirection::read).truncate(Length{1}), EINVAL) << "it may only be read";
 }
 
 TEST_F(FileControlTest, MakesDurableWhatItMayOnlyRead) {
     EXPECT_EQ(control().sync(), 0);
-    EXPECT_EQ(control(Direction::read).sync(), 0);
+    EXPECT_EQ(control(IoDirection::read).sync(), 0);
     EXPECT_EQ(PosixFileControl{OwnFd{}}.sync(), EBADF);
 }
 
@@ -62,7 +62,7 @@ TEST_F(FileControlTest, KnowsWhetherAnybodyCanStillOpenIt) {
 
 // Deposits of what has no name are dropped: a file system that counts no names lost them all.
 TEST_F(FileControlTest, AFileThatHadNoNameWhenItWasOpenedHasNotLostOne) {
-    auto open = open_file(path, Direction::write);
+    auto open = open_file(path, IoDirection::write);
     ASSERT_EQ(::unlink(path.c_str()), 0);
     PosixFileControl file{std::move(*open)};
     EXPECT_TRUE(file.has_name());
@@ -70,7 +70,7 @@ TEST_F(FileControlTest, AFileThatHadNoNameWhenItWasOpenedHasNotLostOne) {
 
 TEST_F(FileControlTest, TellsTheRoomOfTheFileSystem) {
     EXPECT_GT(control().room(), 0);
-    PosixFileControl proc{std::move(*open_file("/proc/self/status", Direction::read))};
+    PosixFileControl proc{std::move(*open_file("/proc/self/status", IoDirection::read))};
     EXPECT_LT(proc.room(), 0) << "it counts nothing";
 }
 

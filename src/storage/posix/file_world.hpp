@@ -13,8 +13,8 @@
 
 namespace forebay::adapters {
 
-using Opener = std::function<Result<std::unique_ptr<ports::Storage>>(const std::string& path,
-                                                                     Direction direction)>;
+using Opener = std::function<Result<std::unique_ptr<ports::FileStorage>>(const std::string& path,
+                                                                         IoDirection direction)>;
 
 class FileWorld final : public ports::StorageWorld {
 public:
@@ -28,7 +28,7 @@ public:
     FileWorld& operator=(const FileWorld&) = delete;
     ~FileWorld() override { ::unlink(path_.c_str()); }
 
-    Result<std::unique_ptr<ports::Storage>> open(Direction direction) override {
+    Result<std::unique_ptr<ports::FileStorage>> open(IoDirection direction) override {
         return opener_(path_, direction);
     }
     ports::Bytes contents(const Extent& extent) override {

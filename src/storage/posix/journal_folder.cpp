@@ -276,7 +276,7 @@ Result<std::span<const std::byte>> JournalFolder::look(std::uint32_t segment) {
     if (found.st_size == 0) {
         return std::span<const std::byte>{};
     }
-    auto mapping = Mapping::of_file(file->get(), static_cast<std::size_t>(found.st_size));
+    auto mapping = MemoryMapping::of_file(file->get(), static_cast<std::size_t>(found.st_size));
     if (!mapping) {
         return failure(std::move(mapping.error()));
     }

@@ -77,7 +77,7 @@ private:
     OwnFd bell_;
     Sync sync_;
     ports::JournalKey key_{};
-    std::map<std::uint32_t, Mapping> looked_at_;
+    std::map<std::uint32_t, MemoryMapping> looked_at_;
     // That are written to: while a write is under way its thread's, else the caller's.
     std::map<std::uint32_t, OwnFd> files_;
     std::atomic<bool> direct_ = true;  // O_DIRECT, as far as is known

@@ -44,14 +44,14 @@ std::int32_t count_cores(const std::string& sys) {
     return count_listed(folder + "online") / std::max(threads, 1);
 }
 
-struct Closed {
+struct DirCloser {
     void operator()(DIR* folder) const noexcept { ::closedir(folder); }
 };
 
 // Entries of a folder that `counts` says yes to; 0 where there is no such folder.
 template <class Counts>
 std::int32_t count_entries(const std::string& path, Counts counts) {
-    const std::unique_ptr<DIR, Closed> folder{::opendir(path.c_str())};
+    const std::unique_ptr<DIR, DirCloser> folder{::opendir(path.c_str())};
     std::int32_t count = 0;
     while (const dirent* entry = folder ? ::readdir(folder.get()) : nullptr) {
         const std::string_view name{std::data(entry->d_name)};
@@ -74,13 +74,13 @@ std::int32_t count_ethernet(const std::string& sys) {
 
 }  // namespace
 
-std::int32_t aggregators_per_node(const Machine& machine) noexcept {
+std::int32_t aggregators_per_node(const NodeHardware& machine) noexcept {
     const std::int32_t wanted = std::max(machine.network_interfaces, machine.cores / 8);
     return std::clamp(wanted, 1, 4);
 }
 
-Machine inspect_machine(const std::string& sys) {
-    Machine machine;
+NodeHardware inspect_machine(const std::string& sys) {
+    NodeHardware machine;
     machine.cores = std::max(count_cores(sys), 1);
     // InfiniBand and Omni-Path; Slingshot.
     const std::int32_t fabric =

@@ -9,7 +9,7 @@
 namespace forebay::adapters {
 namespace {
 
-TEST(Machine, AggregatorsFollowInterfacesAndCores) {
+TEST(NodeHardware, AggregatorsFollowInterfacesAndCores) {
     EXPECT_EQ(aggregators_per_node({1, 0}), 1);
     EXPECT_EQ(aggregators_per_node({2, 1}), 1);
     EXPECT_EQ(aggregators_per_node({32, 1}), 4);
@@ -18,7 +18,7 @@ TEST(Machine, AggregatorsFollowInterfacesAndCores) {
     EXPECT_EQ(aggregators_per_node({128, 8}), 4);
 }
 
-TEST(Machine, ThisOneHasCores) { EXPECT_GE(inspect_machine().cores, 1); }
+TEST(NodeHardware, ThisOneHasCores) { EXPECT_GE(inspect_machine().cores, 1); }
 
 // A /sys of our own.
 class Sys {
@@ -39,14 +39,14 @@ public:
     void folder(const std::string& name) const {
         std::filesystem::create_directories(root_ / name);
     }
-    [[nodiscard]] Machine inspect() const { return inspect_machine(root_.string()); }
+    [[nodiscard]] NodeHardware inspect() const { return inspect_machine(root_.string()); }
 
 private:
     std::filesystem::path root_ =
         std::filesystem::temp_directory_path() / ("forebay_sys_" + std::to_string(::getpid()));
 };
 
-TEST(Machine, CountsCoresNotThreadsAndDevicesNotBridges) {
+TEST(NodeHardware, CountsCoresNotThreadsAndDevicesNotBridges) {
     const Sys sys;
     sys.cpu(0, "0,2");
     sys.online("0-3");
@@ -60,7 +60,7 @@ TEST(Machine, CountsCoresNotThreadsAndDevicesNotBridges) {
     EXPECT_EQ(sys.inspect().network_interfaces, 2);
 }
 
-TEST(Machine, ReadsListsWithHoles) {
+TEST(NodeHardware, ReadsListsWithHoles) {
     const Sys sys;
     sys.cpu(0, "0");
     sys.online("0-2,5,7-8");
@@ -72,8 +72,8 @@ TEST(Machine, ReadsListsWithHoles) {
     EXPECT_EQ(sys.inspect().cores, 1);
 }
 
-TEST(Machine, NothingToReadIsOneCoreAndNoInterface) {
-    const Machine machine = inspect_machine("/nowhere");
+TEST(NodeHardware, NothingToReadIsOneCoreAndNoInterface) {
+    const NodeHardware machine = inspect_machine("/nowhere");
     EXPECT_EQ(machine.cores, 1);
     EXPECT_EQ(machine.network_interfaces, 0);
 }

@@ -11,20 +11,21 @@
 
 namespace forebay::adapters {
 
-Mapping::Mapping(Mapping&& other) noexcept : bytes_{std::exchange(other.bytes_, {})} {}
+MemoryMapping::MemoryMapping(MemoryMapping&& other) noexcept
+    : bytes_{std::exchange(other.bytes_, {})} {}
 
-Mapping& Mapping::operator=(Mapping&& other) noexcept {
+MemoryMapping& MemoryMapping::operator=(MemoryMapping&& other) noexcept {
     std::swap(bytes_, other.bytes_);
     return *this;
 }
 
-Mapping::~Mapping() {
+MemoryMapping::~MemoryMapping() {
     if (!bytes_.empty()) {
         kernel::munmap(bytes_.data(), bytes_.size());
     }
 }
 
-void Mapping::give_back(std::size_t from) noexcept {
+void MemoryMapping::give_back(std::size_t from) noexcept {
     const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     const std::size_t begin = (from + page - 1) / page * page;
     if (begin < bytes_.size()) {
@@ -32,7 +33,7 @@ void Mapping::give_back(std::size_t from) noexcept {
     }
 }
 
-Result<Mapping> Mapping::map(int fd, int flags, std::size_t bytes) {
+Result<MemoryMapping> MemoryMapping::map(int fd, int flags, std::size_t bytes) {
     void* at = kernel::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                             flags | MAP_SHARED | MAP_NORESERVE, fd, 0);
     if (at == MAP_FAILED) {
@@ -42,11 +43,15 @@ Result<Mapping> Mapping::map(int fd, int flags, std::size_t bytes) {
                                          "staging_bytes_max or raise the limit on address space.",
                                          bytes, system)});
     }
-    return Mapping{{static_cast<std::byte*>(at), bytes}};
+    return MemoryMapping{{static_cast<std::byte*>(at), bytes}};
 }
 
-Result<Mapping> Mapping::anonymous(std::size_t bytes) { return map(-1, MAP_ANONYMOUS, bytes); }
+Result<MemoryMapping> MemoryMapping::anonymous(std::size_t bytes) {
+    return map(-1, MAP_ANONYMOUS, bytes);
+}
 
-Result<Mapping> Mapping::of_file(int fd, std::size_t bytes) { return map(fd, 0, bytes); }
+Result<MemoryMapping> MemoryMapping::of_file(int fd, std::size_t bytes) {
+    return map(fd, 0, bytes);
+}
 
 }  // namespace forebay::adapters

@@ -8,20 +8,20 @@
 
 namespace forebay::adapters {
 
-class Mapping {
+class MemoryMapping {
 public:
-    Mapping() noexcept = default;
-    Mapping(Mapping&& other) noexcept;
-    Mapping& operator=(Mapping&& other) noexcept;
-    Mapping(const Mapping&) = delete;
-    Mapping& operator=(const Mapping&) = delete;
-    ~Mapping();
+    MemoryMapping() noexcept = default;
+    MemoryMapping(MemoryMapping&& other) noexcept;
+    MemoryMapping& operator=(MemoryMapping&& other) noexcept;
+    MemoryMapping(const MemoryMapping&) = delete;
+    MemoryMapping& operator=(const MemoryMapping&) = delete;
+    ~MemoryMapping();
 
     // Memory of this process and the children it forks.
-    [[nodiscard]] static Result<Mapping> anonymous(std::size_t bytes);
+    [[nodiscard]] static Result<MemoryMapping> anonymous(std::size_t bytes);
     // The first `bytes` of an open file, shared with all who map it. The descriptor may be closed
     // afterwards.
-    [[nodiscard]] static Result<Mapping> of_file(int fd, std::size_t bytes);
+    [[nodiscard]] static Result<MemoryMapping> of_file(int fd, std::size_t bytes);
 
     [[nodiscard]] std::span<std::byte> bytes() const noexcept { return bytes_; }
     // Pages that lie at or above byte `from` go back to the system, for all who share them, and
@@ -29,8 +29,8 @@ public:
     void give_back(std::size_t from) noexcept;
 
 private:
-    explicit Mapping(std::span<std::byte> bytes) noexcept : bytes_{bytes} {}
-    static Result<Mapping> map(int fd, int flags, std::size_t bytes);
+    explicit MemoryMapping(std::span<std::byte> bytes) noexcept : bytes_{bytes} {}
+    static Result<MemoryMapping> map(int fd, int flags, std::size_t bytes);
 
     std::span<std::byte> bytes_;
 };

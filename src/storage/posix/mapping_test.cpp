@@ -15,27 +15,27 @@ namespace forebay::adapters {
 
 namespace {
 
-TEST(Mapping, IsZeroAndMovesItsOwnership) {
-    auto made = Mapping::anonymous(8192);
+TEST(MemoryMapping, IsZeroAndMovesItsOwnership) {
+    auto made = MemoryMapping::anonymous(8192);
     ASSERT_TRUE(made.has_value());
-    Mapping other;
+    MemoryMapping other;
     other = std::move(*made);
     ASSERT_EQ(other.bytes().size(), 8192U);
     EXPECT_EQ(other.bytes()[8191], std::byte{0});
     other.bytes()[8191] = std::byte{1};
 }
 
-TEST(Mapping, TooLargeIsAnErrorThatSaysSo) {
-    const auto made = Mapping::anonymous(std::numeric_limits<std::size_t>::max() / 2);
+TEST(MemoryMapping, TooLargeIsAnErrorThatSaysSo) {
+    const auto made = MemoryMapping::anonymous(std::numeric_limits<std::size_t>::max() / 2);
     ASSERT_FALSE(made.has_value());
     EXPECT_NE(made.error().message.find("staging_bytes_max"), std::string::npos);
 }
 
-TEST(Mapping, GivesPagesBackToTheSystem) {
+TEST(MemoryMapping, GivesPagesBackToTheSystem) {
     constexpr std::size_t size = 1 << 20;
     const int fd = ::memfd_create("test", MFD_CLOEXEC);
     ASSERT_EQ(::ftruncate(fd, size), 0);
-    auto made = Mapping::of_file(fd, size);
+    auto made = MemoryMapping::of_file(fd, size);
     ASSERT_TRUE(made.has_value());
     std::ranges::fill(made->bytes(), std::byte{7});
     made->give_back(4096 + 1);
@@ -48,7 +48,7 @@ TEST(Mapping, GivesPagesBackToTheSystem) {
 }
 
 TEST(Futex, WakesAnotherProcess) {
-    const auto made = Mapping::anonymous(4096);
+    const auto made = MemoryMapping::anonymous(4096);
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): zero is a valid Word
     auto& word = *reinterpret_cast<ports::Word*>(made->bytes().data());
     const pid_t child = ::fork();

@@ -41,9 +41,9 @@ std::deque<std::string> names_of(std::string_view path) {
     return names;
 }
 
-class Walk {
+class FolderWalk {
 public:
-    explicit Walk(std::string path)
+    explicit FolderWalk(std::string path)
         : path_{std::move(path)},
           left_{names_of(path_)},
           at_{kernel::open("/", O_PATH | O_CLOEXEC)} {}
@@ -95,7 +95,7 @@ private:
 Result<OwnFd> open_parent(const std::string& path) {
     OwnFd fd{kernel::openat2(AT_FDCWD, path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC,
                              kernel::resolve_no_symlinks)};
-    return fd.valid() ? Result<OwnFd>{std::move(fd)} : Walk{path}.go();
+    return fd.valid() ? Result<OwnFd>{std::move(fd)} : FolderWalk{path}.go();
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ Result<SharedMemory> SharedMemory::create(std::size_t bytes) {
     return SharedMemory{std::move(fd), name};
 }
 
-Result<Mapping> SharedMemory::attach(const SharedName& name, std::size_t bytes) {
+Result<MemoryMapping> SharedMemory::attach(const SharedName& name, std::size_t bytes) {
     const std::string path = fmt::format("/proc/{}/fd/{}", name.process, name.descriptor);
     const OwnFd fd{kernel::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)};
     if (!fd.valid()) {
@@ -64,7 +64,7 @@ Result<Mapping> SharedMemory::attach(const SharedName& name, std::size_t bytes) 
     if (got != static_cast<ssize_t>(sizeof secret) || secret != name.secret) {
         return refused("recognise", ESTALE);
     }
-    return Mapping::of_file(fd.get(), bytes);
+    return MemoryMapping::of_file(fd.get(), bytes);
 }
 
 }  // namespace forebay::adapters

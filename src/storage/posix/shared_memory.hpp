@@ -25,7 +25,7 @@ public:
     // Takes address space and memory only when mapped and touched.
     [[nodiscard]] static Result<SharedMemory> create(std::size_t bytes);
     // Memory of another process, or of this one, while its SharedMemory exists.
-    [[nodiscard]] static Result<Mapping> attach(const SharedName& name, std::size_t bytes);
+    [[nodiscard]] static Result<MemoryMapping> attach(const SharedName& name, std::size_t bytes);
 
     [[nodiscard]] const SharedName& name() const noexcept { return name_; }
 

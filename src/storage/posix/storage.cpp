@@ -19,8 +19,8 @@
 
 namespace forebay::adapters {
 
-Result<OwnFd> open_file(const std::string& path, Direction direction) {
-    const bool writes = direction == Direction::write;
+Result<OwnFd> open_file(const std::string& path, IoDirection direction) {
+    const bool writes = direction == IoDirection::write;
     int fd = -1;
     do {
         fd = kernel::open(path.c_str(), (writes ? O_WRONLY : O_RDONLY) | O_CLOEXEC | O_NOCTTY);
@@ -32,12 +32,12 @@ Result<OwnFd> open_file(const std::string& path, Direction direction) {
     return OwnFd{fd};
 }
 
-Result<ports::Identity> identity_of(int fd, const std::string& path) {
+Result<ports::FileIdentity> identity_of(int fd, const std::string& path) {
     struct stat status{};
     if (kernel::fstat(fd, &status) != 0) {
         return failure(system_error(errno, "stat " + path));
     }
-    return ports::Identity{status.st_dev, status.st_ino};
+    return ports::FileIdentity{status.st_dev, status.st_ino};
 }
 
 // EINVAL: a device or pipe, which has nothing to make durable.
@@ -100,7 +100,7 @@ public:
 
     void submit(const ports::Request& request) {
         if (threads_.empty() || request.at_once) {
-            const ports::Completion completion = transfer(fd_, request);
+            const ports::RequestCompletion completion = transfer(fd_, request);
             const std::scoped_lock lock{mutex_};
             finished_.push_back(completion);
             return;
@@ -112,12 +112,12 @@ public:
         asked_.notify_one();
     }
 
-    std::size_t take(std::span<ports::Completion> out) {
+    std::size_t take(std::span<ports::RequestCompletion> out) {
         const std::scoped_lock lock{mutex_};
         return ports::take_oldest(finished_, out);
     }
 
-    std::size_t wait(std::span<ports::Completion> out) {
+    std::size_t wait(std::span<ports::RequestCompletion> out) {
         std::unique_lock lock{mutex_};
         answered_.wait(lock, [this] { return !finished_.empty(); });
         return ports::take_oldest(finished_, out);
@@ -135,7 +135,7 @@ private:
             const ports::Request request = waiting_.front();
             waiting_.pop_front();
             lock.unlock();
-            const ports::Completion completion = transfer(fd_, request);
+            const ports::RequestCompletion completion = transfer(fd_, request);
             lock.lock();
             finished_.push_back(completion);
             answered_.notify_one();
@@ -147,7 +147,7 @@ private:
     std::condition_variable asked_;
     std::condition_variable answered_;
     std::deque<ports::Request> waiting_;
-    std::vector<ports::Completion> finished_;
+    std::vector<ports::RequestCompletion> finished_;
     bool ending_ = false;
     std::vector<std::thread> threads_;
 };
@@ -157,7 +157,7 @@ Result<void> DescriptorStorage::sync() {
     return sync_file(fd_.get(), path_);
 }
 
-Result<ports::Identity> DescriptorStorage::identity() const {
+Result<ports::FileIdentity> DescriptorStorage::identity() const {
     return identity_of(fd_.get(), path_);
 }
 
@@ -166,7 +166,7 @@ Result<void> DescriptorStorage::close() {
     return fd_.close(path_);
 }
 
-PosixStorage::PosixStorage(OwnFd fd, std::string path, PosixOptions options)
+PosixStorage::PosixStorage(OwnFd fd, std::string path, PosixStorageOptions options)
     : DescriptorStorage{std::move(fd), std::move(path)}, options_{options} {}
 
 PosixStorage::~PosixStorage() { leave_if_forked(); }
@@ -193,7 +193,7 @@ void PosixStorage::submit(const ports::Request& request) {
     pool_->submit(request);
 }
 
-std::size_t PosixStorage::poll(std::span<ports::Completion> out) {
+std::size_t PosixStorage::poll(std::span<ports::RequestCompletion> out) {
     if (in_flight_ == 0) {
         return 0;
     }
@@ -202,7 +202,7 @@ std::size_t PosixStorage::poll(std::span<ports::Completion> out) {
     return count;
 }
 
-std::size_t PosixStorage::wait(std::span<ports::Completion> out) {
+std::size_t PosixStorage::wait(std::span<ports::RequestCompletion> out) {
     expects(in_flight_ > 0, "only what is in flight can complete");
     const std::size_t count = pool_->wait(out);
     in_flight_ -= count;
@@ -216,8 +216,9 @@ Result<void> PosixStorage::close() {
     return DescriptorStorage::close();
 }
 
-Result<std::unique_ptr<ports::Storage>> open_posix(const std::string& path, Direction direction,
-                                                   PosixOptions options) {
+Result<std::unique_ptr<ports::FileStorage>> open_posix(const std::string& path,
+                                                       IoDirection direction,
+                                                       PosixStorageOptions options) {
     Result<OwnFd> fd = open_file(path, direction);
     if (!fd) {
         return failure(std::move(fd.error()));

@@ -15,17 +15,17 @@
 namespace forebay::adapters {
 
 // Opens an existing file for reading only or writing only.
-[[nodiscard]] Result<OwnFd> open_file(const std::string& path, Direction direction);
+[[nodiscard]] Result<OwnFd> open_file(const std::string& path, IoDirection direction);
 
-[[nodiscard]] Result<ports::Identity> identity_of(int fd, const std::string& path);
+[[nodiscard]] Result<ports::FileIdentity> identity_of(int fd, const std::string& path);
 
 Result<void> sync_file(int fd, const std::string& path);
 
 // The calls that all storage with a descriptor shares, however its bytes are moved.
-class DescriptorStorage : public ports::Storage {
+class DescriptorStorage : public ports::FileStorage {
 public:
     Result<void> sync() override;
-    [[nodiscard]] Result<ports::Identity> identity() const override;
+    [[nodiscard]] Result<ports::FileIdentity> identity() const override;
     Result<void> close() override;
 
 protected:
@@ -41,20 +41,20 @@ private:
     std::string path_;
 };
 
-struct PosixOptions {
+struct PosixStorageOptions {
     int threads = 2;
 };
 
 class PosixStorage final : public DescriptorStorage {
 public:
-    PosixStorage(OwnFd fd, std::string path, PosixOptions options = {});
+    PosixStorage(OwnFd fd, std::string path, PosixStorageOptions options = {});
     // Finishes what is in flight; its memory must live until then.
     ~PosixStorage() override;
 
     [[nodiscard]] int depth() const noexcept override { return depth_max; }
     void submit(const ports::Request& request) override;
-    std::size_t poll(std::span<ports::Completion> out) override;
-    std::size_t wait(std::span<ports::Completion> out) override;
+    std::size_t poll(std::span<ports::RequestCompletion> out) override;
+    std::size_t wait(std::span<ports::RequestCompletion> out) override;
     Result<void> close() override;
     [[nodiscard]] const char* name() const noexcept override { return "posix"; }
 
@@ -65,14 +65,13 @@ private:
 
     void leave_if_forked();
 
-    PosixOptions options_;
+    PosixStorageOptions options_;
     std::unique_ptr<Pool> pool_;  // made by the first request
     pid_t owner_ = 0;             // process whose threads they are
     std::size_t in_flight_ = 0;
 };
 
-[[nodiscard]] Result<std::unique_ptr<ports::Storage>> open_posix(const std::string& path,
-                                                                 Direction direction,
-                                                                 PosixOptions options = {});
+[[nodiscard]] Result<std::unique_ptr<ports::FileStorage>> open_posix(
+    const std::string& path, IoDirection direction, PosixStorageOptions options = {});
 
 }  // namespace forebay::adapters

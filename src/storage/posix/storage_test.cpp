@@ -14,8 +14,8 @@ using ports::extent;
 using ports::StorageContract;
 
 Opener with_threads(int threads) {
-    return [threads](const std::string& path, Direction direction) {
-        return open_posix(path, direction, PosixOptions{threads});
+    return [threads](const std::string& path, IoDirection direction) {
+        return open_posix(path, direction, PosixStorageOptions{threads});
     };
 }
 
@@ -27,15 +27,15 @@ INSTANTIATE_TEST_SUITE_P(Posix, StorageContract,
                          ports::world_name);
 
 TEST(PosixStorage, AFullDiskComesAsCompletion) {
-    const auto storage = open_posix("/dev/full", Direction::write);
+    const auto storage = open_posix("/dev/full", IoDirection::write);
     ASSERT_TRUE(storage.has_value());
     const ports::Batch batch{{extent(0, 100'000)}};
-    EXPECT_EQ(ports::finish(**storage, Direction::write, batch.pieces()).system, ENOSPC);
+    EXPECT_EQ(ports::finish(**storage, IoDirection::write, batch.pieces()).system, ENOSPC);
 }
 
 TEST(PosixStorage, AMissingFileIsNotMade) {
     const std::string path = std::string{tmpfs_directory} + "/forebay_test_missing";
-    const auto storage = open_posix(path, Direction::write);
+    const auto storage = open_posix(path, IoDirection::write);
     ASSERT_FALSE(storage.has_value());
     EXPECT_EQ(storage.error().code, ErrorCode::no_such_file);
     EXPECT_NE(storage.error().message.find(path), std::string::npos);
@@ -52,10 +52,10 @@ TEST(PosixStorage, ThePoolTakesNoSignals) {
     };
     ::sigaction(SIGUSR1, &action, &before);
     FileWorld world{tmpfs_directory, with_threads(2)};
-    const auto storage = world.open(Direction::write);
+    const auto storage = world.open(IoDirection::write);
     const ports::Batch batch{{extent(0, 100'000)}};
     for (int i = 0; i < 50; ++i) {
-        static_cast<void>(ports::finish(**storage, Direction::write, batch.pieces()));
+        static_cast<void>(ports::finish(**storage, IoDirection::write, batch.pieces()));
         ::kill(::getpid(), SIGUSR1);
     }
     ::sigaction(SIGUSR1, &before, nullptr);
@@ -65,14 +65,14 @@ TEST(PosixStorage, ThePoolTakesNoSignals) {
 // uses the handle, closes it or just ends.
 TEST(PosixStorage, AForkedChildGoesOn) {
     FileWorld world{tmpfs_directory, with_threads(2)};
-    auto storage = world.open(Direction::write);
+    auto storage = world.open(IoDirection::write);
     const ports::Batch first{{extent(0, 1000)}};
-    static_cast<void>(ports::finish(**storage, Direction::write, first.pieces()));
+    static_cast<void>(ports::finish(**storage, IoDirection::write, first.pieces()));
     const pid_t child = ::fork();
     if (child == 0) {
         ::alarm(20);
         const ports::Batch batch{{extent(1000, 1000)}};
-        const auto done = ports::finish(**storage, Direction::write, batch.pieces());
+        const auto done = ports::finish(**storage, IoDirection::write, batch.pieces());
         const bool closed = (*storage)->close().has_value();
         storage->reset();
         ::_exit(done.system == 0 && closed ? 0 : 1);
@@ -80,7 +80,7 @@ TEST(PosixStorage, AForkedChildGoesOn) {
     int status = -1;
     ASSERT_EQ(::waitpid(child, &status, 0), child);
     EXPECT_EQ(status, 0);
-    static_cast<void>(ports::finish(**storage, Direction::write, first.pieces()));
+    static_cast<void>(ports::finish(**storage, IoDirection::write, first.pieces()));
     EXPECT_TRUE(world.contents(extent(0, 2000)) == ports::bytes_at(extent(0, 2000)));
 }
 

@@ -14,28 +14,28 @@ namespace {
 
 constexpr std::size_t vector_max = 64;  // pieces of one pwritev
 
-ssize_t move_one(int fd, Direction direction, const ports::Piece& piece) noexcept {
-    return direction == Direction::write
+ssize_t move_one(int fd, IoDirection direction, const ports::Piece& piece) noexcept {
+    return direction == IoDirection::write
                ? kernel::pwrite(fd, piece.bytes.data(), piece.bytes.size(), piece.at.bytes())
                : kernel::pread(fd, piece.bytes.data(), piece.bytes.size(), piece.at.bytes());
 }
 
-ssize_t move_many(int fd, Direction direction, std::span<const ports::Piece> pieces) noexcept {
+ssize_t move_many(int fd, IoDirection direction, std::span<const ports::Piece> pieces) noexcept {
     std::array<iovec, vector_max> vectors;
     for (std::size_t i = 0; i < pieces.size(); ++i) {
         vectors[i] = {pieces[i].bytes.data(), pieces[i].bytes.size()};
     }
     const auto count = static_cast<int>(pieces.size());
     const off_t at = pieces.front().at.bytes();
-    return direction == Direction::write ? kernel::pwritev(fd, vectors.data(), count, at)
-                                         : kernel::preadv(fd, vectors.data(), count, at);
+    return direction == IoDirection::write ? kernel::pwritev(fd, vectors.data(), count, at)
+                                           : kernel::preadv(fd, vectors.data(), count, at);
 }
 
 }  // namespace
 
-Run run_from(std::span<const ports::Piece> pieces, std::size_t first,
-             std::size_t pieces_max) noexcept {
-    Run run{first, first + 1, pieces[first].bytes.size()};
+PieceRun run_from(std::span<const ports::Piece> pieces, std::size_t first,
+                  std::size_t pieces_max) noexcept {
+    PieceRun run{first, first + 1, pieces[first].bytes.size()};
     while (run.last < pieces.size() && run.last - first < pieces_max) {
         const ports::Piece& before = pieces[run.last - 1];
         const auto size = static_cast<std::int64_t>(before.bytes.size());
@@ -47,10 +47,10 @@ Run run_from(std::span<const ports::Piece> pieces, std::size_t first,
     return run;
 }
 
-ports::Completion transfer(int fd, const ports::Request& request) noexcept {
+ports::RequestCompletion transfer(int fd, const ports::Request& request) noexcept {
     std::int64_t total = 0;
     for (std::size_t first = 0; first < request.pieces.size();) {
-        const Run run = run_from(request.pieces, first, vector_max);
+        const PieceRun run = run_from(request.pieces, first, vector_max);
         const ssize_t moved =
             run.last - run.first == 1
                 ? move_one(fd, request.direction, request.pieces[first])

@@ -8,17 +8,17 @@
 namespace forebay::adapters {
 
 // Pieces [first, last) of a request that lie one after another in the file without a gap.
-struct Run {
+struct PieceRun {
     std::size_t first = 0;
     std::size_t last = 0;
     std::size_t bytes = 0;
 };
 
 // The run that begins with piece `first`; of at most `pieces_max` pieces.
-[[nodiscard]] Run run_from(std::span<const ports::Piece> pieces, std::size_t first,
-                           std::size_t pieces_max) noexcept;
+[[nodiscard]] PieceRun run_from(std::span<const ports::Piece> pieces, std::size_t first,
+                                std::size_t pieces_max) noexcept;
 
 // Moves the pieces in order and stops at the first call that was short or failed.
-[[nodiscard]] ports::Completion transfer(int fd, const ports::Request& request) noexcept;
+[[nodiscard]] ports::RequestCompletion transfer(int fd, const ports::Request& request) noexcept;
 
 }  // namespace forebay::adapters

@@ -7,7 +7,7 @@
 
 namespace forebay::transfer {
 
-Channel::Channel(ports::Storage& storage, Gate& gate, const ports::Clock& clock,
+Channel::Channel(ports::FileStorage& storage, Gate& gate, const ports::TimeSource& clock,
                  const ChannelOptions& options)
     : storage_{storage}, gate_{gate}, clock_{clock}, options_{options}, jobs_(options.jobs) {
     order_.reserve(options.jobs);
@@ -34,7 +34,7 @@ bool Channel::advance() {
 }
 
 bool Channel::collect() {
-    std::array<ports::Completion, requests_max> done;
+    std::array<ports::RequestCompletion, requests_max> done;
     const std::size_t count = storage_.poll(done);
     for (std::size_t i = 0; i < count; ++i) {
         complete(done[i]);
@@ -44,7 +44,7 @@ bool Channel::collect() {
 
 void Channel::block() {
     expects(in_flight_ > 0, "only what is in flight can complete");
-    std::array<ports::Completion, requests_max> done;
+    std::array<ports::RequestCompletion, requests_max> done;
     const std::size_t count = storage_.wait(done);
     for (std::size_t i = 0; i < count; ++i) {
         complete(done[i]);
@@ -69,7 +69,7 @@ bool Channel::start() {
         ++requests_;
         submit(number);
         any = true;
-        if (options_.pace == Pace::at_once) {
+        if (options_.pace == ChannelPace::at_once) {
             collect();  // it is done: whoever waits at the gate goes next
         }
     }
@@ -124,10 +124,10 @@ void Channel::submit(std::size_t number) {
     }
     storage_.submit({options_.direction, number,
                      std::span<const ports::Piece>{entry.pieces}.subspan(entry.first),
-                     options_.pace == Pace::at_once});
+                     options_.pace == ChannelPace::at_once});
 }
 
-void Channel::complete(const ports::Completion& completion) {
+void Channel::complete(const ports::RequestCompletion& completion) {
     const auto number = static_cast<std::size_t>(completion.ticket);
     Entry& entry = entries_.at(number);
     if (--in_flight_ == 0) {
@@ -144,7 +144,7 @@ void Channel::complete(const ports::Completion& completion) {
     if (left > 0) {
         entry.service.bytes = 0;  // how long it took says nothing of how fast the target is
     }
-    if (left > 0 && options_.direction == Direction::read && completion.system == 0) {
+    if (left > 0 && options_.direction == IoDirection::read && completion.system == 0) {
         end_of_file_ = std::min(end_of_file_, entry.pieces[entry.first].at.bytes());
     } else if (left > 0) {
         fail(entry.pieces[entry.first].at, completion.system == 0 ? EIO : completion.system);
@@ -192,7 +192,8 @@ void Channel::close_if_done(std::size_t job) {
 }
 
 void Channel::fail(Offset at, int system) {
-    const plan::Failure now{at.bytes(), static_cast<std::uint32_t>(error_code_of(system)), system};
+    const plan::FirstFailure now{at.bytes(), static_cast<std::uint32_t>(error_code_of(system)),
+                                 system};
     failure_ = plan::first_of(failure_, now);
     if (held_) {
         const std::size_t held = *held_;

@@ -25,16 +25,16 @@ public:
 };
 
 // Whether the rank has something else to do while a request is at the storage.
-enum class Pace { overlapped, at_once };
+enum class ChannelPace { overlapped, at_once };
 
 // Requests of one source that may be in flight at once, as far as the gate lets them through. One:
 // a window that has its turn at a shared target stands for one request (collective/plan/turns.hpp).
 enum class PerJob { any, one };
 
 struct ChannelOptions {
-    Direction direction = Direction::write;
+    IoDirection direction = IoDirection::write;
     std::size_t jobs = 1;  // sources that may be open at once
-    Pace pace = Pace::overlapped;
+    ChannelPace pace = ChannelPace::overlapped;
     PerJob per_job = PerJob::any;
 };
 
@@ -44,7 +44,7 @@ public:
     // a list of CutLimits::pieces_max pieces, and io_uring's queues are made for as many.
     static constexpr std::size_t requests_max = 16;
 
-    Channel(ports::Storage& storage, Gate& gate, const ports::Clock& clock,
+    Channel(ports::FileStorage& storage, Gate& gate, const ports::TimeSource& clock,
             const ChannelOptions& options);
 
     // Contract: job number `job` is finished. After a failure of a write, what is begun is dropped.
@@ -61,7 +61,7 @@ public:
     // Blocks until a completion. Contract: something is in flight.
     void block();
 
-    [[nodiscard]] const plan::Failure& failure() const noexcept { return failure_; }
+    [[nodiscard]] const plan::FirstFailure& failure() const noexcept { return failure_; }
     [[nodiscard]] std::int64_t end_of_file() const noexcept { return end_of_file_; }
     [[nodiscard]] std::int64_t requests() const noexcept { return requests_; }
     // Time with at least one request in flight; nanoseconds.
@@ -80,7 +80,7 @@ private:
         std::size_t first = 0;  // pieces before it are done
         std::size_t job = 0;
         TargetId target;
-        plan::Service service;
+        plan::ServedRequest service;
         std::int64_t begin_ns = 0;
         bool used = false;
     };
@@ -90,23 +90,23 @@ private:
     bool hold_next();
     [[nodiscard]] std::vector<std::size_t>::iterator next_job();
     void submit(std::size_t entry);
-    void complete(const ports::Completion& completion);
+    void complete(const ports::RequestCompletion& completion);
     static std::int64_t trim(Entry& entry, std::int64_t bytes);
     void release(std::size_t entry);
     void fail(Offset at, int system);
     void close_if_done(std::size_t job);
 
-    ports::Storage& storage_;
+    ports::FileStorage& storage_;
     Gate& gate_;
-    const ports::Clock& clock_;
+    const ports::TimeSource& clock_;
     ChannelOptions options_;
     std::vector<Job> jobs_;
     std::vector<std::size_t> order_;  // open jobs that still have requests, oldest first
     std::vector<Entry> entries_;
     std::optional<std::size_t> held_;  // cut, but not let through yet
     std::size_t in_flight_ = 0;
-    plan::Failure failure_;
-    std::int64_t end_of_file_ = plan::Failure::nowhere;
+    plan::FirstFailure failure_;
+    std::int64_t end_of_file_ = plan::FirstFailure::nowhere;
     std::int64_t requests_ = 0;
     std::int64_t busy_ns_ = 0;
     std::int64_t busy_since_ = 0;

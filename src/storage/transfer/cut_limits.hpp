@@ -10,7 +10,7 @@ namespace forebay::transfer {
 
 struct CutLimits {
     static constexpr std::size_t pieces_max = 512;
-    Stripes layout;
+    FileStripes layout;
     std::int64_t request_bytes_max = 0;
 };
 

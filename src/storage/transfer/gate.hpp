@@ -18,7 +18,7 @@ public:
     // Not 0: a request to `target` may start, as so many-eth in flight there; leave() must follow
     // when it has ended.
     [[nodiscard]] virtual std::int32_t try_enter(TargetId target) = 0;
-    virtual void leave(TargetId target, const plan::Service& service) = 0;
+    virtual void leave(TargetId target, const plan::ServedRequest& service) = 0;
 };
 
 // A fixed k per target.
@@ -31,7 +31,7 @@ public:
         std::int32_t& count = in_flight_.at(target.position());
         return count >= most_ ? 0 : ++count;
     }
-    void leave(TargetId target, const plan::Service& /*service*/) override {
+    void leave(TargetId target, const plan::ServedRequest& /*service*/) override {
         std::int32_t& count = in_flight_.at(target.position());
         expects(count > 0, "only who entered leaves");
         --count;
@@ -54,7 +54,7 @@ public:
         std::int32_t& count = in_flight_.at(target.position());
         return count >= throttles_[target.position()].limit() ? 0 : ++count;
     }
-    void leave(TargetId target, const plan::Service& service) override {
+    void leave(TargetId target, const plan::ServedRequest& service) override {
         std::int32_t& count = in_flight_.at(target.position());
         expects(count > 0, "only who entered leaves");
         --count;

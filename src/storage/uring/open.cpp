@@ -13,15 +13,15 @@ namespace forebay::adapters {
 namespace {
 
 // A descriptor, and a queue from the first request on that is not to be done at once.
-class DeferredStorage final : public ports::Storage {
+class DeferredStorage final : public ports::FileStorage {
 public:
-    DeferredStorage(OwnFd fd, std::string path, Caller caller)
+    DeferredStorage(OwnFd fd, std::string path, SubmitterKind caller)
         : fd_{std::move(fd)}, path_{std::move(path)}, caller_{caller} {}
 
     [[nodiscard]] int depth() const noexcept override { return depth_max; }
 
     void submit(const ports::Request& request) override {
-        if (!queue_ && request.at_once && caller_ == Caller::may_wait) {
+        if (!queue_ && request.at_once && caller_ == SubmitterKind::may_wait) {
             finished_.push_back(transfer(fd_.get(), request));
             return;
         }
@@ -31,14 +31,14 @@ public:
         queue_->submit(request);
     }
 
-    std::size_t poll(std::span<ports::Completion> out) override {
+    std::size_t poll(std::span<ports::RequestCompletion> out) override {
         if (!finished_.empty()) {
             return ports::take_oldest(finished_, out);
         }
         return queue_ ? queue_->poll(out) : 0;
     }
 
-    std::size_t wait(std::span<ports::Completion> out) override {
+    std::size_t wait(std::span<ports::RequestCompletion> out) override {
         if (!finished_.empty()) {
             return ports::take_oldest(finished_, out);
         }
@@ -48,7 +48,7 @@ public:
 
     Result<void> sync() override { return queue_ ? queue_->sync() : sync_file(fd_.get(), path_); }
 
-    [[nodiscard]] Result<ports::Identity> identity() const override {
+    [[nodiscard]] Result<ports::FileIdentity> identity() const override {
         return queue_ ? queue_->identity() : identity_of(fd_.get(), path_);
     }
 
@@ -72,30 +72,32 @@ private:
 
     OwnFd fd_;  // the queue's, once there is one
     std::string path_;
-    Caller caller_;
-    std::vector<ports::Completion> finished_;
-    std::unique_ptr<ports::Storage> queue_;
+    SubmitterKind caller_;
+    std::vector<ports::RequestCompletion> finished_;
+    std::unique_ptr<ports::FileStorage> queue_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<ports::Storage>> storage_of(OwnFd fd, const std::string& path,
-                                                   Preference preference, Caller caller) {
-    if (preference == Preference::posix) {
+Result<std::unique_ptr<ports::FileStorage>> storage_of(OwnFd fd, const std::string& path,
+                                                       StoragePreference preference,
+                                                       SubmitterKind caller) {
+    if (preference == StoragePreference::posix) {
         return std::make_unique<PosixStorage>(std::move(fd), path);
     }
-    if (preference == Preference::automatic) {
+    if (preference == StoragePreference::automatic) {
         return std::make_unique<DeferredStorage>(std::move(fd), path, caller);
     }
     auto storage = UringStorage::create(fd, path, caller);
     if (!storage) {
         return failure(std::move(storage.error()));
     }
-    return std::unique_ptr<ports::Storage>{std::move(*storage)};
+    return std::unique_ptr<ports::FileStorage>{std::move(*storage)};
 }
 
-Result<std::unique_ptr<ports::Storage>> open_storage(const std::string& path, Direction direction,
-                                                     Preference preference) {
+Result<std::unique_ptr<ports::FileStorage>> open_storage(const std::string& path,
+                                                         IoDirection direction,
+                                                         StoragePreference preference) {
     Result<OwnFd> fd = open_file(path, direction);
     if (!fd) {
         return failure(std::move(fd.error()));

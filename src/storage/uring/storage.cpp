@@ -33,7 +33,7 @@ bool worth_the_ring(std::span<const ports::Piece> pieces) noexcept {
     std::size_t bytes = 0;
     std::size_t runs = 0;
     for (std::size_t first = 0; first < pieces.size(); ++runs) {
-        const Run run = run_from(pieces, first, run_pieces_max);
+        const PieceRun run = run_from(pieces, first, run_pieces_max);
         bytes += run.bytes;
         first = run.last;
     }
@@ -44,7 +44,7 @@ bool worth_the_ring(std::span<const ports::Piece> pieces) noexcept {
 
 class UringStorage::Ring {
 public:
-    Ring(std::unique_ptr<KernelRing> kernel, int fd, Caller caller) noexcept
+    Ring(std::unique_ptr<KernelRing> kernel, int fd, SubmitterKind caller) noexcept
         : kernel_{std::move(kernel)}, fd_{fd}, caller_{caller}, owner_{::getpid()} {}
     Ring(const Ring&) = delete;
     Ring& operator=(const Ring&) = delete;
@@ -60,8 +60,8 @@ public:
     void submit(const ports::Request& request) {
         expects(in_flight_ < requests_max, "the depth is not exceeded");
         ++in_flight_;
-        const bool small =
-            caller_ == Caller::may_wait && (request.at_once || !worth_the_ring(request.pieces));
+        const bool small = caller_ == SubmitterKind::may_wait &&
+                           (request.at_once || !worth_the_ring(request.pieces));
         if (owner_ != ::getpid() || small) {
             finished_.push_back(transfer(fd_, request));
             return;
@@ -74,7 +74,7 @@ public:
         start_batch(*slot);
     }
 
-    std::size_t take(std::span<ports::Completion> out) {
+    std::size_t take(std::span<ports::RequestCompletion> out) {
         if (owner_ == ::getpid()) {
             KernelRing::Answer answer;
             while (asked_ > 0 && kernel_->take(answer)) {
@@ -86,7 +86,7 @@ public:
         return count;
     }
 
-    std::size_t wait(std::span<ports::Completion> out) {
+    std::size_t wait(std::span<ports::RequestCompletion> out) {
         expects(in_flight_ > 0 && !out.empty(), "only what is in flight can complete");
         std::size_t count = take(out);
         while (count == 0) {
@@ -98,7 +98,7 @@ public:
 
 private:
     struct Step {
-        Run run;
+        PieceRun run;
         int result = 0;
     };
     struct Slot {
@@ -118,7 +118,7 @@ private:
         slot.vectors.clear();
         slot.vectors.reserve(batch_max * run_pieces_max);  // entries point into it
         while (slot.begun < batch_max && slot.next < pieces.size()) {
-            const Run run = run_from(pieces, slot.next, run_pieces_max);
+            const PieceRun run = run_from(pieces, slot.next, run_pieces_max);
             slot.steps.at(slot.begun) = {run, 0};
             enter(slot, slot.begun);
             slot.next = run.last;
@@ -131,10 +131,10 @@ private:
 
     // IOSQE_ASYNC: without it a buffered write is done inside the call that submits it.
     void enter(Slot& slot, std::size_t step) {
-        const Run& run = slot.steps.at(step).run;
+        const PieceRun& run = slot.steps.at(step).run;
         const auto pieces = slot.request.pieces.subspan(run.first, run.last - run.first);
         const auto at = static_cast<std::uint64_t>(pieces.front().at.bytes());
-        const bool writes = slot.request.direction == Direction::write;
+        const bool writes = slot.request.direction == IoDirection::write;
         const std::size_t begin = slot.vectors.size();
         for (const ports::Piece& piece : pieces) {
             slot.vectors.push_back({piece.bytes.data(), piece.bytes.size()});
@@ -181,10 +181,10 @@ private:
 
     std::unique_ptr<KernelRing> kernel_;
     int fd_;
-    Caller caller_;
+    SubmitterKind caller_;
     pid_t owner_;
     std::array<Slot, requests_max> slots_;
-    std::vector<ports::Completion> finished_;
+    std::vector<ports::RequestCompletion> finished_;
     std::size_t in_flight_ = 0;  // requests
     std::size_t asked_ = 0;      // entries that the kernel has
 };
@@ -195,7 +195,7 @@ bool uring_allowed() {
 }
 
 Result<std::unique_ptr<UringStorage>> UringStorage::create(OwnFd& fd, std::string path,
-                                                           Caller caller) {
+                                                           SubmitterKind caller) {
     auto kernel = KernelRing::create(ring_entries);
     const int system = kernel ? (*kernel)->knows_transfers() ? 0 : ENOSYS : kernel.error();
     if (system != 0) {
@@ -220,11 +220,11 @@ int UringStorage::depth() const noexcept { return requests_max; }
 
 void UringStorage::submit(const ports::Request& request) { ring_->submit(request); }
 
-std::size_t UringStorage::poll(std::span<ports::Completion> out) {
+std::size_t UringStorage::poll(std::span<ports::RequestCompletion> out) {
     return ring_->in_flight() == 0 ? 0 : ring_->take(out);
 }
 
-std::size_t UringStorage::wait(std::span<ports::Completion> out) { return ring_->wait(out); }
+std::size_t UringStorage::wait(std::span<ports::RequestCompletion> out) { return ring_->wait(out); }
 
 std::size_t UringStorage::in_flight() const noexcept { return ring_->in_flight(); }
 

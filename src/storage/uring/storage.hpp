@@ -18,13 +18,13 @@ namespace forebay::adapters {
 [[nodiscard]] bool uring_allowed();
 
 // Whether small pieces may be written by whoever submits them: it waits for the file system then.
-enum class Caller { may_wait, never_waits };
+enum class SubmitterKind { may_wait, never_waits };
 
 class UringStorage final : public DescriptorStorage {
 public:
     // Fails where uring_allowed() is false, and leaves `fd` alone then.
     [[nodiscard]] static Result<std::unique_ptr<UringStorage>> create(
-        OwnFd& fd, std::string path, Caller caller = Caller::may_wait);
+        OwnFd& fd, std::string path, SubmitterKind caller = SubmitterKind::may_wait);
     // Finishes what is in flight; its memory must live until then.
     ~UringStorage() override;
     UringStorage(const UringStorage&) = delete;
@@ -32,8 +32,8 @@ public:
 
     [[nodiscard]] int depth() const noexcept override;
     void submit(const ports::Request& request) override;
-    std::size_t poll(std::span<ports::Completion> out) override;
-    std::size_t wait(std::span<ports::Completion> out) override;
+    std::size_t poll(std::span<ports::RequestCompletion> out) override;
+    std::size_t wait(std::span<ports::RequestCompletion> out) override;
     [[nodiscard]] const char* name() const noexcept override { return "uring"; }
 
 private:

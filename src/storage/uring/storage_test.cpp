@@ -17,61 +17,63 @@ namespace {
 using ports::extent;
 using ports::StorageContract;
 
-Opener preferring(Preference preference) {
-    return [preference](const std::string& path, Direction direction) {
+Opener preferring(StoragePreference preference) {
+    return [preference](const std::string& path, IoDirection direction) {
         return open_storage(path, direction, preference);
     };
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Uring, StorageContract,
-    testing::Values(file_world("Disk", disk_directory, preferring(Preference::automatic)),
-                    file_world("Tmpfs", tmpfs_directory, preferring(Preference::automatic)),
-                    file_world("ChosenPosix", tmpfs_directory, preferring(Preference::posix))),
+    testing::Values(file_world("Disk", disk_directory, preferring(StoragePreference::automatic)),
+                    file_world("Tmpfs", tmpfs_directory, preferring(StoragePreference::automatic)),
+                    file_world("ChosenPosix", tmpfs_directory,
+                               preferring(StoragePreference::posix))),
     ports::world_name);
 
 TEST(OpenStorage, TakesUringExactlyWhereItIsAllowed) {
     const bool allowed = uring_allowed();
-    const auto automatic = open_storage("/dev/null", Direction::write);
-    const auto demanded = open_storage("/dev/null", Direction::write, Preference::uring);
-    const auto refused = open_storage("/dev/null", Direction::write, Preference::posix);
+    const auto automatic = open_storage("/dev/null", IoDirection::write);
+    const auto demanded = open_storage("/dev/null", IoDirection::write, StoragePreference::uring);
+    const auto refused = open_storage("/dev/null", IoDirection::write, StoragePreference::posix);
     ASSERT_TRUE(automatic.has_value() && refused.has_value());
     EXPECT_STREQ((*automatic)->name(), "direct");
     const ports::Batch batch{{extent(0, 1 << 20)}};
-    EXPECT_EQ(ports::finish(**automatic, Direction::write, batch.pieces(), true).system, 0);
+    EXPECT_EQ(ports::finish(**automatic, IoDirection::write, batch.pieces(), true).system, 0);
     EXPECT_STREQ((*automatic)->name(), "direct");
-    EXPECT_EQ(ports::finish(**automatic, Direction::write, batch.pieces()).system, 0);
+    EXPECT_EQ(ports::finish(**automatic, IoDirection::write, batch.pieces()).system, 0);
     EXPECT_STREQ((*automatic)->name(), allowed ? "uring" : "posix");
     EXPECT_EQ(demanded.has_value(), allowed);
     EXPECT_STREQ((*refused)->name(), "posix");
 }
 
 TEST(OpenStorage, AMissingFileIsAnErrorInEveryWay) {
-    for (const auto preference : {Preference::automatic, Preference::uring, Preference::posix}) {
+    for (const auto preference :
+         {StoragePreference::automatic, StoragePreference::uring, StoragePreference::posix}) {
         const auto storage =
-            open_storage("/dev/shm/forebay_test_missing", Direction::write, preference);
+            open_storage("/dev/shm/forebay_test_missing", IoDirection::write, preference);
         ASSERT_FALSE(storage.has_value());
         EXPECT_EQ(storage.error().code, ErrorCode::no_such_file);
     }
 }
 
 TEST(UringStorage, AFullDiskComesAsCompletion) {
-    const auto storage = open_storage("/dev/full", Direction::write);
+    const auto storage = open_storage("/dev/full", IoDirection::write);
     for (const std::int64_t size : {100, 1'000'000}) {
         const ports::Batch batch{{extent(0, size), extent(5'000'000, size)}};
-        EXPECT_EQ(ports::finish(**storage, Direction::write, batch.pieces()).system, ENOSPC);
+        EXPECT_EQ(ports::finish(**storage, IoDirection::write, batch.pieces()).system, ENOSPC);
     }
 }
 
 TEST(UringStorage, SmallPiecesCompleteAtOnce) {
-    FileWorld world{tmpfs_directory, preferring(Preference::uring)};
+    FileWorld world{tmpfs_directory, preferring(StoragePreference::uring)};
     if (!uring_allowed()) {
         GTEST_SKIP() << "io_uring is not allowed here";
     }
-    const auto storage = world.open(Direction::write);
+    const auto storage = world.open(IoDirection::write);
     const ports::Batch batch{{extent(0, 100), extent(200, 100)}};
-    (*storage)->submit({Direction::write, 3, batch.pieces()});
-    ports::Completion completion;
+    (*storage)->submit({IoDirection::write, 3, batch.pieces()});
+    ports::RequestCompletion completion;
     EXPECT_EQ((*storage)->poll({&completion, 1}), 1U);
     EXPECT_EQ(completion.bytes.bytes(), 200);
 }
@@ -88,11 +90,11 @@ TEST(UringStorage, ACallerThatNeverWaitsIsNotHeldUpBySmallPieces) {
     while (::write(ends[1], page.data(), page.size()) > 0) {
     }
     ASSERT_EQ(::fcntl(ends[1], F_SETFL, 0), 0);  // it blocks from now on
-    const auto storage =
-        storage_of(OwnFd{ends[1]}, "a full pipe", Preference::automatic, Caller::never_waits);
+    const auto storage = storage_of(OwnFd{ends[1]}, "a full pipe", StoragePreference::automatic,
+                                    SubmitterKind::never_waits);
     const ports::Batch batch{{extent(0, 100)}};
-    (*storage)->submit({Direction::write, 3, batch.pieces()});
-    ports::Completion completion;
+    (*storage)->submit({IoDirection::write, 3, batch.pieces()});
+    ports::RequestCompletion completion;
     EXPECT_EQ((*storage)->poll({&completion, 1}), 0U);
     while (::read(from.get(), page.data(), page.size()) > 0) {
     }
@@ -102,17 +104,17 @@ TEST(UringStorage, ACallerThatNeverWaitsIsNotHeldUpBySmallPieces) {
 
 // The ring's memory is shared with a forked child: it must not take the parent's answers.
 TEST(UringStorage, AForkedChildLeavesTheParentsAnswers) {
-    FileWorld world{tmpfs_directory, preferring(Preference::automatic)};
-    auto storage = world.open(Direction::write);
+    FileWorld world{tmpfs_directory, preferring(StoragePreference::automatic)};
+    auto storage = world.open(IoDirection::write);
     const ports::Batch batch{{extent(0, 4 << 20)}};
-    (*storage)->submit({Direction::write, 1, batch.pieces()});
+    (*storage)->submit({IoDirection::write, 1, batch.pieces()});
     const pid_t child = ::fork();
     if (child == 0) {
         ::alarm(20);
         storage->reset();
         ::_exit(0);
     }
-    const ports::Completion done = ports::wait_one(**storage);
+    const ports::RequestCompletion done = ports::wait_one(**storage);
     int status = -1;
     ASSERT_EQ(::waitpid(child, &status, 0), child);
     EXPECT_EQ(status, 0);

@@ -19,14 +19,14 @@ constexpr std::chrono::microseconds brief_wait{100};
 struct MemoryCluster::State {
     explicit State(const ClusterOptions& options) : nodes{options} {}
 
-    Nodes nodes;
+    NodeMembers nodes;
     std::mutex mutex;
     std::condition_variable gathered;
 };
 
 class MemoryCluster::Member final : public NodeMember {
 public:
-    Member(State& state, const ports::Place& place) noexcept
+    Member(State& state, const ports::RankPlace& place) noexcept
         : NodeMember{state.nodes, place}, state_{state} {}
 
     void wait(const ports::Word& word, std::uint32_t seen) noexcept override {
@@ -66,7 +66,7 @@ private:
 
 MemoryCluster::MemoryCluster(const ClusterOptions& options)
     : state_{std::make_unique<State>(options)} {
-    for (const ports::Place& place : state_->nodes.places) {
+    for (const ports::RankPlace& place : state_->nodes.places) {
         members_.push_back(std::make_unique<Member>(*state_, place));
     }
 }

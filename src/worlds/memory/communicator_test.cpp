@@ -15,7 +15,7 @@ ports::CommunicatorWorld world(const std::string& name, const ClusterOptions& op
 }
 
 ClusterOptions cluster(std::vector<std::int32_t> sizes,
-                       Arrangement arrangement = Arrangement::blocks) {
+                       RankArrangement arrangement = RankArrangement::blocks) {
     ClusterOptions options;
     options.node_sizes = std::move(sizes);
     options.arrangement = arrangement;
@@ -28,15 +28,15 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(world("One", cluster({1})), world("OneNodeOfFour", cluster({4})),
                     world("TwoNodesOfOne", cluster({1, 1})),
                     world("UnevenNodes", cluster({2, 1, 4})),
-                    world("RoundRobin", cluster({3, 1, 2}, Arrangement::round_robin))),
+                    world("RoundRobin", cluster({3, 1, 2}, RankArrangement::round_robin))),
     ports::communicator_world_name);
 
 ports::CommunicatorWorld imagined(const std::string& name, std::vector<std::int32_t> sizes) {
     const auto run = [options = cluster(std::move(sizes))](const RankBody& body) {
         for (std::uint64_t seed = 1; seed <= 5; ++seed) {
             MemoryWorld made{{.seed = seed}};
-            const Ending ending = run_ranks(made, options, body);
-            EXPECT_EQ(ending.kind, Ending::Kind::ended) << ending.report;
+            const WorldEnding ending = run_ranks(made, options, body);
+            EXPECT_EQ(ending.kind, WorldEnding::Kind::ended) << ending.report;
         }
     };
     return {name, run};
@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(ImaginedTime, CommunicatorContract,
                          ports::communicator_world_name);
 
 TEST(MemoryCluster, RoundRobinSpreadsNeighbours) {
-    MemoryCluster made{cluster({3, 1, 2}, Arrangement::round_robin)};
+    MemoryCluster made{cluster({3, 1, 2}, RankArrangement::round_robin)};
     std::vector<std::int32_t> nodes;
     nodes.reserve(6);
     for (std::int32_t rank = 0; rank < made.ranks(); ++rank) {

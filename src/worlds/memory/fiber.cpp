@@ -30,7 +30,7 @@ namespace {
 constexpr std::size_t page = 4096;
 
 // One side of a switch, as ASan and TSan know it.
-struct Side {
+struct SwitchSide {
     ucontext_t context{};
     void* fake_stack = nullptr;
     const void* bottom = nullptr;
@@ -39,7 +39,7 @@ struct Side {
 };
 
 // `stays`: the side that is left will be come back to.
-void go(Side& from, Side& to, bool stays) {
+void go(SwitchSide& from, SwitchSide& to, bool stays) {
     if (__sanitizer_start_switch_fiber != nullptr) {
         __sanitizer_start_switch_fiber(stays ? &from.fake_stack : nullptr, to.bottom, to.bytes);
     }
@@ -50,7 +50,7 @@ void go(Side& from, Side& to, bool stays) {
 }
 
 // First thing on `here`; `there` is who it came from.
-void arrive(Side& here, Side& there) {
+void arrive(SwitchSide& here, SwitchSide& there) {
     if (__sanitizer_finish_switch_fiber != nullptr) {
         __sanitizer_finish_switch_fiber(here.fake_stack, &there.bottom, &there.bytes);
     }
@@ -58,21 +58,21 @@ void arrive(Side& here, Side& there) {
 
 }  // namespace
 
-struct Fiber::State {
+struct ActorFiber::State {
     static void enter(unsigned high, unsigned low);
     [[noreturn]] void leave_for_good();
 
     std::function<void()> body;
-    Mapping stack;
-    Side inside;
-    Side outside;
+    MemoryMapping stack;
+    SwitchSide inside;
+    SwitchSide outside;
     bool begun = false;
     bool ended = false;
     bool dropped = false;
 };
 
 // makecontext passes ints only.
-void Fiber::State::enter(unsigned high, unsigned low) {
+void ActorFiber::State::enter(unsigned high, unsigned low) {
     const std::uintptr_t address = (std::uintptr_t{high} << 32U) | low;
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast,performance-no-int-to-ptr)
     State& state = *reinterpret_cast<State*>(address);
@@ -81,17 +81,17 @@ void Fiber::State::enter(unsigned high, unsigned low) {
     state.leave_for_good();
 }
 
-void Fiber::State::leave_for_good() {
+void ActorFiber::State::leave_for_good() {
     ended = true;
     go(inside, outside, false);
     contract_failed("invariant", "nobody comes back to a fiber that ended",
                     std::source_location::current());
 }
 
-Fiber::Fiber(std::size_t stack_bytes, std::function<void()> body)
+ActorFiber::ActorFiber(std::size_t stack_bytes, std::function<void()> body)
     : state_{std::make_unique<State>()} {
     State& state = *state_;
-    Result<Mapping> stack = Mapping::anonymous(stack_bytes);
+    Result<MemoryMapping> stack = MemoryMapping::anonymous(stack_bytes);
     expects(stack.has_value(), "there is memory for a fiber's stack");
     state.stack = std::move(*stack);
     state.body = std::move(body);
@@ -114,7 +114,7 @@ Fiber::Fiber(std::size_t stack_bytes, std::function<void()> body)
     }
 }
 
-Fiber::~Fiber() {
+ActorFiber::~ActorFiber() {
     if (state_->begun && !state_->ended) {
         state_->dropped = true;
         resume();
@@ -124,7 +124,7 @@ Fiber::~Fiber() {
     }
 }
 
-void Fiber::resume() {
+void ActorFiber::resume() {
     State& state = *state_;
     expects(!state.ended, "a fiber that ended does not go on");
     state.begun = true;
@@ -135,7 +135,7 @@ void Fiber::resume() {
     arrive(state.outside, state.inside);
 }
 
-void Fiber::suspend() {
+void ActorFiber::suspend() {
     State& state = *state_;
     go(state.inside, state.outside, true);
     arrive(state.inside, state.outside);
@@ -144,6 +144,6 @@ void Fiber::suspend() {
     }
 }
 
-bool Fiber::ended() const noexcept { return state_->ended; }
+bool ActorFiber::ended() const noexcept { return state_->ended; }
 
 }  // namespace forebay::adapters

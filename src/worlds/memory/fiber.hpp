@@ -8,16 +8,16 @@
 
 namespace forebay::adapters {
 
-class Fiber {
+class ActorFiber {
 public:
     // `body` begins at the first resume(). It must not throw. Contract: there is memory for a stack
     // (an address range; pages are taken as they are touched).
-    Fiber(std::size_t stack_bytes, std::function<void()> body);
-    Fiber(const Fiber&) = delete;
-    Fiber& operator=(const Fiber&) = delete;
+    ActorFiber(std::size_t stack_bytes, std::function<void()> body);
+    ActorFiber(const ActorFiber&) = delete;
+    ActorFiber& operator=(const ActorFiber&) = delete;
     // A body that has not ended is dropped as a killed process is: no destructor of what lies on
     // its stack runs.
-    ~Fiber();
+    ~ActorFiber();
 
     // From outside: runs the body until it suspends or ends. Contract: it has not ended.
     void resume();

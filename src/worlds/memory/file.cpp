@@ -29,15 +29,16 @@ bool happens(std::uint64_t dice, std::int32_t percent) noexcept {
 }
 
 // A byte that a request cannot get past, and why.
-struct Stop {
+struct RequestStop {
     Offset at;
     int system = 0;
 };
 
-std::optional<Stop> stop_in(const Faults& faults, Direction direction, const ports::Piece& piece,
-                            std::optional<Offset> full_at) noexcept {
+std::optional<RequestStop> stop_in(const StorageFaults& faults, IoDirection direction,
+                                   const ports::Piece& piece,
+                                   std::optional<Offset> full_at) noexcept {
     const Offset end = piece.at + Length{static_cast<std::int64_t>(piece.bytes.size())};
-    std::optional<Stop> stop;
+    std::optional<RequestStop> stop;
     if (faults.error_at && piece.at <= *faults.error_at && *faults.error_at < end) {
         stop = {*faults.error_at, faults.error};
     }
@@ -47,7 +48,7 @@ std::optional<Stop> stop_in(const Faults& faults, Direction direction, const por
             stop = {met.begin, faults.error};
         }
     }
-    if (direction == Direction::write && full_at && *full_at < end) {
+    if (direction == IoDirection::write && full_at && *full_at < end) {
         const Offset full = std::max(*full_at, piece.at);
         if (!stop || full < stop->at) {
             stop = {full, ENOSPC};
@@ -62,7 +63,7 @@ std::uint64_t scramble(std::uint64_t seed, std::uint64_t a, std::uint64_t b) noe
     return mix(mix(mix(seed) ^ a) ^ b);
 }
 
-MemoryFile::MemoryFile(Faults faults) : faults_{faults} {}
+MemoryFile::MemoryFile(StorageFaults faults) : faults_{faults} {}
 
 void MemoryFile::put(Offset at, std::span<const std::byte> bytes) {
     const std::scoped_lock lock{mutex_};
@@ -93,17 +94,17 @@ void MemoryFile::truncate(Length bytes) {
     size_ = bytes.bytes();
 }
 
-void MemoryFile::set_faults(const Faults& faults) {
+void MemoryFile::set_faults(const StorageFaults& faults) {
     const std::scoped_lock lock{mutex_};
     faults_ = faults;
 }
 
-std::vector<Extent> MemoryFile::log(Direction direction) const {
+std::vector<Extent> MemoryFile::log(IoDirection direction) const {
     const std::scoped_lock lock{mutex_};
-    return direction == Direction::write ? written_ : read_;
+    return direction == IoDirection::write ? written_ : read_;
 }
 
-ports::Identity MemoryFile::identity() const noexcept {
+ports::FileIdentity MemoryFile::identity() const noexcept {
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): an address is an identity
     return {0, reinterpret_cast<std::uintptr_t>(this)};
 }
@@ -142,20 +143,21 @@ void MemoryFile::get_locked(Offset at, std::span<std::byte> bytes) const {
 }
 
 // Up to `bytes` of the piece; a read ends at the end of the file.
-std::int64_t MemoryFile::move(Direction direction, const ports::Piece& piece, std::int64_t bytes) {
-    if (direction == Direction::read) {
+std::int64_t MemoryFile::move(IoDirection direction, const ports::Piece& piece,
+                              std::int64_t bytes) {
+    if (direction == IoDirection::read) {
         bytes = std::clamp<std::int64_t>(size_ - piece.at.bytes(), 0, bytes);
     }
     const auto part = piece.bytes.first(static_cast<std::size_t>(bytes));
-    if (direction == Direction::write && bytes > 0) {
+    if (direction == IoDirection::write && bytes > 0) {
         put_locked(piece.at, part);
-    } else if (direction == Direction::read) {
+    } else if (direction == IoDirection::read) {
         get_locked(piece.at, part);
     }
     return bytes;
 }
 
-ports::Completion MemoryFile::perform(const ports::Request& request, std::uint64_t attempt) {
+ports::RequestCompletion MemoryFile::perform(const ports::Request& request, std::uint64_t attempt) {
     const std::scoped_lock lock{mutex_};
     const std::int64_t number = requests_++;
     const std::int64_t total = total_of(request);
@@ -191,13 +193,14 @@ std::optional<Offset> MemoryFile::full_at(Offset begin) const noexcept {
 
 // An error is said only where it stops the next byte; a request that got some way into a piece is
 // short and the next one meets the error, as with the kernel.
-ports::Completion MemoryFile::move_all(const ports::Request& request, std::int64_t bytes_max) {
-    std::vector<Extent>& log = request.direction == Direction::write ? written_ : read_;
+ports::RequestCompletion MemoryFile::move_all(const ports::Request& request,
+                                              std::int64_t bytes_max) {
+    std::vector<Extent>& log = request.direction == IoDirection::write ? written_ : read_;
     const std::size_t log_begin = log.size();
     std::int64_t moved = 0;
     for (const ports::Piece& piece : request.pieces) {
         auto size = std::min(static_cast<std::int64_t>(piece.bytes.size()), bytes_max - moved);
-        const std::optional<Stop> stop =
+        const std::optional<RequestStop> stop =
             stop_in(faults_, request.direction, piece, full_at(piece.at));
         if (stop) {
             size = std::min(size, (stop->at - piece.at).bytes());
@@ -209,7 +212,7 @@ ports::Completion MemoryFile::move_all(const ports::Request& request, std::int64
             log.push_back({piece.at, Length{done}});
         }
         moved += done;
-        taken_ += request.direction == Direction::write ? done : 0;
+        taken_ += request.direction == IoDirection::write ? done : 0;
         if (stop && done == 0 && moved < bytes_max) {
             return {request.ticket, Length{moved}, stop->system};
         }

@@ -17,7 +17,7 @@
 namespace forebay::adapters {
 
 // One storage target that is slower than the others, of a file striped over `targets`.
-struct SlowTarget {
+struct SlowTargetFault {
     std::int64_t stripe_bytes = 1 << 20;
     std::int32_t targets = 1;
     std::int32_t target = 0;
@@ -25,13 +25,13 @@ struct SlowTarget {
 };
 
 // Faults to inject. Chances are in percent of requests; none at first.
-struct Faults {
+struct StorageFaults {
     std::uint64_t seed = 1;
     std::int32_t short_percent = 0;        // fewer bytes than asked, at least one
     std::int32_t interrupted_percent = 0;  // EINTR before the first byte
     std::int32_t again_percent = 0;        // EAGAIN before the first byte
     std::int32_t delay_polls_max = 0;      // a completion comes up to so many polls later
-    std::optional<SlowTarget> slow_target;
+    std::optional<SlowTargetFault> slow_target;
 
     // `error` stops a request at this byte (the bytes before it are moved), or at this request of
     // the file, counted from 0 over all handles.
@@ -50,7 +50,7 @@ struct Faults {
 
 class MemoryFile {
 public:
-    explicit MemoryFile(Faults faults = {});
+    explicit MemoryFile(StorageFaults faults = {});
 
     // Behind the handles' back, without faults; what was never written is zero.
     void put(Offset at, std::span<const std::byte> bytes);
@@ -59,16 +59,17 @@ public:
     // As ftruncate: shorter or longer.
     void truncate(Length bytes);
     // From now on: a disk that heals, or fails.
-    void set_faults(const Faults& faults);
+    void set_faults(const StorageFaults& faults);
     // Every request's contiguous runs in the order in which they were done, for tests of how the
     // file was asked.
-    [[nodiscard]] std::vector<Extent> log(Direction direction) const;
+    [[nodiscard]] std::vector<Extent> log(IoDirection direction) const;
 
-    [[nodiscard]] const Faults& faults() const noexcept { return faults_; }
-    [[nodiscard]] ports::Identity identity() const noexcept;
+    [[nodiscard]] const StorageFaults& faults() const noexcept { return faults_; }
+    [[nodiscard]] ports::FileIdentity identity() const noexcept;
 
     // Does one request, faults included. `attempt` tells repetitions at the same place apart.
-    [[nodiscard]] ports::Completion perform(const ports::Request& request, std::uint64_t attempt);
+    [[nodiscard]] ports::RequestCompletion perform(const ports::Request& request,
+                                                   std::uint64_t attempt);
 
 private:
     static constexpr std::int64_t block_bytes = 1 << 16;
@@ -76,11 +77,11 @@ private:
 
     void put_locked(Offset at, std::span<const std::byte> bytes);
     void get_locked(Offset at, std::span<std::byte> bytes) const;
-    std::int64_t move(Direction direction, const ports::Piece& piece, std::int64_t bytes);
+    std::int64_t move(IoDirection direction, const ports::Piece& piece, std::int64_t bytes);
     [[nodiscard]] std::optional<Offset> full_at(Offset begin) const noexcept;
-    ports::Completion move_all(const ports::Request& request, std::int64_t bytes_max);
+    ports::RequestCompletion move_all(const ports::Request& request, std::int64_t bytes_max);
 
-    Faults faults_;
+    StorageFaults faults_;
     mutable std::mutex mutex_;
     std::unordered_map<std::int64_t, std::unique_ptr<Block>> blocks_;
     std::int64_t size_ = 0;

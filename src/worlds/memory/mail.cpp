@@ -14,12 +14,12 @@ void deliver(std::span<const std::byte> message, std::span<std::byte> into) {
 
 }  // namespace
 
-Mail::Ticket Mail::new_ticket() {
+NodeMailbox::Ticket NodeMailbox::new_ticket() {
     ended_[++last_] = false;
     return last_;
 }
 
-Mail::Ticket Mail::send(const Route& route, std::span<const std::byte> bytes) {
+NodeMailbox::Ticket NodeMailbox::send(const Route& route, std::span<const std::byte> bytes) {
     const std::scoped_lock lock{mutex_};
     const Ticket ticket = new_ticket();
     const auto wish = std::find_if(wishes_.begin(), wishes_.end(),
@@ -40,7 +40,7 @@ Mail::Ticket Mail::send(const Route& route, std::span<const std::byte> bytes) {
     return ticket;
 }
 
-Mail::Ticket Mail::receive(const Route& route, std::span<std::byte> bytes) {
+NodeMailbox::Ticket NodeMailbox::receive(const Route& route, std::span<std::byte> bytes) {
     const std::scoped_lock lock{mutex_};
     const Ticket ticket = new_ticket();
     const auto message = std::find_if(messages_.begin(), messages_.end(),
@@ -58,7 +58,7 @@ Mail::Ticket Mail::receive(const Route& route, std::span<std::byte> bytes) {
     return ticket;
 }
 
-bool Mail::done(Ticket ticket) {
+bool NodeMailbox::done(Ticket ticket) {
     const std::scoped_lock lock{mutex_};
     const auto found = ended_.find(ticket);
     expects(found != ended_.end(), "a ticket is asked for until it is done, not longer");

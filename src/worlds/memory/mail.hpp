@@ -15,7 +15,7 @@
 
 namespace forebay::adapters {
 
-class Mail {
+class NodeMailbox {
 public:
     using Ticket = ports::Communicator::Ticket;
     struct Route {
@@ -25,7 +25,7 @@ public:
         bool operator==(const Route&) const noexcept = default;
     };
 
-    explicit Mail(std::size_t eager_bytes) noexcept : eager_bytes_{eager_bytes} {}
+    explicit NodeMailbox(std::size_t eager_bytes) noexcept : eager_bytes_{eager_bytes} {}
 
     Ticket send(const Route& route, std::span<const std::byte> bytes);
     Ticket receive(const Route& route, std::span<std::byte> bytes);

@@ -19,7 +19,7 @@ std::vector<NodeId> nodes_of_ranks(const NodesOptions& options) {
             --left[node];
             nodes.emplace_back(static_cast<std::int32_t>(node));
         }
-        if (options.arrangement == Arrangement::round_robin || left[node] == 0) {
+        if (options.arrangement == RankArrangement::round_robin || left[node] == 0) {
             node = (node + 1) % left.size();
         }
     }
@@ -28,7 +28,7 @@ std::vector<NodeId> nodes_of_ranks(const NodesOptions& options) {
 
 }  // namespace
 
-Nodes::Nodes(const NodesOptions& options)
+NodeMembers::NodeMembers(const NodesOptions& options)
     : mail{options.eager_bytes}, gathering{options.node_sizes.size()} {
     expects(!options.node_sizes.empty(), "a cluster has a node");
     expects(std::ranges::all_of(options.node_sizes, [](std::int32_t size) { return size > 0; }),
@@ -42,17 +42,17 @@ Nodes::Nodes(const NodesOptions& options)
                           options.node_sizes[node.position()]});
         here.emplace_back(rank++);
     }
-    for (ports::Place& place : places) {
+    for (ports::RankPlace& place : places) {
         place.ranks = rank;
     }
     for (std::size_t node = 0; node < members.size(); ++node) {
-        Result<Mapping> mapping = Mapping::anonymous(options.node_bytes);
+        Result<MemoryMapping> mapping = MemoryMapping::anonymous(options.node_bytes);
         expects(mapping.has_value(), "there is memory for an imagined node");
         memory.push_back(std::move(*mapping));
     }
 }
 
-std::uint64_t Gathering::bring(NodeId node, std::span<const std::byte> mine) {
+std::uint64_t NodeGathering::bring(NodeId node, std::span<const std::byte> mine) {
     const std::uint64_t number = done_;
     std::vector<std::byte>& part = parts_[number % 2];
     const std::size_t all = mine.size() * nodes_;
@@ -69,7 +69,7 @@ std::uint64_t Gathering::bring(NodeId node, std::span<const std::byte> mine) {
     return number;
 }
 
-void Gathering::take(std::uint64_t number, std::span<std::byte> all) const {
+void NodeGathering::take(std::uint64_t number, std::span<std::byte> all) const {
     const std::vector<std::byte>& part = parts_[number % 2];
     expects(complete(number) && all.size() == part.size(), "all holds one part of every node");
     std::ranges::copy(part, all.begin());

@@ -15,23 +15,23 @@
 namespace forebay::adapters {
 
 // Which node the next rank lies on.
-enum class Arrangement {
+enum class RankArrangement {
     blocks,       // the node of the rank before, until it is full
     round_robin,  // the next node that is not full
 };
 
 struct NodesOptions {
     std::vector<std::int32_t> node_sizes = {1};  // ranks on each node
-    Arrangement arrangement = Arrangement::blocks;
+    RankArrangement arrangement = RankArrangement::blocks;
     std::size_t node_bytes = std::size_t{64} << 20;  // node memory; touched pages count only
     // Larger messages are copied when the receiver asks for them and not before, as MPIs do.
     std::size_t eager_bytes = 1024;
 };
 
 // All nodes bring a part each and take what all brought. Says nothing about waiting for the others.
-class Gathering {
+class NodeGathering {
 public:
-    explicit Gathering(std::size_t nodes) noexcept : nodes_{nodes} {}
+    explicit NodeGathering(std::size_t nodes) noexcept : nodes_{nodes} {}
 
     // Which gathering it was brought to.
     std::uint64_t bring(NodeId node, std::span<const std::byte> mine);
@@ -48,22 +48,23 @@ private:
     std::array<std::vector<std::byte>, 2> parts_;
 };
 
-struct Nodes {
-    explicit Nodes(const NodesOptions& options);
+struct NodeMembers {
+    explicit NodeMembers(const NodesOptions& options);
 
     std::vector<std::vector<Rank>> members;  // of each node
-    std::vector<ports::Place> places;        // of each rank
-    std::vector<Mapping> memory;             // of each node
-    Mail mail;
-    Gathering gathering;
+    std::vector<ports::RankPlace> places;    // of each rank
+    std::vector<MemoryMapping> memory;       // of each node
+    NodeMailbox mail;
+    NodeGathering gathering;
 };
 
 // The part of a communicator that needs no waiting.
 class NodeMember : public ports::Communicator {
 public:
-    NodeMember(Nodes& nodes, const ports::Place& place) noexcept : nodes_{nodes}, place_{place} {}
+    NodeMember(NodeMembers& nodes, const ports::RankPlace& place) noexcept
+        : nodes_{nodes}, place_{place} {}
 
-    [[nodiscard]] const ports::Place& place() const noexcept override { return place_; }
+    [[nodiscard]] const ports::RankPlace& place() const noexcept override { return place_; }
     [[nodiscard]] Rank rank_at(NodeId node, LocalRank local) const noexcept override {
         return nodes_.members[node.position()][local.position()];
     }
@@ -84,8 +85,8 @@ public:
     bool done(Ticket ticket) override { return nodes_.mail.done(ticket); }
 
 private:
-    Nodes& nodes_;
-    ports::Place place_;
+    NodeMembers& nodes_;
+    ports::RankPlace place_;
 };
 
 }  // namespace forebay::adapters

@@ -13,21 +13,21 @@ std::uint64_t MemoryHandle::dice_of(const ports::Request& request) {
 }
 
 std::int64_t MemoryHandle::delay_of(const ports::Request& request, std::uint64_t dice) const {
-    const Faults& faults = file_.faults();
+    const StorageFaults& faults = file_.faults();
     std::int64_t delay = 0;
     if (faults.delay_polls_max > 0) {
         delay = static_cast<std::int64_t>(dice %
                                           (static_cast<std::uint64_t>(faults.delay_polls_max) + 1));
     }
     if (faults.slow_target && !request.pieces.empty()) {
-        const SlowTarget& slow = *faults.slow_target;
+        const SlowTargetFault& slow = *faults.slow_target;
         const std::int64_t stripe = request.pieces.front().at.bytes() / slow.stripe_bytes;
         delay += stripe % slow.targets == slow.target ? slow.polls : 0;
     }
     return delay;
 }
 
-ports::Completion MemoryHandle::perform(const ports::Request& request, std::uint64_t dice) {
+ports::RequestCompletion MemoryHandle::perform(const ports::Request& request, std::uint64_t dice) {
     if (request.direction != direction_) {
         return {request.ticket, Length{0}, EBADF};
     }
@@ -62,7 +62,7 @@ void MemoryStorage::submit(const ports::Request& request) {
     pending_.push_back({request, dice, polls_ + delay_of(request, dice)});
 }
 
-std::size_t MemoryStorage::poll(std::span<ports::Completion> out) {
+std::size_t MemoryStorage::poll(std::span<ports::RequestCompletion> out) {
     ++polls_;
     std::ranges::stable_sort(pending_, {}, &Pending::due);
     std::size_t count = 0;
@@ -74,7 +74,7 @@ std::size_t MemoryStorage::poll(std::span<ports::Completion> out) {
     return count;
 }
 
-std::size_t MemoryStorage::wait(std::span<ports::Completion> out) {
+std::size_t MemoryStorage::wait(std::span<ports::RequestCompletion> out) {
     expects(!pending_.empty() && !out.empty(), "only what is in flight can complete");
     std::size_t count = 0;
     while (count == 0) {
@@ -83,7 +83,7 @@ std::size_t MemoryStorage::wait(std::span<ports::Completion> out) {
     return count;
 }
 
-Result<std::unique_ptr<ports::Storage>> open_memory(MemoryFile& file, Direction direction) {
+Result<std::unique_ptr<ports::FileStorage>> open_memory(MemoryFile& file, IoDirection direction) {
     if (file.faults().open_error != 0) {
         return failure(system_error(file.faults().open_error, "open a file in memory"));
     }

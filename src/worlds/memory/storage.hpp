@@ -13,41 +13,42 @@
 namespace forebay::adapters {
 
 // The part that handles to files in memory share, however their time passes.
-class MemoryHandle : public ports::Storage {
+class MemoryHandle : public ports::FileStorage {
 public:
     [[nodiscard]] int depth() const noexcept override { return depth_max; }
     Result<void> sync() override;
-    [[nodiscard]] Result<ports::Identity> identity() const override { return file_.identity(); }
+    [[nodiscard]] Result<ports::FileIdentity> identity() const override { return file_.identity(); }
     Result<void> close() override;
     [[nodiscard]] const char* name() const noexcept override { return "memory"; }
 
 protected:
     static constexpr int depth_max = 64;
 
-    MemoryHandle(MemoryFile& file, Direction direction) : file_{file}, direction_{direction} {}
+    MemoryHandle(MemoryFile& file, IoDirection direction) : file_{file}, direction_{direction} {}
 
     // Decides on the request's fate; tells repetitions at one place apart.
     [[nodiscard]] std::uint64_t dice_of(const ports::Request& request);
     // Polls by which its completion comes later.
     [[nodiscard]] std::int64_t delay_of(const ports::Request& request, std::uint64_t dice) const;
-    [[nodiscard]] ports::Completion perform(const ports::Request& request, std::uint64_t dice);
+    [[nodiscard]] ports::RequestCompletion perform(const ports::Request& request,
+                                                   std::uint64_t dice);
     [[nodiscard]] virtual std::size_t in_flight() const noexcept = 0;
 
 private:
     MemoryFile& file_;
-    Direction direction_;
+    IoDirection direction_;
     std::unordered_map<std::int64_t, std::uint64_t> attempts_;  // at each place
 };
 
 // Time passes by polls: for ranks that are threads.
 class MemoryStorage final : public MemoryHandle {
 public:
-    MemoryStorage(MemoryFile& file, Direction direction) : MemoryHandle{file, direction} {}
+    MemoryStorage(MemoryFile& file, IoDirection direction) : MemoryHandle{file, direction} {}
     ~MemoryStorage() override;
 
     void submit(const ports::Request& request) override;
-    std::size_t poll(std::span<ports::Completion> out) override;
-    std::size_t wait(std::span<ports::Completion> out) override;
+    std::size_t poll(std::span<ports::RequestCompletion> out) override;
+    std::size_t wait(std::span<ports::RequestCompletion> out) override;
 
 private:
     struct Pending {
@@ -63,7 +64,7 @@ private:
 };
 
 // The file must outlive the handle.
-[[nodiscard]] Result<std::unique_ptr<ports::Storage>> open_memory(MemoryFile& file,
-                                                                  Direction direction);
+[[nodiscard]] Result<std::unique_ptr<ports::FileStorage>> open_memory(MemoryFile& file,
+                                                                      IoDirection direction);
 
 }  // namespace forebay::adapters

@@ -14,8 +14,8 @@ using ports::StorageContract;
 
 class FileAlone final : public ports::StorageWorld {
 public:
-    explicit FileAlone(Faults faults) : file_{faults} {}
-    Result<std::unique_ptr<ports::Storage>> open(Direction direction) override {
+    explicit FileAlone(StorageFaults faults) : file_{faults} {}
+    Result<std::unique_ptr<ports::FileStorage>> open(IoDirection direction) override {
         return open_memory(file_, direction);
     }
     ports::Bytes contents(const Extent& extent) override { return file_.get(extent); }
@@ -25,19 +25,19 @@ private:
     MemoryFile file_;
 };
 
-ports::StorageWorldMaker world(const std::string& name, Faults faults) {
+ports::StorageWorldMaker world(const std::string& name, StorageFaults faults) {
     return {name, [faults] { return std::make_unique<FileAlone>(faults); }};
 }
 
-Faults slow() {
-    Faults faults;
+StorageFaults slow() {
+    StorageFaults faults;
     faults.delay_polls_max = 9;
-    faults.slow_target = SlowTarget{1 << 18, 3, 1, 20};
+    faults.slow_target = SlowTargetFault{1 << 18, 3, 1, 20};
     return faults;
 }
 
-Faults nasty(std::uint64_t seed) {
-    Faults faults = slow();
+StorageFaults nasty(std::uint64_t seed) {
+    StorageFaults faults = slow();
     faults.seed = seed;
     faults.short_percent = 50;
     faults.interrupted_percent = 20;
@@ -52,9 +52,9 @@ INSTANTIATE_TEST_SUITE_P(Memory, StorageContract,
 
 class FileInAWorld final : public ports::StorageWorld {
 public:
-    FileInAWorld(std::uint64_t seed, const Faults& faults)
+    FileInAWorld(std::uint64_t seed, const StorageFaults& faults)
         : world_{{.seed = seed}}, file_{faults} {}
-    Result<std::unique_ptr<ports::Storage>> open(Direction direction) override {
+    Result<std::unique_ptr<ports::FileStorage>> open(IoDirection direction) override {
         return open_memory(world_, file_, direction);
     }
     ports::Bytes contents(const Extent& extent) override { return file_.get(extent); }
@@ -65,7 +65,7 @@ private:
     MemoryFile file_;
 };
 
-ports::StorageWorldMaker imagined(const std::string& name, const Faults& faults) {
+ports::StorageWorldMaker imagined(const std::string& name, const StorageFaults& faults) {
     return {name, [faults] { return std::make_unique<FileInAWorld>(7, faults); }, false};
 }
 
@@ -74,14 +74,14 @@ INSTANTIATE_TEST_SUITE_P(ImaginedTime, StorageContract,
                                          imagined("Nasty1", nasty(1))),
                          ports::world_name);
 
-ports::Completion write_all(MemoryFile& file, const std::vector<Extent>& extents) {
+ports::RequestCompletion write_all(MemoryFile& file, const std::vector<Extent>& extents) {
     const ports::Batch batch{extents};
-    const auto storage = open_memory(file, Direction::write);
-    return ports::finish(**storage, Direction::write, batch.pieces());
+    const auto storage = open_memory(file, IoDirection::write);
+    return ports::finish(**storage, IoDirection::write, batch.pieces());
 }
 
 TEST(MemoryFile, ADiskFullAtByteNTakesTheBytesBeforeIt) {
-    Faults faults;
+    StorageFaults faults;
     faults.full_at = Offset{1000};
     MemoryFile file{faults};
     const auto done = write_all(file, {extent(900, 50), extent(960, 100), extent(2000, 10)});
@@ -93,7 +93,7 @@ TEST(MemoryFile, ADiskFullAtByteNTakesTheBytesBeforeIt) {
 }
 
 TEST(MemoryFile, ADiskWithRoomForNBytesGivesItToWhoComesFirst) {
-    Faults faults;
+    StorageFaults faults;
     faults.room = 100;
     MemoryFile file{faults};
     EXPECT_EQ(write_all(file, {extent(5000, 70)}).system, 0);
@@ -104,7 +104,7 @@ TEST(MemoryFile, ADiskWithRoomForNBytesGivesItToWhoComesFirst) {
 }
 
 TEST(MemoryFile, AnErrorAtAByteStopsThere) {
-    Faults faults;
+    StorageFaults faults;
     faults.error_at = Offset{25};
     faults.full_at = Offset{100};
     MemoryFile file{faults};
@@ -116,7 +116,7 @@ TEST(MemoryFile, AnErrorAtAByteStopsThere) {
 }
 
 TEST(MemoryFile, AnErrorAtTheNthRequestStopsThatOneOnly) {
-    Faults faults;
+    StorageFaults faults;
     faults.error_at_request = 1;
     MemoryFile file{faults};
     EXPECT_EQ(write_all(file, {extent(0, 10)}).system, 0);
@@ -128,20 +128,20 @@ TEST(MemoryFile, LogsTheContiguousRunsOfEachRequest) {
     MemoryFile file;
     static_cast<void>(write_all(file, {extent(0, 10), extent(10, 10), extent(30, 5)}));
     static_cast<void>(write_all(file, {extent(35, 5)}));
-    EXPECT_EQ(file.log(Direction::write),
+    EXPECT_EQ(file.log(IoDirection::write),
               (std::vector{extent(0, 20), extent(30, 5), extent(35, 5)}));
-    EXPECT_TRUE(file.log(Direction::read).empty());
+    EXPECT_TRUE(file.log(IoDirection::read).empty());
 }
 
 TEST(MemoryFile, TheSameSeedGivesTheSameFate) {
     const auto fate = [](std::uint64_t seed) {
         MemoryFile file{nasty(seed)};
-        const auto storage = open_memory(file, Direction::write);
+        const auto storage = open_memory(file, IoDirection::write);
         std::vector<std::int64_t> moved;
         for (std::int64_t i = 0; i < 50; ++i) {
             const ports::Batch batch{{extent(i * 100, 100)}};
-            (*storage)->submit({Direction::write, 0, batch.pieces()});
-            const ports::Completion done = ports::wait_one(**storage);
+            (*storage)->submit({IoDirection::write, 0, batch.pieces()});
+            const ports::RequestCompletion done = ports::wait_one(**storage);
             moved.push_back(done.bytes.bytes() * 1000 + done.system);
         }
         return moved;
@@ -152,10 +152,10 @@ TEST(MemoryFile, TheSameSeedGivesTheSameFate) {
 
 TEST(MemoryStorage, AReorderedHandleCompletesOutOfOrder) {
     MemoryFile file{slow()};
-    const auto storage = open_memory(file, Direction::write);
+    const auto storage = open_memory(file, IoDirection::write);
     const ports::Batch batch{{extent(0, 1)}};
     for (std::uint64_t ticket = 0; ticket < 20; ++ticket) {
-        (*storage)->submit({Direction::write, ticket, batch.pieces()});
+        (*storage)->submit({IoDirection::write, ticket, batch.pieces()});
     }
     std::vector<std::uint64_t> order;
     while (order.size() < 20) {
@@ -165,17 +165,17 @@ TEST(MemoryStorage, AReorderedHandleCompletesOutOfOrder) {
 }
 
 TEST(MemoryStorage, RefusesToOpenSyncAndCloseWhenTold) {
-    Faults faults;
+    StorageFaults faults;
     faults.sync_error = EIO;
     faults.close_error = EDQUOT;
     MemoryFile file{faults};
-    auto storage = open_memory(file, Direction::write);
+    auto storage = open_memory(file, IoDirection::write);
     ASSERT_TRUE(storage.has_value());
     EXPECT_EQ((*storage)->sync().error().system, EIO);
     EXPECT_EQ((*storage)->close().error().code, ErrorCode::quota);
     faults.open_error = EACCES;
     MemoryFile refused{faults};
-    EXPECT_EQ(open_memory(refused, Direction::read).error().code, ErrorCode::access);
+    EXPECT_EQ(open_memory(refused, IoDirection::read).error().code, ErrorCode::access);
 }
 
 }  // namespace

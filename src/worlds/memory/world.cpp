@@ -45,7 +45,7 @@ struct MemoryWorld::Actor {
     std::int64_t weight = 1;
     std::optional<std::int64_t> dies_at;
     std::function<void()> body;
-    std::unique_ptr<Fiber> fiber;
+    std::unique_ptr<ActorFiber> fiber;
     State state = State::can_go_on;
     const void* key = nullptr;                 // waited on
     std::optional<Events::key_type> runs_out;  // its event, where it waits for a time
@@ -85,7 +85,7 @@ void MemoryWorld::spawn(const std::string& name, std::function<void()> body) {
 }
 
 void MemoryWorld::kill(const std::string& name, std::int64_t step) {
-    options_.leaks = Leaks::ignored;
+    options_.leaks = LeakReports::ignored;
     for (const std::unique_ptr<Actor>& actor : actors_) {
         if (actor->name == name && alive(name)) {
             actor->dies_at = step;
@@ -106,7 +106,7 @@ bool MemoryWorld::suspended(const std::string& name) const {
 }
 
 void MemoryWorld::stop(std::int64_t step) {
-    options_.leaks = Leaks::ignored;
+    options_.leaks = LeakReports::ignored;
     stop_ = step;
 }
 
@@ -286,12 +286,12 @@ MemoryWorld::Actor* MemoryWorld::choose() {
 
 void MemoryWorld::run_actor(Actor& actor) {
     current_ = &actor;
-    const bool hides = options_.leaks == Leaks::ignored && __lsan_disable != nullptr;
+    const bool hides = options_.leaks == LeakReports::ignored && __lsan_disable != nullptr;
     if (hides) {
         __lsan_disable();
     }
     if (!actor.fiber) {
-        actor.fiber = std::make_unique<Fiber>(options_.stack_bytes, actor.body);
+        actor.fiber = std::make_unique<ActorFiber>(options_.stack_bytes, actor.body);
     }
     actor.fiber->resume();
     if (hides) {
@@ -308,7 +308,7 @@ void MemoryWorld::run_actor(Actor& actor) {
 
 bool MemoryWorld::quiet() const noexcept { return now_ - news_ > options_.quiet_ns_max; }
 
-Ending MemoryWorld::run() {
+WorldEnding MemoryWorld::run() {
     expects(current_ == nullptr, "a world is not run by its own actors");
     while (true) {
         happen_due();
@@ -318,13 +318,13 @@ Ending MemoryWorld::run() {
                 const bool over = actor->state == Actor::State::ended;
                 actor->state = over ? actor->state : Actor::State::dead;
             }
-            return ending(Ending::Kind::stopped, "all died");
+            return ending(WorldEnding::Kind::stopped, "all died");
         }
         if (steps_ >= options_.steps_max) {
-            return ending(Ending::Kind::stuck, "so many steps, and no end");
+            return ending(WorldEnding::Kind::stuck, "so many steps, and no end");
         }
         if (quiet()) {
-            return ending(Ending::Kind::stuck, "nothing happens but that waits run out");
+            return ending(WorldEnding::Kind::stuck, "nothing happens but that waits run out");
         }
         if (Actor* next = choose()) {
             run_actor(*next);
@@ -334,17 +334,17 @@ Ending MemoryWorld::run() {
             return actor->state == Actor::State::ended || actor->state == Actor::State::dead;
         });
         if (over) {
-            return ending(Ending::Kind::ended, "all have ended");
+            return ending(WorldEnding::Kind::ended, "all have ended");
         }
         if (!advance_to_next()) {
-            return ending(Ending::Kind::stuck, "nobody can go on");
+            return ending(WorldEnding::Kind::stuck, "nobody can go on");
         }
     }
 }
 
-Ending MemoryWorld::ending(Ending::Kind kind, const std::string& why) const {
-    Ending all{kind, steps_, now_, trace_, {}};
-    const char* verb = kind == Ending::Kind::stuck ? "is stuck" : "is over";
+WorldEnding MemoryWorld::ending(WorldEnding::Kind kind, const std::string& why) const {
+    WorldEnding all{kind, steps_, now_, trace_, {}};
+    const char* verb = kind == WorldEnding::Kind::stuck ? "is stuck" : "is over";
     all.report = fmt::format("the world of seed {} {} ({}; {} steps, {} ns). Its actors:\n",
                              options_.seed, verb, why, steps_, now_);
     for (const std::unique_ptr<Actor>& actor : actors_) {

@@ -6,13 +6,13 @@
 //   WorldCluster cluster{world, {{2, 1}}};              // worlds/memory/world_cluster.hpp
 //   MemoryFile file{faults};
 //   cluster.spawn([&](ports::Communicator& communicator) {         // "rank 0", "rank 1", …
-//       auto storage = open_memory(world, file, Direction::write);  // …/world_storage.hpp
+//       auto storage = open_memory(world, file, IoDirection::write);  // …/world_storage.hpp
 //       …                                                           // the clock is `world`
 //   });
 //   world.spawn("daemon", [&] { … });
 //   world.kill("daemon", 17);                 // it dies before it does its step 17
-//   const Ending ending = world.run();        // until all have ended, or nobody can go on
-//   EXPECT_EQ(ending.kind, Ending::Kind::ended) << ending.report;
+//   const WorldEnding ending = world.run();        // until all have ended, or nobody can go on
+//   EXPECT_EQ(ending.kind, WorldEnding::Kind::ended) << ending.report;
 //
 // An actor's steps are its calls of ports (and of step() and sleep() below). Between two of them
 // nobody else runs: data races are found by ThreadSanitizer on threads (communicator.hpp), not
@@ -35,18 +35,18 @@ namespace forebay::adapters {
 
 // Whether LeakSanitizer looks at what actors take. An actor that is killed, or waits for ever,
 // gives nothing back; with a kill in sight it does not look by itself.
-enum class Leaks { reported, ignored };
+enum class LeakReports { reported, ignored };
 
 struct MemoryWorldOptions {
     std::uint64_t seed = 1;
     std::int64_t steps_max = 4'000'000;         // more, and it is taken for stuck
     std::int64_t quiet_ns_max = 1'000'000'000;  // of nothing but waits that run out; more: stuck
     std::size_t stack_bytes = std::size_t{256} << 10;  // of an actor
-    Leaks leaks = Leaks::reported;
+    LeakReports leaks = LeakReports::reported;
 };
 
 // How a world ended.
-struct Ending {
+struct WorldEnding {
     enum class Kind {
         ended,    // every actor has, or was killed
         stuck,    // somebody waits for ever
@@ -59,7 +59,7 @@ struct Ending {
     std::string report;       // how it went, and a line an actor: who waits on what
 };
 
-class MemoryWorld final : public ports::Clock {
+class MemoryWorld final : public ports::TimeSource {
 public:
     explicit MemoryWorld(const MemoryWorldOptions& options = {});
     MemoryWorld(const MemoryWorld&) = delete;
@@ -79,7 +79,7 @@ public:
     // All die at this step of the world, as by a power failure.
     void stop(std::int64_t step);
     // Once; again after further spawns.
-    Ending run();
+    WorldEnding run();
 
     [[nodiscard]] std::int64_t now_ns() const noexcept override { return now_; }
     [[nodiscard]] bool alive(const std::string& name) const;
@@ -130,7 +130,7 @@ private:
     void settle_requests(const Actor& actor);
     void note(const Doing& doing) noexcept;
     [[nodiscard]] bool quiet() const noexcept;
-    [[nodiscard]] Ending ending(Ending::Kind kind, const std::string& why) const;
+    [[nodiscard]] WorldEnding ending(WorldEnding::Kind kind, const std::string& why) const;
     [[nodiscard]] const Actor* find(const std::string& name) const;
 
     MemoryWorldOptions options_;

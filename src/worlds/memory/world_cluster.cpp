@@ -15,12 +15,12 @@ struct WorldCluster::State {
     State(MemoryWorld& in, const NodesOptions& options) : world{in}, nodes{options} {}
 
     MemoryWorld& world;
-    Nodes nodes;
+    NodeMembers nodes;
 };
 
 class WorldCluster::Member final : public NodeMember {
 public:
-    Member(State& state, const ports::Place& place) noexcept
+    Member(State& state, const ports::RankPlace& place) noexcept
         : NodeMember{state.nodes, place}, state_{state} {}
 
     void wait(const ports::Word& word, std::uint32_t seen) noexcept override {
@@ -81,7 +81,7 @@ private:
 
 WorldCluster::WorldCluster(MemoryWorld& world, const NodesOptions& options)
     : state_{std::make_unique<State>(world, options)} {
-    for (const ports::Place& place : state_->nodes.places) {
+    for (const ports::RankPlace& place : state_->nodes.places) {
         members_.push_back(std::make_unique<Member>(*state_, place));
     }
 }
@@ -101,8 +101,8 @@ void WorldCluster::spawn(const std::function<void(ports::Communicator&)>& body) 
     }
 }
 
-Ending run_ranks(MemoryWorld& world, const NodesOptions& options,
-                 const std::function<void(ports::Communicator&)>& body) {
+WorldEnding run_ranks(MemoryWorld& world, const NodesOptions& options,
+                      const std::function<void(ports::Communicator&)>& body) {
     WorldCluster cluster{world, options};
     cluster.spawn(body);
     return world.run();

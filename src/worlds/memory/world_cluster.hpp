@@ -36,7 +36,7 @@ private:
 };
 
 // Runs `body` as every rank of a world of its own; how that ended.
-Ending run_ranks(MemoryWorld& world, const NodesOptions& options,
-                 const std::function<void(ports::Communicator&)>& body);
+WorldEnding run_ranks(MemoryWorld& world, const NodesOptions& options,
+                      const std::function<void(ports::Communicator&)>& body);
 
 }  // namespace forebay::adapters

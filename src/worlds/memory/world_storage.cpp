@@ -23,7 +23,7 @@ WorldStorage::~WorldStorage() {
 void WorldStorage::submit(const ports::Request& request) {
     expects(in_flight() < static_cast<std::size_t>(depth_max), "the depth is not exceeded");
     const std::int64_t place = request.pieces.empty() ? 0 : request.pieces.front().at.bytes();
-    world_.step({request.direction == Direction::write ? "write at" : "read at", place});
+    world_.step({request.direction == IoDirection::write ? "write at" : "read at", place});
     const std::uint64_t dice = dice_of(request);
     const std::int64_t time =
         request_ns_min + world_.draw(request_ns_range) + poll_ns * delay_of(request, dice);
@@ -35,12 +35,12 @@ void WorldStorage::submit(const ports::Request& request) {
     });
 }
 
-std::size_t WorldStorage::poll(std::span<ports::Completion> out) {
+std::size_t WorldStorage::poll(std::span<ports::RequestCompletion> out) {
     world_.step({"ask for completions"});
     return ports::take_oldest(done_, out);
 }
 
-std::size_t WorldStorage::wait(std::span<ports::Completion> out) {
+std::size_t WorldStorage::wait(std::span<ports::RequestCompletion> out) {
     expects(in_flight() > 0 && !out.empty(), "only what is in flight can complete");
     world_.step({"ask for completions"});
     while (done_.empty()) {
@@ -59,8 +59,8 @@ Result<void> WorldStorage::close() {
     return MemoryHandle::close();
 }
 
-Result<std::unique_ptr<ports::Storage>> open_memory(MemoryWorld& world, MemoryFile& file,
-                                                    Direction direction) {
+Result<std::unique_ptr<ports::FileStorage>> open_memory(MemoryWorld& world, MemoryFile& file,
+                                                        IoDirection direction) {
     world.step({"open"});
     if (file.faults().open_error != 0) {
         return failure(system_error(file.faults().open_error, "open a file in memory"));

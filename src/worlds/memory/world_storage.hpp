@@ -13,15 +13,15 @@ namespace forebay::adapters {
 
 class WorldStorage final : public MemoryHandle {
 public:
-    WorldStorage(MemoryWorld& world, MemoryFile& file, Direction direction)
+    WorldStorage(MemoryWorld& world, MemoryFile& file, IoDirection direction)
         : MemoryHandle{file, direction}, world_{world} {}
     WorldStorage(const WorldStorage&) = delete;
     WorldStorage& operator=(const WorldStorage&) = delete;
     ~WorldStorage() override;
 
     void submit(const ports::Request& request) override;
-    std::size_t poll(std::span<ports::Completion> out) override;
-    std::size_t wait(std::span<ports::Completion> out) override;
+    std::size_t poll(std::span<ports::RequestCompletion> out) override;
+    std::size_t wait(std::span<ports::RequestCompletion> out) override;
     Result<void> sync() override;
     Result<void> close() override;
 
@@ -32,12 +32,12 @@ private:
 
     MemoryWorld& world_;
     std::size_t under_way_ = 0;
-    std::vector<ports::Completion> done_;  // not taken yet
+    std::vector<ports::RequestCompletion> done_;  // not taken yet
 };
 
 // World and file must outlive the handle. A poll of the file's faults stands for 10 microseconds.
-[[nodiscard]] Result<std::unique_ptr<ports::Storage>> open_memory(MemoryWorld& world,
-                                                                  MemoryFile& file,
-                                                                  Direction direction);
+[[nodiscard]] Result<std::unique_ptr<ports::FileStorage>> open_memory(MemoryWorld& world,
+                                                                      MemoryFile& file,
+                                                                      IoDirection direction);
 
 }  // namespace forebay::adapters

@@ -35,7 +35,7 @@ Board& board_of(ports::Communicator& communicator) {
 
 // Two actors each add to a number that they read a step before: right only if neither comes
 // between. Its outcome and the world's ending.
-std::pair<int, Ending> add_without_care(std::uint64_t seed) {
+std::pair<int, WorldEnding> add_without_care(std::uint64_t seed) {
     MemoryWorld world{{.seed = seed}};
     int sum = 0;
     for (const char* name : {"one", "other"}) {
@@ -48,7 +48,7 @@ std::pair<int, Ending> add_without_care(std::uint64_t seed) {
             }
         });
     }
-    Ending ending = world.run();
+    WorldEnding ending = world.run();
     return {sum, std::move(ending)};
 }
 
@@ -71,34 +71,36 @@ TEST(MemoryWorld, AFailingSeedFailsAgainInTheSameWay) {
 }
 
 TEST(MemoryWorld, SaysWhoWaitsOnWhatWhenItIsStuck) {
-    MemoryWorld world{{.leaks = Leaks::ignored}};
-    const Ending ending = run_ranks(world, cluster({1, 1}), [](ports::Communicator& communicator) {
-        Board& board = board_of(communicator);
-        if (communicator.place().rank.value() == 0) {
-            communicator.wait(board.ping, 0);
-        }
-    });
-    EXPECT_EQ(ending.kind, Ending::Kind::stuck);
+    MemoryWorld world{{.leaks = LeakReports::ignored}};
+    const WorldEnding ending =
+        run_ranks(world, cluster({1, 1}), [](ports::Communicator& communicator) {
+            Board& board = board_of(communicator);
+            if (communicator.place().rank.value() == 0) {
+                communicator.wait(board.ping, 0);
+            }
+        });
+    EXPECT_EQ(ending.kind, WorldEnding::Kind::stuck);
     EXPECT_NE(ending.report.find("is stuck (nobody can go on"), std::string::npos) << ending.report;
     EXPECT_NE(ending.report.find("rank 0: waits on word 0"), std::string::npos) << ending.report;
     EXPECT_NE(ending.report.find("rank 1: ended"), std::string::npos) << ending.report;
 }
 
 TEST(MemoryWorld, IsStuckWhereEverybodyLooksAgainAndAgain) {
-    MemoryWorld world{{.quiet_ns_max = 10'000'000, .leaks = Leaks::ignored}};
-    const Ending ending = run_ranks(world, cluster({2}), [](ports::Communicator& communicator) {
-        Board& board = board_of(communicator);
-        while (board.ping.load() == 0) {
-            communicator.wait_briefly(board.ping, 0);
-        }
-    });
-    EXPECT_EQ(ending.kind, Ending::Kind::stuck);
+    MemoryWorld world{{.quiet_ns_max = 10'000'000, .leaks = LeakReports::ignored}};
+    const WorldEnding ending =
+        run_ranks(world, cluster({2}), [](ports::Communicator& communicator) {
+            Board& board = board_of(communicator);
+            while (board.ping.load() == 0) {
+                communicator.wait_briefly(board.ping, 0);
+            }
+        });
+    EXPECT_EQ(ending.kind, WorldEnding::Kind::stuck);
     EXPECT_LT(ending.steps, 1000);
 }
 
 TEST(MemoryWorld, AWakeThatIsForgottenIsFound) {
     const auto run = [](bool wakes) {
-        MemoryWorld world{{.leaks = Leaks::ignored}};
+        MemoryWorld world{{.leaks = LeakReports::ignored}};
         return run_ranks(world, cluster({2}), [wakes](ports::Communicator& communicator) {
             Board& board = board_of(communicator);
             if (communicator.place().leader()) {
@@ -112,8 +114,8 @@ TEST(MemoryWorld, AWakeThatIsForgottenIsFound) {
             }
         });
     };
-    EXPECT_EQ(run(true).kind, Ending::Kind::ended);
-    EXPECT_EQ(run(false).kind, Ending::Kind::stuck);
+    EXPECT_EQ(run(true).kind, WorldEnding::Kind::ended);
+    EXPECT_EQ(run(false).kind, WorldEnding::Kind::stuck);
 }
 
 TEST(MemoryWorld, TimePassesWhileAllSleep) {
@@ -123,7 +125,7 @@ TEST(MemoryWorld, TimePassesWhileAllSleep) {
         world.sleep(5'000'000'000);
         woke = world.now_ns();
     });
-    EXPECT_EQ(world.run().kind, Ending::Kind::ended);
+    EXPECT_EQ(world.run().kind, WorldEnding::Kind::ended);
     EXPECT_GE(woke, 5'000'000'000);
     EXPECT_LT(woke, 5'000'100'000);
 }
@@ -141,12 +143,12 @@ Killed write_until_killed(std::uint64_t seed, std::optional<std::int64_t> step) 
     MemoryFile file;
     Killed killed;
     world.spawn("daemon", [&] {
-        const auto opened = open_memory(world, file, Direction::write);
+        const auto opened = open_memory(world, file, IoDirection::write);
         for (std::int64_t i = 0; i < 5; ++i) {
             std::array<std::byte, 1> byte{std::byte{1}};
             const ports::Piece piece{Offset{i}, byte};
-            ports::Completion done;
-            (*opened)->submit({Direction::write, 0, {&piece, 1}});
+            ports::RequestCompletion done;
+            (*opened)->submit({IoDirection::write, 0, {&piece, 1}});
             EXPECT_EQ((*opened)->wait({&done, 1}), 1U);
             EXPECT_EQ(done.bytes, Length{1});
             killed.acknowledged = i + 1;
@@ -155,8 +157,8 @@ Killed write_until_killed(std::uint64_t seed, std::optional<std::int64_t> step) 
     if (step) {
         world.kill("daemon", *step);
     }
-    const Ending ending = world.run();
-    EXPECT_EQ(ending.kind, Ending::Kind::ended) << ending.report;
+    const WorldEnding ending = world.run();
+    EXPECT_EQ(ending.kind, WorldEnding::Kind::ended) << ending.report;
     killed.written = file.size().bytes();
     killed.steps = world.steps("daemon");
     killed.alive_in_the_end = world.alive("daemon");
@@ -188,12 +190,12 @@ TEST(MemoryWorld, WhatADeadActorHadUnderWayIsDoneOrNot) {
         world.spawn("writer", [&] {
             std::array<std::byte, 1000> bytes{};
             const ports::Piece piece{Offset{0}, bytes};
-            const auto opened = open_memory(world, file, Direction::write);
-            (*opened)->submit({Direction::write, 0, {&piece, 1}});
+            const auto opened = open_memory(world, file, IoDirection::write);
+            (*opened)->submit({IoDirection::write, 0, {&piece, 1}});
             world.step({"die"});
         });
         world.kill("writer", 2);
-        EXPECT_EQ(world.run().kind, Ending::Kind::ended);
+        EXPECT_EQ(world.run().kind, WorldEnding::Kind::ended);
         EXPECT_FALSE(world.alive("writer"));
         sizes.insert(file.size().bytes());
     }
@@ -216,8 +218,8 @@ TEST(MemoryWorld, OthersFindADeadActorAndStartItAgain) {
         }
         world.spawn("daemon", daemon);
     });
-    const Ending ending = world.run();
-    EXPECT_EQ(ending.kind, Ending::Kind::ended) << ending.report;
+    const WorldEnding ending = world.run();
+    EXPECT_EQ(ending.kind, WorldEnding::Kind::ended) << ending.report;
     EXPECT_EQ(starts, 2);
     EXPECT_EQ(world.steps("daemon"), 2) << "the second one is not killed";
 }
@@ -235,8 +237,8 @@ TEST(MemoryWorld, AllDieAtAStepOfTheWorld) {
             });
         }
         world.stop(step);
-        const Ending ending = world.run();
-        EXPECT_EQ(ending.kind, Ending::Kind::stopped);
+        const WorldEnding ending = world.run();
+        EXPECT_EQ(ending.kind, WorldEnding::Kind::stopped);
         EXPECT_EQ(ending.steps, step);
         EXPECT_LE(taken, step);
         for (const char* name : {"a", "b", "c"}) {

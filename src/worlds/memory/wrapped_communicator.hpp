@@ -10,7 +10,7 @@ public:
     // `inner` must outlive this one.
     explicit WrappedCommunicator(ports::Communicator& inner) : inner_{inner} {}
 
-    [[nodiscard]] const ports::Place& place() const noexcept override { return inner_.place(); }
+    [[nodiscard]] const ports::RankPlace& place() const noexcept override { return inner_.place(); }
     [[nodiscard]] Rank rank_at(NodeId node, LocalRank local) const noexcept override {
         return inner_.rank_at(node, local);
     }

@@ -26,7 +26,7 @@ inline WorldOptions hosts_of_ranks(std::int32_t hosts, std::int32_t ranks) {
 using Times = std::array<double, 2>;  // that one rank tells
 
 // The times that each rank returned.
-inline std::vector<Times> run_alone(const Platform& platform, const WorldOptions& options,
+inline std::vector<Times> run_alone(const MachinePlatform& platform, const WorldOptions& options,
                                     const std::function<Times(RankPorts&)>& body) {
     std::vector<Times> told(static_cast<std::size_t>(options.hosts * options.ranks_per_host));
     const std::span<std::byte> bytes = std::as_writable_bytes(std::span{told});
@@ -51,7 +51,7 @@ inline double seconds(const RankPorts& ports) {
 }
 
 // A request of bytes that are not there.
-inline void submit(ports::Storage& storage, Direction direction, const Extent& range) {
+inline void submit(ports::FileStorage& storage, IoDirection direction, const Extent& range) {
     // An address that nobody looks at.
     const std::span<std::byte> bytes{reinterpret_cast<std::byte*>(4096), range.length.size()};
     const std::array pieces{ports::Piece{range.begin, bytes}};

@@ -8,8 +8,8 @@
 
 namespace forebay::adapters {
 
-Lustre::Lustre(const Platform& platform, std::uint64_t seed, const Sickness& sickness,
-               std::vector<double> slower)
+SimulatedLustre::SimulatedLustre(const MachinePlatform& platform, std::uint64_t seed,
+                                 const TargetFaults& sickness, std::vector<double> slower)
     : platform_{platform},
       seed_{seed},
       sickness_{sickness},
@@ -22,14 +22,14 @@ Lustre::Lustre(const Platform& platform, std::uint64_t seed, const Sickness& sic
     slower_.resize(targets_.size(), 1);
 }
 
-double Lustre::varied(std::int32_t target, std::uint64_t number) const noexcept {
+double SimulatedLustre::varied(std::int32_t target, std::uint64_t number) const noexcept {
     const std::uint64_t dice = scramble(seed_, static_cast<std::uint64_t>(target), number);
     const double even = static_cast<double>(dice >> 11) * 0x1p-53;
     return 1 + platform_.target.jitter * (2 * even - 1);
 }
 
 // The lock of one stripe, where requests do not come from a node's client.
-double Lustre::changing_hands(Target& target, const Arrival& request) const {
+double SimulatedLustre::changing_hands(Target& target, const RequestArrival& request) const {
     const auto [holder, fresh] =
         target.holders.try_emplace(request.offset / platform_.stripe_bytes, request.client);
     const bool other = !fresh && holder->second != request.client;
@@ -38,7 +38,7 @@ double Lustre::changing_hands(Target& target, const Arrival& request) const {
 }
 
 // Whether it is of one run with the request before it. Others do not say where they lie.
-bool Lustre::continues(Target& target, const Arrival& request) noexcept {
+bool SimulatedLustre::continues(Target& target, const RequestArrival& request) noexcept {
     const bool same = request.object >= 0 && request.object == target.object;
     const bool follows = same && request.offset == target.end;
     target.object = request.object;
@@ -46,7 +46,7 @@ bool Lustre::continues(Target& target, const Arrival& request) noexcept {
     return follows;
 }
 
-double Lustre::arrive(double now, const Arrival& request) {
+double SimulatedLustre::arrive(double now, const RequestArrival& request) {
     const TargetPlatform& model = platform_.target;
     Target& target = targets_.at(static_cast<std::size_t>(request.target));
     while (!target.present.empty() && target.present.front().until <= now) {
@@ -79,7 +79,7 @@ double Lustre::arrive(double now, const Arrival& request) {
     return until;
 }
 
-double Lustre::fetch(double now, const Arrival& request) {
+double SimulatedLustre::fetch(double now, const RequestArrival& request) {
     constexpr std::int64_t block_bytes = ServerMemory::block_bytes;
     ServerMemory& memory = memories_[server_of(request.target)];
     const std::int64_t first = request.offset / block_bytes;
@@ -94,7 +94,7 @@ double Lustre::fetch(double now, const Arrival& request) {
     if (missing == 0) {
         return until;
     }
-    Arrival rest = request;
+    RequestArrival rest = request;
     rest.bytes = platform_.server.memory == 0 ? request.bytes : missing * block_bytes;
     until = std::max(until, arrive(now, rest));
     for (std::int64_t block = first; block <= last; ++block) {
@@ -105,36 +105,36 @@ double Lustre::fetch(double now, const Arrival& request) {
     return until;
 }
 
-double Lustre::link(double now, std::int32_t target, std::int64_t bytes) {
-    Queue& own = links_.at(server_of(target));
+double SimulatedLustre::link(double now, std::int32_t target, std::int64_t bytes) {
+    ServiceQueue& own = links_.at(server_of(target));
     return own.serve(now, static_cast<double>(bytes) / platform_.server.link_rate);
 }
 
-double Lustre::metadata(double now, double duration) {
+double SimulatedLustre::metadata(double now, double duration) {
     while (!at_metadata_.empty() && at_metadata_.front() <= now) {
         at_metadata_.pop_front();
     }
     const auto waiting = static_cast<double>(at_metadata_.size());
-    Queue& thread = *std::ranges::min_element(metadata_, {}, &Queue::free_at);
+    ServiceQueue& thread = *std::ranges::min_element(metadata_, {}, &ServiceQueue::free_at);
     const double until = thread.serve(now, duration * (1 + platform_.metadata.crowding * waiting));
     at_metadata_.push_back(until);
     return until;
 }
 
-double Lustre::open(double now) { return metadata(now, platform_.metadata.open_time); }
+double SimulatedLustre::open(double now) { return metadata(now, platform_.metadata.open_time); }
 
-double Lustre::close(double now) { return metadata(now, platform_.metadata.close_time); }
+double SimulatedLustre::close(double now) { return metadata(now, platform_.metadata.close_time); }
 
-double Lustre::create(double now, std::int64_t objects) {
+double SimulatedLustre::create(double now, std::int64_t objects) {
     const MetadataPlatform& model = platform_.metadata;
     return metadata(now, model.open_time + model.object_time * static_cast<double>(objects));
 }
 
-bool Lustre::has_lock(std::int64_t object, const LockRange& range) {
+bool SimulatedLustre::has_lock(std::int64_t object, const LockRange& range) {
     return locks_[object].use(range);
 }
 
-double Lustre::lock(std::int64_t object, const LockRange& range) {
+double SimulatedLustre::lock(std::int64_t object, const LockRange& range) {
     if (has_lock(object, range)) {
         return 0;
     }
@@ -144,18 +144,18 @@ double Lustre::lock(std::int64_t object, const LockRange& range) {
     return platform_.target.grant_time + (lost > 0 ? platform_.target.lock_time : 0);
 }
 
-double Lustre::share(std::int64_t object, std::int32_t client) {
+double SimulatedLustre::share(std::int64_t object, std::int32_t client) {
     constexpr std::int64_t clients_max = 65536;
     const bool fresh = shares_.insert(object * clients_max + client).second;
     locks_asked_ += fresh ? 1 : 0;
     return fresh ? platform_.target.grant_time : 0;
 }
 
-bool Lustre::fails(double now, std::int32_t target) const noexcept {
+bool SimulatedLustre::fails(double now, std::int32_t target) const noexcept {
     return target == sickness_.target && sickness_.error_from >= 0 && now >= sickness_.error_from;
 }
 
-std::vector<std::int64_t> Lustre::target_bytes() const {
+std::vector<std::int64_t> SimulatedLustre::target_bytes() const {
     std::vector<std::int64_t> bytes;
     bytes.reserve(targets_.size());
     for (const Target& target : targets_) {
@@ -164,7 +164,7 @@ std::vector<std::int64_t> Lustre::target_bytes() const {
     return bytes;
 }
 
-std::vector<double> Lustre::busy() const {
+std::vector<double> SimulatedLustre::busy() const {
     std::vector<double> seconds;
     seconds.reserve(targets_.size());
     for (const Target& target : targets_) {

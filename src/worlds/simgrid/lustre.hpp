@@ -17,7 +17,7 @@
 namespace forebay::adapters {
 
 // Serves one after another.
-class Queue {
+class ServiceQueue {
 public:
     // When something that comes at `now` and takes `duration` is through.
     double serve(double now, double duration) noexcept {
@@ -36,14 +36,14 @@ private:
 };
 
 // One target's faults.
-struct Sickness {
+struct TargetFaults {
     std::int32_t target = -1;  // none
     double slower = 1;         // its requests take so many times as long
     double error_from = -1;    // seconds; from then on they fail with EIO. Negative: never
 };
 
 // One request as it comes to a target.
-struct Arrival {
+struct RequestArrival {
     std::int32_t target = 0;
     std::int32_t client = 0;  // rank
     std::int64_t offset = 0;  // in the file
@@ -54,16 +54,16 @@ struct Arrival {
     std::int64_t object = -1;
 };
 
-class Lustre {
+class SimulatedLustre {
 public:
     // `slower`: by which each target's times are multiplied; empty: by 1.
-    Lustre(const Platform& platform, std::uint64_t seed, const Sickness& sickness,
-           std::vector<double> slower = {});
+    SimulatedLustre(const MachinePlatform& platform, std::uint64_t seed,
+                    const TargetFaults& sickness, std::vector<double> slower = {});
 
     // When the target is through with it; `now` never goes back between calls.
-    double arrive(double now, const Arrival& request);
+    double arrive(double now, const RequestArrival& request);
     // The same for a read of a node's client: what its server has in memory need not be read.
-    double fetch(double now, const Arrival& request);
+    double fetch(double now, const RequestArrival& request);
     // The link of the server that `target` hangs on.
     double link(double now, std::int32_t target, std::int64_t bytes);
     // Opening or closing the file.
@@ -90,7 +90,7 @@ public:
 
 private:
     struct Target {
-        Queue queue;
+        ServiceQueue queue;
         struct Present {
             double until;
             std::int32_t client;
@@ -106,24 +106,24 @@ private:
 
     double metadata(double now, double duration);
     [[nodiscard]] double varied(std::int32_t target, std::uint64_t number) const noexcept;
-    [[nodiscard]] static bool continues(Target& target, const Arrival& request) noexcept;
-    [[nodiscard]] double changing_hands(Target& target, const Arrival& request) const;
+    [[nodiscard]] static bool continues(Target& target, const RequestArrival& request) noexcept;
+    [[nodiscard]] double changing_hands(Target& target, const RequestArrival& request) const;
     [[nodiscard]] std::size_t server_of(std::int32_t target) const noexcept {
         return static_cast<std::size_t>(target) % links_.size();
     }
 
-    Platform platform_;
+    MachinePlatform platform_;
     std::uint64_t seed_;
-    Sickness sickness_;
+    TargetFaults sickness_;
     std::vector<double> slower_;
     std::vector<Target> targets_;
-    std::vector<Queue> links_;
+    std::vector<ServiceQueue> links_;
     std::vector<ServerMemory> memories_;
     std::unordered_map<std::int64_t, ExtentLocks> locks_;
     std::unordered_set<std::int64_t> shares_;
     std::int64_t locks_asked_ = 0;
     std::int64_t locks_lost_ = 0;
-    std::vector<Queue> metadata_;
+    std::vector<ServiceQueue> metadata_;
     std::deque<double> at_metadata_;  // when each request there will be through
     std::int64_t requests_ = 0;
 };

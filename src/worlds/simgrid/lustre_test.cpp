@@ -6,8 +6,8 @@
 namespace forebay::adapters {
 namespace {
 
-Platform simple() {
-    Platform platform;
+MachinePlatform simple() {
+    MachinePlatform platform;
     platform.server = {1, 1e9};
     platform.target = {2, 1e8, 0.001, 0.5, 1, 0.25, 2, 0.01, 0.0};
     platform.metadata = {1, 0.001, 0.0005, 0.1};
@@ -15,48 +15,48 @@ Platform simple() {
     return platform;
 }
 
-Platform with_locks() {
-    Platform platform = simple();
+MachinePlatform with_locks() {
+    MachinePlatform platform = simple();
     platform.target.grant_time = 0.003;
     return platform;
 }
 
-TEST(Lustre, AloneARequestTakesItsCostAndItsBytes) {
-    Lustre lustre{simple(), 1, {}};
+TEST(SimulatedLustre, AloneARequestTakesItsCostAndItsBytes) {
+    SimulatedLustre lustre{simple(), 1, {}};
     EXPECT_DOUBLE_EQ(lustre.arrive(2, {0, 0, 0, 100'000'000, 1}), 3.001);
 }
 
-TEST(Lustre, RequestsOfOneClientWaitInLineAndInterfereFromTheThirdOn) {
-    Lustre lustre{simple(), 1, {}};
+TEST(SimulatedLustre, RequestsOfOneClientWaitInLineAndInterfereFromTheThirdOn) {
+    SimulatedLustre lustre{simple(), 1, {}};
     EXPECT_DOUBLE_EQ(lustre.arrive(0, {0, 0, 0, 100'000'000, 1}), 1.001);
     EXPECT_DOUBLE_EQ(lustre.arrive(0, {0, 0, 1 << 20, 100'000'000, 1}), 2.002);
     EXPECT_DOUBLE_EQ(lustre.arrive(0, {0, 0, 2 << 20, 100'000'000, 1}), 3.253);
 }
 
-TEST(Lustre, StreamsOfSeveralClientsInterfere) {
-    Lustre lustre{simple(), 1, {}};
+TEST(SimulatedLustre, StreamsOfSeveralClientsInterfere) {
+    SimulatedLustre lustre{simple(), 1, {}};
     EXPECT_DOUBLE_EQ(lustre.arrive(0, {0, 0, 0, 100'000'000, 1}), 1.001);
     EXPECT_DOUBLE_EQ(lustre.arrive(0, {0, 1, 1 << 20, 100'000'000, 1}), 2.502);
 }
 
-TEST(Lustre, TargetsDoNotKnowEachOther) {
-    Lustre lustre{simple(), 1, {}};
+TEST(SimulatedLustre, TargetsDoNotKnowEachOther) {
+    SimulatedLustre lustre{simple(), 1, {}};
     EXPECT_DOUBLE_EQ(lustre.arrive(0, {0, 0, 0, 100'000'000, 1}), 1.001);
     EXPECT_DOUBLE_EQ(lustre.arrive(0, {1, 1, 1 << 20, 100'000'000, 1}), 1.001);
 }
 
-TEST(Lustre, AStripeThatChangesHandsCostsALock) {
-    Lustre lustre{simple(), 1, {}};
+TEST(SimulatedLustre, AStripeThatChangesHandsCostsALock) {
+    SimulatedLustre lustre{simple(), 1, {}};
     EXPECT_DOUBLE_EQ(lustre.arrive(0, {0, 0, 0, 0, 1}), 0.001);
     EXPECT_DOUBLE_EQ(lustre.arrive(1, {0, 0, 10, 0, 1}), 1.001);
     EXPECT_DOUBLE_EQ(lustre.arrive(2, {0, 1, 20, 0, 1}), 2.011);
 }
 
-TEST(Lustre, TheSameSeedGivesTheSameTimes) {
-    Platform platform = simple();
+TEST(SimulatedLustre, TheSameSeedGivesTheSameTimes) {
+    MachinePlatform platform = simple();
     platform.target.jitter = 0.2;
     const auto times = [&](std::uint64_t seed) {
-        Lustre lustre{platform, seed, {}};
+        SimulatedLustre lustre{platform, seed, {}};
         std::vector<double> ends;
         for (int i = 0; i < 10; ++i) {
             ends.push_back(lustre.arrive(i * 10.0, {0, 0, 0, 100'000'000, 1}) - i * 10.0);
@@ -70,18 +70,18 @@ TEST(Lustre, TheSameSeedGivesTheSameTimes) {
     }
 }
 
-TEST(Lustre, ASickTargetIsSlowerOrFails) {
-    Lustre slow{simple(), 1, {0, 100, -1}};
+TEST(SimulatedLustre, ASickTargetIsSlowerOrFails) {
+    SimulatedLustre slow{simple(), 1, {0, 100, -1}};
     EXPECT_NEAR(slow.arrive(0, {0, 0, 0, 1'000'000, 1}), 1.1, 1e-9);
     EXPECT_NEAR(slow.arrive(0, {1, 0, 0, 1'000'000, 1}), 0.011, 1e-9);
-    const Lustre broken{simple(), 1, {1, 1, 5}};
+    const SimulatedLustre broken{simple(), 1, {1, 1, 5}};
     EXPECT_FALSE(broken.fails(4.9, 1));
     EXPECT_TRUE(broken.fails(5, 1));
     EXPECT_FALSE(broken.fails(5, 0));
 }
 
-TEST(Lustre, OpeningTakesLongerPerOpenWhenMoreWait) {
-    Lustre lustre{simple(), 1, {}};
+TEST(SimulatedLustre, OpeningTakesLongerPerOpenWhenMoreWait) {
+    SimulatedLustre lustre{simple(), 1, {}};
     double ten = 0;
     for (int i = 0; i < 10; ++i) {
         ten = lustre.open(0);
@@ -94,16 +94,16 @@ TEST(Lustre, OpeningTakesLongerPerOpenWhenMoreWait) {
 }
 
 // A request for an object that a node's client has the lock of.
-Arrival of_object(std::int64_t at, std::int64_t bytes) {
-    Arrival request{0, 0, at, bytes};
+RequestArrival of_object(std::int64_t at, std::int64_t bytes) {
+    RequestArrival request{0, 0, at, bytes};
     request.object = 0;
     return request;
 }
 
-TEST(Lustre, WhatWasReadIsInTheServersMemory) {
-    Platform platform = simple();
+TEST(SimulatedLustre, WhatWasReadIsInTheServersMemory) {
+    MachinePlatform platform = simple();
     platform.server.memory = 1 << 30;
-    Lustre lustre{platform, 1, {}};
+    SimulatedLustre lustre{platform, 1, {}};
     constexpr std::int64_t block = ServerMemory::block_bytes;
     const double first = lustre.fetch(0, of_object(0, 2 * block));
     EXPECT_NEAR(first, 0.001 + 2 * block / 1e8, 1e-9);
@@ -115,25 +115,25 @@ TEST(Lustre, WhatWasReadIsInTheServersMemory) {
     EXPECT_EQ(lustre.target_bytes().front(), 5 * block);
 }
 
-TEST(Lustre, ARequestThatContinuesTheOneBeforeItCostsItsBytes) {
-    Lustre lustre{simple(), 1, {}};
+TEST(SimulatedLustre, ARequestThatContinuesTheOneBeforeItCostsItsBytes) {
+    SimulatedLustre lustre{simple(), 1, {}};
     EXPECT_NEAR(lustre.arrive(0, of_object(0, 1000)), 0.001 + 1000 / 1e8, 1e-9);
     EXPECT_NEAR(lustre.arrive(1, of_object(1000, 1000)), 1 + 1000 / 1e8, 1e-9);
     EXPECT_NEAR(lustre.arrive(2, of_object(3000, 1000)), 2.001 + 1000 / 1e8, 1e-9);
-    Arrival other = of_object(4000, 1000);
+    RequestArrival other = of_object(4000, 1000);
     other.object = 1;
     EXPECT_NEAR(lustre.arrive(3, other), 3.001 + 1000 / 1e8, 1e-9);
 }
 
-TEST(Lustre, WithoutMemoryEveryReadIsTheTargets) {
-    Lustre lustre{simple(), 1, {}};
+TEST(SimulatedLustre, WithoutMemoryEveryReadIsTheTargets) {
+    SimulatedLustre lustre{simple(), 1, {}};
     for (const double now : {0.0, 1.0}) {
         EXPECT_NEAR(lustre.fetch(now, of_object(0, 1000)), now + 0.001 + 1000 / 1e8, 1e-9);
     }
 }
 
-TEST(Lustre, ALockIsWaitedForOnceAndLongerWhereAnotherOneHasIt) {
-    Lustre lustre{with_locks(), 1, {}};
+TEST(SimulatedLustre, ALockIsWaitedForOnceAndLongerWhereAnotherOneHasIt) {
+    SimulatedLustre lustre{with_locks(), 1, {}};
     EXPECT_DOUBLE_EQ(lustre.lock(0, {0, 0, 0, 10}), 0.003);
     EXPECT_DOUBLE_EQ(lustre.lock(0, {0, 0, 10, 20}), 0);
     EXPECT_DOUBLE_EQ(lustre.lock(1, {1, 1, 10, 20}), 0.003);
@@ -142,8 +142,8 @@ TEST(Lustre, ALockIsWaitedForOnceAndLongerWhereAnotherOneHasIt) {
     EXPECT_EQ(lustre.locks_lost(), 1);
 }
 
-TEST(Lustre, ReadersShareALock) {
-    Lustre lustre{with_locks(), 1, {}};
+TEST(SimulatedLustre, ReadersShareALock) {
+    SimulatedLustre lustre{with_locks(), 1, {}};
     EXPECT_DOUBLE_EQ(lustre.share(0, 0), 0.003);
     EXPECT_DOUBLE_EQ(lustre.share(0, 0), 0);
     EXPECT_DOUBLE_EQ(lustre.share(0, 1), 0.003);
@@ -151,15 +151,15 @@ TEST(Lustre, ReadersShareALock) {
     EXPECT_EQ(lustre.locks_lost(), 0);
 }
 
-TEST(Lustre, MakingAFileTakesLongerForEachObject) {
-    Platform platform = simple();
+TEST(SimulatedLustre, MakingAFileTakesLongerForEachObject) {
+    MachinePlatform platform = simple();
     platform.metadata.object_time = 0.01;
-    Lustre lustre{platform, 1, {}};
+    SimulatedLustre lustre{platform, 1, {}};
     EXPECT_DOUBLE_EQ(lustre.create(0, 4), 0.041);
 }
 
-TEST(Lustre, TargetsMayBeSlowerThanTheyAre) {
-    Lustre lustre{simple(), 1, {}, {1, 2}};
+TEST(SimulatedLustre, TargetsMayBeSlowerThanTheyAre) {
+    SimulatedLustre lustre{simple(), 1, {}, {1, 2}};
     EXPECT_DOUBLE_EQ(lustre.arrive(0, {0, 0, 0, 100'000'000, 1}), 1.001);
     EXPECT_DOUBLE_EQ(lustre.arrive(0, {1, 0, 0, 100'000'000, 1}), 2.002);
 }

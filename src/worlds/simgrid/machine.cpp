@@ -25,13 +25,14 @@ double clock_now() { return s4u::Engine::get_clock(); }
 
 }  // namespace
 
-std::size_t Machine::memory_bytes(const WorldOptions& options) noexcept {
+std::size_t SimulatedMachine::memory_bytes(const WorldOptions& options) noexcept {
     const auto nodes =
         static_cast<std::size_t>(options.hosts * (options.ranks_per_host / options.ranks_per_node));
     return options.node_bytes * nodes;
 }
 
-Machine::Machine(const Platform& platform, const WorldOptions& options, Mapping memory)
+SimulatedMachine::SimulatedMachine(const MachinePlatform& platform, const WorldOptions& options,
+                                   MemoryMapping memory)
     : platform_{platform},
       options_{options},
       lustre_{platform, options.seed, options.sickness, options.slower},
@@ -54,20 +55,20 @@ Machine::Machine(const Platform& platform, const WorldOptions& options, Mapping 
     node_events_.resize(static_cast<std::size_t>(nodes()));
 }
 
-std::int32_t Machine::host_of(std::int32_t rank) const noexcept {
+std::int32_t SimulatedMachine::host_of(std::int32_t rank) const noexcept {
     return options_.mapping == RankMapping::by_block ? rank / per_host() : rank % options_.hosts;
 }
 
-std::span<std::byte> Machine::memory(std::int32_t node) {
+std::span<std::byte> SimulatedMachine::memory(std::int32_t node) {
     return memory_.bytes().subspan(options_.node_bytes * static_cast<std::size_t>(node),
                                    options_.node_bytes);
 }
 
-double Machine::now(std::int32_t rank) const { return clock_now() + at(rank).debt; }
+double SimulatedMachine::now(std::int32_t rank) const { return clock_now() + at(rank).debt; }
 
-void Machine::charge(std::int32_t rank, double seconds) { at(rank).debt += seconds; }
+void SimulatedMachine::charge(std::int32_t rank, double seconds) { at(rank).debt += seconds; }
 
-bool Machine::settle(std::int32_t rank) {
+bool SimulatedMachine::settle(std::int32_t rank) {
     const double debt = at(rank).debt;
     if (debt <= 0) {
         return false;
@@ -81,12 +82,12 @@ bool Machine::settle(std::int32_t rank) {
 }
 
 // The core is busy for its own time, and longer when the node's memory is.
-void Machine::copied(std::int32_t rank, const ports::Copying& what) {
+void SimulatedMachine::copied(std::int32_t rank, const ports::ImaginedCopy& what) {
     const NodePlatform& node = platform_.node;
     const auto bytes = static_cast<double>(what.bytes);
     const double begin = now(rank);
     const double core = bytes / node.copy_rate + static_cast<double>(what.pieces) * node.piece_time;
-    Queue& memory = memory_busy_[static_cast<std::size_t>(host_of(rank))];
+    ServiceQueue& memory = memory_busy_[static_cast<std::size_t>(host_of(rank))];
     const double through = memory.serve(begin, bytes / node.memory_rate);
     charge(rank, std::max(core, through - begin));
     if (at(rank).debt > debt_max) {
@@ -96,7 +97,7 @@ void Machine::copied(std::int32_t rank, const ports::Copying& what) {
 
 // SimGrid suspends an actor's messages with it, those too that it need not wait for: leaders, who
 // meet over SMPI, sleep on semaphores. Everybody else is suspended, which is cheaper.
-void Machine::pause(std::int32_t rank) {
+void SimulatedMachine::pause(std::int32_t rank) {
     const std::uint64_t before = happened(rank);
     if (at(rank).gate) {
         at(rank).gate->acquire();
@@ -107,11 +108,11 @@ void Machine::pause(std::int32_t rank) {
 }
 
 // Counts the events that would have woken a brief sleeper, so far.
-std::uint64_t Machine::happened(std::int32_t rank) const {
+std::uint64_t SimulatedMachine::happened(std::int32_t rank) const {
     return at(rank).events + node_events_[static_cast<std::size_t>(rank / per_node())];
 }
 
-void Machine::go_on(std::int32_t rank) {
+void SimulatedMachine::go_on(std::int32_t rank) {
     if (at(rank).gate) {
         at(rank).gate->release();
     } else {
@@ -119,7 +120,7 @@ void Machine::go_on(std::int32_t rank) {
     }
 }
 
-void Machine::block(std::int32_t rank) {
+void SimulatedMachine::block(std::int32_t rank) {
     const double begin = clock_now();
     at(rank).asleep = true;
     pause(rank);
@@ -127,20 +128,20 @@ void Machine::block(std::int32_t rank) {
     at(rank).debt = std::max(at(rank).debt - (clock_now() - begin), 0.0);
 }
 
-void Machine::signal(std::int32_t rank) {
+void SimulatedMachine::signal(std::int32_t rank) {
     if (at(rank).asleep) {
         at(rank).asleep = false;
         go_on(rank);
     }
 }
 
-void Machine::sleep_on(std::int32_t rank, const ports::Word& word) {
+void SimulatedMachine::sleep_on(std::int32_t rank, const ports::Word& word) {
     sleepers_[&word].push_back(rank);
     block(rank);
 }
 
 // Not when something happened while its debt passed: it may have looked before.
-void Machine::sleep_briefly(std::int32_t rank) {
+void SimulatedMachine::sleep_briefly(std::int32_t rank) {
     if (!at(rank).missed) {
         at(rank).brief = true;
         brief_[static_cast<std::size_t>(rank / per_node())].push_back(rank);
@@ -149,8 +150,8 @@ void Machine::sleep_briefly(std::int32_t rank) {
     at(rank).missed = false;
 }
 
-void Machine::sleep_no_longer_than(double seconds, const std::function<void()>& sleep,
-                                   const std::function<void()>& run_out) {
+void SimulatedMachine::sleep_no_longer_than(double seconds, const std::function<void()>& sleep,
+                                            const std::function<void()>& run_out) {
     bool fired = false;
     Timer* const timer = Timer::set(clock_now() + seconds, [&fired, &run_out] {
         fired = true;
@@ -162,7 +163,7 @@ void Machine::sleep_no_longer_than(double seconds, const std::function<void()>& 
     }
 }
 
-void Machine::sleep_on_for(std::int32_t rank, const ports::Word& word, double seconds) {
+void SimulatedMachine::sleep_on_for(std::int32_t rank, const ports::Word& word, double seconds) {
     sleep_no_longer_than(
         seconds, [&] { sleep_on(rank, word); },
         [&] {
@@ -173,20 +174,20 @@ void Machine::sleep_on_for(std::int32_t rank, const ports::Word& word, double se
         });
 }
 
-void Machine::sleep_briefly_for(std::int32_t rank, double seconds) {
+void SimulatedMachine::sleep_briefly_for(std::int32_t rank, double seconds) {
     sleep_no_longer_than(seconds, [&] { sleep_briefly(rank); }, [&] { happened_to(rank); });
 }
 
-void Machine::later(std::int32_t rank, double seconds, std::function<void()> what) {
+void SimulatedMachine::later(std::int32_t rank, double seconds, std::function<void()> what) {
     Timer::set(clock_now() + seconds, [this, rank, what = std::move(what)] {
         what();
         happened_to(rank);
     });
 }
 
-void Machine::sleep_for_storage(std::int32_t rank) { block(rank); }
+void SimulatedMachine::sleep_for_storage(std::int32_t rank) { block(rank); }
 
-void Machine::wake(std::int32_t rank, const ports::Word& word) {
+void SimulatedMachine::wake(std::int32_t rank, const ports::Word& word) {
     settle(rank);
     ++node_events_[static_cast<std::size_t>(rank / per_node())];
     std::vector<std::int32_t> woken;
@@ -208,7 +209,7 @@ void Machine::wake(std::int32_t rank, const ports::Word& word) {
 }
 
 // A rank that sleeps briefly, or for storage, may go on.
-void Machine::happened_to(std::int32_t rank) {
+void SimulatedMachine::happened_to(std::int32_t rank) {
     ++at(rank).events;
     if (at(rank).brief) {
         std::erase(brief_[static_cast<std::size_t>(rank / per_node())], rank);
@@ -217,7 +218,7 @@ void Machine::happened_to(std::int32_t rank) {
     }
 }
 
-Machine::Post& Machine::post(const Route& route) {
+SimulatedMachine::Post& SimulatedMachine::post(const Route& route) {
     const auto nodes_all = static_cast<std::uint64_t>(nodes());
     return posts_[(static_cast<std::uint64_t>(route.from) * nodes_all +
                    static_cast<std::uint64_t>(route.to))
@@ -225,7 +226,7 @@ Machine::Post& Machine::post(const Route& route) {
                   static_cast<std::uint64_t>(route.tag)];
 }
 
-Machine::Ticket Machine::new_ticket(std::int32_t rank) {
+SimulatedMachine::Ticket SimulatedMachine::new_ticket(std::int32_t rank) {
     std::vector<TicketState>& tickets = at(rank).tickets;
     auto free = std::ranges::find(tickets, Stage::free, &TicketState::stage);
     if (free == tickets.end()) {
@@ -235,12 +236,12 @@ Machine::Ticket Machine::new_ticket(std::int32_t rank) {
     return static_cast<Ticket>(free - tickets.begin());
 }
 
-void Machine::finish(std::int32_t rank, Ticket ticket) {
+void SimulatedMachine::finish(std::int32_t rank, Ticket ticket) {
     at(rank).tickets[ticket].stage = Stage::done;
     happened_to(rank);
 }
 
-bool Machine::done(std::int32_t rank, Ticket ticket) {
+bool SimulatedMachine::done(std::int32_t rank, Ticket ticket) {
     TicketState& state = at(rank).tickets.at(ticket);
     expects(state.stage != Stage::free, "a ticket is asked for until it is done, not longer");
     if (state.stage != Stage::done) {
@@ -253,13 +254,13 @@ bool Machine::done(std::int32_t rank, Ticket ticket) {
     return true;
 }
 
-double Machine::message_time(std::int64_t bytes, double rate_alone) const noexcept {
+double SimulatedMachine::message_time(std::int64_t bytes, double rate_alone) const noexcept {
     const double alone = static_cast<double>(bytes) / rate_alone;
     return platform_.node.message_time + (options_.ranks_alone ? alone : 0);
 }
 
-Machine::Ticket Machine::send(std::int32_t rank, const Route& route,
-                              std::span<const std::byte> bytes) {
+SimulatedMachine::Ticket SimulatedMachine::send(std::int32_t rank, const Route& route,
+                                                std::span<const std::byte> bytes) {
     const auto message = std::make_shared<Message>();
     End& end = message->from;
     end.rank = rank;
@@ -286,8 +287,8 @@ Machine::Ticket Machine::send(std::int32_t rank, const Route& route,
     return end.ticket;
 }
 
-Machine::Ticket Machine::receive(std::int32_t rank, const Route& route,
-                                 std::span<std::byte> bytes) {
+SimulatedMachine::Ticket SimulatedMachine::receive(std::int32_t rank, const Route& route,
+                                                   std::span<std::byte> bytes) {
     End end;
     end.rank = rank;
     end.ticket = new_ticket(rank);
@@ -299,7 +300,7 @@ Machine::Ticket Machine::receive(std::int32_t rank, const Route& route,
     return ticket;
 }
 
-void Machine::match(Post& post) {
+void SimulatedMachine::match(Post& post) {
     while (!post.sent.empty() && !post.wanted.empty()) {
         const SharedMessage message = std::move(post.sent.front());
         message->to = std::move(post.wanted.front());
@@ -313,14 +314,14 @@ void Machine::match(Post& post) {
     }
 }
 
-void Machine::set_off(const SharedMessage& message, std::int32_t to_host) {
+void SimulatedMachine::set_off(const SharedMessage& message, std::int32_t to_host) {
     const End& from = message->from;
     message->set_off = true;
     ++report_.messages;
     report_.message_bytes += from.bytes;
     const std::int32_t from_host = host_of(from.rank);
     if (from_host == to_host) {  // through memory, in and out
-        Queue& memory = memory_busy_[static_cast<std::size_t>(from_host)];
+        ServiceQueue& memory = memory_busy_[static_cast<std::size_t>(from_host)];
         const double seconds = 2 * static_cast<double>(from.bytes) / platform_.node.memory_rate;
         arrive_at(memory.serve(clock_now(), seconds), message);
     } else {
@@ -331,8 +332,8 @@ void Machine::set_off(const SharedMessage& message, std::int32_t to_host) {
 // Packets of messages go between those of requests that are a hundred times as long: messages wait
 // for messages, requests for both. Cut through: the receiving interface takes bytes while the
 // sending one gives them, thus from when that begins with this message.
-void Machine::cross_network(const SharedMessage& message, std::int32_t from_host,
-                            std::int32_t to_host) {
+void SimulatedMachine::cross_network(const SharedMessage& message, std::int32_t from_host,
+                                     std::int32_t to_host) {
     const double now = clock_now();
     const double seconds = link_time(message->from.bytes);
     const auto from = static_cast<std::size_t>(from_host);
@@ -346,7 +347,7 @@ void Machine::cross_network(const SharedMessage& message, std::int32_t from_host
     }
 }
 
-void Machine::take_in(const SharedMessage& message, std::int32_t host) {
+void SimulatedMachine::take_in(const SharedMessage& message, std::int32_t host) {
     const double seconds = link_time(message->from.bytes);
     const auto to = static_cast<std::size_t>(host);
     const double taken = in_messages_[to].serve(clock_now(), seconds);
@@ -354,7 +355,7 @@ void Machine::take_in(const SharedMessage& message, std::int32_t host) {
     arrive_at(taken + latency(), message);
 }
 
-void Machine::arrive_at(double time, const SharedMessage& message) {
+void SimulatedMachine::arrive_at(double time, const SharedMessage& message) {
     Timer::set(time, [this, message] {
         message->there = true;
         if (message->to) {
@@ -363,7 +364,7 @@ void Machine::arrive_at(double time, const SharedMessage& message) {
     });
 }
 
-void Machine::deliver(const Message& message) {
+void SimulatedMachine::deliver(const Message& message) {
     const End& from = message.from;
     const std::span<const std::byte> bytes = from.copy.empty() ? from.source : from.copy;
     expects(bytes.size() <= message.to->sink.size(), "a message fits into its receive");
@@ -380,32 +381,32 @@ void Machine::deliver(const Message& message) {
 // A file system's client copies every byte once, on one core for one rank, before it sends. When
 // that is done. The node's memory is not reserved for it: its queue serves one after another, and
 // copies of a few kilobytes would wait for megabytes as they do on no machine.
-double Machine::through_client(std::int32_t rank, std::int64_t bytes, double seconds) {
+double SimulatedMachine::through_client(std::int32_t rank, std::int64_t bytes, double seconds) {
     const double copying = static_cast<double>(bytes) / platform_.node.client_rate;
     return at(rank).client.serve(now(rank), copying + seconds);
 }
 
 // Each stage is entered when the one before is left, so that nothing is reserved ahead of time.
-void Machine::request(std::int32_t rank, const Arrival& arrival, Direction direction,
-                      Through through) {
+void SimulatedMachine::request(std::int32_t rank, const RequestArrival& arrival,
+                               IoDirection direction, Through through) {
     ++report_.requests;
     report_.request_bytes += arrival.bytes;
-    if (direction == Direction::read) {
-        read(rank, arrival, &Lustre::arrive, std::move(through));
+    if (direction == IoDirection::read) {
+        read(rank, arrival, &SimulatedLustre::arrive, std::move(through));
     } else {
         write(rank, arrival, std::move(through));
     }
 }
 
-void Machine::write(std::int32_t rank, const Arrival& arrival, Through through) {
+void SimulatedMachine::write(std::int32_t rank, const RequestArrival& arrival, Through through) {
     const double copied = through_client(rank, arrival.bytes);
     Timer::set(copied, [this, rank, arrival, through = std::move(through)]() mutable {
         leave(rank, arrival, std::move(through));
     });
 }
 
-void Machine::leave(std::int32_t rank, const Arrival& arrival, Through through) {
-    Queue& interface = out_[static_cast<std::size_t>(host_of(rank))];
+void SimulatedMachine::leave(std::int32_t rank, const RequestArrival& arrival, Through through) {
+    ServiceQueue& interface = out_[static_cast<std::size_t>(host_of(rank))];
     const double sent = interface.serve(clock_now(), link_time(arrival.bytes));
     Timer::set(sent + latency(), [this, arrival, through = std::move(through)]() mutable {
         const double there = lustre_.link(clock_now(), arrival.target, arrival.bytes);
@@ -416,19 +417,21 @@ void Machine::leave(std::int32_t rank, const Arrival& arrival, Through through) 
     });
 }
 
-void Machine::send_to_target(std::int32_t rank, const Arrival& arrival, Through through) {
+void SimulatedMachine::send_to_target(std::int32_t rank, const RequestArrival& arrival,
+                                      Through through) {
     ++report_.requests;
     report_.request_bytes += arrival.bytes;
     leave(rank, arrival, std::move(through));
 }
 
-void Machine::fetch_from_target(std::int32_t rank, const Arrival& arrival, Through through) {
+void SimulatedMachine::fetch_from_target(std::int32_t rank, const RequestArrival& arrival,
+                                         Through through) {
     ++report_.requests;
     report_.request_bytes += arrival.bytes;
-    read(rank, arrival, &Lustre::fetch, std::move(through));
+    read(rank, arrival, &SimulatedLustre::fetch, std::move(through));
 }
 
-void Machine::moved(std::int64_t bytes) {
+void SimulatedMachine::moved(std::int64_t bytes) {
     constexpr auto parts = static_cast<double>(WorldReport::parts);
     moved_ += bytes;
     const double share =
@@ -442,7 +445,8 @@ void Machine::moved(std::int64_t bytes) {
 }
 
 // The request is short; the bytes come back.
-void Machine::read(std::int32_t rank, const Arrival& arrival, Serve serve, Through through) {
+void SimulatedMachine::read(std::int32_t rank, const RequestArrival& arrival, Serve serve,
+                            Through through) {
     const double there = clock_now() + latency();
     Timer::set(there, [this, rank, arrival, serve, through = std::move(through)]() mutable {
         const double end = (lustre_.*serve)(clock_now(), arrival);
@@ -451,7 +455,7 @@ void Machine::read(std::int32_t rank, const Arrival& arrival, Serve serve, Throu
             const double left = lustre_.link(clock_now(), arrival.target, arrival.bytes);
             Timer::set(left + latency(), [this, rank, bytes = arrival.bytes, failure,
                                           through = std::move(through)]() mutable {
-                Queue& interface = in_[static_cast<std::size_t>(host_of(rank))];
+                ServiceQueue& interface = in_[static_cast<std::size_t>(host_of(rank))];
                 const double here = interface.serve(clock_now(), link_time(bytes));
                 answer(here, failure, std::move(through));
             });
@@ -459,15 +463,15 @@ void Machine::read(std::int32_t rank, const Arrival& arrival, Serve serve, Throu
     });
 }
 
-int Machine::failure_now(std::int32_t target) const {
+int SimulatedMachine::failure_now(std::int32_t target) const {
     return lustre_.fails(clock_now(), target) ? EIO : 0;
 }
 
-void Machine::answer(double at, int failure, Through through) {
+void SimulatedMachine::answer(double at, int failure, Through through) {
     Timer::set(at, [failure, through = std::move(through)] { through(failure); });
 }
 
-WorldReport Machine::report() const {
+WorldReport SimulatedMachine::report() const {
     WorldReport all = report_;
     all.seconds = clock_now();
     all.target_busy = lustre_.busy();

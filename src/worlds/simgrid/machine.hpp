@@ -13,7 +13,7 @@
 
 namespace forebay::adapters {
 
-class Machine {
+class SimulatedMachine {
 public:
     using Ticket = ports::Communicator::Ticket;
     struct Route {
@@ -23,17 +23,18 @@ public:
     };
 
     // `memory`: of all nodes, memory_bytes() of it.
-    Machine(const Platform& platform, const WorldOptions& options, Mapping memory);
+    SimulatedMachine(const MachinePlatform& platform, const WorldOptions& options,
+                     MemoryMapping memory);
     [[nodiscard]] static std::size_t memory_bytes(const WorldOptions& options) noexcept;
 
     [[nodiscard]] std::int32_t ranks() const noexcept { return options_.hosts * per_host(); }
     [[nodiscard]] std::int32_t per_node() const noexcept { return options_.ranks_per_node; }
     [[nodiscard]] std::int32_t nodes() const noexcept { return ranks() / per_node(); }
     [[nodiscard]] std::int32_t host_of(std::int32_t rank) const noexcept;
-    [[nodiscard]] const Platform& platform() const noexcept { return platform_; }
+    [[nodiscard]] const MachinePlatform& platform() const noexcept { return platform_; }
     [[nodiscard]] bool blocks() const noexcept { return options_.blocking; }
     [[nodiscard]] MemoryFile* content() const noexcept { return options_.content; }
-    [[nodiscard]] Lustre& lustre() noexcept { return lustre_; }
+    [[nodiscard]] SimulatedLustre& lustre() noexcept { return lustre_; }
     [[nodiscard]] std::span<std::byte> memory(std::int32_t node);
 
     // The actor that a rank is; before it starts.
@@ -46,7 +47,7 @@ public:
     [[nodiscard]] double now(std::int32_t rank) const;
     void charge(std::int32_t rank, double seconds);
     bool settle(std::int32_t rank);
-    void copied(std::int32_t rank, const ports::Copying& what);
+    void copied(std::int32_t rank, const ports::ImaginedCopy& what);
 
     // Sleeping. Whoever sleeps on a word is woken by wake(); whoever sleeps briefly also by
     // anything that happens on its node or to itself.
@@ -69,10 +70,11 @@ public:
 
     // Calls `through` with an errno when the request has been done.
     using Through = std::function<void(int)>;
-    void request(std::int32_t rank, const Arrival& arrival, Direction direction, Through through);
+    void request(std::int32_t rank, const RequestArrival& arrival, IoDirection direction,
+                 Through through);
     // Requests of a node's client: without its copying, which is through_client().
-    void send_to_target(std::int32_t rank, const Arrival& arrival, Through through);
-    void fetch_from_target(std::int32_t rank, const Arrival& arrival, Through through);
+    void send_to_target(std::int32_t rank, const RequestArrival& arrival, Through through);
+    void fetch_from_target(std::int32_t rank, const RequestArrival& arrival, Through through);
     // When the client has copied so many bytes for the rank, and done `seconds` of other work.
     double through_client(std::int32_t rank, std::int64_t bytes, double seconds = 0);
     // So many bytes have come to where they were to go.
@@ -94,7 +96,7 @@ private:
         bool missed = false;  // something happened while it paused and did not sleep briefly
         std::uint64_t events = 0;
         double debt = 0;
-        Queue client;  // of the file system
+        ServiceQueue client;  // of the file system
         std::int64_t absent = 0;
         std::vector<TicketState> tickets;
     };
@@ -146,10 +148,10 @@ private:
                               const std::function<void()>& run_out);
     void signal(std::int32_t rank);
     void match(Post& post);
-    void write(std::int32_t rank, const Arrival& arrival, Through through);
-    void leave(std::int32_t rank, const Arrival& arrival, Through through);
-    using Serve = double (Lustre::*)(double, const Arrival&);
-    void read(std::int32_t rank, const Arrival& arrival, Serve serve, Through through);
+    void write(std::int32_t rank, const RequestArrival& arrival, Through through);
+    void leave(std::int32_t rank, const RequestArrival& arrival, Through through);
+    using Serve = double (SimulatedLustre::*)(double, const RequestArrival&);
+    void read(std::int32_t rank, const RequestArrival& arrival, Serve serve, Through through);
     [[nodiscard]] int failure_now(std::int32_t target) const;
     static void answer(double at, int failure, Through through);
     void set_off(const SharedMessage& message, std::int32_t to_host);
@@ -158,16 +160,16 @@ private:
     void arrive_at(double time, const SharedMessage& message);
     void deliver(const Message& message);
 
-    Platform platform_;
+    MachinePlatform platform_;
     WorldOptions options_;
-    Lustre lustre_;
+    SimulatedLustre lustre_;
     std::vector<RankState> ranks_;
-    Mapping memory_;  // of all nodes
-    std::vector<Queue> memory_busy_;
-    std::vector<Queue> out_messages_;  // interfaces of hosts, as messages see them
-    std::vector<Queue> in_messages_;
-    std::vector<Queue> out_;  // and as requests do
-    std::vector<Queue> in_;
+    MemoryMapping memory_;  // of all nodes
+    std::vector<ServiceQueue> memory_busy_;
+    std::vector<ServiceQueue> out_messages_;  // interfaces of hosts, as messages see them
+    std::vector<ServiceQueue> in_messages_;
+    std::vector<ServiceQueue> out_;  // and as requests do
+    std::vector<ServiceQueue> in_;
     std::unordered_map<const ports::Word*, std::vector<std::int32_t>> sleepers_;
     std::vector<std::vector<std::int32_t>> brief_;  // of each node
     std::vector<std::uint64_t> node_events_;

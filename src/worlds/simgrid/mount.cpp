@@ -25,7 +25,7 @@ std::int64_t object_number(const MountedFile& file, std::int32_t object) noexcep
 
 }  // namespace
 
-Mount::Mount(Machine& machine, std::int32_t node)
+SimulatedMount::SimulatedMount(SimulatedMachine& machine, std::int32_t node)
     : machine_{machine},
       client_{machine.platform().client},
       node_{node},
@@ -39,22 +39,22 @@ Mount::Mount(Machine& machine, std::int32_t node)
       block_bytes_{
           std::min({client_.rpc_bytes, machine.platform().stripe_bytes, block_bytes_max})} {}
 
-std::int32_t Mount::local_of(std::int32_t rank) const noexcept {
+std::int32_t SimulatedMount::local_of(std::int32_t rank) const noexcept {
     return rank - node_ * machine_.per_node();
 }
 
-std::int32_t Mount::rank_of(std::int32_t local) const noexcept {
+std::int32_t SimulatedMount::rank_of(std::int32_t local) const noexcept {
     return local + node_ * machine_.per_node();
 }
 
-Striping Mount::striping(const MountedFile& file) const noexcept {
+ObjectStriping SimulatedMount::striping(const MountedFile& file) const noexcept {
     return {machine_.platform().stripe_bytes, file.place.targets};
 }
 
-Arrival Mount::arrival(std::int32_t rank, const MountedFile& file,
-                       const ObjectPiece& piece) const noexcept {
+RequestArrival SimulatedMount::arrival(std::int32_t rank, const MountedFile& file,
+                                       const ObjectPiece& piece) const noexcept {
     const std::int64_t target = file.place.first_target + piece.object;
-    Arrival made;
+    RequestArrival made;
     made.target = static_cast<std::int32_t>(target % machine_.platform().target.count);
     made.client = rank;
     made.offset = piece.at;
@@ -63,12 +63,12 @@ Arrival Mount::arrival(std::int32_t rank, const MountedFile& file,
     return made;
 }
 
-ObjectPiece Mount::piece_of(const Call& call, std::int64_t unit) const noexcept {
+ObjectPiece SimulatedMount::piece_of(const Call& call, std::int64_t unit) const noexcept {
     return first_piece(striping(call.file), {call.at, call.end - call.at}, unit);
 }
 
-std::vector<ObjectPiece> Mount::as_rpcs(const MountedFile& file,
-                                        const std::vector<FileRun>& runs) const {
+std::vector<ObjectPiece> SimulatedMount::as_rpcs(const MountedFile& file,
+                                                 const std::vector<FileRun>& runs) const {
     std::vector<ObjectPiece> whole;
     std::map<std::int32_t, ObjectPiece> open;  // by object
     for (FileRun run : runs) {
@@ -94,7 +94,7 @@ std::vector<ObjectPiece> Mount::as_rpcs(const MountedFile& file,
     return whole;
 }
 
-void Mount::call(std::int32_t rank, const Asked& asked, Through through) {
+void SimulatedMount::call(std::int32_t rank, const Asked& asked, Through through) {
     Call& call = of(local_of(rank));
     expects(!call.through, "a rank makes one call at a time");
     call.file = asked.file;
@@ -106,9 +106,9 @@ void Mount::call(std::int32_t rank, const Asked& asked, Through through) {
     go_on(local_of(rank));
 }
 
-bool Mount::call_at_once(std::int32_t rank, const Asked& asked) {
+bool SimulatedMount::call_at_once(std::int32_t rank, const Asked& asked) {
     const std::int32_t local = local_of(rank);
-    const bool writes = asked.direction == Direction::write;
+    const bool writes = asked.direction == IoDirection::write;
     const std::int64_t unit = writes ? client_.rpc_bytes : block_bytes_;
     const ObjectPiece piece = first_piece(striping(asked.file), asked.run, unit);
     if (asked.file.direct || piece.bytes < asked.run.bytes || piece.end() % unit == 0) {
@@ -125,8 +125,9 @@ bool Mount::call_at_once(std::int32_t rank, const Asked& asked) {
     return done;
 }
 
-bool Mount::write_at_once(std::int32_t local, const MountedFile& file, const ObjectPiece& piece) {
-    const Arrival what = arrival(0, file, piece);
+bool SimulatedMount::write_at_once(std::int32_t local, const MountedFile& file,
+                                   const ObjectPiece& piece) {
+    const RequestArrival what = arrival(0, file, piece);
     const DirtyRun run{local, what.target, what.object, piece.at, piece.bytes};
     const LockRange range{node_, rank_of(local), piece.at, piece.end()};
     if (!held_.has_room(run) || !machine_.lustre().has_lock(what.object, range)) {
@@ -138,7 +139,8 @@ bool Mount::write_at_once(std::int32_t local, const MountedFile& file, const Obj
 }
 
 // Not the first of a block: then it is to be seen what is fetched ahead.
-bool Mount::read_at_once(std::int32_t local, const Asked& asked, const ObjectPiece& piece) {
+bool SimulatedMount::read_at_once(std::int32_t local, const Asked& asked,
+                                  const ObjectPiece& piece) {
     Stream& stream = streams_[position(local)];
     const auto block =
         blocks_.find({object_number(asked.file, piece.object), piece.at / block_bytes_});
@@ -153,32 +155,32 @@ bool Mount::read_at_once(std::int32_t local, const Asked& asked, const ObjectPie
     return true;
 }
 
-void Mount::go_on(std::int32_t local) {
+void SimulatedMount::go_on(std::int32_t local) {
     const Call& call = of(local);
     if (call.file.direct) {
         go_directly(local);
     } else if (call.at == call.end) {
         finish(local, 0);
-    } else if (call.direction == Direction::write) {
+    } else if (call.direction == IoDirection::write) {
         write_on(local);
     } else {
         read_on(local);
     }
 }
 
-void Mount::finish(std::int32_t local, int failure) {
+void SimulatedMount::finish(std::int32_t local, int failure) {
     const Through through = std::exchange(of(local).through, nullptr);
     through(failure);
 }
 
 // True: it will go on later, with the lock.
-bool Mount::waits_for_lock(std::int32_t local, const ObjectPiece& piece) {
+bool SimulatedMount::waits_for_lock(std::int32_t local, const ObjectPiece& piece) {
     const Call& call = of(local);
     const std::int64_t object = object_number(call.file, piece.object);
     const LockRange range{node_, rank_of(local), piece.at, piece.end()};
-    Lustre& lustre = machine_.lustre();
-    const double seconds = call.direction == Direction::write ? lustre.lock(object, range)
-                                                              : lustre.share(object, node_);
+    SimulatedLustre& lustre = machine_.lustre();
+    const double seconds = call.direction == IoDirection::write ? lustre.lock(object, range)
+                                                                : lustre.share(object, node_);
     if (seconds <= 0) {
         return false;
     }
@@ -188,18 +190,18 @@ bool Mount::waits_for_lock(std::int32_t local, const ObjectPiece& piece) {
     return true;
 }
 
-double Mount::work(std::int64_t at, std::int64_t begin) const noexcept {
+double SimulatedMount::work(std::int64_t at, std::int64_t begin) const noexcept {
     const bool fresh = at == begin || at % machine_.platform().stripe_bytes == 0;
     return fresh ? client_.call_time : 0;
 }
 
-void Mount::copy(std::int32_t local, std::int64_t bytes, std::function<void()> copied) {
+void SimulatedMount::copy(std::int32_t local, std::int64_t bytes, std::function<void()> copied) {
     const Call& call = of(local);
     const double until = machine_.through_client(rank_of(local), bytes, work(call.at, call.begin));
     Timer::set(until, std::move(copied));
 }
 
-void Mount::write_on(std::int32_t local) {
+void SimulatedMount::write_on(std::int32_t local) {
     const Call& call = of(local);
     const ObjectPiece piece = piece_of(call, client_.rpc_bytes);
     if (waits_for_lock(local, piece)) {
@@ -213,10 +215,10 @@ void Mount::write_on(std::int32_t local) {
     }
 }
 
-void Mount::take_in(std::int32_t local) {
+void SimulatedMount::take_in(std::int32_t local) {
     const Call& call = of(local);
     const ObjectPiece piece = piece_of(call, client_.rpc_bytes);
-    const Arrival what = arrival(0, call.file, piece);
+    const RequestArrival what = arrival(0, call.file, piece);
     const DirtyRun run{local, what.target, what.object, piece.at, piece.bytes};
     copy(local, piece.bytes, [this, local, run] {
         held_.put(run);
@@ -226,7 +228,7 @@ void Mount::take_in(std::int32_t local) {
     });
 }
 
-void Mount::read_on(std::int32_t local) {
+void SimulatedMount::read_on(std::int32_t local) {
     const Call& call = of(local);
     const ObjectPiece piece = piece_of(call, block_bytes_);
     if (waits_for_lock(local, piece)) {
@@ -241,7 +243,7 @@ void Mount::read_on(std::int32_t local) {
     }
 }
 
-void Mount::hand_out(std::int32_t local) {
+void SimulatedMount::hand_out(std::int32_t local) {
     const ObjectPiece piece = piece_of(of(local), block_bytes_);
     copy(local, piece.bytes, [this, local, bytes = piece.bytes] {
         Call& call = of(local);
@@ -256,7 +258,7 @@ void Mount::hand_out(std::int32_t local) {
 
 // As far as the call goes, and further by as much as was read on end, within the rank's part of
 // what the node may have fetched ahead. Whole blocks.
-void Mount::fetch_ahead(std::int32_t local) {
+void SimulatedMount::fetch_ahead(std::int32_t local) {
     const Call& call = of(local);
     Stream& stream = streams_[position(local)];
     if (stream.file != call.file.place.number || stream.next != call.at) {
@@ -278,12 +280,12 @@ void Mount::fetch_ahead(std::int32_t local) {
     }
     stream.ahead = std::max(stream.ahead, up_to);
     for (const ObjectPiece& rpc : as_rpcs(call.file, missing)) {
-        enqueue({Direction::read, rank_of(local), arrival(rank_of(local), call.file, rpc),
+        enqueue({IoDirection::read, rank_of(local), arrival(rank_of(local), call.file, rpc),
                  [this, file = call.file, rpc](int failure) { came(file, rpc, failure); }});
     }
 }
 
-void Mount::came(const MountedFile& file, const ObjectPiece& piece, int failure) {
+void SimulatedMount::came(const MountedFile& file, const ObjectPiece& piece, int failure) {
     const std::int64_t object = object_number(file, piece.object);
     for (std::int64_t at = piece.at; at < piece.end(); at += block_bytes_) {
         Block& block = blocks_.at({object, at / block_bytes_});
@@ -300,7 +302,7 @@ void Mount::came(const MountedFile& file, const ObjectPiece& piece, int failure)
 }
 
 // First the locks of all, one after the other; then all RPCs at once.
-void Mount::go_directly(std::int32_t local) {
+void SimulatedMount::go_directly(std::int32_t local) {
     Call& call = of(local);
     while (call.at < call.end) {
         const ObjectPiece piece = piece_of(call, client_.rpc_bytes);
@@ -328,14 +330,14 @@ void Mount::go_directly(std::int32_t local) {
     });
 }
 
-void Mount::enqueue(Rpc rpc) {
+void SimulatedMount::enqueue(Rpc rpc) {
     const std::int32_t target = rpc.arrival.target;
     slots_[position(target)].waiting.push_back(std::move(rpc));
     pump(target);
 }
 
 // RPCs that a rank waits for go before bytes that were held back.
-void Mount::pump(std::int32_t target) {
+void SimulatedMount::pump(std::int32_t target) {
     Slots& slots = slots_[position(target)];
     while (slots.in_flight < client_.rpcs_in_flight) {
         if (!slots.waiting.empty()) {
@@ -348,22 +350,22 @@ void Mount::pump(std::int32_t target) {
         if (!run) {
             return;
         }
-        Arrival what;
+        RequestArrival what;
         what.target = target;
         what.client = rank_of(run->rank);
         what.offset = run->at;
         what.bytes = run->bytes;
         what.object = run->object;
-        start({Direction::write, what.client, what,
+        start({IoDirection::write, what.client, what,
                [this, run = *run](int failure) { arrived(run, failure); }});
     }
 }
 
-void Mount::start(Rpc rpc) {
+void SimulatedMount::start(Rpc rpc) {
     const std::int32_t target = rpc.arrival.target;
     ++slots_[position(target)].in_flight;
-    const auto way =
-        rpc.direction == Direction::write ? &Machine::send_to_target : &Machine::fetch_from_target;
+    const auto way = rpc.direction == IoDirection::write ? &SimulatedMachine::send_to_target
+                                                         : &SimulatedMachine::fetch_from_target;
     (machine_.*way)(rpc.rank, rpc.arrival,
                     [this, target, ended = std::move(rpc.ended)](int failure) {
                         --slots_[position(target)].in_flight;
@@ -372,7 +374,7 @@ void Mount::start(Rpc rpc) {
                     });
 }
 
-void Mount::arrived(const DirtyRun& run, int failure) {
+void SimulatedMount::arrived(const DirtyRun& run, int failure) {
     int& first = failures_[position(run.rank)];
     first = first == 0 ? failure : first;
     machine_.moved(run.bytes);
@@ -382,7 +384,7 @@ void Mount::arrived(const DirtyRun& run, int failure) {
     end_sync(run.rank);
 }
 
-void Mount::sync(std::int32_t rank, Through through) {
+void SimulatedMount::sync(std::int32_t rank, Through through) {
     const std::int32_t local = local_of(rank);
     syncs_[position(local)] = std::move(through);
     held_.flush(local);
@@ -392,7 +394,7 @@ void Mount::sync(std::int32_t rank, Through through) {
     end_sync(local);
 }
 
-void Mount::end_sync(std::int32_t local) {
+void SimulatedMount::end_sync(std::int32_t local) {
     if (syncs_[position(local)] && held_.dirty(local) == 0) {
         const Through through = std::exchange(syncs_[position(local)], nullptr);
         through(std::exchange(failures_[position(local)], 0));

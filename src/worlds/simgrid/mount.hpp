@@ -18,16 +18,16 @@
 
 namespace forebay::adapters {
 
-class Mount {
+class SimulatedMount {
 public:
-    using Through = Machine::Through;
+    using Through = SimulatedMachine::Through;
 
-    Mount(Machine& machine, std::int32_t node);
+    SimulatedMount(SimulatedMachine& machine, std::int32_t node);
 
     // One call of a rank at a time; `through` is told an errno when it is done.
     struct Asked {
         MountedFile file;
-        Direction direction = Direction::write;
+        IoDirection direction = IoDirection::write;
         FileRun run;
     };
     void call(std::int32_t rank, const Asked& asked, Through through);
@@ -42,7 +42,7 @@ private:
     // A rank's call that is under way.
     struct Call {
         MountedFile file;
-        Direction direction = Direction::write;
+        IoDirection direction = IoDirection::write;
         std::int64_t begin = 0;
         std::int64_t at = 0;  // up to here it is done; of a direct one, locked
         std::int64_t end = 0;
@@ -63,9 +63,9 @@ private:
         std::vector<std::int32_t> waiting;  // local ranks
     };
     struct Rpc {
-        Direction direction = Direction::read;
+        IoDirection direction = IoDirection::read;
         std::int32_t rank = 0;
-        Arrival arrival;
+        RequestArrival arrival;
         Through ended;
     };
     struct Slots {
@@ -79,9 +79,9 @@ private:
     [[nodiscard]] Call& of(std::int32_t local) { return calls_[position(local)]; }
     [[nodiscard]] std::int32_t local_of(std::int32_t rank) const noexcept;
     [[nodiscard]] std::int32_t rank_of(std::int32_t local) const noexcept;
-    [[nodiscard]] Striping striping(const MountedFile& file) const noexcept;
-    [[nodiscard]] Arrival arrival(std::int32_t rank, const MountedFile& file,
-                                  const ObjectPiece& piece) const noexcept;
+    [[nodiscard]] ObjectStriping striping(const MountedFile& file) const noexcept;
+    [[nodiscard]] RequestArrival arrival(std::int32_t rank, const MountedFile& file,
+                                         const ObjectPiece& piece) const noexcept;
     [[nodiscard]] ObjectPiece piece_of(const Call& call, std::int64_t unit) const noexcept;
     // Runs of `file`'s bytes as RPCs: what follows one another in an object is one.
     [[nodiscard]] std::vector<ObjectPiece> as_rpcs(const MountedFile& file,
@@ -108,7 +108,7 @@ private:
     void arrived(const DirtyRun& run, int failure);
     void end_sync(std::int32_t local);
 
-    Machine& machine_;
+    SimulatedMachine& machine_;
     const ClientPlatform& client_;
     std::int32_t node_;
     WriteBack held_;

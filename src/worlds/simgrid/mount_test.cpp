@@ -19,8 +19,8 @@ constexpr std::int64_t mib = 1 << 20;
 double mib_at(double rate) { return static_cast<double>(mib) / rate; }
 
 // A MiB is copied in 1 ms, passes a link in 1 ms, and takes a target 10 ms (and a bit).
-Platform simple() {
-    Platform platform;
+MachinePlatform simple() {
+    MachinePlatform platform;
     platform.node = {1, 1, 1e9, 1e-6, 1e10, 1e9, 0, 1e9, 0, 1e15, 1e15};
     platform.client = {mib, 8, 32 * mib, 0, 0};
     platform.server = {1, 1e9, 0};
@@ -31,9 +31,9 @@ Platform simple() {
 }
 
 // One call; its errno.
-int call(ports::Storage& storage, Direction direction, const FileRun& run) {
+int call(ports::FileStorage& storage, IoDirection direction, const FileRun& run) {
     submit(storage, direction, {Offset{run.offset}, Length{run.bytes}});
-    std::array<ports::Completion, 1> done;
+    std::array<ports::RequestCompletion, 1> done;
     EXPECT_EQ(storage.wait(done), 1U);
     EXPECT_EQ(done.front().bytes.bytes(), done.front().system == 0 ? run.bytes : 0);
     return done.front().system;
@@ -45,12 +45,12 @@ MountedFile file(std::int64_t bytes) { return {{0, 0, 2}, bytes, false}; }
 constexpr std::int64_t calls = 16;
 
 // Until the last of 16 calls of a MiB, and until all was there.
-Times written(const Platform& platform, const MountedFile& where) {
+Times written(const MachinePlatform& platform, const MountedFile& where) {
     const auto told = run_alone(platform, hosts_of_ranks(1, 1), [&](RankPorts& ports) {
         const auto storage = ports.life.mounted(where);
         const double begin = seconds(ports);
         for (std::int64_t at = 0; at < calls; ++at) {
-            EXPECT_EQ(call(*storage, Direction::write, {at * mib, mib}), 0);
+            EXPECT_EQ(call(*storage, IoDirection::write, {at * mib, mib}), 0);
         }
         const double called = seconds(ports);
         EXPECT_TRUE(storage->sync());
@@ -59,15 +59,15 @@ Times written(const Platform& platform, const MountedFile& where) {
     return told.front();
 }
 
-TEST(Mount, AWriteIsDoneWhenItHasBeenCopied) {
+TEST(SimulatedMount, AWriteIsDoneWhenItHasBeenCopied) {
     const Times took = written(simple(), file(calls * mib));
     EXPECT_NEAR(took[0], calls * mib_at(1e9), 1e-4);
     // Two targets have eight each, one after the other; the second begins a copy later.
     EXPECT_NEAR(took[1], 8 * mib_at(1e8) + (2 + 2) * mib_at(1e9), 1e-4);
 }
 
-TEST(Mount, AWriteWaitsWhereTooMuchIsNotThereYet) {
-    Platform platform = simple();
+TEST(SimulatedMount, AWriteWaitsWhereTooMuchIsNotThereYet) {
+    MachinePlatform platform = simple();
     platform.client.dirty_bytes = 2 * mib;
     const Times took = written(platform, file(calls * mib));
     // The last two copies of each target wait for its sixth and seventh request.
@@ -76,14 +76,14 @@ TEST(Mount, AWriteWaitsWhereTooMuchIsNotThereYet) {
     EXPECT_LT(took[0], 7 * mib_at(1e8));
 }
 
-TEST(Mount, ACallCostsTheClientWork) {
-    Platform platform = simple();
+TEST(SimulatedMount, ACallCostsTheClientWork) {
+    MachinePlatform platform = simple();
     platform.client.call_time = 0.005;
     const Times took = written(platform, file(calls * mib));
     EXPECT_NEAR(took[0], calls * (0.005 + mib_at(1e9)), 1e-4);
 }
 
-TEST(Mount, ADirectWriteWaitsForTheTarget) {
+TEST(SimulatedMount, ADirectWriteWaitsForTheTarget) {
     MountedFile where = file(calls * mib);
     where.direct = true;
     const Times took = written(simple(), where);
@@ -91,11 +91,11 @@ TEST(Mount, ADirectWriteWaitsForTheTarget) {
     EXPECT_NEAR(took[1], took[0], 1e-4);
 }
 
-TEST(Mount, SmallCallsThatWaitForNothingTakeTheirTime) {
+TEST(SimulatedMount, SmallCallsThatWaitForNothingTakeTheirTime) {
     const auto told = run_alone(simple(), hosts_of_ranks(1, 1), [](RankPorts& ports) {
         const auto storage = ports.life.mounted(file(calls * mib));
         for (std::int64_t at = 0; at < 16 * calls; ++at) {
-            EXPECT_EQ(call(*storage, Direction::write, {at * (mib / 16), mib / 16}), 0);
+            EXPECT_EQ(call(*storage, IoDirection::write, {at * (mib / 16), mib / 16}), 0);
         }
         const double called = seconds(ports);
         EXPECT_TRUE(storage->sync());
@@ -105,15 +105,15 @@ TEST(Mount, SmallCallsThatWaitForNothingTakeTheirTime) {
     EXPECT_NEAR(told.front()[1], 8 * mib_at(1e8) + (2 + 2) * mib_at(1e9), 1e-4);
 }
 
-TEST(Mount, TheFirstBytesOfAnObjectWaitForItsLock) {
-    Platform platform = simple();
+TEST(SimulatedMount, TheFirstBytesOfAnObjectWaitForItsLock) {
+    MachinePlatform platform = simple();
     platform.target.grant_time = 0.1;
     const Times took = written(platform, file(calls * mib));
     EXPECT_NEAR(took[0], calls * mib_at(1e9) + 2 * 0.1, 1e-4);
 }
 
-TEST(Mount, WhoLosesItsLockAsksAgain) {
-    Platform platform = simple();
+TEST(SimulatedMount, WhoLosesItsLockAsksAgain) {
+    MachinePlatform platform = simple();
     platform.target.rate = 1e12;
     platform.target.grant_time = 0.1;
     platform.target.lock_time = 0.4;
@@ -122,7 +122,7 @@ TEST(Mount, WhoLosesItsLockAsksAgain) {
         const auto storage = ports.life.mounted(where);
         const std::int64_t first = ports.communicator.place().rank.value() * calls;
         for (std::int64_t at = 0; at < calls; ++at) {
-            EXPECT_EQ(call(*storage, Direction::write, {(first + at) * mib, mib}), 0);
+            EXPECT_EQ(call(*storage, IoDirection::write, {(first + at) * mib, mib}), 0);
         }
         return Times{seconds(ports)};
     });
@@ -131,29 +131,29 @@ TEST(Mount, WhoLosesItsLockAsksAgain) {
 }
 
 // Until 16 calls of a MiB were read.
-double read_through(const Platform& platform, bool direct) {
+double read_through(const MachinePlatform& platform, bool direct) {
     MountedFile where = file(calls * mib);
     where.direct = direct;
     const auto told = run_alone(platform, hosts_of_ranks(1, 1), [&](RankPorts& ports) {
         const auto storage = ports.life.mounted(where);
         const double begin = seconds(ports);
         for (std::int64_t at = 0; at < calls; ++at) {
-            EXPECT_EQ(call(*storage, Direction::read, {at * mib, mib}), 0);
+            EXPECT_EQ(call(*storage, IoDirection::read, {at * mib, mib}), 0);
         }
         return Times{seconds(ports) - begin};
     });
     return told.front()[0];
 }
 
-TEST(Mount, ADirectReadIsAskedForWhenItIsCalled) {
-    Platform platform = simple();
+TEST(SimulatedMount, ADirectReadIsAskedForWhenItIsCalled) {
+    MachinePlatform platform = simple();
     platform.node.link_latency = 0.05;
     const double one = 2 * 0.05 + mib_at(1e8) + 2 * mib_at(1e9);
     EXPECT_NEAR(read_through(platform, true), calls * one, 2e-3);
 }
 
-TEST(Mount, WhoReadsOnFindsTheNextBytesOnTheirWay) {
-    Platform platform = simple();
+TEST(SimulatedMount, WhoReadsOnFindsTheNextBytesOnTheirWay) {
+    MachinePlatform platform = simple();
     const double one = mib_at(1e8) + 3 * mib_at(1e9);
     EXPECT_NEAR(read_through(platform, false), calls * one, 2e-3) << "nothing is read ahead";
     platform.client.read_ahead = 4 * mib;
@@ -163,14 +163,14 @@ TEST(Mount, WhoReadsOnFindsTheNextBytesOnTheirWay) {
 
 // When the last of eight ranks on two nodes has read a file that all read.
 double all_have_read(bool direct) {
-    Platform platform = simple();
+    MachinePlatform platform = simple();
     platform.server.memory = 64 * mib;
     const auto told = run_alone(platform, hosts_of_ranks(2, 4), [&](RankPorts& ports) {
         MountedFile where = file(calls * mib);
         where.direct = direct;
         const auto storage = ports.life.mounted(where);
         for (std::int64_t at = 0; at < calls; ++at) {
-            EXPECT_EQ(call(*storage, Direction::read, {at * mib, mib}), 0);
+            EXPECT_EQ(call(*storage, IoDirection::read, {at * mib, mib}), 0);
         }
         return Times{seconds(ports)};
     });
@@ -179,19 +179,19 @@ double all_have_read(bool direct) {
 
 // The targets read it once: the server has it in memory then, and its link carries it for each node
 // once, or for each rank. Those who come later are behind by that, from beginning to end.
-TEST(Mount, WhatRanksOfANodeReadIsFetchedOnce) {
+TEST(SimulatedMount, WhatRanksOfANodeReadIsFetchedOnce) {
     const double fetched = mib_at(1e8) + 2 * mib_at(1e9);
     const double behind = mib_at(1e9);
     EXPECT_NEAR(all_have_read(false), calls * (fetched + mib_at(1e9)) + (2 - 1) * behind, 1e-3);
     EXPECT_NEAR(all_have_read(true), calls * fetched + (8 - 1) * behind, 1e-3);
 }
 
-TEST(Mount, AFailureIsToldByTheSync) {
+TEST(SimulatedMount, AFailureIsToldByTheSync) {
     WorldOptions options = hosts_of_ranks(1, 1);
     options.sickness = {0, 1, 0};
     const auto told = run_alone(simple(), options, [&](RankPorts& ports) {
         const auto storage = ports.life.mounted(file(2 * mib));
-        const int failed = call(*storage, Direction::write, {0, 2 * mib});
+        const int failed = call(*storage, IoDirection::write, {0, 2 * mib});
         const auto synced = storage->sync();
         return Times{static_cast<double>(failed),
                      synced ? 0 : static_cast<double>(synced.error().system)};
@@ -199,7 +199,7 @@ TEST(Mount, AFailureIsToldByTheSync) {
     EXPECT_EQ(told.front(), (Times{0, EIO}));
 }
 
-TEST(Mount, AFailureIsToldByTheCallThatReads) {
+TEST(SimulatedMount, AFailureIsToldByTheCallThatReads) {
     WorldOptions options = hosts_of_ranks(1, 1);
     options.sickness = {1, 1, 0};
     for (const bool direct : {false, true}) {
@@ -207,19 +207,19 @@ TEST(Mount, AFailureIsToldByTheCallThatReads) {
             MountedFile where = file(2 * mib);
             where.direct = direct;
             const auto storage = ports.life.mounted(where);
-            const int first = call(*storage, Direction::read, {0, mib});
-            const int second = call(*storage, Direction::read, {mib, mib});
+            const int first = call(*storage, IoDirection::read, {0, mib});
+            const int second = call(*storage, IoDirection::read, {mib, mib});
             return Times{static_cast<double>(first), static_cast<double>(second)};
         });
         EXPECT_EQ(told.front(), (Times{0, EIO})) << direct;
     }
 }
 
-TEST(Mount, MakingAFileTakesLongerForEachObject) {
+TEST(SimulatedMount, MakingAFileTakesLongerForEachObject) {
     const auto told = run_alone(simple(), hosts_of_ranks(1, 1), [&](RankPorts& ports) {
         ports.life.create(2);
         const double made = seconds(ports);
-        ports.life.ask(Metadata::open);
+        ports.life.ask(MetadataCall::open);
         return Times{made, seconds(ports) - made};
     });
     EXPECT_NEAR(told.front()[0], 0.003 + 2 * 0.001, 1e-5);

@@ -25,19 +25,19 @@ void MountedStorage::submit(const ports::Request& request) {
     expects(request.pieces.size() == 1 && !done_, "one call at a time, of one piece");
     const ports::Piece& piece = request.pieces.front();
     const Length bytes{static_cast<std::int64_t>(piece.bytes.size())};
-    const Mount::Asked asked{file_, request.direction, {piece.at.bytes(), bytes.bytes()}};
+    const SimulatedMount::Asked asked{file_, request.direction, {piece.at.bytes(), bytes.bytes()}};
     if (mount_.call_at_once(rank_, asked)) {
-        done_ = ports::Completion{request.ticket, bytes, 0};
+        done_ = ports::RequestCompletion{request.ticket, bytes, 0};
         return;
     }
     machine_.settle(rank_);
     mount_.call(rank_, asked, [this, ticket = request.ticket, bytes](int system) {
-        done_ = ports::Completion{ticket, system == 0 ? bytes : Length{0}, system};
+        done_ = ports::RequestCompletion{ticket, system == 0 ? bytes : Length{0}, system};
         wake();
     });
 }
 
-std::size_t MountedStorage::poll(std::span<ports::Completion> out) {
+std::size_t MountedStorage::poll(std::span<ports::RequestCompletion> out) {
     if (!done_ || out.empty()) {
         return 0;
     }
@@ -45,7 +45,7 @@ std::size_t MountedStorage::poll(std::span<ports::Completion> out) {
     return 1;
 }
 
-std::size_t MountedStorage::wait(std::span<ports::Completion> out) {
+std::size_t MountedStorage::wait(std::span<ports::RequestCompletion> out) {
     sleep_until([this] { return done_.has_value(); });
     return poll(out);
 }

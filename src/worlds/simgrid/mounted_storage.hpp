@@ -10,19 +10,22 @@
 
 namespace forebay::adapters {
 
-class MountedStorage final : public ports::Storage {
+class MountedStorage final : public ports::FileStorage {
 public:
-    MountedStorage(Machine& machine, Mount& mount, std::int32_t rank, const MountedFile& file)
+    MountedStorage(SimulatedMachine& machine, SimulatedMount& mount, std::int32_t rank,
+                   const MountedFile& file)
         : machine_{machine}, mount_{mount}, rank_{rank}, file_{file} {}
 
     [[nodiscard]] int depth() const noexcept override { return 1; }
     // Contract: the request has one piece.
     void submit(const ports::Request& request) override;
-    std::size_t poll(std::span<ports::Completion> out) override;
-    std::size_t wait(std::span<ports::Completion> out) override;
+    std::size_t poll(std::span<ports::RequestCompletion> out) override;
+    std::size_t wait(std::span<ports::RequestCompletion> out) override;
     // All that the rank has written.
     Result<void> sync() override;
-    [[nodiscard]] Result<ports::Identity> identity() const override { return ports::Identity{}; }
+    [[nodiscard]] Result<ports::FileIdentity> identity() const override {
+        return ports::FileIdentity{};
+    }
     Result<void> close() override { return {}; }
     [[nodiscard]] const char* name() const noexcept override { return "mounted"; }
 
@@ -31,11 +34,11 @@ private:
     void sleep_until(Over over);
     void wake();
 
-    Machine& machine_;
-    Mount& mount_;
+    SimulatedMachine& machine_;
+    SimulatedMount& mount_;
     std::int32_t rank_;
     MountedFile file_;
-    std::optional<ports::Completion> done_;
+    std::optional<ports::RequestCompletion> done_;
     bool waits_ = false;
 };
 

@@ -42,40 +42,43 @@ tl::unexpected<Error> refuse(const std::string& path, std::string_view key, std:
                     fmt::format("cannot use the platform {}: {} ({}). {}", path, key, why, next)});
 }
 
-constexpr Bounds counts{1, 65536, true};
-constexpr Bounds free_of_charge{0, 1e6, true};
-constexpr Bounds rates{1, 1e15};
-constexpr Bounds times{0, 3600};
-constexpr Bounds factors{0, 1000};
-constexpr Bounds shares{0, 1};
-constexpr Bounds amounts{0, 1125899906842624.0, true};
-constexpr Bounds stripes{4096, 1099511627776.0, true};  // the engine takes none for smaller
+constexpr NumberBounds counts{1, 65536, true};
+constexpr NumberBounds free_of_charge{0, 1e6, true};
+constexpr NumberBounds rates{1, 1e15};
+constexpr NumberBounds times{0, 3600};
+constexpr NumberBounds factors{0, 1000};
+constexpr NumberBounds shares{0, 1};
+constexpr NumberBounds amounts{0, 1125899906842624.0, true};
+constexpr NumberBounds stripes{4096, 1099511627776.0, true};  // the engine takes none for smaller
 
 // A key of the file, what its number may be and where it goes. An empty unit: a plain number.
-struct Key {
+struct NumberKey {
     const char* section;
     const char* name;
     const char* unit;
-    Bounds bounds;
-    std::function<void(Platform&, double)> put;
+    NumberBounds bounds;
+    std::function<void(MachinePlatform&, double)> put;
 
     [[nodiscard]] std::string full_name() const { return fmt::format("{}.{}", section, name); }
 };
 
 template <class Part>
-std::function<void(Platform&, double)> into(Part Platform::* part, double Part::* member) {
-    return [part, member](Platform& platform, double value) { platform.*part.*member = value; };
+std::function<void(MachinePlatform&, double)> into(Part MachinePlatform::* part,
+                                                   double Part::* member) {
+    return
+        [part, member](MachinePlatform& platform, double value) { platform.*part.*member = value; };
 }
 
 template <class Part>
-std::function<void(Platform&, double)> into(Part Platform::* part, std::int64_t Part::* member) {
-    return [part, member](Platform& platform, double value) {
+std::function<void(MachinePlatform&, double)> into(Part MachinePlatform::* part,
+                                                   std::int64_t Part::* member) {
+    return [part, member](MachinePlatform& platform, double value) {
         platform.*part.*member = std::llround(value);
     };
 }
 
-std::vector<Key> keys() {
-    using P = Platform;
+std::vector<NumberKey> keys() {
+    using P = MachinePlatform;
     using N = NodePlatform;
     using C = ClientPlatform;
     using T = TargetPlatform;
@@ -113,7 +116,9 @@ std::vector<Key> keys() {
         {"target", "grant_time", "s", times, into(&P::target, &T::grant_time)},
         {"target", "jitter", "", shares, into(&P::target, &T::jitter)},
         {"target", "stripe", "B", stripes,
-         [](Platform& platform, double value) { platform.stripe_bytes = std::llround(value); }},
+         [](MachinePlatform& platform, double value) {
+             platform.stripe_bytes = std::llround(value);
+         }},
         {"metadata", "threads", "", counts, into(&P::metadata, &M::threads)},
         {"metadata", "open_time", "s", times, into(&P::metadata, &M::open_time)},
         {"metadata", "close_time", "s", times, into(&P::metadata, &M::close_time)},
@@ -122,9 +127,9 @@ std::vector<Key> keys() {
     };
 }
 
-Key key_named(std::string_view name) {
-    const std::vector<Key> known = keys();
-    const auto found = std::ranges::find(known, name, &Key::full_name);
+NumberKey key_named(std::string_view name) {
+    const std::vector<NumberKey> known = keys();
+    const auto found = std::ranges::find(known, name, &NumberKey::full_name);
     expects(found != known.end(), "a platform has such a key");
     return *found;
 }
@@ -143,8 +148,8 @@ Result<double> number_of(const toml::node& node, const char* unit) {
         {ErrorCode::argument, 0, fmt::format("it is an amount: write it in quotes, in {}", unit)});
 }
 
-Result<void> take(const toml::table& file, const Key& key, const std::string& path,
-                  Platform& platform) {
+Result<void> take(const toml::table& file, const NumberKey& key, const std::string& path,
+                  MachinePlatform& platform) {
     const std::string name = key.full_name();
     const toml::node* node = file[key.section][key.name].node();
     if (node == nullptr) {
@@ -182,19 +187,19 @@ Result<void> take(const toml::table& file, const Key& key, const std::string& pa
 
 // Keys that nobody reads are mistakes.
 Result<void> find_strangers(const toml::table& file, const std::string& path) {
-    const std::vector<Key> known = keys();
+    const std::vector<NumberKey> known = keys();
     constexpr std::array about{"schema", "name", "about"};
     for (const auto& [section, node] : file) {
         const toml::table* table = node.as_table();
         const bool of_file = std::ranges::find(about, section.str()) != about.end();
         const bool of_machine =
-            std::ranges::find(known, section.str(), &Key::section) != known.end();
+            std::ranges::find(known, section.str(), &NumberKey::section) != known.end();
         if (!of_file && !of_machine) {
             return refuse(path, std::string{section.str()}, "there is no such key",
                           "Remove it or correct its name.");
         }
         for (const auto& [name, value] : table == nullptr ? toml::table{} : *table) {
-            const bool found = std::ranges::any_of(known, [&](const Key& key) {
+            const bool found = std::ranges::any_of(known, [&](const NumberKey& key) {
                 return section.str() == key.section && name.str() == key.name;
             });
             if (!found) {
@@ -208,7 +213,7 @@ Result<void> find_strangers(const toml::table& file, const std::string& path) {
 
 }  // namespace
 
-Result<void> Bounds::check(double value) const {
+Result<void> NumberBounds::check(double value) const {
     const bool inside = value >= minimum && value <= maximum;  // false for nan
     if (inside && (!whole || std::trunc(value) == value)) {
         return {};
@@ -218,8 +223,8 @@ Result<void> Bounds::check(double value) const {
                                 minimum, maximum)});
 }
 
-Result<void> set_number(Platform& platform, std::string_view key, double value) {
-    const Key one = key_named(key);
+Result<void> set_number(MachinePlatform& platform, std::string_view key, double value) {
+    const NumberKey one = key_named(key);
     return one.bounds.check(value).map([&] { one.put(platform, value); });
 }
 
@@ -240,7 +245,7 @@ Result<double> parse_quantity(const std::string& text, const std::string& unit) 
                                 unit, prefix, unit)});
 }
 
-Result<Platform> parse_platform(const std::string& text, const std::string& path) {
+Result<MachinePlatform> parse_platform(const std::string& text, const std::string& path) {
     const toml::parse_result parsed = toml::parse(std::string_view{text});
     if (!parsed) {
         return refuse(path, fmt::format("line {}", parsed.error().source().begin.line),
@@ -251,10 +256,10 @@ Result<Platform> parse_platform(const std::string& text, const std::string& path
         return refuse(path, "schema", "it is not \"forebay.platform/1\"",
                       "This version reads no other.");
     }
-    Platform platform;
+    MachinePlatform platform;
     platform.name = file["name"].value_or(std::string{"nameless"});
     platform.about = file["about"].value_or(std::string{});
-    for (const Key& key : keys()) {
+    for (const NumberKey& key : keys()) {
         if (const auto taken = take(file, key, path, platform); !taken) {
             return failure(taken.error());
         }
@@ -265,7 +270,7 @@ Result<Platform> parse_platform(const std::string& text, const std::string& path
     return platform;
 }
 
-Result<Platform> read_platform(const std::string& path) {
+Result<MachinePlatform> read_platform(const std::string& path) {
     std::ifstream file{path};
     if (!file) {
         return failure({ErrorCode::no_such_file, 0,

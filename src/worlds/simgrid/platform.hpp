@@ -73,7 +73,7 @@ struct MetadataPlatform {
     double object_time = 0;
 };
 
-struct Platform {
+struct MachinePlatform {
     std::string name;
     std::string about;
     NodePlatform node;
@@ -88,7 +88,7 @@ struct Platform {
 
 // Bounds of a number. The message of an error (ErrorCode::argument) is the reason alone: "it must
 // be a whole number from 1 to 65536".
-struct Bounds {
+struct NumberBounds {
     double minimum = 0;
     double maximum = 0;
     bool whole = false;
@@ -97,13 +97,15 @@ struct Bounds {
 };
 
 // Sets one number by its name in the file, "node.count". Contract: there is such a key.
-[[nodiscard]] Result<void> set_number(Platform& platform, std::string_view key, double value);
+[[nodiscard]] Result<void> set_number(MachinePlatform& platform, std::string_view key,
+                                      double value);
 // "" for a plain number, else the unit in which parse_quantity takes it. Contract as above.
 [[nodiscard]] std::string unit_of(std::string_view key);
 
 // Errors (ErrorCode::argument) name the file, the key and what to write there.
-[[nodiscard]] Result<Platform> parse_platform(const std::string& text, const std::string& path);
-[[nodiscard]] Result<Platform> read_platform(const std::string& path);
+[[nodiscard]] Result<MachinePlatform> parse_platform(const std::string& text,
+                                                     const std::string& path);
+[[nodiscard]] Result<MachinePlatform> read_platform(const std::string& path);
 
 // "9.8 GB/s" with unit "B/s" is 9.8e9; "0.5 ms" with "s" is 5e-4; "1 MiB" with "B" is 1048576.
 [[nodiscard]] Result<double> parse_quantity(const std::string& text, const std::string& unit);

@@ -37,37 +37,37 @@ std::string complaint(const std::string& text) {
     return platform ? "none" : platform.error().message;
 }
 
-TEST(Platform, AMissingKeyIsNamed) {
+TEST(MachinePlatform, AMissingKeyIsNamed) {
     EXPECT_NE(complaint(changed("link_latency = .*", "")).find("node.link_latency (the key is"),
               std::string::npos);
 }
 
-TEST(Platform, AWrongUnitIsNamed) {
+TEST(MachinePlatform, AWrongUnitIsNamed) {
     EXPECT_NE(
         complaint(changed(R"((\ncopy_rate = \{ value = ")[^"]*")", "$013 GB\""))
             .find(R"(node.copy_rate ("3 GB" is no amount in B/s: write for example "2 MB/s")"),
         std::string::npos);
 }
 
-TEST(Platform, AWrongTimeIsAdvisedATimeThatMayBe) {
+TEST(MachinePlatform, AWrongTimeIsAdvisedATimeThatMayBe) {
     EXPECT_NE(complaint(changed(R"((\nmessage_time = \{ value = ")[^"]*")", "$013 B\""))
                   .find(R"("3 B" is no amount in s: write for example "2 ms")"),
               std::string::npos);
 }
 
-TEST(Platform, ANumberWithoutASourceIsRefused) {
+TEST(MachinePlatform, ANumberWithoutASourceIsRefused) {
     EXPECT_NE(complaint(changed(R"((\ncopy_rate = \{ value = "[^"]*"), source = "[^"]*")", "$1"))
                   .find("no value or no source"),
               std::string::npos);
 }
 
-TEST(Platform, AnUnknownKeyIsRefused) {
+TEST(MachinePlatform, AnUnknownKeyIsRefused) {
     EXPECT_NE(complaint(changed(R"(\ncopy_rate)", "\ncopy_speed = 1\ncopy_rate"))
                   .find("node.copy_speed (there is no such key"),
               std::string::npos);
 }
 
-TEST(Platform, WhatNobodyReadsIsRefused) {
+TEST(MachinePlatform, WhatNobodyReadsIsRefused) {
     const std::string laptop = text_of("laptop");
     EXPECT_NE(complaint("colour = 1\n" + laptop).find("colour (there is no such key"),
               std::string::npos);
@@ -78,7 +78,7 @@ TEST(Platform, WhatNobodyReadsIsRefused) {
               std::string::npos);
 }
 
-TEST(Platform, ABlankSourceIsNone) {
+TEST(MachinePlatform, ABlankSourceIsNone) {
     const std::string blank = changed(R"re((\ncopy_rate = .* source = )"[^"]*")re", "$1\"  \"");
     EXPECT_NE(complaint(blank).find("node.copy_rate (its source is empty"), std::string::npos);
 }
@@ -87,7 +87,7 @@ std::string with_nodes(const std::string& count) {
     return complaint(changed(R"((\[node\]\ncount = \{ value = )\d+)", "$01" + count));
 }
 
-TEST(Platform, NodesOutOfBoundsAreRefused) {
+TEST(MachinePlatform, NodesOutOfBoundsAreRefused) {
     for (const char* count : {"0", "-1", "1.5", "65537", "inf", "nan"}) {
         const std::string said = with_nodes(count);
         EXPECT_NE(said.find("node.count (it must be a whole number from 1 to 65536)"),
@@ -96,7 +96,7 @@ TEST(Platform, NodesOutOfBoundsAreRefused) {
     }
 }
 
-TEST(Platform, AnEndlessRateIsNotCalledNegative) {
+TEST(MachinePlatform, AnEndlessRateIsNotCalledNegative) {
     const std::string said =
         complaint(changed(R"((\ncopy_rate = \{ value = ")[^"]*")", "$01inf B/s\""));
     EXPECT_NE(said.find(R"(node.copy_rate ("inf B/s" is no amount in B/s: write)"),

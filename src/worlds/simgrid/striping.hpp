@@ -7,7 +7,7 @@
 
 namespace forebay::adapters {
 
-struct Striping {
+struct ObjectStriping {
     std::int64_t stripe_bytes = 1 << 20;
     std::int32_t objects = 1;
 };
@@ -30,7 +30,7 @@ struct FileRun {
 
 // The first of `run`'s bytes that are consecutive in an object; they do not go past a multiple of
 // `unit` there.
-[[nodiscard]] constexpr ObjectPiece first_piece(const Striping& striping, const FileRun& run,
+[[nodiscard]] constexpr ObjectPiece first_piece(const ObjectStriping& striping, const FileRun& run,
                                                 std::int64_t unit) noexcept {
     const std::int64_t stripe = run.offset / striping.stripe_bytes;
     const std::int64_t inside = run.offset % striping.stripe_bytes;

@@ -7,7 +7,7 @@
 namespace forebay::adapters {
 namespace {
 
-std::vector<ObjectPiece> pieces(const Striping& striping, FileRun run, std::int64_t unit) {
+std::vector<ObjectPiece> pieces(const ObjectStriping& striping, FileRun run, std::int64_t unit) {
     std::vector<ObjectPiece> all;
     while (run.bytes > 0) {
         all.push_back(first_piece(striping, run, unit));
@@ -17,17 +17,17 @@ std::vector<ObjectPiece> pieces(const Striping& striping, FileRun run, std::int6
     return all;
 }
 
-TEST(Striping, GoesRoundTheObjects) {
+TEST(ObjectStriping, GoesRoundTheObjects) {
     const std::vector<ObjectPiece> expected{{1, 2, 8}, {0, 10, 10}, {1, 10, 5}};
     EXPECT_EQ(pieces({10, 2}, {12, 23}, 1000), expected);
 }
 
-TEST(Striping, EndsAPieceWhereAnRpcEnds) {
+TEST(ObjectStriping, EndsAPieceWhereAnRpcEnds) {
     const std::vector<ObjectPiece> expected{{0, 6, 2}, {0, 8, 4}, {0, 12, 4}, {0, 16, 1}};
     EXPECT_EQ(pieces({100, 1}, {6, 11}, 4), expected);
 }
 
-TEST(Striping, ShortStripesFollowOneAnotherInTheirObject) {
+TEST(ObjectStriping, ShortStripesFollowOneAnotherInTheirObject) {
     const std::vector<ObjectPiece> expected{{0, 0, 4}, {1, 0, 4}, {0, 4, 4}, {1, 4, 4}};
     EXPECT_EQ(pieces({4, 2}, {0, 16}, 8), expected);
 }

@@ -19,33 +19,36 @@ namespace {
 
 namespace s4u = simgrid::s4u;
 
-class SimulatedClock final : public ports::Clock {
+class SimulatedClock final : public ports::TimeSource {
 public:
-    SimulatedClock(const Machine& machine, std::int32_t rank) : machine_{machine}, rank_{rank} {}
+    SimulatedClock(const SimulatedMachine& machine, std::int32_t rank)
+        : machine_{machine}, rank_{rank} {}
     [[nodiscard]] std::int64_t now_ns() const noexcept override {
         constexpr double most_ns = 9e18;  // 285 years
         return static_cast<std::int64_t>(std::min(machine_.now(rank_) * 1e9, most_ns));
     }
 
 private:
-    const Machine& machine_;
+    const SimulatedMachine& machine_;
     std::int32_t rank_;
 };
 
 class SimulatedImagined final : public ports::Imagined {
 public:
-    SimulatedImagined(Machine& machine, std::int32_t rank) : machine_{machine}, rank_{rank} {}
-    void copied(const ports::Copying& what) override { machine_.copied(rank_, what); }
+    SimulatedImagined(SimulatedMachine& machine, std::int32_t rank)
+        : machine_{machine}, rank_{rank} {}
+    void copied(const ports::ImaginedCopy& what) override { machine_.copied(rank_, what); }
     void absent(std::int64_t bytes) override { machine_.absent(rank_, bytes); }
 
 private:
-    Machine& machine_;
+    SimulatedMachine& machine_;
     std::int32_t rank_;
 };
 
 class SimulatedCommunicator final : public ports::Communicator {
 public:
-    SimulatedCommunicator(Machine& machine, std::int32_t rank) : machine_{machine}, rank_{rank} {
+    SimulatedCommunicator(SimulatedMachine& machine, std::int32_t rank)
+        : machine_{machine}, rank_{rank} {
         const std::int32_t per_node = machine.per_node();
         place_ = {Rank{rank},
                   machine.ranks(),
@@ -55,7 +58,7 @@ public:
                   per_node};
     }
 
-    [[nodiscard]] const ports::Place& place() const noexcept override { return place_; }
+    [[nodiscard]] const ports::RankPlace& place() const noexcept override { return place_; }
     [[nodiscard]] Rank rank_at(NodeId node, LocalRank local) const noexcept override {
         return Rank{node.value() * machine_.per_node() + local.value()};
     }
@@ -96,9 +99,9 @@ private:
         return (node % place_.nodes + place_.nodes) % place_.nodes * machine_.per_node();
     }
 
-    Machine& machine_;
+    SimulatedMachine& machine_;
     std::int32_t rank_;
-    ports::Place place_;
+    ports::RankPlace place_;
 };
 
 // Bruck's algorithm (Bruck et al., 1997) over SMPI: ⌈log2 nodes⌉ messages a leader. SMPI's own
@@ -138,52 +141,55 @@ Result<void> SimulatedCommunicator::all_gather(std::span<const std::byte> mine,
 
 // This rank makes, opens or closes: what `operation`, at some time, does by a later one.
 template <class Operation>
-void await_metadata(Machine& machine, std::int32_t rank, Operation operation) {
+void await_metadata(SimulatedMachine& machine, std::int32_t rank, Operation operation) {
     machine.settle(rank);
     const double answered = operation(machine.lustre(), s4u::Engine::get_clock());
     s4u::this_actor::sleep_until(answered + 2 * machine.platform().node.link_latency);
 }
 
-void ask_metadata(Machine& machine, std::int32_t rank, double (Lustre::*operation)(double)) {
-    await_metadata(machine, rank,
-                   [operation](Lustre& lustre, double now) { return (lustre.*operation)(now); });
+void ask_metadata(SimulatedMachine& machine, std::int32_t rank,
+                  double (SimulatedLustre::*operation)(double)) {
+    await_metadata(machine, rank, [operation](SimulatedLustre& lustre, double now) {
+        return (lustre.*operation)(now);
+    });
 }
 
 // The clients of all nodes, each from when it is first used.
-class Mounts {
+class NodeMounts {
 public:
-    explicit Mounts(Machine& machine)
+    explicit NodeMounts(SimulatedMachine& machine)
         : machine_{machine}, mounts_(static_cast<std::size_t>(machine.nodes())) {}
 
-    Mount& of(std::int32_t rank) {
+    SimulatedMount& of(std::int32_t rank) {
         const std::int32_t node = rank / machine_.per_node();
-        std::unique_ptr<Mount>& mount = mounts_[static_cast<std::size_t>(node)];
+        std::unique_ptr<SimulatedMount>& mount = mounts_[static_cast<std::size_t>(node)];
         if (!mount) {
-            mount = std::make_unique<Mount>(machine_, node);
+            mount = std::make_unique<SimulatedMount>(machine_, node);
         }
         return *mount;
     }
 
 private:
-    Machine& machine_;
-    std::vector<std::unique_ptr<Mount>> mounts_;
+    SimulatedMachine& machine_;
+    std::vector<std::unique_ptr<SimulatedMount>> mounts_;
 };
 
-class SimulatedStorage final : public ports::Storage {
+class SimulatedStorage final : public ports::FileStorage {
 public:
     enum class Closing { asks, is_free };
-    SimulatedStorage(Machine& machine, std::int32_t rank)
+    SimulatedStorage(SimulatedMachine& machine, std::int32_t rank)
         : SimulatedStorage{machine,
                            rank,
                            {0, 0, static_cast<std::int32_t>(machine.platform().target.count)},
                            Closing::asks} {}
-    SimulatedStorage(Machine& machine, std::int32_t rank, const FilePlace& place, Closing closing)
+    SimulatedStorage(SimulatedMachine& machine, std::int32_t rank, const FilePlace& place,
+                     Closing closing)
         : machine_{machine}, rank_{rank}, place_{place}, closing_{closing} {}
 
     [[nodiscard]] int depth() const noexcept override { return depth_max; }
 
     void submit(const ports::Request& request) override {
-        Arrival arrival;
+        RequestArrival arrival;
         arrival.client = rank_;
         const std::int64_t offset = request.pieces.front().at.bytes();
         const std::int64_t stripe = offset / machine_.platform().stripe_bytes;
@@ -206,20 +212,22 @@ public:
         }
     }
 
-    std::size_t poll(std::span<ports::Completion> out) override {
+    std::size_t poll(std::span<ports::RequestCompletion> out) override {
         return ports::take_oldest(done_, out);
     }
 
-    std::size_t wait(std::span<ports::Completion> out) override {
+    std::size_t wait(std::span<ports::RequestCompletion> out) override {
         await();
         return poll(out);
     }
 
     Result<void> sync() override { return {}; }
-    [[nodiscard]] Result<ports::Identity> identity() const override { return ports::Identity{}; }
+    [[nodiscard]] Result<ports::FileIdentity> identity() const override {
+        return ports::FileIdentity{};
+    }
     Result<void> close() override {
         if (closing_ == Closing::asks) {
-            ask_metadata(machine_, rank_, &Lustre::close);
+            ask_metadata(machine_, rank_, &SimulatedLustre::close);
         }
         return {};
     }
@@ -237,7 +245,8 @@ private:
     }
 
     void complete(const ports::Request& request, std::int64_t bytes, int system) {
-        ports::Completion completion{request.ticket, Length{system == 0 ? bytes : 0}, system};
+        ports::RequestCompletion completion{request.ticket, Length{system == 0 ? bytes : 0},
+                                            system};
         if (system == 0 && machine_.content() != nullptr) {
             completion = machine_.content()->perform(request, 0);
         }
@@ -250,15 +259,15 @@ private:
         }
     }
 
-    Machine& machine_;
+    SimulatedMachine& machine_;
     std::int32_t rank_;
     FilePlace place_;
     Closing closing_;
-    std::vector<ports::Completion> done_;
+    std::vector<ports::RequestCompletion> done_;
     bool waits_ = false;
 };
 
-RankLife life_of(Machine& machine, Mounts& mounts, std::int32_t rank) {
+RankLife life_of(SimulatedMachine& machine, NodeMounts& mounts, std::int32_t rank) {
     RankLife life;
     life.compute = [&machine, rank](double seconds) {
         machine.charge(rank, seconds);
@@ -281,11 +290,12 @@ RankLife life_of(Machine& machine, Mounts& mounts, std::int32_t rank) {
         machine.settle(rank);
         machine.later(to.value(), node.link_latency + node.message_time, std::move(arrives));
     };
-    life.ask = [&machine, rank](Metadata what) {
-        ask_metadata(machine, rank, what == Metadata::open ? &Lustre::open : &Lustre::close);
+    life.ask = [&machine, rank](MetadataCall what) {
+        ask_metadata(machine, rank,
+                     what == MetadataCall::open ? &SimulatedLustre::open : &SimulatedLustre::close);
     };
     life.create = [&machine, rank](std::int64_t objects) {
-        await_metadata(machine, rank, [objects](Lustre& lustre, double now) {
+        await_metadata(machine, rank, [objects](SimulatedLustre& lustre, double now) {
             return lustre.create(now, objects);
         });
     };
@@ -299,7 +309,8 @@ RankLife life_of(Machine& machine, Mounts& mounts, std::int32_t rank) {
     return life;
 }
 
-void run_rank(Machine& machine, Mounts& mounts, const std::function<void(RankPorts&)>& body) {
+void run_rank(SimulatedMachine& machine, NodeMounts& mounts,
+              const std::function<void(RankPorts&)>& body) {
     MPI_Init(nullptr, nullptr);
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -308,8 +319,8 @@ void run_rank(Machine& machine, Mounts& mounts, const std::function<void(RankPor
     SimulatedImagined imagined{machine, rank};
     const RankLife life = life_of(machine, mounts, rank);
     RankPorts ports{communicator, clock, machine.content() == nullptr ? &imagined : nullptr,
-                    [&](Direction) -> Result<std::unique_ptr<ports::Storage>> {
-                        ask_metadata(machine, rank, &Lustre::open);
+                    [&](IoDirection) -> Result<std::unique_ptr<ports::FileStorage>> {
+                        ask_metadata(machine, rank, &SimulatedLustre::open);
                         return std::make_unique<SimulatedStorage>(machine, rank);
                     },
                     life};
@@ -318,7 +329,7 @@ void run_rank(Machine& machine, Mounts& mounts, const std::function<void(RankPor
     MPI_Finalize();
 }
 
-std::vector<s4u::Host*> build_hosts(const Platform& platform, const WorldOptions& options) {
+std::vector<s4u::Host*> build_hosts(const MachinePlatform& platform, const WorldOptions& options) {
     s4u::NetZone* zone = s4u::create_star_zone("machine");
     std::vector<s4u::Host*> hosts;
     for (std::int32_t i = 0; i < options.hosts; ++i) {
@@ -345,11 +356,11 @@ std::vector<s4u::Host*> build_hosts(const Platform& platform, const WorldOptions
 
 }  // namespace
 
-Result<WorldReport> run_world(const Platform& platform, const WorldOptions& options,
+Result<WorldReport> run_world(const MachinePlatform& platform, const WorldOptions& options,
                               const std::function<void(RankPorts&)>& body) {
     // In one piece: Linux lets a process have 65530, and stacks need them.
-    const std::size_t bytes = Machine::memory_bytes(options);
-    Result<Mapping> memory = Mapping::anonymous(bytes);
+    const std::size_t bytes = SimulatedMachine::memory_bytes(options);
+    Result<MemoryMapping> memory = MemoryMapping::anonymous(bytes);
     if (!memory) {
         return failure({memory.error().code, memory.error().system,
                         fmt::format("cannot imagine the memory of all nodes ({} GB of addresses, "
@@ -377,8 +388,8 @@ Result<WorldReport> run_world(const Platform& platform, const WorldOptions& opti
     s4u::Engine engine{&count, arguments.data()};
     SMPI_init();
     const std::vector<s4u::Host*> hosts = build_hosts(platform, options);
-    Machine machine{platform, options, std::move(*memory)};
-    Mounts mounts{machine};
+    SimulatedMachine machine{platform, options, std::move(*memory)};
+    NodeMounts mounts{machine};
     SMPI_app_instance_register("forebay", nullptr, machine.ranks());
     for (std::int32_t rank = 0; rank < machine.ranks(); ++rank) {
         s4u::Host* host = hosts[static_cast<std::size_t>(machine.host_of(rank))];

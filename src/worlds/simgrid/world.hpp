@@ -37,7 +37,7 @@ struct WorldOptions {
     bool blocking = false;       // a rank does nothing else while it writes or reads, as in pwrite
     std::size_t node_bytes = 0;  // node memory
     std::uint64_t seed = 1;
-    Sickness sickness;
+    TargetFaults sickness;
     std::vector<double> slower;  // each target's times are multiplied by; empty: all by 1
     // That mounted files will move: WorldReport::passed says when how much of it had been.
     std::int64_t bytes_expected = 0;
@@ -59,7 +59,7 @@ struct MountedFile {
     bool direct = false;     // past the client's memory, as O_DIRECT
 };
 
-enum class Metadata { open, close };
+enum class MetadataCall { open, close };
 
 // Calls for a program's work beside the engine, and for a daemon's beside a program.
 struct RankLife {
@@ -75,24 +75,24 @@ struct RankLife {
     // rank `to` looks again if it waits for anything.
     std::function<void(Rank to, std::function<void()> arrives)> tell;
     // Waits for the metadata server.
-    std::function<void(Metadata)> ask;
+    std::function<void(MetadataCall)> ask;
     // Makes a file of so many objects, and opens it.
     std::function<void(std::int64_t objects)> create;
     // One of many files; neither opening nor closing it asks the metadata server.
-    std::function<std::unique_ptr<ports::Storage>(const FilePlace&)> file;
+    std::function<std::unique_ptr<ports::FileStorage>(const FilePlace&)> file;
     // The same through the client of the node: its memory, its locks, its RPCs. A request may go
     // over any number of stripes, in one piece; there is one at a time. sync() waits until all
     // that the rank has written is at the targets.
-    std::function<std::unique_ptr<ports::Storage>(const MountedFile&)> mounted;
+    std::function<std::unique_ptr<ports::FileStorage>(const MountedFile&)> mounted;
 };
 
 // One rank's ports; they live until its body returns.
 struct RankPorts {
     ports::Communicator& communicator;
-    const ports::Clock& clock;
+    const ports::TimeSource& clock;
     ports::Imagined* imagined;  // nullptr when bytes are there
     // Waits for the metadata server, as closing what was opened does.
-    std::function<Result<std::unique_ptr<ports::Storage>>(Direction)> open;
+    std::function<Result<std::unique_ptr<ports::FileStorage>>(IoDirection)> open;
     const RankLife& life;
 };
 
@@ -114,7 +114,8 @@ struct WorldReport {
 
 // Runs `body` as every rank. A deadlock ends the process with SimGrid's list of who waits for what.
 // Error: a process may not have the addresses of all nodes' memory.
-[[nodiscard]] Result<WorldReport> run_world(const Platform& platform, const WorldOptions& options,
+[[nodiscard]] Result<WorldReport> run_world(const MachinePlatform& platform,
+                                            const WorldOptions& options,
                                             const std::function<void(RankPorts&)>& body);
 
 }  // namespace forebay::adapters

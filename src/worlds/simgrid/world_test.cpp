@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::int64_t megabyte = 1'000'000;
 
-Platform simple() {
-    Platform platform;
+MachinePlatform simple() {
+    MachinePlatform platform;
     platform.node = {1, 1, 1e9, 1e-6, 1e10, 1e9, 0, 1e9, 0, 1e15, 1e15};
     platform.server = {1, 1e9};
     platform.target = {2, 1e8, 0.001, 0, 16, 0, 16, 0, 0};
@@ -24,26 +24,26 @@ Platform simple() {
 }
 
 // A request of a megabyte to `target`.
-void submit_one(ports::Storage& storage, Direction direction, std::int64_t target) {
+void submit_one(ports::FileStorage& storage, IoDirection direction, std::int64_t target) {
     submit(storage, direction, {Offset{target * megabyte}, Length{megabyte}});
 }
 
 // How long it takes.
-double request_one(RankPorts& ports, Direction direction, std::int64_t target) {
+double request_one(RankPorts& ports, IoDirection direction, std::int64_t target) {
     const auto storage = *ports.open(direction);
     const double begin = seconds(ports);
     submit_one(*storage, direction, target);
-    std::array<ports::Completion, 1> done;
+    std::array<ports::RequestCompletion, 1> done;
     storage->wait(done);
     return seconds(ports) - begin;
 }
 
 // Rank 0 asks the sick target before rank 1 asks the healthy one.
-void expect_healthy_reads(const Platform& platform, WorldOptions options) {
+void expect_healthy_reads(const MachinePlatform& platform, WorldOptions options) {
     options.sickness = {0, 100, -1};
     const auto told = run_alone(platform, options, [](RankPorts& ports) {
         const std::int32_t rank = ports.communicator.place().rank.value();
-        return Times{request_one(ports, Direction::read, rank)};
+        return Times{request_one(ports, IoDirection::read, rank)};
     });
     EXPECT_NEAR(told[0][0], 1.1 + 0.002, 1e-5);
     EXPECT_NEAR(told[1][0], 0.011 + 0.002, 1e-5);
@@ -54,14 +54,14 @@ TEST(Reads, OfAHealthyTargetDoNotWaitForASickOneOnItsServer) {
 }
 
 TEST(Reads, OfAHealthyTargetDoNotWaitForASickOneOfTheSameClient) {
-    Platform platform = simple();
+    MachinePlatform platform = simple();
     platform.server.count = 2;
     expect_healthy_reads(platform, hosts_of_ranks(1, 2));
 }
 
 TEST(Writes, PassTheClientItsInterfaceTheServersLinkAndTheTarget) {
     const auto told = run_alone(simple(), hosts_of_ranks(1, 1), [](RankPorts& ports) {
-        return Times{request_one(ports, Direction::write, 0)};
+        return Times{request_one(ports, IoDirection::write, 0)};
     });
     EXPECT_NEAR(told[0][0], 0.003 + 0.011, 1e-5);
 }
@@ -71,11 +71,11 @@ Times write_with(bool blocking) {
     WorldOptions options = hosts_of_ranks(1, 1);
     options.blocking = blocking;
     const auto told = run_alone(simple(), options, [](RankPorts& ports) {
-        const auto storage = *ports.open(Direction::write);
+        const auto storage = *ports.open(IoDirection::write);
         const double begin = seconds(ports);
-        submit_one(*storage, Direction::write, 0);
+        submit_one(*storage, IoDirection::write, 0);
         const double submitted = seconds(ports);
-        std::array<ports::Completion, 1> done;
+        std::array<ports::RequestCompletion, 1> done;
         storage->wait(done);
         return Times{submitted - begin, seconds(ports) - begin};
     });
@@ -89,9 +89,9 @@ TEST(Writes, BlockARankOnlyWhereTheyAreToldTo) {
     EXPECT_NEAR(write_with(true)[1], 0.003 + 0.011, 1e-5);
 }
 
-TEST(Metadata, OpeningAndClosingWaitForTheServer) {
+TEST(MetadataCall, OpeningAndClosingWaitForTheServer) {
     const auto told = run_alone(simple(), hosts_of_ranks(1, 2), [](RankPorts& ports) {
-        const auto storage = *ports.open(Direction::write);
+        const auto storage = *ports.open(IoDirection::write);
         const double opened = seconds(ports);
         EXPECT_TRUE(storage->close());
         return Times{opened, seconds(ports)};
@@ -142,7 +142,7 @@ TEST(Messages, DoNotWaitForOnesThatTheirSendersHaveNotBegun) {
 Times message_with(bool ranks_alone) {
     WorldOptions options = hosts_of_ranks(2, 1);
     options.ranks_alone = ranks_alone;
-    Platform platform = simple();
+    MachinePlatform platform = simple();
     platform.node.rank_send_rate = 1e8;
     platform.node.rank_receive_rate = 5e7;
     const auto told = run_alone(platform, options, [](RankPorts& ports) {
@@ -189,7 +189,7 @@ TEST(Waiting, EndsWhenTheWordChangesOrTheTimeIsOver) {
 TEST(Waiting, ForAnythingEndsWithARequest) {
     const auto told = run_alone(simple(), hosts_of_ranks(1, 1), [](RankPorts& ports) {
         const auto storage = ports.life.file({0, 0, 1});
-        submit_one(*storage, Direction::write, 0);
+        submit_one(*storage, IoDirection::write, 0);
         const ports::Word nothing{0};
         ports.life.wait_for_anything(nothing, 0, 1);
         const double first = seconds(ports);
@@ -201,7 +201,7 @@ TEST(Waiting, ForAnythingEndsWithARequest) {
 }
 
 TEST(Waiting, ForAnythingEndsWithAMessage) {
-    Platform platform = simple();
+    MachinePlatform platform = simple();
     platform.node.message_time = 0.01;
     const auto told = run_alone(platform, hosts_of_ranks(2, 1), [](RankPorts& ports) {
         if (ports.communicator.place().rank.value() == 0) {
@@ -221,8 +221,8 @@ double write_two(const FilePlace& one, const FilePlace& other) {
     const auto told = run_alone(simple(), hosts_of_ranks(2, 1), [&](RankPorts& ports) {
         const bool first = ports.communicator.place().rank.value() == 0;
         const auto storage = ports.life.file(first ? one : other);
-        submit_one(*storage, Direction::write, 0);
-        std::array<ports::Completion, 1> done;
+        submit_one(*storage, IoDirection::write, 0);
+        std::array<ports::RequestCompletion, 1> done;
         storage->wait(done);
         return Times{seconds(ports)};
     });

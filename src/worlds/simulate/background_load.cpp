@@ -10,26 +10,26 @@ namespace forebay::sim {
 namespace {
 
 // Each kind of draw has a number of its own.
-enum class Draw : std::uint64_t { drift = 0xd0, noise = 0xd1, straggler = 0xd2, slower = 0xd3 };
+enum class LoadDraw : std::uint64_t { drift = 0xd0, noise = 0xd1, straggler = 0xd2, slower = 0xd3 };
 
 // Evenly from 0 to 1, without either.
-double even(std::uint64_t seed, Draw draw, std::uint64_t number) {
+double even(std::uint64_t seed, LoadDraw draw, std::uint64_t number) {
     const std::uint64_t dice = adapters::scramble(seed, static_cast<std::uint64_t>(draw), number);
     return (static_cast<double>(dice >> 11) + 0.5) * 0x1p-53;
 }
 
 // Box and Muller's: of mean 0 and deviation 1.
-double normal(std::uint64_t seed, Draw draw, std::uint64_t number) {
+double normal(std::uint64_t seed, LoadDraw draw, std::uint64_t number) {
     const double radius = std::sqrt(-2 * std::log(even(seed, draw, 2 * number)));
     return radius * std::cos(2 * std::numbers::pi * even(seed, draw, 2 * number + 1));
 }
 
 double drift_at(const BackgroundLoad& background_load, std::uint64_t seed) {
-    double level = background_load.drift * normal(seed, Draw::drift, 0);
+    double level = background_load.drift * normal(seed, LoadDraw::drift, 0);
     const double step = background_load.drift * std::sqrt(1 - drift_kept * drift_kept);
     for (std::int64_t moment = 1; moment <= background_load.moment; ++moment) {
         level = drift_kept * level +
-                step * normal(seed, Draw::drift, static_cast<std::uint64_t>(moment));
+                step * normal(seed, LoadDraw::drift, static_cast<std::uint64_t>(moment));
     }
     return level;
 }
@@ -42,10 +42,11 @@ std::vector<double> slowness(const BackgroundLoad& background_load, std::uint64_
     std::vector<double> factors;
     for (std::int64_t target = 0; target < targets; ++target) {
         const auto number = static_cast<std::uint64_t>(background_load.moment * targets + target);
-        double factor = std::exp(drift + background_load.noise * normal(seed, Draw::noise, number));
-        if (even(seed, Draw::straggler, number) < background_load.stragglers) {
+        double factor =
+            std::exp(drift + background_load.noise * normal(seed, LoadDraw::noise, number));
+        if (even(seed, LoadDraw::straggler, number) < background_load.stragglers) {
             factor *=
-                slower_least + (slower_most - slower_least) * even(seed, Draw::slower, number);
+                slower_least + (slower_most - slower_least) * even(seed, LoadDraw::slower, number);
         }
         factors.push_back(factor);
     }

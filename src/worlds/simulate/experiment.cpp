@@ -13,7 +13,7 @@ namespace forebay::sim {
 
 namespace {
 
-class NoRecorder final : public ports::Recorder {
+class NoRecorder final : public ports::CallRecorder {
 public:
     void call(const ports::CallRecord& record) override { rounds += record.rounds; }
     void error(const Error& /*error*/) override {}
@@ -21,7 +21,7 @@ public:
 };
 
 // One rank's report to the experiment.
-struct Told {
+struct RankReport {
     std::int64_t bytes = 0;
     std::int64_t wrong = 0;
     double began = 0;
@@ -39,9 +39,9 @@ std::byte byte_of(std::int64_t rank, std::int64_t position) {
 
 class RankProgram {
 public:
-    RankProgram(const Experiment& experiment, adapters::RankPorts& ports)
+    RankProgram(const CollectiveExperiment& experiment, adapters::RankPorts& ports)
         : experiment_{experiment}, ports_{ports} {
-        const Regions& regions = experiment.regions;
+        const HpioRegions& regions = experiment.regions;
         const std::int64_t rank = ports.communicator.place().rank.value();
         const std::int64_t stride = regions.bytes + regions.spacing;
         view_ = *pattern::View::make(Offset{rank * stride}, pattern::Nest::run(regions.bytes),
@@ -49,16 +49,16 @@ public:
         length_ = regions.count * regions.bytes;
     }
 
-    Told run();
+    RankReport run();
 
 private:
     [[nodiscard]] double now() const { return static_cast<double>(ports_.clock.now_ns()) * 1e-9; }
     [[nodiscard]] engine::FileOptions options() const;
-    pattern::Memory memory();
+    pattern::RankMemory memory();
     void fill(std::int64_t position);
     std::int64_t differing(std::int64_t position) const;
 
-    const Experiment& experiment_;
+    const CollectiveExperiment& experiment_;
     adapters::RankPorts& ports_;
     pattern::View view_;
     std::int64_t length_ = 0;
@@ -66,7 +66,7 @@ private:
     std::vector<std::byte> bytes_;
 };
 
-pattern::Memory RankProgram::memory() { return {bytes_.data(), &nest_, 1}; }
+pattern::RankMemory RankProgram::memory() { return {bytes_.data(), &nest_, 1}; }
 
 void RankProgram::fill(std::int64_t position) {
     const std::int64_t rank = ports_.communicator.place().rank.value();
@@ -87,7 +87,7 @@ std::int64_t RankProgram::differing(std::int64_t position) const {
 engine::FileOptions RankProgram::options() const {
     engine::FileOptions options;
     options.path = "/simulated/file";
-    const adapters::Platform& platform = experiment_.platform;
+    const adapters::MachinePlatform& platform = experiment_.platform;
     options.layout = {static_cast<std::int32_t>(platform.target.count), platform.stripe_bytes};
     options.tuning = experiment_.tuning;
     options.aggregators_per_node_max = experiment_.per_node;
@@ -95,16 +95,16 @@ engine::FileOptions RankProgram::options() const {
     return options;
 }
 
-Told RankProgram::run() {
-    Told told;
+RankReport RankProgram::run() {
+    RankReport told;
     NoRecorder recorder;
-    const auto open = [&](Direction direction) {
+    const auto open = [&](IoDirection direction) {
         const double begin = now();
         auto opened = ports_.open(direction);
         told.opening += now() - begin;
         return opened;
     };
-    engine::File file{ports_.communicator, ports_.clock, recorder, open, options()};
+    engine::CollectiveFile file{ports_.communicator, ports_.clock, recorder, open, options()};
     if (experiment_.verify) {
         bytes_.resize(static_cast<std::size_t>(length_));
     }
@@ -112,11 +112,12 @@ Told RankProgram::run() {
     told.began = now();
     for (std::int32_t call = 0; call < experiment_.calls && told.error.empty(); ++call) {
         const std::int64_t position = call * length_;
-        const engine::Call what{&view_, {position, length_}, memory(), engine::Refusal::none};
+        const engine::CollectiveCall what{
+            &view_, {position, length_}, memory(), engine::Refusal::none};
         if (experiment_.verify) {
             fill(position);
         }
-        engine::Outcome out = experiment_.read ? file.read(what) : file.write(what);
+        engine::CallOutcome out = experiment_.read ? file.read(what) : file.write(what);
         if (experiment_.verify && !out.error) {
             std::ranges::fill(bytes_, std::byte{0});
             out.error = file.read(what).error;
@@ -135,8 +136,8 @@ Told RankProgram::run() {
 }
 
 // Every byte passes a node's interface, a server's link and a target once; a sick one has its part.
-double bound_of(const Experiment& experiment, std::int64_t bytes) {
-    const adapters::Platform& p = experiment.platform;
+double bound_of(const CollectiveExperiment& experiment, std::int64_t bytes) {
+    const adapters::MachinePlatform& p = experiment.platform;
     const auto amount = static_cast<double>(bytes);
     const double requests = amount / static_cast<double>(experiment.tuning.request_bytes_max);
     const auto targets = static_cast<double>(p.target.count);
@@ -149,12 +150,12 @@ double bound_of(const Experiment& experiment, std::int64_t bytes) {
 
 }  // namespace
 
-std::int64_t ranks_of(const Experiment& experiment) noexcept {
+std::int64_t ranks_of(const CollectiveExperiment& experiment) noexcept {
     return experiment.platform.node.count * experiment.platform.node.ranks;
 }
 
-Result<Outcome> run(const Experiment& experiment) {
-    const adapters::Platform& platform = experiment.platform;
+Result<ExperimentOutcome> run(const CollectiveExperiment& experiment) {
+    const adapters::MachinePlatform& platform = experiment.platform;
     adapters::WorldOptions options;
     options.hosts = static_cast<std::int32_t>(platform.node.count);
     options.ranks_per_host = static_cast<std::int32_t>(platform.node.ranks);
@@ -164,15 +165,15 @@ Result<Outcome> run(const Experiment& experiment) {
     options.blocking = experiment.blocking;
     const auto ranks = static_cast<std::int32_t>(ranks_of(experiment));
     options.node_bytes =
-        engine::File::node_segment_bytes(ranks, experiment.tuning.staging_bytes_max);
+        engine::CollectiveFile::node_segment_bytes(ranks, experiment.tuning.staging_bytes_max);
     options.seed = experiment.seed;
     options.sickness = experiment.sickness;
     std::optional<adapters::MemoryFile> content;
     if (experiment.verify) {
         options.content = &content.emplace();
     }
-    std::vector<Told> told(static_cast<std::size_t>(ranks_of(experiment)));
-    Outcome outcome;
+    std::vector<RankReport> told(static_cast<std::size_t>(ranks_of(experiment)));
+    ExperimentOutcome outcome;
     auto world = adapters::run_world(platform, options, [&](adapters::RankPorts& ports) {
         RankProgram program{experiment, ports};
         told[ports.communicator.place().rank.position()] = program.run();
@@ -183,7 +184,7 @@ Result<Outcome> run(const Experiment& experiment) {
     outcome.world = *std::move(world);
     double began = 0;
     double ended = 0;
-    for (const Told& one : told) {
+    for (const RankReport& one : told) {
         outcome.bytes += one.bytes;
         outcome.wrong += one.wrong;
         outcome.open_seconds = std::max(outcome.open_seconds, one.opening);
@@ -202,7 +203,7 @@ Result<Outcome> run(const Experiment& experiment) {
     return outcome;
 }
 
-std::string as_json(const Experiment& experiment, const Outcome& outcome) {
+std::string as_json(const CollectiveExperiment& experiment, const ExperimentOutcome& outcome) {
     nlohmann::ordered_json line;
     line["schema"] = "forebay.simulation/1";
     line["platform"] = experiment.platform.name;

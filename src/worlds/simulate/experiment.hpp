@@ -14,31 +14,31 @@ namespace forebay::sim {
 
 // HPIO's pattern (Ching et al., 2006): ranks' regions in turns, `spacing` bytes between
 // neighbours.
-struct Regions {
+struct HpioRegions {
     std::int64_t count = 1024;
     std::int64_t bytes = 1024;
     std::int64_t spacing = 0;
 };
 
-struct Experiment {
-    adapters::Platform platform;
+struct CollectiveExperiment {
+    adapters::MachinePlatform platform;
     std::string variant = "forebay";  // for the record only
     plan::Tuning tuning;
     bool ranks_alone = false;  // every rank is a node of its own
     adapters::RankMapping mapping = adapters::RankMapping::by_block;
     bool blocking = false;  // a rank does nothing else while it writes or reads
-    Regions regions;
+    HpioRegions regions;
     std::int32_t per_node = 1;  // aggregators
     std::int32_t calls = 1;
     bool read = false;
     bool verify = false;  // with bytes, compared with what each rank gave
     std::uint64_t seed = 1;
-    adapters::Sickness sickness;
+    adapters::TargetFaults sickness;
 };
 
-[[nodiscard]] std::int64_t ranks_of(const Experiment& experiment) noexcept;
+[[nodiscard]] std::int64_t ranks_of(const CollectiveExperiment& experiment) noexcept;
 
-struct Outcome {
+struct ExperimentOutcome {
     adapters::WorldReport world;
     double seconds = 0;        // from before the first call until the last rank has closed
     double open_seconds = 0;   // of these, the most that a rank waited for opening
@@ -53,10 +53,13 @@ struct Outcome {
 };
 
 // Error: as of run_world().
-[[nodiscard]] Result<Outcome> run(const Experiment& experiment);
+[[nodiscard]] Result<ExperimentOutcome> run(const CollectiveExperiment& experiment);
 
-[[nodiscard]] inline std::int64_t wrong(const Outcome& outcome) noexcept { return outcome.wrong; }
+[[nodiscard]] inline std::int64_t wrong(const ExperimentOutcome& outcome) noexcept {
+    return outcome.wrong;
+}
 // As JSON, schema forebay.simulation/1.
-[[nodiscard]] std::string as_json(const Experiment& experiment, const Outcome& outcome);
+[[nodiscard]] std::string as_json(const CollectiveExperiment& experiment,
+                                  const ExperimentOutcome& outcome);
 
 }  // namespace forebay::sim

@@ -24,10 +24,10 @@ struct ProcessTimes {
     std::string error;
 };
 
-class Process {
+class RankProcess {
 public:
-    Process(const IndependentExperiment& experiment, RankBarrier& barrier,
-            adapters::RankPorts& ports)
+    RankProcess(const IndependentExperiment& experiment, RankBarrier& barrier,
+                adapters::RankPorts& ports)
         : experiment_{experiment},
           meeting_{barrier},
           ports_{ports},
@@ -40,8 +40,8 @@ private:
     [[nodiscard]] adapters::MountedFile file() const;
     void open();
     // Why it failed; empty: it did not.
-    std::string move(ports::Storage& storage, std::int64_t& moved);
-    int call(ports::Storage& storage, Offset at, Length length);
+    std::string move(ports::FileStorage& storage, std::int64_t& moved);
+    int call(ports::FileStorage& storage, Offset at, Length length);
 
     const IndependentExperiment& experiment_;
     RankBarrier& meeting_;
@@ -51,7 +51,7 @@ private:
 
 // Files begin on one target after another, as Lustre allocates them; the first one where the seed
 // says at that moment.
-adapters::MountedFile Process::file() const {
+adapters::MountedFile RankProcess::file() const {
     const IndependentExperiment& e = experiment_;
     const std::int64_t targets = e.platform.target.count;
     const std::int64_t number = e.shared ? 0 : number_;
@@ -69,28 +69,28 @@ adapters::MountedFile Process::file() const {
 }
 
 // The first one makes a file that all write.
-void Process::open() {
+void RankProcess::open() {
     const bool makes = !experiment_.read && (!experiment_.shared || number_ == 0);
     if (makes) {
         ports_.life.create(stripes_of(experiment_));
     } else {
-        ports_.life.ask(adapters::Metadata::open);
+        ports_.life.ask(adapters::MetadataCall::open);
     }
 }
 
-int Process::call(ports::Storage& storage, Offset at, Length length) {
+int RankProcess::call(ports::FileStorage& storage, Offset at, Length length) {
     const std::array pieces{ports::Piece{at, imagined_bytes(length)}};
     ports::Request request;
-    request.direction = experiment_.read ? Direction::read : Direction::write;
+    request.direction = experiment_.read ? IoDirection::read : IoDirection::write;
     request.pieces = pieces;
     request.at_once = true;
     storage.submit(request);
-    std::array<ports::Completion, 1> done;
+    std::array<ports::RequestCompletion, 1> done;
     storage.wait(done);
     return done.front().system;
 }
 
-std::string Process::move(ports::Storage& storage, std::int64_t& moved) {
+std::string RankProcess::move(ports::FileStorage& storage, std::int64_t& moved) {
     const IndependentExperiment& e = experiment_;
     const std::int64_t begin = e.shared && !e.same ? number_ * e.process_bytes : 0;
     for (moved = 0; moved < e.process_bytes;) {
@@ -104,7 +104,7 @@ std::string Process::move(ports::Storage& storage, std::int64_t& moved) {
     return synced ? std::string{} : synced.error().message;
 }
 
-ProcessTimes Process::run() {
+ProcessTimes RankProcess::run() {
     ProcessTimes told;
     const auto storage = ports_.life.mounted(file());
     meeting_.meet(ports_);
@@ -115,7 +115,7 @@ ProcessTimes Process::run() {
     told.error = move(*storage, told.bytes);
     meeting_.meet(ports_);
     told.moved = now();
-    ports_.life.ask(adapters::Metadata::close);
+    ports_.life.ask(adapters::MetadataCall::close);
     told.closed = now();
     return told;
 }
@@ -157,7 +157,7 @@ std::int32_t stripes_of(const IndependentExperiment& experiment) noexcept {
 }
 
 Result<IndependentOutcome> run(const IndependentExperiment& experiment) {
-    const adapters::Platform& platform = experiment.platform;
+    const adapters::MachinePlatform& platform = experiment.platform;
     const std::int64_t processes = processes_of(experiment);
     adapters::WorldOptions options;
     options.hosts = static_cast<std::int32_t>(nodes_of(experiment));
@@ -173,7 +173,7 @@ Result<IndependentOutcome> run(const IndependentExperiment& experiment) {
     auto world = adapters::run_world(platform, options, [&](adapters::RankPorts& ports) {
         const std::size_t number = ports.communicator.place().rank.position();
         if (number < told.size()) {  // the last node may have ranks that do nothing
-            told[number] = Process{experiment, barrier, ports}.run();
+            told[number] = RankProcess{experiment, barrier, ports}.run();
         }
     });
     if (!world) {

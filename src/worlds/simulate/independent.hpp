@@ -14,7 +14,7 @@
 namespace forebay::sim {
 
 struct IndependentExperiment {
-    adapters::Platform platform;
+    adapters::MachinePlatform platform;
 
     std::int64_t processes = 0;     // 0: as many as there are ranks
     std::int64_t per_node = 0;      // of them; 0: as many as a node has ranks
@@ -28,7 +28,7 @@ struct IndependentExperiment {
 
     BackgroundLoad background_load;
     std::uint64_t seed = 1;
-    adapters::Sickness sickness;
+    adapters::TargetFaults sickness;
 };
 
 [[nodiscard]] std::int64_t processes_of(const IndependentExperiment& experiment) noexcept;

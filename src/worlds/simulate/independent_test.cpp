@@ -21,7 +21,7 @@ constexpr double target_rate = 1e8;
 // One node of four ranks, two targets; requests cost nothing but their bytes.
 IndependentExperiment small() {
     IndependentExperiment experiment;
-    adapters::Platform& platform = experiment.platform;
+    adapters::MachinePlatform& platform = experiment.platform;
     platform.node = {1, 4, 1e10, 1e-6, 1e11, copy_rate, 0, copy_rate, 1e-6, 1e15, 1e15};
     platform.client = {mib, 8, 32 * mib, 16 * mib, 0};
     platform.server = {1, 1e10, 1 << 30};

@@ -27,8 +27,8 @@ Result<double> number(const std::string& text, const std::string& unit) {
     return adapters::parse_quantity(text, unit);
 }
 
-std::vector<Named> platform_words() {
-    std::vector<Named> words;
+std::vector<OptionName> platform_words() {
+    std::vector<OptionName> words;
     words.reserve(std::size(platform_keys));
     for (const PlatformKey& key : platform_keys) {
         words.push_back({key.name, key.meaning});
@@ -37,7 +37,7 @@ std::vector<Named> platform_words() {
 }
 
 std::optional<Result<void>> put_platform(const std::string& name, const std::string& text,
-                                         adapters::Platform& platform) {
+                                         adapters::MachinePlatform& platform) {
     const auto* key = std::ranges::find(platform_keys, name, &PlatformKey::name);
     if (key == std::end(platform_keys)) {
         return std::nullopt;
@@ -47,15 +47,15 @@ std::optional<Result<void>> put_platform(const std::string& name, const std::str
     });
 }
 
-Result<Word> split(const std::string& word) {
+Result<OptionWord> split(const std::string& word) {
     const std::size_t equals = word.find('=');
     if (equals == std::string::npos) {
         return refuse(word, "it is not key=value");
     }
-    return Word{word.substr(0, equals), word.substr(equals + 1)};
+    return OptionWord{word.substr(0, equals), word.substr(equals + 1)};
 }
 
-Result<adapters::Platform> first_word(const std::vector<std::string>& words) {
+Result<adapters::MachinePlatform> first_word(const std::vector<std::string>& words) {
     constexpr std::string_view first = "platform=";
     if (words.empty() || !words.front().starts_with(first)) {
         return refuse(words.empty() ? "" : words.front(), "the first word names the platform");
@@ -63,9 +63,9 @@ Result<adapters::Platform> first_word(const std::vector<std::string>& words) {
     return adapters::read_platform(words.front().substr(first.size()));
 }
 
-std::string listed(const std::vector<Named>& words) {
+std::string listed(const std::vector<OptionName>& words) {
     std::string text;
-    for (const Named& word : words) {
+    for (const OptionName& word : words) {
         text += fmt::format("  {:<25}{}\n", word.name, word.meaning);
     }
     return text;

@@ -20,7 +20,7 @@ namespace forebay::sim {
 // Without a unit, or with one: "4", "4MiB". The message of an error is the reason alone.
 [[nodiscard]] Result<double> number(const std::string& text, const std::string& unit);
 
-struct Named {
+struct OptionName {
     const char* name;
     const char* meaning;
 };
@@ -31,20 +31,20 @@ struct KeyDescription {
     const char* name;
     const char* meaning;
     const char* unit;
-    adapters::Bounds bounds;
+    adapters::NumberBounds bounds;
     double times = 1;
 };
 
 // A word that sets something of a Subject.
 template <class Subject>
-struct Key {
+struct OptionKey {
     KeyDescription described;
     std::function<void(Subject&, double)> put;
 };
 
 // The key that sets the number to which `place` leads.
 template <class Subject, class Place>
-Key<Subject> settable(const KeyDescription& described, Place place) {
+OptionKey<Subject> settable(const KeyDescription& described, Place place) {
     return {described, [place, times = described.times](Subject& subject, double value) {
                 using Number = std::remove_reference_t<decltype(place(subject))>;
                 place(subject) = static_cast<Number>(value * times);
@@ -55,23 +55,24 @@ inline constexpr double gibibyte = 1024 * 1024 * 1024;
 inline constexpr double tebibyte = 1024 * gibibyte;
 
 // Keys that change a number of the platform.
-[[nodiscard]] std::vector<Named> platform_words();
+[[nodiscard]] std::vector<OptionName> platform_words();
 // nullopt: it is no such word. The message of an error is the reason alone.
 [[nodiscard]] std::optional<Result<void>> put_platform(const std::string& name,
                                                        const std::string& text,
-                                                       adapters::Platform& platform);
+                                                       adapters::MachinePlatform& platform);
 
-struct Word {
+struct OptionWord {
     std::string name;
     std::string text;
 };
-[[nodiscard]] Result<Word> split(const std::string& word);
+[[nodiscard]] Result<OptionWord> split(const std::string& word);
 // The platform that the first word names.
-[[nodiscard]] Result<adapters::Platform> first_word(const std::vector<std::string>& words);
+[[nodiscard]] Result<adapters::MachinePlatform> first_word(const std::vector<std::string>& words);
 
 // The message of an error is the reason alone.
 template <class Subject>
-Result<void> put(const Word& word, const std::vector<Key<Subject>>& keys, Subject& subject) {
+Result<void> put(const OptionWord& word, const std::vector<OptionKey<Subject>>& keys,
+                 Subject& subject) {
     if (const auto of_platform = put_platform(word.name, word.text, subject.platform)) {
         return *of_platform;
     }
@@ -87,9 +88,9 @@ Result<void> put(const Word& word, const std::vector<Key<Subject>>& keys, Subjec
 
 // The same for a word as it was said; the message of an error names it.
 template <class Subject>
-Result<void> take(const std::string& said, const std::vector<Key<Subject>>& keys,
+Result<void> take(const std::string& said, const std::vector<OptionKey<Subject>>& keys,
                   Subject& subject) {
-    return split(said).and_then([&](const Word& word) -> Result<void> {
+    return split(said).and_then([&](const OptionWord& word) -> Result<void> {
         const auto done = put(word, keys, subject);
         return done ? done : refuse(said, done.error().message);
     });
@@ -116,7 +117,7 @@ Result<Subject> read_words(const std::vector<std::string>& words, Subject subjec
 // The same where every word is a key.
 template <class Subject>
 Result<Subject> read_keys(const std::vector<std::string>& words, Subject subject,
-                          const std::vector<Key<Subject>>& keys) {
+                          const std::vector<OptionKey<Subject>>& keys) {
     return read_words(words, std::move(subject),
                       [&](const std::string& said, Subject& to) { return take(said, keys, to); });
 }
@@ -138,12 +139,12 @@ Result<Subject> checked(Result<Subject> subject, std::initializer_list<Check<Sub
 }
 
 // A line for each word.
-[[nodiscard]] std::string listed(const std::vector<Named>& words);
+[[nodiscard]] std::string listed(const std::vector<OptionName>& words);
 template <class Subject>
-std::string listed(const std::vector<Key<Subject>>& keys) {
-    std::vector<Named> words;
+std::string listed(const std::vector<OptionKey<Subject>>& keys) {
+    std::vector<OptionName> words;
     words.reserve(keys.size());
-    for (const Key<Subject>& key : keys) {
+    for (const OptionKey<Subject>& key : keys) {
         words.push_back({key.described.name, key.described.meaning});
     }
     return listed(words);

@@ -15,15 +15,15 @@ namespace forebay::sim {
 
 namespace {
 
-using adapters::Bounds;
+using adapters::NumberBounds;
 
-Result<void> take_word(const std::string& said, Experiment& experiment) {
+Result<void> take_word(const std::string& said, CollectiveExperiment& experiment) {
     constexpr std::string_view variant = "variant=";
     return said.starts_with(variant) ? apply_variant(said.substr(variant.size()), experiment)
                                      : take(said, collective_keys(), experiment);
 }
 
-Result<void> check_ranks(const Experiment& experiment) {
+Result<void> check_ranks(const CollectiveExperiment& experiment) {
     constexpr std::int64_t ranks_max = 65536;
     constexpr std::int64_t nodes_max = 8192;  // each holds 192 bytes of each: together 13 GB
     const adapters::NodePlatform& node = experiment.platform.node;
@@ -41,11 +41,11 @@ Result<void> check_ranks(const Experiment& experiment) {
     return {};
 }
 
-Result<void> check_targets(const Experiment& experiment) {
+Result<void> check_targets(const CollectiveExperiment& experiment) {
     return check_sick_target(experiment.sickness, experiment.platform.target.count);
 }
 
-Result<void> check_verify(const Experiment& experiment) {
+Result<void> check_verify(const CollectiveExperiment& experiment) {
     return experiment.verify && experiment.read
                ? refuse("verify=1 read=1",
                         "only what was written before can be compared: without "
@@ -53,7 +53,7 @@ Result<void> check_verify(const Experiment& experiment) {
                : Result<void>{};
 }
 
-Result<void> check_staging(const Experiment& experiment) {
+Result<void> check_staging(const CollectiveExperiment& experiment) {
     constexpr double mapped_bytes_max = 64 * tebibyte;       // half of a process's addresses
     constexpr std::int64_t staged_for_a_window = 128 << 10;  // the smallest window, with its marks
     const plan::Tuning& tuning = experiment.tuning;
@@ -61,7 +61,7 @@ Result<void> check_staging(const Experiment& experiment) {
     const std::int64_t windows =
         std::min<std::int64_t>(locals, experiment.per_node) * std::min(tuning.buffers, 3) +
         plan::staged_for_others;
-    const Bounds bounds{
+    const NumberBounds bounds{
         static_cast<double>(windows * staged_for_a_window),
         mapped_bytes_max * static_cast<double>(locals) / static_cast<double>(ranks_of(experiment)),
         true};
@@ -72,10 +72,10 @@ Result<void> check_staging(const Experiment& experiment) {
                                       right.error().message));
 }
 
-Result<void> check_file(const Experiment& experiment) {
+Result<void> check_file(const CollectiveExperiment& experiment) {
     constexpr double file_bytes_max = 1024 * tebibyte;
     constexpr double verified_bytes_max = gibibyte;  // they are in this machine's memory, twice
-    const Regions& regions = experiment.regions;
+    const HpioRegions& regions = experiment.regions;
     const double bytes = static_cast<double>(regions.bytes + regions.spacing) *
                          static_cast<double>(regions.count) * experiment.calls *
                          static_cast<double>(ranks_of(experiment));
@@ -98,9 +98,9 @@ std::string help() {
     return text + listed(platform_words()) + listed(collective_keys());
 }
 
-Result<Experiment> parse_options(const std::vector<std::string>& words) {
-    return checked<Experiment>(
-        read_words(words, Experiment{}, take_word),
+Result<CollectiveExperiment> parse_options(const std::vector<std::string>& words) {
+    return checked<CollectiveExperiment>(
+        read_words(words, CollectiveExperiment{}, take_word),
         {check_ranks, check_targets, check_verify, check_staging, check_file});
 }
 

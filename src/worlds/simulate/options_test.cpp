@@ -8,7 +8,7 @@
 namespace forebay::sim {
 namespace {
 
-constexpr CommandLine<Experiment> line{"tsubame-2.5-thin", &parse_options};
+constexpr CommandLine<CollectiveExperiment> line{"tsubame-2.5-thin", &parse_options};
 
 TEST(KeyValueOptions, AreRefusedWithTheReason) {
     line.expect_refusals(

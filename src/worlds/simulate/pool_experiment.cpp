@@ -12,7 +12,7 @@ namespace forebay::sim {
 
 namespace {
 
-struct Both {
+struct PlainAndPooled {
     PoolTold plain;
     PoolTold pooled;
 };
@@ -28,12 +28,12 @@ void serve_node(PoolWorld& world, adapters::RankPorts& ports) {
     node->serve();
 }
 
-PoolOutcome::Way way_of(const PoolExperiment& experiment, const std::vector<Both>& told,
-                        PoolTold Both::* which) {
+PoolOutcome::Way way_of(const PoolExperiment& experiment, const std::vector<PlainAndPooled>& told,
+                        PoolTold PlainAndPooled::* which) {
     PoolOutcome::Way way;
     double began = 0;
     double ended = 0;
-    for (const Both& one : told) {
+    for (const PlainAndPooled& one : told) {
         const PoolTold& rank = one.*which;
         began = std::max(began, rank.began);
         ended = std::max(ended, rank.ended);
@@ -69,22 +69,23 @@ Result<PoolOutcome> run(const PoolExperiment& experiment) {
         return failure(made.error());
     }
     PoolWorld& world = **made;
-    const adapters::Platform& platform = experiment.platform;
+    const adapters::MachinePlatform& platform = experiment.platform;
     adapters::WorldOptions options;
     options.hosts = static_cast<std::int32_t>(platform.node.count);
     options.ranks_per_host = static_cast<std::int32_t>(platform.node.ranks) + daemons_per_node;
     options.ranks_per_node = options.ranks_per_host;
     options.node_bytes = 4096;
     options.seed = experiment.seed;
-    std::vector<Both> told(static_cast<std::size_t>(ranks_of(experiment)));
+    std::vector<PlainAndPooled> told(static_cast<std::size_t>(ranks_of(experiment)));
     const auto simulated = adapters::run_world(platform, options, [&](adapters::RankPorts& ports) {
-        const ports::Place& place = ports.communicator.place();
+        const ports::RankPlace& place = ports.communicator.place();
         if (place.leader()) {
             serve_node(world, ports);
             return;
         }
         PoolProgram program{world, ports};
-        Both& mine = told[place.rank.position() - place.node.position() - daemons_per_node];
+        PlainAndPooled& mine =
+            told[place.rank.position() - place.node.position() - daemons_per_node];
         mine.plain = program.run_plain();
         world.begin_pool(ports);
         mine.pooled = program.run_pooled();
@@ -93,11 +94,11 @@ Result<PoolOutcome> run(const PoolExperiment& experiment) {
         return failure(simulated.error());
     }
     PoolOutcome outcome;
-    outcome.plain = way_of(experiment, told, &Both::plain);
-    outcome.pooled = way_of(experiment, told, &Both::pooled);
+    outcome.plain = way_of(experiment, told, &PlainAndPooled::plain);
+    outcome.pooled = way_of(experiment, told, &PlainAndPooled::pooled);
     outcome.pooled.requests = simulated->requests - outcome.plain.requests;
     double ended = 0;
-    for (const Both& one : told) {
+    for (const PlainAndPooled& one : told) {
         outcome.bytes += one.pooled.bytes;
         outcome.bytes_past += one.pooled.bytes_past;
         outcome.opened += one.pooled.opened;

@@ -14,7 +14,7 @@
 namespace forebay::sim {
 
 struct PoolExperiment {
-    adapters::Platform platform;
+    adapters::MachinePlatform platform;
 
     // The program. All ranks meet before each burst. `writers` of them, spread evenly, collect what
     // the ranks behind them have, and write it, each to files of its own.

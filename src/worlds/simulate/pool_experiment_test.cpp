@@ -21,7 +21,7 @@ constexpr double targets_rate = 2e8;  // both together
 // One node; requests cost nothing but their bytes.
 PoolExperiment small() {
     PoolExperiment experiment;
-    adapters::Platform& platform = experiment.platform;
+    adapters::MachinePlatform& platform = experiment.platform;
     platform.node = {1, 1, 1e9, 1e-6, 1e10, copy_rate, 0, 1e9, 1e-6, 1e15, 1e15};
     platform.server = {1, 1e9};
     platform.target = {2, targets_rate / 2, 0, 0, 16, 0, 16, 0, 0};

@@ -21,13 +21,13 @@ constexpr double while_idle = 20e-3;      // 20 ms
 constexpr std::int64_t deadline_look_ns = 100'000'000;
 
 // Nothing goes wrong here, and nobody else changes a file.
-class Control final : public ports::FileControl {
+class SimulatedFileControl final : public ports::FileControl {
 public:
     int truncate(Length /*bytes*/) override { return 0; }
     int sync() override { return 0; }
     int set_modified(std::int64_t /*time_ns*/) override { return 0; }
     bool has_name() override { return true; }
-    std::optional<ports::Stamp> stamp() override { return std::nullopt; }
+    std::optional<ports::ChangeStamp> stamp() override { return std::nullopt; }
     std::int64_t room() override { return -1; }
 };
 
@@ -170,19 +170,19 @@ pool::FileId PoolNode::open(adapters::RankPorts& rank, std::uint32_t client, con
     return id;
 }
 
-pool::OpenFile PoolNode::file_of(const Wanted& wanted) {
+pool::DaemonFile PoolNode::file_of(const Wanted& wanted) {
     const adapters::FilePlace place = place_of(wanted.number, shape_);
-    pool::OpenFile file;
+    pool::DaemonFile file;
     file.identity = {1, key_of(wanted.number).inode};
-    if (wanted.access == pool::Access::write) {
+    if (wanted.access == pool::AccessMode::write) {
         file.storage = ports_.life.file(place);
     }
-    file.control = std::make_unique<Control>();
+    file.control = std::make_unique<SimulatedFileControl>();
     file.stripes = shape_.stripes;
     file.path = fmt::format("file-{}", wanted.number);
     file.stamp.bytes = wanted.bytes;
     file.open_for_reading = [this, place, key = key_of(wanted.number), stamp = file.stamp](
-                                const auto& /*seen*/) -> std::unique_ptr<ports::Storage> {
+                                const auto& /*seen*/) -> std::unique_ptr<ports::FileStorage> {
         auto own = ports_.life.file(place);
         if (shape_.readers == 0) {
             return own;
@@ -200,11 +200,11 @@ pool::OpenFile PoolNode::file_of(const Wanted& wanted) {
 void PoolNode::want(std::uint64_t ticket) {
     const TokenWish wish = wishes_.at(ticket);
     const tokens::FileKey key = key_of(wish.wanted.number);
-    const bool reads = wish.wanted.access == pool::Access::read;
+    const bool reads = wish.wanted.access == pool::AccessMode::read;
     const auto token = reads ? tokens::Token::read : tokens::Token::write;
     const auto admission = member_.want(key, {token, 0}, ticket);
     if (admission) {
-        expects(admission != tokens::Admission::refused, "no daemon is gone, or silent");
+        expects(admission != tokens::FileAdmission::refused, "no daemon is gone, or silent");
         const auto opened = pool_.open(wish.client, file_of(wish.wanted), wish.wanted.access);
         expects(opened.has_value(), "a node has room for its files");
         const bool may_cache = member_.entered(key, opened->slot);
@@ -237,7 +237,7 @@ void PoolNode::leave(adapters::RankPorts& rank, std::optional<std::uint32_t> cli
 }
 
 // Called between two events, by no rank.
-void PoolNode::arrive(tokens::Node from, const tokens::Message& message) {
+void PoolNode::arrive(tokens::Node from, const tokens::TokenMessage& message) {
     letters_.push_back({from, message});
     bell_.fetch_add(1);
 }
@@ -254,7 +254,7 @@ bool PoolNode::talk() {
         member_.hear(letters_.front().from, letters_.front().message);
         letters_.pop_front();
     }
-    for (const pool::Done& done : pool_.done()) {
+    for (const pool::TaskCompletion& done : pool_.done()) {
         if (const auto found = leaving_.find(done.ticket); found != leaving_.end()) {
             const tokens::FileKey key = found->second;
             leaving_.erase(found);
@@ -266,7 +266,7 @@ bool PoolNode::talk() {
     return any;
 }
 
-void PoolNode::make_leave(const tokens::Actions::Leave& order) {
+void PoolNode::make_leave(const tokens::MemberActions::Leave& order) {
     for (const std::uint64_t ticket : pool_.ask_each(order.slots, pool::leave_to_other_nodes)) {
         if (order.answer) {
             leaving_[ticket] = order.file;
@@ -276,9 +276,9 @@ void PoolNode::make_leave(const tokens::Actions::Leave& order) {
 
 void PoolNode::apply() {
     std::vector<std::uint64_t> again;
-    for (tokens::Actions actions = member_.take_actions(); !actions.empty();
+    for (tokens::MemberActions actions = member_.take_actions(); !actions.empty();
          actions = member_.take_actions()) {
-        for (const tokens::Outgoing& one : actions.send) {
+        for (const tokens::OutgoingMessage& one : actions.send) {
             ++report_.messages;
             PoolNode* const other = shape_.all[one.to].get();
             const std::int32_t actors = ports_.communicator.place().locals;
@@ -286,7 +286,7 @@ void PoolNode::apply() {
                              [other, from = static_cast<tokens::Node>(shape_.node),
                               message = one.message] { other->arrive(from, message); });
         }
-        for (const tokens::Actions::Leave& order : actions.leave) {
+        for (const tokens::MemberActions::Leave& order : actions.leave) {
             make_leave(order);
         }
         again.insert(again.end(), actions.again.begin(), actions.again.end());
@@ -309,7 +309,7 @@ void PoolNode::look_at_deadline() {
     }
     report_.closed_early = deadline_.passed(now_ns, held, pool_.counts().drained_bytes);
     if (report_.closed_early) {
-        pool_.close_down(pool::Reason::job_ends);
+        pool_.close_down(pool::ThroughReason::job_ends);
     }
 }
 
@@ -318,7 +318,7 @@ void PoolNode::note_file(std::uint32_t slot) {
 }
 
 void PoolNode::note() {
-    const pool::Counts& counts = pool_.counts();
+    const pool::PoolCounts& counts = pool_.counts();
     if (counts.drained_bytes != report_.drained) {
         report_.drained = counts.drained_bytes;
         report_.drained_at = now();

@@ -32,7 +32,7 @@ struct NodeShape {
     std::int32_t ranks = 1;          // of the program on this node
     std::span<std::byte> directory;  // of sizeof(pool::Directory)
     pool::PoolOptions pool;
-    Stripes stripes;             // of all files
+    FileStripes stripes;         // of all files
     std::int32_t targets = 1;    // of the platform
     std::span<std::byte> clean;  // of clean blocks: all zeros, one for all nodes; empty: none
     double touch_rate = 5e8;     // bytes per second of memory that nobody has touched
@@ -47,7 +47,9 @@ struct NodeShape {
 // A file as programs know it: by number, the same on all nodes.
 [[nodiscard]] adapters::FilePlace place_of(std::int64_t number, const NodeShape& shape) noexcept;
 
-class PoolNode final : private pool::Memory, private pool::CleanMemory, private pool::Sleepers {
+class PoolNode final : private pool::LogMemory,
+                       private pool::CleanMemory,
+                       private pool::WordSleepers {
 public:
     // `ports`: the daemon's; they outlive it.
     PoolNode(const NodeShape& shape, adapters::RankPorts& ports);
@@ -63,7 +65,7 @@ public:
     struct Wanted {
         std::int64_t number = 0;  // of the file
         std::int64_t bytes = 0;   // that it has
-        pool::Access access = pool::Access::write;
+        pool::AccessMode access = pool::AccessMode::write;
     };
     // Where another node has a file open that this one writes to, it is known, but not pooled.
     [[nodiscard]] pool::FileId open(adapters::RankPorts& rank, std::uint32_t client,
@@ -74,7 +76,7 @@ public:
     // The daemon looks at the logs at once.
     void kick(adapters::RankPorts& rank);
     // A message has arrived from another node's daemon.
-    void arrive(tokens::Node from, const tokens::Message& message);
+    void arrive(tokens::Node from, const tokens::TokenMessage& message);
     // Something has come for the daemon, between two events.
     void ring() { bell_.fetch_add(1); }
     [[nodiscard]] PoolPassing& passing() noexcept { return passing_; }
@@ -107,7 +109,7 @@ private:
     };
     struct PeerMessage {
         tokens::Node from = 0;
-        tokens::Message message;
+        tokens::TokenMessage message;
     };
     bool provide(std::uint32_t client, std::uint32_t block) override;
     void release(std::uint32_t /*client*/, std::uint32_t /*block*/) override {}
@@ -120,10 +122,10 @@ private:
     void wait_until(adapters::RankPorts& rank, const bool& done);
     bool listen();
     void want(std::uint64_t ticket);
-    [[nodiscard]] pool::OpenFile file_of(const Wanted& wanted);
+    [[nodiscard]] pool::DaemonFile file_of(const Wanted& wanted);
     bool talk();
     void apply();
-    void make_leave(const tokens::Actions::Leave& order);
+    void make_leave(const tokens::MemberActions::Leave& order);
     void look_at_deadline();
     void note();
     void note_file(std::uint32_t slot);
@@ -134,9 +136,9 @@ private:
     adapters::RankPorts& ports_;
     pool::Directory& directory_;
     pool::Pool pool_;
-    tokens::Member member_;
+    tokens::TokenMember member_;
     PoolPassing passing_;
-    pool::Deadline deadline_;
+    pool::DrainDeadline deadline_;
     std::int64_t looked_ns_ = 0;  // at the deadline
     std::deque<std::function<void()>> said_;
     std::deque<PeerMessage> letters_;

@@ -61,25 +61,26 @@ double PoolPassing::until_next(double most) const {
     return most;
 }
 
-pool::Shared PoolPassing::look(Waiting& one) {
+pool::SharedBytes PoolPassing::look(Waiting& one) {
     const auto [slots, later] = my_.member.passed_on(one.wish.file, one.grant);
     for (const std::uint32_t slot : slots) {
-        const pool::Shared shared = my_.pool.share(slot, one.wish.seen, one.wish.range, !one.begun);
-        if (shared.state != pool::Shared::State::none) {
+        const pool::SharedBytes shared =
+            my_.pool.share(slot, one.wish.seen, one.wish.range, !one.begun);
+        if (shared.state != pool::SharedBytes::State::none) {
             one.begun = true;
             return shared;
         }
     }
-    return {.state = later ? pool::Shared::State::coming : pool::Shared::State::none};
+    return {.state = later ? pool::SharedBytes::State::coming : pool::SharedBytes::State::none};
 }
 
 // True: it is over.
 bool PoolPassing::pass_on(Waiting& one) {
-    const pool::Shared shared = look(one);
-    if (shared.state == pool::Shared::State::coming) {
+    const pool::SharedBytes shared = look(one);
+    if (shared.state == pool::SharedBytes::State::coming) {
         return false;
     }
-    const bool there = shared.state == pool::Shared::State::there;
+    const bool there = shared.state == pool::SharedBytes::State::there;
     const std::size_t bytes = there ? shared.bytes.size() : 0;
     if (there) {
         my_.ports.life.compute(static_cast<double>(bytes) / costs_.pass_rate);

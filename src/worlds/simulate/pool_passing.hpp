@@ -36,13 +36,13 @@ public:
         std::span<const std::unique_ptr<PoolNode>> all;
         adapters::RankPorts& ports;
         pool::Pool& pool;
-        const tokens::Member& member;
+        const tokens::TokenMember& member;
     };
     PoolPassing(const Around& around, const PassingCosts& costs) : my_{around}, costs_{costs} {}
 
     struct TokenWish {
         tokens::FileKey file;
-        pool::Stamp seen;
+        pool::ChangeStamp seen;
         Extent range;
     };
     // By this node's daemon. A number for it; nullopt: nobody passes the file on to this node.
@@ -69,7 +69,7 @@ private:
         TokenWish wish;
         bool begun = false;  // it is being read
     };
-    [[nodiscard]] pool::Shared look(Waiting& one);
+    [[nodiscard]] pool::SharedBytes look(Waiting& one);
     bool pass_on(Waiting& one);
     void answer(const Waiting& one, const Outcome& outcome);
     [[nodiscard]] double now() const {

@@ -12,7 +12,7 @@ namespace forebay::sim {
 
 namespace {
 
-Stripes stripes_of(const PoolExperiment& experiment) {
+FileStripes stripes_of(const PoolExperiment& experiment) {
     const auto targets = static_cast<std::int32_t>(experiment.platform.target.count);
     const std::int32_t wanted = experiment.stripe_count;
     return {wanted == 0 ? targets : std::min(wanted, targets), experiment.platform.stripe_bytes};
@@ -22,21 +22,21 @@ Stripes stripes_of(const PoolExperiment& experiment) {
 
 Result<std::unique_ptr<PoolWorld>> PoolWorld::make(const PoolExperiment& experiment) {
     const auto nodes = static_cast<std::size_t>(experiment.platform.node.count);
-    auto directories = adapters::Mapping::anonymous(nodes * sizeof(pool::Directory));
+    auto directories = adapters::MemoryMapping::anonymous(nodes * sizeof(pool::Directory));
     if (!directories) {
         return failure(directories.error());
     }
     const std::int64_t clients =
         experiment.input_bytes > 0 ? ranks_of(experiment) : writers_of(experiment);
-    auto logs =
-        adapters::Mapping::anonymous(static_cast<std::size_t>(clients) * pool::LogShape::data_at);
+    auto logs = adapters::MemoryMapping::anonymous(static_cast<std::size_t>(clients) *
+                                                   pool::LogShape::data_at);
     if (!logs) {
         return failure(logs.error());
     }
-    Result<adapters::Mapping> clean{};
+    Result<adapters::MemoryMapping> clean{};
     if (const std::size_t blocks = pool::clean_blocks(experiment.pool);
         experiment.input_bytes > 0 && blocks > 0) {
-        clean = adapters::Mapping::anonymous(blocks * pool::block_bytes);
+        clean = adapters::MemoryMapping::anonymous(blocks * pool::block_bytes);
         if (!clean) {
             return failure(clean.error());
         }
@@ -88,7 +88,7 @@ pool::Log PoolWorld::log_of(std::int64_t number) const {
 
 PoolProgram::PoolProgram(PoolWorld& world, adapters::RankPorts& ports)
     : world_{world}, experiment_{world.experiment}, ports_{ports} {
-    const ports::Place& place = ports.communicator.place();
+    const ports::RankPlace& place = ports.communicator.place();
     rank_ = std::int64_t{place.node.value()} * experiment_.platform.node.ranks +
             place.local.value() - daemons_per_node;
     // Writer w is rank ⌊w · ranks / writers⌋.
@@ -161,13 +161,13 @@ void PoolProgram::read_input(How how, PoolTold& told) {
     const double begin = now();
     const std::int64_t number = writers_of(experiment_) * experiment_.files *
                                 (experiment_.new_files ? experiment_.steps : 1);
-    ports_.life.ask(adapters::Metadata::open);
+    ports_.life.ask(adapters::MetadataCall::open);
     const auto storage = ports_.life.file(place_of(number, world_.shape_of(0, 0)));
     DirectReads direct{*storage, experiment_.input_bytes};
     if (how == How::pooled) {
-        ports_.life.ask(adapters::Metadata::open);
+        ports_.life.ask(adapters::MetadataCall::open);
         const PoolNode::Wanted wanted{
-            .number = number, .bytes = experiment_.input_bytes, .access = pool::Access::read};
+            .number = number, .bytes = experiment_.input_bytes, .access = pool::AccessMode::read};
         const pool::FileId file = node().open(ports_, *client_, wanted);
         ++told.opened;
         ImaginedReader reader{node(), *client_, node().log_of(*client_), ports_};
@@ -178,7 +178,7 @@ void PoolProgram::read_input(How how, PoolTold& told) {
             at += direct.read(at, world_.scratch);
         }
     }
-    ports_.life.ask(adapters::Metadata::close);
+    ports_.life.ask(adapters::MetadataCall::close);
     ports_.life.compute(0);
     told.requests += direct.requests();
     told.input = direct.moved();
@@ -224,10 +224,10 @@ void PoolProgram::gather() {
 // In the pool, the daemon opens it once more for itself, and whoever opens it waits for that.
 void PoolProgram::open(How how, std::int64_t number, PoolTold& told) {
     Open& file = open_[number];
-    ports_.life.ask(adapters::Metadata::open);
+    ports_.life.ask(adapters::MetadataCall::open);
     file.storage = ports_.life.file(place_of(number, world_.shape_of(0, 0)));
     if (how == How::pooled) {
-        ports_.life.ask(adapters::Metadata::open);
+        ports_.life.ask(adapters::MetadataCall::open);
         file.id = node().open(ports_, *client_, {.number = number});
         ++told.opened;
     }
@@ -238,7 +238,7 @@ void PoolProgram::close(How how, std::int64_t number) {
     if (how == How::pooled) {
         node().close(ports_, *client_, file.id);
     }
-    ports_.life.ask(adapters::Metadata::close);
+    ports_.life.ask(adapters::MetadataCall::close);
     open_.erase(number);
 }
 
@@ -260,8 +260,8 @@ void PoolProgram::write(How how, std::int64_t step, std::int64_t file, PoolTold&
     told.bytes += length.bytes();
 }
 
-std::int64_t PoolProgram::write_directly(ports::Storage& storage, const Extent& what) {
-    const Stripes stripes = stripes_of(experiment_);
+std::int64_t PoolProgram::write_directly(ports::FileStorage& storage, const Extent& what) {
+    const FileStripes stripes = stripes_of(experiment_);
     transfer::FixedGate gate{stripes.targets, experiment_.plain_in_flight};
     transfer::Channel channel{storage, gate, ports_.clock, transfer::ChannelOptions{}};
     channel.begin(0, std::make_unique<pool::DepositSource>(

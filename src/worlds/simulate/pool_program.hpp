@@ -30,9 +30,9 @@ struct PoolWorld {
     std::vector<std::unique_ptr<PoolNode>> nodes;
     ports::Word turn_of_pool{0};  // 1: the program has run without
     ports::Word daemons{0};       // that are there
-    adapters::Mapping directories;
-    adapters::Mapping logs;
-    adapters::Mapping clean;         // blocks of zeros; empty where nothing is read
+    adapters::MemoryMapping directories;
+    adapters::MemoryMapping logs;
+    adapters::MemoryMapping clean;   // blocks of zeros; empty where nothing is read
     std::vector<std::byte> scratch;  // where all ranks read to
 
     // All ranks have run without the pool.
@@ -68,7 +68,7 @@ public:
 private:
     enum class How { plain, pooled };
     struct Open {
-        std::unique_ptr<ports::Storage> storage;
+        std::unique_ptr<ports::FileStorage> storage;
         pool::FileId id;
     };
     PoolTold run(How how);
@@ -79,7 +79,7 @@ private:
     void close(How how, std::int64_t number);
     void write(How how, std::int64_t step, std::int64_t file, PoolTold& told);
     // Bytes from `begin` on, past the pool. Requests.
-    std::int64_t write_directly(ports::Storage& storage, const Extent& what);
+    std::int64_t write_directly(ports::FileStorage& storage, const Extent& what);
     [[nodiscard]] std::int64_t number_of(std::int64_t step, std::int64_t file) const;
     [[nodiscard]] double now() const { return static_cast<double>(ports_.clock.now_ns()) * 1e-9; }
     [[nodiscard]] PoolNode& node() const;

@@ -15,10 +15,10 @@ std::int64_t DirectReads::read(std::int64_t offset, std::span<std::byte> into) n
     const std::array pieces{
         ports::Piece{Offset{offset}, into.first(static_cast<std::size_t>(length))}};
     ports::Request request;
-    request.direction = Direction::read;
+    request.direction = IoDirection::read;
     request.pieces = pieces;
     storage_.submit(request);
-    std::array<ports::Completion, 1> done;
+    std::array<ports::RequestCompletion, 1> done;
     storage_.wait(done);
     ++requests_;
     moved_ += length;

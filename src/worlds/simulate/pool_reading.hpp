@@ -15,10 +15,11 @@
 namespace forebay::sim {
 
 // Reads of one rank past the pool.
-class DirectReads final : public pool::Backing {
+class DirectReads final : public pool::BackingFile {
 public:
     // `bytes`: of the file.
-    DirectReads(ports::Storage& storage, std::int64_t bytes) : storage_{storage}, bytes_{bytes} {}
+    DirectReads(ports::FileStorage& storage, std::int64_t bytes)
+        : storage_{storage}, bytes_{bytes} {}
     ~DirectReads() = default;
     std::int64_t read(std::int64_t offset, std::span<std::byte> into) noexcept override;
 
@@ -26,7 +27,7 @@ public:
     [[nodiscard]] std::int64_t requests() const noexcept { return requests_; }
 
 private:
-    ports::Storage& storage_;
+    ports::FileStorage& storage_;
     std::int64_t bytes_;
     std::int64_t moved_ = 0;
     std::int64_t requests_ = 0;
@@ -55,7 +56,7 @@ private:
     PoolNode& node_;
     adapters::RankPorts& ports_;
     pool::LogWriter wishes_;
-    pool::Reader reader_;
+    pool::PoolReader reader_;
     pool::ReadAheadPolicy guess_;
 };
 

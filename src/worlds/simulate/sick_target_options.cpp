@@ -4,7 +4,7 @@
 
 namespace forebay::sim {
 
-Result<void> check_sick_target(const adapters::Sickness& sickness, std::int64_t targets) {
+Result<void> check_sick_target(const adapters::TargetFaults& sickness, std::int64_t targets) {
     if (sickness.target >= targets) {
         return refuse(fmt::format("sick_target={}", sickness.target),
                       fmt::format("there are {}, and the first is 0", targets));

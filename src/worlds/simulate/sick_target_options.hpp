@@ -9,7 +9,7 @@
 namespace forebay::sim {
 
 // Refuses a target that is none of so many, and what is said of none.
-[[nodiscard]] Result<void> check_sick_target(const adapters::Sickness& sickness,
+[[nodiscard]] Result<void> check_sick_target(const adapters::TargetFaults& sickness,
                                              std::int64_t targets);
 
 }  // namespace forebay::sim

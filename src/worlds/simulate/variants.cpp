@@ -10,11 +10,11 @@ namespace forebay::sim {
 
 namespace {
 
-void as_romio(Experiment& experiment) {
+void as_romio(CollectiveExperiment& experiment) {
     experiment.ranks_alone = true;
     experiment.mapping = adapters::RankMapping::by_block;
-    experiment.tuning.simulated_only.placement = plan::Placement::in_order;
-    experiment.tuning.exchange = plan::Exchange::all;
+    experiment.tuning.simulated_only.placement = plan::AggregatorPlacement::in_order;
+    experiment.tuning.exchange = plan::ExchangeOrder::all;
     experiment.tuning.buffers = 1;
     // Assumed: the paper does not say. 256, 384 and 768 aggregators all fill 97 % of their windows.
     experiment.tuning.window_bytes = 44 << 20;
@@ -40,7 +40,7 @@ std::int32_t limit_in(const std::string& name, std::string_view before) {
 
 }  // namespace
 
-Result<void> apply_variant(const std::string& name, Experiment& experiment) {
+Result<void> apply_variant(const std::string& name, CollectiveExperiment& experiment) {
     experiment.variant = name;
     if (name == "forebay") {
         return {};
@@ -61,7 +61,7 @@ Result<void> apply_variant(const std::string& name, Experiment& experiment) {
     }
     as_romio(experiment);
     if (name == "original") {
-        experiment.tuning.simulated_only.domains = plan::Domains::even;
+        experiment.tuning.simulated_only.domains = plan::DomainDivision::even;
     } else {
         experiment.mapping = adapters::RankMapping::round_robin;
     }
@@ -69,7 +69,7 @@ Result<void> apply_variant(const std::string& name, Experiment& experiment) {
         experiment.tuning.requests_in_flight = writes > 0 ? writes : both;
     }
     if (both > 0) {
-        experiment.tuning.exchange = plan::Exchange::stepwise;
+        experiment.tuning.exchange = plan::ExchangeOrder::stepwise;
     }
     return {};
 }

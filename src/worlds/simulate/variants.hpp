@@ -9,6 +9,6 @@ namespace forebay::sim {
 
 // "forebay", "original", "placement", "earth(wr:2)" or "earth(wr,ex:2)" (any k). Overwrites the
 // settings that the variant consists of; the number of aggregators is left as it is.
-[[nodiscard]] Result<void> apply_variant(const std::string& name, Experiment& experiment);
+[[nodiscard]] Result<void> apply_variant(const std::string& name, CollectiveExperiment& experiment);
 
 }  // namespace forebay::sim

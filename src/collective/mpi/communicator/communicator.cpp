@@ -119,7 +119,7 @@ Result<void> MpiCommunicator::attach(const std::vector<Card>& cards,
     if (leader.failed != 0) {
         return failure(system_error(leader.failed, "make memory shared by the ranks of a node"));
     }
-    Result<Mapping> mapping =
+    Result<MemoryMapping> mapping =
         SharedMemory::attach(leader.memory, control_bytes + options.node_bytes);
     if (!mapping) {
         return failure(std::move(mapping.error()));

@@ -50,7 +50,7 @@ public:
     // rank of a node, while none of them uses it.
     void give_back(std::size_t from) noexcept;
 
-    [[nodiscard]] const ports::Place& place() const noexcept override { return place_; }
+    [[nodiscard]] const ports::RankPlace& place() const noexcept override { return place_; }
     [[nodiscard]] Rank rank_at(NodeId node, LocalRank local) const noexcept override {
         return roster_.members(node)[local.position()];
     }
@@ -95,8 +95,8 @@ private:
     MPI_Comm own_;                      // all ranks; no message is ever sent on it
     MPI_Comm leaders_ = MPI_COMM_NULL;  // one rank a node, in node order; on leaders only
     Roster roster_;
-    ports::Place place_;
-    Mapping memory_;            // the control page, then node memory
+    ports::RankPlace place_;
+    MemoryMapping memory_;      // the control page, then node memory
     std::vector<pid_t> peers_;  // other ranks of this machine, to see whether they live
     std::int64_t look_at_peers_ns_ = 0;
     std::vector<MPI_Request> requests_;  // by ticket; MPI_REQUEST_NULL: a free place

@@ -30,7 +30,7 @@ Roster::Roster(std::span<const std::uint64_t> hosts, std::int32_t ranks_per_node
     }
 }
 
-ports::Place Roster::place_of(Rank rank) const {
+ports::RankPlace Roster::place_of(Rank rank) const {
     const NodeId node = node_of_.at(rank.position());
     const std::span<const Rank> here = members(node);
     const auto local = std::ranges::lower_bound(here, rank) - here.begin();

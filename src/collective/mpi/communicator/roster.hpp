@@ -16,7 +16,7 @@ public:
     // neighbouring ranks of a machine are a node of their own (pretended nodes).
     Roster(std::span<const std::uint64_t> hosts, std::int32_t ranks_per_node);
 
-    [[nodiscard]] ports::Place place_of(Rank rank) const;
+    [[nodiscard]] ports::RankPlace place_of(Rank rank) const;
     // Nodes are numbered by their lowest rank; ranks of a node ascend.
     [[nodiscard]] std::int32_t nodes() const noexcept {
         return static_cast<std::int32_t>(begins_.size()) - 1;

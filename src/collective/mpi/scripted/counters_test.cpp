@@ -35,7 +35,7 @@ protected:
         return line;
     }
 
-    Counters counters_{true};
+    CallCounters counters_{true};
 };
 
 TEST_F(CountersOf, CallsAddUpByDirection) {
@@ -44,7 +44,7 @@ TEST_F(CountersOf, CallsAddUpByDirection) {
     counters_.call(first);
     counters_.call(written(11));
     ports::CallRecord read = written(5);
-    read.direction = Direction::read;
+    read.direction = IoDirection::read;
     read.bypassed = true;
     counters_.call(read);
     const record::FileLine told = line();
@@ -128,7 +128,7 @@ TEST_F(CountersOf, ASlowTargetIsToldAsItWasLast) {
 }
 
 TEST_F(CountersOf, WithoutARecordNothingIsKept) {
-    Counters none{false};
+    CallCounters none{false};
     none.passed(0, engine::Refusal::other, 8);
     EXPECT_TRUE(script().log.empty());
 }

@@ -10,8 +10,8 @@
 namespace forebay::interposer::scripted {
 namespace {
 
-Settings striped(const char* factor, const char* unit) {
-    Settings settings;
+UserSettings striped(const char* factor, const char* unit) {
+    UserSettings settings;
     EXPECT_TRUE(settings.set(Setting::striping_factor, factor));
     EXPECT_TRUE(settings.set(Setting::striping_unit, unit));
     return settings;
@@ -26,7 +26,7 @@ protected:
 };
 
 TEST_F(CreationOf, AFileWithoutHintsIsTheMpis) {
-    const Creation creation = create_striped(path_, MPI_MODE_CREATE, Settings());
+    const FileCreation creation = create_striped(path_, MPI_MODE_CREATE, UserSettings());
     EXPECT_FALSE(creation.made);
     EXPECT_FALSE(creation.layout);
     EXPECT_TRUE(creation.warnings.empty());
@@ -34,8 +34,8 @@ TEST_F(CreationOf, AFileWithoutHintsIsTheMpis) {
 }
 
 TEST_F(CreationOf, AFileSystemWithoutLayoutsIsToldOfOnce) {
-    const Settings settings = striped("4", "65536");
-    const Creation first = create_striped(path_, MPI_MODE_CREATE, settings);
+    const UserSettings settings = striped("4", "65536");
+    const FileCreation first = create_striped(path_, MPI_MODE_CREATE, settings);
     EXPECT_FALSE(first.made);
     ASSERT_EQ(first.warnings.size(), 1U);
     EXPECT_NE(first.warnings[0].find("no layouts that can be set"), std::string::npos);
@@ -45,7 +45,7 @@ TEST_F(CreationOf, AFileSystemWithoutLayoutsIsToldOfOnce) {
 TEST_F(CreationOf, HintsDivideTheWorkWhereNothingIsStriped) {
     std::ofstream(path_) << "x";
     std::vector<std::string> warnings;
-    const Stripes told = found_or_told(path_, striped("4", "65536"), warnings);
+    const FileStripes told = found_or_told(path_, striped("4", "65536"), warnings);
     EXPECT_EQ(told.targets, 4);
     EXPECT_EQ(told.stripe_bytes, 65536);
     EXPECT_EQ(found_or_told(path_, striped("4", "0"), warnings).targets, 1) << "no size of stripes";

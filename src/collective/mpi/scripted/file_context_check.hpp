@@ -15,7 +15,7 @@ protected:
         begin();
         facts_.name = facts_.path = "a_file";
         facts_.amode = MPI_MODE_RDWR;
-        ranks_ = make_cached_communicator(MPI_COMM_WORLD, 1, needs_of(Settings{}), true);
+        ranks_ = make_cached_communicator(MPI_COMM_WORLD, 1, needs_of(UserSettings{}), true);
     }
 
     // With the facts as they are now.

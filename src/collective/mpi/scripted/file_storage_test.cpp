@@ -31,36 +31,36 @@ protected:
     ~FileStorage() override { ::unlink(facts_.path.c_str()); }
 
     // 0 where the file system's calls opened it.
-    [[nodiscard]] int error_of(Direction direction) const {
+    [[nodiscard]] int error_of(IoDirection direction) const {
         const auto opened = open_file_storage(facts_, settings_, direction);
         return opened ? 0 : opened.error().system;
     }
 
     pool::PoolCalls calls_ = plain_calls;
     FileFacts facts_;
-    Settings settings_;
+    UserSettings settings_;
 };
 
 TEST_F(FileStorage, AFileBelowAPathOfThePoolIsThePools) {
-    EXPECT_EQ(error_of(Direction::write), EMFILE);
-    EXPECT_EQ(error_of(Direction::read), EMFILE);
+    EXPECT_EQ(error_of(IoDirection::write), EMFILE);
+    EXPECT_EQ(error_of(IoDirection::read), EMFILE);
 }
 
 TEST_F(FileStorage, AFileThatIsNotThereAnyMoreIsTheFileSystems) {
     calls_.covers = [](const char*) { return false; };
-    EXPECT_EQ(error_of(Direction::write), 0);
-    EXPECT_EQ(error_of(Direction::read), 0);
+    EXPECT_EQ(error_of(IoDirection::write), 0);
+    EXPECT_EQ(error_of(IoDirection::read), 0);
 }
 
 TEST_F(FileStorage, AProcessWithoutAPoolHasTheFileSystem) {
     facts_.pool = nullptr;
-    EXPECT_EQ(error_of(Direction::write), 0);
+    EXPECT_EQ(error_of(IoDirection::write), 0);
 }
 
 TEST_F(FileStorage, AFileInPartsIsWrittenInPartsAndReadPastThePools) {
     facts_.group = 7;
-    EXPECT_EQ(error_of(Direction::write), ENFILE);
-    EXPECT_EQ(error_of(Direction::read), 0);
+    EXPECT_EQ(error_of(IoDirection::write), ENFILE);
+    EXPECT_EQ(error_of(IoDirection::read), 0);
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ protected:
     [[nodiscard]] ViewArguments arguments() const {
         return {10, MPI_BYTE, type_, "native", MPI_INFO_NULL};
     }
-    [[nodiscard]] ports::Identity identity() const {
+    [[nodiscard]] ports::FileIdentity identity() const {
         struct stat facts{};
         ::stat(path_.c_str(), &facts);
         return {facts.st_dev, facts.st_ino};
@@ -122,8 +122,8 @@ TEST_F(HeldViewOf, AnIndependentAccessGoesThroughOneStandIn) {
         used = on;
         return MPI_SUCCESS;
     };
-    ASSERT_EQ(held.access(Start::offset, pass), MPI_SUCCESS);
-    ASSERT_EQ(held.access(Start::offset, pass), MPI_SUCCESS);
+    ASSERT_EQ(held.access(AccessStart::offset, pass), MPI_SUCCESS);
+    ASSERT_EQ(held.access(AccessStart::offset, pass), MPI_SUCCESS);
     ASSERT_NE(used, handle_);
     EXPECT_EQ(script().calls("File_open"), 1);
     EXPECT_EQ(file_of(used).amode, MPI_MODE_RDWR) << "it is there already";
@@ -143,7 +143,7 @@ TEST_F(HeldViewOf, TheHandlesPointerCountsForTheStandIn) {
         file_of(on).position += 3;
         return MPI_SUCCESS;
     };
-    ASSERT_EQ(held.access(Start::pointer, pass), MPI_SUCCESS);
+    ASSERT_EQ(held.access(AccessStart::pointer, pass), MPI_SUCCESS);
     EXPECT_EQ(file_of(handle_).position, 8);
     ASSERT_EQ(held.seek_from_end(-1), MPI_SUCCESS);
     EXPECT_EQ(file_of(handle_).position, 999);
@@ -157,7 +157,7 @@ TEST_F(HeldViewOf, AStandInOfAnotherFileIsNotUsed) {
     held.know({identity().device, identity().inode + 1});
     ASSERT_EQ(held.set(arguments(), true, ranks_of_file), MPI_SUCCESS);
     const auto pass = [](MPI_File) noexcept { return MPI_SUCCESS; };
-    EXPECT_EQ(held.access(Start::offset, pass), MPI_ERR_FILE);
+    EXPECT_EQ(held.access(AccessStart::offset, pass), MPI_ERR_FILE);
     EXPECT_EQ(file_of(handle_).raised, std::vector{MPI_ERR_FILE});
     EXPECT_FALSE(script().files.back()->open);
 }
@@ -166,7 +166,7 @@ TEST_F(HeldViewOf, TheSharedPointerIsRefused) {
     HeldView held{handle_, path_, MPI_MODE_RDWR, none_};
     ASSERT_EQ(held.set(arguments(), true, ranks_of_file), MPI_SUCCESS);
     const auto pass = [](MPI_File) noexcept { return MPI_SUCCESS; };
-    EXPECT_EQ(held.access(Start::shared_pointer, pass), MPI_ERR_UNSUPPORTED_OPERATION);
+    EXPECT_EQ(held.access(AccessStart::shared_pointer, pass), MPI_ERR_UNSUPPORTED_OPERATION);
     EXPECT_EQ(file_of(handle_).raised, std::vector{MPI_ERR_UNSUPPORTED_OPERATION});
 }
 

@@ -25,7 +25,7 @@ class FileInPools : public PartOfAFile {
 protected:
     FileInPools() {
         facts_.pool = &calls_;
-        facts_.identity = ports::Identity{1, 2};
+        facts_.identity = ports::FileIdentity{1, 2};
         facts_.pooled = facts_.covered = true;
         facts_.group = 7;
     }

@@ -25,12 +25,12 @@ protected:
         facts_.pool = &calls_;
         struct stat found{};
         EXPECT_EQ(::stat(path_.c_str(), &found), 0);
-        facts_.identity = ports::Identity{found.st_dev, found.st_ino};
+        facts_.identity = ports::FileIdentity{found.st_dev, found.st_ino};
     }
     ~NonBlocking() override { file_.reset(); }  // while there are calls_
 
-    int write(MPI_Offset offset) { return start(at(offset), Direction::write); }
-    int start(Access access, Direction direction) {
+    int write(MPI_Offset offset) { return start(at(offset), IoDirection::write); }
+    int start(AccessCall access, IoDirection direction) {
         access.status = nullptr;  // the request has it
         request_ = MPI_REQUEST_NULL;
         return file_->start(access, direction, {&request_, together_, alone_});
@@ -67,7 +67,7 @@ TEST_F(NonBlocking, WritesAndReadsWithinTheCall) {
     EXPECT_EQ(told(), 5);
     EXPECT_EQ(text(), std::string(3, '\0') + "hello");
     bytes_ = "?????";
-    ASSERT_EQ(start(at(4), Direction::read), MPI_SUCCESS);
+    ASSERT_EQ(start(at(4), IoDirection::read), MPI_SUCCESS);
     EXPECT_EQ(told(), 4) << "the file ends there";
     EXPECT_EQ(bytes_, "ello?");
     for (const char* name : {"Allgather", "Allreduce", "Bcast", "Iallreduce", "Wait"}) {
@@ -80,15 +80,15 @@ TEST_F(NonBlocking, WritesAndReadsWithinTheCall) {
 
 TEST_F(NonBlocking, MovesThePointerByWhatWasAskedFor) {
     open_recorded();
-    ASSERT_EQ(start(by_pointer(), Direction::write), MPI_SUCCESS);
-    ASSERT_EQ(start(by_pointer(), Direction::write), MPI_SUCCESS);
+    ASSERT_EQ(start(by_pointer(), IoDirection::write), MPI_SUCCESS);
+    ASSERT_EQ(start(by_pointer(), IoDirection::write), MPI_SUCCESS);
     EXPECT_EQ(text(), "hellohello");
-    ASSERT_EQ(start(by_pointer(), Direction::read), MPI_SUCCESS);
+    ASSERT_EQ(start(by_pointer(), IoDirection::read), MPI_SUCCESS);
     EXPECT_EQ(told(), 0);
     EXPECT_EQ(file_of(handle_).position, 15);
-    Access none = by_pointer();
+    AccessCall none = by_pointer();
     none.count = 0;
-    ASSERT_EQ(start(none, Direction::write), MPI_SUCCESS);
+    ASSERT_EQ(start(none, IoDirection::write), MPI_SUCCESS);
     EXPECT_EQ(told(), 0);
     EXPECT_EQ(file_of(handle_).position, 15);
 }
@@ -100,7 +100,7 @@ TEST_F(NonBlocking, GoesThroughTheView) {
     ASSERT_EQ(write(1), MPI_SUCCESS);
     EXPECT_EQ(text(), std::string("\0\0\0h\0e\0l\0l\0o", 12));
     bytes_ = "?????";
-    ASSERT_EQ(start(at(3), Direction::read), MPI_SUCCESS);
+    ASSERT_EQ(start(at(3), IoDirection::read), MPI_SUCCESS);
     EXPECT_EQ(told(), 3);
     EXPECT_EQ(bytes_, "llo??");
 }
@@ -108,7 +108,7 @@ TEST_F(NonBlocking, GoesThroughTheView) {
 TEST_F(NonBlocking, AFailedDepositIsAnErrorOfTheCall) {
     calls_.pwrite = &fail_to_write;
     OpenFile& file = open_recorded();
-    EXPECT_EQ(start(by_pointer(), Direction::write), MPI_ERR_IO);
+    EXPECT_EQ(start(by_pointer(), IoDirection::write), MPI_ERR_IO);
     EXPECT_EQ(request_, MPI_REQUEST_NULL);
     EXPECT_EQ(file_of(handle_).raised, std::vector{MPI_ERR_IO});
     EXPECT_EQ(file_of(handle_).position, 0);
@@ -119,12 +119,12 @@ TEST_F(NonBlocking, AFailedDepositIsAnErrorOfTheCall) {
 TEST_F(NonBlocking, LeavesTheCallToTheMpiOnAllRanksOrOnThisOneOnly) {
     OpenFile& file = open_recorded();
     EXPECT_EQ(write(-1), MPI_SUCCESS);
-    Access wrong = at(0);
+    AccessCall wrong = at(0);
     wrong.count = -1;
-    EXPECT_EQ(start(wrong, Direction::write), MPI_SUCCESS);
+    EXPECT_EQ(start(wrong, IoDirection::write), MPI_SUCCESS);
     wrong.count = 1;
     wrong.datatype = MPI_DATATYPE_NULL;
-    EXPECT_EQ(start(wrong, Direction::write), MPI_SUCCESS);
+    EXPECT_EQ(start(wrong, IoDirection::write), MPI_SUCCESS);
     EXPECT_EQ(passed_alone_, 3);
     EXPECT_EQ(passed_together_, 0);
     ASSERT_EQ(file.set_atomicity(1), MPI_SUCCESS);
@@ -144,7 +144,7 @@ TEST_F(NonBlocking, BehindACollectiveCallOfTheMpiItIsTheMpisAsWell) {
     ASSERT_EQ(file.leave(passed, ordered), MPI_SUCCESS);
     ASSERT_EQ(write(0), MPI_SUCCESS);
     EXPECT_EQ(passed_together_, 1) << "another rank may still be writing for this one";
-    ASSERT_EQ(file.access(at(0), Direction::write, ordered), MPI_SUCCESS);
+    ASSERT_EQ(file.access(at(0), IoDirection::write, ordered), MPI_SUCCESS);
     ASSERT_EQ(write(0), MPI_SUCCESS);
     EXPECT_EQ(passed_together_, 1) << "the ranks have agreed since";
     EXPECT_EQ(told(), 5);
@@ -171,7 +171,7 @@ TEST_F(NonBlocking, AFileThatIsOnlyReadIsTheMpisToRefuse) {
     open_recorded();
     EXPECT_EQ(write(0), MPI_SUCCESS);
     EXPECT_EQ(passed_alone_, 1);
-    EXPECT_EQ(start(at(0), Direction::read), MPI_SUCCESS);
+    EXPECT_EQ(start(at(0), IoDirection::read), MPI_SUCCESS);
     EXPECT_EQ(passed_alone_, 1);
 }
 
@@ -183,7 +183,7 @@ TEST_F(NonBlocking, AFileThatIsNotInThePoolIsLeftAsEver) {
 }
 
 TEST_F(NonBlocking, AFileThatWasReplacedIsLeftByThisRank) {
-    facts_.identity = ports::Identity{1, 2};
+    facts_.identity = ports::FileIdentity{1, 2};
     open_recorded();
     EXPECT_EQ(write(0), MPI_SUCCESS);
     EXPECT_EQ(write(0), MPI_SUCCESS);
@@ -194,7 +194,7 @@ TEST_F(NonBlocking, AFileThatWasReplacedIsLeftByThisRank) {
 TEST_F(NonBlocking, SwitchedOffAtTheOpenItIsTheMpisCollectiveCall) {
     ASSERT_TRUE(settings_.set(Setting::collective_write, "disable"));
     open_recorded();
-    EXPECT_EQ(start(at(0), Direction::read), MPI_SUCCESS);
+    EXPECT_EQ(start(at(0), IoDirection::read), MPI_SUCCESS);
     EXPECT_EQ(passed_together_, 0);
     EXPECT_EQ(write(0), MPI_SUCCESS);
     EXPECT_EQ(passed_together_, 1);

@@ -43,12 +43,12 @@ protected:
     }
 
     // An access to `bytes_` at this offset.
-    [[nodiscard]] Access at(MPI_Offset offset) {
-        return {0, handle_, Start::offset, offset, bytes_.data(), 5, MPI_BYTE, &status_};
+    [[nodiscard]] AccessCall at(MPI_Offset offset) {
+        return {0, handle_, AccessStart::offset, offset, bytes_.data(), 5, MPI_BYTE, &status_};
     }
-    [[nodiscard]] Access by_pointer() {
-        Access access = at(0);
-        access.start = Start::pointer;
+    [[nodiscard]] AccessCall by_pointer() {
+        AccessCall access = at(0);
+        access.start = AccessStart::pointer;
         return access;
     }
 
@@ -71,7 +71,7 @@ protected:
     std::string bytes_ = "hello";
     MPI_Status status_{};
     FileFacts facts_;
-    Settings settings_;
+    UserSettings settings_;
     std::unique_ptr<CachedCommunicator> cached_communicator_;
     MPI_File handle_ = MPI_FILE_NULL;
     std::unique_ptr<OpenFile> file_;

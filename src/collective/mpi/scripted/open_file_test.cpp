@@ -28,11 +28,11 @@ private:
 
 TEST_F(OpenFileOf, WritesAndReadsInTheMpisPlace) {
     OpenFile& file = open();
-    ASSERT_EQ(file.access(at(3), Direction::write, pass()), MPI_SUCCESS);
+    ASSERT_EQ(file.access(at(3), IoDirection::write, pass()), MPI_SUCCESS);
     EXPECT_EQ(script().elements, 5);
     EXPECT_EQ(text_of(path_), std::string(3, '\0') + "hello");
     bytes_ = "?????";
-    ASSERT_EQ(file.access(at(4), Direction::read, pass()), MPI_SUCCESS);
+    ASSERT_EQ(file.access(at(4), IoDirection::read, pass()), MPI_SUCCESS);
     EXPECT_EQ(script().elements, 4) << "the file ends there";
     EXPECT_EQ(bytes_, "ello?");
     EXPECT_EQ(passed_, 0);
@@ -42,19 +42,19 @@ TEST_F(OpenFileOf, WritesAndReadsInTheMpisPlace) {
 
 TEST_F(OpenFileOf, MovesThePointerByWhatWasAskedFor) {
     OpenFile& file = open();
-    ASSERT_EQ(file.access(by_pointer(), Direction::write, pass()), MPI_SUCCESS);
-    ASSERT_EQ(file.access(by_pointer(), Direction::write, pass()), MPI_SUCCESS);
+    ASSERT_EQ(file.access(by_pointer(), IoDirection::write, pass()), MPI_SUCCESS);
+    ASSERT_EQ(file.access(by_pointer(), IoDirection::write, pass()), MPI_SUCCESS);
     EXPECT_EQ(text_of(path_), "hellohello");
-    ASSERT_EQ(file.access(by_pointer(), Direction::read, pass()), MPI_SUCCESS);
+    ASSERT_EQ(file.access(by_pointer(), IoDirection::read, pass()), MPI_SUCCESS);
     EXPECT_EQ(script().elements, 0);
     EXPECT_EQ(file_of(handle_).position, 15);
 }
 
 TEST_F(OpenFileOf, ASplitCallTellsItsStatusAtTheEnd) {
     OpenFile& file = open();
-    ASSERT_EQ(file.begin(at(0), Direction::write, pass()), MPI_SUCCESS);
+    ASSERT_EQ(file.begin(at(0), IoDirection::write, pass()), MPI_SUCCESS);
     EXPECT_EQ(script().elements, -1);
-    EXPECT_EQ(file.access(at(0), Direction::write, pass()), MPI_SUCCESS);
+    EXPECT_EQ(file.access(at(0), IoDirection::write, pass()), MPI_SUCCESS);
     EXPECT_EQ(passed_, 1) << "another call meanwhile is the MPI's to refuse";
     EXPECT_EQ(file.end({0, handle_, &status_}, pass()), MPI_SUCCESS);
     EXPECT_EQ(script().elements, 5);
@@ -64,16 +64,16 @@ TEST_F(OpenFileOf, ASplitCallTellsItsStatusAtTheEnd) {
 
 TEST_F(OpenFileOf, LeavesToTheMpiWhatItDoesNotTakeOver) {
     OpenFile& file = open_recorded();
-    Access wrong = at(-1);
-    EXPECT_EQ(file.access(wrong, Direction::write, pass()), MPI_SUCCESS);
+    AccessCall wrong = at(-1);
+    EXPECT_EQ(file.access(wrong, IoDirection::write, pass()), MPI_SUCCESS);
     wrong = at(0);
     wrong.count = -1;
-    EXPECT_EQ(file.access(wrong, Direction::write, pass()), MPI_SUCCESS);
+    EXPECT_EQ(file.access(wrong, IoDirection::write, pass()), MPI_SUCCESS);
     ASSERT_EQ(file.set_atomicity(1), MPI_SUCCESS);
-    EXPECT_EQ(file.access(at(0), Direction::write, pass()), MPI_SUCCESS);
+    EXPECT_EQ(file.access(at(0), IoDirection::write, pass()), MPI_SUCCESS);
     EXPECT_EQ(passed_, 3);
     ASSERT_EQ(file.set_atomicity(0), MPI_SUCCESS);
-    EXPECT_EQ(file.access(at(0), Direction::write, pass()), MPI_SUCCESS);
+    EXPECT_EQ(file.access(at(0), IoDirection::write, pass()), MPI_SUCCESS);
     EXPECT_EQ(passed_, 3);
     EXPECT_EQ(file.finish(), MPI_SUCCESS);
     EXPECT_NE(text_of(record_).find("atomic mode"), std::string::npos);
@@ -82,17 +82,17 @@ TEST_F(OpenFileOf, LeavesToTheMpiWhatItDoesNotTakeOver) {
 TEST_F(OpenFileOf, LeavesAllOfAFileThatIsNotItsOwn) {
     facts_.standing = Standing::excluded;
     OpenFile& file = open_recorded();
-    EXPECT_EQ(file.access(at(0), Direction::write, pass()), MPI_SUCCESS);
-    EXPECT_EQ(file.begin(at(0), Direction::read, pass()), MPI_SUCCESS);
+    EXPECT_EQ(file.access(at(0), IoDirection::write, pass()), MPI_SUCCESS);
+    EXPECT_EQ(file.begin(at(0), IoDirection::read, pass()), MPI_SUCCESS);
     EXPECT_EQ(passed_, 2);
     EXPECT_EQ(file.finish(), MPI_SUCCESS);
     EXPECT_NE(text_of(record_).find(reason_of(Standing::excluded)), std::string::npos);
 }
 
 TEST_F(OpenFileOf, AFileThatWasReplacedIsLeftToTheMpi) {
-    facts_.identity = ports::Identity{1, 2};
+    facts_.identity = ports::FileIdentity{1, 2};
     OpenFile& file = open_recorded();
-    EXPECT_EQ(file.access(at(0), Direction::write, pass()), MPI_SUCCESS);
+    EXPECT_EQ(file.access(at(0), IoDirection::write, pass()), MPI_SUCCESS);
     EXPECT_EQ(passed_, 1);
     EXPECT_EQ(text_of(path_), "");
 }
@@ -100,10 +100,10 @@ TEST_F(OpenFileOf, AFileThatWasReplacedIsLeftToTheMpi) {
 TEST_F(OpenFileOf, AFullDiskCallsTheFilesHandler) {
     facts_.name = facts_.path = "/dev/full";
     OpenFile& file = open_recorded();
-    EXPECT_EQ(file.access(at(0), Direction::write, pass()), MPI_ERR_NO_SPACE);
+    EXPECT_EQ(file.access(at(0), IoDirection::write, pass()), MPI_ERR_NO_SPACE);
     EXPECT_EQ(script().elements, 0);
     EXPECT_EQ(file_of(handle_).raised, std::vector{MPI_ERR_NO_SPACE});
-    EXPECT_EQ(file.access(by_pointer(), Direction::write, pass()), MPI_ERR_NO_SPACE);
+    EXPECT_EQ(file.access(by_pointer(), IoDirection::write, pass()), MPI_ERR_NO_SPACE);
     EXPECT_EQ(file_of(handle_).position, 0);
     report_unclosed(file);
     EXPECT_NE(text_of(record_).find("cannot write /dev/full at byte 0"), std::string::npos);
@@ -122,7 +122,7 @@ TEST_F(OpenFileOf, HintsCountUntilTheFirstAccess) {
     script().info.clear();
     EXPECT_EQ(told("forebay_cb_buffer_size"), "131072");
     EXPECT_EQ(told("forebay_active"), "true");
-    ASSERT_EQ(file.access(at(0), Direction::write, pass()), MPI_SUCCESS);
+    ASSERT_EQ(file.access(at(0), IoDirection::write, pass()), MPI_SUCCESS);
     script().info = {{"cb_buffer_size", "262144"}};
     ASSERT_EQ(file.set_info(MPI_INFO_ENV), MPI_SUCCESS);
     EXPECT_EQ(told("forebay_cb_buffer_size"), "131072");
@@ -141,7 +141,7 @@ TEST_F(OpenFileOf, AViewThatTheMpiRefusesDoesNotCount) {
     OpenFile& file = open();
     script().failing["File_set_view"] = MPI_ERR_ARG;
     EXPECT_EQ(file.set_view({100, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL}), MPI_ERR_ARG);
-    ASSERT_EQ(file.access(at(0), Direction::write, pass()), MPI_SUCCESS);
+    ASSERT_EQ(file.access(at(0), IoDirection::write, pass()), MPI_SUCCESS);
     EXPECT_EQ(text_of(path_), "hello");
 }
 
@@ -150,9 +150,9 @@ TEST_F(OpenFileOf, AViewWhoseEtypeHasNoBytesIsTheMpis) {
     OpenFile& file = open();
     const MPI_Datatype empty = script().make_vector(0, 1, 1);
     ASSERT_EQ(file.set_view({0, empty, empty, "native", MPI_INFO_NULL}), MPI_SUCCESS);
-    Access nothing = by_pointer();
+    AccessCall nothing = by_pointer();
     nothing.count = 0;
-    EXPECT_EQ(file.access(nothing, Direction::write, pass()), MPI_SUCCESS);
+    EXPECT_EQ(file.access(nothing, IoDirection::write, pass()), MPI_SUCCESS);
     EXPECT_EQ(passed_, 1);
     EXPECT_EQ(file.finish(), MPI_SUCCESS);
 }
@@ -161,12 +161,12 @@ TEST_F(OpenFileOf, AViewOfVeryManyPiecesIsHeldFromTheMpi) {
     ASSERT_TRUE(settings_.set(Setting::view_pieces_max, "3"));
     struct stat facts{};
     ASSERT_EQ(::stat(path_.c_str(), &facts), 0);
-    facts_.identity = ports::Identity{facts.st_dev, facts.st_ino};
+    facts_.identity = ports::FileIdentity{facts.st_dev, facts.st_ino};
     OpenFile& file = open();
     const MPI_Datatype type = script().make_vector(10, 1, 2);
     ASSERT_EQ(file.set_view({1, MPI_BYTE, type, "native", MPI_INFO_NULL}), MPI_SUCCESS);
     EXPECT_EQ(file_of(handle_).filetype, MPI_BYTE);
-    ASSERT_EQ(file.access(at(0), Direction::write, pass()), MPI_SUCCESS);
+    ASSERT_EQ(file.access(at(0), IoDirection::write, pass()), MPI_SUCCESS);
     EXPECT_EQ(text_of(path_), std::string("\0h\0e\0l\0l\0o", 10));
     PassedAccess passed;
     passed.count = 1;
@@ -181,7 +181,7 @@ TEST_F(OpenFileOf, AViewOfVeryManyPiecesIsHeldFromTheMpi) {
 
 TEST_F(OpenFileOf, SyncTellsTheFirstError) {
     OpenFile& file = open();
-    ASSERT_EQ(file.access(at(0), Direction::write, pass()), MPI_SUCCESS);
+    ASSERT_EQ(file.access(at(0), IoDirection::write, pass()), MPI_SUCCESS);
     EXPECT_EQ(file.sync(), MPI_SUCCESS);
     script().failing["File_sync"] = MPI_ERR_IO;
     EXPECT_EQ(file.sync(), MPI_ERR_IO);
@@ -191,7 +191,7 @@ TEST_F(OpenFileOf, AFileThatIsClosedIsOneLineOfTheRecord) {
     OpenFile& file = open_recorded();
     report_job(file);
     report_job(file);
-    ASSERT_EQ(file.access(at(0), Direction::write, pass()), MPI_SUCCESS);
+    ASSERT_EQ(file.access(at(0), IoDirection::write, pass()), MPI_SUCCESS);
     EXPECT_EQ(file.finish(), MPI_SUCCESS);
     const std::string text = text_of(record_);
     EXPECT_EQ(std::ranges::count(text, '\n'), 2) << "the job's line is written once";

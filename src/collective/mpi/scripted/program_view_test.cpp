@@ -41,13 +41,13 @@ TEST_F(ProgramViewOf, AnAccessTouchesWhatTheViewSays) {
 TEST_F(ProgramViewOf, AnAccessByThePointerStartsThere) {
     file_of(file_->handle).position = 4;
     PassedAccess passed = five_bytes_at(0);
-    passed.start = Start::pointer;
+    passed.start = AccessStart::pointer;
     EXPECT_EQ(view_->extent_of(passed), (Extent{Offset{4}, Length{5}}));
 }
 
 TEST_F(ProgramViewOf, SomeAccessesCannotBeTold) {
     PassedAccess shared = five_bytes_at(0);
-    shared.start = Start::shared_pointer;
+    shared.start = AccessStart::shared_pointer;
     EXPECT_EQ(view_->extent_of(shared), std::nullopt);
     PassedAccess wrong = five_bytes_at(-1);
     EXPECT_EQ(view_->extent_of(wrong), std::nullopt);
@@ -81,12 +81,13 @@ TEST_F(ProgramViewOf, OneRankAccessesTheHandleUnlessItsViewIsHeld) {
         used = on;
         return MPI_SUCCESS;
     };
-    ASSERT_EQ(view_->access_alone(Start::shared_pointer, pass), MPI_SUCCESS);
+    ASSERT_EQ(view_->access_alone(AccessStart::shared_pointer, pass), MPI_SUCCESS);
     EXPECT_EQ(used, file_->handle);
     const MPI_Datatype type = script().make_vector(10, 1, 2);
     ASSERT_EQ(view_->set({1, MPI_BYTE, type, "native", MPI_INFO_NULL}, 3), MPI_SUCCESS);
     EXPECT_TRUE(view_->held_here());
-    EXPECT_EQ(view_->access_alone(Start::shared_pointer, pass), MPI_ERR_UNSUPPORTED_OPERATION);
+    EXPECT_EQ(view_->access_alone(AccessStart::shared_pointer, pass),
+              MPI_ERR_UNSUPPORTED_OPERATION);
 }
 
 }  // namespace

@@ -17,14 +17,14 @@ class RankRequestOf : public testing::Test {
 protected:
     RankRequestOf() { begin(); }
 
-    [[nodiscard]] RankRequest made(const Access& access, MPI_Offset first) const {
+    [[nodiscard]] RankRequest made(const AccessCall& access, MPI_Offset first) const {
         return {view_, access, first, none_};
     }
     [[nodiscard]] FileView view_of(const ViewArguments& arguments) const {
         return FileView::make(arguments, none_);
     }
-    [[nodiscard]] Access bytes(MPI_Count count) {
-        Access access;
+    [[nodiscard]] AccessCall bytes(MPI_Count count) {
+        AccessCall access;
         access.buffer = text_.data();
         access.count = count;
         access.datatype = MPI_BYTE;
@@ -48,7 +48,7 @@ TEST_F(RankRequestOf, CountsInBytesOfTheView) {
 TEST_F(RankRequestOf, KnowsTheProgramsMemory) {
     RankRequest first = made(bytes(5), 0);
     const RankRequest moved = std::move(first);
-    const engine::Call call = moved.call();
+    const engine::CollectiveCall call = moved.call();
     EXPECT_EQ(call.memory.nest->size(), 1) << "the datatype came along";
     EXPECT_EQ(static_cast<void*>(call.memory.base), text_.data());
     EXPECT_EQ(call.memory.extent, 1);

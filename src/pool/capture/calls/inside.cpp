@@ -20,7 +20,7 @@ namespace {
 // libc closes a standard stream's descriptor, or puts another file there, inside.
 void forget_standard_streams() noexcept {
     for (int fd = 0; fd < standard_streams; ++fd) {
-        Description* const held = descriptors.captured(fd) ? descriptors.take(fd) : nullptr;
+        FileDescription* const held = descriptors.captured(fd) ? descriptors.take(fd) : nullptr;
         if (held != nullptr) {
             let_go(*held);
         }
@@ -71,7 +71,7 @@ nl_catd catopen(const char* name, int flags) noexcept {
 
 // The kernel appends to it from now on.
 int acct(const char* path) noexcept {
-    const int error = leave_named(AT_FDCWD, path, 0, pool::Reason::asked);
+    const int error = leave_named(AT_FDCWD, path, 0, pool::ThroughReason::asked);
     return error != 0 ? fail(error) : real::acct(path);
 }
 
@@ -80,12 +80,12 @@ int swapon(const char* path, int flags) noexcept {
 }
 
 void updwtmp(const char* path, const struct utmp* entry) noexcept {
-    static_cast<void>(leave_named(AT_FDCWD, path, 0, pool::Reason::append));
+    static_cast<void>(leave_named(AT_FDCWD, path, 0, pool::ThroughReason::append));
     real::updwtmp(path, entry);
 }
 
 void updwtmpx(const char* path, const struct utmpx* entry) noexcept {
-    static_cast<void>(leave_named(AT_FDCWD, path, 0, pool::Reason::append));
+    static_cast<void>(leave_named(AT_FDCWD, path, 0, pool::ThroughReason::append));
     real::updwtmpx(path, entry);
 }
 
@@ -96,10 +96,11 @@ int shm_open(const char* name, int flags, mode_t mode) noexcept {
     if (fd < 0 || !capturing()) {
         return fd;
     }
-    const Opening opening{.flags = flags,
-                          .through = pool::Reason::mapped,
-                          .empties = (flags & O_TRUNC) != 0 && (flags & O_ACCMODE) != O_RDONLY};
-    if (take_on(fd, opening) == Taken::failed) {
+    const DescriptorOrigin opening{
+        .flags = flags,
+        .through = pool::ThroughReason::mapped,
+        .empties = (flags & O_TRUNC) != 0 && (flags & O_ACCMODE) != O_RDONLY};
+    if (take_on(fd, opening) == CaptureResult::failed) {
         const int error = errno;
         kernel::close(fd);
         return fail(error);
@@ -122,8 +123,9 @@ int posix_spawn_file_actions_addopen(posix_spawn_file_actions_t* actions, int fd
                                      int flags, mode_t mode) noexcept {
     if (capturing() && path != nullptr) {
         const bool elsewhere = path[0] != '/' && state.spawns_elsewhere.load(relaxed);
-        const int error = elsewhere ? drain_everything()
-                                    : leave_named(AT_FDCWD, path, 0, pool::Reason::inherited);
+        const int error = elsewhere
+                              ? drain_everything()
+                              : leave_named(AT_FDCWD, path, 0, pool::ThroughReason::inherited);
         if (error != 0) {
             return error;
         }

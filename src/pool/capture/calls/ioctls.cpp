@@ -21,56 +21,56 @@ namespace forebay::capture {
 
 namespace {
 
-enum class Effect {
+enum class IoctlEffect {
     none,
     reads,    // the file system's bytes: the file is drained first
     changes,  // bytes, length, or who may write: it leaves the pool
 };
 
-struct Request {
+struct KnownIoctl {
     unsigned type;
     unsigned number;
-    Effect effect;
+    IoctlEffect effect;
 };
 
 constexpr unsigned any_number = 0x100;
 
 // The first that fits counts. A request that is not here may do anything: the file is drained.
-constexpr std::array<Request, 25> requests{{
-    Request{0x00, 2, Effect::none},              // FIGETBSZ
-    Request{'T', 0x60, Effect::reads},           // FIOQSIZE
-    Request{'T', any_number, Effect::none},      // terminals'; FIOCLEX, FIONBIO, FIOASYNC
-    Request{'f', 1, Effect::none},               // FS_IOC_GETFLAGS
-    Request{'v', any_number, Effect::none},      // FS_IOC_GETVERSION
-    Request{'f', 2, Effect::changes},            // FS_IOC_SETFLAGS: immutable
-    Request{'X', 32, Effect::changes},           // FS_IOC_FSSETXATTR
-    Request{'X', 10, Effect::changes},           // XFS_IOC_ALLOCSP
-    Request{'X', 11, Effect::changes},           // XFS_IOC_FREESP
-    Request{'X', 36, Effect::changes},           // XFS_IOC_ALLOCSP64
-    Request{'X', 37, Effect::changes},           // XFS_IOC_FREESP64
-    Request{'X', 40, Effect::changes},           // FS_IOC_RESVSP
-    Request{'X', 41, Effect::changes},           // FS_IOC_UNRESVSP
-    Request{'X', 42, Effect::changes},           // FS_IOC_RESVSP64
-    Request{'X', 43, Effect::changes},           // FS_IOC_UNRESVSP64
-    Request{'X', 57, Effect::changes},           // FS_IOC_ZERO_RANGE
-    Request{'X', 109, Effect::changes},          // XFS_IOC_SWAPEXT
-    Request{'X', 129, Effect::changes},          // XFS_IOC_EXCHANGE_RANGE
-    Request{'X', 131, Effect::changes},          // XFS_IOC_COMMIT_RANGE
-    Request{'f', 15, Effect::changes},           // EXT4_IOC_MOVE_EXT
-    Request{'f', 17, Effect::changes},           // EXT4_IOC_SWAP_BOOT
-    Request{'f', 133, Effect::changes},          // FS_IOC_ENABLE_VERITY
-    Request{'f', 219, Effect::changes},          // LL_IOC_LOV_SWAP_LAYOUTS, of Lustre
-    Request{0x94, 64, Effect::changes},          // BTRFS_IOC_ENCODED_WRITE
-    Request{0xf5, any_number, Effect::changes},  // F2FS_IOC_…: atomic writes, ranges
+constexpr std::array<KnownIoctl, 25> requests{{
+    KnownIoctl{0x00, 2, IoctlEffect::none},              // FIGETBSZ
+    KnownIoctl{'T', 0x60, IoctlEffect::reads},           // FIOQSIZE
+    KnownIoctl{'T', any_number, IoctlEffect::none},      // terminals'; FIOCLEX, FIONBIO, FIOASYNC
+    KnownIoctl{'f', 1, IoctlEffect::none},               // FS_IOC_GETFLAGS
+    KnownIoctl{'v', any_number, IoctlEffect::none},      // FS_IOC_GETVERSION
+    KnownIoctl{'f', 2, IoctlEffect::changes},            // FS_IOC_SETFLAGS: immutable
+    KnownIoctl{'X', 32, IoctlEffect::changes},           // FS_IOC_FSSETXATTR
+    KnownIoctl{'X', 10, IoctlEffect::changes},           // XFS_IOC_ALLOCSP
+    KnownIoctl{'X', 11, IoctlEffect::changes},           // XFS_IOC_FREESP
+    KnownIoctl{'X', 36, IoctlEffect::changes},           // XFS_IOC_ALLOCSP64
+    KnownIoctl{'X', 37, IoctlEffect::changes},           // XFS_IOC_FREESP64
+    KnownIoctl{'X', 40, IoctlEffect::changes},           // FS_IOC_RESVSP
+    KnownIoctl{'X', 41, IoctlEffect::changes},           // FS_IOC_UNRESVSP
+    KnownIoctl{'X', 42, IoctlEffect::changes},           // FS_IOC_RESVSP64
+    KnownIoctl{'X', 43, IoctlEffect::changes},           // FS_IOC_UNRESVSP64
+    KnownIoctl{'X', 57, IoctlEffect::changes},           // FS_IOC_ZERO_RANGE
+    KnownIoctl{'X', 109, IoctlEffect::changes},          // XFS_IOC_SWAPEXT
+    KnownIoctl{'X', 129, IoctlEffect::changes},          // XFS_IOC_EXCHANGE_RANGE
+    KnownIoctl{'X', 131, IoctlEffect::changes},          // XFS_IOC_COMMIT_RANGE
+    KnownIoctl{'f', 15, IoctlEffect::changes},           // EXT4_IOC_MOVE_EXT
+    KnownIoctl{'f', 17, IoctlEffect::changes},           // EXT4_IOC_SWAP_BOOT
+    KnownIoctl{'f', 133, IoctlEffect::changes},          // FS_IOC_ENABLE_VERITY
+    KnownIoctl{'f', 219, IoctlEffect::changes},          // LL_IOC_LOV_SWAP_LAYOUTS, of Lustre
+    KnownIoctl{0x94, 64, IoctlEffect::changes},          // BTRFS_IOC_ENCODED_WRITE
+    KnownIoctl{0xf5, any_number, IoctlEffect::changes},  // F2FS_IOC_…: atomic writes, ranges
 }};
 
-Effect effect_of(unsigned long request) noexcept {
+IoctlEffect effect_of(unsigned long request) noexcept {
     const unsigned type = _IOC_TYPE(request);
     const unsigned number = _IOC_NR(request);
-    const auto* const found = std::ranges::find_if(requests, [&](const Request& one) noexcept {
+    const auto* const found = std::ranges::find_if(requests, [&](const KnownIoctl& one) noexcept {
         return one.type == type && (one.number == number || one.number == any_number);
     });
-    return found == requests.end() ? Effect::reads : found->effect;
+    return found == requests.end() ? IoctlEffect::reads : found->effect;
 }
 
 // The kernel compares what lies on the file system.
@@ -112,15 +112,15 @@ int prepare_ioctl(int fd, unsigned long request, const void* argument) noexcept 
         return 0;
     }
     switch (effect_of(request)) {
-        case Effect::none: return 0;
-        case Effect::reads: return drain_if_captured(fd);
-        case Effect::changes: break;
+        case IoctlEffect::none: return 0;
+        case IoctlEffect::reads: return drain_if_captured(fd);
+        case IoctlEffect::changes: break;
     }
-    return leave_if_captured(fd, pool::Reason::asked);
+    return leave_if_captured(fd, pool::ThroughReason::asked);
 }
 
 // FIONREAD, by which libstdc++ asks how much of a file is left to read.
-int tell_left(Place place, void* to) noexcept {
+int tell_left(CapturedFile place, void* to) noexcept {
     const std::int64_t size = size_of(place);
     if (size < 0) {
         return fail(static_cast<int>(-size));
@@ -148,7 +148,7 @@ int ioctl(int fd, unsigned long request, void* argument) noexcept {
     if (request == FIONREAD) {
         return on(
             fd, [&]() noexcept { return real::ioctl(fd, request, argument); },
-            [&](Place place) noexcept { return tell_left(place, argument); });
+            [&](CapturedFile place) noexcept { return tell_left(place, argument); });
     }
     const int error = capturing() ? prepare_ioctl(fd, request, argument) : 0;
     return error != 0 ? fail(error) : real::ioctl(fd, request, argument);

@@ -98,7 +98,7 @@ std::size_t fread(void* to, std::size_t size, std::size_t count, FILE* stream) n
         return real::fread(to, size, count, stream);
     }
     ::pthread_testcancel();  // a thread that only reads ends, too
-    const Locked locked{*stream};
+    const StreamLock locked{*stream};
     const std::optional<std::size_t> bytes = large(stream, size, count);  // nobody turned it
     return bytes ? take(*stream, static_cast<char*>(to), *bytes) / size
                  : real::fread(to, size, count, stream);

@@ -31,33 +31,34 @@ namespace {
 
 constexpr std::uintptr_t locked_page_bytes = 4096;
 
-struct Range {
+struct AddressRange {
     std::uintptr_t begin = 0;
     std::uintptr_t end = 0;
 };
 
 // The first range behind `at` that the library or the connection has mapped; empty: none.
-Range own_behind(std::uintptr_t at) noexcept {
-    const Range library{.begin = reinterpret_cast<std::uintptr_t>(&__ehdr_start) /
-                                 locked_page_bytes * locked_page_bytes,
-                        .end = (reinterpret_cast<std::uintptr_t>(&_end) + locked_page_bytes - 1) /
-                               locked_page_bytes * locked_page_bytes};
+AddressRange own_behind(std::uintptr_t at) noexcept {
+    const AddressRange library{
+        .begin =
+            reinterpret_cast<std::uintptr_t>(&__ehdr_start) / locked_page_bytes * locked_page_bytes,
+        .end = (reinterpret_cast<std::uintptr_t>(&_end) + locked_page_bytes - 1) /
+               locked_page_bytes * locked_page_bytes};
     // NOLINTNEXTLINE(performance-no-int-to-ptr): it is compared only
     const auto mapped = connection.mapped_behind(reinterpret_cast<const std::byte*>(at));
     const auto begin = reinterpret_cast<std::uintptr_t>(mapped.data());
     const bool library_first = library.end > at && (mapped.empty() || library.begin < begin);
-    return library_first ? library : Range{.begin = begin, .end = begin + mapped.size()};
+    return library_first ? library : AddressRange{.begin = begin, .end = begin + mapped.size()};
 }
 
 // Does `act` for each part of the range that is not ours.
 template <class Act>
-void for_others(Range range, Act act) noexcept {
+void for_others(AddressRange range, Act act) noexcept {
     while (range.begin < range.end) {
-        const Range own = own_behind(range.begin);
+        const AddressRange own = own_behind(range.begin);
         const bool none = own.begin == own.end || own.begin >= range.end;
         const std::uintptr_t end = none ? range.end : std::max(own.begin, range.begin);
         if (end > range.begin) {
-            act(Range{.begin = range.begin, .end = end});
+            act(AddressRange{.begin = range.begin, .end = end});
         }
         range.begin = none ? range.end : own.end;
     }
@@ -124,7 +125,7 @@ int refusal() noexcept {
         return 0;
     }
     rlim_t bytes = 0;
-    for_mapped([&](Range range) noexcept { bytes += range.end - range.begin; });
+    for_mapped([&](AddressRange range) noexcept { bytes += range.end - range.begin; });
     const rlim_t limit = kernel::limit_of(RLIMIT_MEMLOCK);
     if (limit == 0) {
         return EPERM;
@@ -134,7 +135,7 @@ int refusal() noexcept {
 
 // As the kernel does, it goes on where something cannot be locked.
 void lock_current(bool on_fault) noexcept {
-    for_mapped([&](Range range) noexcept {
+    for_mapped([&](AddressRange range) noexcept {
         // NOLINTNEXTLINE(performance-no-int-to-ptr): of /proc/self/maps
         kernel::mlock2(reinterpret_cast<const void*>(range.begin), range.end - range.begin,
                        on_fault ? MLOCK_ONFAULT : 0);

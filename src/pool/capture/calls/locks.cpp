@@ -19,7 +19,7 @@ constexpr std::int64_t the_kernels = -1;
 
 // The offset that a range is counted from; `the_kernels` where the kernel knows it; or
 // `the_kernels` minus an errno.
-std::int64_t origin(Place place, int whence) noexcept {
+std::int64_t origin(CapturedFile place, int whence) noexcept {
     if (whence == SEEK_CUR) {
         return place.file.offset.load(std::memory_order_acquire);  // in_kernel, perhaps
     }
@@ -30,10 +30,10 @@ static_assert(in_kernel == the_kernels);
 
 std::int64_t origin_of(int fd, int whence) noexcept {
     const int before = errno;
-    const Held held{fd};
+    const HeldDescription held{fd};
     std::int64_t at = the_kernels;
     if (held) {
-        const Place place{*held, fd};
+        const CapturedFile place{*held, fd};
         switch (route(place)) {
             case FileRoute::pooled: at = origin(place, whence); break;
             case FileRoute::passed: break;

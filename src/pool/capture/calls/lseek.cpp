@@ -11,7 +11,7 @@ namespace forebay::capture {
 namespace {
 
 // The offset becomes base + by.
-off_t move(Place place, std::int64_t base, std::int64_t by) noexcept {
+off_t move(CapturedFile place, std::int64_t base, std::int64_t by) noexcept {
     std::int64_t to = 0;
     if (__builtin_add_overflow(base, by, &to) || to < 0) {
         return fail(EINVAL);
@@ -28,7 +28,7 @@ off_t move(Place place, std::int64_t base, std::int64_t by) noexcept {
     return kernel::lseek(place.fd, to, SEEK_SET);
 }
 
-off_t move_on(Place place, std::int64_t by) noexcept {
+off_t move_on(CapturedFile place, std::int64_t by) noexcept {
     std::int64_t at = place.file.offset.load(std::memory_order_acquire);
     while (at != in_kernel) {
         std::int64_t to = 0;
@@ -46,7 +46,7 @@ off_t move_on(Place place, std::int64_t by) noexcept {
 }
 
 // Where data and holes are, the file system knows, once it has everything.
-off_t look_for(Place place, off_t at, int whence) noexcept {
+off_t look_for(CapturedFile place, off_t at, int whence) noexcept {
     const int error = drain(place);
     if (error != 0) {
         return fail(error);
@@ -62,7 +62,7 @@ namespace captured {
 off_t lseek(int fd, off_t at, int whence) noexcept {
     return on(
         fd, [&]() noexcept { return real::lseek(fd, at, whence); },
-        [&](Place place) noexcept -> off_t {
+        [&](CapturedFile place) noexcept -> off_t {
             switch (whence) {
                 case SEEK_SET: return move(place, 0, at);
                 case SEEK_CUR: return move_on(place, at);

@@ -16,7 +16,7 @@ namespace forebay::capture {
 
 namespace {
 
-struct Wanted {
+struct WantedMapping {
     void* at;
     size_t bytes;
     int flags;
@@ -24,22 +24,22 @@ struct Wanted {
 };
 
 template <class Map>
-void* map(const Wanted& wanted, const Map& make) noexcept {
+void* map(const WantedMapping& wanted, const Map& make) noexcept {
     if ((wanted.flags & MAP_FIXED) != 0) {
         state.memory.forget(wanted.at, wanted.bytes);
     }
     if ((wanted.flags & MAP_ANONYMOUS) != 0 || !descriptors.captured(wanted.fd)) [[likely]] {
         return make();
     }
-    const int error = leave_if_captured(wanted.fd, pool::Reason::mapped);
+    const int error = leave_if_captured(wanted.fd, pool::ThroughReason::mapped);
     if (error != 0) {
         errno = error;
         return MAP_FAILED;
     }
-    const Held held{wanted.fd};
+    const HeldDescription held{wanted.fd};
     void* const mapped = make();
     if (mapped != MAP_FAILED && held) {
-        Descriptors::hold(*held);
+        DescriptorTable::hold(*held);
         state.mappings.add(mapped, *held);
     }
     return mapped;
@@ -49,7 +49,7 @@ template <class Unmap>
 int unmap(void* at, size_t bytes, const Unmap& take) noexcept {
     state.memory.forget(at, bytes);
     const int done = take();
-    Description* const held = done == 0 ? state.mappings.remove(at) : nullptr;
+    FileDescription* const held = done == 0 ? state.mappings.remove(at) : nullptr;
     if (held != nullptr) {
         let_go(*held);
     }

@@ -39,7 +39,7 @@ void leave_file_system(std::optional<dev_t> device) noexcept {
         return;
     }
     const int before = errno;
-    if (connection.reach() && connection.life() == Connection::Life::lives) {
+    if (connection.reach() && connection.life() == DaemonConnection::Life::lives) {
         close_files(device);
     }
     errno = before;

@@ -19,7 +19,7 @@ namespace forebay::capture {
 namespace {
 
 // 0 or an errno.
-int set(Place place, const forebay_pool_setting& setting) noexcept {
+int set(CapturedFile place, const forebay_pool_setting& setting) noexcept {
     const bool off = setting.mode == FOREBAY_POOL_OFF || setting.durability == FOREBAY_POOL_GLOBAL;
     const bool on = setting.mode == FOREBAY_POOL_ON || setting.durability == FOREBAY_POOL_PROCESS;
     if (setting.mode > FOREBAY_POOL_ON || setting.durability > FOREBAY_POOL_GLOBAL || (on && off)) {
@@ -29,7 +29,7 @@ int set(Place place, const forebay_pool_setting& setting) noexcept {
         return EBADF;
     }
     if (off) {
-        const int error = leave(place, pool::Reason::switched);
+        const int error = leave(place, pool::ThroughReason::switched);
         if (error != 0) {
             return error;
         }
@@ -65,8 +65,8 @@ forebay_pool_state state_of(const pool::FileSlot& slot) noexcept {
 }
 
 // The answer counts all earlier writes.
-int tell(Place place, forebay_pool_state& said) noexcept {
-    const Connection::Reading reading{connection};
+int tell(CapturedFile place, forebay_pool_state& said) noexcept {
+    const DaemonConnection::Reading reading{connection};
     const std::int64_t size = connection.reader().deposited_size(place.file.file());
     if (size < 0) {
         return static_cast<int>(-size);
@@ -75,7 +75,7 @@ int tell(Place place, forebay_pool_state& said) noexcept {
     return 0;
 }
 
-int answer(Place place, unsigned long request, void* argument) noexcept {
+int answer(CapturedFile place, unsigned long request, void* argument) noexcept {
     if (request == FOREBAY_POOL_GET) {
         forebay_pool_state said;
         if (!state.memory.writable(argument, sizeof said)) {
@@ -102,17 +102,17 @@ bool is_switch(unsigned long request) noexcept {
 }
 
 int switch_file(int fd, unsigned long request, void* argument) noexcept {
-    const Held held{fd};
+    const HeldDescription held{fd};
     if (!held) {
         return real::ioctl(fd, request, argument);
     }
     const int before = errno;
-    const Place place{*held, fd};
+    const CapturedFile place{*held, fd};
     const FileRoute here = route(place);
     if (here == FileRoute::lost) {
         return fail(EIO);
     }
-    const bool known = connection.reached() && connection.life() == Connection::Life::lives &&
+    const bool known = connection.reached() && connection.life() == DaemonConnection::Life::lives &&
                        held->connection.load(std::memory_order_acquire) == connection.number();
     if (!known) {
         return real::ioctl(fd, request, argument);  // the kernel knows nothing of a pool

@@ -53,7 +53,7 @@ int print(int fd, const Format& format, const Pass& pass) noexcept {
         kernel::mmap(nullptr, needed, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     errno = before;
     if (room == MAP_FAILED) {
-        const int error = leave_if_captured(fd, pool::Reason::stream);
+        const int error = leave_if_captured(fd, pool::ThroughReason::stream);
         return error != 0 ? fail(error) : pass();
     }
     const int again = format(static_cast<char*>(room), needed);
@@ -117,7 +117,7 @@ int dprintf_chk(int fd, int checks, const char* format, va_list rest) noexcept {
 
 // It is called in a program that has crashed, and allocates nothing.
 void backtrace_symbols_fd(void* const* frames, int count, int fd) noexcept {
-    static_cast<void>(leave_if_captured(fd, pool::Reason::stream));  // it tells of no error
+    static_cast<void>(leave_if_captured(fd, pool::ThroughReason::stream));  // it tells of no error
     real::backtrace_symbols_fd(frames, count, fd);
 }
 

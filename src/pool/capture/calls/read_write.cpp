@@ -1,5 +1,6 @@
 // read, write and their relatives. The offset of a description that only this process has is in
-// `Description::offset`; else it is the kernel's, which adds to it at once for all who share it.
+// `FileDescription::offset`; else it is the kernel's, which adds to it at once for all who share
+// it.
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "foundation/base/atomics.hpp"
@@ -28,9 +29,9 @@ constexpr off_t here = -1;                    // preadv2: at the description's o
 using Pieces = std::span<const iovec>;
 
 // The file itself, below the pool.
-class Kernel final : public pool::Backing {
+class KernelFile final : public pool::BackingFile {
 public:
-    explicit Kernel(int fd) noexcept : fd_{fd} {}
+    explicit KernelFile(int fd) noexcept : fd_{fd} {}
     [[nodiscard]] std::int64_t read(std::int64_t offset,
                                     std::span<std::byte> bytes) noexcept override {
         const ssize_t got = kernel::pread(fd_, bytes.data(), bytes.size(), offset);
@@ -44,10 +45,10 @@ private:
     int fd_;
 };
 
-bool may_read(Place place) noexcept {
+bool may_read(CapturedFile place) noexcept {
     return (place.file.flags.load(relaxed) & O_ACCMODE) != O_WRONLY;
 }
-bool may_write(Place place) noexcept {
+bool may_write(CapturedFile place) noexcept {
     return (place.file.flags.load(relaxed) & O_ACCMODE) != O_RDONLY;
 }
 
@@ -84,8 +85,9 @@ std::int64_t move_each(Pieces pieces, Move move) noexcept {
 // ----------------------------------------------------------------------------------------
 
 // Whether a file can be so long, its file system says when it is written.
-std::int64_t write_far(Place place, std::span<const std::byte> bytes, std::int64_t at) noexcept {
-    const int error = leave(place, pool::Reason::asked);
+std::int64_t write_far(CapturedFile place, std::span<const std::byte> bytes,
+                       std::int64_t at) noexcept {
+    const int error = leave(place, pool::ThroughReason::asked);
     if (error != 0) {
         return -error;
     }
@@ -95,21 +97,21 @@ std::int64_t write_far(Place place, std::span<const std::byte> bytes, std::int64
 
 // `put` hands the bytes to the pool. Bytes written, or minus an errno.
 template <class Put>
-std::int64_t deposit(Place place, std::span<const std::byte> bytes, std::int64_t at,
+std::int64_t deposit(CapturedFile place, std::span<const std::byte> bytes, std::int64_t at,
                      const Put& put) noexcept {
     if (at > sure_max - static_cast<std::int64_t>(bytes.size())) {
         return write_far(place, bytes, at);
     }
     const pool::FileId file = place.file.file();
-    const pool::Written written = put(file);
+    const pool::WriteResult written = put(file);
     const auto taken = static_cast<std::int64_t>(written.taken);
     int error = 0;
     switch (written.rest) {
-        case pool::Written::Rest::none: return taken;
-        case pool::Written::Rest::failed: error = written.error; break;
-        case pool::Written::Rest::through: {
-            const pool::Written settled = connection.log_writer().settle(file);
-            if (settled.rest == pool::Written::Rest::through) {
+        case pool::WriteResult::Rest::none: return taken;
+        case pool::WriteResult::Rest::failed: error = written.error; break;
+        case pool::WriteResult::Rest::through: {
+            const pool::WriteResult settled = connection.log_writer().settle(file);
+            if (settled.rest == pool::WriteResult::Rest::through) {
                 const std::span<const std::byte> rest = bytes.subspan(written.taken);
                 const ssize_t moved =
                     kernel::pwrite(place.fd, rest.data(), rest.size(), at + taken);
@@ -119,13 +121,13 @@ std::int64_t deposit(Place place, std::span<const std::byte> bytes, std::int64_t
                 error = errno;
                 break;
             }
-            if (settled.rest == pool::Written::Rest::failed) {
+            if (settled.rest == pool::WriteResult::Rest::failed) {
                 error = settled.error;
                 break;
             }
             [[fallthrough]];
         }
-        case pool::Written::Rest::lost:
+        case pool::WriteResult::Rest::lost:
             connection.report_daemon_death();
             error = EIO;
             break;
@@ -134,20 +136,20 @@ std::int64_t deposit(Place place, std::span<const std::byte> bytes, std::int64_t
 }
 
 // `moved`, or minus an errno: where the pool promises to outlive the node, when it does.
-std::int64_t made_durable(Place place, std::int64_t moved) noexcept {
-    const pool::Written durable = connection.log_writer().make_durable(place.file.file());
+std::int64_t made_durable(CapturedFile place, std::int64_t moved) noexcept {
+    const pool::WriteResult durable = connection.log_writer().make_durable(place.file.file());
     switch (durable.rest) {
-        case pool::Written::Rest::none:
-        case pool::Written::Rest::through: return moved;
-        case pool::Written::Rest::failed: return -durable.error;
-        case pool::Written::Rest::lost: break;
+        case pool::WriteResult::Rest::none:
+        case pool::WriteResult::Rest::through: return moved;
+        case pool::WriteResult::Rest::failed: return -durable.error;
+        case pool::WriteResult::Rest::lost: break;
     }
     connection.report_daemon_death();
     return -EIO;
 }
 
 // Bytes written, or minus an errno.
-std::int64_t write_at(Place place, Pieces pieces, std::int64_t at) noexcept {
+std::int64_t write_at(CapturedFile place, Pieces pieces, std::int64_t at) noexcept {
     heed_size_limit();
     if (!place.file.wrote.load(relaxed)) {
         place.file.wrote.store(true, relaxed);
@@ -173,12 +175,12 @@ std::int64_t write_at(Place place, Pieces pieces, std::int64_t at) noexcept {
 }
 
 // As write_at, of bytes that lie in the log already.
-std::int64_t write_lent_at(Place place, const pool::Loan& part, std::int64_t at,
+std::int64_t write_lent_at(CapturedFile place, const pool::LogReservation& part, std::int64_t at,
                            bool& taken) noexcept {
     heed_size_limit();
     place.file.wrote.store(true, relaxed);
     const std::int64_t moved = deposit(place, part.bytes, at, [&](pool::FileId file) noexcept {
-        const pool::Written written = connection.log_writer().put_lent(file, at, part);
+        const pool::WriteResult written = connection.log_writer().put_lent(file, at, part);
         taken = written.taken > 0;
         return written;
     });
@@ -187,7 +189,7 @@ std::int64_t write_lent_at(Place place, const pool::Loan& part, std::int64_t at,
 
 // Where the caller's bytes go; from there on they are nobody else's. -1 and errno where no offset
 // can be so large.
-std::int64_t claim(Place place, std::int64_t bytes) noexcept {
+std::int64_t claim(CapturedFile place, std::int64_t bytes) noexcept {
     std::int64_t at = place.file.offset.load(std::memory_order_acquire);
     while (at != in_kernel) {
         invariant(at >= 0, "a description's offset lies in its file");
@@ -204,7 +206,7 @@ std::int64_t claim(Place place, std::int64_t bytes) noexcept {
 }
 
 // Moves the offset back over bytes that were claimed but not moved, if nobody went on from there.
-void give_back(Place place, std::int64_t end, std::int64_t bytes) noexcept {
+void give_back(CapturedFile place, std::int64_t end, std::int64_t bytes) noexcept {
     if (bytes == 0) {
         return;
     }
@@ -221,7 +223,7 @@ ssize_t told(std::int64_t moved) noexcept {
 
 // From where the file stands, which goes on by as much.
 template <class MoveAt>
-ssize_t move_here(Place place, Pieces pieces, std::int64_t bytes, MoveAt move_at) noexcept {
+ssize_t move_here(CapturedFile place, Pieces pieces, std::int64_t bytes, MoveAt move_at) noexcept {
     const std::int64_t at = claim(place, bytes);
     if (at < 0) {
         return -1;
@@ -231,11 +233,11 @@ ssize_t move_here(Place place, Pieces pieces, std::int64_t bytes, MoveAt move_at
     return told(moved);
 }
 
-ssize_t write_here(Place place, Pieces pieces) noexcept {
+ssize_t write_here(CapturedFile place, Pieces pieces) noexcept {
     return move_here(place, pieces, bytes_of(pieces), write_at);
 }
 
-ssize_t write_there(Place place, Pieces pieces, off_t at) noexcept {
+ssize_t write_there(CapturedFile place, Pieces pieces, off_t at) noexcept {
     std::int64_t end = 0;
     if (__builtin_add_overflow(at, bytes_of(pieces), &end)) {
         return fail(EINVAL);
@@ -247,10 +249,10 @@ ssize_t write_there(Place place, Pieces pieces, off_t at) noexcept {
 // ----------------------------------------------------------------------------------------
 
 // Bytes read, or minus an errno.
-std::int64_t read_at(Place place, Pieces pieces, std::int64_t at) noexcept {
-    const Connection::Reading reading{connection};
-    const Guessing guess{descriptors.guess(place.file)};
-    Kernel backing{place.fd};
+std::int64_t read_at(CapturedFile place, Pieces pieces, std::int64_t at) noexcept {
+    const DaemonConnection::Reading reading{connection};
+    const PredictionLock guess{descriptors.guess(place.file)};
+    KernelFile backing{place.fd};
     return move_each(pieces, [&](void* memory, std::size_t want, std::int64_t before) noexcept {
         return connection.reader().read(place.file.file(), backing, guess.get(), at + before,
                                         {static_cast<std::byte*>(memory), want});
@@ -258,7 +260,7 @@ std::int64_t read_at(Place place, Pieces pieces, std::int64_t at) noexcept {
 }
 
 // Whose offset only this process moves: read, and then see whether it is still the same.
-ssize_t read_here(Place place, Pieces pieces) noexcept {
+ssize_t read_here(CapturedFile place, Pieces pieces) noexcept {
     const std::int64_t bytes = bytes_of(pieces);
     std::int64_t at = place.file.offset.load(std::memory_order_acquire);
     while (at != in_kernel) {
@@ -274,7 +276,7 @@ ssize_t read_here(Place place, Pieces pieces) noexcept {
     return move_here(place, pieces, bytes, read_at);
 }
 
-ssize_t read_there(Place place, Pieces pieces, off_t at) noexcept {
+ssize_t read_there(CapturedFile place, Pieces pieces, off_t at) noexcept {
     if (at > std::numeric_limits<std::int64_t>::max() - bytes_of(pieces)) {
         return fail(EINVAL);
     }
@@ -284,25 +286,26 @@ ssize_t read_there(Place place, Pieces pieces, off_t at) noexcept {
 // -- what the captured functions have in common
 // -------------------------------------------------------
 
-enum class Direction { reads, writes };
+enum class CallDirection { reads, writes };
 
 // In which direction, and at which offset: the description's, or the caller's.
-struct Move {
-    Direction direction;
+struct CallTransfer {
+    CallDirection direction;
     bool has_offset = false;
     off_t at = 0;
 };
 
 // The checks that the kernel makes before it looks at memory: 0 or an errno.
-int refusal_of(Place place, const Move& move) noexcept {
+int refusal_of(CapturedFile place, const CallTransfer& move) noexcept {
     if (move.has_offset && move.at < 0) {
         return EINVAL;
     }
-    return (move.direction == Direction::reads ? may_read(place) : may_write(place)) ? 0 : EBADF;
+    return (move.direction == CallDirection::reads ? may_read(place) : may_write(place)) ? 0
+                                                                                         : EBADF;
 }
 
-ssize_t move(Place place, Pieces pieces, const Move& how) noexcept {
-    if (how.direction == Direction::reads) {
+ssize_t move(CapturedFile place, Pieces pieces, const CallTransfer& how) noexcept {
+    if (how.direction == CallDirection::reads) {
         return how.has_offset ? read_there(place, pieces, how.at) : read_here(place, pieces);
     }
     return how.has_offset ? write_there(place, pieces, how.at) : write_here(place, pieces);
@@ -310,12 +313,12 @@ ssize_t move(Place place, Pieces pieces, const Move& how) noexcept {
 
 // read, write, and those with an offset.
 template <class Pass>
-ssize_t on_bytes(int fd, const iovec& piece, const Move& how, const Pass& pass) noexcept {
-    return on(fd, pass, [&](Place place) noexcept -> ssize_t {
+ssize_t on_bytes(int fd, const iovec& piece, const CallTransfer& how, const Pass& pass) noexcept {
+    return on(fd, pass, [&](CapturedFile place) noexcept -> ssize_t {
         if (const int error = refusal_of(place, how); error != 0) {
             return fail(error);
         }
-        if (!Memory::possible(piece.iov_base, piece.iov_len)) {
+        if (!KnownMemory::possible(piece.iov_base, piece.iov_len)) {
             return fail(EFAULT);
         }
         const iovec whole{piece.iov_base, std::min(piece.iov_len, move_max)};
@@ -340,16 +343,16 @@ int refusal_of(const iovec* pieces, int count) noexcept {
     }
     const std::size_t looked_at = count == 1 ? move_max : SSIZE_MAX;
     const bool possible = std::ranges::all_of(all, [&](const iovec& one) noexcept {
-        return Memory::possible(one.iov_base, std::min(one.iov_len, looked_at));
+        return KnownMemory::possible(one.iov_base, std::min(one.iov_len, looked_at));
     });
     return possible ? 0 : EFAULT;
 }
 
 // readv, writev, and those with an offset.
 template <class Pass>
-ssize_t on_pieces(int fd, const iovec* pieces, int count, const Move& how,
+ssize_t on_pieces(int fd, const iovec* pieces, int count, const CallTransfer& how,
                   const Pass& pass) noexcept {
-    return on(fd, pass, [&](Place place) noexcept -> ssize_t {
+    return on(fd, pass, [&](CapturedFile place) noexcept -> ssize_t {
         int error = refusal_of(place, how);
         error = error == 0 ? refusal_of(pieces, count) : error;
         return error != 0 ? fail(error)
@@ -360,9 +363,10 @@ ssize_t on_pieces(int fd, const iovec* pieces, int count, const Move& how,
 // Flags that a deposit does not know make the file leave.
 template <class Pass>
 ssize_t leave_for(int fd, int flags, const Pass& pass) noexcept {
-    const pool::Reason why = (flags & RWF_APPEND) != 0               ? pool::Reason::append
-                             : (flags & (RWF_DSYNC | RWF_SYNC)) != 0 ? pool::Reason::direct
-                                                                     : pool::Reason::flags;
+    const pool::ThroughReason why = (flags & RWF_APPEND) != 0 ? pool::ThroughReason::append
+                                    : (flags & (RWF_DSYNC | RWF_SYNC)) != 0
+                                        ? pool::ThroughReason::direct
+                                        : pool::ThroughReason::flags;
     const int error = leave_if_captured(fd, why);
     return error != 0 ? fail(error) : pass();
 }
@@ -372,42 +376,42 @@ ssize_t leave_for(int fd, int flags, const Pass& pass) noexcept {
 namespace captured {
 
 ssize_t read(int fd, void* to, size_t bytes) noexcept {
-    return on_bytes(fd, {to, bytes}, {.direction = Direction::reads},
+    return on_bytes(fd, {to, bytes}, {.direction = CallDirection::reads},
                     [&]() noexcept { return real::read(fd, to, bytes); });
 }
 
 ssize_t write(int fd, const void* from, size_t bytes) noexcept {
-    return on_bytes(fd, {const_cast<void*>(from), bytes}, {.direction = Direction::writes},
+    return on_bytes(fd, {const_cast<void*>(from), bytes}, {.direction = CallDirection::writes},
                     [&]() noexcept { return real::write(fd, from, bytes); });
 }
 
 ssize_t pread(int fd, void* to, size_t bytes, off_t at) noexcept {
-    return on_bytes(fd, {to, bytes}, {Direction::reads, true, at},
+    return on_bytes(fd, {to, bytes}, {CallDirection::reads, true, at},
                     [&]() noexcept { return real::pread(fd, to, bytes, at); });
 }
 
 ssize_t pwrite(int fd, const void* from, size_t bytes, off_t at) noexcept {
-    return on_bytes(fd, {const_cast<void*>(from), bytes}, {Direction::writes, true, at},
+    return on_bytes(fd, {const_cast<void*>(from), bytes}, {CallDirection::writes, true, at},
                     [&]() noexcept { return real::pwrite(fd, from, bytes, at); });
 }
 
 ssize_t readv(int fd, const iovec* pieces, int count) noexcept {
-    return on_pieces(fd, pieces, count, {.direction = Direction::reads},
+    return on_pieces(fd, pieces, count, {.direction = CallDirection::reads},
                      [&]() noexcept { return real::readv(fd, pieces, count); });
 }
 
 ssize_t writev(int fd, const iovec* pieces, int count) noexcept {
-    return on_pieces(fd, pieces, count, {.direction = Direction::writes},
+    return on_pieces(fd, pieces, count, {.direction = CallDirection::writes},
                      [&]() noexcept { return real::writev(fd, pieces, count); });
 }
 
 ssize_t preadv(int fd, const iovec* pieces, int count, off_t at) noexcept {
-    return on_pieces(fd, pieces, count, {Direction::reads, true, at},
+    return on_pieces(fd, pieces, count, {CallDirection::reads, true, at},
                      [&]() noexcept { return real::preadv(fd, pieces, count, at); });
 }
 
 ssize_t pwritev(int fd, const iovec* pieces, int count, off_t at) noexcept {
-    return on_pieces(fd, pieces, count, {Direction::writes, true, at},
+    return on_pieces(fd, pieces, count, {CallDirection::writes, true, at},
                      [&]() noexcept { return real::pwritev(fd, pieces, count, at); });
 }
 
@@ -416,7 +420,7 @@ ssize_t preadv2(int fd, const iovec* pieces, int count, off_t at, int flags) noe
     if ((flags & ~(RWF_HIPRI | RWF_NOWAIT)) != 0) {
         return leave_for(fd, flags, pass);
     }
-    return on_pieces(fd, pieces, count, {Direction::reads, at != here, at}, pass);
+    return on_pieces(fd, pieces, count, {CallDirection::reads, at != here, at}, pass);
 }
 
 ssize_t pwritev2(int fd, const iovec* pieces, int count, off_t at, int flags) noexcept {
@@ -424,7 +428,7 @@ ssize_t pwritev2(int fd, const iovec* pieces, int count, off_t at, int flags) no
     if ((flags & ~(RWF_HIPRI | RWF_NOWAIT)) != 0) {
         return leave_for(fd, flags, pass);
     }
-    return on_pieces(fd, pieces, count, {Direction::writes, at != here, at}, pass);
+    return on_pieces(fd, pieces, count, {CallDirection::writes, at != here, at}, pass);
 }
 
 // libc ends a program that reads more than it has room for.
@@ -442,10 +446,10 @@ ssize_t write_lent(int fd, const pool::LentBytes* part, off_t at, bool* taken) n
     *taken = false;
     return on(
         fd, [&]() noexcept { return real::pwrite(fd, part->begin, part->bytes, at); },
-        [&](Place place) noexcept -> ssize_t {
-            const pool::Loan loan{.position = part->position,
-                                  .place = part->place,
-                                  .bytes = {part->begin, part->bytes}};
+        [&](CapturedFile place) noexcept -> ssize_t {
+            const pool::LogReservation loan{.position = part->position,
+                                            .place = part->place,
+                                            .bytes = {part->begin, part->bytes}};
             return may_write(place) ? told(write_lent_at(place, loan, at, *taken)) : fail(EBADF);
         });
 }

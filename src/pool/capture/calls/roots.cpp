@@ -17,7 +17,7 @@ namespace {
 void go_on_without_the_pool(int socket, const char* folder) noexcept {
     ask_for_room(socket, true, {.path = folder, .why = "the root folder of a process"});
     for (int fd = 0; fd < descriptors.end(); ++fd) {
-        leave_if_captured(fd, pool::Reason::inherited);
+        leave_if_captured(fd, pool::ThroughReason::inherited);
     }
     state.captures.store(false, std::memory_order_release);
 }

@@ -48,7 +48,7 @@ void set_change_time(const ChangeTimes& before, const ChangeTimes& after,
     out.stx_ctime.tv_nsec = static_cast<std::uint32_t>(seen % nanoseconds);
 }
 
-void add(const Addition& addition, const ChangeTimes& after, struct stat& out) noexcept {
+void add(const StatAddition& addition, const ChangeTimes& after, struct stat& out) noexcept {
     const std::int64_t modified = addition.times.modified_ns;
     out.st_size = std::max<off_t>(out.st_size, addition.size);
     out.st_blocks = blocks_with(addition, out.st_blocks, out.st_size, grain_in(out));
@@ -58,7 +58,7 @@ void add(const Addition& addition, const ChangeTimes& after, struct stat& out) n
     set_change_time(addition.times, after, out);
 }
 
-void add(const Addition& addition, const ChangeTimes& after, struct statx& out) noexcept {
+void add(const StatAddition& addition, const ChangeTimes& after, struct statx& out) noexcept {
     const std::int64_t modified = addition.times.modified_ns;
     out.stx_size = std::max(out.stx_size, static_cast<__u64>(addition.size));
     out.stx_blocks =
@@ -98,7 +98,7 @@ int look(int folder, const char* path, Status* out, const Ask& ask) noexcept {
     if (!may) {
         return done;
     }
-    if (!connection.reach() || connection.life() != Connection::Life::lives) {
+    if (!connection.reach() || connection.life() != DaemonConnection::Life::lives) {
         return connection.stays_out() && drain_and_close(device, inode_of(*out)) == 0 ? ask()
                                                                                       : done;
     }
@@ -121,7 +121,7 @@ int look_at_open(int fd, struct stat* out, const Ask& ask) noexcept {
     const auto pass = [&]() noexcept {
         return connection.reached() ? look(fd, "", out, ask) : ask();
     };
-    return on(fd, pass, [&](Place place) noexcept {
+    return on(fd, pass, [&](CapturedFile place) noexcept {
         auto addition = addition_of(place.file.file(), usual_grain);
         int done = ask();
         if (done == 0 && addition && addition->occupied > 0 && grain_in(*out) != usual_grain) {
@@ -193,13 +193,13 @@ int fxstatat(int version, int folder, const char* path, struct stat* out, int fl
 
 int chdir(const char* path) noexcept {
     const int done = real::chdir(path);
-    state.folder.store(Folder::unknown, relaxed);
+    state.folder.store(WorkingFolder::unknown, relaxed);
     return done;
 }
 
 int fchdir(int fd) noexcept {
     const int done = real::fchdir(fd);
-    state.folder.store(Folder::unknown, relaxed);
+    state.folder.store(WorkingFolder::unknown, relaxed);
     return done;
 }
 

@@ -26,20 +26,20 @@ int synced(int fd, const Pass& pass) noexcept {
         const int error = drain_open(fd);
         return error != 0 ? fail(error) : pass();
     }
-    return on(fd, pass, [&](Place place) noexcept { return done(sync(place)); });
+    return on(fd, pass, [&](CapturedFile place) noexcept { return done(sync(place)); });
 }
 
 // A descriptor of this file that the process has already; one that may write, if there is any.
-struct Own {
+struct OwnDescriptor {
     int fd = -1;
     bool writes = false;
 };
 
-Own own_of(const struct stat& wanted) noexcept {
-    Own own;
+OwnDescriptor own_of(const struct stat& wanted) noexcept {
+    OwnDescriptor own;
     for (int fd = 0; fd < descriptors.end() && !own.writes; ++fd) {
         struct stat found{};
-        const Held held{fd};
+        const HeldDescription held{fd};
         if (held && kernel::fstat(fd, &found) == 0 && found.st_ino == wanted.st_ino &&
             found.st_dev == wanted.st_dev) {
             const int flags = held->flags.load(std::memory_order_relaxed);
@@ -55,8 +55,8 @@ template <class Pass>
 auto prepared(int fd, int mode, const Pass& pass) noexcept {
     constexpr int changes = FALLOC_FL_COLLAPSE_RANGE | FALLOC_FL_INSERT_RANGE |
                             FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE;
-    const int error =
-        (mode & changes) != 0 ? leave_if_captured(fd, pool::Reason::asked) : drain_if_captured(fd);
+    const int error = (mode & changes) != 0 ? leave_if_captured(fd, pool::ThroughReason::asked)
+                                            : drain_if_captured(fd);
     return pass(error);
 }
 
@@ -92,14 +92,15 @@ int ftruncate(int fd, off_t bytes) noexcept {
     if (!descriptors.captured(fd) || bytes < 0) {
         return real::ftruncate(fd, bytes);
     }
-    const Held held{fd};
+    const HeldDescription held{fd};
     if (!held || held->beside.load(std::memory_order_relaxed) ||
         (held->flags.load(std::memory_order_relaxed) & O_ACCMODE) == O_RDONLY) {
         return real::ftruncate(fd, bytes);
     }
-    const Place place{*held, fd};
+    const CapturedFile place{*held, fd};
     const FileRoute here = route(place);
-    const bool told = here == FileRoute::passed && connection.life() == Connection::Life::lives &&
+    const bool told = here == FileRoute::passed &&
+                      connection.life() == DaemonConnection::Life::lives &&
                       held->connection.load(std::memory_order_relaxed) == connection.number();
     if (here == FileRoute::passed && !told) {
         return real::ftruncate(fd, bytes);
@@ -118,13 +119,13 @@ int truncate(const char* path, off_t bytes) noexcept {
     }
     const int before = errno;
     // To open it once more and close that would give away the process' locks on it.
-    const Own own = own_of(found);
+    const OwnDescriptor own = own_of(found);
     errno = before;
     if (own.writes) {
         return ftruncate(own.fd, bytes);
     }
     if (own.fd >= 0) {
-        const int error = leave_if_captured(own.fd, pool::Reason::asked);
+        const int error = leave_if_captured(own.fd, pool::ThroughReason::asked);
         return error != 0 ? fail(error) : real::truncate(path, bytes);
     }
     const int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);

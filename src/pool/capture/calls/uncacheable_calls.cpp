@@ -19,7 +19,7 @@ int prepare_source(int fd) noexcept {
     const int error = drain_if_captured(fd);
     if (error == 0 && descriptors.captured(fd)) {
         const int before = errno;
-        const Held held{fd};
+        const HeldDescription held{fd};
         if (held) {
             put_offset_into_kernel({*held, fd});
         }
@@ -33,7 +33,7 @@ int prepare_copy(int from, int to) noexcept {
         return 0;
     }
     const int error = prepare_source(from);
-    return error != 0 ? error : leave_if_captured(to, pool::Reason::copied);
+    return error != 0 ? error : leave_if_captured(to, pool::ThroughReason::copied);
 }
 
 // All that are captured, and all that will be.
@@ -43,7 +43,7 @@ void leave_for_good() noexcept {
     }
     state.asynchronous.store(true, std::memory_order_release);
     for (int fd = 0; fd < descriptors.end(); ++fd) {
-        leave_if_captured(fd, pool::Reason::async);
+        leave_if_captured(fd, pool::ThroughReason::async);
     }
 }
 
@@ -67,25 +67,26 @@ ssize_t splice(int from, off_t* from_at, int to, off_t* to_at, size_t bytes,
 }
 
 int aio_read(aiocb* block) noexcept {
-    const int error = leave_if_captured(block->aio_fildes, pool::Reason::async);
+    const int error = leave_if_captured(block->aio_fildes, pool::ThroughReason::async);
     return error != 0 ? fail(error) : real::aio_read(block);
 }
 
 int aio_write(aiocb* block) noexcept {
-    const int error = leave_if_captured(block->aio_fildes, pool::Reason::async);
+    const int error = leave_if_captured(block->aio_fildes, pool::ThroughReason::async);
     return error != 0 ? fail(error) : real::aio_write(block);
 }
 
 int aio_fsync(int operation, aiocb* block) noexcept {
-    const int error = leave_if_captured(block->aio_fildes, pool::Reason::async);
+    const int error = leave_if_captured(block->aio_fildes, pool::ThroughReason::async);
     return error != 0 ? fail(error) : real::aio_fsync(operation, block);
 }
 
 int lio_listio(int mode, aiocb* const* blocks, int count, sigevent* event) noexcept {
     for (int i = 0; i < count; ++i) {
-        const int error = blocks[i] == nullptr || blocks[i]->aio_lio_opcode == LIO_NOP
-                              ? 0
-                              : leave_if_captured(blocks[i]->aio_fildes, pool::Reason::async);
+        const int error =
+            blocks[i] == nullptr || blocks[i]->aio_lio_opcode == LIO_NOP
+                ? 0
+                : leave_if_captured(blocks[i]->aio_fildes, pool::ThroughReason::async);
         if (error != 0) {
             return fail(error);
         }

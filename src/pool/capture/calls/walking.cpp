@@ -34,7 +34,7 @@ void add_deposits(const char* path, int flags, struct stat& found) noexcept {
 // is set again behind each call: the program may have walked through another tree in it, and have
 // left that by longjmp.
 int visit_with_flags(const char* path, const struct stat* found, int kind, FTW* place) {
-    const Walk walk = own_walk();
+    const TreeWalk walk = own_walk();
     struct stat corrected = *found;
     const char* const here = walk.changes_folder ? path + place->base : path;
     add_deposits(here, walk.follows ? 0 : AT_SYMLINK_NOFOLLOW, corrected);
@@ -44,7 +44,7 @@ int visit_with_flags(const char* path, const struct stat* found, int kind, FTW* 
 }
 
 int visit(const char* path, const struct stat* found, int kind) {
-    const Walk walk = own_walk();
+    const TreeWalk walk = own_walk();
     struct stat corrected = *found;
     add_deposits(path, 0, corrected);
     const int said = walk.visit(path, &corrected, kind);
@@ -89,7 +89,7 @@ int nftw(const char* path, NftwVisit* visit, int depth, int flags) noexcept {
     if (!capturing() || visit == nullptr) {
         return real::nftw(path, visit, depth, flags);
     }
-    const Walk before = own_walk();
+    const TreeWalk before = own_walk();
     own_walk() = {.visit_with_flags = visit,
                   .follows = (flags & FTW_PHYS) == 0,
                   .changes_folder = (flags & FTW_CHDIR) != 0};
@@ -102,7 +102,7 @@ int ftw(const char* path, FtwVisit* visit, int depth) noexcept {
     if (!capturing() || visit == nullptr) {
         return real::ftw(path, visit, depth);
     }
-    const Walk before = own_walk();
+    const TreeWalk before = own_walk();
     own_walk() = {.visit = visit};
     const int said = real::ftw(path, &capture::visit, depth);
     own_walk() = before;

@@ -17,7 +17,7 @@ namespace {
 
 // 0 or an errno.
 int left_to_libc(FILE* stream) noexcept {
-    const int error = leave_if_captured(stream->_fileno, pool::Reason::stream);
+    const int error = leave_if_captured(stream->_fileno, pool::ThroughReason::stream);
     if (error == 0) {
         turn(stream);
     }
@@ -30,7 +30,7 @@ bool ready_for_wide(FILE* stream) noexcept {
     if (!is_pooled(stream) || stream->_mode != 0) [[likely]] {
         return true;
     }
-    const Locked locked{*stream};
+    const StreamLock locked{*stream};
     const bool still = is_pooled(stream) && stream->_mode == 0;
     const int error = still ? left_to_libc(stream) : 0;
     if (error != 0) {

@@ -39,8 +39,8 @@ int moved_up(int fd) noexcept {
     return high;
 }
 
-bool send_question(int socket, const protocol::Question& question, int descriptor) noexcept {
-    iovec bytes{const_cast<protocol::Question*>(&question), sizeof question};
+bool send_question(int socket, const protocol::ClientQuestion& question, int descriptor) noexcept {
+    iovec bytes{const_cast<protocol::ClientQuestion*>(&question), sizeof question};
     alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof descriptor)> control{};
     msghdr message{};
     message.msg_iov = &bytes;
@@ -66,7 +66,7 @@ constexpr int looks_max = 100;
 
 // Bytes, 0 at the end, or -1; and the descriptors that came with them.
 ssize_t receive(int socket, std::span<std::byte> to, std::span<int> descriptors,
-                Yielding& yielding) noexcept {
+                CoreYielding& yielding) noexcept {
     iovec bytes{to.data(), to.size()};
     alignas(cmsghdr) std::array<char, 256> control{};
     msghdr message{};
@@ -99,7 +99,7 @@ ssize_t receive(int socket, std::span<std::byte> to, std::span<int> descriptors,
 
 }  // namespace
 
-bool Connection::set_socket(const char* path, const char* daemon) noexcept {
+bool DaemonConnection::set_socket(const char* path, const char* daemon) noexcept {
     const std::size_t bytes = std::strlen(path) + 1;
     if (bytes > sizeof address_.sun_path) {
         return false;
@@ -112,7 +112,7 @@ bool Connection::set_socket(const char* path, const char* daemon) noexcept {
     return true;
 }
 
-void Connection::mark_memory() noexcept {
+void DaemonConnection::mark_memory() noexcept {
     constexpr std::size_t page = 4096;
     if (mark_ == nullptr) {
         void* const at =
@@ -131,11 +131,11 @@ void Connection::mark_memory() noexcept {
 
 // By its memory: a process that clone() made with memory and descriptors of its parent has another
 // number, and asks as a thread does.
-bool Connection::is_ours() const noexcept {
+bool DaemonConnection::is_ours() const noexcept {
     return mark_ != nullptr ? mark_->load(relaxed) != 0 : kernel::getpid() == process_;
 }
 
-bool Connection::reach() noexcept {
+bool DaemonConnection::reach() noexcept {
     if (reached()) {
         return true;
     }
@@ -152,7 +152,7 @@ bool Connection::reach() noexcept {
 }
 
 // False: not known yet, since others have still to go.
-bool Connection::settled_with(int tried) noexcept {
+bool DaemonConnection::settled_with(int tried) noexcept {
     const ExchangeTurn turn{turn_};
     if (state_.load(relaxed) != State::none) {
         return true;
@@ -208,7 +208,7 @@ bool Connection::settled_with(int tried) noexcept {
     return true;
 }
 
-bool Connection::comes_in() noexcept {
+bool DaemonConnection::comes_in() noexcept {
     if (!stays_out() || !is_ours()) {
         return false;
     }
@@ -217,7 +217,7 @@ bool Connection::comes_in() noexcept {
         return reached();
     }
     const int before = errno;
-    protocol::Question hello;
+    protocol::ClientQuestion hello;
     hello.number = process_;
     Received greeting = exchange(hello, -1);
     const bool welcome = greeting.came && greeting.reply.error == 0 && greeting.reply.number != 0;
@@ -238,7 +238,7 @@ bool Connection::comes_in() noexcept {
 
 // A daemon that ends takes its socket away. A shell that keeps the variables starts many programs:
 // a file beside the socket, which `forebay pool start` removes, has the first of them tell it.
-void Connection::tell_that_it_was_stopped() const noexcept {
+void DaemonConnection::tell_that_it_was_stopped() const noexcept {
     std::array<char, sizeof address_.sun_path + 8> mark;
     std::snprintf(mark.data(), mark.size(), "%s.told", address_.sun_path);
     constexpr mode_t own = 0600;
@@ -257,7 +257,7 @@ void Connection::tell_that_it_was_stopped() const noexcept {
 }
 
 // Null, or what went wrong, with errno: EACCES where it is not the daemon that has to be there.
-const char* Connection::connect_to_daemon(int socket) const noexcept {
+const char* DaemonConnection::connect_to_daemon(int socket) const noexcept {
     if (const char* const problem = folder_problem(address_.sun_path)) {
         errno = EACCES;
         return problem;
@@ -273,7 +273,7 @@ const char* Connection::connect_to_daemon(int socket) const noexcept {
 }
 
 // Null, or what went wrong, with errno.
-const char* Connection::connect_and_greet(Received& greeting, bool last_try) noexcept {
+const char* DaemonConnection::connect_and_greet(Received& greeting, bool last_try) noexcept {
     const int made = kernel::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (made < 0) {
         return "no socket can be made";
@@ -282,7 +282,7 @@ const char* Connection::connect_and_greet(Received& greeting, bool last_try) noe
     if (const char* const problem = connect_to_daemon(socket_.load(relaxed))) {
         return problem;
     }
-    protocol::Question hello;
+    protocol::ClientQuestion hello;
     hello.number = process_;
     hello.flags = last_try ? protocol::last_try : 0;
     greeting = exchange(hello, -1);
@@ -298,7 +298,7 @@ const char* Connection::connect_and_greet(Received& greeting, bool last_try) noe
     return nullptr;
 }
 
-const char* Connection::map(Received& greeting) noexcept {
+const char* DaemonConnection::map(Received& greeting) noexcept {
     auto* const directory = map_whole(greeting.descriptors[0], {sizeof(pool::Directory)});
     if (directory == nullptr) {
         return "the directory cannot be mapped";
@@ -325,14 +325,15 @@ const char* Connection::map(Received& greeting) noexcept {
     // Without it, all that is not deposited is read from the file itself.
     clean_bytes_ = std::size_t{directory_->header.clean_blocks.load(relaxed)} * pool::block_bytes;
     clean_ = clean_bytes_ == 0 ? nullptr : map_whole(greeting.descriptors[3], {clean_bytes_});
-    reader_.emplace(*directory_, *this,
-                    pool::Ahead{.wishes = &*log_writer_, .client = client_, .blocks = clean_});
+    reader_.emplace(
+        *directory_, *this,
+        pool::ReadAheadAccess{.wishes = &*log_writer_, .client = client_, .blocks = clean_});
     number_.fetch_add(1, relaxed);
     unmapped(std::exchange(inherited_, nullptr), sizeof(pool::Directory));
     return nullptr;
 }
 
-void Connection::disconnect(bool but_for_the_socket) noexcept {
+void DaemonConnection::disconnect(bool but_for_the_socket) noexcept {
     const int before = errno;
     if (!but_for_the_socket) {
         close_if_open(socket_.exchange(-1, relaxed));
@@ -343,7 +344,7 @@ void Connection::disconnect(bool but_for_the_socket) noexcept {
 }
 
 // Unmaps everything that was mapped for this process.
-void Connection::unmap() noexcept {
+void DaemonConnection::unmap() noexcept {
     unmapped(directory_, sizeof(pool::Directory));
     unmapped(log_.mapped() ? &log_.header() : nullptr, pool::LogShape::bytes);
     unmapped(clean_, clean_bytes_);
@@ -352,7 +353,7 @@ void Connection::unmap() noexcept {
     clean_ = nullptr;
 }
 
-void Connection::forget(Table table) noexcept {
+void DaemonConnection::forget(Table table) noexcept {
     const int before = errno;
     if (table == Table::own) {
         disconnect();
@@ -379,11 +380,11 @@ void Connection::forget(Table table) noexcept {
     errno = before;
 }
 
-Connection::Received Connection::exchange(const protocol::Question& question,
-                                          int descriptor) noexcept {
+DaemonConnection::Received DaemonConnection::exchange(const protocol::ClientQuestion& question,
+                                                      int descriptor) noexcept {
     const int socket = socket_.load(relaxed);
     Received received;
-    std::array<std::byte, sizeof(protocol::Reply)> bytes;
+    std::array<std::byte, sizeof(protocol::DaemonReply)> bytes;
     const ssize_t moved = send_question(socket, question, descriptor)
                               ? receive(socket, bytes, received.descriptors, yielding_)
                               : -1;
@@ -401,13 +402,13 @@ Connection::Received Connection::exchange(const protocol::Question& question,
     return received;
 }
 
-std::optional<protocol::Reply> Connection::ask(const protocol::Question& question,
-                                               int descriptor) noexcept {
+std::optional<protocol::DaemonReply> DaemonConnection::ask(const protocol::ClientQuestion& question,
+                                                           int descriptor) noexcept {
     if ((!reached() && !stays_out()) || !is_ours()) {
         return std::nullopt;
     }
     const int before = errno;
-    std::optional<protocol::Reply> reply;
+    std::optional<protocol::DaemonReply> reply;
     {
         const ExchangeTurn turn{turn_};
         const Received received = exchange(question, descriptor);
@@ -425,7 +426,7 @@ std::optional<protocol::Reply> Connection::ask(const protocol::Question& questio
     return reply;
 }
 
-void Connection::report_daemon_death() noexcept {
+void DaemonConnection::report_daemon_death() noexcept {
     if (!told_.exchange(true, relaxed)) {
         const bool dead = life() == Life::dead;
         say("files of the pool fail from now on",
@@ -435,7 +436,7 @@ void Connection::report_daemon_death() noexcept {
     }
 }
 
-void Connection::move_from(int fd) noexcept {
+void DaemonConnection::move_from(int fd) noexcept {
     const ExchangeTurn turn{turn_};
     if (log_file_.number() == fd) {
         log_file_.give_up();
@@ -451,7 +452,7 @@ void Connection::move_from(int fd) noexcept {
     }
 }
 
-void Connection::move_beyond_limit() noexcept {
+void DaemonConnection::move_beyond_limit() noexcept {
     const ExchangeTurn turn{turn_};
     for (std::atomic<int>* one : {&socket_, &bell_}) {
         const int fd = one->load(relaxed);
@@ -465,7 +466,7 @@ void Connection::move_beyond_limit() noexcept {
 }
 
 // The first word of a robust mutex: its holder, or a bit that the kernel sets when its holder dies.
-Connection::Life Connection::life() const noexcept {
+DaemonConnection::Life DaemonConnection::life() const noexcept {
     const State now = state_.load(std::memory_order_acquire);
     if (now != State::reached) {
         return now == State::ended ? Life::ended : Life::dead;
@@ -473,7 +474,7 @@ Connection::Life Connection::life() const noexcept {
     return life_of(*directory_);
 }
 
-Connection::Life Connection::life_of(const pool::Directory& directory) noexcept {
+DaemonConnection::Life DaemonConnection::life_of(const pool::Directory& directory) noexcept {
     const pool::DaemonEnd end = directory.header.ended.load(std::memory_order_acquire);
     if (end != pool::DaemonEnd::not_yet) [[unlikely]] {
         return end == pool::DaemonEnd::well ? Life::ended : Life::dead;
@@ -489,33 +490,33 @@ Connection::Life Connection::life_of(const pool::Directory& directory) noexcept 
     return directory.header.closing.load(relaxed) != 0 ? Life::ended : Life::dead;
 }
 
-std::int64_t Connection::now_ns() const noexcept {
+std::int64_t DaemonConnection::now_ns() const noexcept {
     timespec now{};
     ::clock_gettime(CLOCK_MONOTONIC, &now);
     return now.tv_sec * nanoseconds + now.tv_nsec;
 }
 
-void Connection::kick() noexcept {
+void DaemonConnection::kick() noexcept {
     const int before = errno;
     const std::uint64_t one = 1;
     kernel::write(bell_.load(relaxed), &one, sizeof one);
     errno = before;
 }
 
-void Connection::wait(const pool::Word& word, std::uint32_t seen) noexcept {
+void DaemonConnection::wait(const pool::Word& word, std::uint32_t seen) noexcept {
     const int before = errno;
     kernel::futex_wait(word, seen, nap);
     errno = before;
 }
 
-void Connection::prepare(std::byte* begin, std::size_t bytes) noexcept {
+void DaemonConnection::prepare(std::byte* begin, std::size_t bytes) noexcept {
     const int before = errno;
     // The daemon has provided this memory; nobody has touched it yet.
     kernel::madvise(begin, bytes, MADV_POPULATE_WRITE);
     errno = before;
 }
 
-bool Connection::fill(std::byte* to, std::span<const std::byte> bytes) noexcept {
+bool DaemonConnection::fill(std::byte* to, std::span<const std::byte> bytes) noexcept {
     return log_file_.write(static_cast<std::size_t>(to - log_.base()), bytes);
 }
 

@@ -24,12 +24,12 @@ namespace forebay::capture {
 
 inline constexpr std::int64_t nanoseconds = 1'000'000'000;  // in a second
 
-class Connection final : public pool::Daemon {
+class DaemonConnection final : public pool::Daemon {
 public:
-    constexpr Connection() noexcept = default;
-    Connection(const Connection&) = delete;
-    Connection& operator=(const Connection&) = delete;
-    ~Connection() = default;
+    constexpr DaemonConnection() noexcept = default;
+    DaemonConnection(const DaemonConnection&) = delete;
+    DaemonConnection& operator=(const DaemonConnection&) = delete;
+    ~DaemonConnection() = default;
 
     // `daemon`: the environment's text about the process that listens there (daemon_of); may be
     // null. False: the name of the socket is too long.
@@ -69,13 +69,13 @@ public:
     // All of these where it was reached.
     [[nodiscard]] const pool::Directory& directory() const noexcept { return *directory_; }
     [[nodiscard]] pool::LogWriter& log_writer() noexcept { return *log_writer_; }
-    [[nodiscard]] pool::Reader& reader() noexcept { return *reader_; }
+    [[nodiscard]] pool::PoolReader& reader() noexcept { return *reader_; }
 
     // Where it was reached, or stays out. nullopt: the daemon is not there any more; a message says
     // so once if it is dead. Blocks signals: a handler may ask, too. `descriptor` travels with the
     // question.
-    [[nodiscard]] std::optional<protocol::Reply> ask(const protocol::Question& question,
-                                                     int descriptor = -1) noexcept;
+    [[nodiscard]] std::optional<protocol::DaemonReply> ask(const protocol::ClientQuestion& question,
+                                                           int descriptor = -1) noexcept;
     // Tells once that the daemon is dead.
     void report_daemon_death() noexcept;
 
@@ -120,7 +120,7 @@ public:
     // While it lives, reads are under way: logs of others stay mapped.
     class Reading : ClientLogs::Reading {
     public:
-        explicit Reading(Connection& connection) noexcept
+        explicit Reading(DaemonConnection& connection) noexcept
             : ClientLogs::Reading{connection.client_logs_} {}
     };
 
@@ -130,7 +130,7 @@ private:
     // Descriptors that came with a reply; all are closed, but one that was taken out.
     struct Received {
         static constexpr std::size_t most = 4;
-        protocol::Reply reply;
+        protocol::DaemonReply reply;
         std::array<int, most> descriptors{-1, -1, -1, -1};
         bool came = false;
     };
@@ -145,8 +145,10 @@ private:
     void mark_memory() noexcept;
     void disconnect(bool but_for_the_socket = false) noexcept;
     void unmap() noexcept;
-    [[nodiscard]] Received exchange(const protocol::Question& question, int descriptor) noexcept;
-    [[nodiscard]] std::byte* fetch_log(const protocol::Question& question, int protection) noexcept;
+    [[nodiscard]] Received exchange(const protocol::ClientQuestion& question,
+                                    int descriptor) noexcept;
+    [[nodiscard]] std::byte* fetch_log(const protocol::ClientQuestion& question,
+                                       int protection) noexcept;
     [[nodiscard]] std::byte* map_log(std::uint32_t client) noexcept;
     [[nodiscard]] pool::Log mapped_or_drained(std::uint32_t client) noexcept;
 
@@ -160,7 +162,7 @@ private:
     LogFile log_file_;
     std::atomic<bool> told_{false};
     bool may_come_in_ = false;  // under ExchangeTurn
-    Yielding yielding_;
+    CoreYielding yielding_;
     pid_t process_ = 0;
     // On a page of its own, which the kernel gives to no child as it is: 0 there. Null: the kernel
     // does not know how.
@@ -172,7 +174,7 @@ private:
     const std::byte* clean_ = nullptr;  // null: nothing is read ahead
     std::size_t clean_bytes_ = 0;
     std::optional<pool::LogWriter> log_writer_;
-    std::optional<pool::Reader> reader_;
+    std::optional<pool::PoolReader> reader_;
     ClientLogs client_logs_;
     LentLogs lent_logs_;
 };

@@ -20,7 +20,7 @@ bool lend(int fd, std::size_t bytes, pool::LentBytes* lent) noexcept {
     const int before = errno;
     const int done = on(
         fd, []() noexcept { return 0; },
-        [&](Place place) noexcept {
+        [&](CapturedFile place) noexcept {
             const auto loan = connection.log_writer().lend(place.file.file(), bytes);
             if (loan) {
                 *lent = {.position = loan->position,

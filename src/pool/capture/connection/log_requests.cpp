@@ -12,7 +12,7 @@
 namespace forebay::capture {
 
 // A client that has gone may have left deposits in its log.
-pool::Log Connection::log_of(std::uint32_t client) noexcept {
+pool::Log DaemonConnection::log_of(std::uint32_t client) noexcept {
     if (client == client_) {
         return log_;
     }
@@ -23,7 +23,7 @@ pool::Log Connection::log_of(std::uint32_t client) noexcept {
     return number == 0 ? pool::Log{} : mapped_or_drained(client);
 }
 
-bool Connection::sees(std::uint32_t client) noexcept {
+bool DaemonConnection::sees(std::uint32_t client) noexcept {
     const std::uint64_t number = directory_->clients[client].log.load(std::memory_order_acquire);
     if (client == client_ || number == 0 || client_logs_.find(client, number) != nullptr) {
         return true;
@@ -37,20 +37,21 @@ bool Connection::sees(std::uint32_t client) noexcept {
 
 // Maps the client's log. Where that fails, has the daemon drain everything: a process that cannot
 // map a log cannot read deposits that lie in it.
-pool::Log Connection::mapped_or_drained(std::uint32_t client) noexcept {
+pool::Log DaemonConnection::mapped_or_drained(std::uint32_t client) noexcept {
     if (std::byte* const mapped = map_log(client); mapped != nullptr) {
         return pool::Log{mapped};
     }
     if (directory_->clients[client].log.load(std::memory_order_acquire) != 0) {
-        protocol::Question question;
-        question.ask = protocol::Ask::drain;
+        protocol::ClientQuestion question;
+        question.ask = protocol::QuestionKind::drain;
         static_cast<void>(ask(question));
     }
     return {};
 }
 
 // By the thread whose turn it is. Null: the daemon does not give it, or it cannot be mapped.
-std::byte* Connection::fetch_log(const protocol::Question& question, int protection) noexcept {
+std::byte* DaemonConnection::fetch_log(const protocol::ClientQuestion& question,
+                                       int protection) noexcept {
     const Received received = exchange(question, -1);
     std::byte* const base =
         received.came && received.reply.error == 0
@@ -62,10 +63,10 @@ std::byte* Connection::fetch_log(const protocol::Question& question, int protect
     return base;
 }
 
-std::byte* Connection::map_log(std::uint32_t client) noexcept {
+std::byte* DaemonConnection::map_log(std::uint32_t client) noexcept {
     const int before = errno;
-    protocol::Question question;
-    question.ask = protocol::Ask::log;
+    protocol::ClientQuestion question;
+    question.ask = protocol::QuestionKind::log;
     question.number = client;
     const ExchangeTurn turn{turn_};
     const std::uint64_t number = directory_->clients[client].log.load(std::memory_order_acquire);
@@ -78,12 +79,12 @@ std::byte* Connection::map_log(std::uint32_t client) noexcept {
     return base;
 }
 
-std::uint64_t Connection::lend_log() noexcept {
+std::uint64_t DaemonConnection::lend_log() noexcept {
     if (const std::uint64_t name = lent_logs_.own_name(); name != 0) {
         return name;
     }
-    protocol::Question question;
-    question.ask = protocol::Ask::lend;
+    protocol::ClientQuestion question;
+    question.ask = protocol::QuestionKind::lend;
     if (::getrandom(&question.group, sizeof question.group, 0) !=
         static_cast<ssize_t>(sizeof question.group)) {
         return 0;
@@ -97,7 +98,7 @@ std::uint64_t Connection::lend_log() noexcept {
     return lent_logs_.own_name();
 }
 
-std::byte* Connection::reach_log(std::uint64_t name) noexcept {
+std::byte* DaemonConnection::reach_log(std::uint64_t name) noexcept {
     if (name == 0) {
         return nullptr;
     }
@@ -108,8 +109,8 @@ std::byte* Connection::reach_log(std::uint64_t name) noexcept {
     const ExchangeTurn turn{turn_};
     std::byte* base = lent_logs_.find(name);
     if (base == nullptr && lent_logs_.has_room()) {
-        protocol::Question question;
-        question.ask = protocol::Ask::borrow;
+        protocol::ClientQuestion question;
+        question.ask = protocol::QuestionKind::borrow;
         question.group = name;
         base = fetch_log(question, PROT_READ | PROT_WRITE);
         if (base != nullptr) {
@@ -120,7 +121,7 @@ std::byte* Connection::reach_log(std::uint64_t name) noexcept {
     return base;
 }
 
-std::span<const std::byte> Connection::mapped_behind(const std::byte* at) const noexcept {
+std::span<const std::byte> DaemonConnection::mapped_behind(const std::byte* at) const noexcept {
     std::span<const std::byte> first;
     const auto look = [&](const void* begin, std::size_t bytes) noexcept {
         const std::span one{static_cast<const std::byte*>(begin), bytes};

@@ -20,21 +20,22 @@ constexpr std::size_t probe_bytes_max = std::size_t{1} << 20;
 
 // Nothing is on the first page.
 bool sensible(std::uintptr_t begin, std::size_t bytes) noexcept {
-    return begin >= page_bytes && Memory::possible(reinterpret_cast<const void*>(begin), bytes);
+    return begin >= page_bytes &&
+           KnownMemory::possible(reinterpret_cast<const void*>(begin), bytes);
 }
 
-struct Pages {
+struct PageRange {
     std::uintptr_t begin;
     std::uintptr_t end;
 };
 
-Pages pages_of(std::uintptr_t begin, std::size_t bytes) noexcept {
+PageRange pages_of(std::uintptr_t begin, std::size_t bytes) noexcept {
     return {begin / page_bytes * page_bytes,
             (begin + bytes + page_bytes - 1) / page_bytes * page_bytes};
 }
 
 // 0, or why the kernel does not bring the pages in.
-int bring_in(Pages pages, int advice) noexcept {
+int bring_in(PageRange pages, int advice) noexcept {
     void* const at = reinterpret_cast<void*>(pages.begin);
     int done = 0;
     do {
@@ -82,7 +83,7 @@ bool probe_writable(std::uintptr_t begin, std::size_t bytes) noexcept {
 }  // namespace
 
 // Whole granules where they are there, for the next time; else the very bytes.
-std::size_t Memory::look(std::uintptr_t begin, std::size_t bytes) noexcept {
+std::size_t KnownMemory::look(std::uintptr_t begin, std::size_t bytes) noexcept {
     if (bytes == 0 || !sensible(begin, bytes)) {
         return 0;
     }
@@ -116,7 +117,7 @@ std::size_t Memory::look(std::uintptr_t begin, std::size_t bytes) noexcept {
     return there;
 }
 
-bool Memory::writable(void* at, std::size_t bytes) noexcept {
+bool KnownMemory::writable(void* at, std::size_t bytes) noexcept {
     const auto begin = reinterpret_cast<std::uintptr_t>(at);
     if (bytes == 0) {
         return true;
@@ -142,7 +143,7 @@ bool Memory::writable(void* at, std::size_t bytes) noexcept {
     return there;
 }
 
-void Memory::forget(Places& all, std::uintptr_t first, std::uintptr_t last) noexcept {
+void KnownMemory::forget(Places& all, std::uintptr_t first, std::uintptr_t last) noexcept {
     // If the range has more numbers than there are places, this looks at every place.
     const std::uintptr_t count = std::min<std::uintptr_t>(last - first + 1, places);
     for (std::uintptr_t i = 0; i < count; ++i) {
@@ -154,7 +155,7 @@ void Memory::forget(Places& all, std::uintptr_t first, std::uintptr_t last) noex
     }
 }
 
-void Memory::forget(const void* at, std::size_t bytes) noexcept {
+void KnownMemory::forget(const void* at, std::size_t bytes) noexcept {
     const auto begin = reinterpret_cast<std::uintptr_t>(at);
     const std::uintptr_t end = begin + bytes;
     if (bytes > 0 && end > begin) {

@@ -12,12 +12,12 @@ namespace forebay::capture {
 // Remembers memory that was found to be there, so that a program that uses it again pays a
 // comparison. Forgets it where the program unmaps or protects it, and where newer findings need its
 // place. Threads and signal handlers may use it at any time: each place is one word.
-class Memory {
+class KnownMemory {
 public:
-    constexpr Memory() noexcept = default;
-    Memory(const Memory&) = delete;
-    Memory& operator=(const Memory&) = delete;
-    ~Memory() = default;
+    constexpr KnownMemory() noexcept = default;
+    KnownMemory(const KnownMemory&) = delete;
+    KnownMemory& operator=(const KnownMemory&) = delete;
+    ~KnownMemory() = default;
 
     // Whether a program may have such addresses; the kernel looks at those of all pieces before it
     // moves any.

@@ -11,18 +11,18 @@ namespace {
 constexpr std::size_t granule = std::size_t{1} << 16;
 
 // Four granules, with nothing on both sides.
-class Pages {
+class PageRange {
 public:
-    Pages() {
+    PageRange() {
         void* const all =
             ::mmap(nullptr, 6 * granule, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         EXPECT_NE(all, MAP_FAILED);
         base_ = static_cast<std::byte*>(all) + granule;
         protect(0, 4 * granule, PROT_READ | PROT_WRITE);
     }
-    Pages(const Pages&) = delete;
-    Pages& operator=(const Pages&) = delete;
-    ~Pages() { ::munmap(base_ - granule, 6 * granule); }
+    PageRange(const PageRange&) = delete;
+    PageRange& operator=(const PageRange&) = delete;
+    ~PageRange() { ::munmap(base_ - granule, 6 * granule); }
 
     [[nodiscard]] std::byte* at(std::size_t offset) const { return base_ + offset; }
     void protect(std::size_t offset, std::size_t bytes, int protection) const {
@@ -33,8 +33,8 @@ private:
     std::byte* base_ = nullptr;
 };
 
-TEST(Memory, NothingIsOnTheFirstPageOrBeyondTheLast) {
-    Memory memory;
+TEST(KnownMemory, NothingIsOnTheFirstPageOrBeyondTheLast) {
+    KnownMemory memory;
     for (const std::uintptr_t wrong :
          {std::uintptr_t{0}, std::uintptr_t{16}, ~std::uintptr_t{0}, std::uintptr_t{1} << 62U}) {
         auto* const at = reinterpret_cast<void*>(wrong);
@@ -43,9 +43,9 @@ TEST(Memory, NothingIsOnTheFirstPageOrBeyondTheLast) {
     }
 }
 
-TEST(Memory, WhatIsReadableEndsWhereTheKernelSaysSo) {
-    const Pages pages;
-    Memory memory;
+TEST(KnownMemory, WhatIsReadableEndsWhereTheKernelSaysSo) {
+    const PageRange pages;
+    KnownMemory memory;
     EXPECT_EQ(memory.readable(pages.at(0), 4 * granule), 4 * granule);
     pages.protect(granule, granule, PROT_NONE);
     memory.forget(pages.at(granule), granule);
@@ -54,9 +54,9 @@ TEST(Memory, WhatIsReadableEndsWhereTheKernelSaysSo) {
     EXPECT_EQ(memory.readable(pages.at(2 * granule), granule), granule);
 }
 
-TEST(Memory, WhatIsReadOnlyCanBeReadAndNotWrittenTo) {
-    const Pages pages;
-    Memory memory;
+TEST(KnownMemory, WhatIsReadOnlyCanBeReadAndNotWrittenTo) {
+    const PageRange pages;
+    KnownMemory memory;
     EXPECT_TRUE(memory.writable(pages.at(10), 3 * granule));
     pages.protect(granule, 4096, PROT_READ);
     memory.forget(pages.at(granule), 4096);
@@ -65,18 +65,18 @@ TEST(Memory, WhatIsReadOnlyCanBeReadAndNotWrittenTo) {
     EXPECT_TRUE(memory.writable(pages.at(10), granule - 10));
 }
 
-TEST(Memory, LookingDoesNotChangeWhatIsThere) {
-    const Pages pages;
-    Memory memory;
+TEST(KnownMemory, LookingDoesNotChangeWhatIsThere) {
+    const PageRange pages;
+    KnownMemory memory;
     *pages.at(5) = std::byte{7};
     EXPECT_TRUE(memory.writable(pages.at(0), granule));
     EXPECT_EQ(memory.readable(pages.at(0), granule), granule);
     EXPECT_EQ(*pages.at(5), std::byte{7});
 }
 
-TEST(Memory, ForgetsALongerRangeThanItRemembers) {
-    const Pages pages;
-    Memory memory;
+TEST(KnownMemory, ForgetsALongerRangeThanItRemembers) {
+    const PageRange pages;
+    KnownMemory memory;
     EXPECT_EQ(memory.readable(pages.at(0), granule), granule);
     pages.protect(0, granule, PROT_NONE);
     memory.forget(pages.at(0) - (std::size_t{1} << 30), std::size_t{1} << 31);
@@ -84,9 +84,9 @@ TEST(Memory, ForgetsALongerRangeThanItRemembers) {
 }
 
 // A buffer whose neighbours are not there cost two calls of the kernel for each write.
-TEST(Memory, RemembersAPageOfAGranuleThatIsNotAllThere) {
-    const Pages pages;
-    Memory memory;
+TEST(KnownMemory, RemembersAPageOfAGranuleThatIsNotAllThere) {
+    const PageRange pages;
+    KnownMemory memory;
     pages.protect(4096, granule - 4096, PROT_NONE);
     EXPECT_EQ(memory.readable(pages.at(0), 4096), 4096U);
     pages.protect(0, 4096, PROT_NONE);  // by a call that nobody tells us of
@@ -95,8 +95,8 @@ TEST(Memory, RemembersAPageOfAGranuleThatIsNotAllThere) {
     EXPECT_EQ(memory.readable(pages.at(0), 4096), 0U);
 }
 
-TEST(Memory, AsksNothingWhereThereIsNothing) {
-    Memory memory;
+TEST(KnownMemory, AsksNothingWhereThereIsNothing) {
+    KnownMemory memory;
     EXPECT_EQ(memory.readable(nullptr, 0), 0U);
     EXPECT_TRUE(memory.writable(nullptr, 0));
 }

@@ -34,7 +34,7 @@ void write_escaped(std::string_view text) noexcept {
     std::size_t filled = 0;
     while (!text.empty()) {
         const std::size_t shown = shown_in_front(text);
-        const Escape escape = escape_of(text.front());
+        const EscapedCharacter escape = escape_of(text.front());
         const std::string_view one =
             shown == 0 ? escape.view() : std::string_view{text.data(), shown};
         if (filled + one.size() > out.size()) {

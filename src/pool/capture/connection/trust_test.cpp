@@ -14,12 +14,12 @@
 namespace forebay::capture {
 namespace {
 
-class Folder {
+class WorkingFolder {
 public:
-    Folder() { EXPECT_NE(::mkdtemp(name_.data()), nullptr); }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-    ~Folder() {
+    WorkingFolder() { EXPECT_NE(::mkdtemp(name_.data()), nullptr); }
+    WorkingFolder(const WorkingFolder&) = delete;
+    WorkingFolder& operator=(const WorkingFolder&) = delete;
+    ~WorkingFolder() {
         std::error_code ignored;
         std::filesystem::remove_all(name_, ignored);
     }
@@ -43,7 +43,7 @@ int socket_at(const std::string& path, bool listens) {
 }
 
 TEST(Trust, IsInAFolderOfTheUsersOwn) {
-    const Folder folder;
+    const WorkingFolder folder;
     EXPECT_EQ(folder_problem(folder.socket().c_str()), nullptr);
     ASSERT_EQ(::chmod(folder.name().c_str(), 0755), 0);
     EXPECT_STREQ(folder_problem(folder.socket().c_str()), "its folder is open to other users");
@@ -51,7 +51,7 @@ TEST(Trust, IsInAFolderOfTheUsersOwn) {
 }
 
 TEST(Trust, IsNotInAFolderThatALinkLeadsTo) {
-    const Folder folder;
+    const WorkingFolder folder;
     const std::string link = folder.name() + "/link";
     ASSERT_EQ(::mkdir((folder.name() + "/own").c_str(), 0700), 0);
     ASSERT_EQ(::symlink("own", link.c_str()), 0);
@@ -63,13 +63,13 @@ TEST(Trust, IsNotInAFolderOfAnotherUser) {
     if (::geteuid() != 0) {
         GTEST_SKIP() << "only root can make folders of others";
     }
-    const Folder folder;
+    const WorkingFolder folder;
     ASSERT_EQ(::chown(folder.name().c_str(), 65534, 65534), 0);
     EXPECT_STREQ(folder_problem(folder.socket().c_str()), "its folder is another user's");
 }
 
 TEST(Trust, IsOnlyTheProcessThatTheRunNamed) {
-    const Folder folder;
+    const WorkingFolder folder;
     const int listener = socket_at(folder.socket(), true);
     const int connected = socket_at(folder.socket(), false);
     EXPECT_EQ(listener_problem(connected, 0), nullptr);
@@ -84,7 +84,7 @@ TEST(Trust, IsNotAnotherUserThatListens) {
     if (::geteuid() != 0) {
         GTEST_SKIP() << "only root can be another user";
     }
-    const Folder folder;
+    const WorkingFolder folder;
     ASSERT_EQ(::chmod(folder.name().c_str(), 0777), 0);
     const pid_t child = ::fork();
     if (child == 0) {

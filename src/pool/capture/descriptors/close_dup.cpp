@@ -26,7 +26,7 @@ bool is_program(int fd) noexcept {
 }
 
 // Before the descriptor is closed: an errno that its closing is to return.
-int farewell(Place place) noexcept {
+int farewell(CapturedFile place) noexcept {
     const bool writes = (place.file.flags.load(std::memory_order_relaxed) & O_ACCMODE) != O_RDONLY;
     if (!writes || place.file.connection.load(std::memory_order_relaxed) != connection.number()) {
         return 0;  // the latter: it is the parent's
@@ -34,7 +34,7 @@ int farewell(Place place) noexcept {
     if (place.file.passes.load(std::memory_order_relaxed)) {
         return 0;
     }
-    if (connection.life() == Connection::Life::dead) {
+    if (connection.life() == DaemonConnection::Life::dead) {
         connection.report_daemon_death();
         return EIO;
     }
@@ -42,21 +42,21 @@ int farewell(Place place) noexcept {
     if (wrote && (place.file.read_inside.load(std::memory_order_relaxed) || is_program(place.fd))) {
         return drain(place);
     }
-    const bool lives = connection.reached() && connection.life() == Connection::Life::lives;
+    const bool lives = connection.reached() && connection.life() == DaemonConnection::Life::lives;
     return wrote && lives ? arrives(place.file.file()) : error_of(place);
 }
 
 // `to` refers to what `from` refers to, as the kernel has made it.
-void share(const Held& from, int to) noexcept {
-    Description* before = nullptr;
+void share(const HeldDescription& from, int to) noexcept {
+    FileDescription* before = nullptr;
     if (to >= descriptors_max) {
         if (from) {
-            leave({*from, to}, pool::Reason::asked);
+            leave({*from, to}, pool::ThroughReason::asked);
         }
         return;
     }
     if (from) {
-        Descriptors::hold(*from);
+        DescriptorTable::hold(*from);
         before = descriptors.put(to, &*from);
     } else if (descriptors.captured(to)) {
         before = descriptors.take(to);
@@ -65,7 +65,7 @@ void share(const Held& from, int to) noexcept {
         let_go(*before);
     }
     if (from && is_standard(to)) {
-        leave({*from, to}, pool::Reason::stream);
+        leave({*from, to}, pool::ThroughReason::stream);
     }
 }
 
@@ -81,7 +81,7 @@ int replace(int fd, int other, const Real& real) noexcept {
     if (!descriptors.captured(fd) && !descriptors.captured(other)) {
         return real();
     }
-    const Held from{fd};
+    const HeldDescription from{fd};
     const int done = real();
     if (done >= 0 && fd != other) {
         const int before = errno;
@@ -100,11 +100,11 @@ int doubled(int fd, const Real& real) noexcept {
     if (!descriptors.captured(fd)) {
         const int done = real();
         if (descriptors.captured(done)) {
-            share(Held{-1}, done);  // closed where nobody could see it
+            share(HeldDescription{-1}, done);  // closed where nobody could see it
         }
         return done;
     }
-    const Held from{fd};
+    const HeldDescription from{fd};
     const int done = real();
     if (done >= 0) {
         const int before = errno;
@@ -144,7 +144,7 @@ int close(int fd) noexcept {
         return real::close(fd);
     }
     const int before = errno;
-    Description* const held = descriptors.take(fd);
+    FileDescription* const held = descriptors.take(fd);
     if (held == nullptr) {
         return real::close(fd);
     }
@@ -179,8 +179,9 @@ int fcntl(int fd, int command, void* argument) noexcept {
     if (command == F_SETFL && descriptors.captured(fd)) {
         const auto flags = reinterpret_cast<std::intptr_t>(argument);
         if ((flags & (O_APPEND | O_DIRECT)) != 0) {
-            const int error = leave_if_captured(
-                fd, (flags & O_APPEND) != 0 ? pool::Reason::append : pool::Reason::direct);
+            const int error =
+                leave_if_captured(fd, (flags & O_APPEND) != 0 ? pool::ThroughReason::append
+                                                              : pool::ThroughReason::direct);
             if (error != 0) {
                 return fail(error);
             }

@@ -26,7 +26,7 @@ int leave_those_of(const std::byte* rights, std::size_t bytes) noexcept {
     for (std::size_t at = 0; at + sizeof(int) <= bytes; at += sizeof(int)) {
         int fd = -1;
         std::memcpy(&fd, rights + at, sizeof fd);
-        const int error = leave_if_captured(fd, pool::Reason::sent);
+        const int error = leave_if_captured(fd, pool::ThroughReason::sent);
         if (error != 0) {
             return error;
         }

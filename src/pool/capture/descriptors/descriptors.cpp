@@ -9,7 +9,7 @@ namespace forebay::capture {
 
 namespace {
 
-bool hold_unless_free(Description& one) noexcept {
+bool hold_unless_free(FileDescription& one) noexcept {
     std::uint32_t holders = one.holders.load(relaxed);
     while (holders != 0) {
         if (one.holders.compare_exchange_weak(holders, holders + 1, std::memory_order_acq_rel)) {
@@ -21,9 +21,9 @@ bool hold_unless_free(Description& one) noexcept {
 
 }  // namespace
 
-Description* Descriptors::make() noexcept {
+FileDescription* DescriptorTable::make() noexcept {
     for (std::uint32_t number = 0; number < descriptions_max; ++number) {
-        Description& one = descriptions_[number];
+        FileDescription& one = descriptions_[number];
         std::uint32_t nobody = 0;
         if (one.holders.load(relaxed) != 0 ||
             !one.holders.compare_exchange_strong(nobody, 1, std::memory_order_acq_rel)) {
@@ -47,7 +47,7 @@ Description* Descriptors::make() noexcept {
     return nullptr;
 }
 
-Descriptors::Try Descriptors::try_hold(int fd) noexcept {
+DescriptorTable::Try DescriptorTable::try_hold(int fd) noexcept {
     while (captured(fd)) {
         const std::atomic<Number>& entry = table_[static_cast<std::size_t>(fd)];
         const Number number = entry.load(std::memory_order_acquire);
@@ -59,14 +59,14 @@ Descriptors::Try Descriptors::try_hold(int fd) noexcept {
     return {};
 }
 
-void Descriptors::hold(Description& held) noexcept {
+void DescriptorTable::hold(FileDescription& held) noexcept {
     const std::uint32_t before = held.holders.fetch_add(1, std::memory_order_acq_rel);
     expects(before != 0, "a description that nobody holds may become another file's");
 }
 
 // Where it was free, another file could be given it while somebody still takes it for his own, and
 // would have the bytes of both.
-Descriptors::Dropped Descriptors::drop(Description& held) noexcept {
+DescriptorTable::Dropped DescriptorTable::drop(FileDescription& held) noexcept {
     const std::uint32_t before = held.holders.fetch_sub(1, std::memory_order_acq_rel);
     if (before == 0) [[unlikely]] {
         held.holders.store(miscounted, std::memory_order_release);
@@ -75,7 +75,7 @@ Descriptors::Dropped Descriptors::drop(Description& held) noexcept {
     return before == 1 ? Dropped::free : Dropped::held;
 }
 
-Description* Descriptors::put(int fd, Description* held) noexcept {
+FileDescription* DescriptorTable::put(int fd, FileDescription* held) noexcept {
     expects(static_cast<unsigned>(fd) < descriptors_max, "the table has a place for the number");
     const Number number = held == nullptr ? Number{0} : number_of(*held);
     int end = end_.load(relaxed);
@@ -87,13 +87,13 @@ Description* Descriptors::put(int fd, Description* held) noexcept {
     return before == 0 ? nullptr : &descriptions_[before - 1U];
 }
 
-bool Descriptors::take(int fd, const Description& expected) noexcept {
+bool DescriptorTable::take(int fd, const FileDescription& expected) noexcept {
     Number number = number_of(expected);
     return table_[static_cast<std::size_t>(fd)].compare_exchange_strong(number, 0,
                                                                         std::memory_order_acq_rel);
 }
 
-void Descriptors::recount() noexcept {
+void DescriptorTable::recount() noexcept {
     for (std::uint32_t number = 0; number < made_.load(relaxed); ++number) {
         descriptions_[number].holders.store(0, relaxed);
         guesses_[number].taken.store(false, relaxed);

@@ -24,7 +24,7 @@ inline constexpr int standard_streams = 3;
 inline constexpr std::int64_t in_kernel = -1;  // the offset is the kernel's: others share it
 
 // An open file description. Free while nobody holds it.
-struct alignas(64) Description {
+struct alignas(64) FileDescription {
     // Descriptors, calls under way and mappings.
     std::atomic<std::uint32_t> holders;
     // The connection over which the daemon learned of the file; another one after fork.
@@ -52,19 +52,19 @@ struct alignas(64) Description {
 // The prediction of the reads by a description. One call at a time uses it. It is there from when
 // the description is made; before that all bytes are 0, so that tables take no room in the
 // library's file.
-struct alignas(64) Guess {
+struct alignas(64) ReadPrediction {
     std::atomic<bool> taken;
     std::optional<pool::ReadAheadPolicy> ahead;
 };
 
 // While it lives, nobody else has the guess; null, where somebody else has it.
-class Guessing {
+class PredictionLock {
 public:
-    explicit Guessing(Guess& guess) noexcept
+    explicit PredictionLock(ReadPrediction& guess) noexcept
         : guess_{guess}, got_{!guess.taken.exchange(true, std::memory_order_acquire)} {}
-    Guessing(const Guessing&) = delete;
-    Guessing& operator=(const Guessing&) = delete;
-    ~Guessing() {
+    PredictionLock(const PredictionLock&) = delete;
+    PredictionLock& operator=(const PredictionLock&) = delete;
+    ~PredictionLock() {
         if (got_) {
             guess_.taken.store(false, std::memory_order_release);
         }
@@ -74,16 +74,16 @@ public:
     }
 
 private:
-    Guess& guess_;
+    ReadPrediction& guess_;
     bool got_;
 };
 
-class Descriptors {
+class DescriptorTable {
 public:
-    constexpr Descriptors() noexcept = default;
-    Descriptors(const Descriptors&) = delete;
-    Descriptors& operator=(const Descriptors&) = delete;
-    ~Descriptors() = default;
+    constexpr DescriptorTable() noexcept = default;
+    DescriptorTable(const DescriptorTable&) = delete;
+    DescriptorTable& operator=(const DescriptorTable&) = delete;
+    ~DescriptorTable() = default;
 
     [[nodiscard]] bool captured(int fd) const noexcept {
         return static_cast<unsigned>(fd) < descriptors_max &&
@@ -93,34 +93,34 @@ public:
     [[nodiscard]] int end() const noexcept { return end_.load(std::memory_order_acquire); }
 
     // A description that nobody else knows, held by the caller; null where there is none left.
-    [[nodiscard]] Description* make() noexcept;
+    [[nodiscard]] FileDescription* make() noexcept;
     // To be dropped by the caller. Null: the descriptor is not captured. Not `right`: it was closed
     // meanwhile; drop what was held instead, and try again.
     struct Try {
-        Description* held = nullptr;
+        FileDescription* held = nullptr;
         bool right = true;
     };
     [[nodiscard]] Try try_hold(int fd) noexcept;
     // One holder more. Contract: the caller holds it.
-    static void hold(Description& held) noexcept;
+    static void hold(FileDescription& held) noexcept;
     // The state of a description after a hold of it was dropped.
     enum class Dropped : std::uint8_t {
         held,        // by others
         free,        // it was the last hold; the description's `file` was read before
         miscounted,  // nobody held it, which is a defect: it is not handed out any more
     };
-    [[nodiscard]] static Dropped drop(Description& held) noexcept;
+    [[nodiscard]] static Dropped drop(FileDescription& held) noexcept;
 
-    [[nodiscard]] Guess& guess(const Description& one) noexcept {
+    [[nodiscard]] ReadPrediction& guess(const FileDescription& one) noexcept {
         return guesses_[static_cast<std::size_t>(&one - descriptions_.data())];
     }
 
     // The caller's hold becomes the descriptor's. Returns the hold that was there before, for the
     // caller to drop. Contract: the number can be captured.
-    Description* put(int fd, Description* held) noexcept;
-    Description* take(int fd) noexcept { return put(fd, nullptr); }
+    FileDescription* put(int fd, FileDescription* held) noexcept;
+    FileDescription* take(int fd) noexcept { return put(fd, nullptr); }
     // Only if it is still this one. True: its hold is the caller's to drop.
-    [[nodiscard]] bool take(int fd, const Description& expected) noexcept;
+    [[nodiscard]] bool take(int fd, const FileDescription& expected) noexcept;
 
     // In a forked child: calls that were under way in other threads have ended.
     void recount() noexcept;
@@ -130,13 +130,13 @@ private:
     static_assert(descriptions_max < UINT16_MAX);
     static constexpr std::uint32_t miscounted = std::uint32_t{1} << 31U;  // never free again
 
-    [[nodiscard]] Number number_of(const Description& one) const noexcept {
+    [[nodiscard]] Number number_of(const FileDescription& one) const noexcept {
         return static_cast<Number>(&one - descriptions_.data() + 1);
     }
 
     std::array<std::atomic<Number>, descriptors_max> table_{};
-    std::array<Description, descriptions_max> descriptions_{};
-    std::array<Guess, descriptions_max> guesses_{};
+    std::array<FileDescription, descriptions_max> descriptions_{};
+    std::array<ReadPrediction, descriptions_max> guesses_{};
     std::atomic<std::uint32_t> made_{0};  // descriptions that were ever in use are below it
     std::atomic<int> end_{0};
 };

@@ -8,35 +8,35 @@
 namespace forebay::capture {
 namespace {
 
-using Dropped = Descriptors::Dropped;
+using Dropped = DescriptorTable::Dropped;
 
-TEST(Descriptors, ADescriptionIsFreeWhenTheLastHoldIsDropped) {
-    const auto table = std::make_unique<Descriptors>();
-    Description* const one = table->make();
+TEST(DescriptorTable, ADescriptionIsFreeWhenTheLastHoldIsDropped) {
+    const auto table = std::make_unique<DescriptorTable>();
+    FileDescription* const one = table->make();
     ASSERT_NE(one, nullptr);
-    Descriptors::hold(*one);
-    EXPECT_EQ(Descriptors::drop(*one), Dropped::held);
-    EXPECT_EQ(Descriptors::drop(*one), Dropped::free);
+    DescriptorTable::hold(*one);
+    EXPECT_EQ(DescriptorTable::drop(*one), Dropped::held);
+    EXPECT_EQ(DescriptorTable::drop(*one), Dropped::free);
     EXPECT_EQ(table->make(), one) << "it can be used again";
 }
 
-TEST(Descriptors, ADescriptionThatWasDroppedTooOftenIsNotGivenToAnotherFile) {
-    const auto table = std::make_unique<Descriptors>();
-    Description* const one = table->make();
+TEST(DescriptorTable, ADescriptionThatWasDroppedTooOftenIsNotGivenToAnotherFile) {
+    const auto table = std::make_unique<DescriptorTable>();
+    FileDescription* const one = table->make();
     ASSERT_NE(one, nullptr);
-    EXPECT_EQ(Descriptors::drop(*one), Dropped::free);
-    EXPECT_EQ(Descriptors::drop(*one), Dropped::miscounted);
+    EXPECT_EQ(DescriptorTable::drop(*one), Dropped::free);
+    EXPECT_EQ(DescriptorTable::drop(*one), Dropped::miscounted);
     EXPECT_NE(table->make(), one);
-    Descriptors::hold(*one);
-    EXPECT_EQ(Descriptors::drop(*one), Dropped::held) << "who still uses it goes on";
+    DescriptorTable::hold(*one);
+    EXPECT_EQ(DescriptorTable::drop(*one), Dropped::held) << "who still uses it goes on";
 }
 
 TEST(DescriptorsDeathTest, ADescriptionThatNobodyHoldsIsNotShared) {
-    const auto table = std::make_unique<Descriptors>();
-    Description* const one = table->make();
+    const auto table = std::make_unique<DescriptorTable>();
+    FileDescription* const one = table->make();
     ASSERT_NE(one, nullptr);
-    EXPECT_EQ(Descriptors::drop(*one), Dropped::free);
-    EXPECT_DEATH(Descriptors::hold(*one), "precondition broken: .* may become another file's");
+    EXPECT_EQ(DescriptorTable::drop(*one), Dropped::free);
+    EXPECT_DEATH(DescriptorTable::hold(*one), "precondition broken: .* may become another file's");
 }
 
 }  // namespace

@@ -21,14 +21,14 @@ namespace forebay::capture {
 namespace {
 
 // The start of a child. It lies on the parent's stack, of which the child has a copy.
-struct Beginning {
+struct ChildStart {
     CloneFunction* function;
     void* argument;
     bool shares_descriptors;
 };
 
 int begin_child(void* beginning) noexcept {
-    const Beginning own = *static_cast<const Beginning*>(beginning);
+    const ChildStart own = *static_cast<const ChildStart*>(beginning);
     if (own.shares_descriptors) {
         in_child_with_our_descriptors();
     } else {
@@ -48,7 +48,7 @@ bool is_shared_table() noexcept {
 }
 
 int stop_tracking(int fd) noexcept {
-    const int error = leave_if_captured(fd, pool::Reason::tables);
+    const int error = leave_if_captured(fd, pool::ThroughReason::tables);
     if (error == 0 && descriptors.captured(fd)) {
         // The description that it held stays held: see tables.hpp.
         static_cast<void>(descriptors.take(fd));
@@ -104,7 +104,7 @@ int clone(CloneFunction* begin, void* stack, int flags, void* argument, pid_t* p
         return as_asked();
     }
     before_fork();
-    Beginning beginning{
+    ChildStart beginning{
         .function = begin, .argument = argument, .shares_descriptors = shares_descriptors};
     return real::clone(&begin_child, stack, flags, &beginning, parent, storage, child);
 }

@@ -30,9 +30,9 @@ std::optional<std::int64_t> walked(const pool::FileSlot& slot, std::int64_t grai
     std::int64_t end = 0;  // where the counted grains end
     Offset at{0};
     for (std::uint32_t left = extents_walked_max / some.size() + 1; left > 0; --left) {
-        const pool::Search search =
+        const pool::DepositSearch search =
             pool::find(connection.directory(), slot, {at, Offset::none() - at}, some);
-        if (search.seen == pool::Seen::changed) {
+        if (search.seen == pool::SearchResult::changed) {
             return std::nullopt;
         }
         for (std::size_t i = 0; i < search.found; ++i) {
@@ -42,7 +42,7 @@ std::optional<std::int64_t> walked(const pool::FileSlot& slot, std::int64_t grai
             end = std::max(end, behind);
             at = some[i].extent.end();
         }
-        if (search.seen == pool::Seen::whole) {
+        if (search.seen == pool::SearchResult::whole) {
             return occupied;
         }
     }
@@ -87,14 +87,14 @@ std::int64_t grain_of(std::int64_t preferred) noexcept {
     return std::clamp(preferred, sector, usual_grain);
 }
 
-std::optional<Addition> addition_of(pool::FileId file, std::int64_t grain) noexcept {
-    const Connection::Reading reading{connection};
+std::optional<StatAddition> addition_of(pool::FileId file, std::int64_t grain) noexcept {
+    const DaemonConnection::Reading reading{connection};
     const std::int64_t size = connection.reader().deposited_size(file);
     if (size < 0) {
         return std::nullopt;
     }
     const pool::FileSlot& slot = connection.directory().files[file.slot];
-    const Addition addition{
+    const StatAddition addition{
         .size = size, .occupied = occupied_by(slot, grain), .times = times_in(slot)};
     return slot.generation.load(std::memory_order_acquire) == file.generation
                ? std::optional{addition}
@@ -131,7 +131,7 @@ std::int64_t change_time(const ChangeTimes& before, std::int64_t found_ns,
     return std::max({before.modified_ns, before.changed_ns, after.modified_ns, after.changed_ns});
 }
 
-std::int64_t blocks_with(const Addition& addition, std::int64_t found, std::int64_t size,
+std::int64_t blocks_with(const StatAddition& addition, std::int64_t found, std::int64_t size,
                          std::int64_t grain) noexcept {
     const std::int64_t whole = up(size, grain) / sector;
     return std::min(found + addition.occupied / sector, std::max(found, whole));

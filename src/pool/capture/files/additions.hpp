@@ -18,7 +18,7 @@ struct ChangeTimes {
     std::int64_t changed_ns = 0;
 };
 
-struct Addition {
+struct StatAddition {
     std::int64_t size = 0;
     std::int64_t occupied = 0;  // bytes of whole grains
     ChangeTimes times;
@@ -30,7 +30,8 @@ inline constexpr std::int64_t usual_grain = 4096;
 
 // nullopt: the daemon has drained and forgotten the file. The file system is asked after that: what
 // is drained in between counts in one of the two.
-[[nodiscard]] std::optional<Addition> addition_of(pool::FileId file, std::int64_t grain) noexcept;
+[[nodiscard]] std::optional<StatAddition> addition_of(pool::FileId file,
+                                                      std::int64_t grain) noexcept;
 // The times of a file that the daemon has forgotten, or may have.
 [[nodiscard]] ChangeTimes remembered_times(dev_t device, ino_t inode) noexcept;
 // The same again, after the file system was asked: it may have been drained meanwhile.
@@ -42,7 +43,7 @@ inline constexpr std::int64_t usual_grain = 4096;
                                        const ChangeTimes& after) noexcept;
 // Units of 512 bytes: of the file system, with what deposits will take; a file of `size` bytes
 // never seems to have more than it can have because of them.
-[[nodiscard]] std::int64_t blocks_with(const Addition& addition, std::int64_t found,
+[[nodiscard]] std::int64_t blocks_with(const StatAddition& addition, std::int64_t found,
                                        std::int64_t size, std::int64_t grain) noexcept;
 
 }  // namespace forebay::capture

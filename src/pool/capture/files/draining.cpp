@@ -12,21 +12,21 @@ namespace forebay::capture {
 
 namespace {
 
-enum class Purpose { look, change };
+enum class DrainPurpose { look, change };
 
 // The caller has seen that the file may be the pool's.
-int drain_inode(const struct stat& found, Purpose purpose) noexcept {
-    if (!connection.reach() || connection.life() != Connection::Life::lives) {
+int drain_inode(const struct stat& found, DrainPurpose purpose) noexcept {
+    if (!connection.reach() || connection.life() != DaemonConnection::Life::lives) {
         return connection.stays_out() ? drain_and_close(found.st_dev, found.st_ino) : 0;
     }
     const auto file = known(found.st_dev, found.st_ino);
     if (!file) {
         return 0;
     }
-    Description any{};
+    FileDescription any{};
     any.set_file(*file);
-    const Place place{any, -1};
-    const int error = purpose == Purpose::change ? drain_to_change(place) : drain(place);
+    const CapturedFile place{any, -1};
+    const int error = purpose == DrainPurpose::change ? drain_to_change(place) : drain(place);
     return error == ENOENT ? 0 : error;  // the pool has drained and forgotten it meanwhile
 }
 
@@ -37,10 +37,10 @@ int drain_found(int folder, const char* path, int flags) noexcept {
         S_ISREG(found.st_mode) &&
         (connection.reached() || state.other_names.may_have(found.st_dev, found.st_ino) ||
          may_be_pooled(folder, path, found.st_dev));
-    return may ? drain_inode(found, Purpose::change) : 0;
+    return may ? drain_inode(found, DrainPurpose::change) : 0;
 }
 
-int drain_uncaptured(int fd, Purpose purpose) noexcept {
+int drain_uncaptured(int fd, DrainPurpose purpose) noexcept {
     struct stat found{};
     if (kernel::fstat(fd, &found) != 0 || !S_ISREG(found.st_mode)) {
         return 0;
@@ -54,12 +54,13 @@ int drain_uncaptured(int fd, Purpose purpose) noexcept {
     return may ? drain_inode(found, purpose) : 0;
 }
 
-int drain_descriptor(int fd, Purpose purpose) noexcept {
+int drain_descriptor(int fd, DrainPurpose purpose) noexcept {
     if (!capturing()) {
         return 0;
     }
     if (descriptors.captured(fd)) {
-        return purpose == Purpose::change ? drain_to_change_if_captured(fd) : drain_if_captured(fd);
+        return purpose == DrainPurpose::change ? drain_to_change_if_captured(fd)
+                                               : drain_if_captured(fd);
     }
     const int before = errno;
     const int error = drain_uncaptured(fd, purpose);
@@ -69,9 +70,9 @@ int drain_descriptor(int fd, Purpose purpose) noexcept {
 
 }  // namespace
 
-int drain_open(int fd) noexcept { return drain_descriptor(fd, Purpose::look); }
+int drain_open(int fd) noexcept { return drain_descriptor(fd, DrainPurpose::look); }
 
-int drain_open_to_change(int fd) noexcept { return drain_descriptor(fd, Purpose::change); }
+int drain_open_to_change(int fd) noexcept { return drain_descriptor(fd, DrainPurpose::change); }
 
 int drain_named_to_change(int folder, const char* path, int flags) noexcept {
     if (!capturing()) {
@@ -85,17 +86,17 @@ int drain_named_to_change(int folder, const char* path, int flags) noexcept {
 
 int drain_all() noexcept {
     if (!capturing() || (!connection.reach() && !connection.stays_out()) ||
-        (connection.reached() && connection.life() != Connection::Life::lives)) {
+        (connection.reached() && connection.life() != DaemonConnection::Life::lives)) {
         return 0;
     }
-    protocol::Question question;
-    question.ask = protocol::Ask::drain;
+    protocol::ClientQuestion question;
+    question.ask = protocol::QuestionKind::drain;
     const auto reply = connection.ask(question);
     if (reply) {
         return reply->error;
     }
     // Before an orderly end everything is drained; who stays out does not hear of another one.
-    return connection.reached() && connection.life() != Connection::Life::ended ? EIO : 0;
+    return connection.reached() && connection.life() != DaemonConnection::Life::ended ? EIO : 0;
 }
 
 }  // namespace forebay::capture

@@ -22,8 +22,8 @@ namespace {
 
 bool may_write(int flags) noexcept { return (flags & O_ACCMODE) != O_RDONLY; }
 
-protocol::Question about(const Description& file, protocol::Ask ask) noexcept {
-    protocol::Question question;
+protocol::ClientQuestion about(const FileDescription& file, protocol::QuestionKind ask) noexcept {
+    protocol::ClientQuestion question;
     question.ask = ask;
     question.slot = file.file().slot;
     question.generation = file.file().generation;
@@ -35,20 +35,22 @@ constexpr auto nothing_is_left = []() noexcept { return 0; };
 
 // 0 or an errno. `ended`: a system call that does it where the daemon has ended in good order.
 template <class Ended>
-int ask(const protocol::Question& question, const Ended& ended) noexcept {
+int ask(const protocol::ClientQuestion& question, const Ended& ended) noexcept {
     const auto reply = connection.ask(question);
     if (reply) {
         return reply->error;
     }
-    if (connection.life() != Connection::Life::ended) {
+    if (connection.life() != DaemonConnection::Life::ended) {
         return EIO;
     }
     return ended() == 0 ? 0 : errno;
 }
 
-int ask(const protocol::Question& question) noexcept { return ask(question, nothing_is_left); }
+int ask(const protocol::ClientQuestion& question) noexcept {
+    return ask(question, nothing_is_left);
+}
 
-enum class Introduced {
+enum class IntroductionResult {
     yes,
     no,         // the daemon will have none of it
     refused,    // another node has bytes of it that cannot be had
@@ -56,20 +58,21 @@ enum class Introduced {
 };
 
 // Tells the daemon of the file over the present connection.
-Introduced introduce(Place place, std::string_view path, pool::Reason through) noexcept {
-    protocol::Question question;
-    question.ask = protocol::Ask::open;
+IntroductionResult introduce(CapturedFile place, std::string_view path,
+                             pool::ThroughReason through) noexcept {
+    protocol::ClientQuestion question;
+    question.ask = protocol::QuestionKind::open;
     const bool deposits =
         may_write(place.file.flags.load(relaxed)) && !place.file.beside.load(relaxed);
     question.flags = deposits ? protocol::for_writing : 0;
-    question.group = through == pool::Reason::none ? grouping().group : 0;
-    if (through != pool::Reason::none) {
+    question.group = through == pool::ThroughReason::none ? grouping().group : 0;
+    if (through != pool::ThroughReason::none) {
         question.flags |= protocol::through_only;
         question.number = static_cast<std::int64_t>(through);
     }
     struct stat found{};
     if (kernel::fstat(place.fd, &found) != 0) {
-        return Introduced::no;
+        return IntroductionResult::no;
     }
     question.inode = found.st_ino;
     // A long path is cut to its end, which says more.
@@ -79,39 +82,40 @@ Introduced introduce(Place place, std::string_view path, pool::Reason through) n
     if (reply && reply->error == EREMOTEIO) {
         say(question.path.data(), "another node has bytes of it that cannot be had",
             "Look at the messages of the job's daemons, and open it again once it is mended.");
-        return Introduced::refused;
+        return IntroductionResult::refused;
     }
     if (!reply || reply->error != 0) {
         const int error = reply ? reply->error : 0;
         // EBADF: the daemon had no descriptor to take it with.
         const bool failed = error == EIO || error == ENOSPC || error == EDQUOT || error == EBADF;
-        return through == pool::Reason::unmapped && failed ? Introduced::undrained : Introduced::no;
+        return through == pool::ThroughReason::unmapped && failed ? IntroductionResult::undrained
+                                                                  : IntroductionResult::no;
     }
     place.file.set_file({.slot = reply->slot, .generation = reply->generation});
     place.file.connection.store(connection.number(), std::memory_order_release);
-    return Introduced::yes;
+    return IntroductionResult::yes;
 }
 
-pool::Reason reason_of(int fd, const Opening& opening) noexcept {
-    if (opening.through != pool::Reason::none) {
+pool::ThroughReason reason_of(int fd, const DescriptorOrigin& opening) noexcept {
+    if (opening.through != pool::ThroughReason::none) {
         return opening.through;
     }
     if (is_standard(fd)) {
-        return pool::Reason::stream;
+        return pool::ThroughReason::stream;
     }
     if (state.asynchronous.load(relaxed)) {
-        return pool::Reason::async;
+        return pool::ThroughReason::async;
     }
     if ((opening.flags & O_APPEND) != 0) {
-        return pool::Reason::append;
+        return pool::ThroughReason::append;
     }
     if ((opening.flags & (O_DIRECT | O_DSYNC)) != 0) {
-        return pool::Reason::direct;
+        return pool::ThroughReason::direct;
     }
     // A deposit knows no limit of a file's size.
     const bool limited =
         may_write(opening.flags) && kernel::limit_of(RLIMIT_FSIZE) != RLIM_INFINITY;
-    return limited ? pool::Reason::asked : pool::Reason::none;
+    return limited ? pool::ThroughReason::asked : pool::ThroughReason::none;
 }
 
 bool regular_and_pooled(int fd, PathBuffer& buffer, std::string_view& path) noexcept {
@@ -130,7 +134,7 @@ bool regular_and_pooled(int fd, PathBuffer& buffer, std::string_view& path) noex
 }
 
 // nullptr where the daemon has forgotten the file.
-const pool::FileSlot* slot_of(const Description& file) noexcept {
+const pool::FileSlot* slot_of(const FileDescription& file) noexcept {
     const pool::FileId id = file.file();
     const pool::FileSlot& slot = connection.directory().files[id.slot];
     return slot.generation.load(std::memory_order_acquire) == id.generation ? &slot : nullptr;
@@ -138,15 +142,15 @@ const pool::FileSlot* slot_of(const Description& file) noexcept {
 
 // It left the pool because a program switched it off, or one ran that nobody captures, and is in it
 // again since.
-bool came_back(Place place) noexcept {
+bool came_back(CapturedFile place) noexcept {
     const pool::FileSlot* const slot = slot_of(place.file);
     return slot != nullptr &&
            slot->state.load(std::memory_order_acquire) == pool::FileState::pooled &&
-           connection.life() == Connection::Life::lives;
+           connection.life() == DaemonConnection::Life::lives;
 }
 
 // Not captured from now on, and not the daemon's business.
-void give_up(Place place) noexcept {
+void give_up(CapturedFile place) noexcept {
     put_offset_into_kernel(place);
     place.file.passes.store(true, std::memory_order_release);
 }
@@ -163,10 +167,10 @@ int if_captured(int fd, Act act) noexcept {
         return 0;
     }
     const int before = errno;
-    const Held held{fd};
+    const HeldDescription held{fd};
     int error = 0;
     if (held) {
-        const Place place{*held, fd};
+        const CapturedFile place{*held, fd};
         const FileRoute here = route(place);
         error = here == FileRoute::lost ? EIO : act(place, here);
     }
@@ -176,10 +180,10 @@ int if_captured(int fd, Act act) noexcept {
 
 // It is not known any more which of this process' descriptors mean the file: nothing of it is
 // deposited from now on. Its offset stays ours, since the kernel's is not the same.
-void leave_miscounted(Description& file) noexcept {
+void leave_miscounted(FileDescription& file) noexcept {
     const int before = errno;
-    protocol::Question question = about(file, protocol::Ask::leave);
-    question.number = static_cast<std::int64_t>(pool::Reason::tables);
+    protocol::ClientQuestion question = about(file, protocol::QuestionKind::leave);
+    question.number = static_cast<std::int64_t>(pool::ThroughReason::tables);
     const bool left = connection.reached() && ask(question) == 0;
     say(left ? "a file of the pool is written through from now on"
              : "a file that was in the pool is not closed there",
@@ -190,15 +194,15 @@ void leave_miscounted(Description& file) noexcept {
 
 }  // namespace
 
-int let_go(Description& held) noexcept {
+int let_go(FileDescription& held) noexcept {
     const bool known = held.connection.load(relaxed) == connection.number();
-    const protocol::Question question = about(held, protocol::Ask::close);
-    const Descriptors::Dropped dropped = Descriptors::drop(held);
-    if (dropped == Descriptors::Dropped::miscounted) [[unlikely]] {
+    const protocol::ClientQuestion question = about(held, protocol::QuestionKind::close);
+    const DescriptorTable::Dropped dropped = DescriptorTable::drop(held);
+    if (dropped == DescriptorTable::Dropped::miscounted) [[unlikely]] {
         leave_miscounted(held);
     }
-    if (dropped != Descriptors::Dropped::free || !known || !connection.reached() ||
-        connection.life() != Connection::Life::lives) {
+    if (dropped != DescriptorTable::Dropped::free || !known || !connection.reached() ||
+        connection.life() != DaemonConnection::Life::lives) {
         return 0;
     }
     const int before = errno;
@@ -207,9 +211,9 @@ int let_go(Description& held) noexcept {
     return error;
 }
 
-Held::Held(int fd) noexcept {
+HeldDescription::HeldDescription(int fd) noexcept {
     for (;;) {
-        const Descriptors::Try tried = descriptors.try_hold(fd);
+        const DescriptorTable::Try tried = descriptors.try_hold(fd);
         if (tried.held == nullptr || tried.right) {
             held_ = tried.held;
             return;
@@ -218,7 +222,7 @@ Held::Held(int fd) noexcept {
     }
 }
 
-FileRoute route(Place place) noexcept {
+FileRoute route(CapturedFile place) noexcept {
     const bool passes = place.file.passes.load(std::memory_order_acquire);
     const bool introduced =
         place.file.connection.load(std::memory_order_acquire) == connection.number() &&
@@ -232,18 +236,21 @@ FileRoute route(Place place) noexcept {
     }
     if (introduced) {
         switch (connection.life()) {
-            case Connection::Life::lives: return FileRoute::pooled;
-            case Connection::Life::dead: connection.report_daemon_death(); return FileRoute::lost;
-            case Connection::Life::ended: give_up(place); return FileRoute::passed;
+            case DaemonConnection::Life::lives: return FileRoute::pooled;
+            case DaemonConnection::Life::dead:
+                connection.report_daemon_death();
+                return FileRoute::lost;
+            case DaemonConnection::Life::ended: give_up(place); return FileRoute::passed;
         }
     }
     PathBuffer buffer;
-    const pool::Reason through = passes ? pool::Reason::inherited : pool::Reason::none;
+    const pool::ThroughReason through =
+        passes ? pool::ThroughReason::inherited : pool::ThroughReason::none;
     if (connection.reach() &&
-        introduce(place, path_of(place.fd, buffer), through) == Introduced::yes) {
+        introduce(place, path_of(place.fd, buffer), through) == IntroductionResult::yes) {
         return passes ? FileRoute::passed : FileRoute::pooled;
     }
-    if (!passes && connection.life() == Connection::Life::ended) {
+    if (!passes && connection.life() == DaemonConnection::Life::ended) {
         give_up(place);
         return FileRoute::passed;
     }
@@ -254,7 +261,7 @@ namespace {
 
 // 0 or an errno. A process that opened the file beside the pool empties it so: nobody has deposits
 // yet.
-int make_empty(Place place) noexcept {
+int make_empty(CapturedFile place) noexcept {
     if (!place.file.beside.load(relaxed)) {
         return truncate(place, 0);
     }
@@ -266,16 +273,16 @@ void let_go_stale(int fd) noexcept {
     if (static_cast<unsigned>(fd) >= descriptors_max || !descriptors.captured(fd)) {
         return;
     }
-    Description* const stale = descriptors.take(fd);
+    FileDescription* const stale = descriptors.take(fd);
     if (stale != nullptr) {
         let_go(*stale);
     }
 }
 
 // Empties a file again that libc may have emptied: what was drained meanwhile has come back to it.
-Taken not_taken(int fd, const Opening& opening) noexcept {
+CaptureResult not_taken(int fd, const DescriptorOrigin& opening) noexcept {
     const bool failed = opening.empties && kernel::ftruncate(fd, 0) != 0;
-    return failed ? Taken::failed : Taken::no;
+    return failed ? CaptureResult::failed : CaptureResult::no;
 }
 
 // Whether the table may say what the descriptor is.
@@ -283,57 +290,61 @@ bool tracks(int fd) noexcept {
     return fd < descriptors_max && !state.many_tables.load(std::memory_order_acquire);
 }
 
-pool::Reason untracked_reason() noexcept {
-    return state.many_tables.load(relaxed) ? pool::Reason::tables : pool::Reason::asked;
+pool::ThroughReason untracked_reason() noexcept {
+    return state.many_tables.load(relaxed) ? pool::ThroughReason::tables
+                                           : pool::ThroughReason::asked;
 }
 
 // This process would neither see deposits of the file nor keep out of their way.
-Taken keep_out(int fd, const Opening& opening, std::string_view path) noexcept {
-    Description spare{};
-    const Place place{spare, fd};
+CaptureResult keep_out(int fd, const DescriptorOrigin& opening, std::string_view path) noexcept {
+    FileDescription spare{};
+    const CapturedFile place{spare, fd};
     place.file.flags.store(opening.flags, relaxed);
-    switch (introduce(place, path, pool::Reason::unmapped)) {
-        case Introduced::refused: errno = EREMOTEIO; return Taken::failed;
-        case Introduced::undrained: errno = EIO; return Taken::failed;
-        case Introduced::yes:
-        case Introduced::no: break;
+    switch (introduce(place, path, pool::ThroughReason::unmapped)) {
+        case IntroductionResult::refused: errno = EREMOTEIO; return CaptureResult::failed;
+        case IntroductionResult::undrained: errno = EIO; return CaptureResult::failed;
+        case IntroductionResult::yes:
+        case IntroductionResult::no: break;
     }
     return not_taken(fd, opening);
 }
 
 }  // namespace
 
-Taken take_on(int fd, const Opening& opening) noexcept {
+CaptureResult take_on(int fd, const DescriptorOrigin& opening) noexcept {
     let_go_stale(fd);
     PathBuffer buffer;
     std::string_view path;
     if ((opening.flags & O_PATH) != 0 || (opening.flags & O_TMPFILE) == O_TMPFILE ||
         !regular_and_pooled(fd, buffer, path)) {
-        return Taken::no;
+        return CaptureResult::no;
     }
     if (!connection.reach() && !connection.comes_in()) {
         return connection.stays_out() ? keep_out(fd, opening, path) : not_taken(fd, opening);
     }
     const bool tracked = tracks(fd);
-    Description* const made = tracked ? descriptors.make() : nullptr;
-    Description spare{};  // one that is never closed
-    const Place place{made != nullptr ? *made : spare, fd};
+    FileDescription* const made = tracked ? descriptors.make() : nullptr;
+    FileDescription spare{};  // one that is never closed
+    const CapturedFile place{made != nullptr ? *made : spare, fd};
     place.file.flags.store(opening.flags, relaxed);
-    const pool::Reason through = made == nullptr ? untracked_reason() : reason_of(fd, opening);
-    const Grouping together = grouping();
-    const bool beside = through == pool::Reason::none && together.group != 0 && !together.part;
+    const pool::ThroughReason through =
+        made == nullptr ? untracked_reason() : reason_of(fd, opening);
+    const FileGrouping together = grouping();
+    const bool beside =
+        through == pool::ThroughReason::none && together.group != 0 && !together.part;
     place.file.beside.store(beside, relaxed);
-    place.file.passes.store(beside || through != pool::Reason::none, relaxed);
-    if (beside || through != pool::Reason::none || !opening.fresh) {
+    place.file.passes.store(beside || through != pool::ThroughReason::none, relaxed);
+    if (beside || through != pool::ThroughReason::none || !opening.fresh) {
         place.file.offset.store(in_kernel, relaxed);
     }
-    const Introduced introduced = introduce(place, path, through);
-    if (introduced != Introduced::yes) {
+    const IntroductionResult introduced = introduce(place, path, through);
+    if (introduced != IntroductionResult::yes) {
         if (made != nullptr) {
             let_go(*made);
         }
-        errno = introduced == Introduced::refused ? EREMOTEIO : errno;
-        return introduced == Introduced::refused ? Taken::failed : not_taken(fd, opening);
+        errno = introduced == IntroductionResult::refused ? EREMOTEIO : errno;
+        return introduced == IntroductionResult::refused ? CaptureResult::failed
+                                                         : not_taken(fd, opening);
     }
     const int error = opening.empties ? make_empty(place) : 0;
     if (error != 0) {
@@ -341,7 +352,7 @@ Taken take_on(int fd, const Opening& opening) noexcept {
             let_go(*made);
         }
         errno = error;
-        return Taken::failed;
+        return CaptureResult::failed;
     }
     if (made != nullptr) {
         descriptors.put(fd, made);
@@ -349,7 +360,7 @@ Taken take_on(int fd, const Opening& opening) noexcept {
             static_cast<void>(stop_tracking(fd));
         }
     }
-    return Taken::yes;
+    return CaptureResult::yes;
 }
 
 namespace {
@@ -376,7 +387,7 @@ private:
 
 }  // namespace
 
-void put_offset_into_kernel(Place place) noexcept {
+void put_offset_into_kernel(CapturedFile place) noexcept {
     if (place.file.offset.load(std::memory_order_acquire) == in_kernel) {
         return;
     }
@@ -393,24 +404,25 @@ void put_offset_into_kernel(Place place) noexcept {
 namespace {
 
 // A file that left before: a reason that can be undone does not hide one that cannot.
-bool needs_to_be_told(Place place, pool::Reason reason) noexcept {
+bool needs_to_be_told(CapturedFile place, pool::ThroughReason reason) noexcept {
     if (!connection.reached() || place.file.connection.load(relaxed) != connection.number() ||
-        connection.life() != Connection::Life::lives) {
+        connection.life() != DaemonConnection::Life::lives) {
         return false;
     }
     const pool::FileSlot* const slot = slot_of(place.file);
-    const pool::Reason now = slot != nullptr ? slot->reason.load(relaxed) : pool::Reason::none;
+    const pool::ThroughReason now =
+        slot != nullptr ? slot->reason.load(relaxed) : pool::ThroughReason::none;
     return now != reason && pool::can_be_undone(now);
 }
 
 }  // namespace
 
-int leave(Place place, pool::Reason reason) noexcept {
+int leave(CapturedFile place, pool::ThroughReason reason) noexcept {
     if (place.file.passes.load(std::memory_order_acquire) && !needs_to_be_told(place, reason)) {
         return 0;
     }
     put_offset_into_kernel(place);
-    protocol::Question question = about(place.file, protocol::Ask::leave);
+    protocol::ClientQuestion question = about(place.file, protocol::QuestionKind::leave);
     question.number = static_cast<std::int64_t>(reason);
     const int error = ask(question);
     if (error == 0) {
@@ -420,33 +432,34 @@ int leave(Place place, pool::Reason reason) noexcept {
 }
 
 int settle(pool::FileId file) noexcept {
-    protocol::Question question;
-    question.ask = protocol::Ask::settle;
+    protocol::ClientQuestion question;
+    question.ask = protocol::QuestionKind::settle;
     question.slot = file.slot;
     question.generation = file.generation;
     const int error = ask(question);
     return error == 0 ? 0 : fail(error);
 }
 
-int adjust(Place place, const Adjusting& wanted) noexcept {
-    protocol::Question question = about(place.file, protocol::Ask::adjust);
+int adjust(CapturedFile place, const RequestedAdjustment& wanted) noexcept {
+    protocol::ClientQuestion question = about(place.file, protocol::QuestionKind::adjust);
     question.number = wanted.window;
     question.flags = wanted.back ? protocol::comes_back : 0;
     return ask(question);
 }
 
-int leave_if_captured(int fd, pool::Reason reason) noexcept {
-    return if_captured(fd, [&](Place place, FileRoute) noexcept { return leave(place, reason); });
+int leave_if_captured(int fd, pool::ThroughReason reason) noexcept {
+    return if_captured(
+        fd, [&](CapturedFile place, FileRoute) noexcept { return leave(place, reason); });
 }
 
-int drain(Place place) noexcept {
-    const Connection::Reading reading{connection};
+int drain(CapturedFile place) noexcept {
+    const DaemonConnection::Reading reading{connection};
     // Looks only once all that was written before is counted.
     if (const std::int64_t size = connection.reader().deposited_size(place.file.file()); size < 0) {
         return static_cast<int>(-size);
     }
     const pool::FileSlot& slot = connection.directory().files[place.file.file().slot];
-    return pending(slot) ? ask(about(place.file, protocol::Ask::sync)) : 0;
+    return pending(slot) ? ask(about(place.file, protocol::QuestionKind::sync)) : 0;
 }
 
 int arrives(pool::FileId file) noexcept {
@@ -457,8 +470,8 @@ int arrives(pool::FileId file) noexcept {
     if (slot.room.load(relaxed) == pool::RoomLeft::ample) {
         return slot.error.load(relaxed);
     }
-    protocol::Question question;
-    question.ask = protocol::Ask::sync;
+    protocol::ClientQuestion question;
+    question.ask = protocol::QuestionKind::sync;
     question.flags = protocol::for_room;
     question.slot = file.slot;
     question.generation = file.generation;
@@ -467,15 +480,15 @@ int arrives(pool::FileId file) noexcept {
 }
 
 int drain_if_captured(int fd) noexcept {
-    return if_captured(fd, [](Place place, FileRoute here) noexcept {
+    return if_captured(fd, [](CapturedFile place, FileRoute here) noexcept {
         return here == FileRoute::pooled ? drain(place) : 0;
     });
 }
 
 // The time of change that the file system has stands for another one only until then. To look
 // whether it is another one since is not enough: times of files go on in steps.
-int drain_to_change(Place place) noexcept {
-    const Connection::Reading reading{connection};
+int drain_to_change(CapturedFile place) noexcept {
+    const DaemonConnection::Reading reading{connection};
     if (const std::int64_t size = connection.reader().deposited_size(place.file.file()); size < 0) {
         return static_cast<int>(-size);
     }
@@ -483,13 +496,13 @@ int drain_to_change(Place place) noexcept {
     if (!pending(slot) && slot.stamped_ns.load(relaxed) == 0) {
         return 0;
     }
-    protocol::Question question = about(place.file, protocol::Ask::sync);
+    protocol::ClientQuestion question = about(place.file, protocol::QuestionKind::sync);
     question.flags = protocol::before_change;
     return ask(question);
 }
 
 int drain_to_change_if_captured(int fd) noexcept {
-    return if_captured(fd, [](Place place, FileRoute here) noexcept {
+    return if_captured(fd, [](CapturedFile place, FileRoute here) noexcept {
         return here == FileRoute::pooled ? drain_to_change(place) : 0;
     });
 }
@@ -497,7 +510,7 @@ int drain_to_change_if_captured(int fd) noexcept {
 namespace {
 
 // For good: nobody has deposits of it, and the daemon may have no descriptor of it any more.
-bool is_through(const Description& file) noexcept {
+bool is_through(const FileDescription& file) noexcept {
     const pool::FileSlot* const slot = slot_of(file);
     return slot != nullptr &&
            slot->state.load(std::memory_order_acquire) == pool::FileState::through &&
@@ -506,8 +519,8 @@ bool is_through(const Description& file) noexcept {
 
 }  // namespace
 
-int sync(Place place) noexcept {
-    protocol::Question question = about(place.file, protocol::Ask::sync);
+int sync(CapturedFile place) noexcept {
+    protocol::ClientQuestion question = about(place.file, protocol::QuestionKind::sync);
     question.flags = protocol::to_storage;
     const int error = ask(question, [place]() noexcept { return kernel::fsync(place.fd); });
     if (error != 0 || !is_through(place.file)) {
@@ -516,11 +529,11 @@ int sync(Place place) noexcept {
     return kernel::fsync(place.fd) == 0 ? 0 : errno;
 }
 
-int truncate(Place place, std::int64_t bytes) noexcept {
+int truncate(CapturedFile place, std::int64_t bytes) noexcept {
     const auto itself = [place, bytes]() noexcept { return kernel::ftruncate(place.fd, bytes); };
     int error = ESTALE;
     if (!is_through(place.file)) {
-        protocol::Question question = about(place.file, protocol::Ask::truncate);
+        protocol::ClientQuestion question = about(place.file, protocol::QuestionKind::truncate);
         question.number = bytes;
         error = ask(question, itself);
     }
@@ -530,7 +543,7 @@ int truncate(Place place, std::int64_t bytes) noexcept {
     return itself() == 0 ? 0 : errno;
 }
 
-int error_of(Place place) noexcept {
+int error_of(CapturedFile place) noexcept {
     if (!connection.reached() || place.file.connection.load(relaxed) != connection.number()) {
         return 0;
     }
@@ -539,8 +552,8 @@ int error_of(Place place) noexcept {
                                                                          : 0;
 }
 
-std::int64_t size_of(Place place) noexcept {
-    const Connection::Reading reading{connection};
+std::int64_t size_of(CapturedFile place) noexcept {
+    const DaemonConnection::Reading reading{connection};
     const std::int64_t deposited = connection.reader().deposited_size(place.file.file());
     struct stat found{};
     if (deposited < 0) {
@@ -551,8 +564,8 @@ std::int64_t size_of(Place place) noexcept {
 }
 
 int drain_and_close(dev_t device, ino_t inode) noexcept {
-    protocol::Question question;
-    question.ask = protocol::Ask::run;
+    protocol::ClientQuestion question;
+    question.ask = protocol::QuestionKind::run;
     question.number = static_cast<std::int64_t>(device);
     question.inode = inode;
     const auto reply = connection.ask(question);

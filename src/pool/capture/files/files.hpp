@@ -22,31 +22,31 @@ inline int fail(int error) noexcept {
 }
 
 // A file, and a descriptor by which the kernel knows it.
-struct Place {
-    Description& file;
+struct CapturedFile {
+    FileDescription& file;
     int fd;
 };
 
 // Drops a hold; the last one tells the daemon. An errno that the file kept, or 0.
-int let_go(Description& held) noexcept;
+int let_go(FileDescription& held) noexcept;
 
 // While it lives, the description stays this file's, whatever is closed meanwhile.
-class Held {
+class HeldDescription {
 public:
-    explicit Held(int fd) noexcept;
-    Held(const Held&) = delete;
-    Held& operator=(const Held&) = delete;
-    ~Held() {
+    explicit HeldDescription(int fd) noexcept;
+    HeldDescription(const HeldDescription&) = delete;
+    HeldDescription& operator=(const HeldDescription&) = delete;
+    ~HeldDescription() {
         if (held_ != nullptr) {
             let_go(*held_);
         }
     }
     [[nodiscard]] explicit operator bool() const noexcept { return held_ != nullptr; }
-    [[nodiscard]] Description& operator*() const noexcept { return *held_; }
-    [[nodiscard]] Description* operator->() const noexcept { return held_; }
+    [[nodiscard]] FileDescription& operator*() const noexcept { return *held_; }
+    [[nodiscard]] FileDescription* operator->() const noexcept { return held_; }
 
 private:
-    Description* held_ = nullptr;
+    FileDescription* held_ = nullptr;
 };
 
 enum class FileRoute {
@@ -55,46 +55,46 @@ enum class FileRoute {
     lost,    // the daemon is dead: EIO
 };
 // A forked child makes its files known anew here.
-[[nodiscard]] FileRoute route(Place place) noexcept;
+[[nodiscard]] FileRoute route(CapturedFile place) noexcept;
 
 // How a descriptor came about.
-struct Opening {
+struct DescriptorOrigin {
     int flags = 0;
-    pool::Reason through = pool::Reason::none;  // why it is not to be pooled
-    bool empties = false;                       // O_TRUNC, which the kernel was not told
-    bool fresh = true;                          // nobody else has its offset
+    pool::ThroughReason through = pool::ThroughReason::none;  // why it is not to be pooled
+    bool empties = false;  // O_TRUNC, which the kernel was not told
+    bool fresh = true;     // nobody else has its offset
 };
-enum class Taken { no, yes, failed };  // failed: with errno, and the descriptor is open
+enum class CaptureResult { no, yes, failed };  // failed: with errno, and the descriptor is open
 // Makes it a captured descriptor, if it is a regular file below a pool path.
-[[nodiscard]] Taken take_on(int fd, const Opening& opening) noexcept;
+[[nodiscard]] CaptureResult take_on(int fd, const DescriptorOrigin& opening) noexcept;
 
 // The offset is the kernel's from now on.
-void put_offset_into_kernel(Place place) noexcept;
+void put_offset_into_kernel(CapturedFile place) noexcept;
 // It is drained, and everybody's writes go to the file system. 0 or an errno.
-int leave(Place place, pool::Reason reason) noexcept;
+int leave(CapturedFile place, pool::ThroughReason reason) noexcept;
 // A program's wishes for one file (forebay_pool.h). 0 or an errno.
-struct Adjusting {
+struct RequestedAdjustment {
     std::int64_t window = 0;  // bytes; 0: as it is
     bool back = false;        // into the pool
 };
-int adjust(Place place, const Adjusting& wanted) noexcept;
+int adjust(CapturedFile place, const RequestedAdjustment& wanted) noexcept;
 // Leaves, if the descriptor is captured. 0 or an errno.
-int leave_if_captured(int fd, pool::Reason reason) noexcept;
+int leave_if_captured(int fd, pool::ThroughReason reason) noexcept;
 // All files of this process, and all that it will open.
 void leave_for_good() noexcept;
 // Puts all earlier writes, by whomever, into the file system. 0 or an errno.
-int drain(Place place) noexcept;
+int drain(CapturedFile place) noexcept;
 int drain_if_captured(int fd) noexcept;
 // The same, before the program changes the file itself, beside its bytes.
-int drain_to_change(Place place) noexcept;
+int drain_to_change(CapturedFile place) noexcept;
 int drain_to_change_if_captured(int fd) noexcept;
 // As drain; and the storage has it.
-int sync(Place place) noexcept;
-int truncate(Place place, std::int64_t bytes) noexcept;
+int sync(CapturedFile place) noexcept;
+int truncate(CapturedFile place, std::int64_t bytes) noexcept;
 // The error that the daemon still holds for the file.
-[[nodiscard]] int error_of(Place place) noexcept;
+[[nodiscard]] int error_of(CapturedFile place) noexcept;
 // As fstat's st_size, with deposits; or minus an errno.
-[[nodiscard]] std::int64_t size_of(Place place) noexcept;
+[[nodiscard]] std::int64_t size_of(CapturedFile place) noexcept;
 
 // A file that the daemon knows; where it was reached.
 [[nodiscard]] std::optional<pool::FileId> known(dev_t device, ino_t inode) noexcept;
@@ -124,14 +124,14 @@ auto on(int fd, const Pass& pass, const Own& own) noexcept -> decltype(pass()) {
     }
     const int before = errno;
     {
-        const Held held{fd};
+        const HeldDescription held{fd};
         const FileRoute here = held ? route({*held, fd}) : FileRoute::passed;
         if (here == FileRoute::lost) {
             errno = EIO;
             return -1;
         }
         if (here == FileRoute::pooled) {
-            const auto result = own(Place{*held, fd});
+            const auto result = own(CapturedFile{*held, fd});
             if (result != -1) {
                 errno = before;
             }

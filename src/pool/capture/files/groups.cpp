@@ -13,7 +13,7 @@ namespace forebay::capture {
 namespace {
 
 bool lives() noexcept {
-    return capturing() && connection.reach() && connection.life() == Connection::Life::lives;
+    return capturing() && connection.reach() && connection.life() == DaemonConnection::Life::lives;
 }
 
 }  // namespace
@@ -25,7 +25,7 @@ std::uint32_t nodes_of_job() noexcept {
 void group_opens(std::uint64_t group) noexcept { grouping() = {.group = group, .part = false}; }
 
 int open_part(const char* path, int flags, std::uint64_t group) noexcept {
-    const Grouping before = std::exchange(grouping(), {.group = group, .part = true});
+    const FileGrouping before = std::exchange(grouping(), {.group = group, .part = true});
     const int fd = captured::open(path, flags, 0);
     grouping() = before;
     return fd;
@@ -36,10 +36,10 @@ bool knows(dev_t device, ino_t inode) noexcept {
 }
 
 int arrives(dev_t device, ino_t inode) noexcept {
-    if (!connection.reached() || connection.life() == Connection::Life::ended) {
+    if (!connection.reached() || connection.life() == DaemonConnection::Life::ended) {
         return 0;
     }
-    if (connection.life() == Connection::Life::dead) {
+    if (connection.life() == DaemonConnection::Life::dead) {
         return fail(EIO);
     }
     const auto file = known(device, inode);
@@ -48,10 +48,10 @@ int arrives(dev_t device, ino_t inode) noexcept {
 }
 
 int settle(dev_t device, ino_t inode) noexcept {
-    if (!connection.reached() || connection.life() == Connection::Life::dead) {
+    if (!connection.reached() || connection.life() == DaemonConnection::Life::dead) {
         return fail(EIO);
     }
-    if (connection.life() == Connection::Life::ended) {
+    if (connection.life() == DaemonConnection::Life::ended) {
         return 0;  // everything was drained before
     }
     const auto file = known(device, inode);

@@ -9,17 +9,17 @@
 
 namespace forebay::capture {
 
-class Mappings {
+class FileMappings {
 public:
     static constexpr std::size_t mappings_max = 1024;
 
-    constexpr Mappings() noexcept = default;
-    Mappings(const Mappings&) = delete;
-    Mappings& operator=(const Mappings&) = delete;
-    ~Mappings() = default;
+    constexpr FileMappings() noexcept = default;
+    FileMappings(const FileMappings&) = delete;
+    FileMappings& operator=(const FileMappings&) = delete;
+    ~FileMappings() = default;
 
     // Takes over the caller's hold. Where there is no room, the file stays open until the end.
-    void add(const void* at, Description& held) noexcept {
+    void add(const void* at, FileDescription& held) noexcept {
         for (Mapping& one : all_) {
             const void* none = nullptr;
             if (one.held.load(std::memory_order_relaxed) == nullptr &&
@@ -32,7 +32,7 @@ public:
     }
     // The description held for the range's beginning, for the caller to drop; null: it is not
     // known.
-    [[nodiscard]] Description* remove(const void* at) noexcept {
+    [[nodiscard]] FileDescription* remove(const void* at) noexcept {
         if (count_.load(std::memory_order_acquire) == 0) {
             return nullptr;
         }
@@ -40,7 +40,7 @@ public:
             if (one.at.load(std::memory_order_acquire) != at) {
                 continue;
             }
-            Description* const held = one.held.exchange(nullptr, std::memory_order_acq_rel);
+            FileDescription* const held = one.held.exchange(nullptr, std::memory_order_acq_rel);
             if (held != nullptr) {
                 one.at.store(nullptr, std::memory_order_release);
                 count_.fetch_sub(1, std::memory_order_release);
@@ -63,7 +63,7 @@ public:
 private:
     struct Mapping {
         std::atomic<const void*> at;
-        std::atomic<Description*> held;
+        std::atomic<FileDescription*> held;
     };
     std::array<Mapping, mappings_max> all_{};
     std::atomic<std::size_t> count_{0};

@@ -25,14 +25,14 @@ int on_named(int folder, const char* path, int flags, const Act& act) noexcept {
                               S_ISREG(found.st_mode) &&
                               (connection.reached() || may_be_pooled(folder, path, found.st_dev));
     if (worth_asking) {
-        if (!connection.reach() || connection.life() != Connection::Life::lives) {
+        if (!connection.reach() || connection.life() != DaemonConnection::Life::lives) {
             error = connection.stays_out() ? drain_and_close(found.st_dev, found.st_ino) : 0;
         } else if (const auto file = known(found.st_dev, found.st_ino)) {
-            Description any{};
+            FileDescription any{};
             any.set_file(*file);
             any.connection.store(connection.number(), std::memory_order_relaxed);
             any.offset.store(in_kernel, std::memory_order_relaxed);
-            error = act(Place{any, -1});
+            error = act(CapturedFile{any, -1});
         }
     }
     errno = before;
@@ -42,21 +42,21 @@ int on_named(int folder, const char* path, int flags, const Act& act) noexcept {
 }  // namespace
 
 int drain_named(int folder, const char* path, int flags) noexcept {
-    return on_named(folder, path, flags, [](Place place) noexcept { return drain(place); });
+    return on_named(folder, path, flags, [](CapturedFile place) noexcept { return drain(place); });
 }
 
-int leave_named(int folder, const char* path, int flags, pool::Reason reason) noexcept {
+int leave_named(int folder, const char* path, int flags, pool::ThroughReason reason) noexcept {
     return on_named(folder, path, flags,
-                    [&](Place place) noexcept { return leave(place, reason); });
+                    [&](CapturedFile place) noexcept { return leave(place, reason); });
 }
 
 int drain_everything() noexcept {
-    if (!capturing() || !connection.reach() || connection.life() != Connection::Life::lives) {
+    if (!capturing() || !connection.reach() || connection.life() != DaemonConnection::Life::lives) {
         return 0;
     }
     const int before = errno;
-    protocol::Question question;
-    question.ask = protocol::Ask::drain;
+    protocol::ClientQuestion question;
+    question.ask = protocol::QuestionKind::drain;
     const auto reply = connection.ask(question);
     errno = before;
     return reply ? reply->error : EIO;

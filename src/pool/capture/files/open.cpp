@@ -39,11 +39,11 @@ int closed_again(int fd, int error) noexcept {
 
 // The kernel has opened it, without O_TRUNC where it `empties`. It, or -1 and errno.
 int taken_on(int fd, int flags, bool empties, int errno_before) noexcept {
-    const Taken taken = take_on(fd, {.flags = flags, .empties = empties});
-    if (taken == Taken::failed) {
+    const CaptureResult taken = take_on(fd, {.flags = flags, .empties = empties});
+    if (taken == CaptureResult::failed) {
         return closed_again(fd, errno);
     }
-    if (taken == Taken::no && empties && kernel::ftruncate(fd, 0) != 0) {
+    if (taken == CaptureResult::no && empties && kernel::ftruncate(fd, 0) != 0) {
         return closed_again(fd, errno);
     }
     errno = errno_before;
@@ -163,9 +163,9 @@ int pidfd_getfd(int process, int fd, unsigned flags) noexcept {
     const int before = errno;
     const int got = real::pidfd_getfd(process, fd, flags);
     if (got >= 0 && capturing()) {
-        static_cast<void>(take_on(
-            got,
-            {.flags = kernel::fcntl(got, F_GETFL), .through = pool::Reason::sent, .fresh = false}));
+        static_cast<void>(take_on(got, {.flags = kernel::fcntl(got, F_GETFL),
+                                        .through = pool::ThroughReason::sent,
+                                        .fresh = false}));
         errno = before;
     }
     return got;

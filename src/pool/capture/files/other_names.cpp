@@ -50,7 +50,7 @@ bool is_known_by_inode(const struct stat& found) noexcept {
     if (!S_ISREG(found.st_mode) || !state.other_names.may_have(found.st_dev, found.st_ino)) {
         return false;
     }
-    return connection.reach() ? connection.life() == Connection::Life::lives &&
+    return connection.reach() ? connection.life() == DaemonConnection::Life::lives &&
                                     known(found.st_dev, found.st_ino).has_value()
                               : connection.stays_out();
 }

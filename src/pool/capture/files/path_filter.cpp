@@ -16,8 +16,8 @@ namespace forebay::capture {
 
 namespace {
 
-const Devices& devices() noexcept {
-    Devices& all = state.devices;
+const PoolDevices& devices() noexcept {
+    PoolDevices& all = state.devices;
     if (!all.known.load(std::memory_order_acquire)) {
         const int before = errno;
         struct stat found{};
@@ -36,22 +36,22 @@ const Devices& devices() noexcept {
 }
 
 bool any_on(dev_t device) noexcept {
-    const Devices& all = devices();
+    const PoolDevices& all = devices();
     const auto* const end = all.folders.begin() + state.paths.count();
     return std::find(all.folders.begin(), end, device) != end;
 }
 
 bool pooled_folder() noexcept {
-    Folder now = state.folder.load(relaxed);
-    if (now == Folder::unknown) {
+    WorkingFolder now = state.folder.load(relaxed);
+    if (now == WorkingFolder::unknown) {
         PathBuffer buffer;
         const ssize_t bytes = kernel::getcwd(buffer.data(), buffer.size());
         now = bytes > 1 && state.paths.hold({buffer.data(), static_cast<std::size_t>(bytes) - 1})
-                  ? Folder::pooled
-                  : Folder::outside;
+                  ? WorkingFolder::pooled
+                  : WorkingFolder::outside;
         state.folder.store(now, relaxed);
     }
-    return now == Folder::pooled;
+    return now == WorkingFolder::pooled;
 }
 
 }  // namespace

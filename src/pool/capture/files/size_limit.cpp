@@ -27,12 +27,12 @@ void leave_for_limit() noexcept {
     for (int fd = 0; fd < descriptors.end(); ++fd) {
         bool writes = false;
         if (descriptors.captured(fd)) {
-            const Held held{fd};
+            const HeldDescription held{fd};
             writes = held && (held->flags.load(relaxed) & O_ACCMODE) != O_RDONLY &&
                      held->connection.load(relaxed) == connection.number();
         }
         if (writes) {
-            leave_if_captured(fd, pool::Reason::asked);
+            leave_if_captured(fd, pool::ThroughReason::asked);
         }
     }
     errno = before;

@@ -22,7 +22,7 @@ void leave_inherited() noexcept {
     const int before = errno;
     for (int fd = 0; fd < descriptors.end(); ++fd) {
         if (descriptors.captured(fd) && (kernel::fcntl(fd, F_GETFD) & FD_CLOEXEC) == 0) {
-            leave_if_captured(fd, pool::Reason::inherited);
+            leave_if_captured(fd, pool::ThroughReason::inherited);
         }
     }
     errno = before;
@@ -37,7 +37,7 @@ void drain_program(int folder, const char* path, int flags) noexcept {
     }
     if ((!connection.reached() && !state.other_names.may_have(found.st_dev, found.st_ino) &&
          !may_be_pooled(folder, path, found.st_dev)) ||
-        (connection.reach() && connection.life() != Connection::Life::lives)) {
+        (connection.reach() && connection.life() != DaemonConnection::Life::lives)) {
         return;
     }
     static_cast<void>(drain_and_close(found.st_dev, found.st_ino));
@@ -105,7 +105,7 @@ char** room_for(void* memory) noexcept { return static_cast<char**>(memory); }
 // The shell that libc's system and popen start.
 constexpr const char* shell_path = "/bin/sh";
 
-int spawned(Starting& starting, int error, pid_t child, pid_t* process) noexcept {
+int spawned(ProgramStart& starting, int error, pid_t child, pid_t* process) noexcept {
     if (error == 0) {
         starting.started(child);
         if (process != nullptr) {
@@ -123,7 +123,7 @@ void before_fork() noexcept {
         if (!descriptors.captured(fd)) {
             continue;
         }
-        const Held held{fd};
+        const HeldDescription held{fd};
         if (held) {
             put_offset_into_kernel({*held, fd});
         }
@@ -133,7 +133,7 @@ void before_fork() noexcept {
 
 namespace {
 
-void forget_parent(Connection::Table table) noexcept {
+void forget_parent(DaemonConnection::Table table) noexcept {
     state.moving_offset.store(false, std::memory_order_relaxed);
     state.many_processes.store(false, std::memory_order_relaxed);
     state.limit_asked_ns.store(0, std::memory_order_relaxed);
@@ -144,9 +144,9 @@ void forget_parent(Connection::Table table) noexcept {
 
 }  // namespace
 
-void in_child() noexcept { forget_parent(Connection::Table::own); }
+void in_child() noexcept { forget_parent(DaemonConnection::Table::own); }
 
-void in_child_with_our_descriptors() noexcept { forget_parent(Connection::Table::shared); }
+void in_child_with_our_descriptors() noexcept { forget_parent(DaemonConnection::Table::shared); }
 
 namespace captured {
 
@@ -164,7 +164,7 @@ pid_t bare_fork() noexcept {
 
 int execve(const char* path, char* const* arguments, char* const* environment) noexcept {
     prepare(path);
-    const Starting starting{Starting::As::itself, AT_FDCWD, path, environment};
+    const ProgramStart starting{ProgramStart::As::itself, AT_FDCWD, path, environment};
     void* const room = __builtin_alloca(starting.room());
     return real::execve(path, arguments, starting.environment(room));
 }
@@ -179,7 +179,7 @@ int execvp(const char* file, char* const* arguments) noexcept {
 
 int execvpe(const char* file, char* const* arguments, char* const* environment) noexcept {
     prepare_named(file);
-    const Starting starting{Starting::As::itself, file, environment};
+    const ProgramStart starting{ProgramStart::As::itself, file, environment};
     void* const room = __builtin_alloca(starting.room());
     return real::execvpe(file, arguments, starting.environment(room));
 }
@@ -207,7 +207,7 @@ int execle(const char* path, const char* first, va_list rest) noexcept {
 
 int fexecve(int fd, char* const* arguments, char* const* environment) noexcept {
     prepare(fd, "", AT_EMPTY_PATH);
-    const Starting starting{Starting::As::itself, fd, environment};
+    const ProgramStart starting{ProgramStart::As::itself, fd, environment};
     void* const room = __builtin_alloca(starting.room());
     return real::fexecve(fd, arguments, starting.environment(room));
 }
@@ -216,9 +216,9 @@ int execveat(int folder, const char* path, char* const* arguments, char* const* 
              int flags) noexcept {
     prepare(folder, path, flags & AT_EMPTY_PATH);
     const bool by_descriptor = (flags & AT_EMPTY_PATH) != 0 && path != nullptr && *path == '\0';
-    const Starting starting = by_descriptor
-                                  ? Starting{Starting::As::itself, folder, environment}
-                                  : Starting{Starting::As::itself, folder, path, environment};
+    const ProgramStart starting =
+        by_descriptor ? ProgramStart{ProgramStart::As::itself, folder, environment}
+                      : ProgramStart{ProgramStart::As::itself, folder, path, environment};
     void* const room = __builtin_alloca(starting.room());
     return real::execveat(folder, path, arguments, starting.environment(room), flags);
 }
@@ -227,7 +227,7 @@ int posix_spawn(pid_t* process, const char* path, const posix_spawn_file_actions
                 const posix_spawnattr_t* attributes, char* const* arguments,
                 char* const* environment) noexcept {
     prepare(path);
-    Starting starting{Starting::As::child, AT_FDCWD, path, environment};
+    ProgramStart starting{ProgramStart::As::child, AT_FDCWD, path, environment};
     void* const room = __builtin_alloca(starting.room());
     pid_t child = 0;
     const int error =
@@ -239,7 +239,7 @@ int posix_spawnp(pid_t* process, const char* file, const posix_spawn_file_action
                  const posix_spawnattr_t* attributes, char* const* arguments,
                  char* const* environment) noexcept {
     prepare_named(file);
-    Starting starting{Starting::As::child, file, environment};
+    ProgramStart starting{ProgramStart::As::child, file, environment};
     void* const room = __builtin_alloca(starting.room());
     pid_t child = 0;
     const int error = real::posix_spawnp(&child, file, actions, attributes, arguments,
@@ -249,7 +249,7 @@ int posix_spawnp(pid_t* process, const char* file, const posix_spawn_file_action
 
 int posix_spawn_file_actions_adddup2(posix_spawn_file_actions_t* actions, int fd,
                                      int other) noexcept {
-    leave_if_captured(fd, pool::Reason::inherited);
+    leave_if_captured(fd, pool::ThroughReason::inherited);
     return real::posix_spawn_file_actions_adddup2(actions, fd, other);
 }
 
@@ -257,7 +257,7 @@ int system(const char* command) noexcept {
     if (capturing()) {
         leave_inherited();
     }
-    const Starting shell{Starting::As::child, AT_FDCWD, shell_path, environ};
+    const ProgramStart shell{ProgramStart::As::child, AT_FDCWD, shell_path, environ};
     return real::system(command);
 }
 
@@ -265,7 +265,7 @@ FILE* popen(const char* command, const char* mode) noexcept {
     if (capturing()) {
         leave_inherited();
     }
-    const Starting shell{Starting::As::child, AT_FDCWD, shell_path, environ};
+    const ProgramStart shell{ProgramStart::As::child, AT_FDCWD, shell_path, environ};
     return real::popen(command, mode);
 }
 

@@ -23,25 +23,25 @@ namespace forebay::capture {
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): a process has no other place
 // GCC lays these out from the last one to the first: so the large tables, of which most are never
 // touched, are behind what each program touches at its start.
-constinit Descriptors descriptors;
-constinit Symbols symbols;
+constinit DescriptorTable descriptors;
+constinit NextSymbols symbols;
 constinit ObjectSymbols own_symbols;
 constinit ObjectSymbols libc_symbols;
-constinit State state;
-constinit Connection connection;
+constinit CaptureState state;
+constinit DaemonConnection connection;
 constinit RealAddresses real_addresses{};
 
 namespace {
 
 // There from the start: nothing is allocated when it is first used.
-[[gnu::tls_model("initial-exec")]] constinit thread_local Grouping own_grouping;
-[[gnu::tls_model("initial-exec")]] constinit thread_local Walk walk_of_thread;
+[[gnu::tls_model("initial-exec")]] constinit thread_local FileGrouping own_grouping;
+[[gnu::tls_model("initial-exec")]] constinit thread_local TreeWalk walk_of_thread;
 
 }  // namespace
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
-Grouping& grouping() noexcept { return own_grouping; }
-Walk& own_walk() noexcept { return walk_of_thread; }
+FileGrouping& grouping() noexcept { return own_grouping; }
+TreeWalk& own_walk() noexcept { return walk_of_thread; }
 
 }  // namespace forebay::capture
 
@@ -97,8 +97,8 @@ void take_on_standard_streams() noexcept {
             continue;
         }
         const int flags = kernel::fcntl(fd, F_GETFL);
-        static_cast<void>(
-            take_on(fd, {.flags = flags, .through = pool::Reason::inherited, .fresh = false}));
+        static_cast<void>(take_on(
+            fd, {.flags = flags, .through = pool::ThroughReason::inherited, .fresh = false}));
     }
 }
 
@@ -162,7 +162,7 @@ void* forebay_find_loader(unsigned number) noexcept {
     constexpr const char* names[] = {"dlsym", "dlvsym", "dlopen", "dlmopen"};
     const char* const name = names[number];
     void* found = symbols.find(name);
-    found = found != nullptr ? found : Symbols::find_behind(name);
+    found = found != nullptr ? found : NextSymbols::find_behind(name);
     found = found != nullptr ? found : reinterpret_cast<void*>(&no_loader);
     __atomic_store_n(&forebay_real_loader[number], found, __ATOMIC_RELAXED);
     return found;

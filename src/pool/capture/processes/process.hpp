@@ -18,16 +18,16 @@
 namespace forebay::capture {
 
 // File systems, by the numbers that the kernel gives them; looked for when they are first needed.
-struct Devices {
+struct PoolDevices {
     std::atomic<bool> known;
     dev_t root;
     std::array<dev_t, PoolPaths::folders_max> folders;
 };
 
 // Where relative paths begin; looked for again after chdir.
-enum class Folder : std::uint32_t { unknown, outside, pooled };
+enum class WorkingFolder : std::uint32_t { unknown, outside, pooled };
 
-struct State {
+struct CaptureState {
     std::atomic<bool> captures{false};          // there is a pool
     std::atomic<bool> moving_offset{false};     // a thread puts one into the kernel
     std::atomic<bool> asynchronous{false};      // io_uring or libaio may use any descriptor
@@ -36,40 +36,40 @@ struct State {
     std::atomic<bool> spawns_elsewhere{false};  // it has asked for children in other folders
     bool under_valgrind = false;
     std::atomic<std::int64_t> limit_asked_ns{0};  // size_limit.hpp
-    std::atomic<Folder> folder{Folder::unknown};
+    std::atomic<WorkingFolder> folder{WorkingFolder::unknown};
     PoolPaths paths;
-    Devices devices{};
+    PoolDevices devices{};
     OtherNames other_names;
-    Mappings mappings;
-    Memory memory;
-    Streams streams;
+    FileMappings mappings;
+    KnownMemory memory;
+    PooledStreams streams;
 };
 
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): a process has no other place
 // NOLINTBEGIN(bugprone-dynamic-static-initializers): process.cpp has them constinit
-extern State state;
-extern Descriptors descriptors;
-extern Connection connection;
+extern CaptureState state;
+extern DescriptorTable descriptors;
+extern DaemonConnection connection;
 // NOLINTEND(bugprone-dynamic-static-initializers)
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 // The group that a thread's newly opened files belong to; see pool/client/calls.hpp.
-struct Grouping {
+struct FileGrouping {
     std::uint64_t group = 0;  // 0: to none
     bool part = false;        // its writes are deposits
 };
 // The calling thread's.
-[[nodiscard]] Grouping& grouping() noexcept;
+[[nodiscard]] FileGrouping& grouping() noexcept;
 
 // A walk through a tree of files by nftw (`visit_with_flags`) or ftw (`visit`).
-struct Walk {
+struct TreeWalk {
     NftwVisit* visit_with_flags = nullptr;
     FtwVisit* visit = nullptr;
     bool follows = true;          // links
     bool changes_folder = false;  // FTW_CHDIR
 };
 // The calling thread's.
-[[nodiscard]] Walk& own_walk() noexcept;
+[[nodiscard]] TreeWalk& own_walk() noexcept;
 
 [[nodiscard]] inline bool capturing() noexcept {
     return state.captures.load(std::memory_order_relaxed);

@@ -56,7 +56,7 @@ std::string_view text_at(int fd, Elf64_Off at, std::span<char> to) noexcept {
                : std::string_view{to.data(), ::strnlen(to.data(), static_cast<std::size_t>(got))};
 }
 
-struct Segments {
+struct ProgramSegments {
     std::array<Elf64_Phdr, segments_max> each;
     std::size_t count = 0;
 
@@ -82,14 +82,14 @@ struct Segments {
 };
 
 // Names, of the libraries that it needs, where they begin among all names; and these in the file.
-struct Needed {
+struct NeededLibraries {
     std::array<Elf64_Xword, libraries_max> names;
     std::size_t count = 0;
     std::optional<Elf64_Off> table;
 };
 
-Needed needed_by(int fd, const Segments& segments) noexcept {
-    Needed needed;
+NeededLibraries needed_by(int fd, const ProgramSegments& segments) noexcept {
+    NeededLibraries needed;
     const Elf64_Phdr* const dynamic = segments.of_type(PT_DYNAMIC);
     const std::size_t entries =
         dynamic == nullptr
@@ -115,8 +115,8 @@ Needed needed_by(int fd, const Segments& segments) noexcept {
     return needed;
 }
 
-bool needs_address_sanitizer(int fd, const Segments& segments) noexcept {
-    const Needed needed = needed_by(fd, segments);
+bool needs_address_sanitizer(int fd, const ProgramSegments& segments) noexcept {
+    const NeededLibraries needed = needed_by(fd, segments);
     std::array<char, 24> room;
     for (std::size_t i = 0; needed.table && i < needed.count; ++i) {
         const std::string_view name = text_at(fd, *needed.table + needed.names[i], room);
@@ -151,7 +151,7 @@ ProgramFile look_at_elf(int fd, const Elf64_Ehdr& header) noexcept {
         header.e_phentsize != sizeof(Elf64_Phdr)) {
         return {ProgramKind::other_machine};
     }
-    Segments segments;
+    ProgramSegments segments;
     segments.count = std::min<std::size_t>(header.e_phnum, segments_max);
     if (!read_all(fd, std::span{segments.each}.first(segments.count), header.e_phoff)) {
         return {ProgramKind::not_understood};

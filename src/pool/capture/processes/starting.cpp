@@ -47,8 +47,8 @@ bool is_container_program(const char* path) noexcept {
 // The program is our own: it touches no file that nobody has sent it.
 bool is_harmless(const char* path) noexcept { return last_name_of(path) == "forebayd"; }
 
-bool send_about(int socket, const protocol::Question& question) noexcept {
-    iovec bytes{const_cast<protocol::Question*>(&question), sizeof question};
+bool send_about(int socket, const protocol::ClientQuestion& question) noexcept {
+    iovec bytes{const_cast<protocol::ClientQuestion*>(&question), sizeof question};
     msghdr message{};
     message.msg_iov = &bytes;
     message.msg_iovlen = 1;
@@ -61,7 +61,7 @@ bool send_about(int socket, const protocol::Question& question) noexcept {
 
 // Waits for the reply, whatever it says.
 void await_reply(int socket) noexcept {
-    protocol::Reply reply;
+    protocol::DaemonReply reply;
     iovec bytes{&reply, sizeof reply};
     msghdr message{};
     message.msg_iov = &bytes;
@@ -72,9 +72,9 @@ void await_reply(int socket) noexcept {
     } while (got < 0 && errno == EINTR);
 }
 
-protocol::Question about_program() noexcept {
-    protocol::Question question;
-    question.ask = protocol::Ask::uncaptured;
+protocol::ClientQuestion about_program() noexcept {
+    protocol::ClientQuestion question;
+    question.ask = protocol::QuestionKind::uncaptured;
     question.inode = static_cast<std::uint64_t>(kernel::getpid());
     return question;
 }
@@ -97,7 +97,7 @@ int connect_for_program() noexcept {
 }
 
 void ask_for_room(int socket, bool itself, const UncapturedProgram& program) noexcept {
-    protocol::Question question = about_program();
+    protocol::ClientQuestion question = about_program();
     question.flags = itself ? protocol::itself : 0;
     std::snprintf(question.path.data(), question.path.size(), "%.100s (%s)", program.path,
                   program.why);
@@ -106,14 +106,14 @@ void ask_for_room(int socket, bool itself, const UncapturedProgram& program) noe
     }
 }
 
-Starting::Starting(As as, int folder, const char* path, char* const* environment) noexcept
+ProgramStart::ProgramStart(As as, int folder, const char* path, char* const* environment) noexcept
     : as_{as}, environment_{environment} {
     if (capturing() && path != nullptr) {
         look(folder, path);
     }
 }
 
-Starting::Starting(As as, const char* file, char* const* environment) noexcept
+ProgramStart::ProgramStart(As as, const char* file, char* const* environment) noexcept
     : as_{as}, environment_{environment} {
     if (!capturing() || file == nullptr) {
         return;
@@ -131,7 +131,7 @@ Starting::Starting(As as, const char* file, char* const* environment) noexcept
     errno = before;
 }
 
-Starting::Starting(As as, int fd, char* const* environment) noexcept
+ProgramStart::ProgramStart(As as, int fd, char* const* environment) noexcept
     : as_{as}, environment_{environment} {
     if (!capturing()) {
         return;
@@ -144,13 +144,13 @@ Starting::Starting(As as, int fd, char* const* environment) noexcept
     errno = before;
 }
 
-Starting::~Starting() {
+ProgramStart::~ProgramStart() {
     if (socket_ < 0) {
         return;
     }
     const int before = errno;
     if (as_ == As::itself) {
-        protocol::Question question = about_program();
+        protocol::ClientQuestion question = about_program();
         question.flags = protocol::not_started;
         static_cast<void>(send_about(socket_, question));
     }
@@ -158,14 +158,14 @@ Starting::~Starting() {
     errno = before;
 }
 
-void Starting::look(int folder, const char* path) noexcept {
+void ProgramStart::look(int folder, const char* path) noexcept {
     const int before = errno;
     decide(look_at_program(folder, path), path);
     errno = before;
 }
 
 // Folders where it is not, or may not be started, are passed over.
-void Starting::look_in(const char* folders, const char* file) noexcept {
+void ProgramStart::look_in(const char* folders, const char* file) noexcept {
     const int before = errno;
     const std::size_t name = std::strlen(file) + 1;
     while (*folders != '\0') {
@@ -186,7 +186,7 @@ void Starting::look_in(const char* folders, const char* file) noexcept {
     errno = before;
 }
 
-void Starting::decide(ProgramFile file, const char* path) noexcept {
+void ProgramStart::decide(ProgramFile file, const char* path) noexcept {
     const char* why = why_uncaptured(file.kind);
     // valgrind's own program is static, and loads for the user's what the environment names.
     if (file.kind == ProgramKind::linked_static &&
@@ -207,19 +207,19 @@ void Starting::decide(ProgramFile file, const char* path) noexcept {
     }
 }
 
-void Starting::tell(const char* path, const char* why) noexcept {
+void ProgramStart::tell(const char* path, const char* why) noexcept {
     socket_ = connect_for_program();
     if (socket_ >= 0) {
         ask_for_room(socket_, as_ == As::itself, {path, why});
     }
 }
 
-void Starting::started(pid_t child) noexcept {
+void ProgramStart::started(pid_t child) noexcept {
     if (socket_ < 0) {
         return;
     }
     const int before = errno;
-    protocol::Question question = about_program();
+    protocol::ClientQuestion question = about_program();
     question.number = child;
     if (send_about(socket_, question)) {
         await_reply(socket_);

@@ -22,7 +22,7 @@ struct UncapturedProgram {
 void ask_for_room(int socket, bool itself, const UncapturedProgram& program) noexcept;
 
 // While it lives, the program is being started; it is over where that has failed.
-class Starting {
+class ProgramStart {
 public:
     enum class As {
         itself,  // this process becomes the program
@@ -31,14 +31,14 @@ public:
 
     // The program, relative to `folder`; and what it is to be started with. Nothing is looked at
     // where there is no pool.
-    Starting(As as, int folder, const char* path, char* const* environment) noexcept;
+    ProgramStart(As as, int folder, const char* path, char* const* environment) noexcept;
     // The same; found by its name alone as execvp does, in the folders of PATH.
-    Starting(As as, const char* file, char* const* environment) noexcept;
+    ProgramStart(As as, const char* file, char* const* environment) noexcept;
     // By a descriptor.
-    Starting(As as, int fd, char* const* environment) noexcept;
-    Starting(const Starting&) = delete;
-    Starting& operator=(const Starting&) = delete;
-    ~Starting();
+    ProgramStart(As as, int fd, char* const* environment) noexcept;
+    ProgramStart(const ProgramStart&) = delete;
+    ProgramStart& operator=(const ProgramStart&) = delete;
+    ~ProgramStart();
 
     // The environment to start it with; `room` has as many bytes as room() says.
     [[nodiscard]] std::size_t room() const noexcept {

@@ -18,15 +18,17 @@ namespace forebay::capture {
 
 namespace {
 
-struct Whole {
+struct CookieStream {
     FILE file;
     const void* table;
     void* cookie;
-    std::array<const void*, Streams::calls_count> calls;
+    std::array<const void*, PooledStreams::calls_count> calls;
 };
 
-Whole& whole(FILE* stream) noexcept { return *reinterpret_cast<Whole*>(stream); }
-const Whole& whole(const FILE* stream) noexcept { return *reinterpret_cast<const Whole*>(stream); }
+CookieStream& whole(FILE* stream) noexcept { return *reinterpret_cast<CookieStream*>(stream); }
+const CookieStream& whole(const FILE* stream) noexcept {
+    return *reinterpret_cast<const CookieStream*>(stream);
+}
 
 // All streams have one.
 const void* table_of(const FILE* stream) noexcept { return whole(stream).table; }
@@ -103,8 +105,8 @@ FILE* made_with(FILE* model, const char* mode) noexcept {
 bool buffered(FILE* model) noexcept { return ::setvbuf(model, nullptr, _IOFBF, 0) == 0; }
 
 // Whether libc calls our functions for it.
-bool calls_ours(const Whole& stream) noexcept {
-    const Streams& streams = state.streams;
+bool calls_ours(const CookieStream& stream) noexcept {
+    const PooledStreams& streams = state.streams;
     for (std::size_t i = 0; i < stream.calls.size(); ++i) {
         if (stream.calls[i] != streams.calls[i].load(relaxed)) {
             return false;
@@ -116,11 +118,11 @@ bool calls_ours(const Whole& stream) noexcept {
 // Checks the stream that libc has made of a model: false where it is not as we know it. The first
 // stream of ours shows how libc makes all of them; two threads may both make a first one, without
 // harm.
-bool is_as_known(const Whole& stream, const FILE* model) noexcept {
+bool is_as_known(const CookieStream& stream, const FILE* model) noexcept {
     if (stream.cookie != model || stream.table == nullptr || stream.table == table_of(model)) {
         return false;
     }
-    Streams& streams = state.streams;
+    PooledStreams& streams = state.streams;
     if (streams.table.load(std::memory_order_acquire) == nullptr) {
         for (std::size_t i = 0; i < stream.calls.size(); ++i) {
             streams.calls[i].store(stream.calls[i], relaxed);
@@ -160,7 +162,7 @@ FILE* like(FILE* model, const char* mode) noexcept {
 
 }  // namespace
 
-void Streams::add(FILE* turned, FILE* model) noexcept {
+void PooledStreams::add(FILE* turned, FILE* model) noexcept {
     for (Turned& one : all_) {
         const FILE* nobody = nullptr;
         if (one.stream.compare_exchange_strong(nobody, turned, std::memory_order_acq_rel)) {
@@ -171,7 +173,7 @@ void Streams::add(FILE* turned, FILE* model) noexcept {
     }
 }
 
-FILE* Streams::remove(const FILE* turned) noexcept {
+FILE* PooledStreams::remove(const FILE* turned) noexcept {
     if (count_.load(std::memory_order_acquire) == 0) {
         return nullptr;
     }
@@ -186,7 +188,7 @@ FILE* Streams::remove(const FILE* turned) noexcept {
     return nullptr;
 }
 
-Locked::Locked(FILE& stream) noexcept
+StreamLock::StreamLock(FILE& stream) noexcept
     : stream_{stream}, locks_{(stream._flags & _IO_USER_LOCK) == 0} {
     ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling_);
     if (locks_) {
@@ -198,7 +200,7 @@ Locked::Locked(FILE& stream) noexcept
 
 // flockfile has the stream take its lock each time from then on, which a process of one thread does
 // without: that is undone.
-Locked::~Locked() {
+StreamLock::~StreamLock() {
     if (locks_) {
         stream_._flags2 &= ~added_;
         ::funlockfile(&stream_);
@@ -212,7 +214,7 @@ FILE* stream_over(int fd, const char* mode) noexcept {
     if (model == nullptr || stream != nullptr) {
         return stream;
     }
-    const int error = leave_if_captured(fd, pool::Reason::stream);
+    const int error = leave_if_captured(fd, pool::ThroughReason::stream);
     if (error != 0) {
         errno = error;
         return nullptr;

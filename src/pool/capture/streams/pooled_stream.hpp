@@ -13,15 +13,15 @@
 namespace forebay::capture {
 
 // Belongs to the process; fixed tables of atomics.
-class Streams {
+class PooledStreams {
 public:
     static constexpr std::size_t turned_max = 64;
     static constexpr std::size_t calls_count = 4;  // read, write, seek, close
 
-    constexpr Streams() noexcept = default;
-    Streams(const Streams&) = delete;
-    Streams& operator=(const Streams&) = delete;
-    ~Streams() = default;
+    constexpr PooledStreams() noexcept = default;
+    PooledStreams(const PooledStreams&) = delete;
+    PooledStreams& operator=(const PooledStreams&) = delete;
+    ~PooledStreams() = default;
 
     // By which libc knows all streams of fopencookie; null until there is one of ours.
     std::atomic<const void*> table;
@@ -48,12 +48,12 @@ private:
 // Holds a stream's lock, as libc's functions on it do: not where callers do so (__fsetlocking).
 // Meanwhile the thread is not cancelled: a cancelled one runs no destructors of ours, and the lock
 // would stay taken.
-class Locked {
+class StreamLock {
 public:
-    explicit Locked(FILE& stream) noexcept;
-    Locked(const Locked&) = delete;
-    Locked& operator=(const Locked&) = delete;
-    ~Locked();
+    explicit StreamLock(FILE& stream) noexcept;
+    StreamLock(const StreamLock&) = delete;
+    StreamLock& operator=(const StreamLock&) = delete;
+    ~StreamLock();
 
 private:
     FILE& stream_;

@@ -19,7 +19,7 @@ namespace forebay::capture {
 namespace {
 
 // The meaning of fopen's mode, where a stream of ours can do it all.
-struct Mode {
+struct StreamMode {
     bool ours = false;
     int flags = 0;            // as for open(2)
     const char* plain = "r";  // r or w, maybe with +
@@ -27,7 +27,7 @@ struct Mode {
 
 // As libc reads it: one letter, and six that may follow. A stream of ours does no appending,
 // mapping, encodings (behind a comma) or calls that nobody cancels; nor anything that libc refuses.
-Mode mode_of(const char* mode) noexcept {
+StreamMode mode_of(const char* mode) noexcept {
     constexpr int letters_max = 7;
     const bool writes = mode[0] == 'w';
     if ((!writes && mode[0] != 'r') || std::strchr(mode, ',') != nullptr) {
@@ -70,10 +70,11 @@ bool taken_on(FILE* stream, const char* mode) noexcept {
     const int flags = kernel::fcntl(fd, F_GETFL);
     const bool empties = mode != nullptr && mode[0] == 'w';
     const bool appends = flags >= 0 && (flags & O_APPEND) != 0;
-    const Opening opening{.flags = flags < 0 ? O_RDWR : flags,
-                          .through = appends ? pool::Reason::append : pool::Reason::stream,
-                          .empties = empties};
-    if (take_on(fd, opening) == Taken::failed) {
+    const DescriptorOrigin opening{
+        .flags = flags < 0 ? O_RDWR : flags,
+        .through = appends ? pool::ThroughReason::append : pool::ThroughReason::stream,
+        .empties = empties};
+    if (take_on(fd, opening) == CaptureResult::failed) {
         return false;
     }
     // libc has looked for the end before the file was drained.
@@ -101,7 +102,7 @@ void flush_and_turn(FILE* stream) noexcept {
     if (::fflush(stream) != 0) {
         ::__fpurge(stream);  // freopen does not say so either
     }
-    const Held held{stream->_fileno};
+    const HeldDescription held{stream->_fileno};
     if (held) {
         put_offset_into_kernel({*held, stream->_fileno});
     }
@@ -119,7 +120,7 @@ int close_plain(FILE* stream) noexcept {
     if (!descriptors.captured(fd)) {
         return real::fclose(stream);
     }
-    const Held held{fd};
+    const HeldDescription held{fd};
     const int closed = real::fclose(stream);
     if (held && descriptors.take(fd, *held)) {
         let_go(*held);
@@ -132,7 +133,7 @@ int close_plain(FILE* stream) noexcept {
 namespace captured {
 
 FILE* fopen(const char* path, const char* mode) noexcept {
-    const Mode wanted = capturing() && mode != nullptr ? mode_of(mode) : Mode{};
+    const StreamMode wanted = capturing() && mode != nullptr ? mode_of(mode) : StreamMode{};
     if (!wanted.ours) {
         return opened_plain(path, mode);
     }
@@ -160,12 +161,12 @@ FILE* freopen(const char* path, const char* mode, FILE* stream) noexcept {
         return real::freopen(path, mode, stream);
     }
     ::pthread_testcancel();
-    const Locked locked{*stream};
+    const StreamLock locked{*stream};
     if (is_pooled(stream)) {
         flush_and_turn(stream);
     }
     const int fd = descriptor_of(stream);
-    Description* const old = descriptors.captured(fd) ? descriptors.take(fd) : nullptr;
+    FileDescription* const old = descriptors.captured(fd) ? descriptors.take(fd) : nullptr;
     FILE* const reopened = real::freopen(path, mode, stream);
     if (old != nullptr) {
         let_go(*old);
@@ -183,12 +184,13 @@ FILE* fdopen(int fd, const char* mode) noexcept {
     if (!descriptors.captured(fd)) {
         return real::fdopen(fd, mode);
     }
-    const Mode wanted = mode != nullptr ? mode_of(mode) : Mode{};
+    const StreamMode wanted = mode != nullptr ? mode_of(mode) : StreamMode{};
     if (wanted.ours) {
         return over(fd, wanted.plain);
     }
     const bool appends = mode != nullptr && mode[0] == 'a';
-    const int error = leave_if_captured(fd, appends ? pool::Reason::append : pool::Reason::stream);
+    const int error =
+        leave_if_captured(fd, appends ? pool::ThroughReason::append : pool::ThroughReason::stream);
     if (error != 0) {
         errno = error;
         return nullptr;
@@ -206,7 +208,7 @@ int fclose(FILE* stream) noexcept {
 // It writes to a descriptor of its own, unless the stream was written to before.
 void perror(const char* message) noexcept {
     if (is_pooled(::stderr) && ::stderr->_mode == 0) {
-        leave_if_captured(::stderr->_fileno, pool::Reason::stream);
+        leave_if_captured(::stderr->_fileno, pool::ThroughReason::stream);
     }
     real::perror(message);
 }

@@ -39,7 +39,7 @@ const link_map* own_map() noexcept {
 }  // namespace
 
 // Addresses, or offsets from the base: the loader changes most objects' to addresses, not all.
-struct Symbols::Tables {
+struct NextSymbols::Tables {
     explicit Tables(const link_map& map) noexcept : base{map.l_addr} {
         for (const ElfW(Dyn)* entry = map.l_ld; entry != nullptr && entry->d_tag != DT_NULL;
              ++entry) {
@@ -61,7 +61,7 @@ struct Symbols::Tables {
     std::uintptr_t symbols = 0, names = 0, versions = 0, hash = 0;
 };
 
-bool Symbols::read(const Tables& tables, Object& object) noexcept {
+bool NextSymbols::read(const Tables& tables, Object& object) noexcept {
     if (tables.symbols == 0 || tables.names == 0 || tables.hash == 0) {
         return false;
     }
@@ -81,7 +81,7 @@ bool Symbols::read(const Tables& tables, Object& object) noexcept {
     return object.bucket_count != 0;
 }
 
-bool Symbols::learn() noexcept {
+bool NextSymbols::learn() noexcept {
     const link_map* map = own_map();
     if (map == nullptr) {
         return false;
@@ -101,8 +101,8 @@ bool Symbols::learn() noexcept {
     return true;
 }
 
-const Elf64_Sym* Symbols::find(const Object& object, const char* name,
-                               std::uint32_t hash) noexcept {
+const Elf64_Sym* NextSymbols::find(const Object& object, const char* name,
+                                   std::uint32_t hash) noexcept {
     const std::uint64_t word = object.bloom[(hash / 64) & object.bloom_mask];
     const std::uint32_t other = hash >> object.bloom_shift;
     if ((word >> (hash % 64) & word >> (other % 64) & 1U) == 0) {
@@ -125,12 +125,12 @@ const Elf64_Sym* Symbols::find(const Object& object, const char* name,
     return nullptr;
 }
 
-void* Symbols::address_of(const Object& object, const Elf64_Sym& symbol) noexcept {
+void* NextSymbols::address_of(const Object& object, const Elf64_Sym& symbol) noexcept {
     const bool plain = ELF64_ST_TYPE(symbol.st_info) == STT_FUNC;
     return plain ? reinterpret_cast<void*>(object.base + symbol.st_value) : nullptr;
 }
 
-void* Symbols::find(const char* name) const noexcept {
+void* NextSymbols::find(const char* name) const noexcept {
     const std::uint32_t hash = hash_of(name);
     for (std::size_t at = 0; at < count_; ++at) {
         const Object& object = objects_[at];
@@ -141,7 +141,7 @@ void* Symbols::find(const char* name) const noexcept {
     return nullptr;
 }
 
-void* Symbols::find_behind(const char* name) noexcept {
+void* NextSymbols::find_behind(const char* name) noexcept {
     const link_map* map = own_map();
     const std::uint32_t hash = hash_of(name);
     for (map = map == nullptr ? nullptr : map->l_next; map != nullptr; map = map->l_next) {
@@ -164,7 +164,7 @@ bool ObjectSymbols::learn(const void* inside) noexcept {
             best = map;
         }
     }
-    known_ = best != nullptr && Symbols::read(Symbols::Tables{*best}, object_);
+    known_ = best != nullptr && NextSymbols::read(NextSymbols::Tables{*best}, object_);
     return known_;
 }
 
@@ -172,8 +172,8 @@ void* ObjectSymbols::find(const char* name) const noexcept {
     if (!known_) {
         return nullptr;
     }
-    const Elf64_Sym* const found = Symbols::find(object_, name, hash_of(name));
-    return found == nullptr ? nullptr : Symbols::address_of(object_, *found);
+    const Elf64_Sym* const found = NextSymbols::find(object_, name, hash_of(name));
+    return found == nullptr ? nullptr : NextSymbols::address_of(object_, *found);
 }
 
 }  // namespace forebay::capture

@@ -11,9 +11,9 @@ namespace forebay::capture {
 // Does what dlsym(RTLD_NEXT) does, but takes no lock and allocates nothing: signal handlers may
 // ask, and no program pays at its start for what it never calls. Objects that a program starts with
 // are never unloaded, so what is known of them stays true.
-class Symbols {
+class NextSymbols {
 public:
-    constexpr Symbols() noexcept = default;
+    constexpr NextSymbols() noexcept = default;
 
     // Learns what is behind the object that contains this code. For a constructor of that object,
     // before there are threads. False: there are more objects than it can keep, one of them has
@@ -60,13 +60,13 @@ class ObjectSymbols {
 public:
     constexpr ObjectSymbols() noexcept = default;
 
-    // Learns what is in the object that `inside` is in; see Symbols::learn.
+    // Learns what is in the object that `inside` is in; see NextSymbols::learn.
     bool learn(const void* inside) noexcept;
-    // As Symbols::find.
+    // As NextSymbols::find.
     [[nodiscard]] void* find(const char* name) const noexcept;
 
 private:
-    Symbols::Object object_{};
+    NextSymbols::Object object_{};
     bool known_ = false;
 };
 

@@ -11,49 +11,49 @@
 namespace forebay::capture {
 namespace {
 
-Symbols behind_this_program() {
-    Symbols symbols;
+NextSymbols behind_this_program() {
+    NextSymbols symbols;
     EXPECT_TRUE(symbols.learn());
     return symbols;
 }
 
-TEST(Symbols, AreThoseThatTheLoaderFinds) {
-    const Symbols symbols = behind_this_program();
+TEST(NextSymbols, AreThoseThatTheLoaderFinds) {
+    const NextSymbols symbols = behind_this_program();
     for (const char* const name : function_names) {
         EXPECT_EQ(symbols.find(name), ::dlsym(RTLD_NEXT, name)) << name;
     }
 }
 
-TEST(Symbols, OfSeveralVersionsTheDefaultOneIsFound) {
-    const Symbols symbols = behind_this_program();
+TEST(NextSymbols, OfSeveralVersionsTheDefaultOneIsFound) {
+    const NextSymbols symbols = behind_this_program();
     for (const char* const name : {"fmemopen", "pthread_cond_wait", "regexec", "nftw"}) {
         EXPECT_EQ(symbols.find(name), ::dlsym(RTLD_NEXT, name)) << name;
     }
 }
 
-TEST(Symbols, WhatNobodyHasIsNotFound) {
-    const Symbols symbols = behind_this_program();
+TEST(NextSymbols, WhatNobodyHasIsNotFound) {
+    const NextSymbols symbols = behind_this_program();
     EXPECT_EQ(symbols.find("forebay_nobody_has_this"), nullptr);
     EXPECT_EQ(symbols.find(""), nullptr);
 }
 
-TEST(Symbols, AreFoundWithoutBeingLearnt) {
+TEST(NextSymbols, AreFoundWithoutBeingLearnt) {
     for (const char* const name : {"dlsym", "dlopen", "write", "strcmpx", ""}) {
-        EXPECT_EQ(Symbols::find_behind(name), ::dlsym(RTLD_NEXT, name)) << name;
+        EXPECT_EQ(NextSymbols::find_behind(name), ::dlsym(RTLD_NEXT, name)) << name;
     }
 }
 
-TEST(Symbols, NothingIsFoundBeforeAnythingIsKnown) {
-    const Symbols symbols;
+TEST(NextSymbols, NothingIsFoundBeforeAnythingIsKnown) {
+    const NextSymbols symbols;
     EXPECT_EQ(symbols.find("open"), nullptr);
 }
 
-TEST(Symbols, WhatTheLoaderChoosesForTheProcessorIsLeftToIt) {
-    const Symbols symbols = behind_this_program();
+TEST(NextSymbols, WhatTheLoaderChoosesForTheProcessorIsLeftToIt) {
+    const NextSymbols symbols = behind_this_program();
     EXPECT_EQ(symbols.find("rawmemchr"), nullptr);
 }
 
-TEST(Symbols, OfOneObjectAreThoseThatItsHandleFinds) {
+TEST(NextSymbols, OfOneObjectAreThoseThatItsHandleFinds) {
     ObjectSymbols libc;
     EXPECT_EQ(libc.find("write"), nullptr);
     ASSERT_TRUE(libc.learn(reinterpret_cast<const void*>(&::gnu_get_libc_version)));

@@ -111,8 +111,8 @@ TEST(PaperReadAhead, TheEndOfAllOffsetsIsNoStumblingBlock) {
 TEST(ReadAheadPolicy, GuessesAsTheDaemonCaches) {
     ReadAheadPolicy own;
     ReadAheadPolicy paper;
-    own.use(Consistency::pool);
-    paper.use(Consistency::paper);
+    own.use(CacheConsistency::pool);
+    paper.use(CacheConsistency::paper);
     EXPECT_FALSE(own.worthwhile()) << "nothing was slow yet";
     EXPECT_TRUE(paper.worthwhile());
     for (int i = 0; i < 2; ++i) {

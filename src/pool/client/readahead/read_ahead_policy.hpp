@@ -16,7 +16,7 @@ public:
 
     // Before anything else, at each read: a daemon does not change its way, but there may be
     // another one.
-    void use(Consistency way) noexcept { paper_way_ = way == Consistency::paper; }
+    void use(CacheConsistency way) noexcept { paper_way_ = way == CacheConsistency::paper; }
     void leave_to_daemon() noexcept { own_.leave_to_daemon(); }
 
     // As in ReadAhead.

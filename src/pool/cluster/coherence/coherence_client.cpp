@@ -21,16 +21,16 @@ void keep(const std::vector<std::uint64_t>& tickets, std::set<std::uint64_t>& wa
 CoherenceClient::CoherenceClient(const Job& job, pool::Pool& pool)
     : post_{job.post}, pool_{pool}, member_{job.self, job.nodes, job.readers} {}
 
-std::optional<tokens::Admission> CoherenceClient::settle(tokens::FileKey file,
-                                                         std::uint64_t ticket) {
+std::optional<tokens::FileAdmission> CoherenceClient::settle(tokens::FileKey file,
+                                                             std::uint64_t ticket) {
     const auto admission = member_.settle(file, ticket);
     apply();
     return admission;
 }
 
-std::optional<tokens::Admission> CoherenceClient::want(tokens::FileKey file,
-                                                       const tokens::TokenWish& wish,
-                                                       std::uint64_t ticket) {
+std::optional<tokens::FileAdmission> CoherenceClient::want(tokens::FileKey file,
+                                                           const tokens::TokenWish& wish,
+                                                           std::uint64_t ticket) {
     const auto admission = member_.want(file, wish, ticket);
     apply();
     return admission;
@@ -79,15 +79,15 @@ void CoherenceClient::hear() {
 }
 
 void CoherenceClient::apply() {
-    for (tokens::Actions actions = member_.take_actions(); !actions.empty();
+    for (tokens::MemberActions actions = member_.take_actions(); !actions.empty();
          actions = member_.take_actions()) {
-        for (const tokens::Outgoing& one : actions.send) {
+        for (const tokens::OutgoingMessage& one : actions.send) {
             post_.send(one.to, one.message);
         }
-        for (const tokens::Actions::Leave& order : actions.leave) {
+        for (const tokens::MemberActions::Leave& order : actions.leave) {
             leave(order);
         }
-        for (const tokens::Actions::Drain& order : actions.drain) {
+        for (const tokens::MemberActions::Drain& order : actions.drain) {
             drain(order);
         }
         again_.insert(again_.end(), actions.again.begin(), actions.again.end());
@@ -96,14 +96,14 @@ void CoherenceClient::apply() {
     }
 }
 
-void CoherenceClient::leave(const tokens::Actions::Leave& order) {
+void CoherenceClient::leave(const tokens::MemberActions::Leave& order) {
     const auto tickets = pool_.ask_each(order.slots, pool::leave_to_other_nodes);
     expects(!tickets.empty(), "a file leaves where it has a slot");
     keep(tickets, order.answer ? leaving_[order.file].tickets : ignored_);
 }
 
-void CoherenceClient::drain(const tokens::Actions::Drain& order) {
-    const auto tickets = pool_.ask_each(order.slots, pool::Task{});
+void CoherenceClient::drain(const tokens::MemberActions::Drain& order) {
+    const auto tickets = pool_.ask_each(order.slots, pool::FileTask{});
     expects(!tickets.empty(), "a file is drained where it has a slot");
     const auto [waiting, is_new] = draining_.try_emplace({order.file, order.number});
     invariant(is_new, "an order to drain has a number of its own");
@@ -111,7 +111,8 @@ void CoherenceClient::drain(const tokens::Actions::Drain& order) {
 }
 
 template <class Key, class Tell>
-bool CoherenceClient::answered(std::map<Key, Leaving>& orders, const pool::Done& done, Tell tell) {
+bool CoherenceClient::answered(std::map<Key, Leaving>& orders, const pool::TaskCompletion& done,
+                               Tell tell) {
     const auto found = std::ranges::find_if(
         orders, [&](const auto& one) { return one.second.tickets.contains(done.ticket); });
     if (found == orders.end()) {
@@ -126,7 +127,7 @@ bool CoherenceClient::answered(std::map<Key, Leaving>& orders, const pool::Done&
     return true;
 }
 
-bool CoherenceClient::took(const pool::Done& done) {
+bool CoherenceClient::took(const pool::TaskCompletion& done) {
     if (ignored_.erase(done.ticket) > 0) {
         return true;
     }
@@ -143,7 +144,7 @@ bool CoherenceClient::took(const pool::Done& done) {
            });
 }
 
-bool CoherenceClient::Leaving::take(const pool::Done& done) {
+bool CoherenceClient::Leaving::take(const pool::TaskCompletion& done) {
     const bool waited = tickets.erase(done.ticket) > 0;
     expects(waited, "the answer is to one of these tickets");
     // ENOENT: it was forgotten before it was asked.

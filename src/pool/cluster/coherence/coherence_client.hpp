@@ -27,22 +27,22 @@ public:
     // Both outlive it.
     CoherenceClient(const Job& job, pool::Pool& pool);
 
-    // See tokens::Member: want, settle, entered, not_entered, abandon.
-    [[nodiscard]] std::optional<tokens::Admission> want(tokens::FileKey file,
-                                                        const tokens::TokenWish& wish,
-                                                        std::uint64_t ticket);
-    [[nodiscard]] std::optional<tokens::Admission> settle(tokens::FileKey file,
-                                                          std::uint64_t ticket);
+    // See tokens::TokenMember: want, settle, entered, not_entered, abandon.
+    [[nodiscard]] std::optional<tokens::FileAdmission> want(tokens::FileKey file,
+                                                            const tokens::TokenWish& wish,
+                                                            std::uint64_t ticket);
+    [[nodiscard]] std::optional<tokens::FileAdmission> settle(tokens::FileKey file,
+                                                              std::uint64_t ticket);
     [[nodiscard]] bool entered(tokens::FileKey file, std::uint32_t slot);
     void not_entered(tokens::FileKey file);
     void abandon(tokens::FileKey file, std::uint64_t ticket);
 
-    // See tokens::Member: parent_of, passed_on.
+    // See tokens::TokenMember: parent_of, passed_on.
     [[nodiscard]] tokens::Parent parent_of(tokens::FileKey file) const {
         return member_.parent_of(file);
     }
-    [[nodiscard]] tokens::Member::PassedOn passed_on(tokens::FileKey file,
-                                                     std::uint64_t grant) const {
+    [[nodiscard]] tokens::TokenMember::PassedOn passed_on(tokens::FileKey file,
+                                                          std::uint64_t grant) const {
         return member_.passed_on(file, grant);
     }
 
@@ -52,7 +52,7 @@ public:
     // when there were any.
     bool forget();
     // Whether the ticket was of its own, and is thereby dealt with.
-    [[nodiscard]] bool took(const pool::Done& done);
+    [[nodiscard]] bool took(const pool::TaskCompletion& done);
     // Tickets of want() that are to be asked again.
     [[nodiscard]] std::vector<std::uint64_t> again();
     // Nothing at all may be cached any more: to be called down once, then closed().
@@ -70,8 +70,8 @@ public:
 
 private:
     void apply();
-    void leave(const tokens::Actions::Leave& order);
-    void drain(const tokens::Actions::Drain& order);
+    void leave(const tokens::MemberActions::Leave& order);
+    void drain(const tokens::MemberActions::Drain& order);
     [[nodiscard]] std::vector<tokens::FileKey> stuck() const;
 
     // A file that another node wants drained: the tickets of its slots.
@@ -79,16 +79,17 @@ private:
         std::set<std::uint64_t> tickets;
         bool drained = true;
         // One of them is answered. True: none is left.
-        bool take(const pool::Done& done);
+        bool take(const pool::TaskCompletion& done);
     };
     // Whether one of the orders has the ticket. The last of an order's tickets ends it: `tell`
     // hears its key, and whether all was drained.
     template <class Key, class Tell>
-    [[nodiscard]] bool answered(std::map<Key, Leaving>& orders, const pool::Done& done, Tell tell);
+    [[nodiscard]] bool answered(std::map<Key, Leaving>& orders, const pool::TaskCompletion& done,
+                                Tell tell);
 
     PeerTransport& post_;
     pool::Pool& pool_;
-    tokens::Member member_;
+    tokens::TokenMember member_;
     std::map<tokens::FileKey, Leaving> leaving_;
     std::map<std::pair<tokens::FileKey, std::uint64_t>, Leaving> draining_;  // by its number
     std::set<std::uint64_t> ignored_;  // tickets whose answers nobody needs

@@ -60,7 +60,7 @@ bool PeerReadClient::turn() {
 }
 
 // Treats a part that does not fit as a refusal: the file is read then.
-void PeerReadClient::take_part(tokens::Node from, const protocol::Part& part) {
+void PeerReadClient::take_part(tokens::Node from, const protocol::PeerReadPart& part) {
     const auto found = asked_.find(part.number);
     if (found == asked_.end() || found->second.of != from || found->second.outcome) {
         return;
@@ -81,9 +81,9 @@ void PeerReadClient::take_part(tokens::Node from, const protocol::Part& part) {
     }
 }
 
-std::unique_ptr<ports::Storage> read_by(std::unique_ptr<ports::Storage> own, PeerReadClient& passed,
-                                        tokens::FileKey file,
-                                        std::shared_ptr<const ports::Stamp> seen) {
+std::unique_ptr<ports::FileStorage> read_by(std::unique_ptr<ports::FileStorage> own,
+                                            PeerReadClient& passed, tokens::FileKey file,
+                                            std::shared_ptr<const ports::ChangeStamp> seen) {
     return std::make_unique<pool::PassedStorage>(
         std::move(own), passed, [&passed, file, seen = std::move(seen)](const ports::Piece& piece) {
             return passed.ask({.file = file, .seen = *seen, .piece = piece});

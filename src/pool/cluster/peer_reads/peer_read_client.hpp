@@ -31,7 +31,7 @@ public:
 
     struct TokenWish {
         tokens::FileKey file;
-        ports::Stamp seen;  // the file's stamp when it was opened
+        ports::ChangeStamp seen;  // the file's stamp when it was opened
         ports::Piece piece;
     };
     // A number for it; nullopt: nobody passes the file on to this node. The memory must live until
@@ -52,7 +52,7 @@ private:
         std::size_t got = 0;
         std::optional<Outcome> outcome;
     };
-    void take_part(tokens::Node from, const protocol::Part& part);
+    void take_part(tokens::Node from, const protocol::PeerReadPart& part);
 
     PeerTransport& post_;
     Parents parents_;
@@ -62,8 +62,8 @@ private:
 };
 
 // The file, by what others pass on, and by itself. `passed` outlives it.
-[[nodiscard]] std::unique_ptr<ports::Storage> read_by(std::unique_ptr<ports::Storage> own,
-                                                      PeerReadClient& passed, tokens::FileKey file,
-                                                      std::shared_ptr<const ports::Stamp> seen);
+[[nodiscard]] std::unique_ptr<ports::FileStorage> read_by(
+    std::unique_ptr<ports::FileStorage> own, PeerReadClient& passed, tokens::FileKey file,
+    std::shared_ptr<const ports::ChangeStamp> seen);
 
 }  // namespace forebay::cluster

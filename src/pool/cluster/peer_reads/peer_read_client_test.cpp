@@ -29,11 +29,11 @@ std::vector<std::byte> contents() {
 // Remembers what was asked for; says what a test tells it.
 class Scripted final : public PeerTransport {
 public:
-    void send(tokens::Node /*to*/, const tokens::Message& /*message*/) override {}
+    void send(tokens::Node /*to*/, const tokens::TokenMessage& /*message*/) override {}
     std::vector<PeerMessage> arrived() override { return {}; }
     std::vector<tokens::Node> gone() override { return {}; }
     bool anybody_silent() override { return false; }
-    void ask(tokens::Node of, const protocol::Wanted& one) override {
+    void ask(tokens::Node of, const protocol::PeerReadRequest& one) override {
         EXPECT_EQ(of, parent.node);
         wanted.push_back(one);
     }
@@ -58,7 +58,7 @@ public:
                           .bytes = {at(begin), at(end)}}});
     }
 
-    std::vector<protocol::Wanted> wanted;
+    std::vector<protocol::PeerReadRequest> wanted;
     std::vector<PeerReadClient> parts;
     std::set<tokens::Node> lost;
 };
@@ -80,13 +80,13 @@ public:
         }
         done_.push_back({.ticket = request.ticket, .bytes = Length{moved}});
     }
-    std::size_t poll(std::span<ports::Completion> out) override {
+    std::size_t poll(std::span<ports::RequestCompletion> out) override {
         return ports::take_oldest(done_, out);
     }
 
 private:
     int& reads_;
-    std::vector<ports::Completion> done_;
+    std::vector<ports::RequestCompletion> done_;
 };
 
 struct Reading {
@@ -95,19 +95,19 @@ struct Reading {
         memory.assign(bytes, std::byte{0xEE});
         piece = {Offset{at}, memory};
         storage->submit(
-            {.direction = Direction::read, .ticket = 5, .pieces = {&piece, 1}, .at_once = false});
+            {.direction = IoDirection::read, .ticket = 5, .pieces = {&piece, 1}, .at_once = false});
     }
     // Bytes of the request that are there and right; -1: it has not ended.
     std::int64_t got() {
         static_cast<void>(passed.turn());
-        std::array<ports::Completion, 4> out;
+        std::array<ports::RequestCompletion, 4> out;
         std::size_t count = storage->poll(out);
         if (count == 0) {
             count = storage->poll(out);  // what was refused is read
         }
         return count == 1 ? judged(out[0]) : -1;
     }
-    std::int64_t judged(const ports::Completion& one) const {
+    std::int64_t judged(const ports::RequestCompletion& one) const {
         EXPECT_EQ(one.ticket, 5U);
         EXPECT_EQ(one.system, 0);
         const std::vector<std::byte> all = contents();
@@ -122,8 +122,9 @@ struct Reading {
     tokens::Parent by = parent;
     PeerReadClient passed{post, [this](tokens::FileKey) { return by; }};
     int own_reads = 0;
-    std::shared_ptr<ports::Stamp> seen = std::make_shared<ports::Stamp>(ports::Stamp{1, 2, 3});
-    std::unique_ptr<ports::Storage> storage =
+    std::shared_ptr<ports::ChangeStamp> seen =
+        std::make_shared<ports::ChangeStamp>(ports::ChangeStamp{1, 2, 3});
+    std::unique_ptr<ports::FileStorage> storage =
         read_by(std::make_unique<Own>(own_reads), passed, file, seen);
     std::vector<std::byte> memory;
     ports::Piece piece;
@@ -132,7 +133,7 @@ struct Reading {
 TEST(PeerReadClient, BytesComeInParts) {
     Reading one;
     ASSERT_EQ(one.post.wanted.size(), 1U);
-    const protocol::Wanted& wanted = one.post.wanted.front();
+    const protocol::PeerReadRequest& wanted = one.post.wanted.front();
     EXPECT_EQ(wanted.file, file);
     EXPECT_EQ(wanted.grant, parent.grant);
     EXPECT_EQ(wanted.at, 1000);
@@ -188,7 +189,7 @@ TEST(PeerReadClient, WhereNobodyPassesItOnItIsRead) {
 
 TEST(PeerReadClient, WhoeverWaitsReadsItself) {
     Reading one;
-    std::array<ports::Completion, 4> out;
+    std::array<ports::RequestCompletion, 4> out;
     ASSERT_EQ(one.storage->wait(out), 1U);
     EXPECT_EQ(one.judged(out[0]), 2000);
     one.post.say(0, 2000, 2000);  // too late

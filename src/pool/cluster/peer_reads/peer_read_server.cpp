@@ -22,16 +22,16 @@ bool PeerReadServer::turn() {
 }
 
 // Two files of different devices may have one inode: their times tell them apart.
-pool::Shared PeerReadServer::look(Waiting& one) {
-    using enum pool::Shared::State;
-    const protocol::Wanted& wanted = one.request.wanted;
-    const pool::Stamp seen{.bytes = wanted.file_bytes,
-                           .modified_ns = wanted.modified_ns,
-                           .changed_ns = wanted.changed_ns};
+pool::SharedBytes PeerReadServer::look(Waiting& one) {
+    using enum pool::SharedBytes::State;
+    const protocol::PeerReadRequest& wanted = one.request.wanted;
+    const pool::ChangeStamp seen{.bytes = wanted.file_bytes,
+                                 .modified_ns = wanted.modified_ns,
+                                 .changed_ns = wanted.changed_ns};
     const Extent range{Offset{wanted.at}, Length{wanted.bytes}};
     const auto [slots, later] = coherence_.passed_on(wanted.file, wanted.grant);
     for (const std::uint32_t slot : slots) {
-        const pool::Shared shared = pool_.share(slot, seen, range, !one.begun);
+        const pool::SharedBytes shared = pool_.share(slot, seen, range, !one.begun);
         if (shared.state != none) {
             one.begun = true;
             return shared;
@@ -48,15 +48,15 @@ bool PeerReadServer::pass_on(Waiting& one) {
     if (!post_.takes_more(from)) {
         return false;
     }
-    const pool::Shared shared = look(one);
+    const pool::SharedBytes shared = look(one);
     switch (shared.state) {
-        case pool::Shared::State::coming: return false;
-        case pool::Shared::State::there:
+        case pool::SharedBytes::State::coming: return false;
+        case pool::SharedBytes::State::there:
             invariant(shared.bytes.size() <= wanted.bytes, "no more is shared than was asked for");
             bytes_ += std::ssize(shared.bytes);
             post_.pass(from, wanted.number, {shared.bytes.begin(), shared.bytes.end()});
             return true;
-        case pool::Shared::State::none: break;
+        case pool::SharedBytes::State::none: break;
     }
     post_.refuse(from, wanted.number);
     return true;

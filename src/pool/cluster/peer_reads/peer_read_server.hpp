@@ -32,7 +32,7 @@ private:
         PeerTransport::Request request;
         bool begun = false;  // it is being read
     };
-    [[nodiscard]] pool::Shared look(Waiting& one);
+    [[nodiscard]] pool::SharedBytes look(Waiting& one);
     // True: it is over.
     bool pass_on(Waiting& one);
 

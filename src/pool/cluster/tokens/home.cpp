@@ -30,22 +30,23 @@ Token Home::token_of(Node node, FileKey file) const {
     return token == found->second.tokens.end() ? Token::none : token->second;
 }
 
-void Home::hear(Node from, const Message& message, std::vector<Outgoing>& send) {
-    expects(message.kind == Message::Kind::ask || message.kind == Message::Kind::given_back ||
-                message.kind == Message::Kind::forgotten,
+void Home::hear(Node from, const TokenMessage& message, std::vector<OutgoingMessage>& send) {
+    expects(message.kind == TokenMessage::Kind::ask ||
+                message.kind == TokenMessage::Kind::given_back ||
+                message.kind == TokenMessage::Kind::forgotten,
             "a home hears what is for a home");
     File& file = files_[message.file];
     switch (message.kind) {
-        case Message::Kind::ask:
+        case TokenMessage::Kind::ask:
             file.wishes.push_back({from, message.token, message.number});
             break;
-        case Message::Kind::forgotten:
+        case TokenMessage::Kind::forgotten:
             give(file, from, Token::none);
             if (file.revoking) {
                 file.revoking->awaited.erase(from);
             }
             break;
-        case Message::Kind::given_back: take_back(file, from, message); break;
+        case TokenMessage::Kind::given_back: take_back(file, from, message); break;
         default: break;
     }
     go_on(message.file, file, send);
@@ -82,7 +83,7 @@ Parent Home::parent_of_next(const File& file) const noexcept {
 
 // An earlier number was answered by `forgotten`, which crossed the question. A node that keeps what
 // it was to give back says that another one cannot have it.
-void Home::take_back(File& file, Node from, const Message& message) {
+void Home::take_back(File& file, Node from, const TokenMessage& message) {
     if (!file.revoking || file.revoking->number != message.number ||
         file.revoking->awaited.erase(from) == 0) {
         return;
@@ -113,7 +114,7 @@ bool Home::in_the_way(Node node, Token token, const File& file, const Asked& wis
 
 // Asks those whose tokens are in the way of the wish.
 Home::Revoking Home::revoke(FileKey key, const File& file, const Asked& wish,
-                            std::vector<Outgoing>& send) {
+                            std::vector<OutgoingMessage>& send) {
     expects(!file.revoking, "one wish of a file waits at a time");
     Revoking revoking{.wish = wish, .number = next_number_++, .awaited = {}, .refused = false};
     const Token left = wish.token == Token::settled ? Token::collective : Token::none;
@@ -121,7 +122,7 @@ Home::Revoking Home::revoke(FileKey key, const File& file, const Asked& wish,
         if (in_the_way(node, token, file, wish)) {
             revoking.awaited.insert(node);
             send.push_back({node,
-                            {.kind = Message::Kind::revoke,
+                            {.kind = TokenMessage::Kind::revoke,
                              .token = left,
                              .file = key,
                              .number = revoking.number}});
@@ -130,7 +131,7 @@ Home::Revoking Home::revoke(FileKey key, const File& file, const Asked& wish,
     return revoking;
 }
 
-void Home::go_on(FileKey key, File& file, std::vector<Outgoing>& send) {
+void Home::go_on(FileKey key, File& file, std::vector<OutgoingMessage>& send) {
     for (;;) {
         if (!file.revoking && !file.wishes.empty()) {
             const Asked wish = file.wishes.front();
@@ -152,7 +153,7 @@ bool Home::is_shared(const File& file) noexcept {
 
 // A node that reads the file ahead, and will be told that it is through, drops its blocks before
 // anybody else writes. False: there is no need to.
-bool Home::revoke_own(FileKey key, File& file, std::vector<Outgoing>& send) {
+bool Home::revoke_own(FileKey key, File& file, std::vector<OutgoingMessage>& send) {
     expects(file.revoking && file.revoking->awaited.empty(), "all others have answered");
     Revoking& now = *file.revoking;
     const auto own = file.tokens.find(now.wish.node);
@@ -161,13 +162,16 @@ bool Home::revoke_own(FileKey key, File& file, std::vector<Outgoing>& send) {
         return false;
     }
     now.awaited.insert(now.wish.node);
-    send.push_back(
-        {now.wish.node,
-         {.kind = Message::Kind::revoke, .token = Token::none, .file = key, .number = now.number}});
+    send.push_back({now.wish.node,
+                    {.kind = TokenMessage::Kind::revoke,
+                     .token = Token::none,
+                     .file = key,
+                     .number = now.number}});
     return true;
 }
 
-void Home::grant(FileKey key, File& file, const Revoking& ended, std::vector<Outgoing>& send) {
+void Home::grant(FileKey key, File& file, const Revoking& ended,
+                 std::vector<OutgoingMessage>& send) {
     expects(ended.awaited.empty(), "all that were asked have answered");
     const bool settles = ended.wish.token == Token::settled;
     const Token token = ended.refused                 ? Token::refused
@@ -183,10 +187,10 @@ void Home::grant(FileKey key, File& file, const Revoking& ended, std::vector<Out
         ensures(are_consistent(file.tokens, token),
                 "no node caches a file that another one may change, unless they do it together");
     }
-    Message message{.kind = Message::Kind::grant,
-                    .token = token,
-                    .file = key,
-                    .number = settles ? ended.wish.number : 0};
+    TokenMessage message{.kind = TokenMessage::Kind::grant,
+                         .token = token,
+                         .file = key,
+                         .number = settles ? ended.wish.number : 0};
     if (token == Token::read && readers_ > 0) {
         message.grant = next_number_++;
         message.parent = parent_of_next(file);

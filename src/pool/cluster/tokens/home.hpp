@@ -23,7 +23,7 @@ public:
     explicit Home(std::uint32_t readers = 0) noexcept : readers_{readers} {}
 
     // An ask, given_back or forgotten. Appends the messages to be sent about it.
-    void hear(Node from, const Message& message, std::vector<Outgoing>& send);
+    void hear(Node from, const TokenMessage& message, std::vector<OutgoingMessage>& send);
 
     // Files of which any node has a token.
     [[nodiscard]] std::size_t files() const noexcept { return files_.size(); }
@@ -54,17 +54,18 @@ private:
         auto operator<=>(const File&) const noexcept = default;
     };
 
-    static void take_back(File& file, Node from, const Message& message);
+    static void take_back(File& file, Node from, const TokenMessage& message);
     static void give(File& file, Node node, Token token);
     [[nodiscard]] Parent parent_of_next(const File& file) const noexcept;
     [[nodiscard]] static bool in_the_way(Node node, Token token, const File& file,
                                          const Asked& wish) noexcept;
     [[nodiscard]] Revoking revoke(FileKey key, const File& file, const Asked& wish,
-                                  std::vector<Outgoing>& send);
+                                  std::vector<OutgoingMessage>& send);
     [[nodiscard]] static bool is_shared(const File& file) noexcept;
-    [[nodiscard]] static bool revoke_own(FileKey key, File& file, std::vector<Outgoing>& send);
-    void grant(FileKey key, File& file, const Revoking& ended, std::vector<Outgoing>& send);
-    void go_on(FileKey key, File& file, std::vector<Outgoing>& send);
+    [[nodiscard]] static bool revoke_own(FileKey key, File& file,
+                                         std::vector<OutgoingMessage>& send);
+    void grant(FileKey key, File& file, const Revoking& ended, std::vector<OutgoingMessage>& send);
+    void go_on(FileKey key, File& file, std::vector<OutgoingMessage>& send);
 
     std::uint32_t readers_;
     std::map<FileKey, File> files_;

@@ -9,7 +9,7 @@ namespace forebay::tokens {
 
 namespace {
 
-using Kind = Message::Kind;
+using Kind = TokenMessage::Kind;
 
 bool is_for_home(Kind kind) noexcept {
     return kind == Kind::ask || kind == Kind::given_back || kind == Kind::forgotten;
@@ -27,7 +27,7 @@ void append(std::vector<std::uint64_t>& to, std::vector<std::uint64_t> from) {
 
 }  // namespace
 
-Member::Member(Node self, std::uint32_t nodes, std::uint32_t readers)
+TokenMember::TokenMember(Node self, std::uint32_t nodes, std::uint32_t readers)
     : self_{self}, tokens_{self, nodes}, home_{readers} {
     for (Node node = 0; node < nodes; ++node) {
         if (node != self) {
@@ -37,27 +37,29 @@ Member::Member(Node self, std::uint32_t nodes, std::uint32_t readers)
     ensures(others_.size() + 1 == nodes, "this daemon is one of its job");
 }
 
-std::optional<Admission> Member::want(FileKey file, const TokenWish& wish, std::uint64_t ticket) {
+std::optional<FileAdmission> TokenMember::want(FileKey file, const TokenWish& wish,
+                                               std::uint64_t ticket) {
     const bool promised = promised_.erase(ticket) > 0;
-    const std::optional<Admission> admission = admit(file, wish, ticket);
-    if (promised && (!admission || admission == Admission::refused)) {
+    const std::optional<FileAdmission> admission = admit(file, wish, ticket);
+    if (promised && (!admission || admission == FileAdmission::refused)) {
         not_entered(file);
-    } else if (!promised && admission && admission != Admission::refused) {
+    } else if (!promised && admission && admission != FileAdmission::refused) {
         ++known_[file].entering;
     }
     return admission;
 }
 
-std::optional<Admission> Member::admit(FileKey file, const TokenWish& wish, std::uint64_t ticket) {
+std::optional<FileAdmission> TokenMember::admit(FileKey file, const TokenWish& wish,
+                                                std::uint64_t ticket) {
     if (refused_.erase(ticket) > 0) {
-        return Admission::refused;
+        return FileAdmission::refused;
     }
     if (peer_lost_) {
         return admit_bereaved(file, ticket);
     }
     const std::optional<Token> token = tokens_.want(file, wish, ticket, actions_.send);
     if (token) {
-        return token == Token::through ? Admission::through : Admission::cached;
+        return token == Token::through ? FileAdmission::through : FileAdmission::cached;
     }
     deliver();
     // Where the home is this daemon, nobody may have to be waited for.
@@ -68,24 +70,24 @@ std::optional<Admission> Member::admit(FileKey file, const TokenWish& wish, std:
     return at_once ? admit(file, wish, ticket) : std::nullopt;
 }
 
-std::optional<Admission> Member::settle(FileKey file, std::uint64_t ticket) {
+std::optional<FileAdmission> TokenMember::settle(FileKey file, std::uint64_t ticket) {
     if (refused_.erase(ticket) > 0) {
-        return Admission::refused;
+        return FileAdmission::refused;
     }
     if (settled_.erase(ticket) > 0) {
-        return Admission::cached;
+        return FileAdmission::cached;
     }
     if (peer_lost_) {
         return admit_bereaved(file, ticket);
     }
     if (tokens_.settle(file, ticket, actions_.send)) {
-        return Admission::cached;
+        return FileAdmission::cached;
     }
     deliver();
     return std::erase(actions_.again, ticket) > 0 ? settle(file, ticket) : std::nullopt;
 }
 
-void Member::abandon(FileKey file, std::uint64_t ticket) {
+void TokenMember::abandon(FileKey file, std::uint64_t ticket) {
     refused_.erase(ticket);
     settled_.erase(ticket);
     if (promised_.erase(ticket) > 0) {
@@ -93,18 +95,18 @@ void Member::abandon(FileKey file, std::uint64_t ticket) {
     }
 }
 
-std::optional<Admission> Member::admit_bereaved(FileKey file, std::uint64_t ticket) {
+std::optional<FileAdmission> TokenMember::admit_bereaved(FileKey file, std::uint64_t ticket) {
     if (!closed_down_ || !std::ranges::includes(drained_, others_)) {
         waiting_.push_back(ticket);
         return std::nullopt;
     }
     if (stuck_.contains(file)) {
-        return Admission::refused;
+        return FileAdmission::refused;
     }
-    return Admission::through;
+    return FileAdmission::through;
 }
 
-bool Member::entered(FileKey file, std::uint32_t slot) {
+bool TokenMember::entered(FileKey file, std::uint32_t slot) {
     // It was asked back while the file was being opened here, and was known to others of this node;
     // these may have closed it meanwhile, so that nobody remembers that it has left.
     const bool may_cache = tokens_.token_of(file) != Token::through;
@@ -117,13 +119,13 @@ bool Member::entered(FileKey file, std::uint32_t slot) {
     return may_cache;
 }
 
-void Member::not_entered(FileKey file) {
+void TokenMember::not_entered(FileKey file) {
     end_entering(known_[file].entering);
     give_back_if_nobody_enters(file);
     tidy(file);
 }
 
-void Member::forgotten(std::uint32_t slot) {
+void TokenMember::forgotten(std::uint32_t slot) {
     const auto found = by_slot_.find(slot);
     if (found == by_slot_.end()) {
         return;
@@ -138,7 +140,7 @@ void Member::forgotten(std::uint32_t slot) {
 }
 
 // Where nothing of the file is known here any more, its token is of no use.
-void Member::tidy(FileKey file) {
+void TokenMember::tidy(FileKey file) {
     const auto known = known_.find(file);
     if (known != known_.end()) {
         if (!known->second.slots.empty() || known->second.entering > 0) {
@@ -151,7 +153,7 @@ void Member::tidy(FileKey file) {
     deliver();
 }
 
-void Member::give_back_if_nobody_enters(FileKey file) {
+void TokenMember::give_back_if_nobody_enters(FileKey file) {
     const auto known = known_.find(file);
     if (known == known_.end() || known->second.entering > 0 || !known->second.revoked) {
         return;
@@ -165,7 +167,7 @@ void Member::give_back_if_nobody_enters(FileKey file) {
     }
 }
 
-void Member::left(FileKey file, bool drained) {
+void TokenMember::left(FileKey file, bool drained) {
     const auto known = known_.find(file);
     if (known == known_.end() || !std::exchange(known->second.leaving, false)) {
         return;  // it was forgotten, and the token given back by that
@@ -179,7 +181,7 @@ void Member::left(FileKey file, bool drained) {
     deliver();
 }
 
-void Member::drained(FileKey file, std::uint64_t number, bool well) {
+void TokenMember::drained(FileKey file, std::uint64_t number, bool well) {
     const auto known = known_.find(file);
     if (known == known_.end() || known->second.draining != number) {
         return;  // it was forgotten, and the token given back by that
@@ -190,7 +192,7 @@ void Member::drained(FileKey file, std::uint64_t number, bool well) {
 }
 
 // All that is here by now; while others go on.
-void Member::begin_to_drain(FileKey file) {
+void TokenMember::begin_to_drain(FileKey file) {
     const auto known = known_.find(file);
     if (known == known_.end() || known->second.slots.empty()) {
         tokens_.give_back(file, Token::collective, actions_.send);  // nobody has entered yet
@@ -201,7 +203,7 @@ void Member::begin_to_drain(FileKey file) {
     actions_.drain.push_back({file, {slots.begin(), slots.end()}, known->second.draining});
 }
 
-void Member::hear(Node from, const Message& message) {
+void TokenMember::hear(Node from, const TokenMessage& message) {
     expects(from != self_, "a daemon's messages to itself are delivered at once");
     if (is_for_home(message.kind)) {
         home_.hear(from, message, actions_.send);
@@ -226,7 +228,7 @@ void Member::hear(Node from, const Message& message) {
     settle();
 }
 
-void Member::apply(FileKey file, const Tokens::Heard& heard) {
+void TokenMember::apply(FileKey file, const OwnTokens::Heard& heard) {
     invariant(!heard.revoked || heard.tickets.empty(), "a revoke grants nothing");
     if (heard.settled) {
         (heard.refused ? refused_ : settled_).insert(*heard.settled);
@@ -263,12 +265,12 @@ void Member::apply(FileKey file, const Tokens::Heard& heard) {
     }
 }
 
-Parent Member::parent_of(FileKey file) const {
+Parent TokenMember::parent_of(FileKey file) const {
     const Parent parent = tokens_.place_of(file).parent;
     return !peer_lost_ && others_.contains(parent.node) ? parent : Parent{};
 }
 
-Member::PassedOn Member::passed_on(FileKey file, std::uint64_t grant) const {
+TokenMember::PassedOn TokenMember::passed_on(FileKey file, std::uint64_t grant) const {
     if (peer_lost_ || grant == 0) {
         return {};
     }
@@ -283,7 +285,7 @@ Member::PassedOn Member::passed_on(FileKey file, std::uint64_t grant) const {
     return {.slots = {slots.begin(), slots.end()}, .later = slots.empty() && entering > 0};
 }
 
-void Member::lost(Node node) {
+void TokenMember::lost(Node node) {
     expects(node != self_, "this daemon is here");
     if (others_.erase(node) > 0) {
         actions_.died = actions_.died || !farewells_.contains(node);
@@ -292,7 +294,7 @@ void Member::lost(Node node) {
     }
 }
 
-void Member::bereave() {
+void TokenMember::bereave() {
     if (peer_lost_) {
         return;
     }
@@ -301,7 +303,7 @@ void Member::bereave() {
     append(waiting_, tokens_.drop_waiting());
 }
 
-void Member::closed_down(const std::vector<FileKey>& stuck) {
+void TokenMember::closed_down(const std::vector<FileKey>& stuck) {
     closed_down_ = true;
     for (const FileKey file : stuck) {
         say_to_all({.kind = Kind::stuck, .token = Token::none, .file = file, .number = 0});
@@ -311,37 +313,37 @@ void Member::closed_down(const std::vector<FileKey>& stuck) {
 }
 
 // Clients that waited because a daemon is gone need not wait any more.
-void Member::settle() {
+void TokenMember::settle() {
     if (peer_lost_ && closed_down_ && std::ranges::includes(drained_, others_)) {
         append(actions_.again, std::exchange(waiting_, {}));
     }
 }
 
-void Member::refuse_waiting() {
+void TokenMember::refuse_waiting() {
     append(waiting_, tokens_.drop_waiting());
     refused_.insert(waiting_.begin(), waiting_.end());
     append(actions_.again, std::exchange(waiting_, {}));
     ensures(waiting() == 0, "nobody waits for a daemon that is silent");
 }
 
-void Member::announce_shutdown() {
+void TokenMember::announce_shutdown() {
     say_to_all({.kind = Kind::farewell, .token = Token::none, .file = {}, .number = 0});
 }
 
-void Member::say_to_all(const Message& message) {
+void TokenMember::say_to_all(const TokenMessage& message) {
     for (const Node other : others_) {
         actions_.send.push_back({other, message});
     }
 }
 
 // Delivers this daemon's messages to itself, at once.
-void Member::deliver() {
+void TokenMember::deliver() {
     for (;;) {
-        const auto own = std::ranges::find(actions_.send, self_, &Outgoing::to);
+        const auto own = std::ranges::find(actions_.send, self_, &OutgoingMessage::to);
         if (own == actions_.send.end()) {
             return;
         }
-        const Message message = own->message;
+        const TokenMessage message = own->message;
         actions_.send.erase(own);
         if (is_for_home(message.kind)) {
             home_.hear(self_, message, actions_.send);
@@ -351,6 +353,6 @@ void Member::deliver() {
     }
 }
 
-Actions Member::take_actions() { return std::exchange(actions_, {}); }
+MemberActions TokenMember::take_actions() { return std::exchange(actions_, {}); }
 
 }  // namespace forebay::tokens

@@ -20,15 +20,15 @@
 
 namespace forebay::tokens {
 
-enum class Admission : std::uint8_t {
+enum class FileAdmission : std::uint8_t {
     cached,   // its bytes may lie in the pool
     through,  // they may not: other nodes have it open, or a daemon is gone
     refused,  // what another node holds of it cannot be had
 };
 
 // The actions that the caller is to take now.
-struct Actions {
-    std::vector<Outgoing> send;
+struct MemberActions {
+    std::vector<OutgoingMessage> send;
     struct Leave {
         FileKey file;
         std::vector<std::uint32_t> slots;
@@ -52,23 +52,24 @@ struct Actions {
         return send.empty() && leave.empty() && drain.empty() && again.empty() && !close_down &&
                !died;
     }
-    auto operator<=>(const Actions&) const noexcept = default;
+    auto operator<=>(const MemberActions&) const noexcept = default;
 };
 
-class Member {
+class TokenMember {
 public:
     // `readers`: see Home; all members are given the same.
-    Member(Node self, std::uint32_t nodes, std::uint32_t readers = 0);
+    TokenMember(Node self, std::uint32_t nodes, std::uint32_t readers = 0);
 
-    // A client opens the file. nullopt: its ticket comes back in Actions::again. Otherwise the
-    // answer holds until entered() or not_entered(), one of which has to follow if it is not a
+    // A client opens the file. nullopt: its ticket comes back in MemberActions::again. Otherwise
+    // the answer holds until entered() or not_entered(), one of which has to follow if it is not a
     // refusal.
-    [[nodiscard]] std::optional<Admission> want(FileKey file, const TokenWish& wish,
-                                                std::uint64_t ticket);
+    [[nodiscard]] std::optional<FileAdmission> want(FileKey file, const TokenWish& wish,
+                                                    std::uint64_t ticket);
     // A client does something to a file that several nodes write together, by other than their
     // collective calls: what was deposited before, on whatever node, has to be in the file.
-    // nullopt: the ticket comes back in Actions::again. Otherwise it is there, or that is refused.
-    [[nodiscard]] std::optional<Admission> settle(FileKey file, std::uint64_t ticket);
+    // nullopt: the ticket comes back in MemberActions::again. Otherwise it is there, or that is
+    // refused.
+    [[nodiscard]] std::optional<FileAdmission> settle(FileKey file, std::uint64_t ticket);
     // False: another node was admitted since the answer. Nothing of the file may be cached, from
     // before the client learns that it is open.
     [[nodiscard]] bool entered(FileKey file, std::uint32_t slot);
@@ -77,16 +78,17 @@ public:
     void abandon(FileKey file, std::uint64_t ticket);
     // The pool does not know the slot's file any more: nobody has it open, and it is drained.
     void forgotten(std::uint32_t slot);
-    // The caller has done what Actions::leave asked for; not `drained` where something has an
+    // The caller has done what MemberActions::leave asked for; not `drained` where something has an
     // error.
     void left(FileKey file, bool drained);
-    // The caller has done what Actions::drain asked for; not `well` where something has an error.
+    // The caller has done what MemberActions::drain asked for; not `well` where something has an
+    // error.
     void drained(FileKey file, std::uint64_t number, bool well);
-    // The caller has done what Actions::close_down asked for, but for files that could not be
+    // The caller has done what MemberActions::close_down asked for, but for files that could not be
     // drained.
     void closed_down(const std::vector<FileKey>& stuck);
 
-    void hear(Node from, const Message& message);
+    void hear(Node from, const TokenMessage& message);
     // The node that passes the file on to this one, which may read it ahead. Grant 0: none does.
     [[nodiscard]] Parent parent_of(FileKey file) const;
     // Whether this node passes the file on, by that grant.
@@ -103,13 +105,13 @@ public:
     // Said to all, at the end.
     void announce_shutdown();
 
-    [[nodiscard]] Actions take_actions();
+    [[nodiscard]] MemberActions take_actions();
     [[nodiscard]] std::size_t waiting() const noexcept {
         return tokens_.waiting() + waiting_.size();
     }
     [[nodiscard]] const std::set<Node>& others() const noexcept { return others_; }
     [[nodiscard]] bool peer_lost() const noexcept { return peer_lost_; }
-    auto operator<=>(const Member&) const noexcept = default;
+    auto operator<=>(const TokenMember&) const noexcept = default;
 
 private:
     struct Known {
@@ -121,21 +123,21 @@ private:
         auto operator<=>(const Known&) const noexcept = default;
     };
 
-    [[nodiscard]] std::optional<Admission> admit(FileKey file, const TokenWish& wish,
-                                                 std::uint64_t ticket);
-    [[nodiscard]] std::optional<Admission> admit_bereaved(FileKey file, std::uint64_t ticket);
+    [[nodiscard]] std::optional<FileAdmission> admit(FileKey file, const TokenWish& wish,
+                                                     std::uint64_t ticket);
+    [[nodiscard]] std::optional<FileAdmission> admit_bereaved(FileKey file, std::uint64_t ticket);
     void deliver();
-    void apply(FileKey file, const Tokens::Heard& heard);
+    void apply(FileKey file, const OwnTokens::Heard& heard);
     void begin_to_drain(FileKey file);
     void give_back_if_nobody_enters(FileKey file);
     void tidy(FileKey file);
-    void say_to_all(const Message& message);
+    void say_to_all(const TokenMessage& message);
     void bereave();
     void settle();
 
     Node self_;
     std::set<Node> others_;  // that have not gone
-    Tokens tokens_;
+    OwnTokens tokens_;
     Home home_;
     std::map<FileKey, Known> known_;
     std::map<std::uint32_t, FileKey> by_slot_;
@@ -143,7 +145,7 @@ private:
     std::set<std::uint64_t> promised_;  // … those that count as entering until then
     std::set<std::uint64_t> settled_;   // tickets of settle(): it is
     std::uint64_t next_draining_ = 1;
-    Actions actions_;
+    MemberActions actions_;
 
     bool peer_lost_ = false;
     bool closed_down_ = false;

@@ -92,7 +92,7 @@ public:
         }
         latest_ = stored_;
         for (Node node = 0; node < nodes; ++node) {
-            hosts_.push_back(Host{.member = Member{node, nodes, readers}, .pool = {}});
+            hosts_.push_back(Host{.member = TokenMember{node, nodes, readers}, .pool = {}});
         }
         for (const Client& one : clients) {
             incoming_connections_.push_back(IncomingConnection{
@@ -206,7 +206,7 @@ public:
 
 private:
     struct Host {
-        Member member;
+        TokenMember member;
         std::map<std::uint64_t, Pooled> pool;
         bool dead = false;
         bool closes = false;   // nothing is cached any more, and …
@@ -315,11 +315,11 @@ private:
                                                               : Token::collective;
         const auto admission = host.member.want({now.file}, {token, now.group}, incoming.ticket);
         incoming.stage = IncomingConnection::Stage::waiting;
-        if (admission == Admission::refused) {
+        if (admission == FileAdmission::refused) {
             ++incoming.at;
             settle(incoming);
         } else if (admission) {
-            incoming.cached = admission == Admission::cached;
+            incoming.cached = admission == FileAdmission::cached;
             cached_ += incoming.cached ? 1 : 0;
             incoming.stage = IncomingConnection::Stage::entering;
         }
@@ -451,8 +451,8 @@ private:
     }
 
     void deliver(Node from, Node to) {
-        std::deque<Message>& link = links_[{from, to}];
-        const Message message = link.front();
+        std::deque<TokenMessage>& link = links_[{from, to}];
+        const TokenMessage message = link.front();
         link.pop_front();
         hosts_[to].member.hear(from, message);
     }
@@ -515,19 +515,19 @@ private:
 
     void apply(Node node) {
         Host& host = hosts_[node];
-        for (Actions actions = host.member.take_actions(); !actions.empty() && !host.dead;
+        for (MemberActions actions = host.member.take_actions(); !actions.empty() && !host.dead;
              actions = host.member.take_actions()) {
-            for (const Outgoing& one : actions.send) {
+            for (const OutgoingMessage& one : actions.send) {
                 links_[{node, one.to}].push_back(one.message);
                 ++messages_;
             }
-            for (const Actions::Leave& one : actions.leave) {
+            for (const MemberActions::Leave& one : actions.leave) {
                 Pooled& file = host.pool.at(one.file.inode);
                 file.cached = false;
                 file.clean.reset();
                 file.to_answer = file.to_answer || one.answer;
             }
-            for (const Actions::Drain& one : actions.drain) {
+            for (const MemberActions::Drain& one : actions.drain) {
                 host.pool.at(one.file.inode).to_settle = one.number;
             }
             if (actions.close_down) {
@@ -548,7 +548,7 @@ private:
     std::vector<IncomingConnection> incoming_connections_;
     std::vector<Node> node_of_;
     std::vector<PeerReadServer> passing_;
-    std::map<Link, std::deque<Message>> links_;
+    std::map<Link, std::deque<TokenMessage>> links_;
     std::set<Link> lost_;                    // from a dead daemon to one that does not know
     std::map<std::uint64_t, Parts> stored_;  // by the file system
     std::map<std::uint64_t, Parts> latest_;  // acknowledged

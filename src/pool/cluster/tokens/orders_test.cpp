@@ -293,9 +293,9 @@ TEST(Orders, OfThreeNodesOneReadsInEveryOrder) {
 // The shape of the tree: with k readers, and two children each.
 TEST(Home, EachNodeIsToldWhoPassesTheFileOn) {
     Home home{2};
-    std::vector<Outgoing> said;
+    std::vector<OutgoingMessage> said;
     for (Node node = 0; node < 10; ++node) {
-        home.hear(node, {.kind = Message::Kind::ask, .token = Token::read, .file = {7}}, said);
+        home.hear(node, {.kind = TokenMessage::Kind::ask, .token = Token::read, .file = {7}}, said);
     }
     ASSERT_EQ(said.size(), 10U);
     std::vector<Node> parents;
@@ -313,11 +313,11 @@ TEST(Home, EachNodeIsToldWhoPassesTheFileOn) {
 // Else two nodes might wait for each other.
 TEST(Home, WhoComesAgainIsBehindThoseThatStayed) {
     Home home{1};
-    std::vector<Outgoing> said;
-    const Message ask{.kind = Message::Kind::ask, .token = Token::read, .file = {7}};
+    std::vector<OutgoingMessage> said;
+    const TokenMessage ask{.kind = TokenMessage::Kind::ask, .token = Token::read, .file = {7}};
     home.hear(0, ask, said);
     home.hear(1, ask, said);
-    home.hear(0, {.kind = Message::Kind::forgotten, .file = {7}}, said);
+    home.hear(0, {.kind = TokenMessage::Kind::forgotten, .file = {7}}, said);
     home.hear(0, ask, said);
     home.hear(2, ask, said);
     ASSERT_EQ(said.size(), 4U);

@@ -75,7 +75,7 @@ struct Parent {
     auto operator<=>(const Parent&) const noexcept = default;
 };
 
-struct Message {
+struct TokenMessage {
     enum class Kind : std::uint8_t {
         ask = 1,     // to the home: this token (read, write, collective, settled) is wished for
         grant,       // from the home: this token, or refused
@@ -97,13 +97,13 @@ struct Message {
     // In a grant of `read`, where few nodes read for all: its number, and the node's parent.
     std::uint64_t grant = 0;
     Parent parent{};
-    auto operator<=>(const Message&) const noexcept = default;
+    auto operator<=>(const TokenMessage&) const noexcept = default;
 };
 
-struct Outgoing {
+struct OutgoingMessage {
     Node to = 0;
-    Message message;
-    auto operator<=>(const Outgoing&) const noexcept = default;
+    TokenMessage message;
+    auto operator<=>(const OutgoingMessage&) const noexcept = default;
 };
 
 }  // namespace forebay::tokens

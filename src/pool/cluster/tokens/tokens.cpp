@@ -21,13 +21,13 @@ bool enough(const TokenWish& there, const TokenWish& wish) noexcept {
 
 }  // namespace
 
-void Tokens::say(const Message& message, std::vector<Outgoing>& send) const {
+void OwnTokens::say(const TokenMessage& message, std::vector<OutgoingMessage>& send) const {
     expects(self_ < nodes_, "a daemon is one of its job");
     send.push_back({home_of(message.file, nodes_), message});
 }
 
-std::optional<Token> Tokens::want(FileKey file, const TokenWish& wish, std::uint64_t ticket,
-                                  std::vector<Outgoing>& send) {
+std::optional<Token> OwnTokens::want(FileKey file, const TokenWish& wish, std::uint64_t ticket,
+                                     std::vector<OutgoingMessage>& send) {
     expects(
         wish.token == Token::read || wish.token == Token::write || wish.token == Token::collective,
         "a client wants to read, to write, or to write together with others");
@@ -40,13 +40,16 @@ std::optional<Token> Tokens::want(FileKey file, const TokenWish& wish, std::uint
     one.tickets.push_back(ticket);
     if (one.asked.token == Token::none) {
         one.asked = wish;
-        say({.kind = Message::Kind::ask, .token = wish.token, .file = file, .number = wish.group},
+        say({.kind = TokenMessage::Kind::ask,
+             .token = wish.token,
+             .file = file,
+             .number = wish.group},
             send);
     }
     return std::nullopt;
 }
 
-bool Tokens::settle(FileKey file, std::uint64_t ticket, std::vector<Outgoing>& send) {
+bool OwnTokens::settle(FileKey file, std::uint64_t ticket, std::vector<OutgoingMessage>& send) {
     const auto found = files_.find(file);
     if (found == files_.end()) {
         return true;
@@ -59,17 +62,17 @@ bool Tokens::settle(FileKey file, std::uint64_t ticket, std::vector<Outgoing>& s
     const std::uint64_t number = next_number_++;
     const bool is_new = found->second.settling.emplace(number, ticket).second;
     invariant(is_new, "each question has a number of its own");
-    say({.kind = Message::Kind::ask, .token = Token::settled, .file = file, .number = number},
+    say({.kind = TokenMessage::Kind::ask, .token = Token::settled, .file = file, .number = number},
         send);
     return false;
 }
 
-Tokens::Heard Tokens::hear(const Message& message, std::vector<Outgoing>& send) {
-    if (message.kind == Message::Kind::revoke) {
+OwnTokens::Heard OwnTokens::hear(const TokenMessage& message, std::vector<OutgoingMessage>& send) {
+    if (message.kind == TokenMessage::Kind::revoke) {
         return hear_revoke(message, send);
     }
     Heard heard;
-    if (message.kind != Message::Kind::grant) {
+    if (message.kind != TokenMessage::Kind::grant) {
         return heard;
     }
     heard.refused = message.token == Token::refused;
@@ -101,11 +104,12 @@ Tokens::Heard Tokens::hear(const Message& message, std::vector<Outgoing>& send) 
     return heard;
 }
 
-Tokens::Heard Tokens::hear_revoke(const Message& message, std::vector<Outgoing>& send) {
+OwnTokens::Heard OwnTokens::hear_revoke(const TokenMessage& message,
+                                        std::vector<OutgoingMessage>& send) {
     Heard heard;
     const auto found = files_.find(message.file);
     if (found == files_.end() || found->second.token == Token::none) {
-        say({.kind = Message::Kind::given_back,
+        say({.kind = TokenMessage::Kind::given_back,
              .token = Token::none,
              .file = message.file,
              .number = message.number},
@@ -118,7 +122,7 @@ Tokens::Heard Tokens::hear_revoke(const Message& message, std::vector<Outgoing>&
     return heard;
 }
 
-void Tokens::erase_if_empty(FileKey file) {
+void OwnTokens::erase_if_empty(FileKey file) {
     const auto found = files_.find(file);
     if (found != files_.end() && found->second.token == Token::none &&
         found->second.asked.token == Token::none && found->second.settling.empty()) {
@@ -127,7 +131,7 @@ void Tokens::erase_if_empty(FileKey file) {
     }
 }
 
-void Tokens::give_back(FileKey file, Token left, std::vector<Outgoing>& send) {
+void OwnTokens::give_back(FileKey file, Token left, std::vector<OutgoingMessage>& send) {
     expects(left == Token::none || left == Token::through || left == Token::collective ||
                 left == Token::refused,
             "what is given back does not stay here");
@@ -136,7 +140,7 @@ void Tokens::give_back(FileKey file, Token left, std::vector<Outgoing>& send) {
         return;
     }
     File& one = found->second;
-    say({.kind = Message::Kind::given_back,
+    say({.kind = TokenMessage::Kind::given_back,
          .token = left,
          .file = file,
          .number = std::exchange(one.revoking, 0)},
@@ -151,7 +155,7 @@ void Tokens::give_back(FileKey file, Token left, std::vector<Outgoing>& send) {
     erase_if_empty(file);
 }
 
-void Tokens::forget(FileKey file, std::vector<Outgoing>& send) {
+void OwnTokens::forget(FileKey file, std::vector<OutgoingMessage>& send) {
     const auto found = files_.find(file);
     if (found == files_.end()) {
         return;
@@ -162,7 +166,10 @@ void Tokens::forget(FileKey file, std::vector<Outgoing>& send) {
         // A node that waits keeps the token that is there: the home would take the two messages for
         // one after the other, and this node would not.
         if (found->second.token != Token::none) {
-            say({.kind = Message::Kind::forgotten, .token = Token::none, .file = file, .number = 0},
+            say({.kind = TokenMessage::Kind::forgotten,
+                 .token = Token::none,
+                 .file = file,
+                 .number = 0},
                 send);
         }
         found->second.token = Token::none;
@@ -174,7 +181,7 @@ void Tokens::forget(FileKey file, std::vector<Outgoing>& send) {
     }
 }
 
-std::vector<std::uint64_t> Tokens::drop_waiting() {
+std::vector<std::uint64_t> OwnTokens::drop_waiting() {
     std::vector<std::uint64_t> dropped;
     for (auto& [key, file] : files_) {
         dropped.insert(dropped.end(), file.tickets.begin(), file.tickets.end());
@@ -188,23 +195,23 @@ std::vector<std::uint64_t> Tokens::drop_waiting() {
     return dropped;
 }
 
-Token Tokens::token_of(FileKey file) const {
+Token OwnTokens::token_of(FileKey file) const {
     const auto found = files_.find(file);
     return found == files_.end() ? Token::none : found->second.token;
 }
 
-Tokens::Place Tokens::place_of(FileKey file) const {
+OwnTokens::Place OwnTokens::place_of(FileKey file) const {
     const auto found = files_.find(file);
     const bool reads = found != files_.end() && found->second.token == Token::read;
     return reads ? Place{found->second.grant, found->second.parent} : Place{};
 }
 
-bool Tokens::has_heard_of(FileKey file, std::uint64_t grant) const {
+bool OwnTokens::has_heard_of(FileKey file, std::uint64_t grant) const {
     const auto last = last_grants_.find(home_of(file, nodes_));
     return last != last_grants_.end() && last->second >= grant;
 }
 
-std::size_t Tokens::waiting() const noexcept {
+std::size_t OwnTokens::waiting() const noexcept {
     return std::accumulate(files_.begin(), files_.end(), std::size_t{0},
                            [](std::size_t sum, const auto& one) {
                                return sum + one.second.tickets.size() + one.second.settling.size();

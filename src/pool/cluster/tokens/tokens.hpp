@@ -12,17 +12,19 @@
 
 namespace forebay::tokens {
 
-class Tokens {
+class OwnTokens {
 public:
-    Tokens(Node self, std::uint32_t nodes) noexcept : self_{self}, nodes_{nodes} {}
+    OwnTokens(Node self, std::uint32_t nodes) noexcept : self_{self}, nodes_{nodes} {}
 
     // The token that is there, if it is enough for the wish (read, write or collective). nullopt:
     // the home was asked, and `ticket` comes back in Heard.
     [[nodiscard]] std::optional<Token> want(FileKey file, const TokenWish& wish,
-                                            std::uint64_t ticket, std::vector<Outgoing>& send);
+                                            std::uint64_t ticket,
+                                            std::vector<OutgoingMessage>& send);
     // Whether no other node can have deposits of it. False: the home was asked to have all nodes
     // drain it, and `ticket` comes back in Heard.
-    [[nodiscard]] bool settle(FileKey file, std::uint64_t ticket, std::vector<Outgoing>& send);
+    [[nodiscard]] bool settle(FileKey file, std::uint64_t ticket,
+                              std::vector<OutgoingMessage>& send);
 
     struct Heard {
         std::vector<std::uint64_t> tickets;    // call want() again for these, or …
@@ -34,14 +36,14 @@ public:
         bool through = false;  // nothing of the file is to be cached any more
     };
     // A grant or a revoke.
-    [[nodiscard]] Heard hear(const Message& message, std::vector<Outgoing>& send);
+    [[nodiscard]] Heard hear(const TokenMessage& message, std::vector<OutgoingMessage>& send);
 
     // After `revoked`: none where the file is not known here any more, through where it is, refused
     // where something of it could not be drained. After `drains`: collective, or refused. Nothing
     // where it was given back already.
-    void give_back(FileKey file, Token left, std::vector<Outgoing>& send);
+    void give_back(FileKey file, Token left, std::vector<OutgoingMessage>& send);
     // Nobody has the file open here, and everything of it is drained.
-    void forget(FileKey file, std::vector<Outgoing>& send);
+    void forget(FileKey file, std::vector<OutgoingMessage>& send);
     // Nobody waits for tokens any more: the tickets that did.
     [[nodiscard]] std::vector<std::uint64_t> drop_waiting();
 
@@ -57,7 +59,7 @@ public:
     [[nodiscard]] bool has_heard_of(FileKey file, std::uint64_t grant) const;
     [[nodiscard]] std::size_t files() const noexcept { return files_.size(); }
     [[nodiscard]] std::size_t waiting() const noexcept;
-    auto operator<=>(const Tokens&) const noexcept = default;
+    auto operator<=>(const OwnTokens&) const noexcept = default;
 
 private:
     struct File {
@@ -76,9 +78,10 @@ private:
         auto operator<=>(const File&) const noexcept = default;
     };
 
-    [[nodiscard]] Heard hear_revoke(const Message& message, std::vector<Outgoing>& send);
+    [[nodiscard]] Heard hear_revoke(const TokenMessage& message,
+                                    std::vector<OutgoingMessage>& send);
     void erase_if_empty(FileKey file);
-    void say(const Message& message, std::vector<Outgoing>& send) const;
+    void say(const TokenMessage& message, std::vector<OutgoingMessage>& send) const;
 
     Node self_;
     std::uint32_t nodes_;

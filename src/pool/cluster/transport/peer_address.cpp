@@ -24,7 +24,7 @@ namespace {
 
 constexpr int peers_queue_max = 4096;
 
-struct Address {
+struct SocketAddress {
     sockaddr_storage name{};
     socklen_t bytes = 0;
 
@@ -34,14 +34,14 @@ struct Address {
     [[nodiscard]] int family() const noexcept { return name.ss_family; }
 };
 
-Address address_of(const sockaddr* at, socklen_t bytes) {
-    Address address;
+SocketAddress address_of(const sockaddr* at, socklen_t bytes) {
+    SocketAddress address;
     address.bytes = std::min(bytes, socklen_t{sizeof address.name});
     std::memcpy(&address.name, at, address.bytes);
     return address;
 }
 
-bool is_loopback(const Address& address) noexcept {
+bool is_loopback(const SocketAddress& address) noexcept {
     if (address.family() == AF_INET6) {
         const auto& in6 = reinterpret_cast<const sockaddr_in6&>(address.name).sin6_addr;
         return IN6_IS_ADDR_LOOPBACK(&in6);
@@ -51,7 +51,7 @@ bool is_loopback(const Address& address) noexcept {
 }
 
 // It needs the name of an interface to be reached.
-bool is_of_a_link_only(const Address& address) noexcept {
+bool is_of_a_link_only(const SocketAddress& address) noexcept {
     if (address.family() != AF_INET6) {
         return false;
     }
@@ -59,14 +59,14 @@ bool is_of_a_link_only(const Address& address) noexcept {
     return IN6_IS_ADDR_LINKLOCAL(&in6);
 }
 
-std::string text_of(const Address& address) {
+std::string text_of(const SocketAddress& address) {
     std::array<char, NI_MAXHOST> host{};
     const int error = ::getnameinfo(address.at(), address.bytes, host.data(), host.size(), nullptr,
                                     0, NI_NUMERICHOST);
     return error == 0 ? host.data() : "";
 }
 
-std::vector<Address> addresses_of(const std::string& host, int flags) {
+std::vector<SocketAddress> addresses_of(const std::string& host, int flags) {
     addrinfo wanted{};
     wanted.ai_socktype = SOCK_STREAM;
     wanted.ai_flags = flags;
@@ -75,7 +75,7 @@ std::vector<Address> addresses_of(const std::string& host, int flags) {
         return {};
     }
     const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> list{found, &::freeaddrinfo};
-    std::vector<Address> addresses;
+    std::vector<SocketAddress> addresses;
     for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
         if (one->ai_family == AF_INET || one->ai_family == AF_INET6) {
             addresses.push_back(address_of(one->ai_addr, one->ai_addrlen));
@@ -85,9 +85,9 @@ std::vector<Address> addresses_of(const std::string& host, int flags) {
 }
 
 // From which address of ours that one is reached. Nothing is sent.
-std::optional<Address> address_towards(const Address& other) {
+std::optional<SocketAddress> address_towards(const SocketAddress& other) {
     const OwnFd socket{::socket(other.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0)};
-    Address own;
+    SocketAddress own;
     own.bytes = sizeof own.name;
     if (!socket.valid() || ::connect(socket.get(), other.at(), other.bytes) != 0 ||
         ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&own.name), &own.bytes) != 0) {
@@ -96,13 +96,13 @@ std::optional<Address> address_towards(const Address& other) {
     return own;
 }
 
-std::vector<Address> addresses_of_interfaces(int family) {
+std::vector<SocketAddress> addresses_of_interfaces(int family) {
     ifaddrs* found = nullptr;
     if (::getifaddrs(&found) != 0) {
         return {};
     }
     const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> list{found, &::freeifaddrs};
-    std::vector<Address> addresses;
+    std::vector<SocketAddress> addresses;
     for (const ifaddrs* one = found; one != nullptr; one = one->ifa_next) {
         constexpr unsigned wanted = IFF_UP;
         if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != family ||
@@ -110,7 +110,7 @@ std::vector<Address> addresses_of_interfaces(int family) {
             continue;
         }
         const socklen_t bytes = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
-        const Address address = address_of(one->ifa_addr, bytes);
+        const SocketAddress address = address_of(one->ifa_addr, bytes);
         if (!is_of_a_link_only(address)) {
             addresses.push_back(address);
         }
@@ -119,7 +119,7 @@ std::vector<Address> addresses_of_interfaces(int family) {
 }
 
 // Not valid where the address is none of this node.
-OwnFd listen_at(const Address& address) {
+OwnFd listen_at(const SocketAddress& address) {
     expects(address.bytes <= sizeof address.name, "an address lies within its memory");
     OwnFd socket{::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
     const int off = 0;
@@ -143,22 +143,22 @@ int port_of(int socket) {
                                             : reinterpret_cast<sockaddr_in&>(name).sin_port);
 }
 
-std::optional<Listening> listening_at(const Address& address) {
+std::optional<ListeningSocket> listening_at(const SocketAddress& address) {
     OwnFd socket = listen_at(address);
     if (!socket.valid()) {
         return std::nullopt;
     }
     std::string told = fmt::format("{}:{}", text_of(address), port_of(socket.get()));
-    return Listening{std::move(socket), std::move(told)};
+    return ListeningSocket{std::move(socket), std::move(told)};
 }
 
 // Slurm says from where it started this step.
-std::optional<Listening> listen_towards_the_starter() {
+std::optional<ListeningSocket> listen_towards_the_starter() {
     const char* const starter = std::getenv("SLURM_LAUNCH_NODE_IPADDR");
     if (starter == nullptr) {
         return std::nullopt;
     }
-    for (const Address& one : addresses_of(starter, AI_NUMERICHOST)) {
+    for (const SocketAddress& one : addresses_of(starter, AI_NUMERICHOST)) {
         const auto own = address_towards(one);
         if (own && !is_loopback(*own)) {
             return listening_at(*own);
@@ -167,9 +167,9 @@ std::optional<Listening> listen_towards_the_starter() {
     return std::nullopt;
 }
 
-std::optional<Listening> listen_at_the_only_interface() {
+std::optional<ListeningSocket> listen_at_the_only_interface() {
     for (const int family : {AF_INET, AF_INET6}) {
-        const std::vector<Address> own = addresses_of_interfaces(family);
+        const std::vector<SocketAddress> own = addresses_of_interfaces(family);
         if (own.size() == 1) {
             return listening_at(own.front());
         }
@@ -180,8 +180,8 @@ std::optional<Listening> listen_at_the_only_interface() {
     return std::nullopt;
 }
 
-Result<Listening> listen_everywhere(const std::string& host) {
-    Address any;
+Result<ListeningSocket> listen_everywhere(const std::string& host) {
+    SocketAddress any;
     any.name.ss_family = AF_INET6;
     any.bytes = sizeof(sockaddr_in6);
     OwnFd socket = listen_at(any);
@@ -194,21 +194,21 @@ Result<Listening> listen_everywhere(const std::string& host) {
         return failure(system_error(errno, "listen for the other daemons of the job"));
     }
     std::string told = fmt::format("{}:{}", host, port_of(socket.get()));
-    return Listening{std::move(socket), std::move(told),
-                     "this node knows no address of " + host + " that others reach"};
+    return ListeningSocket{std::move(socket), std::move(told),
+                           "this node knows no address of " + host + " that others reach"};
 }
 
 }  // namespace
 
-Result<Listening> listen_for_peers(const std::string& host) {
+Result<ListeningSocket> listen_for_peers(const std::string& host) {
     // An address was given: that one is meant, whatever it is.
-    for (const Address& one : addresses_of(host, AI_NUMERICHOST)) {
+    for (const SocketAddress& one : addresses_of(host, AI_NUMERICHOST)) {
         if (auto made = listening_at(one)) {
             return std::move(*made);
         }
     }
-    const std::vector<Address> named = addresses_of(host, 0);
-    for (const Address& one : named) {
+    const std::vector<SocketAddress> named = addresses_of(host, 0);
+    for (const SocketAddress& one : named) {
         if (is_loopback(one) || is_of_a_link_only(one)) {
             continue;
         }

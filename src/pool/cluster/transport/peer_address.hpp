@@ -9,7 +9,7 @@
 
 namespace forebay::cluster {
 
-struct Listening {
+struct ListeningSocket {
     OwnFd socket;
     std::string address;  // "host:port", as it is told to the others
     // Why it waits at all interfaces; empty: it waits at one.
@@ -20,6 +20,6 @@ struct Listening {
 // first of a name's addresses that other nodes can reach; where this node knows its name by a
 // loopback address only (as Debian sets it up), the interface by which the batch system reached it,
 // or its only one.
-[[nodiscard]] Result<Listening> listen_for_peers(const std::string& host);
+[[nodiscard]] Result<ListeningSocket> listen_for_peers(const std::string& host);
 
 }  // namespace forebay::cluster

@@ -24,17 +24,18 @@ using Key = std::array<unsigned char, crypto_secretstream_xchacha20poly1305_KEYB
 using Header = std::array<unsigned char, crypto_secretstream_xchacha20poly1305_HEADERBYTES>;
 using Nonce = std::array<unsigned char, 32>;
 
-struct Greeting {
+struct PeerGreeting {
     std::uint64_t begins = magic;
     std::uint32_t node = 0;
     std::uint32_t nodes = 0;
     Nonce nonce{};
 };
-static_assert(sizeof(Greeting) == 48);
+static_assert(sizeof(PeerGreeting) == 48);
 
 // The key for what the lower node says to the higher one (`upwards`), or for the other direction.
-Key key_of(const Secret& secret, const Greeting& lower, const Greeting& higher, bool upwards) {
-    std::array<unsigned char, 2 * sizeof(Greeting) + 1> both{};
+Key key_of(const Secret& secret, const PeerGreeting& lower, const PeerGreeting& higher,
+           bool upwards) {
+    std::array<unsigned char, 2 * sizeof(PeerGreeting) + 1> both{};
     std::memcpy(both.data(), &lower, sizeof lower);
     std::memcpy(both.data() + sizeof lower, &higher, sizeof higher);
     both.back() = upwards ? 1 : 0;
@@ -46,16 +47,16 @@ Key key_of(const Secret& secret, const Greeting& lower, const Greeting& higher, 
 
 }  // namespace
 
-struct Link::Cipher {
-    Greeting own;
-    Greeting others;
+struct PeerLink::Cipher {
+    PeerGreeting own;
+    PeerGreeting others;
     bool greeted = false;
     bool header_came = false;
     crypto_secretstream_xchacha20poly1305_state pull{};
     crypto_secretstream_xchacha20poly1305_state push{};
 };
 
-Link::Link(OwnFd socket, const Seat& seat, const Secret& secret)
+PeerLink::PeerLink(OwnFd socket, const ClusterPlace& seat, const Secret& secret)
     : socket_{std::move(socket)},
       seat_{seat},
       secret_{secret},
@@ -65,9 +66,9 @@ Link::Link(OwnFd socket, const Seat& seat, const Secret& secret)
     greet();
 }
 
-Link::~Link() { sodium_memzero(secret_.data(), secret_.size()); }
+PeerLink::~PeerLink() { sodium_memzero(secret_.data(), secret_.size()); }
 
-void Link::greet() {
+void PeerLink::greet() {
     cipher_->own.node = seat_.self;
     cipher_->own.nodes = seat_.nodes;
     randombytes_buf(cipher_->own.nonce.data(), cipher_->own.nonce.size());
@@ -75,17 +76,17 @@ void Link::greet() {
     append(bytes);
 }
 
-void Link::append(std::span<const std::byte> bytes) {
+void PeerLink::append(std::span<const std::byte> bytes) {
     out_.insert(out_.end(), bytes.begin(), bytes.end());
 }
 
-void Link::refuse(std::string why) {
+void PeerLink::refuse(std::string why) {
     state_ = State::refused;
     why_ = std::move(why);
     socket_ = OwnFd{};
 }
 
-void Link::fail(int error) {
+void PeerLink::fail(int error) {
     const bool closed =
         error == 0 || error == ECONNRESET || error == EPIPE || error == ECONNREFUSED;
     state_ = closed ? State::ended : State::cut;
@@ -93,7 +94,7 @@ void Link::fail(int error) {
     why_ = error == 0 ? "it has ended" : std::strerror(error);  // NOLINT(concurrency-mt-unsafe)
 }
 
-void Link::turn() {
+void PeerLink::turn() {
     const bool open = state_ == State::greeting || state_ == State::established;
     if (open && std::exchange(event_came_, false)) {
         read();
@@ -103,7 +104,7 @@ void Link::turn() {
     }
 }
 
-void Link::read() {
+void PeerLink::read() {
     std::size_t total = 0;
     while (total < in_a_turn) {
         const ssize_t got =
@@ -138,7 +139,7 @@ void Link::read() {
     event_came_ = true;  // there may be more
 }
 
-void Link::write() {
+void PeerLink::write() {
     if (!hurries_ && passing_.empty()) {
         return;
     }
@@ -163,7 +164,7 @@ void Link::write() {
 }
 
 // False: there is none.
-bool Link::encrypt_next_part() {
+bool PeerLink::encrypt_next_part() {
     if (passing_.empty()) {
         return false;
     }
@@ -175,10 +176,10 @@ bool Link::encrypt_next_part() {
     const auto at = [&](std::size_t place) {
         return now.bytes.begin() + static_cast<std::ptrdiff_t>(place);
     };
-    encrypt(protocol::Part{.number = now.number,
-                           .whole = static_cast<std::uint32_t>(now.bytes.size()),
-                           .begin = static_cast<std::uint32_t>(now.begin),
-                           .bytes = {at(now.begin), at(end)}});
+    encrypt(protocol::PeerReadPart{.number = now.number,
+                                   .whole = static_cast<std::uint32_t>(now.bytes.size()),
+                                   .begin = static_cast<std::uint32_t>(now.begin),
+                                   .bytes = {at(now.begin), at(end)}});
     now.begin = end;
     if (end == now.bytes.size()) {
         passing_.pop_front();
@@ -186,28 +187,28 @@ bool Link::encrypt_next_part() {
     return true;
 }
 
-std::optional<std::span<const std::byte>> Link::look(std::size_t bytes) const {
+std::optional<std::span<const std::byte>> PeerLink::look(std::size_t bytes) const {
     if (in_.size() - taken_ < bytes) {
         return std::nullopt;
     }
     return std::span{in_}.subspan(taken_, bytes);
 }
 
-std::optional<std::span<const std::byte>> Link::take(std::size_t bytes) {
+std::optional<std::span<const std::byte>> PeerLink::take(std::size_t bytes) {
     const auto found = look(bytes);
     taken_ += found ? bytes : 0;
     return found;
 }
 
-bool Link::take_greeting() {
+bool PeerLink::take_greeting() {
     if (cipher_->greeted) {
         return false;
     }
-    const auto bytes = take(sizeof(Greeting));
+    const auto bytes = take(sizeof(PeerGreeting));
     if (!bytes) {
         return false;
     }
-    Greeting& others = cipher_->others;
+    PeerGreeting& others = cipher_->others;
     std::memcpy(&others, bytes->data(), sizeof others);
     if (others.begins != magic || others.nodes != seat_.nodes || others.node >= seat_.nodes ||
         others.node == seat_.self) {
@@ -217,21 +218,21 @@ bool Link::take_greeting() {
     cipher_->greeted = true;
     other_ = others.node;
     const bool upwards = seat_.self < other_;
-    const Greeting& lower = upwards ? cipher_->own : others;
-    const Greeting& higher = upwards ? others : cipher_->own;
+    const PeerGreeting& lower = upwards ? cipher_->own : others;
+    const PeerGreeting& higher = upwards ? others : cipher_->own;
     const Key key = key_of(secret_, lower, higher, upwards);
     Header header{};
     crypto_secretstream_xchacha20poly1305_init_push(&cipher_->push, header.data(), key.data());
     const auto said = std::as_bytes(std::span{header});
     append(said);
-    send(tokens::Message{});  // alive: the proof
+    send(tokens::TokenMessage{});  // alive: the proof
     for (const protocol::PeerWord& word : std::exchange(early_, {})) {
         send(word);
     }
     return true;
 }
 
-bool Link::take_header() {
+bool PeerLink::take_header() {
     if (!cipher_->greeted || cipher_->header_came) {
         return false;
     }
@@ -240,8 +241,8 @@ bool Link::take_header() {
         return false;
     }
     const bool upwards = seat_.self < other_;
-    const Greeting& lower = upwards ? cipher_->own : cipher_->others;
-    const Greeting& higher = upwards ? cipher_->others : cipher_->own;
+    const PeerGreeting& lower = upwards ? cipher_->own : cipher_->others;
+    const PeerGreeting& higher = upwards ? cipher_->others : cipher_->own;
     const Key key = key_of(secret_, lower, higher, !upwards);
     cipher_->header_came = true;
     if (crypto_secretstream_xchacha20poly1305_init_pull(
@@ -253,7 +254,7 @@ bool Link::take_header() {
     return true;
 }
 
-bool Link::take_frame() {
+bool PeerLink::take_frame() {
     if (!cipher_->header_came) {
         return false;
     }
@@ -291,7 +292,7 @@ bool Link::take_frame() {
     return true;
 }
 
-void Link::encrypt(const protocol::PeerWord& word) {
+void PeerLink::encrypt(const protocol::PeerWord& word) {
     expects(cipher_->greeted, "there is a key");
     const std::vector<std::byte> plain = protocol::bytes_of(word);
     invariant(plain.size() <= protocol::peer_bytes_max,
@@ -305,7 +306,7 @@ void Link::encrypt(const protocol::PeerWord& word) {
         reinterpret_cast<const unsigned char*>(plain.data()), plain.size(), nullptr, 0, 0);
 }
 
-void Link::send(const protocol::PeerWord& word, Haste haste) {
+void PeerLink::send(const protocol::PeerWord& word, Haste haste) {
     hurries_ = hurries_ || haste == Haste::now;
     if (!cipher_->greeted) {
         early_.push_back(word);
@@ -318,11 +319,11 @@ void Link::send(const protocol::PeerWord& word, Haste haste) {
     }
 }
 
-void Link::pass(std::uint64_t number, std::vector<std::byte> bytes) {
+void PeerLink::pass(std::uint64_t number, std::vector<std::byte> bytes) {
     passing_.push_back({.number = number, .bytes = std::move(bytes)});
 }
 
-std::size_t Link::bytes_to_pass() const noexcept {
+std::size_t PeerLink::bytes_to_pass() const noexcept {
     std::size_t bytes = 0;
     for (const PeerReadServer& one : passing_) {
         bytes += one.bytes.size() - one.begin;
@@ -330,7 +331,7 @@ std::size_t Link::bytes_to_pass() const noexcept {
     return bytes;
 }
 
-std::optional<protocol::PeerWord> Link::next() {
+std::optional<protocol::PeerWord> PeerLink::next() {
     if (words_.empty()) {
         return std::nullopt;
     }

@@ -27,12 +27,12 @@ inline constexpr std::size_t secret_bytes = 32;
 using Secret = std::array<unsigned char, secret_bytes>;
 
 // Which daemon this is, of how many.
-struct Seat {
+struct ClusterPlace {
     tokens::Node self = 0;
     std::uint32_t nodes = 1;
 };
 
-class Link {
+class PeerLink {
 public:
     // Bytes that may wait to be sent: the other side does not read any more.
     static constexpr std::size_t waiting_max = std::size_t{1} << 20;
@@ -42,10 +42,10 @@ public:
     static constexpr std::size_t held_back_max = std::size_t{64} << 10;
 
     // `socket`: connected, or about to be, and not blocking.
-    Link(OwnFd socket, const Seat& seat, const Secret& secret);
-    Link(const Link&) = delete;
-    Link& operator=(const Link&) = delete;
-    ~Link();
+    PeerLink(OwnFd socket, const ClusterPlace& seat, const Secret& secret);
+    PeerLink(const PeerLink&) = delete;
+    PeerLink& operator=(const PeerLink&) = delete;
+    ~PeerLink();
 
     enum class State : std::uint8_t {
         greeting,     // who it is has still to be proved
@@ -107,7 +107,7 @@ private:
     void fail(int error);
 
     OwnFd socket_;
-    Seat seat_;
+    ClusterPlace seat_;
     Secret secret_;
     tokens::Node other_ = 0;
     State state_ = State::greeting;

@@ -9,8 +9,8 @@
 namespace forebay::cluster {
 namespace {
 
-using tokens::Message;
 using tokens::Token;
+using tokens::TokenMessage;
 
 std::array<OwnFd, 2> connected() {
     std::array<int, 2> ends{};
@@ -25,13 +25,13 @@ Secret secret(unsigned char byte) {
 }
 
 protocol::PeerWord message(std::uint64_t number) {
-    return Message{
-        .kind = Message::Kind::revoke, .token = Token::none, .file = {7}, .number = number};
+    return TokenMessage{
+        .kind = TokenMessage::Kind::revoke, .token = Token::none, .file = {7}, .number = number};
 }
 
-void let_talk(Link& one, Link& other) {
+void let_talk(PeerLink& one, PeerLink& other) {
     for (int i = 0; i < 8; ++i) {
-        for (Link* const link : {&one, &other}) {
+        for (PeerLink* const link : {&one, &other}) {
             link->note_event();
             link->turn();
         }
@@ -43,8 +43,8 @@ struct Talkers {
     Talkers() : Talkers{connected()} {}
     void talk() { let_talk(zero, one); }
 
-    Link zero;
-    Link one;
+    PeerLink zero;
+    PeerLink one;
 
 private:
     explicit Talkers(std::array<OwnFd, 2> ends)
@@ -64,13 +64,13 @@ void write_all(const OwnFd& socket, std::span<const std::byte> bytes) {
               static_cast<ssize_t>(bytes.size()));
 }
 
-TEST(Link, MessagesComeInOrder) {
+TEST(PeerLink, MessagesComeInOrder) {
     Talkers both;
     auto& [zero, one] = both;
     zero.send(message(1));  // before anybody is known
     both.talk();
-    ASSERT_EQ(zero.state(), Link::State::established);
-    ASSERT_EQ(one.state(), Link::State::established);
+    ASSERT_EQ(zero.state(), PeerLink::State::established);
+    ASSERT_EQ(one.state(), PeerLink::State::established);
     EXPECT_EQ(zero.other(), 1U);
     EXPECT_EQ(one.other(), 0U);
     zero.send(message(2));
@@ -84,35 +84,35 @@ TEST(Link, MessagesComeInOrder) {
     EXPECT_EQ(zero.next(), message(4));
 }
 
-TEST(Link, WhoDoesNotKnowTheSecretIsSentAway) {
+TEST(PeerLink, WhoDoesNotKnowTheSecretIsSentAway) {
     auto [left, right] = connected();
-    Link zero{std::move(left), {0, 2}, secret(1)};
-    Link one{std::move(right), {1, 2}, secret(2)};
+    PeerLink zero{std::move(left), {0, 2}, secret(1)};
+    PeerLink one{std::move(right), {1, 2}, secret(2)};
     let_talk(zero, one);
-    EXPECT_EQ(zero.state(), Link::State::refused);
+    EXPECT_EQ(zero.state(), PeerLink::State::refused);
     EXPECT_EQ(zero.why(), "it does not know the job's secret");
-    EXPECT_NE(one.state(), Link::State::established);
+    EXPECT_NE(one.state(), PeerLink::State::established);
     EXPECT_FALSE(one.next());
 }
 
-TEST(Link, AnotherJobOrTheSameNumberIsSentAway) {
-    for (const Seat seat : {Seat{1, 3}, Seat{0, 2}}) {
+TEST(PeerLink, AnotherJobOrTheSameNumberIsSentAway) {
+    for (const ClusterPlace seat : {ClusterPlace{1, 3}, ClusterPlace{0, 2}}) {
         auto [left, right] = connected();
-        Link zero{std::move(left), {0, 2}, secret(1)};
-        Link one{std::move(right), seat, secret(1)};
+        PeerLink zero{std::move(left), {0, 2}, secret(1)};
+        PeerLink one{std::move(right), seat, secret(1)};
         let_talk(zero, one);
-        EXPECT_EQ(one.state(), Link::State::refused);
-        EXPECT_EQ(zero.state(), Link::State::ended);
+        EXPECT_EQ(one.state(), PeerLink::State::refused);
+        EXPECT_EQ(zero.state(), PeerLink::State::ended);
     }
 }
 
-TEST(Link, WhatWasRecordedBeforeIsNotHeardAgain) {
+TEST(PeerLink, WhatWasRecordedBeforeIsNotHeardAgain) {
     std::vector<std::byte> recorded;
     {
         auto [left, middle] = connected();
         auto [other_middle, right] = connected();
-        Link zero{std::move(left), {0, 2}, secret(1)};
-        Link one{std::move(right), {1, 2}, secret(1)};
+        PeerLink zero{std::move(left), {0, 2}, secret(1)};
+        PeerLink one{std::move(right), {1, 2}, secret(1)};
         one.send(message(1));
         for (int i = 0; i < 8; ++i) {  // somebody sits between them, and records
             let_talk(zero, one);
@@ -125,18 +125,18 @@ TEST(Link, WhatWasRecordedBeforeIsNotHeardAgain) {
         ASSERT_EQ(zero.next(), message(1));
     }
     auto [left, right] = connected();
-    Link zero{std::move(left), {0, 2}, secret(1)};
+    PeerLink zero{std::move(left), {0, 2}, secret(1)};
     write_all(right, recorded);
     zero.turn();
-    EXPECT_EQ(zero.state(), Link::State::refused);
+    EXPECT_EQ(zero.state(), PeerLink::State::refused);
     EXPECT_FALSE(zero.next());
 }
 
-TEST(Link, AMessageThatIsSaidTwiceIsNotHeardTwice) {
+TEST(PeerLink, AMessageThatIsSaidTwiceIsNotHeardTwice) {
     std::array<OwnFd, 2> near = connected();  // the connection of zero, and
     std::array<OwnFd, 2> far = connected();   // … of one: somebody sits between them
-    Link zero{std::move(near[0]), {0, 2}, secret(1)};
-    Link one{std::move(far[0]), {1, 2}, secret(1)};
+    PeerLink zero{std::move(near[0]), {0, 2}, secret(1)};
+    PeerLink one{std::move(far[0]), {1, 2}, secret(1)};
     const auto pass = [&](int times) {
         let_talk(zero, one);
         const auto from_one = read_all(far[1]);
@@ -149,16 +149,16 @@ TEST(Link, AMessageThatIsSaidTwiceIsNotHeardTwice) {
     for (int i = 0; i < 4; ++i) {
         pass(1);
     }
-    ASSERT_EQ(zero.state(), Link::State::established);
+    ASSERT_EQ(zero.state(), PeerLink::State::established);
     one.send(message(5));
     pass(2);
     EXPECT_EQ(zero.next(), message(5));
     EXPECT_FALSE(zero.next());
-    EXPECT_EQ(zero.state(), Link::State::refused);
+    EXPECT_EQ(zero.state(), PeerLink::State::refused);
 }
 
 // Bytes of a file go in parts; later messages do not wait for the rest of them.
-TEST(Link, BytesOfAFileComeInPartsAndMessagesBetweenThem) {
+TEST(PeerLink, BytesOfAFileComeInPartsAndMessagesBetweenThem) {
     Talkers both;
     auto& [zero, one] = both;
     both.talk();
@@ -166,7 +166,8 @@ TEST(Link, BytesOfAFileComeInPartsAndMessagesBetweenThem) {
     for (std::size_t i = 0; i < bytes.size(); ++i) {
         bytes[i] = static_cast<std::byte>(i * 2654435761U >> 13U);
     }
-    const protocol::Wanted wanted{.file = {7}, .grant = 3, .number = 11, .at = 4096, .bytes = 4096};
+    const protocol::PeerReadRequest wanted{
+        .file = {7}, .grant = 3, .number = 11, .at = 4096, .bytes = 4096};
     one.send(wanted);
     zero.pass(11, bytes);
     zero.turn();  // the socket takes a part of it
@@ -176,7 +177,7 @@ TEST(Link, BytesOfAFileComeInPartsAndMessagesBetweenThem) {
     for (int i = 0; i < 100 && (got.size() < bytes.size() || before_message == 0); ++i) {
         both.talk();
         while (const auto word = one.next()) {
-            if (const auto* const part = std::get_if<protocol::Part>(&*word)) {
+            if (const auto* const part = std::get_if<protocol::PeerReadPart>(&*word)) {
                 EXPECT_EQ(part->number, 11U);
                 EXPECT_EQ(part->whole, bytes.size());
                 EXPECT_EQ(part->begin, got.size());
@@ -193,37 +194,37 @@ TEST(Link, BytesOfAFileComeInPartsAndMessagesBetweenThem) {
     EXPECT_EQ(zero.next(), protocol::PeerWord{wanted});
 }
 
-TEST(Link, WhatNobodyWaitsForGoesWithWhatIsSaidNext) {
+TEST(PeerLink, WhatNobodyWaitsForGoesWithWhatIsSaidNext) {
     Talkers both;
     auto& [zero, one] = both;
     both.talk();
-    zero.send(message(1), Link::Haste::none);
+    zero.send(message(1), PeerLink::Haste::none);
     both.talk();
     EXPECT_FALSE(one.next());
     zero.send(message(2));
     both.talk();
     EXPECT_EQ(one.next(), message(1));
     EXPECT_EQ(one.next(), message(2));
-    zero.send(message(3), Link::Haste::none);
+    zero.send(message(3), PeerLink::Haste::none);
     zero.hasten();
     both.talk();
     EXPECT_EQ(one.next(), message(3));
     zero.hasten();  // there is nothing
-    zero.send(message(4), Link::Haste::none);
+    zero.send(message(4), PeerLink::Haste::none);
     both.talk();
     EXPECT_FALSE(one.next());
 }
 
 // A daemon may forget all of its files at once: so much would be taken for a side that reads
 // nothing.
-TEST(Link, WhatNobodyWaitsForIsSentWhenItIsMuch) {
+TEST(PeerLink, WhatNobodyWaitsForIsSentWhenItIsMuch) {
     Talkers both;
     auto& [zero, one] = both;
     both.talk();
     constexpr std::uint64_t many = 20'000;
     std::uint64_t heard = 0;
     for (std::uint64_t number = 1; number <= many; ++number) {
-        zero.send(message(number), Link::Haste::none);
+        zero.send(message(number), PeerLink::Haste::none);
         zero.turn();
         one.note_event();
         one.turn();
@@ -231,31 +232,31 @@ TEST(Link, WhatNobodyWaitsForIsSentWhenItIsMuch) {
             EXPECT_EQ(*word, message(++heard));
         }
     }
-    EXPECT_EQ(zero.state(), Link::State::established);
+    EXPECT_EQ(zero.state(), PeerLink::State::established);
     EXPECT_GT(heard, many - 2000);
     EXPECT_LT(heard, many);
 }
 
-TEST(Link, GarbageIsSentAway) {
+TEST(PeerLink, GarbageIsSentAway) {
     auto [left, right] = connected();
-    Link zero{std::move(left), {0, 2}, secret(1)};
+    PeerLink zero{std::move(left), {0, 2}, secret(1)};
     write_all(right, std::vector<std::byte>(4096, std::byte{0x5A}));
     zero.turn();
-    EXPECT_EQ(zero.state(), Link::State::refused);
+    EXPECT_EQ(zero.state(), PeerLink::State::refused);
 }
 
-TEST(Link, AnEndIsSeenAfterWhatWasSaidBefore) {
+TEST(PeerLink, AnEndIsSeenAfterWhatWasSaidBefore) {
     auto [left, right] = connected();
-    Link zero{std::move(left), {0, 2}, secret(1)};
+    PeerLink zero{std::move(left), {0, 2}, secret(1)};
     {
-        Link one{std::move(right), {1, 2}, secret(1)};
+        PeerLink one{std::move(right), {1, 2}, secret(1)};
         let_talk(zero, one);
         one.send(message(9));
         one.turn();
     }
     zero.note_event();
     zero.turn();
-    EXPECT_EQ(zero.state(), Link::State::ended);
+    EXPECT_EQ(zero.state(), PeerLink::State::ended);
     EXPECT_EQ(zero.next(), message(9));
 }
 

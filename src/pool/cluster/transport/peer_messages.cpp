@@ -10,20 +10,20 @@ namespace forebay::protocol {
 
 namespace {
 
-using tokens::Message;
 using tokens::Token;
+using tokens::TokenMessage;
 
 constexpr std::uint16_t wanted_kind = 64;  // a message's are below
 constexpr std::uint16_t part_kind = 65;
 
-struct Head {
+struct PeerMessageHeader {
     std::uint32_t format = peer_format;
     std::uint16_t kind = 0;
     std::uint16_t token = 0;  // a message's; in a part: whether it is refused
 };
 
 struct PackedMessage {
-    Head head;
+    PeerMessageHeader head;
     std::uint64_t inode = 0;
     std::uint64_t number = 0;
     std::uint64_t grant = 0;
@@ -33,7 +33,7 @@ struct PackedMessage {
 static_assert(sizeof(PackedMessage) == 48);
 
 struct PackedWanted {
-    Head head;
+    PeerMessageHeader head;
     std::uint64_t inode = 0;
     std::uint64_t grant = 0;
     std::uint64_t number = 0;
@@ -46,7 +46,7 @@ struct PackedWanted {
 static_assert(sizeof(PackedWanted) == 72);
 
 struct PackedPart {  // and its bytes
-    Head head;
+    PeerMessageHeader head;
     std::uint64_t number = 0;
     std::uint32_t whole = 0;
     std::uint32_t begin = 0;
@@ -64,8 +64,8 @@ std::vector<std::byte> as_bytes(const Packed& packed, std::span<const std::byte>
     return bytes;
 }
 
-std::vector<std::byte> packed(const Message& message) {
-    expects(message.kind >= Message::Kind::ask && message.kind <= Message::Kind::farewell,
+std::vector<std::byte> packed(const TokenMessage& message) {
+    expects(message.kind >= TokenMessage::Kind::ask && message.kind <= TokenMessage::Kind::farewell,
             "a message is of a kind that the others know");
     return as_bytes(PackedMessage{.head = {.kind = static_cast<std::uint16_t>(message.kind),
                                            .token = static_cast<std::uint16_t>(message.token)},
@@ -76,7 +76,7 @@ std::vector<std::byte> packed(const Message& message) {
                                   .parents_grant = message.parent.grant});
 }
 
-std::vector<std::byte> packed(const Wanted& wanted) {
+std::vector<std::byte> packed(const PeerReadRequest& wanted) {
     return as_bytes(PackedWanted{.head = {.kind = wanted_kind},
                                  .inode = wanted.file.inode,
                                  .grant = wanted.grant,
@@ -88,7 +88,7 @@ std::vector<std::byte> packed(const Wanted& wanted) {
                                  .changed_ns = wanted.changed_ns});
 }
 
-std::vector<std::byte> packed(const Part& part) {
+std::vector<std::byte> packed(const PeerReadPart& part) {
     expects(part.bytes.size() <= part_bytes_max, "a part is as short as the others expect");
     return as_bytes(PackedPart{.head = {.kind = part_kind,
                                         .token = static_cast<std::uint16_t>(part.refused ? 1 : 0)},
@@ -111,20 +111,21 @@ std::optional<Packed> unpacked(std::span<const std::byte> bytes) {
 
 std::optional<PeerWord> message_of(std::span<const std::byte> bytes) {
     const auto packed = unpacked<PackedMessage>(bytes);
-    const bool known = packed &&
-                       packed->head.kind >= static_cast<std::uint16_t>(Message::Kind::ask) &&
-                       packed->head.kind <= static_cast<std::uint16_t>(Message::Kind::farewell) &&
-                       packed->head.token <= static_cast<std::uint16_t>(Token::settled) &&
-                       packed->parent <= UINT32_MAX;
+    const bool known =
+        packed && packed->head.kind >= static_cast<std::uint16_t>(TokenMessage::Kind::ask) &&
+        packed->head.kind <= static_cast<std::uint16_t>(TokenMessage::Kind::farewell) &&
+        packed->head.token <= static_cast<std::uint16_t>(Token::settled) &&
+        packed->parent <= UINT32_MAX;
     if (!known) {
         return std::nullopt;
     }
-    return Message{.kind = static_cast<Message::Kind>(packed->head.kind),
-                   .token = static_cast<Token>(packed->head.token),
-                   .file = {packed->inode},
-                   .number = packed->number,
-                   .grant = packed->grant,
-                   .parent = {static_cast<tokens::Node>(packed->parent), packed->parents_grant}};
+    return TokenMessage{
+        .kind = static_cast<TokenMessage::Kind>(packed->head.kind),
+        .token = static_cast<Token>(packed->head.token),
+        .file = {packed->inode},
+        .number = packed->number,
+        .grant = packed->grant,
+        .parent = {static_cast<tokens::Node>(packed->parent), packed->parents_grant}};
 }
 
 std::optional<PeerWord> wanted_of(std::span<const std::byte> bytes) {
@@ -134,14 +135,14 @@ std::optional<PeerWord> wanted_of(std::span<const std::byte> bytes) {
         packed->bytes > pool::block_bytes - static_cast<std::uint64_t>(packed->at % block)) {
         return std::nullopt;
     }
-    return Wanted{.file = {packed->inode},
-                  .grant = packed->grant,
-                  .number = packed->number,
-                  .at = packed->at,
-                  .bytes = static_cast<std::uint32_t>(packed->bytes),
-                  .file_bytes = packed->file_bytes,
-                  .modified_ns = packed->modified_ns,
-                  .changed_ns = packed->changed_ns};
+    return PeerReadRequest{.file = {packed->inode},
+                           .grant = packed->grant,
+                           .number = packed->number,
+                           .at = packed->at,
+                           .bytes = static_cast<std::uint32_t>(packed->bytes),
+                           .file_bytes = packed->file_bytes,
+                           .modified_ns = packed->modified_ns,
+                           .changed_ns = packed->changed_ns};
 }
 
 std::optional<PeerWord> part_of(std::span<const std::byte> bytes) {
@@ -159,11 +160,11 @@ std::optional<PeerWord> part_of(std::span<const std::byte> bytes) {
     if (!fits) {
         return std::nullopt;
     }
-    return Part{.number = packed->number,
-                .refused = refused,
-                .whole = packed->whole,
-                .begin = packed->begin,
-                .bytes = {rest.begin(), rest.end()}};
+    return PeerReadPart{.number = packed->number,
+                        .refused = refused,
+                        .whole = packed->whole,
+                        .begin = packed->begin,
+                        .bytes = {rest.begin(), rest.end()}};
 }
 
 }  // namespace
@@ -173,7 +174,7 @@ std::vector<std::byte> bytes_of(const PeerWord& word) {
 }
 
 std::optional<PeerWord> peer_word_of(std::span<const std::byte> bytes) {
-    Head head;
+    PeerMessageHeader head;
     if (bytes.size() < sizeof head) {
         return std::nullopt;
     }

@@ -1,6 +1,6 @@
-// The messages between the daemons of a job: tokens::Message, and those by which few nodes read for
-// all of them (pool/cluster/peer_reads/peer_read_server.hpp). All nodes of a job are alike: numbers
-// are as they lie in memory.
+// The messages between the daemons of a job: tokens::TokenMessage, and those by which few nodes
+// read for all of them (pool/cluster/peer_reads/peer_read_server.hpp). All nodes of a job are
+// alike: numbers are as they lie in memory.
 #pragma once
 
 #include "pool/cluster/tokens/token.hpp"
@@ -22,7 +22,7 @@ inline constexpr std::uint32_t part_bytes_max = std::uint32_t{64} << 10;
 inline constexpr std::size_t peer_bytes_max = 128 + part_bytes_max;
 
 // Bytes of a file that one daemon wants of another one, which passes it on to it.
-struct Wanted {
+struct PeerReadRequest {
     tokens::FileKey file{};
     std::uint64_t grant = 0;   // see tokens::Parent
     std::uint64_t number = 0;  // the answer's
@@ -32,20 +32,20 @@ struct Wanted {
     std::int64_t file_bytes = 0;
     std::int64_t modified_ns = 0;
     std::int64_t changed_ns = 0;
-    auto operator<=>(const Wanted&) const noexcept = default;
+    auto operator<=>(const PeerReadRequest&) const noexcept = default;
 };
 
 // A part of the answer. They come in order.
-struct Part {
+struct PeerReadPart {
     std::uint64_t number = 0;
     bool refused = false;     // there are no bytes: the file is to be read
     std::uint32_t whole = 0;  // bytes in all; fewer than wanted where the file ends
     std::uint32_t begin = 0;  // the first of these in this part
     std::vector<std::byte> bytes{};
-    auto operator<=>(const Part&) const noexcept = default;
+    auto operator<=>(const PeerReadPart&) const noexcept = default;
 };
 
-using PeerWord = std::variant<tokens::Message, Wanted, Part>;
+using PeerWord = std::variant<tokens::TokenMessage, PeerReadRequest, PeerReadPart>;
 
 [[nodiscard]] std::vector<std::byte> bytes_of(const PeerWord& word);
 // nullopt: it makes no sense.

@@ -16,52 +16,55 @@
 namespace forebay::protocol {
 namespace {
 
-using tokens::Message;
 using tokens::Token;
+using tokens::TokenMessage;
 
-Message question() {
-    return {.kind = Message::Kind::ask, .token = Token::read, .file = {7}, .number = 0};
+TokenMessage question() {
+    return {.kind = TokenMessage::Kind::ask, .token = Token::read, .file = {7}, .number = 0};
 }
 
 constexpr auto block = static_cast<std::uint32_t>(pool::block_bytes);
 
 TEST(Peers, AWordIsTakenAsItWasSent) {
-    const Message message{.kind = Message::Kind::grant,
-                          .token = Token::read,
-                          .file = {~std::uint64_t{0}},
-                          .number = 7,
-                          .grant = 8,
-                          .parent = {9, 10}};
-    const Wanted wanted{.file = {1},
-                        .grant = 2,
-                        .number = 3,
-                        .at = 4,
-                        .bytes = block - 4,
-                        .file_bytes = 6,
-                        .modified_ns = -7,
-                        .changed_ns = 8};
-    const Part part{.number = 1, .whole = 9, .begin = 7, .bytes = {std::byte{1}, std::byte{2}}};
-    const Part empty{.number = 1, .whole = 0};
-    const Part refused{.number = 5, .refused = true};
+    const TokenMessage message{.kind = TokenMessage::Kind::grant,
+                               .token = Token::read,
+                               .file = {~std::uint64_t{0}},
+                               .number = 7,
+                               .grant = 8,
+                               .parent = {9, 10}};
+    const PeerReadRequest wanted{.file = {1},
+                                 .grant = 2,
+                                 .number = 3,
+                                 .at = 4,
+                                 .bytes = block - 4,
+                                 .file_bytes = 6,
+                                 .modified_ns = -7,
+                                 .changed_ns = 8};
+    const PeerReadPart part{
+        .number = 1, .whole = 9, .begin = 7, .bytes = {std::byte{1}, std::byte{2}}};
+    const PeerReadPart empty{.number = 1, .whole = 0};
+    const PeerReadPart refused{.number = 5, .refused = true};
     for (const PeerWord& sent : std::vector<PeerWord>{message, wanted, part, empty, refused}) {
         EXPECT_EQ(peer_word_of(bytes_of(sent)), sent) << sent.index();
     }
 }
 
 TEST(Peers, BytesThatLieInTwoBlocksAreNotAskedFor) {
-    EXPECT_TRUE(peer_word_of(bytes_of(Wanted{.at = 1, .bytes = block - 1})));
-    EXPECT_FALSE(peer_word_of(bytes_of(Wanted{.at = 1, .bytes = block})));
-    EXPECT_FALSE(peer_word_of(bytes_of(Wanted{.at = -1, .bytes = 1})));
-    EXPECT_FALSE(peer_word_of(bytes_of(Wanted{.at = 0, .bytes = 0})));
+    EXPECT_TRUE(peer_word_of(bytes_of(PeerReadRequest{.at = 1, .bytes = block - 1})));
+    EXPECT_FALSE(peer_word_of(bytes_of(PeerReadRequest{.at = 1, .bytes = block})));
+    EXPECT_FALSE(peer_word_of(bytes_of(PeerReadRequest{.at = -1, .bytes = 1})));
+    EXPECT_FALSE(peer_word_of(bytes_of(PeerReadRequest{.at = 0, .bytes = 0})));
 }
 
 TEST(Peers, APartLiesWithinTheWhole) {
     const std::vector<std::byte> two(2);
-    EXPECT_TRUE(peer_word_of(bytes_of(Part{.whole = block, .begin = block - 2, .bytes = two})));
-    EXPECT_FALSE(peer_word_of(bytes_of(Part{.whole = block, .begin = block - 1, .bytes = two})));
-    EXPECT_FALSE(peer_word_of(bytes_of(Part{.whole = 2, .begin = 3})));
-    EXPECT_FALSE(peer_word_of(bytes_of(Part{.whole = block + 1, .bytes = two})));
-    EXPECT_FALSE(peer_word_of(bytes_of(Part{.refused = true, .whole = 2, .bytes = two})));
+    EXPECT_TRUE(
+        peer_word_of(bytes_of(PeerReadPart{.whole = block, .begin = block - 2, .bytes = two})));
+    EXPECT_FALSE(
+        peer_word_of(bytes_of(PeerReadPart{.whole = block, .begin = block - 1, .bytes = two})));
+    EXPECT_FALSE(peer_word_of(bytes_of(PeerReadPart{.whole = 2, .begin = 3})));
+    EXPECT_FALSE(peer_word_of(bytes_of(PeerReadPart{.whole = block + 1, .bytes = two})));
+    EXPECT_FALSE(peer_word_of(bytes_of(PeerReadPart{.refused = true, .whole = 2, .bytes = two})));
 }
 
 TEST(Corpus, HasWordsOfEachKind) {

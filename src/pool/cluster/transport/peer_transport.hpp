@@ -14,12 +14,12 @@ class PeerTransport {
 public:
     struct PeerMessage {
         tokens::Node from = 0;
-        tokens::Message message;
+        tokens::TokenMessage message;
     };
 
     virtual ~PeerTransport() = default;
     // In order to each; what is for one that has gone is dropped.
-    virtual void send(tokens::Node to, const tokens::Message& message) = 0;
+    virtual void send(tokens::Node to, const tokens::TokenMessage& message) = 0;
     [[nodiscard]] virtual std::vector<PeerMessage> arrived() = 0;
     // Daemons that have ended since the last call; what they had said before has arrived.
     [[nodiscard]] virtual std::vector<tokens::Node> gone() = 0;
@@ -29,9 +29,9 @@ public:
     // A request for bytes, where few nodes read for all. Messages may overtake it.
     struct Request {
         tokens::Node from = 0;
-        protocol::Wanted wanted;
+        protocol::PeerReadRequest wanted;
     };
-    virtual void ask(tokens::Node of, const protocol::Wanted& wanted) = 0;
+    virtual void ask(tokens::Node of, const protocol::PeerReadRequest& wanted) = 0;
     [[nodiscard]] virtual std::vector<Request> requests() = 0;
     virtual void pass(tokens::Node to, std::uint64_t number, std::vector<std::byte> bytes) = 0;
     // False: so much is on its way that more would only take memory.
@@ -41,7 +41,7 @@ public:
     // come.
     struct PeerReadClient {
         tokens::Node from = 0;
-        protocol::Part part;
+        protocol::PeerReadPart part;
     };
     [[nodiscard]] virtual std::vector<PeerReadClient> passed() = 0;
     // False: it has gone, or nobody knows whether it lives.

@@ -34,10 +34,10 @@ tl::unexpected<Error> cannot(const std::string& what, std::string_view why, std:
         Error{ErrorCode::argument, 0, fmt::format("cannot {} ({}). {}", what, why, next)});
 }
 
-struct Freed {
+struct AddrinfoDeleter {
     void operator()(addrinfo* list) const noexcept { ::freeaddrinfo(list); }
 };
-using Addresses = std::unique_ptr<addrinfo, Freed>;
+using Addresses = std::unique_ptr<addrinfo, AddrinfoDeleter>;
 
 // "host:port"; the host may have colons of its own.
 Result<Addresses> addresses_of(const std::string& address) {
@@ -123,13 +123,14 @@ Result<PeerList> peer_list_of(const std::string& line, std::uint32_t nodes) {
     return list;
 }
 
-Result<std::unique_ptr<Peers>> Peers::listen(const std::string& host, const Seat& seat,
-                                             const ports::Clock& clock) {
+Result<std::unique_ptr<PeerConnections>> PeerConnections::listen(const std::string& host,
+                                                                 const ClusterPlace& seat,
+                                                                 const ports::TimeSource& clock) {
     if (sodium_init() < 0) {
         return cannot("talk to the other daemons of the job", "the kernel gives no random numbers",
                       "Use the pool on one node.");
     }
-    Result<Listening> listener = listen_for_peers(host);
+    Result<ListeningSocket> listener = listen_for_peers(host);
     if (!listener) {
         return failure(std::move(listener.error()));
     }
@@ -141,8 +142,8 @@ Result<std::unique_ptr<Peers>> Peers::listen(const std::string& host, const Seat
         ::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, listener->socket.get(), &event) != 0) {
         return failure(system_error(errno, "wait for the other daemons of the job"));
     }
-    std::unique_ptr<Peers> made{new Peers{std::move(listener->socket), std::move(epoll),
-                                          std::move(listener->address), seat, clock}};
+    std::unique_ptr<PeerConnections> made{new PeerConnections{
+        std::move(listener->socket), std::move(epoll), std::move(listener->address), seat, clock}};
     if (!listener->everywhere.empty()) {
         made->complaints_.push_back("waits for the other daemons at all interfaces (" +
                                     listener->everywhere + ")");
@@ -150,8 +151,8 @@ Result<std::unique_ptr<Peers>> Peers::listen(const std::string& host, const Seat
     return made;
 }
 
-Peers::Peers(OwnFd listener, OwnFd epoll, std::string address, const Seat& seat,
-             const ports::Clock& clock)
+PeerConnections::PeerConnections(OwnFd listener, OwnFd epoll, std::string address,
+                                 const ClusterPlace& seat, const ports::TimeSource& clock)
     : listener_{std::move(listener)},
       epoll_{std::move(epoll)},
       address_{std::move(address)},
@@ -161,21 +162,21 @@ Peers::Peers(OwnFd listener, OwnFd epoll, std::string address, const Seat& seat,
     expects(seat.self < seat.nodes, "a daemon has a seat of its job");
 }
 
-Peers::~Peers() { sodium_memzero(secret_.data(), secret_.size()); }
+PeerConnections::~PeerConnections() { sodium_memzero(secret_.data(), secret_.size()); }
 
 // Edge-triggered: what is not read at once is read before the next event.
-void Peers::meet(OwnFd socket, Whence whence) {
+void PeerConnections::meet(OwnFd socket, Whence whence) {
     expects(socket.valid(), "somebody is met by a socket");
-    strangers_.push_back({std::make_unique<Link>(std::move(socket), seat_, secret_),
+    strangers_.push_back({std::make_unique<PeerLink>(std::move(socket), seat_, secret_),
                           std::move(whence), clock_.now_ns()});
-    const Link& link = *strangers_.back().link;
+    const PeerLink& link = *strangers_.back().link;
     epoll_event event{};
     event.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
     event.data.ptr = strangers_.back().link.get();
     ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, link.socket(), &event);
 }
 
-bool Peers::complete() const {
+bool PeerConnections::complete() const {
     for (tokens::Node node = 0; node < peers_.size(); ++node) {
         if (node != seat_.self && !peers_[node].link) {
             return false;
@@ -184,7 +185,7 @@ bool Peers::complete() const {
     return true;
 }
 
-Result<void> Peers::join(const PeerList& list) {
+Result<void> PeerConnections::join(const PeerList& list) {
     expects(list.addresses.size() == seat_.nodes, "each daemon of the job has an address");
     secret_ = list.secret;
     for (tokens::Node node = 0; node < seat_.self; ++node) {
@@ -224,7 +225,7 @@ Result<void> Peers::join(const PeerList& list) {
     return {};
 }
 
-Result<void> Peers::reach(const std::string& address) {
+Result<void> PeerConnections::reach(const std::string& address) {
     auto socket = connect_to(address);
     if (!socket) {
         return failure(std::move(socket.error()));
@@ -234,7 +235,7 @@ Result<void> Peers::reach(const std::string& address) {
 }
 
 // A daemon to which many come at once may have taken this one for a stranger that proves nothing.
-Result<void> Peers::reach_again() {
+Result<void> PeerConnections::reach_again() {
     const std::int64_t now = clock_.now_ns();
     std::vector<Again> due;
     std::erase_if(again_, [&](const Again& one) {
@@ -253,7 +254,7 @@ Result<void> Peers::reach_again() {
 }
 
 // So many at a time that those who are there prove who they are between.
-void Peers::accept_all() {
+void PeerConnections::accept_all() {
     for (std::size_t i = 0; i < accepted_at_once; ++i) {
         sockaddr_storage name{};
         socklen_t bytes = sizeof name;
@@ -277,7 +278,7 @@ void Peers::accept_all() {
 
 // Cuts off the oldest stranger from where most have come. Strangers have proved nothing: a daemon
 // of the job proves who it is as soon as it is asked, and comes from where few others do.
-bool Peers::reject_stranger() {
+bool PeerConnections::reject_stranger() {
     std::map<std::string, std::size_t> count;
     for (const Stranger& one : strangers_) {
         if (one.whence.address.empty()) {
@@ -299,14 +300,14 @@ bool Peers::reject_stranger() {
 }
 
 // Once: there may be thousands.
-void Peers::complain_of_strangers(const std::string& source) {
+void PeerConnections::complain_of_strangers(const std::string& source) {
     if (!std::exchange(told_of_strangers_, true)) {
         complaints_.push_back("ended connections of strangers, from " + source +
                               " among others (they did not prove that they belong to the job)");
     }
 }
 
-void Peers::turn() {
+void PeerConnections::turn() {
     std::array<epoll_event, 64> events;
     int got = 0;
     do {
@@ -314,7 +315,7 @@ void Peers::turn() {
         got = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
         for (int i = 0; i < got; ++i) {
             const epoll_event& event = events.at(static_cast<std::size_t>(i));
-            if (auto* const link = static_cast<Link*>(event.data.ptr)) {
+            if (auto* const link = static_cast<PeerLink*>(event.data.ptr)) {
                 link->note_event((event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0);
             } else {
                 somebody_comes = true;
@@ -335,7 +336,7 @@ void Peers::turn() {
         Peer& peer = peers_[node];
         if (peer.link) {
             if (beats) {
-                peer.link->send(tokens::Message{});
+                peer.link->send(tokens::TokenMessage{});
             }
             if (hastens) {
                 peer.link->hasten();
@@ -346,17 +347,17 @@ void Peers::turn() {
     said_alive_ns_ = beats ? now : said_alive_ns_;
 }
 
-void Peers::poll_strangers() {
+void PeerConnections::poll_strangers() {
     const std::int64_t now = clock_.now_ns();
     for (auto& [link, whence, since_ns] : strangers_) {
         link->turn();
-        const Link::State state = link->state();
-        if (state == Link::State::established) {
+        const PeerLink::State state = link->state();
+        if (state == PeerLink::State::established) {
             adopt(std::move(link));
             continue;
         }
         const bool is_ours = !whence.address.empty();
-        if (state == Link::State::greeting) {
+        if (state == PeerLink::State::greeting) {
             if (!is_ours && now - since_ns > proof_ns) {
                 complain_of_strangers(whence.source);
                 link.reset();
@@ -365,7 +366,7 @@ void Peers::poll_strangers() {
         }
         if (is_ours) {
             fail_to_reach(*link, whence.address, now);
-        } else if (state == Link::State::refused) {
+        } else if (state == PeerLink::State::refused) {
             complaints_.push_back("sent another daemon away (" + link->why() + ")");
         }
         link.reset();
@@ -374,8 +375,9 @@ void Peers::poll_strangers() {
 }
 
 // `link`: to a daemon with a lower number, and ended before that had proved who it is.
-void Peers::fail_to_reach(const Link& link, const std::string& address, std::int64_t now) {
-    const bool hung_up = link.state() == Link::State::ended && link.error() != ECONNREFUSED;
+void PeerConnections::fail_to_reach(const PeerLink& link, const std::string& address,
+                                    std::int64_t now) {
+    const bool hung_up = link.state() == PeerLink::State::ended && link.error() != ECONNREFUSED;
     if (hung_up && now < hung_up_since_ns_.value_or(now) + hung_up_ns) {
         hung_up_since_ns_ = hung_up_since_ns_.value_or(now);
         again_.push_back({address, now + again_ns});
@@ -385,8 +387,8 @@ void Peers::fail_to_reach(const Link& link, const std::string& address, std::int
 }
 
 // Takes in a peer that has proved to be a daemon of the job.
-void Peers::adopt(std::unique_ptr<Link> link) {
-    expects(link->state() == Link::State::established, "it has proved to be one of the job");
+void PeerConnections::adopt(std::unique_ptr<PeerLink> link) {
+    expects(link->state() == PeerLink::State::established, "it has proved to be one of the job");
     const tokens::Node node = link->other();
     expects(node < peers_.size() && node != seat_.self, "a link leads to another daemon");
     Peer& peer = peers_[node];
@@ -398,43 +400,44 @@ void Peers::adopt(std::unique_ptr<Link> link) {
     peer.heard_ns = clock_.now_ns();
 }
 
-void Peers::poll_peer(Peer& peer, tokens::Node node) {
+void PeerConnections::poll_peer(Peer& peer, tokens::Node node) {
     expects(peer.link != nullptr, "a peer that is looked at has been met");
     peer.link->turn();
     while (auto word = peer.link->next()) {
         peer.heard_ns = clock_.now_ns();
         take(node, std::move(*word));
     }
-    const Link::State state = peer.link->state();
-    const bool over = state == Link::State::ended || state == Link::State::refused;
+    const PeerLink::State state = peer.link->state();
+    const bool over = state == PeerLink::State::ended || state == PeerLink::State::refused;
     if (over && !peer.told_gone) {
         peer.told_gone = true;
         gone_.push_back(node);
-        if (state == Link::State::refused) {
+        if (state == PeerLink::State::refused) {
             complaints_.push_back("a daemon of the job talks nonsense (" + peer.link->why() + ")");
         }
     }
 }
 
-void Peers::take(tokens::Node from, protocol::PeerWord word) {
-    if (auto* const wanted = std::get_if<protocol::Wanted>(&word)) {
+void PeerConnections::take(tokens::Node from, protocol::PeerWord word) {
+    if (auto* const wanted = std::get_if<protocol::PeerReadRequest>(&word)) {
         requests_.push_back({from, *wanted});
-    } else if (auto* const part = std::get_if<protocol::Part>(&word)) {
+    } else if (auto* const part = std::get_if<protocol::PeerReadPart>(&word)) {
         passed_.push_back({from, std::move(*part)});
-    } else if (const auto& message = std::get<tokens::Message>(word);
-               message.kind != tokens::Message::Kind::alive) {
-        if (message.kind == tokens::Message::Kind::grant) {
+    } else if (const auto& message = std::get<tokens::TokenMessage>(word);
+               message.kind != tokens::TokenMessage::Kind::alive) {
+        if (message.kind == tokens::TokenMessage::Kind::grant) {
             asked_ns_.reset();
         }
         messages_.push_back({from, message});
     }
 }
 
-void Peers::flush() {
+void PeerConnections::flush() {
     const std::int64_t until = clock_.now_ns() + heartbeat_ns;
     const auto waiting = [&] {
         return std::ranges::any_of(peers_, [](const Peer& one) {
-            return one.link && one.link->state() == Link::State::established && one.link->blocked();
+            return one.link && one.link->state() == PeerLink::State::established &&
+                   one.link->blocked();
         });
     };
     for (Peer& peer : peers_) {
@@ -452,80 +455,88 @@ void Peers::flush() {
 }
 
 // Null: it has gone.
-Link* Peers::link_to(tokens::Node node) {
+PeerLink* PeerConnections::link_to(tokens::Node node) {
     expects(node < peers_.size(), "a message goes to a daemon of the job");
     Peer& peer = peers_[node];
-    const bool there = peer.link && peer.link->state() == Link::State::established;
+    const bool there = peer.link && peer.link->state() == PeerLink::State::established;
     return there ? peer.link.get() : nullptr;
 }
 
-void Peers::send_at_once(tokens::Node to, const protocol::PeerWord& word) {
-    if (Link* const link = link_to(to)) {
+void PeerConnections::send_at_once(tokens::Node to, const protocol::PeerWord& word) {
+    if (PeerLink* const link = link_to(to)) {
         link->send(word);
         link->turn();
     }
 }
 
 // Nobody waits for `forgotten`: the next message to that daemon takes it along.
-void Peers::send(tokens::Node to, const tokens::Message& message) {
-    if (message.kind == tokens::Message::Kind::ask) {
+void PeerConnections::send(tokens::Node to, const tokens::TokenMessage& message) {
+    if (message.kind == tokens::TokenMessage::Kind::ask) {
         asked_ns_ = clock_.now_ns();
     }
-    if (message.kind != tokens::Message::Kind::forgotten) {
+    if (message.kind != tokens::TokenMessage::Kind::forgotten) {
         send_at_once(to, message);
-    } else if (Link* const link = link_to(to)) {
-        link->send(message, Link::Haste::none);
+    } else if (PeerLink* const link = link_to(to)) {
+        link->send(message, PeerLink::Haste::none);
         link->turn();  // as soon as there are many
         later_since_ns_ = later_since_ns_.value_or(clock_.now_ns());
     }
 }
 
-void Peers::ask(tokens::Node of, const protocol::Wanted& wanted) { send_at_once(of, wanted); }
-
-void Peers::refuse(tokens::Node to, std::uint64_t number) {
-    send_at_once(to, protocol::Part{.number = number, .refused = true});
+void PeerConnections::ask(tokens::Node of, const protocol::PeerReadRequest& wanted) {
+    send_at_once(of, wanted);
 }
 
-void Peers::pass(tokens::Node to, std::uint64_t number, std::vector<std::byte> bytes) {
+void PeerConnections::refuse(tokens::Node to, std::uint64_t number) {
+    send_at_once(to, protocol::PeerReadPart{.number = number, .refused = true});
+}
+
+void PeerConnections::pass(tokens::Node to, std::uint64_t number, std::vector<std::byte> bytes) {
     expects(bytes.size() <= pool::block_bytes, "no more than a block is passed on at a time");
-    if (Link* const link = link_to(to)) {
+    if (PeerLink* const link = link_to(to)) {
         link->pass(number, std::move(bytes));
         link->turn();
     }
 }
 
-bool Peers::takes_more(tokens::Node node) {
-    const Link* const link = link_to(node);
+bool PeerConnections::takes_more(tokens::Node node) {
+    const PeerLink* const link = link_to(node);
     return link == nullptr || link->bytes_to_pass() < passing_max;
 }
 
-std::vector<PeerTransport::Request> Peers::requests() { return std::exchange(requests_, {}); }
+std::vector<PeerTransport::Request> PeerConnections::requests() {
+    return std::exchange(requests_, {});
+}
 
-std::vector<PeerTransport::PeerReadClient> Peers::passed() { return std::exchange(passed_, {}); }
+std::vector<PeerTransport::PeerReadClient> PeerConnections::passed() {
+    return std::exchange(passed_, {});
+}
 
-std::vector<PeerTransport::PeerMessage> Peers::arrived() { return std::exchange(messages_, {}); }
+std::vector<PeerTransport::PeerMessage> PeerConnections::arrived() {
+    return std::exchange(messages_, {});
+}
 
-std::vector<tokens::Node> Peers::gone() { return std::exchange(gone_, {}); }
+std::vector<tokens::Node> PeerConnections::gone() { return std::exchange(gone_, {}); }
 
-bool Peers::answer_may_be_near() const {
+bool PeerConnections::answer_may_be_near() const {
     return asked_ns_ && clock_.now_ns() - *asked_ns_ < near_ns;
 }
 
-bool Peers::anybody_silent() {
+bool PeerConnections::anybody_silent() {
     const std::int64_t now = clock_.now_ns();
     return std::ranges::any_of(peers_, [&](const Peer& one) { return silent(one, now); });
 }
 
-bool Peers::silent(const Peer& peer, std::int64_t now_ns) const {
+bool PeerConnections::silent(const Peer& peer, std::int64_t now_ns) const {
     return peer.link && !peer.told_gone &&
-           (peer.link->state() == Link::State::cut || now_ns - peer.heard_ns > silent_ns);
+           (peer.link->state() == PeerLink::State::cut || now_ns - peer.heard_ns > silent_ns);
 }
 
-bool Peers::reachable(tokens::Node node) {
+bool PeerConnections::reachable(tokens::Node node) {
     return node < peers_.size() && link_to(node) != nullptr &&
            !silent(peers_[node], clock_.now_ns());
 }
 
-std::vector<std::string> Peers::complaints() { return std::exchange(complaints_, {}); }
+std::vector<std::string> PeerConnections::complaints() { return std::exchange(complaints_, {}); }
 
 }  // namespace forebay::cluster

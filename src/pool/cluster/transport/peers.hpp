@@ -25,7 +25,7 @@ struct PeerList {
 // {"schema": "forebay.pool.peers/1", "secret": 64 hexadecimal digits, "addresses": […]}
 [[nodiscard]] Result<PeerList> peer_list_of(const std::string& line, std::uint32_t nodes);
 
-class Peers final : public PeerTransport {
+class PeerConnections final : public PeerTransport {
 public:
     static constexpr std::int64_t heartbeat_ns = 2'000'000'000;
     static constexpr std::int64_t later_ns = 1'000'000;
@@ -43,12 +43,11 @@ public:
 
     // Listens at a port that the kernel chooses (listen_for_peers), until all have met. `host`:
     // this node's name or address, as the others know it. The clock outlives it.
-    [[nodiscard]] static Result<std::unique_ptr<Peers>> listen(const std::string& host,
-                                                               const Seat& seat,
-                                                               const ports::Clock& clock);
-    ~Peers() override;
-    Peers(const Peers&) = delete;
-    Peers& operator=(const Peers&) = delete;
+    [[nodiscard]] static Result<std::unique_ptr<PeerConnections>> listen(
+        const std::string& host, const ClusterPlace& seat, const ports::TimeSource& clock);
+    ~PeerConnections() override;
+    PeerConnections(const PeerConnections&) = delete;
+    PeerConnections& operator=(const PeerConnections&) = delete;
 
     [[nodiscard]] const std::string& address() const noexcept { return address_; }
     // Connects to those with lower numbers, and waits until all are there.
@@ -69,11 +68,11 @@ public:
     // Why connections were refused since the last call.
     [[nodiscard]] std::vector<std::string> complaints();
 
-    void send(tokens::Node to, const tokens::Message& message) override;
+    void send(tokens::Node to, const tokens::TokenMessage& message) override;
     [[nodiscard]] std::vector<PeerMessage> arrived() override;
     [[nodiscard]] std::vector<tokens::Node> gone() override;
     [[nodiscard]] bool anybody_silent() override;
-    void ask(tokens::Node of, const protocol::Wanted& wanted) override;
+    void ask(tokens::Node of, const protocol::PeerReadRequest& wanted) override;
     [[nodiscard]] std::vector<Request> requests() override;
     void pass(tokens::Node to, std::uint64_t number, std::vector<std::byte> bytes) override;
     [[nodiscard]] bool takes_more(tokens::Node node) override;
@@ -83,13 +82,13 @@ public:
 
 private:
     struct Peer {
-        std::unique_ptr<Link> link;
+        std::unique_ptr<PeerLink> link;
         std::int64_t heard_ns = 0;
         bool told_gone = false;
     };
 
-    Peers(OwnFd listener, OwnFd epoll, std::string address, const Seat& seat,
-          const ports::Clock& clock);
+    PeerConnections(OwnFd listener, OwnFd epoll, std::string address, const ClusterPlace& seat,
+                    const ports::TimeSource& clock);
     // The `address` that this daemon connects to, or the `source` of a peer that came by itself.
     struct Whence {
         std::string address = {};
@@ -106,26 +105,26 @@ private:
     [[nodiscard]] bool reject_stranger();
     void complain_of_strangers(const std::string& source);
     void meet(OwnFd socket, Whence whence);
-    void adopt(std::unique_ptr<Link> link);
+    void adopt(std::unique_ptr<PeerLink> link);
     void poll_strangers();
-    void fail_to_reach(const Link& link, const std::string& address, std::int64_t now);
+    void fail_to_reach(const PeerLink& link, const std::string& address, std::int64_t now);
     void poll_peer(Peer& peer, tokens::Node node);
     void take(tokens::Node from, protocol::PeerWord word);
     void send_at_once(tokens::Node to, const protocol::PeerWord& word);
-    [[nodiscard]] Link* link_to(tokens::Node node);
+    [[nodiscard]] PeerLink* link_to(tokens::Node node);
     [[nodiscard]] bool silent(const Peer& peer, std::int64_t now_ns) const;
     [[nodiscard]] bool complete() const;
 
     OwnFd listener_;
     OwnFd epoll_;
     std::string address_;
-    Seat seat_;
-    const ports::Clock& clock_;
+    ClusterPlace seat_;
+    const ports::TimeSource& clock_;
     Secret secret_{};
     std::vector<Peer> peers_;  // by number; the own one is empty
     // A peer that has not proved yet who it is.
     struct Stranger {
-        std::unique_ptr<Link> link;
+        std::unique_ptr<PeerLink> link;
         Whence whence;
         std::int64_t since_ns = 0;
     };

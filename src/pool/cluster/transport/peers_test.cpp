@@ -16,9 +16,9 @@
 namespace forebay::cluster {
 namespace {
 
-using tokens::Message;
+using tokens::TokenMessage;
 
-class SetClock final : public ports::Clock {
+class SetClock final : public ports::TimeSource {
 public:
     [[nodiscard]] std::int64_t now_ns() const noexcept override { return now; }
     std::int64_t now = 0;
@@ -26,8 +26,8 @@ public:
 
 struct Pair {
     Pair() {
-        auto left = Peers::listen("127.0.0.1", {0, 2}, clock);
-        auto right = Peers::listen("127.0.0.1", {1, 2}, clock);
+        auto left = PeerConnections::listen("127.0.0.1", {0, 2}, clock);
+        auto right = PeerConnections::listen("127.0.0.1", {1, 2}, clock);
         EXPECT_TRUE(left && right);
         zero = std::move(*left);
         one = std::move(*right);
@@ -39,11 +39,11 @@ struct Pair {
     }
 
     // The messages that come within this time.
-    std::vector<Message> heard_by_one(int wait_ms) const {
+    std::vector<TokenMessage> heard_by_one(int wait_ms) const {
         pollfd news{.fd = one->descriptor(), .events = POLLIN, .revents = 0};
         ::poll(&news, 1, wait_ms);
         one->turn();
-        std::vector<Message> heard;
+        std::vector<TokenMessage> heard;
         for (const PeerTransport::PeerMessage& message : one->arrived()) {
             heard.push_back(message.message);
         }
@@ -51,49 +51,49 @@ struct Pair {
     }
 
     SetClock clock;
-    std::unique_ptr<Peers> zero;
-    std::unique_ptr<Peers> one;
+    std::unique_ptr<PeerConnections> zero;
+    std::unique_ptr<PeerConnections> one;
 };
 
-Message of_kind(Message::Kind kind) {
+TokenMessage of_kind(TokenMessage::Kind kind) {
     return {.kind = kind, .token = tokens::Token::read, .file = {7}, .number = 0};
 }
 
 constexpr int soon_ms = 10'000;
 constexpr int not_at_all_ms = 20;
 
-TEST(Peers, WhatNobodyWaitsForIsSentALittleLater) {
+TEST(PeerConnections, WhatNobodyWaitsForIsSentALittleLater) {
     Pair both;
-    const Message forgotten = of_kind(Message::Kind::forgotten);
+    const TokenMessage forgotten = of_kind(TokenMessage::Kind::forgotten);
     both.zero->send(1, forgotten);
     both.zero->turn();
     EXPECT_TRUE(both.zero->has_something_for_later());
     EXPECT_TRUE(both.heard_by_one(not_at_all_ms).empty());
-    both.clock.now += Peers::later_ns;
+    both.clock.now += PeerConnections::later_ns;
     both.zero->turn();
     EXPECT_FALSE(both.zero->has_something_for_later());
     EXPECT_EQ(both.heard_by_one(soon_ms), std::vector{forgotten});
 }
 
-TEST(Peers, WhatIsAskedTakesAlongWhatNobodyWaitsFor) {
+TEST(PeerConnections, WhatIsAskedTakesAlongWhatNobodyWaitsFor) {
     Pair both;
-    const Message forgotten = of_kind(Message::Kind::forgotten);
-    const Message asked = of_kind(Message::Kind::ask);
+    const TokenMessage forgotten = of_kind(TokenMessage::Kind::forgotten);
+    const TokenMessage asked = of_kind(TokenMessage::Kind::ask);
     both.zero->send(1, forgotten);
     both.zero->send(1, asked);
     EXPECT_EQ(both.heard_by_one(soon_ms), (std::vector{forgotten, asked}));
 }
 
-TEST(Peers, AnAnswerIsNearOnlyWhileAHomeHasNotSaidIt) {
+TEST(PeerConnections, AnAnswerIsNearOnlyWhileAHomeHasNotSaidIt) {
     Pair both;
     EXPECT_FALSE(both.one->answer_may_be_near());
-    both.one->send(0, of_kind(Message::Kind::ask));
+    both.one->send(0, of_kind(TokenMessage::Kind::ask));
     EXPECT_TRUE(both.one->answer_may_be_near());
-    both.zero->send(1, of_kind(Message::Kind::grant));
+    both.zero->send(1, of_kind(TokenMessage::Kind::grant));
     EXPECT_EQ(both.heard_by_one(soon_ms).size(), 1U);
     EXPECT_FALSE(both.one->answer_may_be_near());
-    both.one->send(0, of_kind(Message::Kind::ask));
-    both.clock.now += Peers::near_ns;
+    both.one->send(0, of_kind(TokenMessage::Kind::ask));
+    both.clock.now += PeerConnections::near_ns;
     EXPECT_FALSE(both.one->answer_may_be_near());
 }
 
@@ -119,13 +119,13 @@ bool is_closed(const OwnFd& socket) {
     return got == 0 || errno == ECONNRESET;
 }
 
-TEST(Peers, StrangersThatSayNothingKeepNobodyFromMeeting) {
+TEST(PeerConnections, StrangersThatSayNothingKeepNobodyFromMeeting) {
     const adapters::SteadyClock clock;
-    auto zero = Peers::listen("127.0.0.1", {0, 2}, clock);
-    auto one = Peers::listen("127.0.0.1", {1, 2}, clock);
+    auto zero = PeerConnections::listen("127.0.0.1", {0, 2}, clock);
+    auto one = PeerConnections::listen("127.0.0.1", {1, 2}, clock);
     ASSERT_TRUE(zero && one);
     std::vector<OwnFd> strangers;
-    for (std::size_t i = 0; i < Peers::strangers_max + 50; ++i) {
+    for (std::size_t i = 0; i < PeerConnections::strangers_max + 50; ++i) {
         strangers.push_back(stranger_at((*zero)->address()));
         ASSERT_TRUE(strangers.back().valid());
     }
@@ -140,9 +140,9 @@ TEST(Peers, StrangersThatSayNothingKeepNobodyFromMeeting) {
     EXPECT_EQ((*zero)->complaints().size(), 1U) << "which is said once";
 }
 
-TEST(Peers, ListenAtTheAddressThatTheyTell) {
+TEST(PeerConnections, ListenAtTheAddressThatTheyTell) {
     const SetClock clock;
-    const auto one = Peers::listen("127.0.0.2", {0, 2}, clock);
+    const auto one = PeerConnections::listen("127.0.0.2", {0, 2}, clock);
     ASSERT_TRUE(one);
     EXPECT_TRUE((*one)->address().starts_with("127.0.0.2:"));
     std::string elsewhere = (*one)->address();

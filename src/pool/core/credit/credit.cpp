@@ -48,7 +48,7 @@ std::int64_t used_by(const Client& client) noexcept {
 }  // namespace
 
 bool Credit::round() {
-    Lending lending = survey();
+    BlockLeases lending = survey();
     touches_left_ = pool_state_.journal.waited_for()
                         ? touched_least
                         : std::clamp(lending.writers, touched_least, touched_most);
@@ -71,8 +71,8 @@ bool Credit::round() {
     return any;
 }
 
-Lending Credit::survey() {
-    Lending lending;
+BlockLeases Credit::survey() {
+    BlockLeases lending;
     const std::int64_t now = pool_state_.now_ns();
     lending.cap = (pool_state_.options.cap_bytes - pool_state_.read_cache.bytes()) /
                   static_cast<std::int64_t>(block_bytes);
@@ -92,7 +92,7 @@ Lending Credit::survey() {
     return lending;
 }
 
-void Credit::look_at_demand(Lending& lending) {
+void Credit::look_at_demand(BlockLeases& lending) {
     const std::int64_t now = pool_state_.now_ns();
     if (now - looked_ns_ < look_ns) {
         return;
@@ -109,7 +109,7 @@ void Credit::look_at_demand(Lending& lending) {
 }
 
 // One block at a time, so that a client that opens a file and ends costs little.
-void Credit::warm(Client& client, Lending& lending) {
+void Credit::warm(Client& client, BlockLeases& lending) {
     if (pool_state_.journal.waited_for()) {
         return;
     }
@@ -126,8 +126,8 @@ std::uint64_t Credit::wanted_end(const Client& client, std::int64_t ahead) const
 }
 
 // One block. False: it wants none, or there is none.
-bool Credit::lend(Client& client, Lending& lending) {
-    Blocks& blocks = client.blocks;
+bool Credit::lend(Client& client, BlockLeases& lending) {
+    LogBlocks& blocks = client.blocks;
     if (blocks.leased_end() >= wanted_end(client, ahead(client.lending.demand, lending)) ||
         !blocks.may_lease()) {
         return false;
@@ -150,7 +150,7 @@ bool Credit::lend(Client& client, Lending& lending) {
     return true;
 }
 
-bool Credit::provide(Client& client, Lending& lending) {
+bool Credit::provide(Client& client, BlockLeases& lending) {
     const std::int64_t holds = held_by(client);
     const auto physical = client.blocks.absent();
     if (!physical || touches_left_ == 0 || !may_have_more(holds, lending) ||
@@ -166,14 +166,14 @@ bool Credit::provide(Client& client, Lending& lending) {
 }
 
 // It has no file open for writing, but had one just now, and nobody else needs its memory.
-bool Credit::between_files(const Client& client, const Lending& lending) const {
+bool Credit::between_files(const Client& client, const BlockLeases& lending) const {
     return client.files_written() == 0 && client.is_here() && !lending.others_wait &&
            client.lending.wrote_ns &&
            pool_state_.now_ns() - *client.lending.wrote_ns < between_files_ns;
 }
 
 // Idle memory beyond what the client will soon use, or that others wait for.
-void Credit::release(Client& client, Lending& lending) {
+void Credit::release(Client& client, BlockLeases& lending) {
     const bool may_write = writes(client) || between_files(client, lending);
     if (client.files_written() == 0 && client.ingest.open.empty() && !may_write) {
         // Nobody can be about to write beyond what is reserved.
@@ -190,7 +190,7 @@ void Credit::release(Client& client, Lending& lending) {
     }
 }
 
-void Credit::publish(const Lending& lending) {
+void Credit::publish(const BlockLeases& lending) {
     wanting_ = false;
     in_use_ = 0;
     for (Client& client : pool_state_.clients.admitted()) {
@@ -214,7 +214,7 @@ void Credit::publish(const Lending& lending) {
 // Something that is deposited can be drained.
 bool Credit::any_comes_free() const {
     const std::int64_t now = pool_state_.now_ns();
-    return pool_state_.files.any_busy([&](const File& file) {
+    return pool_state_.files.any_busy([&](const PooledFile& file) {
         const FlushState& flush = file.flush;
         if (file.deposits.held_bytes == 0 && !flush.batch) {
             return false;
@@ -239,9 +239,9 @@ void Credit::let_waiting_files_leave() {
         return;
     }
     dry_since_ns_ = never_ns;
-    for (File& file : pool_state_.files.known()) {
+    for (PooledFile& file : pool_state_.files.known()) {
         if (file.lifecycle.reserved_in_round == pool_state_.ingest.round) {
-            pool_state_.files.leave(file, Reason::no_memory);
+            pool_state_.files.leave(file, ThroughReason::no_memory);
         }
     }
 }

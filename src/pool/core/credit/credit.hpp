@@ -21,15 +21,15 @@ public:
     [[nodiscard]] std::int64_t in_use() const noexcept { return in_use_; }
 
 private:
-    [[nodiscard]] Lending survey();
-    void look_at_demand(Lending& lending);
+    [[nodiscard]] BlockLeases survey();
+    void look_at_demand(BlockLeases& lending);
     [[nodiscard]] std::uint64_t wanted_end(const Client& client, std::int64_t ahead) const;
-    [[nodiscard]] bool lend(Client& client, Lending& lending);
-    [[nodiscard]] bool provide(Client& client, Lending& lending);
-    [[nodiscard]] bool between_files(const Client& client, const Lending& lending) const;
-    void warm(Client& client, Lending& lending);
-    void release(Client& client, Lending& lending);
-    void publish(const Lending& lending);
+    [[nodiscard]] bool lend(Client& client, BlockLeases& lending);
+    [[nodiscard]] bool provide(Client& client, BlockLeases& lending);
+    [[nodiscard]] bool between_files(const Client& client, const BlockLeases& lending) const;
+    void warm(Client& client, BlockLeases& lending);
+    void release(Client& client, BlockLeases& lending);
+    void publish(const BlockLeases& lending);
     [[nodiscard]] bool any_comes_free() const;
     void let_waiting_files_leave();
 

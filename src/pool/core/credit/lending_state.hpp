@@ -9,7 +9,7 @@
 namespace forebay::pool {
 
 struct LendingState {
-    Demand demand;
+    ClientDemand demand;
     std::uint64_t reserved_before = 0;     // positions, at the last look
     std::optional<std::int64_t> wrote_ns;  // when it last had a file open for writing
 };

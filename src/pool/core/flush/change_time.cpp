@@ -8,7 +8,7 @@
 
 namespace forebay::pool {
 
-void note_changing(PoolState& pool_state, File& file) {
+void note_changing(PoolState& pool_state, PooledFile& file) {
     FileSlot& slot = pool_state.files.slot_of(file);
     const std::int64_t stamped = slot.stamped_ns.load(relaxed);
     if (stamped == ChangeTime::unsettled) {
@@ -24,14 +24,14 @@ void note_changing(PoolState& pool_state, File& file) {
     slot.stamped_ns.store(ChangeTime::unsettled, std::memory_order_release);
 }
 
-void note_changed(PoolState& pool_state, File& file, const std::optional<Stamp>& stamp,
+void note_changed(PoolState& pool_state, PooledFile& file, const std::optional<ChangeStamp>& stamp,
                   std::int64_t modified_ns) {
     FileSlot& slot = pool_state.files.slot_of(file);
     slot.changed_ns.store(std::max(slot.changed_ns.load(relaxed), modified_ns), relaxed);
     slot.stamped_ns.store(stamp ? stamp->changed_ns : 0, std::memory_order_release);
 }
 
-void note_own_change(PoolState& pool_state, File& file) {
+void note_own_change(PoolState& pool_state, PooledFile& file) {
     pool_state.files.slot_of(file).stamped_ns.store(0, std::memory_order_release);
 }
 

@@ -10,12 +10,12 @@
 namespace forebay::pool {
 
 // Before the pool changes the file on the file system.
-void note_changing(PoolState& pool_state, File& file);
+void note_changing(PoolState& pool_state, PooledFile& file);
 // It has, and looked at the file once more: what it did stands for a change at `modified_ns`.
-void note_changed(PoolState& pool_state, File& file, const std::optional<Stamp>& stamp,
+void note_changed(PoolState& pool_state, PooledFile& file, const std::optional<ChangeStamp>& stamp,
                   std::int64_t modified_ns);
 // A program changes the file itself from now on.
-void note_own_change(PoolState& pool_state, File& file);
+void note_own_change(PoolState& pool_state, PooledFile& file);
 
 // A file that is made known, and one that is forgotten.
 void recall_change_time(Directory& directory, FileSlot& slot);

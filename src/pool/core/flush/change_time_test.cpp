@@ -17,7 +17,7 @@ TEST(ChangeTime, WhatThePoolDoesStandsForTheLastWrite) {
     Node node{{.seed = 1}, patient};
     adapters::MemoryFile file;
     node.facts(file).touched = [&] { node.changed_ns[&file] = 5000; };  // by setting the time
-    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+    run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
         const FileSlot& slot = node.directory().files[id.slot];
         EXPECT_EQ(self.write(id, file, 0, some_bytes()).error, 0);
         EXPECT_EQ(self.ask(id, {}), 0);
@@ -40,7 +40,7 @@ TEST(ChangeTime, WhoAsksBeforeAChangeOfItsOwnSeesThat) {
     Node node{{.seed = 1}, patient};
     adapters::MemoryFile file;
     node.facts(file).touched = [&] { node.changed_ns[&file] = 5000; };
-    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+    run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
         EXPECT_EQ(self.write(id, file, 0, some_bytes()).error, 0);
         EXPECT_EQ(self.ask(id, {.changes = true}), 0);
         EXPECT_EQ(file.size().bytes(), 100);
@@ -53,13 +53,13 @@ TEST(ChangeTime, IsRememberedOfFilesThatAreForgotten) {
     adapters::MemoryFile file;
     node.facts(file).touched = [&] { node.changed_ns[&file] = 5000; };
     std::int64_t changed_ns = 0;
-    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+    run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
         EXPECT_EQ(self.write(id, file, 0, some_bytes()).error, 0);
         EXPECT_EQ(self.ask(id, {}), 0);
         changed_ns = node.directory().files[id.slot].changed_ns;
     });
     // The file has been closed, and forgotten.
-    const ports::Identity identity = file.identity();
+    const ports::FileIdentity identity = file.identity();
     FileSlot again{};
     again.device = identity.device;
     again.inode = identity.inode;

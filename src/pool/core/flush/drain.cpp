@@ -24,7 +24,7 @@ constexpr std::int64_t room_retry_ns = 10'000'000;
 
 bool Drain::collect() {
     bool any = false;
-    pool_state_.files.for_each_busy([&](File& file) {
+    pool_state_.files.for_each_busy([&](PooledFile& file) {
         if (!file.flush.batch) {
             return;
         }
@@ -41,7 +41,7 @@ bool Drain::collect() {
 }
 
 // Frees what was written and not overwritten meanwhile, and unpins all of it.
-void Drain::finish(File& file) {
+void Drain::finish(PooledFile& file) {
     const std::unique_ptr<FlushBatch> batch = std::move(file.flush.batch);
     expects(batch && !batch->deposits.empty(), "a batch has ended");
     invariant(file.flush.pass.under_way, "a batch is a part of a pass");
@@ -85,7 +85,7 @@ void Drain::finish(File& file) {
     pool_state_.files.mark_busy(file);
 }
 
-void Drain::end_pass(File& file) {
+void Drain::end_pass(PooledFile& file) {
     FlushState& flush = file.flush;
     FlushPass& pass = flush.pass;
     FileSlot& slot = pool_state_.files.slot_of(file);
@@ -115,14 +115,14 @@ void Drain::end_pass(File& file) {
     pool_state_.files.notify(file);
 }
 
-Candidate Drain::candidate(const File& file) {
+DrainCandidate Drain::candidate(const PooledFile& file) {
     const bool leaving = pool_state_.files.state_of(file) == FileState::leaving;
     const bool waited_for = std::ranges::any_of(file.requests.waiting, [&](const FileRequest& one) {
-        return one.task.kind != Task::Kind::truncate && !one.task.for_room && !one.entered &&
+        return one.task.kind != FileTask::Kind::truncate && !one.task.for_room && !one.entered &&
                one.at_ns < pool_state_.ingest.taken_until_ns;
     });
     const bool truncates = std::ranges::any_of(file.requests.waiting, [](const FileRequest& one) {
-        return one.task.kind == Task::Kind::truncate;
+        return one.task.kind == FileTask::Kind::truncate;
     });
     // There was no room: it is tried again soon, and not at once.
     const bool hopes = file.room.short_since_ns != never_ns;
@@ -140,23 +140,23 @@ Candidate Drain::candidate(const File& file) {
 }
 
 bool Drain::start(bool pressed) {
-    std::vector<Candidate> candidates;
-    std::vector<File*> files;
+    std::vector<DrainCandidate> candidates;
+    std::vector<PooledFile*> files;
     std::int32_t shares = 0;  // taken by the batches under way
     const std::int64_t now = pool_state_.now_ns();
-    pool_state_.files.for_each_busy([&](File& file) {
+    pool_state_.files.for_each_busy([&](PooledFile& file) {
         const FlushState& flush = file.flush;
         shares += flush.batch && now - flush.batch->progress_ns < stalled_ns ? flush.shares : 0;
         files.push_back(&file);
         candidates.push_back(candidate(file));
     });
-    const Situation situation{.now_ns = now,
-                              .quiet_ns = pool_state_.options.quiet_ns,
-                              .age_max_ns = pool_state_.options.age_max_ns,
-                              .pressed = pressed,
-                              .closing = pool_state_.files.closing()};
+    const NodeSituation situation{.now_ns = now,
+                                  .quiet_ns = pool_state_.options.quiet_ns,
+                                  .age_max_ns = pool_state_.options.age_max_ns,
+                                  .pressed = pressed,
+                                  .closing = pool_state_.files.closing()};
     // Once the program has ended, nobody else needs the processors.
-    const ports::Clock* const effort = pool_state_.ports.effort;
+    const ports::TimeSource* const effort = pool_state_.ports.effort;
     if (effort != nullptr && effort_.rests(now, effort->now_ns()) && !pool_state_.files.closing()) {
         return false;
     }
@@ -167,7 +167,7 @@ bool Drain::start(bool pressed) {
             break;
         }
         invariant(choice->candidate < files.size(), "what is chosen was offered");
-        File& file = *files[choice->candidate];
+        PooledFile& file = *files[choice->candidate];
         if (pool_state_.journal.may_change(file)) {
             shares += start_batch(file, choice->why) ? file.flush.shares : 0;
             any = true;
@@ -178,12 +178,12 @@ bool Drain::start(bool pressed) {
 }
 
 // False: there was nothing (more) to be written in this pass.
-bool Drain::start_batch(File& file, Why why) {
+bool Drain::start_batch(PooledFile& file, DrainReason why) {
     const bool too_late = std::ranges::any_of(file.requests.waiting, [&](const FileRequest& one) {
         return !one.task.for_room && one.at_ns < pool_state_.ingest.taken_until_ns &&
                one.at_ns >= file.flush.pass.began_ns;
     });
-    const bool stripes_only = !file.flush.pass.whole && why != Why::pressure;
+    const bool stripes_only = !file.flush.pass.whole && why != DrainReason::pressure;
     if (!file.flush.pass.under_way || too_late || stripes_only) {
         policy_->begin(file, why);
         file.flush.pass.began_record = file.journal.last;
@@ -200,7 +200,7 @@ bool Drain::start_batch(File& file, Why why) {
     return true;
 }
 
-void Drain::submit(File& file, std::vector<Deposit> deposits) {
+void Drain::submit(PooledFile& file, std::vector<Deposit> deposits) {
     FlushState& flush = file.flush;
     expects(!flush.batch, "one batch of a file is under way at a time");
     expects(file.open->storage != nullptr, "what is drained can be written");
@@ -237,7 +237,7 @@ void Drain::submit(File& file, std::vector<Deposit> deposits) {
     flush.batch->channel->begin(
         0, std::make_unique<DepositSource>(
                std::move(pieces), file.open->stripes,
-               plan::request_bytes_max(tuning, file.open->stripes, Direction::write)));
+               plan::request_bytes_max(tuning, file.open->stripes, IoDirection::write)));
     flush.batch->channel->advance();
 }
 

@@ -6,7 +6,7 @@
 #include "pool/core/flush/drain_policy.hpp"
 #include "pool/core/state/pool_state.hpp"
 #include "pool/policy/drain_order.hpp"
-#include "pool/policy/effort.hpp"
+#include "pool/policy/processor_share.hpp"
 
 #include <memory>
 #include <vector>
@@ -27,15 +27,15 @@ public:
     bool start(bool pressed);
 
 private:
-    void finish(File& file);
-    bool start_batch(File& file, Why why);
-    void end_pass(File& file);
-    void submit(File& file, std::vector<Deposit> deposits);
-    [[nodiscard]] Candidate candidate(const File& file);
+    void finish(PooledFile& file);
+    bool start_batch(PooledFile& file, DrainReason why);
+    void end_pass(PooledFile& file);
+    void submit(PooledFile& file, std::vector<Deposit> deposits);
+    [[nodiscard]] DrainCandidate candidate(const PooledFile& file);
 
     PoolState& pool_state_;
     std::unique_ptr<const DrainPolicy> policy_;
-    Effort effort_;
+    ProcessorShare effort_;
 };
 
 }  // namespace forebay::pool

@@ -63,18 +63,19 @@ public:
         return within(window_bytes, worthwhile_bytes(window_bytes));
     }
 
-    void begin(File& file, Why why) const override {
+    void begin(PooledFile& file, DrainReason why) const override {
         expects(!file.flush.batch, "no batch of the pass before is under way");
-        file.flush.pass = {.under_way = true,
-                           .whole = why != Why::pressure || file.open->stripes.stripe_bytes == 0,
-                           .from_start = file.flush.resumes_at == Offset{0},
-                           .began_at = file.flush.resumes_at,
-                           .at = file.flush.resumes_at,
-                           .end = Offset{pool_state_.files.slot_of(file).size.load(relaxed)},
-                           .began_ns = pool_state_.ingest.taken_until_ns};
+        file.flush.pass = {
+            .under_way = true,
+            .whole = why != DrainReason::pressure || file.open->stripes.stripe_bytes == 0,
+            .from_start = file.flush.resumes_at == Offset{0},
+            .began_at = file.flush.resumes_at,
+            .at = file.flush.resumes_at,
+            .end = Offset{pool_state_.files.slot_of(file).size.load(relaxed)},
+            .began_ns = pool_state_.ingest.taken_until_ns};
     }
 
-    [[nodiscard]] std::vector<Deposit> next(File& file) const override {
+    [[nodiscard]] std::vector<Deposit> next(PooledFile& file) const override {
         FlushPass& pass = file.flush.pass;
         std::vector<Deposit> deposits = some(file);
         if (deposits.empty() && !pass.whole && pass.drained_bytes == 0 && pass.failures == 0) {
@@ -86,7 +87,7 @@ public:
     }
 
     // A file system may refuse a request as a whole because of one bad block.
-    void failed(File& file, const Deposit& deposit, bool alone) const override {
+    void failed(PooledFile& file, const Deposit& deposit, bool alone) const override {
         FlushPass& pass = file.flush.pass;
         expects(pass.failures > 0, "a batch of the pass has failed");
         if (alone && deposit.extent.length <= narrow_length) {
@@ -98,18 +99,18 @@ public:
             std::max(pass.narrow_until, pass.at + Length{pool_state_.options.request_bytes_max});
     }
 
-    [[nodiscard]] bool over(File& file) const override {
+    [[nodiscard]] bool over(PooledFile& file) const override {
         const auto next =
             pool_state_.extents.next(pool_state_.files.slot_of(file), file.flush.pass.at);
         return !next || next->extent.begin >= file.flush.pass.end;
     }
 
-    void end(File& file, bool early) const override {
+    void end(PooledFile& file, bool early) const override {
         file.flush.resumes_at = early ? file.flush.pass.at : Offset{0};
     }
 
 private:
-    [[nodiscard]] std::vector<Deposit> little(File& file, const FileSlot& slot) const {
+    [[nodiscard]] std::vector<Deposit> little(PooledFile& file, const FileSlot& slot) const {
         FlushPass& pass = file.flush.pass;
         const auto next = pool_state_.extents.next(slot, pass.at);
         if (!next || next->extent.begin >= pass.end) {
@@ -123,7 +124,7 @@ private:
     }
 
     // The pass goes on behind them.
-    [[nodiscard]] std::vector<Deposit> some(File& file) const {
+    [[nodiscard]] std::vector<Deposit> some(PooledFile& file) const {
         FlushPass& pass = file.flush.pass;
         const FileSlot& slot = pool_state_.files.slot_of(file);
         if (pass.at < pass.narrow_until) {
@@ -166,7 +167,7 @@ public:
         return within(window_bytes, static_cast<std::int64_t>(block_bytes));
     }
 
-    void begin(File& file, Why /*why*/) const override {
+    void begin(PooledFile& file, DrainReason /*why*/) const override {
         expects(!file.flush.batch, "no batch of the pass before is under way");
         const bool resumes = std::exchange(file.flush.backlog.resumes, false);
         file.flush.pass = {};
@@ -178,7 +179,7 @@ public:
         }
     }
 
-    [[nodiscard]] std::vector<Deposit> next(File& file) const override {
+    [[nodiscard]] std::vector<Deposit> next(PooledFile& file) const override {
         FifoBlock block{{.bytes = pool_state_.options.request_bytes_max,
                          // Failed deposits are tried one by one: they must not keep others back.
                          .pieces = file.flush.retry_delay_ns > 0 || file.flush.pass.failures > 0
@@ -196,11 +197,11 @@ public:
         return deposits;
     }
 
-    void failed(File& /*file*/, const Deposit& /*deposit*/, bool /*alone*/) const override {}
+    void failed(PooledFile& /*file*/, const Deposit& /*deposit*/, bool /*alone*/) const override {}
 
-    [[nodiscard]] bool over(File& file) const override { return !front(file); }
+    [[nodiscard]] bool over(PooledFile& file) const override { return !front(file); }
 
-    void end(File& file, bool early) const override {
+    void end(PooledFile& file, bool early) const override {
         file.flush.backlog.resumes = early && front(file).has_value();
         if (!file.flush.backlog.resumes) {
             file.flush.backlog = {};
@@ -208,7 +209,7 @@ public:
     }
 
 private:
-    void fill_backlog(File& file) const {
+    void fill_backlog(PooledFile& file) const {
         FlushBacklog& backlog = file.flush.backlog;
         const FileSlot& slot = pool_state_.files.slot_of(file);
         backlog = {};
@@ -222,7 +223,7 @@ private:
     }
 
     // The first of the backlog, as far as nobody has overwritten or cut it off since.
-    [[nodiscard]] std::optional<Deposit> front(File& file) const {
+    [[nodiscard]] std::optional<Deposit> front(PooledFile& file) const {
         FlushBacklog& backlog = file.flush.backlog;
         while (backlog.next < backlog.deposits.size()) {
             const Deposit& first = backlog.deposits[backlog.next];
@@ -241,7 +242,7 @@ private:
         return std::nullopt;
     }
 
-    static void go_on_behind(File& file, const Deposit& part) {
+    static void go_on_behind(PooledFile& file, const Deposit& part) {
         FlushBacklog& backlog = file.flush.backlog;
         expects(backlog.next < backlog.deposits.size(), "the part is of the first of the backlog");
         Deposit& first = backlog.deposits[backlog.next];
@@ -257,7 +258,7 @@ private:
 }  // namespace
 
 std::unique_ptr<const DrainPolicy> make_drain_policy(PoolState& pool_state) {
-    if (pool_state.options.consistency == Consistency::paper) {
+    if (pool_state.options.consistency == CacheConsistency::paper) {
         return std::make_unique<FirstInFirstOut>(pool_state);
     }
     return std::make_unique<ByOffset>(pool_state);

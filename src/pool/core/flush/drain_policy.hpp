@@ -21,15 +21,15 @@ public:
     // So many deposited bytes ask to be drained while the file is written to.
     [[nodiscard]] virtual std::int64_t pressing_bytes(std::int64_t window_bytes) const = 0;
     // Fills in the file's pass.
-    virtual void begin(File& file, Why why) const = 0;
+    virtual void begin(PooledFile& file, DrainReason why) const = 0;
     // The next batch's deposits, in the order of offsets; none: nothing of the pass is left.
-    [[nodiscard]] virtual std::vector<Deposit> next(File& file) const = 0;
+    [[nodiscard]] virtual std::vector<Deposit> next(PooledFile& file) const = 0;
     // This one could not be written, `alone` or with others. The deposits behind it come next, or a
     // smaller part.
-    virtual void failed(File& file, const Deposit& deposit, bool alone) const = 0;
-    [[nodiscard]] virtual bool over(File& file) const = 0;
+    virtual void failed(PooledFile& file, const Deposit& deposit, bool alone) const = 0;
+    [[nodiscard]] virtual bool over(PooledFile& file) const = 0;
     // The pass has ended; `early`: after too many failures. The next one begins behind them.
-    virtual void end(File& file, bool early) const = 0;
+    virtual void end(PooledFile& file, bool early) const = 0;
 
 protected:
     PoolState& pool_state_;

@@ -13,15 +13,16 @@ namespace forebay::pool {
 
 namespace {
 
-using journal::Kind;
+using journal::RecordKind;
 
-std::size_t intro_bytes(const File& file) {
-    return sizeof(journal::FileFacts) + std::min(file.open->place.size(), journal::path_bytes_max);
+std::size_t intro_bytes(const PooledFile& file) {
+    return sizeof(journal::JournalFileFacts) +
+           std::min(file.open->place.size(), journal::path_bytes_max);
 }
 
 }  // namespace
 
-void Journal::put(File& file, const Deposit& deposit) {
+void Journal::put(PooledFile& file, const Deposit& deposit) {
     if (!asked()) {
         return;
     }
@@ -38,7 +39,7 @@ void Journal::put(File& file, const Deposit& deposit) {
 
 // Also where it has nothing else of the file: what comes next is replayed over a file that may not
 // have been cut on its disk.
-void Journal::cut(File& file, Length bytes) {
+void Journal::cut(PooledFile& file, Length bytes) {
     if (!kept()) {
         return;
     }
@@ -53,7 +54,7 @@ void Journal::cut(File& file, Length bytes) {
     }
 }
 
-void Journal::seen(File& file, const Stamp& stamp) {
+void Journal::seen(PooledFile& file, const ChangeStamp& stamp) {
     JournalState& now = file.journal;
     if (!kept() || !now.stamp || *now.stamp == stamp) {
         return;
@@ -65,7 +66,7 @@ void Journal::seen(File& file, const Stamp& stamp) {
 }
 
 // A replay must not take the pool's own change for somebody else's: the journal records it before.
-bool Journal::may_change(File& file) {
+bool Journal::may_change(PooledFile& file) {
     JournalState& now = file.journal;
     if (!kept()) {
         return !asked() || outlived();
@@ -78,7 +79,7 @@ bool Journal::may_change(File& file) {
         if (!room_for_mark(0)) {
             return false;
         }
-        now.changing = writer_->add({.kind = Kind::changing, .file = now.number}).at;
+        now.changing = writer_->add({.kind = RecordKind::changing, .file = now.number}).at;
         ++changing_;
     }
     return now.changing < writer_->durable() && fresh();
@@ -94,12 +95,12 @@ bool Journal::outlived() const { return pool_state_.ports.calendar.now_ns() > re
 
 bool Journal::room_for_mark(std::size_t payload) const { return writer_->fits(payload); }
 
-bool Journal::whole(const File& file) const {
+bool Journal::whole(const PooledFile& file) const {
     const FileSlot& slot = pool_state_.files.slot_of(file);
     return file.deposits.held_bytes == 0 && slot.modified_ns.load(relaxed) == 0;
 }
 
-bool Journal::wants_sync(const File& file) const {
+bool Journal::wants_sync(const PooledFile& file) const {
     const JournalState& now = file.journal;
     if (!asked() || now.lost || file.flush.batch || file.background_task || !file.open->storage) {
         return false;
@@ -122,7 +123,7 @@ bool Journal::wants_sync(const File& file) const {
            !writer_->segments().in_the_last(first);
 }
 
-std::uint64_t Journal::begin_sync(File& file) {
+std::uint64_t Journal::begin_sync(PooledFile& file) {
     JournalState& now = file.journal;
     const bool all = file.deposits.held_bytes == 0;
     now.unsynced = asked() && !all;
@@ -131,7 +132,8 @@ std::uint64_t Journal::begin_sync(File& file) {
 
 // Repeats the records that replay needs of a file that is settled in part: the earlier ones may be
 // let go.
-void Journal::synced(File& file, std::uint64_t through, const std::optional<Stamp>& stamp) {
+void Journal::synced(PooledFile& file, std::uint64_t through,
+                     const std::optional<ChangeStamp>& stamp) {
     JournalState& now = file.journal;
     if (!kept()) {
         return;
@@ -157,11 +159,12 @@ void Journal::synced(File& file, std::uint64_t through, const std::optional<Stam
     now.number = all ? 0 : now.number;
 }
 
-void Journal::settle(File& file, std::uint64_t through, const std::optional<Stamp>& stamp) {
+void Journal::settle(PooledFile& file, std::uint64_t through,
+                     const std::optional<ChangeStamp>& stamp) {
     JournalState& now = file.journal;
     expects(now.number != 0 && through <= now.last, "what is settled was recorded");
     const std::uint32_t length = stamp ? sizeof *stamp : 0;
-    const auto mark = writer_->add({.kind = Kind::settled,
+    const auto mark = writer_->add({.kind = RecordKind::settled,
                                     .length = length,
                                     .file = now.number,
                                     .number = static_cast<std::int64_t>(through)});
@@ -173,12 +176,12 @@ void Journal::settle(File& file, std::uint64_t through, const std::optional<Stam
 }
 
 // Whether the bytes are there, nobody knows: the journal keeps them for the next daemon.
-void Journal::sync_failed(File& file) {
+void Journal::sync_failed(PooledFile& file) {
     file.journal.unsynced = asked();
     file.journal.lost = asked();
 }
 
-void Journal::drop(File& file) {
+void Journal::drop(PooledFile& file) {
     JournalState& now = file.journal;
     now.unsynced = false;
     now.lost = false;
@@ -204,7 +207,7 @@ void Journal::drop(File& file) {
     now.number = 0;
 }
 
-bool Journal::nothing_of(const File& file) const {
+bool Journal::nothing_of(const PooledFile& file) const {
     const JournalState& now = file.journal;
     if (!kept()) {
         return !now.unsynced && !now.lost && (!asked() || outlived());
@@ -333,7 +336,7 @@ void Journal::count_who_waits() {
 
 // All that it has is of files that cannot be drained, or made durable.
 bool Journal::stuck() const {
-    return !pool_state_.files.any_busy([&](const File& file) {
+    return !pool_state_.files.any_busy([&](const PooledFile& file) {
         return file.journal.number != 0 && pool_state_.files.slot_of(file).error.load(relaxed) == 0;
     });
 }
@@ -358,7 +361,7 @@ bool Journal::enter(const Entry& entry) {
     if (entry.slot == files_max) {
         return true;
     }
-    File& file = pool_state_.files.at(entry.slot);
+    PooledFile& file = pool_state_.files.at(entry.slot);
     const std::size_t payload = entry.cuts ? 0 : entry.deposit.extent.length.size();
     const std::size_t all = payload + intro_bytes(file) + mark_bytes;
     if (!writer_->fits(all)) {
@@ -374,7 +377,7 @@ bool Journal::enter(const Entry& entry) {
     if (now.number == 0) {
         introduce(file, 0);
     }
-    journal::RecordHeader header{.kind = entry.cuts ? Kind::cut : Kind::deposit,
+    journal::RecordHeader header{.kind = entry.cuts ? RecordKind::cut : RecordKind::deposit,
                                  .length = static_cast<std::uint32_t>(payload),
                                  .file = now.number,
                                  .number = entry.length.bytes()};
@@ -395,18 +398,18 @@ bool Journal::enter(const Entry& entry) {
 }
 
 // `number`: that it has in the journal; 0: none yet.
-void Journal::introduce(File& file, std::uint64_t number) {
+void Journal::introduce(PooledFile& file, std::uint64_t number) {
     JournalState& now = file.journal;
-    const OpenFile& open = *file.open;
+    const DaemonFile& open = *file.open;
     const std::span<const char> path =
         std::span{open.place}.first(std::min(open.place.size(), journal::path_bytes_max));
-    journal::FileFacts facts{.device = open.identity.device,
-                             .inode = open.identity.inode,
-                             .generation = open.generation,
-                             .stamped = now.stamp ? 1U : 0U,
-                             .stamp = now.stamp.value_or(Stamp{})};
+    journal::JournalFileFacts facts{.device = open.identity.device,
+                                    .inode = open.identity.inode,
+                                    .generation = open.generation,
+                                    .stamped = now.stamp ? 1U : 0U,
+                                    .stamp = now.stamp.value_or(ChangeStamp{})};
     const JournalWriter::Added added =
-        writer_->add({.kind = Kind::file,
+        writer_->add({.kind = RecordKind::file,
                       .length = static_cast<std::uint32_t>(sizeof facts + path.size()),
                       .file = number});
     std::memcpy(added.payload.data(), &facts, sizeof facts);
@@ -439,7 +442,8 @@ void Journal::publish() {
 void Journal::fail(int error) {
     error_ = error;
     full_ = false;
-    pool_state_.directory.header.durability.store(Durability::files, std::memory_order_release);
+    pool_state_.directory.header.durability.store(WriteDurability::files,
+                                                  std::memory_order_release);
     refused_from_ns_ = pool_state_.ports.calendar.now_ns() + journal::slack_ns;
     for (const Entry& entry : queue_) {
         if (entry.slot == files_max) {
@@ -451,14 +455,14 @@ void Journal::fail(int error) {
         }
     }
     queue_.clear();
-    for (File& file : pool_state_.files.known()) {
-        pool_state_.files.leave(file, Reason::no_journal);
+    for (PooledFile& file : pool_state_.files.known()) {
+        pool_state_.files.leave(file, ThroughReason::no_journal);
         pool_state_.files.mark_busy(file);
     }
 }
 
 void Journal::release() {
-    const bool all = std::ranges::all_of(pool_state_.files.known(), [&](const File& file) {
+    const bool all = std::ranges::all_of(pool_state_.files.known(), [&](const PooledFile& file) {
         const bool wrong = pool_state_.files.slot_of(file).error.load(relaxed) != 0;
         return wrong || (!file.journal.unsynced && file.deposits.held_bytes == 0 &&
                          !file.flush.batch && !file.background_task);
@@ -479,11 +483,12 @@ bool Journal::finish() {
         }
     }
     // Where its device has failed, what it says last may be older than what is in the files since.
-    const bool nothing = std::ranges::all_of(pool_state_.files.known(), [&](const File& file) {
-        const JournalState& one = file.journal;
-        return kept() ? one.number == 0 && one.waiting == 0
-                      : !one.unsynced && !one.lost && file.deposits.held_bytes == 0;
-    });
+    const bool nothing =
+        std::ranges::all_of(pool_state_.files.known(), [&](const PooledFile& file) {
+            const JournalState& one = file.journal;
+            return kept() ? one.number == 0 && one.waiting == 0
+                          : !one.unsynced && !one.lost && file.deposits.held_bytes == 0;
+        });
     ensures(writer_->idle(), "no group is under way at the end");
     return writer_->finish(nothing) && nothing;
 }

@@ -22,7 +22,7 @@ namespace forebay::pool {
 
 class Client;
 class PoolState;
-struct File;
+struct PooledFile;
 
 class Journal {
 public:
@@ -41,25 +41,25 @@ public:
     [[nodiscard]] bool waited_for() const noexcept { return kept() && waiting_ > 0; }
 
     // The deposit is the file's newest.
-    void put(File& file, const Deposit& deposit);
+    void put(PooledFile& file, const Deposit& deposit);
     // The file has this length from now on. Deposits made behind it since are put once more.
-    void cut(File& file, Length bytes);
+    void cut(PooledFile& file, Length bytes);
     // Somebody has looked at the file.
-    void seen(File& file, const Stamp& stamp);
+    void seen(PooledFile& file, const ChangeStamp& stamp);
     // Whether the pool may change the file on the file system. False: soon.
-    [[nodiscard]] bool may_change(File& file);
+    [[nodiscard]] bool may_change(PooledFile& file);
 
     // A sync should now make durable in the file what the journal has of it.
-    [[nodiscard]] bool wants_sync(const File& file) const;
+    [[nodiscard]] bool wants_sync(const PooledFile& file) const;
     // A sync begins: what it will settle. To be given back when it has succeeded.
-    [[nodiscard]] std::uint64_t begin_sync(File& file);
+    [[nodiscard]] std::uint64_t begin_sync(PooledFile& file);
     // `stamp`: nothing, where the file system did not tell.
-    void synced(File& file, std::uint64_t through, const std::optional<Stamp>& stamp);
-    void sync_failed(File& file);
+    void synced(PooledFile& file, std::uint64_t through, const std::optional<ChangeStamp>& stamp);
+    void sync_failed(PooledFile& file);
     // Nobody will ever want what it has of the file, or it is kept elsewhere, durably.
-    void drop(File& file);
+    void drop(PooledFile& file);
     // Nothing of the file would be written by a replay.
-    [[nodiscard]] bool nothing_of(const File& file) const;
+    [[nodiscard]] bool nothing_of(const PooledFile& file) const;
 
     // Everything that was put so far: is_durable() says when.
     [[nodiscard]] std::uint64_t so_far() const noexcept { return entered_; }
@@ -95,8 +95,8 @@ private:
     void publish();
     bool gather();
     [[nodiscard]] bool enter(const Entry& entry);
-    void introduce(File& file, std::uint64_t number);
-    void settle(File& file, std::uint64_t through, const std::optional<Stamp>& stamp);
+    void introduce(PooledFile& file, std::uint64_t number);
+    void settle(PooledFile& file, std::uint64_t through, const std::optional<ChangeStamp>& stamp);
     void start();
     void tend_head();
     void note_unproven();
@@ -105,7 +105,7 @@ private:
     [[nodiscard]] bool outlived() const;
     [[nodiscard]] bool stuck() const;
     [[nodiscard]] bool room_for_mark(std::size_t payload) const;
-    [[nodiscard]] bool whole(const File& file) const;
+    [[nodiscard]] bool whole(const PooledFile& file) const;
 
     // Kept of a group for marks, which say what need not be kept.
     static constexpr std::size_t mark_bytes = std::size_t{64} << 10;
@@ -119,7 +119,7 @@ private:
 
     PoolState& pool_state_;
     JournalWriter* writer_;
-    journal::Needs needs_;
+    journal::RecordNeeds needs_;
     std::deque<Entry> queue_;
     // Entries that were ever put into the queue, are in a group, and are durable: each is no more
     // than the one before.

@@ -21,7 +21,7 @@ struct JournalState {
     // It may have got bytes that the pool has not seen, since the last sync that saw them all: the
     // journal has nothing of these.
     bool past_the_pool = false;
-    std::optional<ports::Stamp> stamp;  // the file's, as long as the pool does not change it
+    std::optional<ports::ChangeStamp> stamp;  // the file's, as long as the pool does not change it
 };
 
 // So many commits are durable when the journal has so many entries.

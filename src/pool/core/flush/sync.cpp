@@ -11,7 +11,7 @@ namespace forebay::pool {
 namespace {
 
 // A descriptor that may not write makes durable what others have written, too. An errno.
-int sync_open(const OpenFile& open) {
+int sync_open(const DaemonFile& open) {
     if (!open.storage) {
         return open.control->sync();
     }
@@ -23,7 +23,7 @@ int sync_open(const OpenFile& open) {
 }
 
 // After a failed sync nobody knows what of the file is there: it stays an error.
-void note_failure(PoolState& pool_state, File& file, int error) {
+void note_failure(PoolState& pool_state, PooledFile& file, int error) {
     pool_state.journal.sync_failed(file);
     if (pool_state.journal.asked()) {
         pool_state.files.slot_of(file).error.store(error, std::memory_order_relaxed);
@@ -36,14 +36,14 @@ void note_failure(PoolState& pool_state, File& file, int error) {
 
 }  // namespace
 
-void begin_sync(PoolState& pool_state, File& file, std::function<void(int)> then) {
+void begin_sync(PoolState& pool_state, PooledFile& file, std::function<void(int)> then) {
     expects(!file.flush.batch && !file.background_task, "nothing of the file is under way");
     expects(file.open->control != nullptr, "the daemon has a descriptor of the file");
     const std::uint64_t through = pool_state.journal.begin_sync(file);
     const bool past = std::exchange(file.journal.past_the_pool,
                                     pool_state.files.state_of(file) != FileState::pooled);
     // Shared by the call, which fills it in, and by what follows it.
-    const auto stamp = std::make_shared<std::optional<Stamp>>();
+    const auto stamp = std::make_shared<std::optional<ChangeStamp>>();
     pool_state.begin_background_task(
         file, BackgroundTask::Company::alone,
         [open = file.open, stamp]() -> std::int64_t {

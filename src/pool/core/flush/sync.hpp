@@ -9,6 +9,6 @@
 namespace forebay::pool {
 
 // Contract: no batch and no background task of the file is under way. `then` gets an errno.
-void begin_sync(PoolState& pool_state, File& file, std::function<void(int)> then);
+void begin_sync(PoolState& pool_state, PooledFile& file, std::function<void(int)> then);
 
 }  // namespace forebay::pool

@@ -20,11 +20,11 @@ class TimedStorage : public ports::PolledStorage {
 public:
     TimedStorage(adapters::MemoryWorld& world, adapters::MemoryFile& file, Its& its)
         : world_{world}, file_{file}, its_{its} {}
-    std::size_t poll(std::span<ports::Completion> out) override {
+    std::size_t poll(std::span<ports::RequestCompletion> out) override {
         world_.step({"poll"});
         return ports::take_oldest(done_, out);
     }
-    [[nodiscard]] Result<ports::Identity> identity() const override { return file_.identity(); }
+    [[nodiscard]] Result<ports::FileIdentity> identity() const override { return file_.identity(); }
 
 protected:
     [[nodiscard]] adapters::MemoryWorld& world() noexcept { return world_; }
@@ -42,7 +42,7 @@ private:
     adapters::MemoryWorld& world_;
     adapters::MemoryFile& file_;
     Its& its_;
-    std::vector<ports::Completion> done_;
+    std::vector<ports::RequestCompletion> done_;
 };
 
 }  // namespace forebay::pool

@@ -9,7 +9,7 @@
 
 namespace forebay::pool {
 
-DepositSource::DepositSource(std::vector<ports::Piece> pieces, const Stripes& stripes,
+DepositSource::DepositSource(std::vector<ports::Piece> pieces, const FileStripes& stripes,
                              std::int64_t request_bytes_max)
     : pieces_{std::move(pieces)}, stripes_{stripes}, request_bytes_max_{request_bytes_max} {
     expects(request_bytes_max > 0, "a request has bytes");

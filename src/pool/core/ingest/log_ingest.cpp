@@ -184,14 +184,14 @@ bool LogIngest::takes_too_long(const Client& client, const Item& item) const {
     if (client.seal() && cutoff_ns_ - client.seal()->since_ns > suspended_ns) {
         return true;
     }
-    const File* const file = pool_state_.files.find(item.slot, item.generation);
+    const PooledFile* const file = pool_state_.files.find(item.slot, item.generation);
     return file != nullptr && pool_state_.files.state_of(*file) == FileState::leaving &&
            cutoff_ns_ - file->lifecycle.left_ns > suspended_ns;
 }
 
 void LogIngest::give_up(const Client& client, const Item& item) {
     ++pool_state_.counts.revoked;
-    const File* const file = pool_state_.files.find(item.slot, item.generation);
+    const PooledFile* const file = pool_state_.files.find(item.slot, item.generation);
     if (pool_state_.files.closing() && file != nullptr && given_up_.size() < given_up_max) {
         given_up_.push_back({.process = client.process(),
                              .path = file->open->path,
@@ -244,7 +244,7 @@ void LogIngest::refuse_all() {
 
 // A client that waits until the file has left the pool waits for this entry, too.
 void LogIngest::note_reserved(std::uint32_t number, const Item& item) {
-    File* const file = pool_state_.files.find(item.slot, item.generation);
+    PooledFile* const file = pool_state_.files.find(item.slot, item.generation);
     if (file == nullptr || item.kind != EntryKind::deposit) {
         return;
     }
@@ -263,15 +263,15 @@ bool in_one_block(std::uint64_t position, std::uint32_t length) noexcept {
 }  // namespace
 
 bool LogIngest::abandon(Client& client, const Item& item) {
-    auto answer = Blocks::Answer::refused;
+    auto answer = LogBlocks::Answer::refused;
     if (item.kind == EntryKind::deposit && in_one_block(item.position, item.length)) {
-        answer = client.blocks.account(item.position, item.length, Blocks::Use::nothing);
+        answer = client.blocks.account(item.position, item.length, LogBlocks::Use::nothing);
     }
-    if (answer == Blocks::Answer::refused) {
+    if (answer == LogBlocks::Answer::refused) {
         ++pool_state_.counts.refused;
         pool_state_.clients.distrust(client);
     }
-    return answer != Blocks::Answer::later;
+    return answer != LogBlocks::Answer::later;
 }
 
 // False: there is no room for more extents, so that it has to wait.
@@ -280,7 +280,7 @@ bool LogIngest::take(const Item& item) {
         return deposit(item);
     }
     ++pool_state_.counts.entries;
-    File* const file = pool_state_.files.find(item.slot, item.generation);
+    PooledFile* const file = pool_state_.files.find(item.slot, item.generation);
     if (item.kind == EntryKind::closed && file != nullptr) {
         close_file(pool_state_, item.client, *file);
     } else if (item.kind == EntryKind::wanted && file != nullptr) {
@@ -300,7 +300,7 @@ bool LogIngest::deposit(const Item& item) {
     const bool shaped =
         item.offset >= 0 && in_one_block(item.position, item.length) &&
         !__builtin_add_overflow(item.offset, static_cast<std::int64_t>(item.length), &end);
-    File* const file = shaped ? pool_state_.files.find(item.slot, item.generation) : nullptr;
+    PooledFile* const file = shaped ? pool_state_.files.find(item.slot, item.generation) : nullptr;
     bool allowed = false;
     if (file != nullptr) {
         const auto opens = file->opens.by_client.find(item.client);
@@ -312,24 +312,24 @@ bool LogIngest::deposit(const Item& item) {
     }
     // Blocks are leased as a whole.
     const bool makes_sense = shaped && (!allowed || item.position < client.blocks.credit());
-    using Use = Blocks::Use;
+    using Use = LogBlocks::Use;
     const auto answer = makes_sense ? client.blocks.account(item.position, item.length,
                                                             allowed ? Use::deposited : Use::nothing)
-                                    : Blocks::Answer::refused;
+                                    : LogBlocks::Answer::refused;
     ++pool_state_.counts.entries;
-    if (allowed && answer == Blocks::Answer::done) {
+    if (allowed && answer == LogBlocks::Answer::done) {
         put(*file, item);
         return true;
     }
     ++pool_state_.counts.refused;
-    if (answer == Blocks::Answer::refused) {
+    if (answer == LogBlocks::Answer::refused) {
         pool_state_.clients.distrust(client);
     }
     return true;
 }
 
 // The newest bytes of the file.
-void LogIngest::put(File& file, const Item& item) {
+void LogIngest::put(PooledFile& file, const Item& item) {
     expects(item.offset >= 0 && item.length > 0, "the entry was checked");
     FileSlot& slot = pool_state_.files.slot_of(file);
     const Extent extent{Offset{item.offset}, Length{item.length}};

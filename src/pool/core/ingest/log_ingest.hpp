@@ -14,7 +14,8 @@ namespace forebay::pool {
 
 class LogIngest {
 public:
-    LogIngest(PoolState& pool_state, Prefetch& fetch) : pool_state_{pool_state}, fetch_{fetch} {}
+    LogIngest(PoolState& pool_state, BlockPrefetcher& fetch)
+        : pool_state_{pool_state}, fetch_{fetch} {}
 
     // True when anything was taken.
     bool round();
@@ -56,7 +57,7 @@ private:
     [[nodiscard]] bool sensible(const Client& client) const;
     [[nodiscard]] bool take(const Item& item);
     [[nodiscard]] bool deposit(const Item& item);
-    void put(File& file, const Item& item);
+    void put(PooledFile& file, const Item& item);
     [[nodiscard]] bool abandon(Client& client, const Item& item);
     void put_back(const Item& item);
     void publish(Client& client);
@@ -64,7 +65,7 @@ private:
     [[nodiscard]] static bool over(const Client& client);
 
     PoolState& pool_state_;
-    Prefetch& fetch_;
+    BlockPrefetcher& fetch_;
     std::int64_t cutoff_ns_ = 0;
     std::int64_t calendar_ns_ = 0;
     std::vector<Item> items_;

@@ -39,7 +39,7 @@ private:
     std::size_t left_;
 };
 
-class Ticking final : public ports::Clock {
+class Ticking final : public ports::TimeSource {
 public:
     [[nodiscard]] std::int64_t now_ns() const noexcept override { return now_ += 1000; }
 
@@ -53,22 +53,23 @@ public:
     int sync() override { return 0; }
     int set_modified(std::int64_t /*time_ns*/) override { return 0; }
     bool has_name() override { return true; }
-    std::optional<Stamp> stamp() override { return std::nullopt; }
+    std::optional<ChangeStamp> stamp() override { return std::nullopt; }
     std::int64_t room() override { return -1; }
 };
 
-class World final : public pool::Memory, public pool::Sleepers, public pool::Daemon {
+class World final : public pool::LogMemory, public pool::WordSleepers, public pool::Daemon {
 public:
     World() {
         for (std::size_t i = 0; i < 2; ++i) {
             must(pool.admit(1 + i, Log{logs[i].begin()}) == i, "it is admitted");
-            OpenFile open{.identity = files[i].identity(),
-                          .storage = std::move(*adapters::open_memory(files[i], Direction::write)),
-                          .control = std::make_unique<Control>(),
-                          .stripes = {2, 65536},
-                          .path = "file"};
+            DaemonFile open{
+                .identity = files[i].identity(),
+                .storage = std::move(*adapters::open_memory(files[i], IoDirection::write)),
+                .control = std::make_unique<Control>(),
+                .stripes = {2, 65536},
+                .path = "file"};
             const auto opened =
-                pool.open(static_cast<std::uint32_t>(i), std::move(open), Access::write);
+                pool.open(static_cast<std::uint32_t>(i), std::move(open), AccessMode::write);
             must(opened.has_value(), "it is opened");
             ids[i] = {opened->slot, opened->generation};
         }
@@ -140,8 +141,8 @@ void write(World& world, LogWriter& log_writer, Input& input, std::vector<std::b
     const auto at = static_cast<std::int64_t>(input.take<std::uint16_t>());
     const std::vector<std::byte> bytes(1 + input.take<std::uint16_t>(),
                                        std::byte{input.take<std::uint8_t>()});
-    const Written written = log_writer.write(world.ids[1], at, bytes);
-    must(written.rest == Written::Rest::none, "who is in order is heard");
+    const WriteResult written = log_writer.write(world.ids[1], at, bytes);
+    must(written.rest == WriteResult::Rest::none, "who is in order is heard");
     const std::size_t end = static_cast<std::size_t>(at) + bytes.size();
     expected.resize(std::max(expected.size(), end));
     std::copy(bytes.begin(), bytes.end(), expected.begin() + at);

@@ -22,19 +22,19 @@ constexpr std::int64_t room_wait_ns = 1'000'000'000;
 // So long after another node asked, it may ask for the rest: nodes behind this one may be slower.
 constexpr std::int64_t shared_for_ns = 500'000'000;
 
-bool read_and_written(const File& file) {
+bool read_and_written(const PooledFile& file) {
     bool reads = false;
     bool writes = false;
     for (const auto& [client, opens] : file.opens.by_client) {
-        for (const Access access : opens.each) {
-            reads = reads || access != Access::write;
-            writes = writes || access != Access::read;
+        for (const AccessMode access : opens.each) {
+            reads = reads || access != AccessMode::write;
+            writes = writes || access != AccessMode::read;
         }
     }
     return reads && writes;
 }
 
-bool nobody_needs(const File& file) {
+bool nobody_needs(const PooledFile& file) {
     return file.opens.by_client.empty() && !file.flush.batch && file.requests.waiting.empty() &&
            !file.background_task && !file.prefetch.listed &&
            file.prefetch.asked_by_peer_ns == never_ns;
@@ -42,14 +42,14 @@ bool nobody_needs(const File& file) {
 
 }  // namespace
 
-void FileLife::note_opened(PoolState& pool_state, File& file) {
+void FileLife::note_opened(PoolState& pool_state, PooledFile& file) {
     if (read_and_written(file)) {
         file.lifecycle.mixed_ns = pool_state.now_ns();
         pool_state.files.mark_busy(file);
     }
 }
 
-bool FileLife::look_at(File& file) {
+bool FileLife::look_at(PooledFile& file) {
     judge_mixed(file);
     if (file.prefetch.asked_by_peer_ns != never_ns &&
         (pool_state_.now_ns() - file.prefetch.asked_by_peer_ns > shared_for_ns ||
@@ -68,7 +68,7 @@ bool FileLife::look_at(File& file) {
 }
 
 // Syncs the file: once it is as durable as the journal's records of it, these may go.
-bool FileLife::sync_for_journal(File& file) {
+bool FileLife::sync_for_journal(PooledFile& file) {
     if (!pool_state_.journal.wants_sync(file)) {
         return false;
     }
@@ -77,26 +77,26 @@ bool FileLife::sync_for_journal(File& file) {
 }
 
 // Not when it is opened: that it was closed before stands in a log, perhaps.
-void FileLife::judge_mixed(File& file) {
+void FileLife::judge_mixed(PooledFile& file) {
     if (file.lifecycle.mixed_ns == never_ns ||
         file.lifecycle.mixed_ns >= pool_state_.ingest.taken_until_ns) {
         return;
     }
     file.lifecycle.mixed_ns = never_ns;
     if (read_and_written(file)) {
-        pool_state_.files.leave(file, Reason::read_and_written);
+        pool_state_.files.leave(file, ThroughReason::read_and_written);
     }
 }
 
 // Bytes that the file system has no room for are not to be promised.
-void FileLife::look_at_room(File& file) {
+void FileLife::look_at_room(PooledFile& file) {
     if (pool_state_.files.state_of(file) != FileState::pooled || file.deposits.held_bytes == 0 ||
         file.background_task) {
         return;
     }
     const std::int64_t now = pool_state_.now_ns();
     const bool asked = file.room.asked_ns != never_ns && now - file.room.asked_ns < room_look_ns;
-    if (asked && !Tasks::asks_for_room(pool_state_, file) &&
+    if (asked && !FileTasks::asks_for_room(pool_state_, file) &&
         file.deposits.held_bytes - file.room.asked_held_bytes < room_look_bytes) {
         return;
     }
@@ -109,15 +109,15 @@ void FileLife::look_at_room(File& file) {
         });
 }
 
-void FileLife::judge_room(File& file, const RoomLook& look) {
+void FileLife::judge_room(PooledFile& file, const RoomLook& look) {
     note_room(pool_state_, file, look);
     if (is_short_of_room(pool_state_, file, look.room)) {
-        pool_state_.files.leave(file, Reason::no_room);
+        pool_state_.files.leave(file, ThroughReason::no_room);
     }
 }
 
 // Nobody will ever read a file that has no name and is open nowhere.
-void FileLife::look_at_name(File& file) {
+void FileLife::look_at_name(PooledFile& file) {
     const std::int64_t now = pool_state_.now_ns();
     const bool asked = file.lifecycle.name_asked_ns != never_ns &&
                        now - file.lifecycle.name_asked_ns < name_look_ns;
@@ -145,7 +145,7 @@ void FileLife::look_at_name(File& file) {
 
 // Its time of change is that of the last deposit, not of the last request. Once for what was
 // drained: a time that the program sets later (tar, cp -p) stays. False: it is being set.
-bool FileLife::stamped(File& file) {
+bool FileLife::stamped(PooledFile& file) {
     const std::int64_t modified = pool_state_.files.slot_of(file).modified_ns.load(relaxed);
     if (modified == 0) {
         return true;
@@ -157,7 +157,7 @@ bool FileLife::stamped(File& file) {
     note_changing(pool_state_, file);
     expects(file.open->control != nullptr, "the daemon has a descriptor of the file");
     // Shared by the call, which fills it in, and by what follows it.
-    const auto stamp = std::make_shared<std::optional<Stamp>>();
+    const auto stamp = std::make_shared<std::optional<ChangeStamp>>();
     pool_state_.begin_background_task(
         file, BackgroundTask::Company::alone,
         [open = file.open, modified, stamp] {
@@ -176,7 +176,7 @@ bool FileLife::stamped(File& file) {
 }
 
 // From leaving to through, once nothing is deposited and nobody is about to.
-bool FileLife::go_through(File& file) {
+bool FileLife::go_through(PooledFile& file) {
     FileSlot& slot = pool_state_.files.slot_of(file);
     if (slot.state.load(relaxed) != FileState::leaving || file.deposits.held_bytes > 0 ||
         file.flush.batch || file.background_task ||
@@ -195,8 +195,8 @@ bool FileLife::go_through(File& file) {
 }
 
 // Its writes are to meet the disk as it is without us: files without names are closed first.
-bool FileLife::waits_for_room(File& file) {
-    if (pool_state_.files.slot_of(file).reason.load(relaxed) != Reason::no_room) {
+bool FileLife::waits_for_room(PooledFile& file) {
+    if (pool_state_.files.slot_of(file).reason.load(relaxed) != ThroughReason::no_room) {
         return false;
     }
     if (file.room.short_since_ns == never_ns) {
@@ -208,7 +208,7 @@ bool FileLife::waits_for_room(File& file) {
 
 // Requests for a file that is written through are the clients' business; but one that was switched
 // off may come back.
-bool FileLife::let_descriptors_go(File& file) {
+bool FileLife::let_descriptors_go(PooledFile& file) {
     const bool through = pool_state_.files.state_of(file) == FileState::through &&
                          !can_be_undone(pool_state_.files.slot_of(file).reason.load(relaxed));
     if (!through || file.background_task || file.prefetch.listed ||
@@ -219,7 +219,7 @@ bool FileLife::let_descriptors_go(File& file) {
     return true;
 }
 
-bool FileLife::forget(File& file) {
+bool FileLife::forget(PooledFile& file) {
     if (!nobody_needs(file) || file.deposits.held_bytes > 0 || !stamped(file) ||
         !pool_state_.journal.nothing_of(file)) {
         return false;

@@ -14,11 +14,11 @@ std::uint64_t writer_bit(std::uint32_t client) noexcept { return std::uint64_t{1
 
 }  // namespace
 
-void open_file(PoolState& pool_state, std::uint32_t client, File& file, Access access) {
+void open_file(PoolState& pool_state, std::uint32_t client, PooledFile& file, AccessMode access) {
     file.opens.opened_ns = pool_state.now_ns();
-    Opens& opens = file.opens.by_client[client];
+    ClientOpens& opens = file.opens.by_client[client];
     ++opens.count;
-    if (access != Access::read && !opens.writes) {
+    if (access != AccessMode::read && !opens.writes) {
         opens.writes = true;
         pool_state.clients.at(client).begin_writing();
         pool_state.files.slot_of(file).writers[client / 64].fetch_or(writer_bit(client),
@@ -31,12 +31,12 @@ void open_file(PoolState& pool_state, std::uint32_t client, File& file, Access a
     }
 }
 
-void close_file(PoolState& pool_state, std::uint32_t client, File& file) {
+void close_file(PoolState& pool_state, std::uint32_t client, PooledFile& file) {
     const auto opens = file.opens.by_client.find(client);
     if (opens == file.opens.by_client.end()) {
         return;
     }
-    if (std::vector<Access>& each = opens->second.each; !each.empty()) {
+    if (std::vector<AccessMode>& each = opens->second.each; !each.empty()) {
         each.erase(each.begin());
     }
     invariant(opens->second.count > 0, "the client has the file open");
@@ -56,7 +56,7 @@ void close_file(PoolState& pool_state, std::uint32_t client, File& file) {
 }
 
 void close_all_files(PoolState& pool_state, std::uint32_t client) {
-    for (File& file : pool_state.files.known()) {
+    for (PooledFile& file : pool_state.files.known()) {
         const auto opens = file.opens.by_client.find(client);
         if (opens != file.opens.by_client.end()) {
             opens->second.count = 1;

@@ -27,7 +27,7 @@ void PassedStorage::submit(const ports::Request& request) {
     own_->submit(request);
 }
 
-std::size_t PassedStorage::poll(std::span<ports::Completion> out) {
+std::size_t PassedStorage::poll(std::span<ports::RequestCompletion> out) {
     std::size_t done = own_->poll(out);
     for (auto at = asked_.begin(); at != asked_.end() && done < out.size();) {
         const auto outcome = passed_.take(at->first);
@@ -48,7 +48,7 @@ std::size_t PassedStorage::poll(std::span<ports::Completion> out) {
 }
 
 // Nobody hears the other nodes meanwhile: this reads what they have not passed on.
-std::size_t PassedStorage::wait(std::span<ports::Completion> out) {
+std::size_t PassedStorage::wait(std::span<ports::RequestCompletion> out) {
     if (const std::size_t done = poll(out); done > 0) {
         return done;
     }

@@ -33,13 +33,13 @@ public:
     virtual void forget(std::uint64_t number) = 0;
 };
 
-class PassedStorage final : public ports::Storage {
+class PassedStorage final : public ports::FileStorage {
 public:
     // Asks for a part of one block. A number for it; nullopt: nobody passes the file on.
     using Ask = std::function<std::optional<std::uint64_t>(const ports::Piece&)>;
 
     // `passed`, and what `ask` refers to, outlive it.
-    PassedStorage(std::unique_ptr<ports::Storage> own, PassedBytes& passed, Ask ask)
+    PassedStorage(std::unique_ptr<ports::FileStorage> own, PassedBytes& passed, Ask ask)
         : own_{std::move(own)}, passed_{passed}, ask_{std::move(ask)} {}
     PassedStorage(const PassedStorage&) = delete;
     PassedStorage& operator=(const PassedStorage&) = delete;
@@ -47,15 +47,15 @@ public:
 
     [[nodiscard]] int depth() const noexcept override { return own_->depth(); }
     void submit(const ports::Request& request) override;
-    std::size_t poll(std::span<ports::Completion> out) override;
-    std::size_t wait(std::span<ports::Completion> out) override;
+    std::size_t poll(std::span<ports::RequestCompletion> out) override;
+    std::size_t wait(std::span<ports::RequestCompletion> out) override;
     Result<void> sync() override { return own_->sync(); }
-    [[nodiscard]] Result<ports::Identity> identity() const override { return own_->identity(); }
+    [[nodiscard]] Result<ports::FileIdentity> identity() const override { return own_->identity(); }
     Result<void> close() override { return own_->close(); }
     [[nodiscard]] const char* name() const noexcept override { return own_->name(); }
 
 private:
-    std::unique_ptr<ports::Storage> own_;
+    std::unique_ptr<ports::FileStorage> own_;
     PassedBytes& passed_;
     Ask ask_;
     std::map<std::uint64_t, ports::Request> asked_;  // by its number there

@@ -35,7 +35,7 @@ CleanRange range_in_block(std::int64_t begin, std::int64_t end) noexcept {
 
 // Publishes how much each reader may have ahead of it: half of the memory is for blocks that none
 // of them has read yet, the rest for readers that come behind.
-void Prefetch::publish_share() {
+void BlockPrefetcher::publish_share() {
     const std::size_t readers = std::max<std::size_t>(readers_.size(), 1);
     const std::size_t share = pool_state_.read_cache.room() / (2 * readers);
     const std::uint32_t least = pool_state_.read_cache.room() > 0 ? 1 : 0;
@@ -43,7 +43,7 @@ void Prefetch::publish_share() {
         std::clamp(static_cast<std::uint32_t>(share), least, clean_share_max), relaxed);
 }
 
-void Prefetch::count_reader(std::uint32_t client) {
+void BlockPrefetcher::count_reader(std::uint32_t client) {
     const std::int64_t now = pool_state_.ingest.taken_until_ns;
     const bool known = !readers_.insert_or_assign(client, now).second;
     const bool stale = now - counted_ns_ >= reader_ns;
@@ -57,13 +57,14 @@ void Prefetch::count_reader(std::uint32_t client) {
     }
 }
 
-bool Prefetch::may_fetch(const File& file) {
+bool BlockPrefetcher::may_fetch(const PooledFile& file) {
     return pool_state_.read_cache.room() > 0 &&
            pool_state_.files.state_of(file) == FileState::pooled && !file.prefetch.gave_up &&
            !(pool_state_.excludes() && file.deposits.held_bytes > 0);
 }
 
-void Prefetch::wish(std::uint32_t client, File& file, std::int64_t offset, std::uint32_t length) {
+void BlockPrefetcher::wish(std::uint32_t client, PooledFile& file, std::int64_t offset,
+                           std::uint32_t length) {
     std::int64_t end = 0;
     if (offset < 0 || length == 0 || __builtin_add_overflow(offset, std::int64_t{length}, &end) ||
         !file.opens.by_client.contains(client) || !may_fetch(file)) {
@@ -81,8 +82,8 @@ void Prefetch::wish(std::uint32_t client, File& file, std::int64_t offset, std::
     }
 }
 
-Shared Prefetch::share(File& file, const Extent& range, bool begins) {
-    using enum Shared::State;
+SharedBytes BlockPrefetcher::share(PooledFile& file, const Extent& range, bool begins) {
+    using enum SharedBytes::State;
     const std::int64_t begin = range.begin.bytes();
     const std::int64_t number = begin / block;
     if (begin < 0 || range.empty() || range.end().bytes() > (number + 1) * block ||
@@ -111,7 +112,7 @@ Shared Prefetch::share(File& file, const Extent& range, bool begins) {
             .bytes = {pool_state_.ports.clean->block(*known) + first, std::size_t{last - first}}};
 }
 
-void Prefetch::wish_block(File& file, std::int64_t number, CleanRange range) {
+void BlockPrefetcher::wish_block(PooledFile& file, std::int64_t number, CleanRange range) {
     if (const auto known = pool_state_.read_cache.find(file, number)) {
         if (pool_state_.read_cache.has(*known, range) || !pool_state_.read_cache.ready(*known)) {
             pool_state_.read_cache.touch(*known);
@@ -132,7 +133,7 @@ void Prefetch::wish_block(File& file, std::int64_t number, CleanRange range) {
 }
 
 // First in, first out: where the file's window is full, its first block goes.
-void Prefetch::make_room(File& file) {
+void BlockPrefetcher::make_room(PooledFile& file) {
     std::deque<std::int64_t>& fifo = file.prefetch.fifo;
     const std::int64_t most = pool_state_.files.slot_of(file).window.load(relaxed) / block;
     while (!fifo.empty() && std::ssize(fifo) >= most) {
@@ -143,14 +144,14 @@ void Prefetch::make_room(File& file) {
     }
 }
 
-void Prefetch::list(File& file) {
+void BlockPrefetcher::list(PooledFile& file) {
     if (!file.prefetch.listed) {
         file.prefetch.listed = true;
         files_.push_back(file.slot);
     }
 }
 
-bool Prefetch::round(bool memory_is_short) {
+bool BlockPrefetcher::round(bool memory_is_short) {
     bool any = pool_state_.read_cache.room() > 0 && pool_state_.read_cache.shrink(memory_is_short);
     for (const std::uint32_t slot : files_) {
         any = collect(pool_state_.files.at(slot)) || any;
@@ -159,7 +160,7 @@ bool Prefetch::round(bool memory_is_short) {
         any = start(pool_state_.files.at(slot)) || any;
     }
     std::erase_if(files_, [&](std::uint32_t slot) {
-        File& file = pool_state_.files.at(slot);
+        PooledFile& file = pool_state_.files.at(slot);
         invariant(file.prefetch.listed, "a file knows that something of it is fetched");
         file.prefetch.listed = file.prefetch.in_flight > 0 || !file.prefetch.queue.empty();
         if (!file.prefetch.listed) {
@@ -176,7 +177,7 @@ bool Prefetch::round(bool memory_is_short) {
     return any;
 }
 
-bool Prefetch::collect(File& file) {
+bool BlockPrefetcher::collect(PooledFile& file) {
     PrefetchState& prefetch = file.prefetch;
     if (prefetch.in_flight == 0) {
         return false;
@@ -196,7 +197,7 @@ bool Prefetch::collect(File& file) {
     return any;
 }
 
-void Prefetch::end(File& file, std::size_t job, int error) {
+void BlockPrefetcher::end(PooledFile& file, std::size_t job, int error) {
     PrefetchState& prefetch = file.prefetch;
     const FetchedBlock ended = std::exchange(prefetch.under_way[job], {});
     expects(ended.number != no_clean, "a block was being read");
@@ -221,20 +222,20 @@ void Prefetch::end(File& file, std::size_t job, int error) {
 }
 
 // For those who weigh it against reading bit by bit.
-void Prefetch::note_time(const File& file, std::int64_t ns) const {
+void BlockPrefetcher::note_time(const PooledFile& file, std::int64_t ns) const {
     std::atomic<std::uint32_t>& known = pool_state_.files.slot_of(file).fetch_us;
     const std::int64_t before = known.load(relaxed);
     const std::int64_t us = std::clamp<std::int64_t>(ns / 1000, 1, 1'000'000'000);
     known.store(static_cast<std::uint32_t>(before == 0 ? us : (3 * before + us) / 4), relaxed);
 }
 
-void Prefetch::give_up(File& file) {
+void BlockPrefetcher::give_up(PooledFile& file) {
     file.prefetch.gave_up = true;
     file.prefetch.channel.reset();
     pool_state_.read_cache.drop_all(file);
 }
 
-bool Prefetch::prepare(File& file) {
+bool BlockPrefetcher::prepare(PooledFile& file) {
     PrefetchState& prefetch = file.prefetch;
     if (!prefetch.source && file.open->open_for_reading) {
         prefetch.source = file.open->open_for_reading(file.stamp.seen);
@@ -251,12 +252,12 @@ bool Prefetch::prepare(File& file) {
     if (!prefetch.channel) {
         prefetch.channel = std::make_unique<transfer::Channel>(
             *prefetch.source, *prefetch.gate, pool_state_.ports.clock,
-            transfer::ChannelOptions{.direction = Direction::read, .jobs = PrefetchState::jobs});
+            transfer::ChannelOptions{.direction = IoDirection::read, .jobs = PrefetchState::jobs});
     }
     return true;
 }
 
-bool Prefetch::start(File& file) {
+bool BlockPrefetcher::start(PooledFile& file) {
     PrefetchState& prefetch = file.prefetch;
     bool any = false;
     while (!prefetch.queue.empty() && in_flight_ < in_flight_max &&
@@ -284,8 +285,8 @@ bool Prefetch::start(File& file) {
     return any;
 }
 
-void Prefetch::begin(File& file, std::size_t job, const FetchedBlock& taken,
-                     const ReadCache::Place& place) {
+void BlockPrefetcher::begin(PooledFile& file, std::size_t job, const FetchedBlock& taken,
+                            const ReadCache::Place& place) {
     PrefetchState& prefetch = file.prefetch;
     expects(prefetch.under_way[job].number == no_clean, "the job is free");
     plan::Tuning tuning;
@@ -302,7 +303,7 @@ void Prefetch::begin(File& file, std::size_t job, const FetchedBlock& taken,
     prefetch.channel->begin(
         job, std::make_unique<DepositSource>(
                  std::move(pieces), file.open->stripes,
-                 plan::request_bytes_max(tuning, file.open->stripes, Direction::read)));
+                 plan::request_bytes_max(tuning, file.open->stripes, IoDirection::read)));
 }
 
 }  // namespace forebay::pool

@@ -11,14 +11,14 @@
 
 namespace forebay::pool {
 
-class Prefetch {
+class BlockPrefetcher {
 public:
-    explicit Prefetch(PoolState& pool_state) : pool_state_{pool_state} {}
+    explicit BlockPrefetcher(PoolState& pool_state) : pool_state_{pool_state} {}
 
     // A client will read this range. Its hint is checked first.
-    void wish(std::uint32_t client, File& file, std::int64_t offset, std::uint32_t length);
+    void wish(std::uint32_t client, PooledFile& file, std::int64_t offset, std::uint32_t length);
     // See Pool::share.
-    [[nodiscard]] Shared share(File& file, const Extent& range, bool begins);
+    [[nodiscard]] SharedBytes share(PooledFile& file, const Extent& range, bool begins);
     // Takes completions, begins reading, gives memory back. True when anything was done.
     bool round(bool memory_is_short);
     [[nodiscard]] bool idle() const noexcept {
@@ -26,19 +26,19 @@ public:
     }
 
 private:
-    [[nodiscard]] bool may_fetch(const File& file);
-    void list(File& file);
+    [[nodiscard]] bool may_fetch(const PooledFile& file);
+    void list(PooledFile& file);
     void count_reader(std::uint32_t client);
     void publish_share();
-    void wish_block(File& file, std::int64_t block, CleanRange range);
-    void make_room(File& file);
-    bool collect(File& file);
-    bool start(File& file);
-    void end(File& file, std::size_t job, int error);
-    [[nodiscard]] bool prepare(File& file);
-    void give_up(File& file);
-    void note_time(const File& file, std::int64_t ns) const;
-    void begin(File& file, std::size_t job, const FetchedBlock& block,
+    void wish_block(PooledFile& file, std::int64_t block, CleanRange range);
+    void make_room(PooledFile& file);
+    bool collect(PooledFile& file);
+    bool start(PooledFile& file);
+    void end(PooledFile& file, std::size_t job, int error);
+    [[nodiscard]] bool prepare(PooledFile& file);
+    void give_up(PooledFile& file);
+    void note_time(const PooledFile& file, std::int64_t ns) const;
+    void begin(PooledFile& file, std::size_t job, const FetchedBlock& block,
                const ReadCache::Place& place);
 
     PoolState& pool_state_;

@@ -25,7 +25,7 @@ struct PrefetchState {
     static constexpr std::size_t jobs = 8;  // blocks that are being read at a time
 
     std::map<std::int64_t, std::uint32_t> cached;  // numbers of its read-cache blocks, by place
-    std::unique_ptr<ports::Storage> source;
+    std::unique_ptr<ports::FileStorage> source;
     std::unique_ptr<transfer::Gate> gate;
     std::unique_ptr<transfer::Channel> channel;
     std::array<FetchedBlock, jobs> under_way;  // by the channel's job; number 0: none

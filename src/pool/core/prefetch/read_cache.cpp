@@ -42,7 +42,7 @@ std::int64_t ReadCache::bytes() const noexcept {
     return static_cast<std::int64_t>((blocks_max_ - absent_.size()) * block_bytes);
 }
 
-std::optional<std::uint32_t> ReadCache::find(const File& file, std::int64_t block) const {
+std::optional<std::uint32_t> ReadCache::find(const PooledFile& file, std::int64_t block) const {
     const auto known = file.prefetch.cached.find(block);
     return known == file.prefetch.cached.end() ? std::nullopt : std::optional{known->second};
 }
@@ -121,7 +121,7 @@ void ReadCache::unlink(std::uint32_t number) noexcept {
     link->store(gone.next.load(relaxed), std::memory_order_release);
 }
 
-FetchedBlock ReadCache::take(File& file, std::int64_t block, const CleanRange& range) {
+FetchedBlock ReadCache::take(PooledFile& file, std::int64_t block, const CleanRange& range) {
     expects(range.begin < range.end && range.end <= block_bytes, "a part of a block");
     const std::uint32_t number = memory();
     if (number == no_clean) {
@@ -171,7 +171,7 @@ void ReadCache::finish(const FetchedBlock& block, std::uint32_t end) {
     turn(block.number, CleanState::ready);
 }
 
-void ReadCache::drop(File& file, std::uint32_t number) {
+void ReadCache::drop(PooledFile& file, std::uint32_t number) {
     Block& gone = blocks_[number];
     expects(gone.used && gone.file == &file, "the block is the file's");
     turn(number, CleanState::free);
@@ -186,7 +186,7 @@ void ReadCache::drop(File& file, std::uint32_t number) {
     }
 }
 
-void ReadCache::drop(File& file, const Extent& range) {
+void ReadCache::drop(PooledFile& file, const Extent& range) {
     if (file.prefetch.cached.empty() || range.empty()) {
         return;
     }
@@ -198,7 +198,7 @@ void ReadCache::drop(File& file, const Extent& range) {
     }
 }
 
-void ReadCache::drop_all(File& file) {
+void ReadCache::drop_all(PooledFile& file) {
     file.prefetch.queue.clear();
     file.prefetch.fifo.clear();
     while (!file.prefetch.cached.empty()) {

@@ -17,7 +17,7 @@ namespace forebay::pool {
 
 inline constexpr std::uint32_t clean_share_max = 64;  // blocks ahead of one reader
 
-struct File;
+struct PooledFile;
 struct FetchedBlock;
 
 // Bytes of a block.
@@ -37,7 +37,8 @@ public:
     [[nodiscard]] std::int64_t bytes() const noexcept;
 
     // The file's block `block`; nullopt: there is none.
-    [[nodiscard]] std::optional<std::uint32_t> find(const File& file, std::int64_t block) const;
+    [[nodiscard]] std::optional<std::uint32_t> find(const PooledFile& file,
+                                                    std::int64_t block) const;
     // Whether these bytes of it are there or will be, as far as the file has them.
     [[nodiscard]] bool has(std::uint32_t number, const CleanRange& range) const;
     [[nodiscard]] bool ready(std::uint32_t number) const;
@@ -45,7 +46,7 @@ public:
     void touch(std::uint32_t number);
     // A block that is to be read; clients that want it wait from now on. The one asked for longest
     // ago gives way. Number 0: there is no room.
-    [[nodiscard]] FetchedBlock take(File& file, std::int64_t block, const CleanRange& range);
+    [[nodiscard]] FetchedBlock take(PooledFile& file, std::int64_t block, const CleanRange& range);
 
     // Its reading begins: the block's number in the file and the bytes; nullopt: it was dropped.
     struct Place {
@@ -57,10 +58,10 @@ public:
     // file ends there.
     void finish(const FetchedBlock& block, std::uint32_t end);
 
-    void drop(File& file, std::uint32_t number);
+    void drop(PooledFile& file, std::uint32_t number);
     // Whatever lies in the range.
-    void drop(File& file, const Extent& range);
-    void drop_all(File& file);
+    void drop(PooledFile& file, const Extent& range);
+    void drop_all(PooledFile& file);
     // Gives memory back to the system: idle memory, and, where others need it, blocks. False: there
     // was nothing to be given.
     bool shrink(bool others_need_it);
@@ -69,7 +70,7 @@ public:
 
 private:
     struct Block {
-        File* file = nullptr;  // whose it is, as long as it is used
+        PooledFile* file = nullptr;  // whose it is, as long as it is used
         bool used = false;
         bool reading = false;
         bool ends_file = false;
@@ -88,7 +89,7 @@ private:
 
     Directory& directory_;
     CleanMemory* memory_;
-    Sleepers& sleepers_;
+    WordSleepers& sleepers_;
     std::size_t blocks_max_;
     std::vector<Block> blocks_;        // by number
     std::vector<std::uint32_t> idle_;  // memory is there, nobody uses it

@@ -12,7 +12,7 @@ namespace forebay::pool {
 
 struct FileRequest {
     std::uint64_t ticket = 0;
-    Task task;
+    FileTask task;
     std::int64_t at_ns = 0;
     // The entries that the journal has to have, where that is enough; known once all before are
     // taken.

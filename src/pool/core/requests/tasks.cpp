@@ -15,13 +15,13 @@
 
 namespace forebay::pool {
 
-std::uint64_t Tasks::ask(File* file, const Task& task) {
+std::uint64_t FileTasks::ask(PooledFile* file, const FileTask& task) {
     const std::uint64_t ticket = next_ticket_++;
     if (file == nullptr) {
         done_.push_back({ticket, ENOENT});
         return ticket;
     }
-    if (task.kind == Task::Kind::leave) {
+    if (task.kind == FileTask::Kind::leave) {
         pool_state_.files.leave(*file, task.reason);
     }
     file->requests.waiting.push_back({ticket, task, pool_state_.now_ns()});
@@ -30,10 +30,10 @@ std::uint64_t Tasks::ask(File* file, const Task& task) {
     return ticket;
 }
 
-std::uint64_t Tasks::drain_all() {
+std::uint64_t FileTasks::drain_all() {
     const std::uint64_t ticket = next_ticket_++;
     const std::int64_t now = pool_state_.now_ns();
-    for (File& file : pool_state_.files.known()) {
+    for (PooledFile& file : pool_state_.files.known()) {
         file.requests.waiting.push_back({ticket, {}, now});
         pool_state_.files.mark_busy(file);
     }
@@ -46,7 +46,7 @@ std::uint64_t Tasks::drain_all() {
     return ticket;
 }
 
-void Tasks::answer(const File& file, std::uint64_t ticket, int error) {
+void FileTasks::answer(const PooledFile& file, std::uint64_t ticket, int error) {
     const auto all = all_.find(ticket);
     invariant(waiting_ > 0, "who is answered was waiting");
     if (all == all_.end()) {
@@ -67,7 +67,7 @@ void Tasks::answer(const File& file, std::uint64_t ticket, int error) {
     }
 }
 
-std::vector<Done> Tasks::done() {
+std::vector<TaskCompletion> FileTasks::done() {
     while (!cut_.empty() && pool_state_.journal.is_durable(cut_.front().entered)) {
         invariant(waiting_ > 0, "who is answered was waiting");
         --waiting_;
@@ -77,16 +77,16 @@ std::vector<Done> Tasks::done() {
     return std::exchange(done_, {});
 }
 
-void Tasks::close(std::uint32_t client, std::uint32_t slot, std::uint32_t generation) {
+void FileTasks::close(std::uint32_t client, std::uint32_t slot, std::uint32_t generation) {
     closes_.push_back({client, slot, generation, pool_state_.now_ns()});
 }
 
-bool Tasks::apply_closes() {
+bool FileTasks::apply_closes() {
     const auto due = [&](const Close& close) {
         if (close.at_ns >= pool_state_.ingest.taken_until_ns) {
             return false;
         }
-        File* const file = pool_state_.files.find(close.slot, close.generation);
+        PooledFile* const file = pool_state_.files.find(close.slot, close.generation);
         if (file != nullptr) {
             close_file(pool_state_, close.client, *file);
         }
@@ -95,7 +95,7 @@ bool Tasks::apply_closes() {
     return std::erase_if(closes_, due) > 0;
 }
 
-bool Tasks::look_at(File& file) {
+bool FileTasks::look_at(PooledFile& file) {
     clear_error(file);
     look_at_journal(file);
     look_at_arrivals(file);
@@ -112,13 +112,13 @@ bool Tasks::look_at(File& file) {
 // Where a sync is over when the journal has everything that was there when it was asked for. It has
 // nothing of what was written past the pool. Where the file could not be drained, a sync asks for
 // that to be tried again, as others do.
-void Tasks::look_at_journal(File& file) {
+void FileTasks::look_at_journal(PooledFile& file) {
     const bool by_journal =
         file.open->rule.sync_to_journal.value_or(pool_state_.options.sync_to_journal);
     const bool enough = pool_state_.journal.kept() && !file.journal.past_the_pool &&
                         pool_state_.files.slot_of(file).error.load(relaxed) == 0;
     for (FileRequest& asked : file.requests.waiting) {
-        if (asked.task.kind != Task::Kind::sync || !by_journal) {
+        if (asked.task.kind != FileTask::Kind::sync || !by_journal) {
             continue;
         }
         if (!enough) {
@@ -129,36 +129,37 @@ void Tasks::look_at_journal(File& file) {
     }
 }
 
-bool Tasks::asks_for_room(PoolState& pool_state, const File& file) {
+bool FileTasks::asks_for_room(PoolState& pool_state, const PooledFile& file) {
     return std::ranges::any_of(file.requests.waiting, [&](const FileRequest& asked) {
         return asked.task.for_room && asked.at_ns < pool_state.ingest.taken_until_ns &&
-               arrival_of(pool_state, file, asked.at_ns) == Arrival::unknown;
+               arrival_of(pool_state, file, asked.at_ns) == RoomEstimate::unknown;
     });
 }
 
 // Where only draining tells, it is asked for like any other.
-void Tasks::look_at_arrivals(File& file) {
+void FileTasks::look_at_arrivals(PooledFile& file) {
     for (FileRequest& asked : file.requests.waiting) {
         if (asked.task.for_room && asked.at_ns < pool_state_.ingest.taken_until_ns &&
-            arrival_of(pool_state_, file, asked.at_ns) == Arrival::unsure) {
+            arrival_of(pool_state_, file, asked.at_ns) == RoomEstimate::unsure) {
             asked.task.for_room = false;
         }
     }
 }
 
-Tasks::Outlook Tasks::outlook(File& file, const FileRequest& asked) {
+FileTasks::Outlook FileTasks::outlook(PooledFile& file, const FileRequest& asked) {
     if (asked.at_ns >= pool_state_.ingest.taken_until_ns) {
         return Outlook::waits;
     }
     if (asked.entered) {
         return pool_state_.journal.is_proven(*asked.entered) ? Outlook::done : Outlook::waits;
     }
-    if (asked.task.kind == Task::Kind::truncate) {
+    if (asked.task.kind == FileTask::Kind::truncate) {
         return file.flush.batch || file.background_task ? Outlook::waits : Outlook::done;
     }
     if (asked.task.for_room) {
-        return arrival_of(pool_state_, file, asked.at_ns) == Arrival::has_room ? Outlook::done
-                                                                               : Outlook::waits;
+        return arrival_of(pool_state_, file, asked.at_ns) == RoomEstimate::has_room
+                   ? Outlook::done
+                   : Outlook::waits;
     }
     const bool stamped = pool_state_.files.slot_of(file).modified_ns.load(relaxed) == 0;
     const bool drained =
@@ -166,18 +167,18 @@ Tasks::Outlook Tasks::outlook(File& file, const FileRequest& asked) {
         (file.deposits.held_bytes > 0 && file.flush.drained_until_ns > asked.at_ns);
     // It left as soon as it was asked to; pooled, it has come back since.
     const bool left = pool_state_.files.state_of(file) != FileState::leaving;
-    if (asked.task.kind == Task::Kind::leave ? left : drained) {
+    if (asked.task.kind == FileTask::Kind::leave ? left : drained) {
         return Outlook::done;
     }
     return file.flush.failed_ns > asked.at_ns ? Outlook::failed : Outlook::waits;
 }
 
 // Answers a task that needs no background task.
-bool Tasks::answered(File& file, const FileRequest& asked) {
+bool FileTasks::answered(PooledFile& file, const FileRequest& asked) {
     const Outlook now = outlook(file, asked);
     const bool background_task =
-        asked.task.kind == Task::Kind::truncate ||
-        (asked.task.kind == Task::Kind::sync && !asked.entered && now == Outlook::done);
+        asked.task.kind == FileTask::Kind::truncate ||
+        (asked.task.kind == FileTask::Kind::sync && !asked.entered && now == Outlook::done);
     if (now == Outlook::waits || background_task) {
         return false;
     }
@@ -188,9 +189,9 @@ bool Tasks::answered(File& file, const FileRequest& asked) {
     return true;
 }
 
-bool Tasks::begin_truncation(File& file) {
+bool FileTasks::begin_truncation(PooledFile& file) {
     const auto first = std::ranges::find_if(file.requests.waiting, [](const FileRequest& one) {
-        return one.task.kind == Task::Kind::truncate;
+        return one.task.kind == FileTask::Kind::truncate;
     });
     if (first == file.requests.waiting.end() || outlook(file, *first) == Outlook::waits ||
         !pool_state_.journal.may_change(file)) {
@@ -225,7 +226,7 @@ bool Tasks::begin_truncation(File& file) {
 
 // Cuts the deposits beyond the new end, as the file's own bytes were cut, but not later ones:
 // somebody may have seen the file at its new size, and have written to it.
-void Tasks::truncated(File& file, Length bytes, std::vector<Extent> kept) {
+void FileTasks::truncated(PooledFile& file, Length bytes, std::vector<Extent> kept) {
     FileSlot& slot = pool_state_.files.slot_of(file);
     std::int64_t size = std::min(slot.size.load(relaxed), bytes.bytes());
     std::vector<Deposit> gone;
@@ -256,13 +257,13 @@ void Tasks::truncated(File& file, Length bytes, std::vector<Extent> kept) {
 }
 
 // One for all who wait for it.
-bool Tasks::begin_syncs(File& file) {
+bool FileTasks::begin_syncs(PooledFile& file) {
     if (file.flush.batch || file.background_task) {
         return false;
     }
     std::vector<std::uint64_t> tickets;
     std::erase_if(file.requests.waiting, [&](const FileRequest& asked) {
-        const bool ready = asked.task.kind == Task::Kind::sync && !asked.entered &&
+        const bool ready = asked.task.kind == FileTask::Kind::sync && !asked.entered &&
                            outlook(file, asked) == Outlook::done;
         if (ready) {
             tickets.push_back(asked.ticket);
@@ -289,14 +290,14 @@ bool Tasks::begin_syncs(File& file) {
 }
 
 // The sticky error; the client that asks learns of it now.
-int Tasks::report_error(File& file) {
+int FileTasks::report_error(PooledFile& file) {
     const int error = pool_state_.files.slot_of(file).error.load(relaxed);
     file.flush.error_reported = file.flush.error_reported || error != 0;
     return error;
 }
 
 // It goes when what could not be written was written after all, and a client has learned of it.
-void Tasks::clear_error(File& file) {
+void FileTasks::clear_error(PooledFile& file) {
     FileSlot& slot = pool_state_.files.slot_of(file);
     file.flush.error_healed =
         file.flush.error_healed || (file.deposits.held_bytes == 0 && !file.flush.batch);

@@ -10,21 +10,21 @@
 
 namespace forebay::pool {
 
-class Tasks {
+class FileTasks {
 public:
-    explicit Tasks(PoolState& pool_state) : pool_state_{pool_state} {}
+    explicit FileTasks(PoolState& pool_state) : pool_state_{pool_state} {}
 
-    [[nodiscard]] std::uint64_t ask(File* file, const Task& task);
+    [[nodiscard]] std::uint64_t ask(PooledFile* file, const FileTask& task);
     [[nodiscard]] std::uint64_t drain_all();
     // The client has closed the file: once everything that it wrote before is taken.
     void close(std::uint32_t client, std::uint32_t slot, std::uint32_t generation);
 
     bool apply_closes();
     // True when anything was answered or begun.
-    bool look_at(File& file);
-    [[nodiscard]] std::vector<Done> done();
+    bool look_at(PooledFile& file);
+    [[nodiscard]] std::vector<TaskCompletion> done();
     // Somebody waits for another look at the room on the file's file system.
-    [[nodiscard]] static bool asks_for_room(PoolState& pool_state, const File& file);
+    [[nodiscard]] static bool asks_for_room(PoolState& pool_state, const PooledFile& file);
     [[nodiscard]] bool idle() const noexcept { return waiting_ == 0 && closes_.empty(); }
 
 private:
@@ -42,21 +42,21 @@ private:
     };
     enum class Outlook { waits, done, failed };
 
-    [[nodiscard]] Outlook outlook(File& file, const FileRequest& asked);
-    [[nodiscard]] bool answered(File& file, const FileRequest& asked);
-    bool begin_truncation(File& file);
-    void look_at_journal(File& file);
-    void look_at_arrivals(File& file);
-    bool begin_syncs(File& file);
-    void truncated(File& file, Length bytes, std::vector<Extent> kept);
-    [[nodiscard]] int report_error(File& file);
-    void clear_error(File& file);
-    void answer(const File& file, std::uint64_t ticket, int error);
+    [[nodiscard]] Outlook outlook(PooledFile& file, const FileRequest& asked);
+    [[nodiscard]] bool answered(PooledFile& file, const FileRequest& asked);
+    bool begin_truncation(PooledFile& file);
+    void look_at_journal(PooledFile& file);
+    void look_at_arrivals(PooledFile& file);
+    bool begin_syncs(PooledFile& file);
+    void truncated(PooledFile& file, Length bytes, std::vector<Extent> kept);
+    [[nodiscard]] int report_error(PooledFile& file);
+    void clear_error(PooledFile& file);
+    void answer(const PooledFile& file, std::uint64_t ticket, int error);
 
     PoolState& pool_state_;
     std::uint64_t next_ticket_ = 1;
     std::size_t waiting_ = 0;
-    std::vector<Done> done_;
+    std::vector<TaskCompletion> done_;
     std::vector<Close> closes_;
     std::map<std::uint64_t, All> all_;
     // Truncations that were done, and are answered when the journal has so many entries.

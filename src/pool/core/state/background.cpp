@@ -8,7 +8,7 @@
 
 namespace forebay::pool {
 
-void BackgroundWork::begin(File& file, BackgroundTask::Company company,
+void BackgroundWork::begin(PooledFile& file, BackgroundTask::Company company,
                            std::function<std::int64_t()> call,
                            std::function<void(std::int64_t)> then) {
     expects(!file.background_task, "a file has one background task at a time");
@@ -18,13 +18,13 @@ void BackgroundWork::begin(File& file, BackgroundTask::Company company,
     io_->begin(ticket, std::move(call));
 }
 
-void BackgroundWork::close(std::shared_ptr<const OpenFile> open,
-                           std::unique_ptr<ports::Storage> source, std::int64_t bytes) {
+void BackgroundWork::close(std::shared_ptr<const DaemonFile> open,
+                           std::unique_ptr<ports::FileStorage> source, std::int64_t bytes) {
     expects(open != nullptr, "a file that is closed was open");
     const std::uint64_t ticket = next_ticket_++;
     closes_[ticket] = {open->identity, {.path = open->path, .bytes = bytes}};
     // Shared, since a function must be copied.
-    std::shared_ptr<ports::Storage> read = std::move(source);
+    std::shared_ptr<ports::FileStorage> read = std::move(source);
     const bool local = open->local;
     std::function<std::int64_t()> close = [open = std::move(open), read = std::move(read)] {
         // Some file systems report an error once, to the first close.
@@ -41,7 +41,7 @@ void BackgroundWork::close(std::shared_ptr<const OpenFile> open,
     }
 }
 
-bool BackgroundWork::collect(const std::function<void(File&)>& ended) {
+bool BackgroundWork::collect(const std::function<void(PooledFile&)>& ended) {
     bool any = false;
     for (const ports::BackgroundIo::Ended& one : io_->ended()) {
         any = true;
@@ -55,7 +55,7 @@ bool BackgroundWork::collect(const std::function<void(File&)>& ended) {
         }
         const auto task = tasks_.extract(one.ticket);
         invariant(!task.empty(), "only calls that were begun are answered");
-        File& file = *task.mapped();
+        PooledFile& file = *task.mapped();
         invariant(file.background_task && file.background_task->ticket == one.ticket,
                   "a file is known as long as its background task is under way");
         const BackgroundTask known = *std::exchange(file.background_task, {});
@@ -70,7 +70,7 @@ bool BackgroundWork::closing_on(std::uint64_t device) const noexcept {
         closes_, [&](const auto& one) { return one.second.identity.device == device; });
 }
 
-bool BackgroundWork::hurries_close(const ports::Identity& identity) const {
+bool BackgroundWork::hurries_close(const ports::FileIdentity& identity) const {
     const bool closes = std::ranges::any_of(
         closes_, [&](const auto& one) { return one.second.identity == identity; });
     if (closes) {

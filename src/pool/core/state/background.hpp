@@ -16,7 +16,7 @@
 
 namespace forebay::pool {
 
-struct File;
+struct PooledFile;
 
 class BackgroundWork {
 public:
@@ -26,19 +26,19 @@ public:
     BackgroundWork& operator=(const BackgroundWork&) = delete;
 
     // `call` may take long; `then` gets its answer in a later round. The file is known until then.
-    void begin(File& file, BackgroundTask::Company company, std::function<std::int64_t()> call,
-               std::function<void(std::int64_t)> then);
+    void begin(PooledFile& file, BackgroundTask::Company company,
+               std::function<std::int64_t()> call, std::function<void(std::int64_t)> then);
     // Closing may take as long as anything else that a file system does. `bytes` were drained to
     // the file; where there are none, an error is nobody's.
-    void close(std::shared_ptr<const OpenFile> open, std::unique_ptr<ports::Storage> source,
+    void close(std::shared_ptr<const DaemonFile> open, std::unique_ptr<ports::FileStorage> source,
                std::int64_t bytes);
     // Takes what has ended; `ended` is called for each file whose task did. True: anything had.
-    bool collect(const std::function<void(File&)>& ended);
+    bool collect(const std::function<void(PooledFile&)>& ended);
 
     [[nodiscard]] bool closing() const noexcept { return !closes_.empty(); }
     [[nodiscard]] bool closing_on(std::uint64_t device) const noexcept;
     // The file is being closed, which begins now if it has not yet: somebody waits for it.
-    [[nodiscard]] bool hurries_close(const ports::Identity& identity) const;
+    [[nodiscard]] bool hurries_close(const ports::FileIdentity& identity) const;
     // Those that have ended.
     [[nodiscard]] const std::vector<FailedClose>& failed_closes() const noexcept { return failed_; }
 
@@ -55,15 +55,15 @@ private:
         std::vector<Ended> ended_;
     };
     struct Closing {
-        ports::Identity identity;
+        ports::FileIdentity identity;
         FailedClose close;  // no error yet
     };
 
     AtOnce at_once_;
     ports::BackgroundIo* io_;
     std::uint64_t next_ticket_ = 1;
-    std::map<std::uint64_t, File*> tasks_;     // under way, by ticket
-    std::map<std::uint64_t, Closing> closes_;  // the same
+    std::map<std::uint64_t, PooledFile*> tasks_;  // under way, by ticket
+    std::map<std::uint64_t, Closing> closes_;     // the same
     std::vector<FailedClose> failed_;
 };
 

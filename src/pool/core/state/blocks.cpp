@@ -7,7 +7,7 @@
 
 namespace forebay::pool {
 
-bool Accounted::add(std::uint32_t begin, std::uint32_t end) {
+bool AccountedRanges::add(std::uint32_t begin, std::uint32_t end) {
     expects(begin < end && end <= block_bytes, "the positions lie in one block");
     auto next = ranges_.end();
     if (!ranges_.empty() && ranges_.back().begin >= begin) {
@@ -36,7 +36,7 @@ bool Accounted::add(std::uint32_t begin, std::uint32_t end) {
     return true;
 }
 
-Blocks::Answer Blocks::account(std::uint64_t position, std::uint32_t length, Use use) {
+LogBlocks::Answer LogBlocks::account(std::uint64_t position, std::uint32_t length, Use use) {
     const std::uint64_t number = position / block_bytes;
     if (number < first_) {
         return Answer::refused;
@@ -56,35 +56,35 @@ Blocks::Answer Blocks::account(std::uint64_t position, std::uint32_t length, Use
     return Answer::done;
 }
 
-Blocks::Block& Blocks::at(std::uint64_t position) {
+LogBlocks::Block& LogBlocks::at(std::uint64_t position) {
     const std::uint64_t number = position / block_bytes;
     invariant(number >= first_ && number - first_ < blocks_.size(), "the block is there");
     return blocks_[number - first_];
 }
 
-void Blocks::free(std::uint64_t position, std::size_t length) {
+void LogBlocks::free(std::uint64_t position, std::size_t length) {
     Block& block = at(position);
     invariant(block.live >= length, "what is freed was deposited");
     block.live -= length;
     finish(position / block_bytes);
 }
 
-void Blocks::pin(std::uint64_t position) { ++at(position).pins; }
+void LogBlocks::pin(std::uint64_t position) { ++at(position).pins; }
 
-void Blocks::unpin(std::uint64_t position) {
+void LogBlocks::unpin(std::uint64_t position) {
     Block& block = at(position);
     invariant(block.pins > 0, "what is unpinned was pinned");
     --block.pins;
     finish(position / block_bytes);
 }
 
-bool Blocks::finished(std::uint64_t number) const {
+bool LogBlocks::finished(std::uint64_t number) const {
     const Block& block = blocks_[number - first_];
     return number < leased_end_ && block.live == 0 && block.pins == 0 &&
            (closed_ || block.accounted.complete());
 }
 
-void Blocks::finish(std::uint64_t number) {
+void LogBlocks::finish(std::uint64_t number) {
     if (!finished(number)) {
         return;
     }
@@ -99,12 +99,12 @@ void Blocks::finish(std::uint64_t number) {
     }
 }
 
-bool Blocks::next_needs_memory() const noexcept {
+bool LogBlocks::next_needs_memory() const noexcept {
     const std::size_t index = leased_end_ - first_;
     return index >= blocks_.size() || !blocks_[index].accounted.complete();
 }
 
-void Blocks::lease(std::optional<std::uint32_t> physical) {
+void LogBlocks::lease(std::optional<std::uint32_t> physical) {
     expects(may_lease(), "the oldest unfinished block is not too far behind");
     const std::uint64_t number = leased_end_++;
     if (number - first_ >= blocks_.size()) {
@@ -114,23 +114,23 @@ void Blocks::lease(std::optional<std::uint32_t> physical) {
     finish(number);
 }
 
-std::uint32_t Blocks::take_idle() {
+std::uint32_t LogBlocks::take_idle() {
     expects(!idle_.empty(), "a block is idle");
     const std::uint32_t physical = idle_.back();
     idle_.pop_back();
     return physical;
 }
 
-bool Blocks::take_newness(std::uint32_t physical) { return new_.erase(physical) > 0; }
+bool LogBlocks::take_newness(std::uint32_t physical) { return new_.erase(physical) > 0; }
 
-std::optional<std::uint32_t> Blocks::absent() const noexcept {
+std::optional<std::uint32_t> LogBlocks::absent() const noexcept {
     if (!absent_.empty()) {
         return absent_.back();
     }
     return fresh_ < blocks_max ? std::optional{fresh_} : std::nullopt;
 }
 
-void Blocks::provide(std::uint32_t physical) {
+void LogBlocks::provide(std::uint32_t physical) {
     expects(physical == absent(), "the block was not there");
     if (!absent_.empty()) {
         absent_.pop_back();
@@ -142,7 +142,7 @@ void Blocks::provide(std::uint32_t physical) {
     new_.insert(physical);
 }
 
-std::uint32_t Blocks::take_coldest() {
+std::uint32_t LogBlocks::take_coldest() {
     expects(!idle_.empty(), "a block is idle");
     const std::uint32_t physical = idle_.front();
     idle_.pop_front();
@@ -153,7 +153,7 @@ std::uint32_t Blocks::take_coldest() {
     return physical;
 }
 
-void Blocks::close() {
+void LogBlocks::close() {
     expects(!closed_, "a client goes once");
     closed_ = true;
     for (std::uint64_t number = first_; number < first_ + blocks_.size(); ++number) {
@@ -164,7 +164,7 @@ void Blocks::close() {
     }
 }
 
-void Blocks::revoke(std::uint64_t begin) {
+void LogBlocks::revoke(std::uint64_t begin) {
     while (leased_end_ > begin && leased_end_ > first_) {
         const std::size_t index = leased_end_ - 1 - first_;
         if (index < blocks_.size() && !blocks_[index].accounted.empty()) {

@@ -15,7 +15,7 @@
 namespace forebay::pool {
 
 // Positions [begin, end) of a block that are accounted for.
-class Accounted {
+class AccountedRanges {
 public:
     // More gaps between them than threads could have left.
     static constexpr std::size_t ranges_max = entries_max;
@@ -36,9 +36,10 @@ private:
     std::vector<Range> ranges_;  // in order, apart
 };
 
-class Blocks {
+class LogBlocks {
 public:
-    // Positions of one block; see Accounted. `later`: too far ahead of the oldest unfinished block.
+    // Positions of one block; see AccountedRanges. `later`: too far ahead of the oldest unfinished
+    // block.
     enum class Answer { done, later, refused };
     enum class Use { deposited, nothing };
     [[nodiscard]] Answer account(std::uint64_t position, std::uint32_t length, Use use);
@@ -79,7 +80,7 @@ public:
 private:
     struct Block {
         std::optional<std::uint32_t> physical;
-        Accounted accounted;
+        AccountedRanges accounted;
         std::size_t live = 0;  // deposited bytes
         std::uint32_t pins = 0;
     };

@@ -59,7 +59,7 @@ public:
         --files_written_;
     }
 
-    Blocks blocks;
+    LogBlocks blocks;
     LogProgress ingest;
     LendingState lending;
     std::deque<AwaitedCommits> awaited;  // where there is a journal

@@ -24,7 +24,8 @@ namespace forebay::pool {
 class PoolClients {
 public:
     // All of it outlives this.
-    PoolClients(Directory& directory, const ports::Clock& clock, Sleepers& sleepers, Counts& counts)
+    PoolClients(Directory& directory, const ports::TimeSource& clock, WordSleepers& sleepers,
+                PoolCounts& counts)
         : directory_{directory}, clock_{clock}, sleepers_{sleepers}, counts_{counts} {}
 
     // Its number; nullopt: there are clients_max already.
@@ -66,9 +67,9 @@ private:
     void stop_listening(Client& client);
 
     Directory& directory_;
-    const ports::Clock& clock_;
-    Sleepers& sleepers_;
-    Counts& counts_;
+    const ports::TimeSource& clock_;
+    WordSleepers& sleepers_;
+    PoolCounts& counts_;
     std::array<std::unique_ptr<Client>, clients_max> clients_;
     std::vector<Client*> admitted_;  // not departed
     std::uint32_t next_ = 0;         // number, if it is free

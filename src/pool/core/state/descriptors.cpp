@@ -11,7 +11,7 @@ namespace {
 // A program that goes round many files comes back to each within this time, perhaps.
 constexpr std::int64_t alone_ns = 1'000'000'000;
 
-bool is_idle(PoolState& pool_state, const File& file) {
+bool is_idle(PoolState& pool_state, const PooledFile& file) {
     return pool_state.files.state_of(file) == FileState::pooled && file.open->control &&
            file.deposits.held_bytes == 0 && !file.flush.batch && !file.background_task &&
            file.requests.waiting.empty() && !file.prefetch.listed &&
@@ -23,8 +23,8 @@ bool is_idle(PoolState& pool_state, const File& file) {
 }  // namespace
 
 std::size_t give_descriptors_back(PoolState& pool_state, std::size_t most) {
-    std::vector<std::pair<std::int64_t, File*>> idle;
-    for (File& file : pool_state.files.known()) {
+    std::vector<std::pair<std::int64_t, PooledFile*>> idle;
+    for (PooledFile& file : pool_state.files.known()) {
         if (is_idle(pool_state, file)) {
             idle.emplace_back(std::max(file.deposits.written_ns, file.opens.opened_ns), &file);
         }
@@ -32,7 +32,7 @@ std::size_t give_descriptors_back(PoolState& pool_state, std::size_t most) {
     const std::size_t count = std::min(most, idle.size());
     std::ranges::partial_sort(idle, idle.begin() + static_cast<std::ptrdiff_t>(count));
     for (std::size_t i = 0; i < count; ++i) {
-        pool_state.files.leave(*idle[i].second, Reason::no_descriptor);
+        pool_state.files.leave(*idle[i].second, ThroughReason::no_descriptor);
     }
     return count;
 }

@@ -20,10 +20,10 @@
 
 namespace forebay::pool {
 
-struct File {
+struct PooledFile {
     std::uint32_t slot = 0;
     // Owners: this, and background I/O under way, which end after a file that is given up.
-    std::shared_ptr<OpenFile> open;
+    std::shared_ptr<DaemonFile> open;
     FileStamp stamp;
 
     FileOpens opens;

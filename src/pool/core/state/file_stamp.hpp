@@ -10,7 +10,7 @@ namespace forebay::pool {
 
 struct FileStamp {
     // Readers of the file for the pool share it, and see when it changes.
-    std::shared_ptr<ports::Stamp> seen = std::make_shared<ports::Stamp>();
+    std::shared_ptr<ports::ChangeStamp> seen = std::make_shared<ports::ChangeStamp>();
     std::int64_t bytes = 0;     // its length on the file system, as far as is known
     bool changed_here = false;  // by the pool, since then
     bool fresh = false;         // it was changed so shortly before that the times may not show more

@@ -15,7 +15,7 @@ namespace {
 // Times of a file go on in steps; those of another machine may be another day's.
 constexpr std::int64_t fresh_ns = 100'000'000;
 
-std::pair<std::uint64_t, std::uint64_t> key_of(const ports::Identity& identity) noexcept {
+std::pair<std::uint64_t, std::uint64_t> key_of(const ports::FileIdentity& identity) noexcept {
     return {identity.device, identity.inode};
 }
 
@@ -36,34 +36,34 @@ PoolFiles::PoolFiles(const Surroundings& around)
       background_{around.background},
       files_(files_max) {}
 
-File* PoolFiles::in_slot(std::uint32_t slot) const noexcept {
+PooledFile* PoolFiles::in_slot(std::uint32_t slot) const noexcept {
     return slot < files_max ? files_[slot].get() : nullptr;
 }
 
-File* PoolFiles::find(std::uint32_t slot, std::uint32_t generation) const noexcept {
-    File* const file = in_slot(slot);
+PooledFile* PoolFiles::find(std::uint32_t slot, std::uint32_t generation) const noexcept {
+    PooledFile* const file = in_slot(slot);
     return file != nullptr && generation_of(*file) == generation ? file : nullptr;
 }
 
-File* PoolFiles::find(const ports::Identity& identity) const noexcept {
+PooledFile* PoolFiles::find(const ports::FileIdentity& identity) const noexcept {
     const auto known = slots_.find(key_of(identity));
     return known == slots_.end() ? nullptr : &at(known->second);
 }
 
-File& PoolFiles::at(std::uint32_t slot) const noexcept {
+PooledFile& PoolFiles::at(std::uint32_t slot) const noexcept {
     expects(slot < files_max && files_[slot], "a file has the slot");
     return *files_[slot];
 }
 
-FileSlot& PoolFiles::slot_of(const File& file) const noexcept {
+FileSlot& PoolFiles::slot_of(const PooledFile& file) const noexcept {
     return directory_.files[file.slot];
 }
 
-FileState PoolFiles::state_of(const File& file) const noexcept {
+FileState PoolFiles::state_of(const PooledFile& file) const noexcept {
     return slot_of(file).state.load(relaxed);
 }
 
-std::uint32_t PoolFiles::generation_of(const File& file) const noexcept {
+std::uint32_t PoolFiles::generation_of(const PooledFile& file) const noexcept {
     return slot_of(file).generation.load(relaxed);
 }
 
@@ -75,8 +75,8 @@ std::uint32_t PoolFiles::take_slot() {
     return std::exchange(next_slot_, (next_slot_ + 1) % files_max);
 }
 
-void PoolFiles::fill_in(FileSlot& slot, const OpenFile& open) const {
-    slot.reason.store(Reason::none, relaxed);
+void PoolFiles::fill_in(FileSlot& slot, const DaemonFile& open) const {
+    slot.reason.store(ThroughReason::none, relaxed);
     slot.error.store(0, relaxed);
     slot.device.store(open.identity.device, relaxed);
     slot.inode.store(open.identity.inode, relaxed);
@@ -101,7 +101,7 @@ void PoolFiles::fill_in(FileSlot& slot, const OpenFile& open) const {
                 slot.path.begin());
 }
 
-Result<File*> PoolFiles::add(OpenFile&& open) {
+Result<PooledFile*> PoolFiles::add(DaemonFile&& open) {
     expects(find(open.identity) == nullptr, "the file is not known yet");
     if (slots_.size() == files_max) {
         return failure({ErrorCode::input_output, ENFILE,
@@ -109,10 +109,10 @@ Result<File*> PoolFiles::add(OpenFile&& open) {
                             " already). It is written directly."});
     }
     const std::uint32_t number = take_slot();
-    files_[number] = std::make_unique<File>();
-    File& file = *files_[number];
+    files_[number] = std::make_unique<PooledFile>();
+    PooledFile& file = *files_[number];
     file.slot = number;
-    file.open = std::make_shared<OpenFile>(std::move(open));
+    file.open = std::make_shared<DaemonFile>(std::move(open));
     slots_[key_of(file.open->identity)] = number;
     look_at_stamp(file, file.open->stamp);
     file.journal.stamp = file.open->stamp;
@@ -130,10 +130,10 @@ Result<File*> PoolFiles::add(OpenFile&& open) {
     return &file;
 }
 
-void PoolFiles::reopen(File& file, OpenFile&& open) {
+void PoolFiles::reopen(PooledFile& file, DaemonFile&& open) {
     expects(file.open->identity == open.identity, "it is the same file");
-    const Stamp stamp = open.stamp;
-    auto other = std::make_shared<OpenFile>(std::move(open));
+    const ChangeStamp stamp = open.stamp;
+    auto other = std::make_shared<DaemonFile>(std::move(open));
     if (!file.open->storage && other->storage) {
         // As a whole: what was opened to be read cannot be truncated either, and background I/O
         // that are under way keep what they have.
@@ -144,7 +144,7 @@ void PoolFiles::reopen(File& file, OpenFile&& open) {
 }
 
 // A program that does not go through the pool may have changed the file since it was last opened.
-void PoolFiles::look_at_stamp(File& file, const Stamp& stamp) {
+void PoolFiles::look_at_stamp(PooledFile& file, const ChangeStamp& stamp) {
     FileStamp& known = file.stamp;
     if (known.changed_here || known.fresh || stamp != *known.seen) {
         read_cache_.drop_all(file);
@@ -159,7 +159,7 @@ void PoolFiles::look_at_stamp(File& file, const Stamp& stamp) {
     known.fresh = ports_.calendar.now_ns() - changed < fresh_ns;
 }
 
-void PoolFiles::forget(File& file) {
+void PoolFiles::forget(PooledFile& file) {
     expects(file.opens.by_client.empty(), "nobody has the file open");
     expects(file.deposits.held_bytes == 0, "nothing of the file is left to be drained");
     expects(!file.flush.batch && !file.background_task, "nothing of the file is under way");
@@ -186,8 +186,8 @@ void PoolFiles::forget(File& file) {
     files_[file.slot].reset();
 }
 
-bool PoolFiles::lets_go(const ports::Identity& identity) const {
-    if (const File* const file = find(identity)) {
+bool PoolFiles::lets_go(const ports::FileIdentity& identity) const {
+    if (const PooledFile* const file = find(identity)) {
         const bool failed = slot_of(*file).error.load(relaxed) != 0 || file->journal.lost;
         return file->opens.by_client.empty() && !failed;
     }
@@ -195,10 +195,10 @@ bool PoolFiles::lets_go(const ports::Identity& identity) const {
 }
 
 // Another descriptor would keep the blocks of a file that its programs have unlinked and closed.
-void PoolFiles::release_descriptors(File& file) {
+void PoolFiles::release_descriptors(PooledFile& file) {
     expects(file.deposits.held_bytes == 0, "the pool writes nothing to the file any more");
     expects(!file.flush.batch && !file.background_task, "nothing of the file is under way");
-    auto without = std::make_shared<OpenFile>();
+    auto without = std::make_shared<DaemonFile>();
     without->identity = file.open->identity;
     without->stripes = file.open->stripes;
     without->path = file.open->path;
@@ -213,11 +213,11 @@ void PoolFiles::release_descriptors(File& file) {
                       slot_of(file).drained.load(relaxed));
 }
 
-void PoolFiles::leave(File& file, Reason reason) {
+void PoolFiles::leave(PooledFile& file, ThroughReason reason) {
     FileSlot& slot = slot_of(file);
     if (slot.state.load(relaxed) != FileState::pooled) {
         // A reason that can be undone hides neither one that cannot, nor a switch by the program.
-        if (can_be_undone(slot.reason.load(relaxed)) && reason != Reason::uncaptured) {
+        if (can_be_undone(slot.reason.load(relaxed)) && reason != ThroughReason::uncaptured) {
             slot.reason.store(reason, relaxed);
         }
         return;
@@ -232,7 +232,7 @@ void PoolFiles::leave(File& file, Reason reason) {
     notify(file);
 }
 
-bool PoolFiles::come_back(File& file, Reason from) {
+bool PoolFiles::come_back(PooledFile& file, ThroughReason from) {
     FileSlot& slot = slot_of(file);
     const FileState state = slot.state.load(relaxed);
     if (state == FileState::pooled) {
@@ -243,34 +243,34 @@ bool PoolFiles::come_back(File& file, Reason from) {
     }
     invariant(file.deposits.held_bytes == 0, "nothing is deposited of a file that is through");
     // Nothing is known of what an uncaptured program did: not even how long the file is.
-    file.stamp.changed_here = file.stamp.changed_here || from == Reason::uncaptured;
-    slot.reason.store(Reason::none, relaxed);
+    file.stamp.changed_here = file.stamp.changed_here || from == ThroughReason::uncaptured;
+    slot.reason.store(ThroughReason::none, relaxed);
     slot.state.store(FileState::pooled, std::memory_order_seq_cst);
     notify(file);
     return true;
 }
 
-void PoolFiles::close_down(Reason reason) {
+void PoolFiles::close_down(ThroughReason reason) {
     closes_for_ = closes_for_.value_or(reason);
-    for (File& file : known()) {
+    for (PooledFile& file : known()) {
         leave(file, *closes_for_);
     }
 }
 
-void PoolFiles::mark_busy(File& file) {
+void PoolFiles::mark_busy(PooledFile& file) {
     if (!file.busy_) {
         file.busy_ = true;
         busy_.push_back(file.slot);
     }
 }
 
-void PoolFiles::notify(File& file) {
+void PoolFiles::notify(PooledFile& file) {
     file.notifies_ = true;
     mark_busy(file);
 }
 
 void PoolFiles::wake_notified() {
-    for_each_busy([&](File& file) {
+    for_each_busy([&](PooledFile& file) {
         if (std::exchange(file.notifies_, false)) {
             change_and_wake(ports_.sleepers, slot_of(file).progress);
         }
@@ -278,7 +278,7 @@ void PoolFiles::wake_notified() {
 }
 
 void PoolFiles::release_waiters() {
-    for (const File& file : known()) {
+    for (const PooledFile& file : known()) {
         change_and_wake(ports_.sleepers, slot_of(file).progress);
     }
 }

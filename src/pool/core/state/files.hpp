@@ -39,55 +39,55 @@ public:
     PoolFiles& operator=(const PoolFiles&) = delete;
 
     // nullptr where there is no such file (any more).
-    [[nodiscard]] File* find(std::uint32_t slot, std::uint32_t generation) const noexcept;
-    [[nodiscard]] File* find(const ports::Identity& identity) const noexcept;
+    [[nodiscard]] PooledFile* find(std::uint32_t slot, std::uint32_t generation) const noexcept;
+    [[nodiscard]] PooledFile* find(const ports::FileIdentity& identity) const noexcept;
     // Whatever file has the slot now.
-    [[nodiscard]] File* in_slot(std::uint32_t slot) const noexcept;
+    [[nodiscard]] PooledFile* in_slot(std::uint32_t slot) const noexcept;
     // Contract: a file has the slot. For slots that the pool itself has kept.
-    [[nodiscard]] File& at(std::uint32_t slot) const noexcept;
-    [[nodiscard]] FileSlot& slot_of(const File& file) const noexcept;
-    [[nodiscard]] FileState state_of(const File& file) const noexcept;
-    [[nodiscard]] std::uint32_t generation_of(const File& file) const noexcept;
+    [[nodiscard]] PooledFile& at(std::uint32_t slot) const noexcept;
+    [[nodiscard]] FileSlot& slot_of(const PooledFile& file) const noexcept;
+    [[nodiscard]] FileState state_of(const PooledFile& file) const noexcept;
+    [[nodiscard]] std::uint32_t generation_of(const PooledFile& file) const noexcept;
     // All of them, in the order of their identities.
     [[nodiscard]] auto known() const noexcept {
-        return std::views::transform(slots_,
-                                     [this](const auto& one) -> File& { return at(one.second); });
+        return std::views::transform(
+            slots_, [this](const auto& one) -> PooledFile& { return at(one.second); });
     }
     [[nodiscard]] std::size_t count() const noexcept { return slots_.size(); }
 
     // A file that is not known; an error where there is no slot for it.
-    [[nodiscard]] Result<File*> add(OpenFile&& open);
+    [[nodiscard]] Result<PooledFile*> add(DaemonFile&& open);
     // One that is known was opened once more. The better of the two is kept: one that can write.
-    void reopen(File& file, OpenFile&& open);
+    void reopen(PooledFile& file, DaemonFile&& open);
     // Contract: nobody has it open, and nothing of it is left to be done.
-    void forget(File& file);
+    void forget(PooledFile& file);
     // Slots of files that were forgotten, since the last call; only where PoolOptions::shared.
     [[nodiscard]] std::vector<std::uint32_t> take_forgotten() {
         return std::exchange(forgotten_, {});
     }
 
     // The file leaves the pool, because of `reason`.
-    void leave(File& file, Reason reason);
+    void leave(PooledFile& file, ThroughReason reason);
     // False: something else than `from` keeps it out of the pool.
-    [[nodiscard]] bool come_back(File& file, Reason from);
+    [[nodiscard]] bool come_back(PooledFile& file, ThroughReason from);
     // All files leave, and those that come. The first reason counts.
-    void close_down(Reason reason);
+    void close_down(ThroughReason reason);
     [[nodiscard]] bool closing() const noexcept { return closes_for_.has_value(); }
     // The file is through, and its clients have it open: the daemon needs no descriptor of it.
-    void release_descriptors(File& file);
+    void release_descriptors(PooledFile& file);
     // Nobody has it open any more, and it will be closed on the file system.
-    [[nodiscard]] bool lets_go(const ports::Identity& identity) const;
+    [[nodiscard]] bool lets_go(const ports::FileIdentity& identity) const;
 
     // Something is to be done about the file.
-    void mark_busy(File& file);
+    void mark_busy(PooledFile& file);
     // Its word has changed: whoever sleeps on it is woken at the end of the round.
-    void notify(File& file);
+    void notify(PooledFile& file);
     [[nodiscard]] bool any_busy() const noexcept { return !busy_.empty(); }
     // `act` may make files busy, which get their turn, and forget the one that it is called for.
     template <class Act>
     void for_each_busy(const Act& act) const {
         for (std::size_t i = 0; i < busy_.size(); ++i) {
-            if (File* const file = files_[busy_[i]].get()) {
+            if (PooledFile* const file = files_[busy_[i]].get()) {
                 act(*file);
             }
         }
@@ -95,7 +95,7 @@ public:
     template <class Test>
     [[nodiscard]] bool any_busy(const Test& test) const {
         for (const std::uint32_t slot : busy_) {
-            if (const File* const file = files_[slot].get(); file != nullptr && test(*file)) {
+            if (const PooledFile* const file = files_[slot].get(); file != nullptr && test(*file)) {
                 return true;
             }
         }
@@ -105,7 +105,7 @@ public:
     template <class Test>
     void keep_busy(const Test& test) {
         std::erase_if(busy_, [&](std::uint32_t slot) {
-            File* const file = files_[slot].get();
+            PooledFile* const file = files_[slot].get();
             if (file != nullptr) {
                 invariant(file->busy_, "a file knows that it is busy");
                 file->busy_ = file->notifies_ || test(*file);
@@ -120,8 +120,8 @@ public:
     void release_waiters();
 
 private:
-    void look_at_stamp(File& file, const Stamp& stamp);
-    void fill_in(FileSlot& slot, const OpenFile& open) const;
+    void look_at_stamp(PooledFile& file, const ChangeStamp& stamp);
+    void fill_in(FileSlot& slot, const DaemonFile& open) const;
     [[nodiscard]] std::uint32_t take_slot();
 
     Directory& directory_;
@@ -130,12 +130,12 @@ private:
     const IngestState& ingest_;
     ReadCache& read_cache_;
     BackgroundWork& background_;
-    std::vector<std::unique_ptr<File>> files_;                                // by slot
+    std::vector<std::unique_ptr<PooledFile>> files_;                          // by slot
     std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> slots_;  // by identity
     std::vector<std::uint32_t> busy_;                                         // slots
     std::vector<std::uint32_t> forgotten_;
     std::uint32_t next_slot_ = 0;  // if it is free
-    std::optional<Reason> closes_for_;
+    std::optional<ThroughReason> closes_for_;
 };
 
 }  // namespace forebay::pool

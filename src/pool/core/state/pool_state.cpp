@@ -12,7 +12,7 @@ namespace {
 
 // Requests as the chosen way of caching makes them.
 PoolOptions settled(PoolOptions options) noexcept {
-    if (options.consistency == Consistency::paper) {
+    if (options.consistency == CacheConsistency::paper) {
         options.request_bytes_max =
             std::min(options.request_bytes_max, static_cast<std::int64_t>(block_bytes));
         options.requests_in_flight = 1;
@@ -39,8 +39,8 @@ PoolState::PoolState(Directory& shared, const PoolPorts& node, const PoolOptions
       journal{*this, node.journal} {
     directory.header.cap.store(options.cap_bytes, relaxed);
     directory.header.consistency.store(options.consistency, relaxed);
-    directory.header.durability.store(journal.asked() ? Durability::node : Durability::process,
-                                      relaxed);
+    directory.header.durability.store(
+        journal.asked() ? WriteDurability::node : WriteDurability::process, relaxed);
     directory.header.format.store(format, std::memory_order_release);
 }
 
@@ -50,24 +50,24 @@ std::byte* PoolState::memory_of(const Deposit& deposit) const noexcept {
     return clients.at(deposit.client).log().block(block) + deposit.position % block_bytes;
 }
 
-Result<File*> PoolState::make_known(OpenFile& open) {
+Result<PooledFile*> PoolState::make_known(DaemonFile& open) {
     if (excludes()) {
         open.stripes = {};
     }
-    if (File* const file = files.find(open.identity)) {
-        const Stamp stamp = open.stamp;
+    if (PooledFile* const file = files.find(open.identity)) {
+        const ChangeStamp stamp = open.stamp;
         files.reopen(*file, std::move(open));
         journal.seen(*file, stamp);
         return file;
     }
     auto added = files.add(std::move(open));
     if (added && !files.closing() && journal.error() != 0) {
-        files.leave(**added, Reason::no_journal);
+        files.leave(**added, ThroughReason::no_journal);
     }
     return added;
 }
 
-void PoolState::free(File& file, const std::vector<Deposit>& deposits) {
+void PoolState::free(PooledFile& file, const std::vector<Deposit>& deposits) {
     std::int64_t bytes = 0;
     for (const Deposit& deposit : deposits) {
         clients.at(deposit.client).blocks.free(deposit.position, deposit.extent.length.size());
@@ -81,7 +81,7 @@ void PoolState::free(File& file, const std::vector<Deposit>& deposits) {
     }
 }
 
-void PoolState::begin_background_task(File& file, BackgroundTask::Company company,
+void PoolState::begin_background_task(PooledFile& file, BackgroundTask::Company company,
                                       std::function<std::int64_t()> call,
                                       std::function<void(std::int64_t)> then) {
     files.mark_busy(file);
@@ -89,10 +89,10 @@ void PoolState::begin_background_task(File& file, BackgroundTask::Company compan
 }
 
 bool PoolState::end_background_tasks() {
-    return background.collect([this](File& file) { files.mark_busy(file); });
+    return background.collect([this](PooledFile& file) { files.mark_busy(file); });
 }
 
-void PoolState::close_down(Reason reason) {
+void PoolState::close_down(ThroughReason reason) {
     directory.header.closing.store(1, std::memory_order_seq_cst);
     files.close_down(reason);
     clients.seal_all();

@@ -28,8 +28,8 @@ public:
     Directory& directory;
     const PoolPorts ports;
     const PoolOptions options;
-    Extents extents;
-    Counts counts;
+    FileExtents extents;
+    PoolCounts counts;
     IngestState ingest;
     PoolClients clients;
     BackgroundWork background;
@@ -39,23 +39,23 @@ public:
 
     // Cached writes and read-ahead of a file exclude each other.
     [[nodiscard]] bool excludes() const noexcept {
-        return options.consistency == Consistency::paper;
+        return options.consistency == CacheConsistency::paper;
     }
     [[nodiscard]] std::int64_t now_ns() const { return ports.clock.now_ns(); }
     // Where the bytes lie.
     [[nodiscard]] std::byte* memory_of(const Deposit& deposit) const noexcept;
 
     // A client has opened the file: it is known from now on.
-    [[nodiscard]] Result<File*> make_known(OpenFile& open);
+    [[nodiscard]] Result<PooledFile*> make_known(DaemonFile& open);
     // Deposits of the file are nobody's any more: their bytes are free.
-    void free(File& file, const std::vector<Deposit>& deposits);
+    void free(PooledFile& file, const std::vector<Deposit>& deposits);
     // See BackgroundWork::begin.
-    void begin_background_task(File& file, BackgroundTask::Company company,
+    void begin_background_task(PooledFile& file, BackgroundTask::Company company,
                                std::function<std::int64_t()> call,
                                std::function<void(std::int64_t)> then);
     bool end_background_tasks();
     // No more deposits from now on: all files leave, and logs are sealed. The first call counts.
-    void close_down(Reason reason);
+    void close_down(ThroughReason reason);
     // Wakes those who sleep on what has changed.
     void wake_notified();
     // At the end: whatever clients wait for has happened.

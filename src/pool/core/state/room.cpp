@@ -22,7 +22,7 @@ bool is_limited(const PoolState& pool_state, std::int64_t room) noexcept {
 
 // All that is deposited for the file's file system, as far as is known. Bytes drained since the
 // file system was asked, to any file, are taken off the room it had.
-bool fits(const PoolState& pool_state, const File& file) {
+bool fits(const PoolState& pool_state, const PooledFile& file) {
     const RoomLook& look = file.room.look;
     const std::int64_t drained = pool_state.counts.drained_bytes - look.drained_bytes;
     return promised_on(pool_state, file.open->identity.device) + drained + scarce_room_bytes <=
@@ -33,14 +33,14 @@ bool fits(const PoolState& pool_state, const File& file) {
 
 std::int64_t promised_on(const PoolState& pool_state, std::uint64_t device) {
     std::int64_t promised = 0;
-    pool_state.files.for_each_busy([&](const File& file) {
+    pool_state.files.for_each_busy([&](const PooledFile& file) {
         promised += file.open->identity.device == device ? file.deposits.held_bytes : 0;
     });
     ensures(promised >= 0, "no file holds less than nothing");
     return promised;
 }
 
-bool is_short_of_room(const PoolState& pool_state, const File& file, std::int64_t room) {
+bool is_short_of_room(const PoolState& pool_state, const PooledFile& file, std::int64_t room) {
     // The room exceeds all that the pool can promise: nothing has to be counted.
     if (room < 0 || room > pool_state.options.cap_bytes + room_margin_bytes) {
         return false;
@@ -52,7 +52,7 @@ RoomLook begin_look(const PoolState& pool_state) {
     return {.began_ns = pool_state.now_ns(), .drained_bytes = pool_state.counts.drained_bytes};
 }
 
-void note_room(PoolState& pool_state, File& file, const RoomLook& look) {
+void note_room(PoolState& pool_state, PooledFile& file, const RoomLook& look) {
     file.room.look = look;
     RoomLeft left = RoomLeft::ample;
     if (is_limited(pool_state, look.room)) {
@@ -61,24 +61,24 @@ void note_room(PoolState& pool_state, File& file, const RoomLook& look) {
     pool_state.files.slot_of(file).room.store(left, std::memory_order_relaxed);
 }
 
-Arrival arrival_of(PoolState& pool_state, const File& file, std::int64_t since_ns) {
+RoomEstimate arrival_of(PoolState& pool_state, const PooledFile& file, std::int64_t since_ns) {
     const FileSlot& slot = pool_state.files.slot_of(file);
     if (slot.room.load(std::memory_order_relaxed) == RoomLeft::scarce ||
         pool_state.files.state_of(file) != FileState::pooled || file.deposits.held_bytes == 0) {
-        return Arrival::unsure;
+        return RoomEstimate::unsure;
     }
     const RoomLook& look = file.room.look;
     const bool is_new = look.began_ns != never_ns && look.began_ns >= since_ns;
     const bool has_room = !is_limited(pool_state, look.room) || fits(pool_state, file);
-    return is_new && has_room ? Arrival::has_room : Arrival::unknown;
+    return is_new && has_room ? RoomEstimate::has_room : RoomEstimate::unknown;
 }
 
-bool room_may_come(const PoolState& pool_state, const File& file, std::int64_t since_ns) {
+bool room_may_come(const PoolState& pool_state, const PooledFile& file, std::int64_t since_ns) {
     const std::uint64_t device = file.open->identity.device;
     if (pool_state.background.closing_on(device)) {
         return true;
     }
-    return pool_state.files.any_busy([&](const File& other) {
+    return pool_state.files.any_busy([&](const PooledFile& other) {
         if (&other == &file || !other.opens.by_client.empty() ||
             other.open->identity.device != device) {
             return false;
@@ -91,7 +91,7 @@ bool room_may_come(const PoolState& pool_state, const File& file, std::int64_t s
     });
 }
 
-bool hopes_for_room(const PoolState& pool_state, File& file) {
+bool hopes_for_room(const PoolState& pool_state, PooledFile& file) {
     if (!is_for_want_of_room(file.flush.pass.error)) {
         return false;
     }

@@ -9,7 +9,7 @@
 namespace forebay::pool {
 
 // Whoever sleeps on the word looks again.
-inline void change_and_wake(Sleepers& sleepers, Word& word) {
+inline void change_and_wake(WordSleepers& sleepers, Word& word) {
     word.fetch_add(1, std::memory_order_release);
     sleepers.wake(word);
 }

@@ -189,9 +189,9 @@ private:
 };
 
 // A storage that records its requests.
-class WatchedStorage final : public ports::Storage {
+class WatchedStorage final : public ports::FileStorage {
 public:
-    WatchedStorage(std::unique_ptr<ports::Storage> inner, std::size_t file, Events& events,
+    WatchedStorage(std::unique_ptr<ports::FileStorage> inner, std::size_t file, Events& events,
                    adapters::MemoryWorld& world, std::int64_t& changed_ns)
         : inner_{std::move(inner)},
           file_{file},
@@ -213,10 +213,10 @@ public:
         changed_ns_ = world_.now_ns();
         inner_->submit(request);
     }
-    std::size_t poll(std::span<ports::Completion> out) override {
+    std::size_t poll(std::span<ports::RequestCompletion> out) override {
         return note(out, inner_->poll(out));
     }
-    std::size_t wait(std::span<ports::Completion> out) override {
+    std::size_t wait(std::span<ports::RequestCompletion> out) override {
         return note(out, inner_->wait(out));
     }
     Result<void> sync() override {
@@ -227,13 +227,15 @@ public:
         events_.add({.kind = Event::Kind::file_sync, .at_ns = world_.now_ns(), .file = file_});
         return done;
     }
-    [[nodiscard]] Result<ports::Identity> identity() const override { return inner_->identity(); }
+    [[nodiscard]] Result<ports::FileIdentity> identity() const override {
+        return inner_->identity();
+    }
     Result<void> close() override { return inner_->close(); }
     [[nodiscard]] const char* name() const noexcept override { return inner_->name(); }
 
 private:
-    std::size_t note(std::span<ports::Completion> out, std::size_t count) {
-        for (const ports::Completion& one : out.first(count)) {
+    std::size_t note(std::span<ports::RequestCompletion> out, std::size_t count) {
+        for (const ports::RequestCompletion& one : out.first(count)) {
             for (const std::size_t number : numbers_[one.ticket]) {
                 events_.add({.kind = Event::Kind::file_written,
                              .at_ns = world_.now_ns(),
@@ -246,7 +248,7 @@ private:
         return count;
     }
 
-    std::unique_ptr<ports::Storage> inner_;
+    std::unique_ptr<ports::FileStorage> inner_;
     std::size_t file_;
     Events& events_;
     adapters::MemoryWorld& world_;
@@ -258,7 +260,7 @@ private:
 class DiskFiles final : public ReplayFiles {
 public:
     // After so many more changes nothing happens any more; negative: never.
-    DiskFiles(Disk& disk, const ports::Clock& clock, std::int64_t changes = -1)
+    DiskFiles(Disk& disk, const ports::TimeSource& clock, std::int64_t changes = -1)
         : disk_{disk}, clock_{clock}, left_{changes} {}
 
     Result<std::unique_ptr<ReplayFile>> find(const journal::ReplayPlan& replay_plan) override {
@@ -270,7 +272,7 @@ public:
             return failure(system_error(EIO, "keep"));
         }
         auto& runs = kept[static_cast<std::size_t>(replay_plan.facts.inode) - 1];
-        for (const journal::Run& run : replay_plan.runs) {
+        for (const journal::JournalRun& run : replay_plan.runs) {
             runs.emplace_back(run.at.bytes(),
                               std::vector<std::byte>{run.bytes.begin(), run.bytes.end()});
         }
@@ -291,7 +293,7 @@ private:
     class One final : public ReplayFile {
     public:
         One(DiskFiles& all, std::size_t number) : all_{all}, number_{number} {}
-        [[nodiscard]] journal::Found found() const override {
+        [[nodiscard]] journal::FoundFile found() const override {
             const auto bytes = static_cast<std::int64_t>(image().bytes.size());
             return {.device = 1,
                     .inode = number_ + 1,
@@ -323,17 +325,17 @@ private:
     };
 
     Disk& disk_;
-    const ports::Clock& clock_;
+    const ports::TimeSource& clock_;
     std::int64_t left_;
 };
 
 // A clock of which the world comes later, or never.
-class LateClock final : public ports::Clock {
+class LateClock final : public ports::TimeSource {
 public:
     [[nodiscard]] std::int64_t now_ns() const noexcept override {
         return inner != nullptr ? inner->now_ns() : at_ns;
     }
-    const ports::Clock* inner = nullptr;
+    const ports::TimeSource* inner = nullptr;
     std::int64_t at_ns = 0;
 };
 
@@ -354,7 +356,7 @@ public:
     ~MemoryJournal() = default;
 
     [[nodiscard]] JournalDisk& disk() noexcept { return disk_; }
-    [[nodiscard]] const ports::Clock& clock() const noexcept { return clock_; }
+    [[nodiscard]] const ports::TimeSource& clock() const noexcept { return clock_; }
     // Once, before the node is made.
     [[nodiscard]] JournalWriter* start() {
         Disk nothing;

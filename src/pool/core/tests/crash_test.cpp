@@ -47,11 +47,12 @@ public:
         for (std::size_t i = 0; i < files_.size(); ++i) {
             watch(i);
         }
-        node_->set_storage([this](adapters::MemoryFile& file) -> std::unique_ptr<ports::Storage> {
-            return std::make_unique<WatchedStorage>(
-                std::move(*open_memory(node_->world(), file, Direction::write)), number_of(file),
-                events_, node_->world(), node_->changed_ns[&file]);
-        });
+        node_->set_storage(
+            [this](adapters::MemoryFile& file) -> std::unique_ptr<ports::FileStorage> {
+                return std::make_unique<WatchedStorage>(
+                    std::move(*open_memory(node_->world(), file, IoDirection::write)),
+                    number_of(file), events_, node_->world(), node_->changed_ns[&file]);
+            });
     }
 
     void go() {
@@ -61,7 +62,7 @@ public:
             node_->client("client " + std::to_string(i), [this](NodeClient& self) {
                 std::vector<FileId> ids;
                 for (const auto& one : files_) {
-                    ids.push_back(self.open(one->file, Access::write));
+                    ids.push_back(self.open(one->file, AccessMode::write));
                 }
                 for (int k = 0; k < 25; ++k) {
                     const auto which = static_cast<std::size_t>(draw(std::ssize(files_)));
@@ -72,7 +73,7 @@ public:
                 }
             });
         }
-        const adapters::Ending ending = node_->run();
+        const adapters::WorldEnding ending = node_->run();
         report_ = ending.report;
         EXPECT_EQ(node_->provided(), 0) << "blocks return";
         EXPECT_TRUE(node_->pool().finish_journal()) << "nothing is left";
@@ -171,14 +172,14 @@ private:
         if (what < 70) {
             write(self, one, number, id);
         } else if (what < 78) {
-            EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+            EXPECT_EQ(self.ask(id, {FileTask::Kind::sync}), 0);
         } else if (what < 84) {
             cut(self, one, id);
         } else if (what < 87) {
-            EXPECT_EQ(self.ask(id, {Task::Kind::leave, Reason::mapped}), 0);
+            EXPECT_EQ(self.ask(id, {FileTask::Kind::leave, ThroughReason::mapped}), 0);
         } else if (what < 91) {
             self.close(id);
-            id = self.open(one.file, Access::write);
+            id = self.open(one.file, AccessMode::write);
         } else {
             node_->world().sleep(draw(20) == 0 ? 800'000'000 : draw(3'000'000));
         }
@@ -192,11 +193,12 @@ private:
         std::vector<std::byte> bytes(range.length.size());
         Oracle::fill(bytes, change, range.begin.bytes());
         Promises::Op& op = one.promises.begin(events_.count(), range, change);
-        const Written written = self.log_writer().write(id, range.begin.bytes(), bytes);
-        ASSERT_TRUE(written.rest == Written::Rest::none || written.rest == Written::Rest::through);
-        if (written.rest == Written::Rest::through) {
+        const WriteResult written = self.log_writer().write(id, range.begin.bytes(), bytes);
+        ASSERT_TRUE(written.rest == WriteResult::Rest::none ||
+                    written.rest == WriteResult::Rest::through);
+        if (written.rest == WriteResult::Rest::through) {
             op.firm = false;
-            ASSERT_EQ(self.log_writer().settle(id).rest, Written::Rest::through);
+            ASSERT_EQ(self.log_writer().settle(id).rest, WriteResult::Rest::through);
             node_->world().step({"pwrite"});
             put(one, number, range.begin.bytes() + static_cast<std::int64_t>(written.taken),
                 std::span{bytes}.subspan(written.taken));
@@ -226,7 +228,7 @@ private:
         Promises::Op& op =
             one.promises.begin(events_.count(), {at, Offset{file_bytes_max} - at}, 0);
         op.firm = false;
-        EXPECT_EQ(self.ask(id, {Task::Kind::truncate, {}, at - Offset{0}}), 0);
+        EXPECT_EQ(self.ask(id, {FileTask::Kind::truncate, {}, at - Offset{0}}), 0);
         op.acked = events_.count();
     }
 

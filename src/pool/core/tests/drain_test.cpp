@@ -3,7 +3,7 @@
 #include "foundation/base/bytes.hpp"
 #include "pool/core/flush/timed_storage_check.hpp"
 #include "pool/core/tests/pool_check.hpp"
-#include "pool/policy/effort.hpp"
+#include "pool/policy/processor_share.hpp"
 
 #include <algorithm>
 #include <array>
@@ -65,12 +65,12 @@ void write_through(const PoolOptions& options, Targets& its, std::int64_t bytes)
     node.set_storage([&](adapters::MemoryFile& of) {
         return std::make_unique<TargetStorage>(node.world(), of, its);
     });
-    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+    run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
         for (std::int64_t at = 1000; at < bytes; at += 100'000) {
             const std::vector<std::byte> some(100'000, static_cast<std::byte>(at / 100'000));
             EXPECT_EQ(self.write(id, file, at, some).error, 0);
         }
-        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+        EXPECT_EQ(self.ask(id, {FileTask::Kind::sync}), 0);
         for (std::int64_t at = 1000; at < bytes; at += 100'000) {
             const std::vector<std::byte> some(100'000, static_cast<std::byte>(at / 100'000));
             EXPECT_TRUE(same(file.get({Offset{at}, Length{100'000}}), some));
@@ -120,7 +120,7 @@ std::int32_t most_at_once(std::int64_t piece, std::int64_t apart) {
     const std::vector<std::byte> some(static_cast<std::size_t>(piece), std::byte{7});
     node.client("client", [&](NodeClient& self) {
         for (adapters::MemoryFile& file : files) {
-            const FileId id = self.open(file, Access::write);
+            const FileId id = self.open(file, AccessMode::write);
             for (int i = 0; i < 30; ++i) {
                 EXPECT_EQ(self.write(id, file, i * apart, some).error, 0);
             }
@@ -136,9 +136,9 @@ TEST(Draining, TakesMoreFilesAtOnceWhereRequestsAreSmall) {
 }
 
 // Twice as fast as the clock at which it is looked.
-struct TwoProcessors final : ports::Clock {
+struct TwoProcessors final : ports::TimeSource {
     [[nodiscard]] std::int64_t now_ns() const noexcept override {
-        return processor_ns += 10 * Effort::burst_ns;
+        return processor_ns += 10 * ProcessorShare::burst_ns;
     }
     mutable std::int64_t processor_ns = 0;
 };
@@ -151,17 +151,17 @@ TEST(Draining, RestsWhileItTakesMoreThanAProcessorAndArrivesAllTheSame) {
                   {.effort = bounded ? &effort : nullptr}};
         adapters::MemoryFile file;
         std::int64_t took_ns = 0;
-        run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+        run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
             const std::vector<std::byte> bytes(1 << 20, std::byte{1});
             const std::int64_t began = node.world().now_ns();
             for (int i = 0; i < 20; ++i) {
                 EXPECT_EQ(self.write(id, file, i << 20, bytes).error, 0);
             }
-            EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+            EXPECT_EQ(self.ask(id, {FileTask::Kind::sync}), 0);
             took_ns = node.world().now_ns() - began;
         });
         EXPECT_EQ(file.size().bytes(), 20 << 20);
-        EXPECT_EQ(took_ns >= Effort::rest_ns, bounded) << took_ns;
+        EXPECT_EQ(took_ns >= ProcessorShare::rest_ns, bounded) << took_ns;
     }
 }
 

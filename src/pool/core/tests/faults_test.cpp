@@ -18,8 +18,8 @@ std::vector<std::byte> bytes_of(std::size_t count, int value) {
     return std::vector<std::byte>(count, static_cast<std::byte>(value));
 }
 
-adapters::Faults full_from(std::int64_t at) {
-    adapters::Faults faults;
+adapters::StorageFaults full_from(std::int64_t at) {
+    adapters::StorageFaults faults;
     faults.full_at = Offset{at};
     return faults;
 }
@@ -27,23 +27,23 @@ adapters::Faults full_from(std::int64_t at) {
 TEST(Faults, AFullDiskIsToldToWriteSyncAndDrainAndItsBytesArriveWhenThereIsRoom) {
     Node node{long_world};
     adapters::MemoryFile file{full_from(500'000)};
-    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+    run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
         const auto bytes = bytes_of(mib, 1);
         EXPECT_EQ(self.write(id, file, 0, bytes).error, 0);
-        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), ENOSPC);
+        EXPECT_EQ(self.ask(id, {FileTask::Kind::sync}), ENOSPC);
         EXPECT_EQ(self.write(id, file, 2 * mib, bytes).error, ENOSPC);
         EXPECT_EQ(self.write(id, file, 2 * mib, bytes).taken, 0U);
-        EXPECT_EQ(self.ask(id, {Task::Kind::drain}), ENOSPC) << "as for close";
-        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), ENOSPC) << "as long as it is so";
+        EXPECT_EQ(self.ask(id, {FileTask::Kind::drain}), ENOSPC) << "as for close";
+        EXPECT_EQ(self.ask(id, {FileTask::Kind::sync}), ENOSPC) << "as long as it is so";
         std::vector<std::byte> seen(bytes.size());
         EXPECT_EQ(self.read(id, file, 0, seen), mib);
         EXPECT_TRUE(same(seen, bytes)) << "what was acknowledged is read";
         EXPECT_EQ(file.size().bytes(), 500'000);
         file.set_faults({});
-        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0) << "it has been told before";
+        EXPECT_EQ(self.ask(id, {FileTask::Kind::sync}), 0) << "it has been told before";
         EXPECT_TRUE(same(file.get({Offset{0}, Length{mib}}), bytes));
         EXPECT_EQ(self.write(id, file, mib, bytes).error, 0);
-        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+        EXPECT_EQ(self.ask(id, {FileTask::Kind::sync}), 0);
         EXPECT_EQ(file.size().bytes(), 2 * mib);
     });
     EXPECT_EQ(node.provided(), 0);
@@ -52,7 +52,7 @@ TEST(Faults, AFullDiskIsToldToWriteSyncAndDrainAndItsBytesArriveWhenThereIsRoom)
 // A client that has written 1000 bytes of 1 to a file for which there is no room, and goes on.
 void with_no_room(Node& node, adapters::MemoryFile& file,
                   const std::function<void(NodeClient&, FileId)>& goes_on) {
-    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+    run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
         EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 1)).error, 0);
         goes_on(self, id);
     });
@@ -75,7 +75,7 @@ TEST(Faults, WhatFailedIsTriedAgainWhenNobodyAsks) {
             node.world().sleep(second);
         }
         EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 2)).error, ENOSPC) << "it was not told";
-        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), ENOSPC);
+        EXPECT_EQ(self.ask(id, {FileTask::Kind::sync}), ENOSPC);
         EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 2)).error, 0);
     });
     EXPECT_TRUE(same(file.get({Offset{0}, Length{1000}}), bytes_of(1000, 2)));
@@ -85,24 +85,24 @@ TEST(Faults, WhatFailedIsTriedAgainWhenNobodyAsks) {
 TEST(Faults, BadPlacesDoNotHoldUpWhatLiesBehindThem) {
     for (const int bad : {1, 30}) {
         Node node{long_world};
-        adapters::Faults faults;
+        adapters::StorageFaults faults;
         for (int i = 0; i < bad; ++i) {
             faults.bad.push_back({Offset{i * 1000 + 10}, Length{1}});
         }
         adapters::MemoryFile file{faults};
-        run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+        run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
             for (int i = 0; i < 40; ++i) {
                 EXPECT_EQ(self.write(id, file, i * 1000, bytes_of(500, i + 1)).error, 0);
             }
             for (int i = 0; i < 6; ++i) {
-                EXPECT_EQ(self.ask(id, {Task::Kind::sync}), EIO);
+                EXPECT_EQ(self.ask(id, {FileTask::Kind::sync}), EIO);
             }
             for (int i = bad; i < 40; ++i) {
                 EXPECT_TRUE(same(file.get({Offset{i * 1000}, Length{500}}), bytes_of(500, i + 1)));
             }
             EXPECT_EQ(node.pool().undrained(id.slot).size(), static_cast<std::size_t>(bad));
             file.set_faults({});
-            EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+            EXPECT_EQ(self.ask(id, {FileTask::Kind::sync}), 0);
         });
         for (int i = 0; i < 40; ++i) {
             EXPECT_TRUE(same(file.get({Offset{i * 1000}, Length{500}}), bytes_of(500, i + 1)));
@@ -114,7 +114,7 @@ TEST(Faults, BadPlacesDoNotHoldUpWhatLiesBehindThem) {
 // Network file systems tell of some errors only then; nobody else would hear of it.
 TEST(Faults, AFileWhoseClosingFailsIsNamedWithWhatWasDrained) {
     Node node{long_world};
-    adapters::Faults fails_at_close;
+    adapters::StorageFaults fails_at_close;
     fails_at_close.close_error = EDQUOT;
     adapters::MemoryFile broken{fails_at_close};
     adapters::MemoryFile untouched{fails_at_close};
@@ -122,7 +122,7 @@ TEST(Faults, AFileWhoseClosingFailsIsNamedWithWhatWasDrained) {
     node.daemon();
     node.client("client", [&](NodeClient& self) {
         for (adapters::MemoryFile* file : {&broken, &fine, &untouched}) {
-            const FileId id = self.open(*file, Access::write);
+            const FileId id = self.open(*file, AccessMode::write);
             if (file != &untouched) {
                 EXPECT_EQ(self.write(id, *file, 0, bytes_of(1000, 1)).error, 0);
             }
@@ -139,12 +139,12 @@ TEST(Faults, AFileWhoseClosingFailsIsNamedWithWhatWasDrained) {
 // The daemon's knowledge of the room was up to a second old: a close said that all was well.
 TEST(Faults, WhoAsksWhetherThereIsRoomIsToldOfWhatOthersHaveTaken) {
     const PoolOptions never_drained{.cap_bytes = 64 * mib, .quiet_ns = 1000 * second};
-    Task whether_it_arrives;
+    FileTask whether_it_arrives;
     whether_it_arrives.for_room = true;
     Node node{long_world, never_drained, {.background_io = NodeOptions::BackgroundIo::slow}};
     adapters::MemoryFile file{full_from(500)};
     node.facts(file).room = 60 * mib;
-    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+    run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
         EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 1)).error, 0);
         EXPECT_EQ(self.ask(id, whether_it_arrives), 0);
         EXPECT_EQ(file.size(), Length{0}) << "nothing has to be drained to know it";
@@ -161,13 +161,13 @@ TEST(Faults, AFileThatCannotLeaveIsNotWrittenPastItsDeposits) {
     Node node{long_world};
     adapters::MemoryFile file{full_from(0)};
     with_no_room(node, file, [&](NodeClient& self, FileId id) {
-        EXPECT_EQ(self.ask(id, {Task::Kind::leave, Reason::mapped}), ENOSPC);
+        EXPECT_EQ(self.ask(id, {FileTask::Kind::leave, ThroughReason::mapped}), ENOSPC);
         EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 2)).error, ENOSPC);
-        const Written settled = self.log_writer().settle(id);
-        EXPECT_EQ(settled.rest, Written::Rest::failed);
+        const WriteResult settled = self.log_writer().settle(id);
+        EXPECT_EQ(settled.rest, WriteResult::Rest::failed);
         EXPECT_EQ(settled.error, ENOSPC);
         file.set_faults({});
-        EXPECT_EQ(self.ask(id, {Task::Kind::leave, Reason::mapped}), 0);
+        EXPECT_EQ(self.ask(id, {FileTask::Kind::leave, ThroughReason::mapped}), 0);
         EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 3)).error, 0);
     });
     EXPECT_TRUE(same(file.get({Offset{0}, Length{1000}}), bytes_of(1000, 3)));
@@ -195,15 +195,15 @@ TEST(Faults, MemoryFullOfWhatCannotBeDrainedDoesNotStopOtherFiles) {
     adapters::MemoryFile good;
     node.daemon();
     node.client("client", [&](NodeClient& self) {
-        const FileId stuck = self.open(full, Access::write);
-        const FileId stuck_too = self.open(full_too, Access::write);
-        const FileId id = self.open(good, Access::write);
+        const FileId stuck = self.open(full, AccessMode::write);
+        const FileId stuck_too = self.open(full_too, AccessMode::write);
+        const FileId id = self.open(good, AccessMode::write);
         EXPECT_GT(write_in_pieces(self, stuck, full, 40 * mib), 0);
         EXPECT_GT(write_in_pieces(self, stuck_too, full_too, 40 * mib), 0);
         const std::int64_t before = node.world().now_ns();
         EXPECT_EQ(write_in_pieces(self, id, good, 10'000'000), 10'000'000);
         EXPECT_LT(node.world().now_ns() - before, 10 * second);
-        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+        EXPECT_EQ(self.ask(id, {FileTask::Kind::sync}), 0);
         EXPECT_EQ(good.size().bytes(), 10'000'000);
         std::vector<std::byte> seen(10'000'000);
         EXPECT_EQ(self.read(id, good, 0, seen), 10'000'000);
@@ -212,7 +212,7 @@ TEST(Faults, MemoryFullOfWhatCannotBeDrainedDoesNotStopOtherFiles) {
         full_too.set_faults({});
     });
     node.client("other", [&](NodeClient& self) {
-        const FileId id = self.open(good, Access::write);
+        const FileId id = self.open(good, AccessMode::write);
         for (int i = 0; i < 50; ++i) {
             EXPECT_EQ(self.write(id, good, 3'000'000, bytes_of(50'000, 5)).error, 0);
             node.world().sleep(20'000'000);
@@ -226,29 +226,29 @@ TEST(Faults, MemoryFullOfWhatCannotBeDrainedDoesNotStopOtherFiles) {
 TEST(Faults, WithoutMemoryFilesAreWrittenDirectly) {
     Node node{long_world, {}, {.memory_max = 0}};
     adapters::MemoryFile file;
-    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+    run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
         EXPECT_EQ(write_in_pieces(self, id, file, 3'000'000), 3'000'000);
-        EXPECT_EQ(node.directory().files[id.slot].reason, Reason::no_memory);
+        EXPECT_EQ(node.directory().files[id.slot].reason, ThroughReason::no_memory);
     });
     EXPECT_TRUE(same(file.get({Offset{0}, Length{3'000'000}}), bytes_of(3'000'000, 5)));
 }
 
 TEST(Faults, AFileSystemThatHangsHoldsUpItsOwnFilesOnly) {
     Node node{long_world, {.cap_bytes = 8 * mib, .files_at_once = 1}};
-    adapters::Faults faults;
-    faults.slow_target = adapters::SlowTarget{mib, 1, 0, 1'000'000};  // ten seconds
+    adapters::StorageFaults faults;
+    faults.slow_target = adapters::SlowTargetFault{mib, 1, 0, 1'000'000};  // ten seconds
     adapters::MemoryFile hung{faults};
     adapters::MemoryFile good;
     node.daemon();
     node.client("waits", [&](NodeClient& self) {
-        const FileId id = self.open(hung, Access::write);
+        const FileId id = self.open(hung, AccessMode::write);
         EXPECT_EQ(write_in_pieces(self, id, hung, 6'000'000), 6'000'000);
     });
     node.client("client", [&](NodeClient& self) {
-        const FileId id = self.open(good, Access::write);
+        const FileId id = self.open(good, AccessMode::write);
         node.world().sleep(100'000'000);
         EXPECT_EQ(write_in_pieces(self, id, good, 20'000'000), 20'000'000);
-        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+        EXPECT_EQ(self.ask(id, {FileTask::Kind::sync}), 0);
         EXPECT_LT(node.world().now_ns(), 9 * second);
     });
     node.run();
@@ -260,13 +260,13 @@ TEST(Faults, BackPressureComesAndEnds) {
     Node node{long_world, {.cap_bytes = 4 * mib, .window_bytes = 2 * mib}};
     adapters::MemoryFile file;
     node.daemon();
-    add_clients(node, 2, file, Access::write, [&](NodeClient& self, FileId id, int who) {
+    add_clients(node, 2, file, AccessMode::write, [&](NodeClient& self, FileId id, int who) {
         for (int i = 0; i < 15; ++i) {
             const std::int64_t at = (i * 2 + who) * mib;
             EXPECT_EQ(self.write(id, file, at, bytes_of(mib, 1 + who)).error, 0);
         }
         if (who == 0) {
-            EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+            EXPECT_EQ(self.ask(id, {FileTask::Kind::sync}), 0);
             EXPECT_GT(node.directory().files[id.slot].waited_ns, 0);
         }
     });
@@ -281,9 +281,9 @@ TEST(Faults, AWriterThatIsFasterThanTheDaemonKeepsToTheWindow) {
     Node node{long_world, {.window_bytes = 4 * mib}};
     adapters::MemoryFile file;
     node.client("writer", [&](NodeClient& self) {
-        const FileId id = self.open(file, Access::write);
+        const FileId id = self.open(file, AccessMode::write);
         EXPECT_EQ(self.write(id, file, 0, bytes_of(24 * mib, 1)).error, 0);
-        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+        EXPECT_EQ(self.ask(id, {FileTask::Kind::sync}), 0);
         EXPECT_LE(node.directory().files[id.slot].high, 4 * mib);
         EXPECT_GT(node.directory().files[id.slot].waited_ns, 0);
     });

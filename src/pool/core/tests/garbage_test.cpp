@@ -49,7 +49,7 @@ struct Trouble {
     void meet(const Spoil& spoil) {
         node.daemon();
         node.client("bad", [&](NodeClient& self) {
-            const FileId id = self.open(bad_file, Access::write);
+            const FileId id = self.open(bad_file, AccessMode::write);
             const auto bytes = bytes_of(1000, 1);
             EXPECT_EQ(self.write(id, bad_file, 0, bytes).taken, bytes.size());
             EXPECT_EQ(self.ask(id, {}), 0);
@@ -57,11 +57,11 @@ struct Trouble {
             node.world().sleep(5'000'000);  // the daemon looks at it
             const ClientSlot& slot = node.directory().clients[self.number()];
             distrusted = slot.admission == 0;
-            const Written after = self.log_writer().write(id, 2000, bytes);
-            EXPECT_EQ(after.rest, distrusted ? Written::Rest::lost : Written::Rest::none);
+            const WriteResult after = self.log_writer().write(id, 2000, bytes);
+            EXPECT_EQ(after.rest, distrusted ? WriteResult::Rest::lost : WriteResult::Rest::none);
         });
         node.client("good", [&](NodeClient& self) {
-            const FileId id = self.open(good_file, Access::write);
+            const FileId id = self.open(good_file, AccessMode::write);
             for (int i = 0; i < 40; ++i) {
                 EXPECT_EQ(self.write(id, good_file, i << 20, bytes_of(1 << 20, i)).error, 0);
             }
@@ -157,7 +157,7 @@ TEST(Garbage, CommitsThatNeverWereKeepNobodyWaiting) {
 TEST(Garbage, AnEntryThatIsTooFarAheadDoesNotKeepADeadClient) {
     Node node{{.seed = 5}};
     adapters::MemoryFile file;
-    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+    run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
         forge(self.log(),
               {.file = id, .position = std::uint64_t{1} << 45, .state = EntryState::abandoned});
         EXPECT_EQ(self.ask(id, {}), 0);
@@ -171,12 +171,12 @@ TEST(Garbage, FewerPositionsThanBeforeSpoilNothing) {
               {.age_max_ns = 1'000'000'000'000'000, .quiet_ns = 1'000'000'000'000'000}};
     adapters::MemoryFile file;
     const auto bytes = bytes_of(3 << 20, 9);
-    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+    run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
         EXPECT_EQ(self.write(id, file, 0, bytes).taken, bytes.size());
         self.log().header().reserved = 0;
         self.close(id);
-        const FileId other = self.open(file, Access::read);
-        EXPECT_EQ(self.ask(other, {Task::Kind::truncate, {}, Length{3 << 20}}), 0);
+        const FileId other = self.open(file, AccessMode::read);
+        EXPECT_EQ(self.ask(other, {FileTask::Kind::truncate, {}, Length{3 << 20}}), 0);
         std::vector<std::byte> seen(bytes.size());
         EXPECT_EQ(self.read(other, file, 0, seen), 3 << 20);
         EXPECT_TRUE(same(seen, bytes));

@@ -11,7 +11,7 @@ namespace forebay::pool {
 namespace {
 
 using Image = JournalDisk::Image;
-using journal::Kind;
+using journal::RecordKind;
 
 constexpr std::int64_t segment_bytes = 4 * journal::group_unit;
 constexpr int writes = 11;
@@ -59,16 +59,16 @@ public:
 private:
     void write(int number) {
         if (number == 0) {
-            journal::FileFacts facts;
+            journal::JournalFileFacts facts;
             facts.device = 1;
             facts.inode = 1;
             facts.stamped = 1;
-            const auto file = writer_->add({.kind = Kind::file, .length = sizeof facts});
+            const auto file = writer_->add({.kind = RecordKind::file, .length = sizeof facts});
             std::memcpy(file.payload.data(), &facts, sizeof facts);
             file_ = file.at;
         }
         const auto added =
-            writer_->add({.kind = Kind::deposit,
+            writer_->add({.kind = RecordKind::deposit,
                           .length = write_bytes,
                           .file = file_,
                           .number = static_cast<std::int64_t>(place_of_write(number))});

@@ -36,11 +36,12 @@ public:
                         .journal = journal_.start(),
                         .rule = how.rule});
         journal_.join(node_->world());
-        node_->set_storage([this](adapters::MemoryFile& file) -> std::unique_ptr<ports::Storage> {
-            return std::make_unique<WatchedStorage>(
-                std::move(*open_memory(node_->world(), file, Direction::write)), 0, events_,
-                node_->world(), node_->changed_ns[&file]);
-        });
+        node_->set_storage(
+            [this](adapters::MemoryFile& file) -> std::unique_ptr<ports::FileStorage> {
+                return std::make_unique<WatchedStorage>(
+                    std::move(*open_memory(node_->world(), file, IoDirection::write)), 0, events_,
+                    node_->world(), node_->changed_ns[&file]);
+            });
     }
     [[nodiscard]] Node& node() { return *node_; }
     [[nodiscard]] JournalDisk& disk() { return journal_.disk(); }
@@ -53,7 +54,7 @@ public:
         std::int64_t bytes = 0;
         const journal::SegmentScan chain =
             journal::chain_of(all, *disk().look(JournalDisk::head), disk().key());
-        EXPECT_EQ(chain.damage, journal::Damage::none);
+        EXPECT_EQ(chain.damage, journal::DamageKind::none);
         for (const journal::ReplayPlan& replay_plan : journal::stories_of(chain.groups)) {
             bytes += replay_plan.bytes().bytes();
         }
@@ -76,7 +77,7 @@ struct Often {
 // Writes a thousand bytes to one place of the file, again and again; `then` comes after each.
 template <class Then>
 void write_often(NodeClient& self, adapters::MemoryFile& file, const Often& often, Then then) {
-    const FileId id = self.open(file, Access::write);
+    const FileId id = self.open(file, AccessMode::write);
     for (int i = 0; i < often.times; ++i) {
         EXPECT_EQ(self.write(id, file, often.at, bytes_of(1000, i)).taken, 1000U);
         then();
@@ -86,7 +87,7 @@ void write_often(NodeClient& self, adapters::MemoryFile& file, const Often& ofte
 TEST(PoolJournal, AWriteReturnsWhenTheDeviceHasIt) {
     KeptNode kept{{.pool = never_drained}};
     adapters::MemoryFile file;
-    run_client(kept.node(), file, Access::write, [&](NodeClient& self, FileId id) {
+    run_client(kept.node(), file, AccessMode::write, [&](NodeClient& self, FileId id) {
         const std::int64_t before = kept.node().world().now_ns();
         EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 1)).taken, 1000U);
         EXPECT_GE(kept.node().world().now_ns() - before, 1'000'000);
@@ -143,9 +144,9 @@ TEST(PoolJournal, ASyncMayWaitForItAlone) {
          {How{.pool = pool}, How{.pool = never_drained, .rule = {.sync_to_journal = true}}}) {
         KeptNode kept{how};
         adapters::MemoryFile file;
-        run_client(kept.node(), file, Access::write, [&](NodeClient& self, FileId id) {
+        run_client(kept.node(), file, AccessMode::write, [&](NodeClient& self, FileId id) {
             EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 1)).taken, 1000U);
-            EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+            EXPECT_EQ(self.ask(id, {FileTask::Kind::sync}), 0);
             EXPECT_EQ(file.size(), Length{0}) << "nothing is drained yet";
             EXPECT_EQ(kept.syncs(), 0U);
         });
@@ -175,10 +176,10 @@ TEST(PoolJournal, WhatASyncHasPromisedIsMissedWhenTheDeviceHasLostIt) {
     pool.sync_to_journal = true;
     KeptNode kept{{.pool = pool}};
     adapters::MemoryFile file;
-    run_client(kept.node(), file, Access::write, [&](NodeClient& self, FileId id) {
+    run_client(kept.node(), file, AccessMode::write, [&](NodeClient& self, FileId id) {
         for (int i = 0; i < 10; ++i) {
             EXPECT_EQ(self.write(id, file, i * 1000, bytes_of(1000, i)).taken, 1000U);
-            EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+            EXPECT_EQ(self.ask(id, {FileTask::Kind::sync}), 0);
             const auto image = without_the_newest_group(kept.disk().image(), kept.disk().key());
             std::vector<journal::SegmentBytes> all;
             for (const auto& [number, bytes] : image) {
@@ -188,7 +189,7 @@ TEST(PoolJournal, WhatASyncHasPromisedIsMissedWhenTheDeviceHasLostIt) {
             }
             const journal::SegmentScan chain =
                 journal::chain_of(all, image.at(JournalDisk::head), kept.disk().key());
-            EXPECT_EQ(chain.damage, journal::Damage::lost) << "after sync " << i;
+            EXPECT_EQ(chain.damage, journal::DamageKind::lost) << "after sync " << i;
         }
         EXPECT_EQ(kept.syncs(), 0U) << "the file system knows nothing of it";
     });
@@ -201,16 +202,16 @@ TEST(PoolJournal, ASyncDoesNotLeaveToItWhatItNeverSaw) {
     KeptNode kept{{.pool = pool}};
     adapters::MemoryFile file;
     file.put(Offset{0}, bytes_of(500, 9));
-    run_client(kept.node(), file, Access::write, [&](NodeClient& self, FileId id) {
-        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+    run_client(kept.node(), file, AccessMode::write, [&](NodeClient& self, FileId id) {
+        EXPECT_EQ(self.ask(id, {FileTask::Kind::sync}), 0);
         EXPECT_EQ(kept.syncs(), 1U);
         EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 1)).taken, 1000U);
-        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+        EXPECT_EQ(self.ask(id, {FileTask::Kind::sync}), 0);
         EXPECT_EQ(kept.syncs(), 1U) << "it was all written through the pool";
-        EXPECT_EQ(self.ask(id, {Task::Kind::leave, Reason::mapped}), 0);
+        EXPECT_EQ(self.ask(id, {FileTask::Kind::leave, ThroughReason::mapped}), 0);
         const std::size_t left = kept.syncs();
         // By the daemon, or by the client itself where the daemon has closed it.
-        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+        EXPECT_EQ(self.ask(id, {FileTask::Kind::sync}), 0);
         EXPECT_GT(kept.syncs(), left);
     });
 }
@@ -222,9 +223,9 @@ TEST(PoolJournal, ASyncWaitsForTheFileSystemElse) {
          {How{.pool = never_drained}, How{.pool = pool, .rule = {.sync_to_journal = false}}}) {
         KeptNode kept{how};
         adapters::MemoryFile file;
-        run_client(kept.node(), file, Access::write, [&](NodeClient& self, FileId id) {
+        run_client(kept.node(), file, AccessMode::write, [&](NodeClient& self, FileId id) {
             EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 1)).taken, 1000U);
-            EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+            EXPECT_EQ(self.ask(id, {FileTask::Kind::sync}), 0);
             EXPECT_EQ(file.size(), Length{1000});
             EXPECT_EQ(kept.syncs(), 1U);
         });
@@ -235,7 +236,7 @@ TEST(PoolJournal, WhoWritesMoreThanItHoldsWaitsUntilFilesAreDurable) {
     KeptNode kept{{.segments_max = 3, .pool = {.cap_bytes = 64 << 20}}};
     adapters::MemoryFile file;
     std::size_t most = 0;
-    run_client(kept.node(), file, Access::write, [&](NodeClient& self, FileId id) {
+    run_client(kept.node(), file, AccessMode::write, [&](NodeClient& self, FileId id) {
         for (int i = 0; i < 100; ++i) {
             EXPECT_EQ(self.write(id, file, i * 100'000, bytes_of(100'000, i)).taken, 100'000U);
             most = std::max(most, kept.disk().segments().size());
@@ -252,7 +253,7 @@ TEST(PoolJournal, WhoWritesMoreThanItHoldsWaitsUntilFilesAreDurable) {
 TEST(PoolJournal, OfTwoSegmentsGoesRound) {
     KeptNode kept{{.segments_max = 2, .pool = {.cap_bytes = 64 << 20}}};
     adapters::MemoryFile file;
-    run_client(kept.node(), file, Access::write, [&](NodeClient& self, FileId id) {
+    run_client(kept.node(), file, AccessMode::write, [&](NodeClient& self, FileId id) {
         for (int i = 0; i < 100; ++i) {
             EXPECT_EQ(self.write(id, file, i % 10 * 100'000, bytes_of(100'000, i)).taken, 100'000U);
             EXPECT_EQ(kept.node().pool().journal_error(), 0) << "write " << i;
@@ -276,7 +277,7 @@ TEST(PoolJournal, ASegmentIsMadeBesideTheGroups) {
         growing = done.kind == Kind::adds ? !durable : growing;
         beside += growing && done.kind == Kind::writes ? 1 : 0;
     });
-    run_client(kept.node(), file, Access::write, [&](NodeClient& self, FileId id) {
+    run_client(kept.node(), file, AccessMode::write, [&](NodeClient& self, FileId id) {
         for (int i = 0; i < 40; ++i) {
             EXPECT_EQ(self.write(id, file, i * 30'000, bytes_of(30'000, i)).taken, 30'000U);
         }
@@ -290,7 +291,7 @@ TEST(PoolJournal, AFullDeviceIsNoLargerJournal) {
     KeptNode kept{how};
     kept.disk().set_segments_max(3);
     adapters::MemoryFile file;
-    run_client(kept.node(), file, Access::write, [&](NodeClient& self, FileId id) {
+    run_client(kept.node(), file, AccessMode::write, [&](NodeClient& self, FileId id) {
         for (int i = 0; i < 40; ++i) {
             EXPECT_EQ(self.write(id, file, i * 100'000, bytes_of(100'000, i)).taken, 100'000U);
         }
@@ -302,18 +303,18 @@ TEST(PoolJournal, AFullDeviceIsNoLargerJournal) {
 TEST(PoolJournal, AfterAnErrorOfItsDeviceWritesAreDurableInTheFile) {
     KeptNode kept{{}};
     adapters::MemoryFile file;
-    run_client(kept.node(), file, Access::write, [&](NodeClient& self, FileId id) {
+    run_client(kept.node(), file, AccessMode::write, [&](NodeClient& self, FileId id) {
         EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 1)).taken, 1000U);
         kept.disk().set_error(EIO);
         const std::size_t before = kept.syncs();
-        const Written written = self.log_writer().write(id, 1000, bytes_of(1000, 2));
-        EXPECT_EQ(written.rest, Written::Rest::none);
+        const WriteResult written = self.log_writer().write(id, 1000, bytes_of(1000, 2));
+        EXPECT_EQ(written.rest, WriteResult::Rest::none);
         EXPECT_EQ(file.get({Offset{1000}, Length{1000}}), bytes_of(1000, 2));
         EXPECT_GT(kept.syncs(), before);
         EXPECT_EQ(self.write(id, file, 2000, bytes_of(1000, 3)).taken, 1000U);
         const FileSlot& slot = kept.node().directory().files[id.slot];
         EXPECT_EQ(slot.state, FileState::through);
-        EXPECT_EQ(slot.reason, Reason::no_journal);
+        EXPECT_EQ(slot.reason, ThroughReason::no_journal);
     });
     EXPECT_EQ(kept.node().pool().journal_error(), EIO);
     EXPECT_EQ(file.size(), Length{3000});
@@ -324,7 +325,7 @@ TEST(PoolJournal, AfterAnErrorNothingIsChangedThatAReplayWouldTakeForItsOwn) {
     KeptNode kept{{.pool = never_drained}};
     adapters::MemoryFile file;
     std::int64_t failed_ns = 0;
-    run_client(kept.node(), file, Access::write, [&](NodeClient& self, FileId id) {
+    run_client(kept.node(), file, AccessMode::write, [&](NodeClient& self, FileId id) {
         EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 1)).taken, 1000U);
         EXPECT_EQ(self.write(id, file, 9000, bytes_of(1000, 1)).taken, 1000U);
         kept.node().world().sleep(30'000'000);  // the head is written, too
@@ -339,21 +340,21 @@ TEST(PoolJournal, AfterAnErrorNothingIsChangedThatAReplayWouldTakeForItsOwn) {
 
 TEST(PoolJournal, WhereItIsFullOfWhatCannotBeDrainedOthersWriteThrough) {
     KeptNode kept{{.segments_max = 2, .pool = {.quiet_ns = 1}}};
-    adapters::Faults faults;
+    adapters::StorageFaults faults;
     faults.error = ENOSPC;
     faults.full_at = Offset{0};
     adapters::MemoryFile full{faults};
     adapters::MemoryFile good;
     kept.node().daemon();
     kept.node().client("client", [&](NodeClient& self) {
-        const FileId bad_id = self.open(full, Access::write);
-        const FileId id = self.open(good, Access::write);
+        const FileId bad_id = self.open(full, AccessMode::write);
+        const FileId id = self.open(good, AccessMode::write);
         EXPECT_EQ(self.log_writer().write(bad_id, 0, bytes_of(1000, 1)).taken, 1000U);
         for (int i = 0; i < 20; ++i) {
             EXPECT_EQ(self.write(id, good, i * 100'000, bytes_of(100'000, i)).taken, 100'000U);
         }
         full.set_faults({});
-        EXPECT_EQ(self.ask(bad_id, {Task::Kind::drain}), ENOSPC) << "it is told once";
+        EXPECT_EQ(self.ask(bad_id, {FileTask::Kind::drain}), ENOSPC) << "it is told once";
     });
     kept.node().run();
     EXPECT_EQ(kept.node().pool().journal_error(), ENOSPC);
@@ -367,14 +368,14 @@ TEST(PoolJournal, WhereItIsFullOfWhatCannotBeDrainedOthersWriteThrough) {
 TEST(PoolJournal, AfterAnErrorWhoseFileFailsIsTold) {
     KeptNode kept{{}};
     adapters::MemoryFile file;
-    run_client(kept.node(), file, Access::write, [&](NodeClient& self, FileId id) {
+    run_client(kept.node(), file, AccessMode::write, [&](NodeClient& self, FileId id) {
         kept.disk().set_error(EIO);
-        adapters::Faults faults;
+        adapters::StorageFaults faults;
         faults.error = ENOSPC;
         faults.error_at = Offset{500};
         file.set_faults(faults);
-        const Written written = self.log_writer().write(id, 0, bytes_of(1000, 2));
-        EXPECT_EQ(written.rest, Written::Rest::failed);
+        const WriteResult written = self.log_writer().write(id, 0, bytes_of(1000, 2));
+        EXPECT_EQ(written.rest, WriteResult::Rest::failed);
         EXPECT_EQ(written.error, ENOSPC);
         file.set_faults({});
     });
@@ -383,9 +384,9 @@ TEST(PoolJournal, AfterAnErrorWhoseFileFailsIsTold) {
 TEST(PoolJournal, AFileThatLeavesIsDurableBeforeItIsWrittenDirectly) {
     KeptNode kept{{.pool = never_drained}};
     adapters::MemoryFile file;
-    run_client(kept.node(), file, Access::write, [&](NodeClient& self, FileId id) {
+    run_client(kept.node(), file, AccessMode::write, [&](NodeClient& self, FileId id) {
         EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 1)).taken, 1000U);
-        EXPECT_EQ(self.ask(id, {Task::Kind::leave, Reason::mapped}), 0);
+        EXPECT_EQ(self.ask(id, {FileTask::Kind::leave, ThroughReason::mapped}), 0);
         EXPECT_EQ(kept.would_replay(), 0) << "it would be written over what comes now";
         EXPECT_GT(kept.syncs(), 0U);
     });
@@ -396,12 +397,12 @@ TEST(PoolJournal, WhatASyncLostStaysInIt) {
     adapters::MemoryFile file;
     kept.node().daemon();
     kept.node().client("client", [&](NodeClient& self) {
-        const FileId id = self.open(file, Access::write);
+        const FileId id = self.open(file, AccessMode::write);
         EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 1)).taken, 1000U);
-        adapters::Faults faults;
+        adapters::StorageFaults faults;
         faults.sync_error = EIO;
         file.set_faults(faults);
-        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), EIO);
+        EXPECT_EQ(self.ask(id, {FileTask::Kind::sync}), EIO);
         EXPECT_TRUE(kept.node().pool().only_in_journal(id.slot));
         kept.node().world().sleep(2'000'000'000);
         EXPECT_EQ(kept.would_replay(), 1000);

@@ -38,7 +38,7 @@ struct Killed {
             while (node.world().alive("victim")) {
                 node.world().sleep(100'000);
             }
-            const FileId id = self.open(file, Access::read);
+            const FileId id = self.open(file, AccessMode::read);
             std::vector<std::byte> seen(bytes);
             for (int i = 0; i < acknowledged; ++i) {
                 EXPECT_EQ(self.read(id, file, offset_of(i), seen),
@@ -46,7 +46,7 @@ struct Killed {
                 EXPECT_TRUE(same(seen, bytes_of(bytes, i + 1))) << "record " << i;
             }
         });
-        const adapters::Ending ending = node.run();
+        const adapters::WorldEnding ending = node.run();
         EXPECT_EQ(others, records) << ending.report;
         expect_arrived(file, acknowledged);
         expect_arrived(other, records);
@@ -67,14 +67,14 @@ private:
         return 10 + i * static_cast<std::int64_t>(bytes);
     }
     void write_all(NodeClient& self, adapters::MemoryFile& to, int& count) {
-        const FileId id = self.open(to, Access::write);
+        const FileId id = self.open(to, AccessMode::write);
         for (int i = 0; i < records; ++i) {
-            const Written written =
+            const WriteResult written =
                 self.log_writer().write(id, offset_of(i), bytes_of(bytes, i + 1));
-            EXPECT_EQ(written.rest, Written::Rest::none);
+            EXPECT_EQ(written.rest, WriteResult::Rest::none);
             count = i + 1;
             if (i == 2) {
-                EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+                EXPECT_EQ(self.ask(id, {FileTask::Kind::sync}), 0);
             }
         }
         self.close(id);
@@ -174,7 +174,7 @@ TEST(Kill, BetweenAnyTwoStoresOfAWrite) {
         adapters::MemoryFile file;
         file.put(Offset{0}, bytes_of(20 * size, 99));
         int acknowledged = 0;
-        run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+        run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
             Hand hand{node, self};
             for (int i = 0; i < 10; ++i) {
                 hand.write(id, i * static_cast<std::int64_t>(size), bytes_of(size, i + 1));
@@ -203,15 +203,15 @@ TEST(Kill, WhoDiesInAWriteHoldsNoFileThatLeaves) {
         Node node{{.seed = static_cast<std::uint64_t>(step)}};
         node.world().kill("victim", step);
         adapters::MemoryFile file;
-        run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+        run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
             Hand hand{node, self};
             for (int i = 0; i < 3; ++i) {
                 hand.write(id, 0, bytes_of(1000, 1));
             }
         });
         node.client("leaves", [&](NodeClient& self) {
-            const FileId id = self.open(file, Access::write);
-            EXPECT_EQ(self.ask(id, {Task::Kind::leave, Reason::stream}), 0);
+            const FileId id = self.open(file, AccessMode::write);
+            EXPECT_EQ(self.ask(id, {FileTask::Kind::leave, ThroughReason::stream}), 0);
             EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 2)).error, 0);
             while (node.world().alive("victim")) {
                 node.world().sleep(1'000'000);

@@ -11,12 +11,12 @@ namespace {
 
 constexpr PoolOptions roomy{.cap_bytes = 256 << 20};
 
-Loan part_of(const Loan& loan, std::size_t begin, std::size_t bytes) {
+LogReservation part_of(const LogReservation& loan, std::size_t begin, std::size_t bytes) {
     return {loan.position + begin, loan.place + begin, loan.bytes.subspan(begin, bytes)};
 }
 
 // Credit comes a moment after a file was opened.
-Loan lent(Node& node, NodeClient& self, FileId file, std::size_t bytes) {
+LogReservation lent(Node& node, NodeClient& self, FileId file, std::size_t bytes) {
     for (;;) {
         if (const auto loan = self.log_writer().lend(file, bytes)) {
             return *loan;
@@ -25,7 +25,9 @@ Loan lent(Node& node, NodeClient& self, FileId file, std::size_t bytes) {
     }
 }
 
-void fill(const Loan& loan, int value) { std::memset(loan.bytes.data(), value, loan.bytes.size()); }
+void fill(const LogReservation& loan, int value) {
+    std::memset(loan.bytes.data(), value, loan.bytes.size());
+}
 
 std::vector<std::byte> run_of(std::size_t count, int value) {
     return std::vector<std::byte>(count, static_cast<std::byte>(value));
@@ -36,14 +38,14 @@ std::vector<std::byte> at(const adapters::MemoryFile& file, std::int64_t begin,
     return file.get({Offset{begin}, Length{bytes}});
 }
 
-TEST(Lending, WhatIsCommittedFromALoanArrivesAndTheRestIsGivenBack) {
+TEST(BlockLeases, WhatIsCommittedFromALoanArrivesAndTheRestIsGivenBack) {
     Node node{{.seed = 1}, roomy};
     adapters::MemoryFile file;
-    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
-        const Loan loan = lent(node, self, id, 1000);
+    run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
+        const LogReservation loan = lent(node, self, id, 1000);
         EXPECT_EQ(self.log().base() + loan.place, loan.bytes.data());
         fill(loan, 7);
-        const Written first = self.log_writer().put_lent(id, 5000, part_of(loan, 100, 300));
+        const WriteResult first = self.log_writer().put_lent(id, 5000, part_of(loan, 100, 300));
         EXPECT_EQ(first.taken, 300U);
         EXPECT_EQ(self.log_writer().put_lent(id, 100, part_of(loan, 600, 400)).taken, 400U);
         self.log_writer().give_back(part_of(loan, 0, 100));
@@ -60,13 +62,13 @@ TEST(Lending, WhatIsCommittedFromALoanArrivesAndTheRestIsGivenBack) {
     EXPECT_EQ(node.pool().counts().refused, 0U);
 }
 
-TEST(Lending, ALoanLiesInOneBlock) {
+TEST(BlockLeases, ALoanLiesInOneBlock) {
     Node node{{.seed = 2}, roomy};
     adapters::MemoryFile file;
-    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+    run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
         EXPECT_EQ(self.write(id, file, 0, run_of(1000, 1)).taken, 1000U);
         for (int i = 0; i < 3; ++i) {
-            const Loan loan = lent(node, self, id, block_bytes);
+            const LogReservation loan = lent(node, self, id, block_bytes);
             EXPECT_EQ(loan.position % block_bytes, 0U);
             fill(loan, 2 + i);
             const std::int64_t offset = 1000 + i * static_cast<std::int64_t>(block_bytes);
@@ -82,36 +84,36 @@ TEST(Lending, ALoanLiesInOneBlock) {
     EXPECT_EQ(node.provided(), 0);
 }
 
-TEST(Lending, NothingIsLentWhereItCouldNotBeCommitted) {
+TEST(BlockLeases, NothingIsLentWhereItCouldNotBeCommitted) {
     Node node{{.seed = 3}, roomy};
     adapters::MemoryFile file;
-    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
-        const Loan loan = lent(node, self, id, 10);
+    run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
+        const LogReservation loan = lent(node, self, id, 10);
         EXPECT_FALSE(self.log_writer().lend(id, 0));
         EXPECT_FALSE(self.log_writer().lend(id, block_bytes + 1));
-        EXPECT_EQ(self.ask(id, {Task::Kind::leave, Reason::mapped}), 0);
+        EXPECT_EQ(self.ask(id, {FileTask::Kind::leave, ThroughReason::mapped}), 0);
         EXPECT_FALSE(self.log_writer().lend(id, 10)) << "the file is not pooled any more";
         self.log_writer().give_back(loan);
         self.close(id);
     });
     Node small{{.seed = 4}, {.cap_bytes = 64 << 20}};
     adapters::MemoryFile other;
-    run_client(small, other, Access::write, [&](NodeClient& self, FileId id) {
+    run_client(small, other, AccessMode::write, [&](NodeClient& self, FileId id) {
         EXPECT_EQ(self.write(id, other, 0, run_of(10, 1)).taken, 10U);
         EXPECT_FALSE(self.log_writer().lend(id, 10));
         self.close(id);
     });
 }
 
-TEST(Lending, BytesOfAFileThatLeftStayForWhoWritesThemToIt) {
+TEST(BlockLeases, BytesOfAFileThatLeftStayForWhoWritesThemToIt) {
     Node node{{.seed = 5}, roomy};
     adapters::MemoryFile file;
-    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
-        const Loan loan = lent(node, self, id, block_bytes);
+    run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
+        const LogReservation loan = lent(node, self, id, block_bytes);
         fill(loan, 5);
-        EXPECT_EQ(self.ask(id, {Task::Kind::leave, Reason::mapped}), 0);
-        const Written written = self.log_writer().put_lent(id, 0, loan);
-        EXPECT_EQ(written.rest, Written::Rest::through);
+        EXPECT_EQ(self.ask(id, {FileTask::Kind::leave, ThroughReason::mapped}), 0);
+        const WriteResult written = self.log_writer().put_lent(id, 0, loan);
+        EXPECT_EQ(written.rest, WriteResult::Rest::through);
         EXPECT_EQ(written.taken, 0U);
         node.world().sleep(50'000'000);  // the daemon has seen the entry
         EXPECT_TRUE(same({loan.bytes.begin(), loan.bytes.end()}, run_of(block_bytes, 5)));
@@ -130,15 +132,16 @@ bool killed_at(std::int64_t step) {
     int acknowledged = 0;
     bool ended = false;
     node.world().kill("client", step);
-    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+    run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
         for (int i = 0; i < 6; i += 2) {
-            const Loan loan = lent(node, self, id, 2 * half + 10);
+            const LogReservation loan = lent(node, self, id, 2 * half + 10);
             for (int part = i; part < i + 2; ++part) {
-                const Loan one = part_of(loan, static_cast<std::size_t>(part % 2 * half), half);
+                const LogReservation one =
+                    part_of(loan, static_cast<std::size_t>(part % 2 * half), half);
                 fill(one, part + 1);
                 node.world().step({"between filling and committing"});
                 EXPECT_EQ(self.log_writer().put_lent(id, part * half, one).rest,
-                          Written::Rest::none);
+                          WriteResult::Rest::none);
                 acknowledged = part + 1;
             }
             self.log_writer().give_back(part_of(loan, 2 * half, 10));
@@ -155,7 +158,7 @@ bool killed_at(std::int64_t step) {
     return !ended;
 }
 
-TEST(Lending, ItsClientMayDieAtAnyStep) {
+TEST(BlockLeases, ItsClientMayDieAtAnyStep) {
     std::int64_t step = 0;
     while (step < 1000 && killed_at(step) && !testing::Test::HasFailure()) {
         ++step;

@@ -21,14 +21,14 @@ std::vector<std::byte> bytes_of(std::size_t count, int value) {
     return std::vector<std::byte>(count, static_cast<std::byte>(value));
 }
 
-Task truncation(std::int64_t bytes) { return {Task::Kind::truncate, {}, Length{bytes}}; }
+FileTask truncation(std::int64_t bytes) { return {FileTask::Kind::truncate, {}, Length{bytes}}; }
 
 TEST(Life, ATruncationTakesDepositsBeyondItAndLeavesThoseBelow) {
     for (std::int64_t seed = 1; seed <= seeds; ++seed) {
         Node node{{.seed = static_cast<std::uint64_t>(seed)}, patient};
         adapters::MemoryFile file;
         file.put(Offset{0}, bytes_of(500, 1));
-        run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+        run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
             EXPECT_EQ(self.write(id, file, 300, bytes_of(1000, 2)).error, 0);
             EXPECT_EQ(self.write(id, file, 5000, bytes_of(1000, 3)).error, 0);
             EXPECT_EQ(self.ask(id, truncation(700)), 0);
@@ -66,12 +66,12 @@ TEST(Life, WhatIsWrittenToAFileThatWasSeenCutStays) {
         file.put(Offset{0}, bytes_of(8000, 1));
         node.daemon();
         node.client("cuts", [&](NodeClient& self) {
-            const FileId id = self.open(file, Access::write);
+            const FileId id = self.open(file, AccessMode::write);
             EXPECT_EQ(self.write(id, file, 0, bytes_of(100, 2)).error, 0);
             EXPECT_EQ(self.ask(id, truncation(0)), 0);
         });
         node.client("writes", [&](NodeClient& self) {
-            const FileId id = self.open(file, Access::write);
+            const FileId id = self.open(file, AccessMode::write);
             while (file.size().bytes() != 0) {
                 node.world().sleep(1000);
             }
@@ -93,13 +93,13 @@ TEST(Life, WhoMayOnlyReadAFileMakesItDurable) {
     Node node{{.seed = 1}, patient};
     adapters::MemoryFile file;
     file.put(Offset{0}, bytes_of(500, 1));
-    run_client(node, file, Access::read, [&](NodeClient& self, FileId id) {
-        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+    run_client(node, file, AccessMode::read, [&](NodeClient& self, FileId id) {
+        EXPECT_EQ(self.ask(id, {FileTask::Kind::sync}), 0);
         EXPECT_EQ(node.facts(file).syncs, 1U);
         node.facts(file).sync_error = EIO;
-        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), EIO);
+        EXPECT_EQ(self.ask(id, {FileTask::Kind::sync}), EIO);
         EXPECT_EQ(node.facts(file).syncs, 2U);
-        EXPECT_EQ(self.ask(id, {Task::Kind::drain}), 0);
+        EXPECT_EQ(self.ask(id, {FileTask::Kind::drain}), 0);
         EXPECT_EQ(node.facts(file).syncs, 2U);
     });
 }
@@ -109,7 +109,7 @@ TEST(Life, AFileLeavesWhileOthersWriteToIt) {
         Node node{{.seed = static_cast<std::uint64_t>(seed)}, {.cap_bytes = 4 << 20}};
         adapters::MemoryFile file;
         node.daemon();
-        add_clients(node, 3, file, Access::write, [&](NodeClient& self, FileId id, int who) {
+        add_clients(node, 3, file, AccessMode::write, [&](NodeClient& self, FileId id, int who) {
             for (int i = 0; i < 8; ++i) {
                 const std::int64_t at = (i * 3 + who) * 150'000;
                 // Twice: what is direct must not be overwritten by what was deposited.
@@ -119,13 +119,13 @@ TEST(Life, AFileLeavesWhileOthersWriteToIt) {
             }
         });
         node.client("leaves", [&](NodeClient& self) {
-            const FileId id = self.open(file, Access::write);
+            const FileId id = self.open(file, AccessMode::write);
             node.world().sleep(node.world().draw(2'000'000));
-            EXPECT_EQ(self.ask(id, {Task::Kind::leave, Reason::mapped}), 0);
+            EXPECT_EQ(self.ask(id, {FileTask::Kind::leave, ThroughReason::mapped}), 0);
             EXPECT_EQ(node.directory().files[id.slot].state, FileState::through);
-            EXPECT_EQ(node.directory().files[id.slot].reason, Reason::mapped);
+            EXPECT_EQ(node.directory().files[id.slot].reason, ThroughReason::mapped);
             EXPECT_EQ(node.directory().files[id.slot].size, 0) << "the file system knows";
-            EXPECT_EQ(self.log_writer().write(id, 0, {}).rest, Written::Rest::none);
+            EXPECT_EQ(self.log_writer().write(id, 0, {}).rest, WriteResult::Rest::none);
         });
         node.run();
         for (int part = 0; part < 24; ++part) {
@@ -141,13 +141,13 @@ TEST(Life, AFileLeavesWhileOthersWriteToIt) {
 TEST(Life, AFileThatLeavesWhileItsHoleIsReadDoesNotEndThere) {
     Node node{{.seed = 1}};
     adapters::MemoryFile file;
-    run_client(node, file, Access::both, [&](NodeClient& self, FileId id) {
+    run_client(node, file, AccessMode::both, [&](NodeClient& self, FileId id) {
         EXPECT_EQ(self.write(id, file, 1'000'000, bytes_of(10, 1)).error, 0);
         std::vector<std::byte> hole(1000, std::byte{7});
         bool has_left = false;
         const auto leave = [&] {
             if (!std::exchange(has_left, true)) {
-                EXPECT_EQ(self.ask(id, {Task::Kind::leave, Reason::asked}), 0);
+                EXPECT_EQ(self.ask(id, {FileTask::Kind::leave, ThroughReason::asked}), 0);
             }
         };
         EXPECT_EQ(self.read(id, file, 0, hole, leave), 1000);
@@ -158,18 +158,21 @@ TEST(Life, AFileThatLeavesWhileItsHoleIsReadDoesNotEndThere) {
 TEST(Life, AFileThatLeftIsPooledAgainWhenItIsOpenedAnew) {
     Node node{{.seed = 1}};
     adapters::MemoryFile file;
-    run_client(node, file, Access::write, [&](NodeClient& self, FileId first) {
-        EXPECT_EQ(self.ask(first, {Task::Kind::leave, Reason::asked}), 0);
-        EXPECT_EQ(self.log_writer().write(first, 0, bytes_of(10, 1)).rest, Written::Rest::through);
+    run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId first) {
+        EXPECT_EQ(self.ask(first, {FileTask::Kind::leave, ThroughReason::asked}), 0);
+        EXPECT_EQ(self.log_writer().write(first, 0, bytes_of(10, 1)).rest,
+                  WriteResult::Rest::through);
         self.close(first);
-        FileId second = self.open(file, Access::write);
+        FileId second = self.open(file, AccessMode::write);
         while (second.generation == first.generation && second.slot == first.slot) {
             self.close(second);
             node.world().sleep(1'000'000);
-            second = self.open(file, Access::write);
+            second = self.open(file, AccessMode::write);
         }
-        EXPECT_EQ(self.log_writer().write(second, 0, bytes_of(10, 2)).rest, Written::Rest::none);
-        EXPECT_EQ(self.log_writer().write(first, 0, bytes_of(10, 3)).rest, Written::Rest::through);
+        EXPECT_EQ(self.log_writer().write(second, 0, bytes_of(10, 2)).rest,
+                  WriteResult::Rest::none);
+        EXPECT_EQ(self.log_writer().write(first, 0, bytes_of(10, 3)).rest,
+                  WriteResult::Rest::through);
     });
     EXPECT_TRUE(same(file.get({Offset{0}, Length{10}}), bytes_of(10, 2)));
 }
@@ -178,10 +181,10 @@ TEST(Life, AFileThatIsMadeAgainIsAnother) {
     Node node{{.seed = 1}, patient};
     adapters::MemoryFile old;
     adapters::MemoryFile anew;
-    run_client(node, old, Access::write, [&](NodeClient& self, FileId id) {
+    run_client(node, old, AccessMode::write, [&](NodeClient& self, FileId id) {
         EXPECT_EQ(self.write(id, old, 0, bytes_of(5000, 1)).error, 0);
         node.facts(old).has_name = false;
-        const FileId other = self.open(anew, Access::write);
+        const FileId other = self.open(anew, AccessMode::write);
         EXPECT_EQ(self.write(other, anew, 0, bytes_of(10, 2)).error, 0);
         std::vector<std::byte> seen(5000);
         EXPECT_EQ(self.read(other, anew, 0, seen), 10);
@@ -201,13 +204,13 @@ TEST(Life, AFileThatIsMadeAgainIsAnother) {
 TEST(Life, AFileWithoutANameIsKeptWhileFilesAreBeingOpened) {
     Node node{{.seed = 1}, patient};
     adapters::MemoryFile file;
-    run_client(node, file, Access::both, [&](NodeClient& self, FileId id) {
+    run_client(node, file, AccessMode::both, [&](NodeClient& self, FileId id) {
         EXPECT_EQ(self.write(id, file, 0, bytes_of(5000, 1)).error, 0);
         node.say([&] { node.pool().being_opened(1); });
         node.facts(file).has_name = false;
         self.close(id);
         node.world().sleep(1'000'000'000);
-        const FileId other = self.open(file, Access::read);
+        const FileId other = self.open(file, AccessMode::read);
         node.say([&] { node.pool().being_opened(0); });
         std::vector<std::byte> seen(5000);
         EXPECT_EQ(self.read(other, file, 0, seen), 5000);
@@ -219,7 +222,7 @@ TEST(Life, OffsetsBeyondFourGigabytesAreOffsets) {
     Node node{{.seed = 1}, {.cap_bytes = 4 << 20}};
     adapters::MemoryFile file;
     constexpr std::int64_t apart = (std::int64_t{1} << 32) + 12345;
-    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+    run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
         for (int i = 0; i < 5; ++i) {
             EXPECT_EQ(self.write(id, file, i * apart, bytes_of(1'500'000, i + 1)).error, 0);
         }
@@ -245,7 +248,7 @@ TEST(Life, NoDepositGetsOlderThanItMay) {
         Node node{{.seed = static_cast<std::uint64_t>(seed), .quiet_ns_max = never}};
         adapters::MemoryFile file;
         constexpr std::int64_t second = 1'000'000'000;
-        run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+        run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
             const std::int64_t begin = node.world().now_ns();
             EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 1)).error, 0);
             // A burst that does not end; nothing else asks for it to be drained.
@@ -275,7 +278,7 @@ TEST(Life, AReaderWhoseDepositsChangeUnderItLooksAgain) {
         bool ended = false;
         node.daemon();
         node.client("writer", [&](NodeClient& self) {
-            const FileId id = self.open(file, Access::write);
+            const FileId id = self.open(file, AccessMode::write);
             for (rounds = 1; rounds < 12; ++rounds) {
                 for (std::int64_t at = 0; at < 4; ++at) {
                     EXPECT_EQ(
@@ -285,7 +288,7 @@ TEST(Life, AReaderWhoseDepositsChangeUnderItLooksAgain) {
             ended = true;
         });
         node.client("reader", [&](NodeClient& self) {
-            const FileId id = self.open(file, Access::read);
+            const FileId id = self.open(file, AccessMode::read);
             const FileSlot& slot = node.directory().files[id.slot];
             std::vector<std::byte> seen(200'000);
             while (!ended) {
@@ -315,7 +318,7 @@ TEST(Life, WhoReadsOnePartOfAFileIsNotKeptByWhoWritesAnother) {
     file.put(Offset{0}, bytes_of(10'000, 1));
     bool ended = false;
     int looks = 0;
-    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+    run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
         EXPECT_EQ(self.write(id, file, 100, bytes_of(10, 2)).error, 0);
         std::vector<std::byte> seen(10'000);
         const auto write_elsewhere = [&] {
@@ -337,14 +340,14 @@ TEST(Life, WhoReadsOnePartOfAFileIsNotKeptByWhoWritesAnother) {
 // given to anybody, and what is newer is written after it.
 TEST(Life, WhatIsOverwrittenWhileItIsBeingDrainedEndsNewest) {
     for (std::int64_t seed = 1; seed <= seeds; ++seed) {
-        adapters::Faults faults;
+        adapters::StorageFaults faults;
         faults.seed = static_cast<std::uint64_t>(seed);
         faults.delay_polls_max = 40;
         faults.short_percent = 30;
         Node node{{.seed = static_cast<std::uint64_t>(seed)},
                   {.cap_bytes = 4 << 20, .quiet_ns = 1, .request_bytes_max = 100'000}};
         adapters::MemoryFile file{faults};
-        run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+        run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
             for (int i = 1; i <= 60; ++i) {
                 const std::int64_t at = node.world().draw(300'000);
                 EXPECT_EQ(self.write(id, file, at, bytes_of(150'000, i)).error, 0);
@@ -358,14 +361,14 @@ TEST(Life, WhatIsOverwrittenWhileItIsBeingDrainedEndsNewest) {
 }
 
 TEST(Life, MemoryIsTouchedBeforeTheFirstBurstOfWhoMayWrite) {
-    for (const Access access : {Access::write, Access::read}) {
+    for (const AccessMode access : {AccessMode::write, AccessMode::read}) {
         Node node{{.seed = 1, .quiet_ns_max = never}, {.cap_bytes = 1 << 30}};
         adapters::MemoryFile file;
         node.daemon();
         node.client("client", [&](NodeClient& self) {
             const FileId id = self.open(file, access);
             node.world().sleep(4 * first_peak * look_ns);
-            EXPECT_EQ(node.provided(), access == Access::write ? first_peak : 0);
+            EXPECT_EQ(node.provided(), access == AccessMode::write ? first_peak : 0);
             self.close(id);
         });
         node.run();
@@ -379,10 +382,10 @@ TEST(Life, MemoryStaysForAMomentBetweenTwoFiles) {
     adapters::MemoryFile file;
     node.daemon();
     node.client("client", [&](NodeClient& self) {
-        self.close(self.open(file, Access::read));
+        self.close(self.open(file, AccessMode::read));
         node.world().sleep(10 * look_ns);
         EXPECT_EQ(node.provided(), 0) << "it wrote to none";
-        const FileId id = self.open(file, Access::write);
+        const FileId id = self.open(file, AccessMode::write);
         node.world().sleep(10 * look_ns);
         const std::int64_t held = node.provided();
         EXPECT_GT(held, 0);
@@ -398,7 +401,7 @@ TEST(Life, MemoryStaysForAMomentBetweenTwoFiles) {
 }
 
 void write_blocks(NodeClient& self, adapters::MemoryFile& file, int blocks) {
-    const FileId id = self.open(file, Access::write);
+    const FileId id = self.open(file, AccessMode::write);
     for (int i = 0; i < 4 * blocks; ++i) {
         EXPECT_EQ(self.write(id, file, i << 18, bytes_of(1 << 18, i)).error, 0);
     }
@@ -451,7 +454,7 @@ TEST(Life, NewMemoryIsFilledWhereAllProcessorsAreBusy) {
             node.world().sleep(2'000'000'000);
 
             const std::int64_t before = self.prepared();
-            const FileId id = self.open(file, Access::write);
+            const FileId id = self.open(file, AccessMode::write);
             for (int i = 0; i < 3; ++i) {
                 const auto small = bytes_of(LogWriter::filled_least - 1, i);
                 EXPECT_EQ(self.write(id, file, i << 18, small).error, 0);
@@ -469,7 +472,7 @@ TEST(Life, NewMemoryIsFilledWhereAllProcessorsAreBusy) {
 TEST(Life, ALookRoundTouchesLittleMemory) {
     Node node{{.seed = 1, .quiet_ns_max = never}, {.cap_bytes = 1 << 30}};
     adapters::MemoryFile file;
-    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+    run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
         for (int i = 0; i < 40; ++i) {
             const std::int64_t before = node.provided();
             node.pool().advance();
@@ -507,7 +510,7 @@ std::size_t look_at_waiting_writers(std::uint64_t seed) {
         }
     };
     node.daemon();
-    add_clients(node, writers, file, Access::write, [&](NodeClient& self, FileId id, int i) {
+    add_clients(node, writers, file, AccessMode::write, [&](NodeClient& self, FileId id, int i) {
         ++opened;
         while (opened < writers) {
             node.world().sleep(1000);

@@ -11,13 +11,13 @@ namespace forebay::pool {
 namespace {
 
 constexpr std::int64_t never = 1'000'000'000'000;
-constexpr Stripes striped{.targets = 3, .stripe_bytes = 64 * kib};
+constexpr FileStripes striped{.targets = 3, .stripe_bytes = 64 * kib};
 
 PoolOptions paper() {
     return {.cap_bytes = 64 * mib,
             .window_bytes = 16 * mib,
             .requests_in_flight = 5,
-            .consistency = Consistency::paper};
+            .consistency = CacheConsistency::paper};
 }
 
 PoolOptions never_quiet() {
@@ -72,13 +72,13 @@ TEST(PaperWrites, GoOutInTheOrderInWhichTheyCame) {
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
         Node node{{.seed = seed}, never_quiet(), {.stripes = striped}};
         adapters::MemoryFile file;
-        run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+        run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
             for (const Extent& one : scattered) {
                 put(self, id, file, one);
             }
-            EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+            EXPECT_EQ(self.ask(id, {FileTask::Kind::sync}), 0);
         });
-        EXPECT_EQ(file.log(Direction::write), scattered) << "seed " << seed;
+        EXPECT_EQ(file.log(IoDirection::write), scattered) << "seed " << seed;
     }
 }
 
@@ -88,7 +88,7 @@ TEST(PaperWrites, OfTwoClientsGoOutInOneOrder) {
     int turn = 0;
     std::vector<Extent> written;
     node.daemon();
-    add_clients(node, 2, file, Access::write, [&](NodeClient& self, FileId id, int number) {
+    add_clients(node, 2, file, AccessMode::write, [&](NodeClient& self, FileId id, int number) {
         for (int i = number; i < 8; i += 2) {
             while (turn != i) {
                 node.world().wait(&turn, {"the other's turn"});
@@ -98,22 +98,22 @@ TEST(PaperWrites, OfTwoClientsGoOutInOneOrder) {
             ++turn;
             node.world().wake(&turn);
         }
-        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+        EXPECT_EQ(self.ask(id, {FileTask::Kind::sync}), 0);
     });
     node.run();
-    EXPECT_EQ(file.log(Direction::write), written);
+    EXPECT_EQ(file.log(IoDirection::write), written);
 }
 
 TEST(PaperWrites, WhatIsOverwrittenGoesToTheEndOfTheLine) {
     Node node{{.seed = 1}, never_quiet()};
     adapters::MemoryFile file;
-    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+    run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
         put(self, id, file, at(0, 30 * kib));
         put(self, id, file, at(100 * kib, 30 * kib));
         put(self, id, file, at(10 * kib, 10 * kib), 1);
-        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+        EXPECT_EQ(self.ask(id, {FileTask::Kind::sync}), 0);
     });
-    EXPECT_EQ(file.log(Direction::write),
+    EXPECT_EQ(file.log(IoDirection::write),
               (std::vector{at(0, 10 * kib), at(20 * kib, 10 * kib), at(100 * kib, 30 * kib),
                            at(10 * kib, 10 * kib)}));
 }
@@ -125,22 +125,22 @@ TEST(PaperWrites, AreABlockAtMostAndOneAtATime) {
     node.set_storage([&](adapters::MemoryFile& of) {
         return std::make_unique<SlowStorage>(node.world(), of, its);
     });
-    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+    run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
         for (std::int64_t begin = 0; begin < 24 * mib; begin += 3 * mib) {
             put(self, id, file, at(begin, 3 * mib));
         }
-        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+        EXPECT_EQ(self.ask(id, {FileTask::Kind::sync}), 0);
     });
     EXPECT_EQ(its.most, 1);
     EXPECT_EQ(its.longest, mib);
-    EXPECT_EQ(file.log(Direction::write).size(), 24U) << "stripes do not cut them";
+    EXPECT_EQ(file.log(IoDirection::write).size(), 24U) << "stripes do not cut them";
     EXPECT_TRUE(same(file.get(at(3 * mib, 3 * mib)), bytes_of(at(3 * mib, 3 * mib))));
 }
 
 TEST(PaperWrites, BeginWithAWholeBlock) {
     Node node{{.seed = 1}, never_quiet()};
     adapters::MemoryFile file;
-    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+    run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
         put(self, id, file, at(0, mib - 1));
         node.world().sleep(100'000'000);
         EXPECT_EQ(file.size(), Length{0});
@@ -154,18 +154,18 @@ TEST(PaperWrites, BeginWithAWholeBlock) {
 }
 
 TEST(PaperWrites, ABlockThatCannotBeWrittenDoesNotKeepOthersBack) {
-    adapters::Faults faults;
+    adapters::StorageFaults faults;
     for (std::int64_t i = 0; i < 12; ++i) {
         faults.bad.push_back(at(i * 100 * kib, kib));
     }
     adapters::MemoryFile file{faults};
     Node node{{.seed = 1, .quiet_ns_max = 100'000'000'000}, paper()};
-    run_client(node, file, Access::write, [&](NodeClient& self, FileId id) {
+    run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
         for (std::int64_t i = 0; i < 24; ++i) {
             put(self, id, file, at(i * 100 * kib, 10 * kib));
         }
         const Extent last = at(23 * 100 * kib, 10 * kib);
-        EXPECT_EQ(self.ask(id, {Task::Kind::sync}), EIO);
+        EXPECT_EQ(self.ask(id, {FileTask::Kind::sync}), EIO);
         while (file.get(last) != bytes_of(last)) {
             node.world().sleep(100'000'000);
         }
@@ -186,11 +186,11 @@ void expect_left(Node& node, FileId id) {
     while (state_of(node, id) != FileState::through) {
         node.world().sleep(1'000'000);
     }
-    EXPECT_EQ(node.directory().files[id.slot].reason.load(), Reason::read_and_written);
+    EXPECT_EQ(node.directory().files[id.slot].reason.load(), ThroughReason::read_and_written);
 }
 
 TEST(PaperExclusion, WhatIsReadAndWrittenAtATimeLeavesThePool) {
-    using enum Access;
+    using enum AccessMode;
     for (const auto& [first, second] : {std::pair{write, read}, {read, write}}) {
         Node node{{.seed = 1}, never_quiet()};
         adapters::MemoryFile file;
@@ -232,7 +232,8 @@ TEST(PaperExclusion, WhatIsReadAndWrittenAtATimeLeavesThePool) {
 TEST(PaperExclusion, OneDescriptorForBothIsEnough) {
     Node node{{.seed = 1}, paper()};
     adapters::MemoryFile file;
-    run_client(node, file, Access::both, [&](NodeClient&, FileId id) { expect_left(node, id); });
+    run_client(node, file, AccessMode::both,
+               [&](NodeClient&, FileId id) { expect_left(node, id); });
 }
 
 TEST(PaperExclusion, OneAfterTheOtherIsPooled) {
@@ -242,8 +243,10 @@ TEST(PaperExclusion, OneAfterTheOtherIsPooled) {
         node.daemon();
         node.client("client", [&](NodeClient& self) {
             for (int i = 0; i < 6; ++i) {
-                const FileId id = self.open(file, i % 2 == 0 ? Access::write : Access::read);
-                const FileId too = self.open(file, i % 2 == 0 ? Access::write : Access::read);
+                const FileId id =
+                    self.open(file, i % 2 == 0 ? AccessMode::write : AccessMode::read);
+                const FileId too =
+                    self.open(file, i % 2 == 0 ? AccessMode::write : AccessMode::read);
                 if (i % 2 == 0) {
                     put(self, id, file, at(i * kib, kib));
                 }
@@ -261,7 +264,7 @@ TEST(PaperExclusion, OneAfterTheOtherIsPooled) {
 TEST(PaperExclusion, InThePoolsOwnWayFilesAreBoth) {
     Node node{{.seed = 1}};
     adapters::MemoryFile file;
-    run_client(node, file, Access::both, [&](NodeClient&, FileId id) {
+    run_client(node, file, AccessMode::both, [&](NodeClient&, FileId id) {
         node.world().sleep(100'000'000);
         EXPECT_EQ(state_of(node, id), FileState::pooled);
     });
@@ -275,7 +278,7 @@ TEST(PaperReads, WholeBlocksAreReadAheadWithinTheWindow) {
     file.put(Offset{0}, bytes_of(at(0, 12 * mib)));
     node.changed_ns[&file] = -never;
     std::uint32_t most = 0;
-    run_client(node, file, Access::read, [&](NodeClient& self, FileId id) {
+    run_client(node, file, AccessMode::read, [&](NodeClient& self, FileId id) {
         for (std::int64_t begin = 0; begin < 12 * mib; begin += 256 * kib) {
             std::vector<std::byte> got(256 * kib);
             EXPECT_EQ(self.read(id, file, begin, got), 256 * kib);
@@ -290,7 +293,7 @@ TEST(PaperReads, WholeBlocksAreReadAheadWithinTheWindow) {
     for (std::int64_t i = 0; i < 12; ++i) {
         blocks.push_back(at(i * mib, mib));
     }
-    EXPECT_EQ(file.log(Direction::read), blocks) << "each once, in order";
+    EXPECT_EQ(file.log(IoDirection::read), blocks) << "each once, in order";
 }
 
 TEST(PaperReads, NothingIsReadAheadWhileDepositsAreThere) {
@@ -300,15 +303,15 @@ TEST(PaperReads, NothingIsReadAheadWhileDepositsAreThere) {
     node.changed_ns[&file] = -never;
     node.daemon();
     node.client("client", [&](NodeClient& self) {
-        FileId id = self.open(file, Access::write);
+        FileId id = self.open(file, AccessMode::write);
         put(self, id, file, at(0, kib), 1);
         self.close(id);
-        id = self.open(file, Access::read);
+        id = self.open(file, AccessMode::read);
         for (std::int64_t begin = 0; begin < 4 * mib; begin += 512 * kib) {
             std::vector<std::byte> got(512 * kib);
             EXPECT_EQ(self.read(id, file, begin, got), 512 * kib);
         }
-        EXPECT_TRUE(file.log(Direction::read).empty());
+        EXPECT_TRUE(file.log(IoDirection::read).empty());
         self.close(id);
     });
     node.run();

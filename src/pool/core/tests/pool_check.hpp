@@ -31,11 +31,11 @@
 namespace forebay::pool {
 
 struct NodeOptions {
-    Stripes stripes{};  // of all files
+    FileStripes stripes{};  // of all files
     enum class BackgroundIo { at_once, slow };
     BackgroundIo background_io = BackgroundIo::at_once;
     std::int64_t memory_max = std::int64_t{1} << 40;  // blocks that the node has
-    const ports::Clock* effort = nullptr;             // see PoolPorts
+    const ports::TimeSource* effort = nullptr;        // see PoolPorts
     JournalWriter* journal = nullptr;                 // see PoolPorts
     FileRule rule{};                                  // of all files
     bool fills = true;                                // clients can: see Daemon::fill
@@ -52,7 +52,7 @@ public:
     [[nodiscard]] const Log& log() const noexcept { return log_; }
     [[nodiscard]] LogWriter& log_writer() noexcept { return log_writer_; }
     // If the daemon has ended and did not hear of it, nobody knows the file: `slot` is files_max.
-    [[nodiscard]] FileId open(adapters::MemoryFile& file, Access access);
+    [[nodiscard]] FileId open(adapters::MemoryFile& file, AccessMode access);
     // As a program's: directly where the file is not pooled (any more). Bytes written; fewer where
     // it fails, and errno.
     struct Put {
@@ -68,7 +68,7 @@ public:
     // `after`: between the file system's answer and what the reader makes of it.
     [[nodiscard]] std::int64_t read(FileId id, adapters::MemoryFile& file, std::int64_t offset,
                                     std::span<std::byte> bytes, const std::function<void()>& after);
-    [[nodiscard]] int ask(FileId id, const Task& task);
+    [[nodiscard]] int ask(FileId id, const FileTask& task);
     void close(FileId id);
     void kick() noexcept override;
 
@@ -92,13 +92,13 @@ private:
     std::map<std::uint32_t, std::pair<std::uint64_t, Log>> others_;  // mapped once, with process
     std::map<std::uint32_t, adapters::MemoryFile*> files_;           // that it has opened, by slot
     LogWriter log_writer_;
-    Reader reader_;
+    PoolReader reader_;
     ReadAheadPolicy guess_;  // of all files: a client of a test reads one
     std::int64_t prepared_ = 0;
     std::int64_t filled_ = 0;
 };
 
-class Node final : private Memory, private CleanMemory, private Sleepers {
+class Node final : private LogMemory, private CleanMemory, private WordSleepers {
 public:
     explicit Node(const adapters::MemoryWorldOptions& world, const PoolOptions& options = {},
                   const NodeOptions& node = {});
@@ -114,7 +114,7 @@ public:
     [[nodiscard]] bool ended() const noexcept { return ended_; }
     // An actor that is a client; dismissed when it ends, or has died.
     void client(const std::string& name, std::function<void(NodeClient&)> body);
-    adapters::Ending run();
+    adapters::WorldEnding run();
 
     [[nodiscard]] adapters::MemoryWorld& world() noexcept { return world_; }
     [[nodiscard]] Pool& pool() noexcept { return pool_; }
@@ -125,7 +125,7 @@ public:
     [[nodiscard]] std::int64_t provided() const noexcept { return std::ssize(provided_); }
     [[nodiscard]] std::int64_t most_provided() const noexcept { return most_provided_; }
     // When it is opened: tests change it where somebody else changes the file.
-    [[nodiscard]] Stamp stamp_of(adapters::MemoryFile& file) {
+    [[nodiscard]] ChangeStamp stamp_of(adapters::MemoryFile& file) {
         return {file.size().bytes(), changed_ns[&file], changed_ns[&file]};
     }
     std::map<adapters::MemoryFile*, std::int64_t> changed_ns;
@@ -141,12 +141,12 @@ public:
         const auto log = logs_.find(client);
         return log == logs_.end() ? Log{} : Log{log->second->begin()};
     }
-    using Storages = std::function<std::unique_ptr<ports::Storage>(adapters::MemoryFile&)>;
+    using Storages = std::function<std::unique_ptr<ports::FileStorage>(adapters::MemoryFile&)>;
     // Instead of plain memory.
     void set_storage(Storages storages) { storages_ = std::move(storages); }
-    [[nodiscard]] std::unique_ptr<ports::Storage> storage_of(adapters::MemoryFile& file) {
+    [[nodiscard]] std::unique_ptr<ports::FileStorage> storage_of(adapters::MemoryFile& file) {
         return storages_ ? storages_(file)
-                         : std::move(*open_memory(world_, file, Direction::write));
+                         : std::move(*open_memory(world_, file, IoDirection::write));
     }
     // Until the daemon has done it, between two rounds; or has ended.
     void say(std::function<void()> what);
@@ -213,22 +213,22 @@ inline NodeClient::NodeClient(Node& node, std::uint32_t client, Log log)
               *this,
               {.wishes = &log_writer_, .client = client, .blocks = node.clean_memory()}} {}
 
-inline FileId NodeClient::open(adapters::MemoryFile& file, Access access) {
+inline FileId NodeClient::open(adapters::MemoryFile& file, AccessMode access) {
     FileId id{.slot = files_max};
     node_.world().step({"ask to open"});
     node_.say([this, &file, access, &id] {
         const std::uint64_t inode = node_.facts(file).inode;
-        OpenFile open{.identity = inode == 0 ? file.identity() : ports::Identity{1, inode},
-                      .storage = node_.storage_of(file),
-                      .control = std::make_unique<Control>(node_.facts(file)),
-                      .stripes = node_.options().stripes,
-                      .path = "file",
-                      .stamp = node_.stamp_of(file),
-                      .rule = node_.options().rule,
-                      .open_for_reading = [&node = node_, &file](const auto& /*seen*/) {
-                          return std::move(*open_memory(node.world(), file, Direction::read));
-                      }};
-        if (access == Access::read) {
+        DaemonFile open{.identity = inode == 0 ? file.identity() : ports::FileIdentity{1, inode},
+                        .storage = node_.storage_of(file),
+                        .control = std::make_unique<Control>(node_.facts(file)),
+                        .stripes = node_.options().stripes,
+                        .path = "file",
+                        .stamp = node_.stamp_of(file),
+                        .rule = node_.options().rule,
+                        .open_for_reading = [&node = node_, &file](const auto& /*seen*/) {
+                            return std::move(*open_memory(node.world(), file, IoDirection::read));
+                        }};
+        if (access == AccessMode::read) {
             open.storage.reset();
         }
         const auto opened = node_.pool().open(client_, std::move(open), access);
@@ -241,16 +241,16 @@ inline FileId NodeClient::open(adapters::MemoryFile& file, Access access) {
 
 inline NodeClient::Put NodeClient::write(FileId id, adapters::MemoryFile& file, std::int64_t offset,
                                          std::span<const std::byte> bytes) {
-    const Written written = log_writer_.write(id, offset, bytes);
+    const WriteResult written = log_writer_.write(id, offset, bytes);
     switch (written.rest) {
-        case Written::Rest::none: return {written.taken, 0};
-        case Written::Rest::failed: return {written.taken, written.error};
-        case Written::Rest::lost: return {written.taken, EIO};
-        case Written::Rest::through: break;
+        case WriteResult::Rest::none: return {written.taken, 0};
+        case WriteResult::Rest::failed: return {written.taken, written.error};
+        case WriteResult::Rest::lost: return {written.taken, EIO};
+        case WriteResult::Rest::through: break;
     }
-    const Written settled = log_writer_.settle(id);
-    if (settled.rest != Written::Rest::through) {
-        return {written.taken, settled.rest == Written::Rest::failed ? settled.error : EIO};
+    const WriteResult settled = log_writer_.settle(id);
+    if (settled.rest != WriteResult::Rest::through) {
+        return {written.taken, settled.rest == WriteResult::Rest::failed ? settled.error : EIO};
     }
     put_directly(file, offset + static_cast<std::int64_t>(written.taken),
                  bytes.subspan(written.taken));
@@ -271,7 +271,7 @@ inline std::int64_t NodeClient::read(FileId id, adapters::MemoryFile& file, std:
 inline std::int64_t NodeClient::read(FileId id, adapters::MemoryFile& file, std::int64_t offset,
                                      std::span<std::byte> bytes,
                                      const std::function<void()>& after) {
-    struct FileBelow final : Backing {
+    struct FileBelow final : BackingFile {
         FileBelow(Node& of, adapters::MemoryFile& memory, const std::function<void()>& then)
             : node{of}, file{memory}, after{then} {}
         ~FileBelow() = default;
@@ -298,18 +298,18 @@ inline std::int64_t NodeClient::read(FileId id, adapters::MemoryFile& file, std:
     return reader_.read(id, backing, &guess_, offset, bytes);
 }
 
-inline int NodeClient::ask(FileId id, const Task& task) {
+inline int NodeClient::ask(FileId id, const FileTask& task) {
     std::uint64_t ticket = 0;
     node_.world().step({"ask"});
     node_.say([&] { ticket = node_.pool().ask(id.slot, id.generation, task); });
     const int error = node_.wait_for(ticket);
-    if (error == ESTALE && task.kind == Task::Kind::truncate) {
+    if (error == ESTALE && task.kind == FileTask::Kind::truncate) {
         node_.world().step({"ftruncate"});  // as pool/capture/files/files.cpp: it is through
         node_.facts(*files_.at(id.slot)).truncate(task.bytes);
         return 0;
     }
     const FileSlot& slot = node_.directory().files[id.slot];
-    if (error == 0 && task.kind == Task::Kind::sync && slot.state == FileState::through &&
+    if (error == 0 && task.kind == FileTask::Kind::sync && slot.state == FileState::through &&
         slot.generation == id.generation) {
         node_.world().step({"fsync"});
         return node_.storage_of(*files_.at(id.slot))->sync() ? 0 : EIO;
@@ -455,7 +455,7 @@ inline int Node::wait_for(std::uint64_t ticket) {
 
 inline void Node::stop() {
     say([this] {
-        pool_.close_down(Reason::closing);
+        pool_.close_down(ThroughReason::closing);
         stopping_ = pool_.drain_all();
     });
 }
@@ -530,7 +530,7 @@ inline void Node::daemon() {
             const std::uint32_t seen = bell_.load();
             const bool any = pool_.advance();
             listen();
-            for (const Done& done : pool_.done()) {
+            for (const TaskCompletion& done : pool_.done()) {
                 answers_[done.ticket] = done.error;
                 world_.wake(&answers_);
             }
@@ -545,16 +545,16 @@ inline void Node::daemon() {
     });
 }
 
-inline adapters::Ending Node::run() {
-    const adapters::Ending ending = world_.run();
-    EXPECT_EQ(ending.kind, adapters::Ending::Kind::ended) << ending.report;
+inline adapters::WorldEnding Node::run() {
+    const adapters::WorldEnding ending = world_.run();
+    EXPECT_EQ(ending.kind, adapters::WorldEnding::Kind::ended) << ending.report;
     return ending;
 }
 
 // So many clients, "reader 0" or "writer 0" …, each of which opens `file` first.
-inline void add_clients(Node& node, int count, adapters::MemoryFile& file, Access access,
+inline void add_clients(Node& node, int count, adapters::MemoryFile& file, AccessMode access,
                         const std::function<void(NodeClient&, FileId, int)>& body) {
-    const std::string name = access == Access::read ? "reader " : "writer ";
+    const std::string name = access == AccessMode::read ? "reader " : "writer ";
     for (int i = 0; i < count; ++i) {
         node.client(name + std::to_string(i), [&file, access, body, i](NodeClient& self) {
             body(self, self.open(file, access), i);
@@ -563,7 +563,7 @@ inline void add_clients(Node& node, int count, adapters::MemoryFile& file, Acces
 }
 
 // To its end: the daemon, and one client, which opens `file` first.
-inline void run_client(Node& node, adapters::MemoryFile& file, Access access,
+inline void run_client(Node& node, adapters::MemoryFile& file, AccessMode access,
                        const std::function<void(NodeClient&, FileId)>& body) {
     node.daemon();
     node.client("client", [&](NodeClient& self) { body(self, self.open(file, access)); });

@@ -34,7 +34,7 @@ struct OldFile {
     }
     [[nodiscard]] std::int64_t fetched() const {
         std::int64_t bytes = 0;
-        for (const Extent& one : file.log(Direction::read)) {
+        for (const Extent& one : file.log(IoDirection::read)) {
             bytes += one.length.bytes();
         }
         return bytes;
@@ -57,10 +57,10 @@ void read_through(NodeClient& self, FileId id, OldFile& old, std::int64_t bytes,
     }
 }
 
-TEST(Prefetch, WhatFollowsIsReadAheadOnce) {
+TEST(BlockPrefetcher, WhatFollowsIsReadAheadOnce) {
     Node node{{.seed = 1}};
     OldFile old{node, 32 * mib};
-    run_client(node, old.file, Access::read, [&](NodeClient& self, FileId id) {
+    run_client(node, old.file, AccessMode::read, [&](NodeClient& self, FileId id) {
         read_through(self, id, old, 32 * mib, 128 * kib);
         self.close(id);
     });
@@ -69,26 +69,27 @@ TEST(Prefetch, WhatFollowsIsReadAheadOnce) {
     EXPECT_EQ(node.pool().counts().failed_fetches, 0U);
 }
 
-TEST(Prefetch, ClientsThatReadOneFileReadItOnce) {
+TEST(BlockPrefetcher, ClientsThatReadOneFileReadItOnce) {
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
         Node node{{.seed = seed}};
         OldFile old{node, 12 * mib};
         node.daemon();
-        add_clients(node, 6, old.file, Access::read, [&](NodeClient& self, FileId id, int /*i*/) {
-            read_through(self, id, old, 12 * mib, 256 * kib);
-            self.close(id);
-        });
+        add_clients(node, 6, old.file, AccessMode::read,
+                    [&](NodeClient& self, FileId id, int /*i*/) {
+                        read_through(self, id, old, 12 * mib, 256 * kib);
+                        self.close(id);
+                    });
         node.run();
         EXPECT_LE(old.fetched(), 12 * mib) << "seed " << seed;
         EXPECT_LE(node.read_directly, 6 * 512 * kib) << "seed " << seed;
     }
 }
 
-TEST(Prefetch, ALongReadIsFetchedBehindItsFirstBlock) {
+TEST(BlockPrefetcher, ALongReadIsFetchedBehindItsFirstBlock) {
     Node node{{.seed = 1}};
     OldFile old{node, 40 * mib};
     node.daemon();
-    add_clients(node, 3, old.file, Access::read, [&](NodeClient& self, FileId id, int /*i*/) {
+    add_clients(node, 3, old.file, AccessMode::read, [&](NodeClient& self, FileId id, int /*i*/) {
         read_and_compare(self, id, old.file, {Offset{0}, Length{40 * mib}});
         self.close(id);
     });
@@ -104,12 +105,12 @@ std::vector<std::int64_t> shuffled(std::int64_t count) {
     return numbers;
 }
 
-TEST(Prefetch, ABlockThatIsReadBitByBitInNoOrderIsFetchedWhenThatHasCostAsMuch) {
+TEST(BlockPrefetcher, ABlockThatIsReadBitByBitInNoOrderIsFetchedWhenThatHasCostAsMuch) {
     constexpr std::int64_t piece = 8 * kib;
     constexpr std::int64_t bytes = 16 * mib;
     Node node{{.seed = 1}};
     OldFile old{node, bytes};
-    run_client(node, old.file, Access::read, [&](NodeClient& self, FileId id) {
+    run_client(node, old.file, AccessMode::read, [&](NodeClient& self, FileId id) {
         for (const std::int64_t number : shuffled(bytes / piece)) {
             read_and_compare(self, id, old.file, {Offset{number * piece}, Length{piece}});
         }
@@ -119,11 +120,11 @@ TEST(Prefetch, ABlockThatIsReadBitByBitInNoOrderIsFetchedWhenThatHasCostAsMuch) 
     EXPECT_LE(node.read_directly, bytes / 4);
 }
 
-TEST(Prefetch, WhatIsReadHereAndThereIsNotFetched) {
+TEST(BlockPrefetcher, WhatIsReadHereAndThereIsNotFetched) {
     constexpr std::int64_t piece = 8 * kib;
     Node node{{.seed = 1}};
     OldFile old{node, 64 * mib};
-    run_client(node, old.file, Access::read, [&](NodeClient& self, FileId id) {
+    run_client(node, old.file, AccessMode::read, [&](NodeClient& self, FileId id) {
         const std::vector<std::int64_t> numbers = shuffled(64 * mib / piece);
         for (const std::int64_t number : std::span{numbers}.first(300)) {  // some five of a block
             read_and_compare(self, id, old.file, {Offset{number * piece}, Length{piece}});
@@ -133,7 +134,7 @@ TEST(Prefetch, WhatIsReadHereAndThereIsNotFetched) {
     EXPECT_EQ(old.fetched(), 0);
 }
 
-TEST(Prefetch, ThereIsNeverMoreThanTheBound) {
+TEST(BlockPrefetcher, ThereIsNeverMoreThanTheBound) {
     Node node{{.seed = 3}, {.cap_bytes = 64 * mib, .read_ahead_bytes = 5 * mib}};
     std::vector<std::unique_ptr<OldFile>> files;
     std::int64_t most = 0;
@@ -142,7 +143,7 @@ TEST(Prefetch, ThereIsNeverMoreThanTheBound) {
         files.push_back(std::make_unique<OldFile>(node, 12 * mib));
         node.client("reader " + std::to_string(i), [&, i](NodeClient& self) {
             OldFile& old = *files[static_cast<std::size_t>(i)];
-            const FileId id = self.open(old.file, Access::read);
+            const FileId id = self.open(old.file, AccessMode::read);
             for (std::int64_t at = 0; at < 12 * mib; at += 512 * kib) {
                 read_and_compare(self, id, old.file, {Offset{at}, Length{512 * kib}});
                 most = std::max(most, node.clean_provided());
@@ -156,20 +157,20 @@ TEST(Prefetch, ThereIsNeverMoreThanTheBound) {
     EXPECT_EQ(node.clean_provided(), 0) << "nobody reads any more";
 }
 
-TEST(Prefetch, NothingIsReadAheadWhereThatIsSwitchedOff) {
+TEST(BlockPrefetcher, NothingIsReadAheadWhereThatIsSwitchedOff) {
     Node node{{.seed = 1}, {.read_ahead_bytes = 0}};
     OldFile old{node, 8 * mib};
-    run_client(node, old.file, Access::read, [&](NodeClient& self, FileId id) {
+    run_client(node, old.file, AccessMode::read, [&](NodeClient& self, FileId id) {
         read_through(self, id, old, 8 * mib, mib);
         self.close(id);
     });
     EXPECT_EQ(old.fetched(), 0);
 }
 
-TEST(Prefetch, TheFilesEndIsWhereItIs) {
+TEST(BlockPrefetcher, TheFilesEndIsWhereItIs) {
     Node node{{.seed = 1}};
     OldFile old{node, 5 * mib + 12345};
-    run_client(node, old.file, Access::read, [&](NodeClient& self, FileId id) {
+    run_client(node, old.file, AccessMode::read, [&](NodeClient& self, FileId id) {
         read_through(self, id, old, 5 * mib, 256 * kib);
         std::vector<std::byte> rest(mib);
         EXPECT_EQ(self.read(id, old.file, 5 * mib, rest), 12345);
@@ -179,15 +180,15 @@ TEST(Prefetch, TheFilesEndIsWhereItIs) {
     });
 }
 
-TEST(Prefetch, ABlockThatCannotBeReadIsTheReadersOwnBusiness) {
+TEST(BlockPrefetcher, ABlockThatCannotBeReadIsTheReadersOwnBusiness) {
     Node node{{.seed = 1}};
-    adapters::Faults faults;
+    adapters::StorageFaults faults;
     faults.error_at = Offset{4 * mib + 5};
     adapters::MemoryFile file{faults};
     file.put(Offset{0}, bytes_of(0, 8 * mib));
     node.changed_ns[&file] = long_ago_ns;
     node.direct_read_ns = slow_ns;
-    run_client(node, file, Access::read, [&](NodeClient& self, FileId id) {
+    run_client(node, file, AccessMode::read, [&](NodeClient& self, FileId id) {
         for (std::int64_t at = 0; at < 8 * mib; at += 512 * kib) {
             read_and_compare(self, id, file, {Offset{at}, Length{512 * kib}});
         }
@@ -201,12 +202,13 @@ TEST(Coherence, AReaderDoesNotWaitForAWriterThatGoesAwayMeanwhile) {
         Node node{{.seed = seed}};
         OldFile old{node, mib};
         node.daemon();
-        add_clients(node, 2, old.file, Access::write, [&](NodeClient& self, FileId id, int /*i*/) {
-            const auto bytes = bytes_of(0, 4 * kib);
-            EXPECT_EQ(self.log_writer().write(id, 0, bytes).taken, bytes.size());
-        });
+        add_clients(node, 2, old.file, AccessMode::write,
+                    [&](NodeClient& self, FileId id, int /*i*/) {
+                        const auto bytes = bytes_of(0, 4 * kib);
+                        EXPECT_EQ(self.log_writer().write(id, 0, bytes).taken, bytes.size());
+                    });
         node.client("reader", [&](NodeClient& self) {
-            const FileId id = self.open(old.file, Access::read);
+            const FileId id = self.open(old.file, AccessMode::read);
             read_and_compare(self, id, old.file, {Offset{0}, Length{4 * kib}});
         });
         node.run();
@@ -225,14 +227,14 @@ void reader_sees(std::uint64_t seed,
     bool warm = false;
     node.daemon();
     node.client("reader", [&](NodeClient& self) {
-        const FileId id = self.open(old.file, Access::read);
+        const FileId id = self.open(old.file, AccessMode::read);
         read_through(self, id, old, 8 * mib, 256 * kib);
         warm = true;
         node.world().wake(&warm);
         while (!changed) {
             node.world().wait(&changed, {"the change"});
         }
-        const FileId again = self.open(old.file, Access::read);
+        const FileId again = self.open(old.file, AccessMode::read);
         std::vector<std::byte> got(mib);
         EXPECT_EQ(self.read(again, old.file, 3 * mib, got), mib);
         EXPECT_TRUE(same(got, changed_bytes())) << "seed " << seed;
@@ -251,7 +253,7 @@ void reader_sees(std::uint64_t seed,
 }
 
 FileId deposit_change(NodeClient& self, OldFile& old) {
-    const FileId id = self.open(old.file, Access::write);
+    const FileId id = self.open(old.file, AccessMode::write);
     const auto bytes = changed_bytes();
     EXPECT_EQ(self.log_writer().write(id, 3 * mib, bytes).taken, bytes.size());
     return id;
@@ -267,7 +269,7 @@ TEST(Coherence, WhatWasDrainedIsSeenInsteadOfCleanBlocks) {
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {
         reader_sees(seed, [](Node&, NodeClient& self, OldFile& old) {
             const FileId id = deposit_change(self, old);
-            EXPECT_EQ(self.ask(id, {Task::Kind::sync}), 0);
+            EXPECT_EQ(self.ask(id, {FileTask::Kind::sync}), 0);
             self.close(id);
         });
     }
@@ -275,8 +277,8 @@ TEST(Coherence, WhatWasDrainedIsSeenInsteadOfCleanBlocks) {
 
 TEST(Coherence, WhatIsWrittenDirectlyIsSeenOnceTheFileHasLeft) {
     reader_sees(1, [](Node&, NodeClient& self, OldFile& old) {
-        const FileId id = self.open(old.file, Access::write);
-        EXPECT_EQ(self.ask(id, {Task::Kind::leave, Reason::mapped}), 0);
+        const FileId id = self.open(old.file, AccessMode::write);
+        EXPECT_EQ(self.ask(id, {FileTask::Kind::leave, ThroughReason::mapped}), 0);
         old.file.put(Offset{3 * mib}, changed_bytes());
     });
 }
@@ -291,9 +293,9 @@ TEST(Coherence, WhatSomebodyOutsideWroteIsSeenByWhoOpensTheFileAnew) {
 TEST(Coherence, WhatWasCutOffIsNotReadFromCleanBlocks) {
     Node node{{.seed = 1}};
     OldFile old{node, 8 * mib};
-    run_client(node, old.file, Access::write, [&](NodeClient& self, FileId id) {
+    run_client(node, old.file, AccessMode::write, [&](NodeClient& self, FileId id) {
         read_through(self, id, old, 8 * mib, 256 * kib);
-        EXPECT_EQ(self.ask(id, {.kind = Task::Kind::truncate, .bytes = Length{2 * mib}}), 0);
+        EXPECT_EQ(self.ask(id, {.kind = FileTask::Kind::truncate, .bytes = Length{2 * mib}}), 0);
         EXPECT_EQ(node.directory().files[id.slot].clean.load(), 0U);
         self.close(id);
     });
@@ -310,7 +312,7 @@ TEST(Coherence, NoReaderEverSeesOldBytesWhileWritersWriteAndFilesAreDrained) {
         node.direct_read_ns = 300'000;
         int writers = 2;
         node.daemon();
-        add_clients(node, 2, old.file, Access::write, [&](NodeClient& self, FileId id, int i) {
+        add_clients(node, 2, old.file, AccessMode::write, [&](NodeClient& self, FileId id, int i) {
             for (std::int64_t turn = 1; turn <= 30; ++turn) {
                 const auto at = static_cast<std::size_t>(
                     (turn * 7 + static_cast<std::int64_t>(seed) * 3) % (pieces / 2) * 2 + i);
@@ -323,42 +325,43 @@ TEST(Coherence, NoReaderEverSeesOldBytesWhileWritersWriteAndFilesAreDrained) {
             }
             --writers;
         });
-        add_clients(node, 2, old.file, Access::read, [&](NodeClient& self, FileId id, int /*i*/) {
-            while (writers > 0) {
-                node.world().sleep(3'000'000);
-                for (std::size_t at = 0; at < pieces; ++at) {
-                    const auto where = static_cast<std::int64_t>(at) * piece;
-                    const std::int64_t least = written[at];
-                    std::vector<std::byte> got(static_cast<std::size_t>(piece));
-                    EXPECT_EQ(self.read(id, old.file, where, got), piece);
-                    const std::int64_t most = begun[at];
-                    bool fits = false;
-                    for (std::int64_t turn = least; turn <= most && !fits; ++turn) {
-                        fits =
-                            got == bytes_of(where, piece, static_cast<std::uint64_t>(turn) * 4096);
+        add_clients(
+            node, 2, old.file, AccessMode::read, [&](NodeClient& self, FileId id, int /*i*/) {
+                while (writers > 0) {
+                    node.world().sleep(3'000'000);
+                    for (std::size_t at = 0; at < pieces; ++at) {
+                        const auto where = static_cast<std::int64_t>(at) * piece;
+                        const std::int64_t least = written[at];
+                        std::vector<std::byte> got(static_cast<std::size_t>(piece));
+                        EXPECT_EQ(self.read(id, old.file, where, got), piece);
+                        const std::int64_t most = begun[at];
+                        bool fits = false;
+                        for (std::int64_t turn = least; turn <= most && !fits; ++turn) {
+                            fits = got ==
+                                   bytes_of(where, piece, static_cast<std::uint64_t>(turn) * 4096);
+                        }
+                        // A write of several entries may be seen in parts while it is under way.
+                        EXPECT_TRUE(fits || least < most) << "seed " << seed << " at " << at;
                     }
-                    // A write of several entries may be seen in parts while it is under way.
-                    EXPECT_TRUE(fits || least < most) << "seed " << seed << " at " << at;
                 }
-            }
-        });
+            });
         node.run();
         EXPECT_GT(node.pool().counts().fetches, 0U);
     }
 }
 
-TEST(Prefetch, AWishThatMakesNoSenseIsNotFollowed) {
+TEST(BlockPrefetcher, AWishThatMakesNoSenseIsNotFollowed) {
     Node node{{.seed = 1}};
     OldFile old{node, 4 * mib};
     OldFile other{node, 4 * mib};
     node.daemon();
     node.client("owner", [&](NodeClient& self) {
-        const FileId id = self.open(other.file, Access::read);
+        const FileId id = self.open(other.file, AccessMode::read);
         node.world().sleep(100'000'000);
         self.close(id);
     });
     node.client("reader", [&](NodeClient& self) {
-        const FileId id = self.open(old.file, Access::read);
+        const FileId id = self.open(old.file, AccessMode::read);
         for (const std::int64_t offset : {std::int64_t{-1}, INT64_MAX, INT64_MAX - 5}) {
             self.log_writer().tell(id, EntryKind::wanted, offset, 4096);
         }
@@ -382,20 +385,20 @@ TEST(Prefetch, AWishThatMakesNoSenseIsNotFollowed) {
 }
 
 // For another node: what is not there is read, and counts as long as the file is the same.
-TEST(Prefetch, ABlockIsReadForAnotherNode) {
+TEST(BlockPrefetcher, ABlockIsReadForAnotherNode) {
     Node node{{.seed = 1}};
     OldFile old{node, 3 * mib - 100};
-    const Stamp seen = node.stamp_of(old.file);
+    const ChangeStamp seen = node.stamp_of(old.file);
     const Extent wanted{Offset{2 * mib + 50}, Length{mib - 50}};
-    run_client(node, old.file, Access::read, [&](NodeClient& self, FileId id) {
-        using State = Shared::State;
-        const auto state_now = [&](const Extent& range, const Stamp& as, bool begins) {
-            Shared shared;
+    run_client(node, old.file, AccessMode::read, [&](NodeClient& self, FileId id) {
+        using State = SharedBytes::State;
+        const auto state_now = [&](const Extent& range, const ChangeStamp& as, bool begins) {
+            SharedBytes shared;
             node.say([&] { shared = node.pool().share(id.slot, as, range, begins); });
             return shared.state;
         };
         EXPECT_EQ(state_now(wanted, seen, false), State::none);
-        Stamp other = seen;
+        ChangeStamp other = seen;
         ++other.changed_ns;
         EXPECT_EQ(state_now(wanted, other, true), State::none);
         EXPECT_EQ(state_now({Offset{mib - 1}, Length{2}}, seen, true), State::none);
@@ -404,7 +407,7 @@ TEST(Prefetch, ABlockIsReadForAnotherNode) {
             node.world().step({"wait for the block"});
         }
         node.say([&] {
-            const Shared shared = node.pool().share(id.slot, seen, wanted, false);
+            const SharedBytes shared = node.pool().share(id.slot, seen, wanted, false);
             EXPECT_EQ(shared.state, State::there);
             const std::vector<std::byte> all = bytes_of(0, 3 * mib);
             EXPECT_TRUE(
@@ -418,27 +421,27 @@ TEST(Prefetch, ABlockIsReadForAnotherNode) {
 }
 
 // Its times may not show that it is changed once more.
-TEST(Prefetch, WhatWasChangedJustBeforeItWasOpenedIsNotPassedOn) {
+TEST(BlockPrefetcher, WhatWasChangedJustBeforeItWasOpenedIsNotPassedOn) {
     Node node{{.seed = 1}};
     OldFile old{node, mib};
     node.changed_ns[&old.file] = 0;
-    run_client(node, old.file, Access::read, [&](NodeClient& self, FileId id) {
+    run_client(node, old.file, AccessMode::read, [&](NodeClient& self, FileId id) {
         node.say([&] {
-            const Shared shared =
+            const SharedBytes shared =
                 node.pool().share(id.slot, node.stamp_of(old.file), {Offset{0}, Length{mib}}, true);
-            EXPECT_EQ(shared.state, Shared::State::none);
+            EXPECT_EQ(shared.state, SharedBytes::State::none);
         });
         self.close(id);
     });
 }
 
 // Also the first read, and those that nobody could foresee.
-TEST(Prefetch, WhereFewNodesReadClientsReadNothingThemselves) {
+TEST(BlockPrefetcher, WhereFewNodesReadClientsReadNothingThemselves) {
     Node node{{.seed = 1}};
     OldFile old{node, 8 * mib};
     node.direct_read_ns = 0;  // as from the kernel's cache
     node.directory().header.readers.store(1);
-    run_client(node, old.file, Access::read, [&](NodeClient& self, FileId id) {
+    run_client(node, old.file, AccessMode::read, [&](NodeClient& self, FileId id) {
         for (const std::int64_t at : {5 * mib, 3 * mib + 1000, std::int64_t{0}, 7 * mib}) {
             read_and_compare(self, id, old.file, {Offset{at}, Length{10'000}});
         }

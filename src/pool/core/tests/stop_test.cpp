@@ -179,8 +179,8 @@ private:
 
     void bring_about(NodeClient& self) {
         if (what_.then == Then::leave) {
-            const FileId id = self.open(file, Access::write);
-            EXPECT_EQ(self.ask(id, {Task::Kind::leave, Reason::mapped}), 0);
+            const FileId id = self.open(file, AccessMode::write);
+            EXPECT_EQ(self.ask(id, {FileTask::Kind::leave, ThroughReason::mapped}), 0);
             return;
         }
         node.stop();
@@ -189,7 +189,7 @@ private:
         }
     }
     void go_on_writing(NodeClient& self) {
-        const FileId id = self.open(file, Access::write);
+        const FileId id = self.open(file, AccessMode::write);
         for (int i = 0; i < 12; ++i) {
             write(self, id, neighbours_at + i * std::int64_t{5000}, bytes_of(5000, 100 + i));
             node.world().sleep(500'000);
@@ -220,7 +220,7 @@ std::int64_t suspend_everywhere(const Suspended::What& what) {
 }
 
 void deposits(Suspended& all, NodeClient& self, std::size_t bytes) {
-    const FileId id = self.open(all.file, Access::write);
+    const FileId id = self.open(all.file, AccessMode::write);
     for (int i = 0; i < 5; ++i) {
         all.write(self, id, i * static_cast<std::int64_t>(bytes), bytes_of(bytes, i + 1));
     }
@@ -231,7 +231,7 @@ void deposits(Suspended& all, NodeClient& self, std::size_t bytes) {
 
 void deposits_by_hand(Suspended& all, NodeClient& self) {
     constexpr std::size_t bytes = block_bytes / 4;
-    const FileId id = self.open(all.file, Access::write);
+    const FileId id = self.open(all.file, AccessMode::write);
     SlowWriter writer{all.node, self};
     for (int i = 0; i < 5; ++i) {
         const std::vector<std::byte> record = bytes_of(bytes, i + 1);
@@ -247,7 +247,7 @@ void deposits_by_hand(Suspended& all, NodeClient& self) {
 // The bytes go through memory that is lent, as an aggregator's windows do.
 void loans(Suspended& all, NodeClient& self) {
     constexpr std::size_t bytes = 100'000;
-    const FileId id = self.open(all.file, Access::write);
+    const FileId id = self.open(all.file, AccessMode::write);
     for (int i = 0; i < 5; ++i) {
         const std::vector<std::byte> record = bytes_of(bytes, i + 1);
         const std::int64_t at = i * static_cast<std::int64_t>(bytes);
@@ -260,7 +260,7 @@ void loans(Suspended& all, NodeClient& self) {
         all.node.world().step({"fill the loan"});
         std::ranges::copy(record, loan->bytes.begin());
         all.node.world().step({"hand it in"});
-        const Written written = self.log_writer().put_lent(id, at, *loan);
+        const WriteResult written = self.log_writer().put_lent(id, at, *loan);
         if (written.taken == 0) {
             // From its own memory: nobody else may have got it meanwhile.
             const std::vector<std::byte> kept{loan->bytes.begin(), loan->bytes.end()};
@@ -275,7 +275,7 @@ void loans(Suspended& all, NodeClient& self) {
 }
 
 void reads(Suspended& all, NodeClient& self) {
-    const FileId id = self.open(all.file, Access::both);
+    const FileId id = self.open(all.file, AccessMode::both);
     for (int i = 0; i < 4; ++i) {
         const std::vector<std::byte> record = bytes_of(3000, i + 1);
         all.write(self, id, i * 3000, record);
@@ -290,7 +290,7 @@ void reads(Suspended& all, NodeClient& self) {
 
 void opens_and_closes(Suspended& all, NodeClient& self) {
     for (int i = 0; i < 4; ++i) {
-        const FileId id = self.open(all.file, i % 2 == 0 ? Access::write : Access::both);
+        const FileId id = self.open(all.file, i % 2 == 0 ? AccessMode::write : AccessMode::both);
         all.write(self, id, i * 100, bytes_of(100, i + 1));
         if (id.slot != files_max) {
             self.close(id);
@@ -358,7 +358,7 @@ TEST(Stop, SaysWhoseWriteItGaveUp) {
     std::vector<GivenUpWrite> given_up;
     bool reserved = false;
     node.client("victim", [&](NodeClient& self) {
-        const FileId id = self.open(file, Access::write);
+        const FileId id = self.open(file, AccessMode::write);
         const std::uint64_t position = self.log().header().reserved.fetch_add(700);
         Entry& entry = self.log().entry(self.log().header().entries.fetch_add(1));
         entry.file = id.slot;

@@ -50,7 +50,7 @@ private:
     adapters::SteadyClock clock_;
 };
 
-class Machine final : private Memory, private Sleepers {
+class Machine final : private LogMemory, private WordSleepers {
 public:
     explicit Machine(const PoolOptions& options)
         : pool{directory,
@@ -60,11 +60,11 @@ public:
     FileId open(std::uint32_t client, adapters::MemoryFile& file) {
         const auto opened = pool.open(client,
                                       {.identity = file.identity(),
-                                       .storage = std::move(*open_memory(file, Direction::write)),
+                                       .storage = std::move(*open_memory(file, IoDirection::write)),
                                        .control = std::make_unique<Control>(facts_),
                                        .stripes = {2, 65'536},
                                        .path = "file"},
-                                      Access::write);
+                                      AccessMode::write);
         EXPECT_TRUE(opened.has_value());
         return {opened->slot, opened->generation};
     }
@@ -107,7 +107,7 @@ TEST(Threads, ShareALogAndAFile) {
     constexpr int writers = 6;
     constexpr int rounds = 40;
     constexpr std::int64_t record = 100'000;
-    adapters::Faults faults;
+    adapters::StorageFaults faults;
     faults.short_percent = 20;
     faults.delay_polls_max = 5;
     adapters::MemoryFile file{faults};
@@ -131,8 +131,8 @@ TEST(Threads, ShareALogAndAFile) {
             for (int i = 0; i < rounds; ++i) {
                 const std::vector<std::byte> bytes(record, static_cast<std::byte>(i + who));
                 const std::int64_t at = (i / 2 * writers + who) * record;
-                const Written written = log_writers[client]->write(ids[client], at, bytes);
-                wrong += written.rest != Written::Rest::none ? 1 : 0;
+                const WriteResult written = log_writers[client]->write(ids[client], at, bytes);
+                wrong += written.rest != WriteResult::Rest::none ? 1 : 0;
             }
         });
     }
@@ -174,7 +174,7 @@ struct Rewritten {
     std::atomic<int> ended{0};
 };
 
-struct Below final : Backing {
+struct Below final : BackingFile {
     explicit Below(adapters::MemoryFile& memory) : file{memory} {}
     ~Below() = default;
     std::int64_t read(std::int64_t at, std::span<std::byte> into) noexcept override {
@@ -213,8 +213,8 @@ TEST(Threads, ReadWhatOthersWriteMeanwhile) {
                     const std::vector<std::byte> bytes(Rewritten::bytes, static_cast<std::byte>(i));
                     records[n].begun.store(i);
                     const auto at = static_cast<std::int64_t>(n) * Rewritten::bytes;
-                    const Written written = log_writer.write(ids[who], at, bytes);
-                    wrong[who] += written.rest != Written::Rest::none ? 1 : 0;
+                    const WriteResult written = log_writer.write(ids[who], at, bytes);
+                    wrong[who] += written.rest != WriteResult::Rest::none ? 1 : 0;
                     records[n].ended.store(i);
                 }
             }
@@ -223,7 +223,7 @@ TEST(Threads, ReadWhatOthersWriteMeanwhile) {
     }
     for (std::size_t who = 0; who < 2; ++who) {
         threads.emplace_back([&, who] {
-            Reader reader{machine.directory, line, {}};
+            PoolReader reader{machine.directory, line, {}};
             Below below{file};
             std::vector<std::byte> bytes(Rewritten::bytes);
             for (std::size_t n = who; writers > 0; n = (n + 1) % records.size()) {

@@ -49,7 +49,7 @@ public:
         int sync_error = 0;
         std::size_t syncs = 0;  // beside those of a storage
         std::function<void(Length)> truncate = [](Length) {};
-        std::function<ports::Stamp()> stamp = [] { return ports::Stamp{}; };
+        std::function<ports::ChangeStamp()> stamp = [] { return ports::ChangeStamp{}; };
         std::function<void()> touched = [] {};
         std::uint64_t inode = 0;  // 0: the file's own
     };
@@ -70,7 +70,7 @@ public:
         return 0;
     }
     bool has_name() override { return facts_.has_name; }
-    std::optional<ports::Stamp> stamp() override { return facts_.stamp(); }
+    std::optional<ports::ChangeStamp> stamp() override { return facts_.stamp(); }
     std::int64_t room() override { return facts_.room; }
 
 private:
@@ -97,7 +97,7 @@ private:
 };
 
 // A clock at which others may go on.
-class CrowdedClock final : public ports::Clock {
+class CrowdedClock final : public ports::TimeSource {
 public:
     explicit CrowdedClock(adapters::MemoryWorld& world) : world_{world} {}
     [[nodiscard]] std::int64_t now_ns() const noexcept override {

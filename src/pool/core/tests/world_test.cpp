@@ -41,7 +41,7 @@ struct Drawn {
             faults.error_at_request = draw(60);
         }
         files = 1 + draw(3);
-        pool.consistency = draw(3) == 0 ? Consistency::paper : Consistency::pool;
+        pool.consistency = draw(3) == 0 ? CacheConsistency::paper : CacheConsistency::pool;
         journal = draw(3) == 0;
         pool.sync_to_journal = draw(2) == 0;
         pool.processors = static_cast<std::size_t>(draw(3));
@@ -60,7 +60,7 @@ struct Drawn {
     std::uint64_t drawn = 0;
     PoolOptions pool;
     NodeOptions node;
-    adapters::Faults faults;
+    adapters::StorageFaults faults;
     std::int64_t clients = 1;
     std::int64_t threads = 1;  // of each client
     std::int64_t files = 1;
@@ -68,7 +68,7 @@ struct Drawn {
 };
 
 struct Watched {
-    explicit Watched(const adapters::Faults& faults) : file{faults} {}
+    explicit Watched(const adapters::StorageFaults& faults) : file{faults} {}
     adapters::MemoryFile file;
     Oracle oracle{file_bytes_max};
     std::int64_t waited_ns = 0;
@@ -85,7 +85,7 @@ public:
         }
     }
 
-    adapters::Ending go() {
+    adapters::WorldEnding go() {
         node_.daemon();
         for (std::int64_t i = 0; i < drawn_.clients; ++i) {
             const std::string name = "client " + std::to_string(i);
@@ -99,7 +99,7 @@ public:
                 }
             });
         }
-        const adapters::Ending ending = node_.run();
+        const adapters::WorldEnding ending = node_.run();
         for (const auto& one : files_) {
             EXPECT_TRUE(one->oracle.quiet());
             const auto all = one->file.get({Offset{0}, one->file.size()});
@@ -147,7 +147,7 @@ private:
         } else if (what < 90) {
             cut(self, one, id);
         } else if (what < 92) {
-            const int error = self.ask(id, {Task::Kind::leave, Reason::mapped});
+            const int error = self.ask(id, {FileTask::Kind::leave, ThroughReason::mapped});
             expect_told(error);
         } else if (what < 94) {
             self.log_writer().tell(id, EntryKind::wanted, draw(file_bytes_max), 1000);
@@ -160,8 +160,8 @@ private:
     }
 
     FileId open(NodeClient& self, Watched& one) {
-        const bool leaves = drawn_.pool.consistency == Consistency::paper && draw(8) == 0;
-        return self.open(one.file, leaves ? Access::both : Access::write);
+        const bool leaves = drawn_.pool.consistency == CacheConsistency::paper && draw(8) == 0;
+        return self.open(one.file, leaves ? AccessMode::both : AccessMode::write);
     }
 
     void close(NodeClient& self, FileId id) {
@@ -202,7 +202,7 @@ private:
     void sync(NodeClient& self, FileId id) {
         int error = EIO;
         for (int tries = 0; tries < 20 && error != 0; ++tries) {
-            error = self.ask(id, {Task::Kind::sync});
+            error = self.ask(id, {FileTask::Kind::sync});
             expect_told(error);
         }
         EXPECT_EQ(error, 0);
@@ -211,7 +211,7 @@ private:
     void cut(NodeClient& self, Watched& one, FileId id) {
         const Length bytes{draw(file_bytes_max)};
         const auto handle = one.oracle.begin_cut(bytes);
-        EXPECT_EQ(self.ask(id, {Task::Kind::truncate, {}, bytes}), 0);
+        EXPECT_EQ(self.ask(id, {FileTask::Kind::truncate, {}, bytes}), 0);
         one.oracle.end_cut(handle);
     }
 
@@ -241,7 +241,7 @@ TEST_P(World, EveryByteIsTheLastOneThatWasWritten) {
     for (int i = 0; i < seeds_at_once; ++i) {
         const int seed = 1 + GetParam() * seeds_at_once + i;
         Play play{static_cast<std::uint64_t>(seed)};
-        const adapters::Ending ending = play.go();
+        const adapters::WorldEnding ending = play.go();
         ASSERT_FALSE(HasFailure()) << "seed " << seed << "\n" << ending.report;
     }
 }

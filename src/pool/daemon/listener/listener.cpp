@@ -91,20 +91,20 @@ OwnFd spare_descriptor() { return OwnFd{kernel::open("/dev/null", O_RDONLY | O_C
 
 }  // namespace
 
-Listener::Listener(OwnFd lock, OwnFd socket, std::string path)
+SocketListener::SocketListener(OwnFd lock, OwnFd socket, std::string path)
     : lock_{std::move(lock)},
       socket_{std::move(socket)},
       spare_{spare_descriptor()},
       path_{std::move(path)} {}
 
-Listener::~Listener() {
+SocketListener::~SocketListener() {
     if (socket_.valid()) {
         kernel::unlink(path_.c_str());
         ::ftruncate(lock_.get(), 0);
     }
 }
 
-Result<Listener> Listener::open(const std::string& path) {
+Result<SocketListener> SocketListener::open(const std::string& path) {
     const std::size_t slash = path.rfind('/');
     if (!path.starts_with('/') || slash == 0) {
         return refuse(ErrorCode::argument, EINVAL,
@@ -128,10 +128,10 @@ Result<Listener> Listener::open(const std::string& path) {
     if (!socket) {
         return failure(std::move(socket.error()));
     }
-    return Listener{std::move(*lock), std::move(*socket), path};
+    return SocketListener{std::move(*lock), std::move(*socket), path};
 }
 
-IncomingConnection Listener::next() {
+IncomingConnection SocketListener::next() {
     expects(socket_.valid(), "a listener that was moved from is not asked");
     OwnFd socket{::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
     if (!socket.valid() && (errno == EMFILE || errno == ENFILE)) {

@@ -19,16 +19,16 @@ struct IncomingConnection {
     bool no_room = false;      // which is why
 };
 
-class Listener {
+class SocketListener {
 public:
     // Makes the folder of `path`, with mode 0700, where it is missing. Fails where the folder is
     // somebody else's or open to others, and where a daemon that lives stands at the listener.
-    [[nodiscard]] static Result<Listener> open(const std::string& path);
-    Listener(Listener&&) noexcept = default;
-    Listener& operator=(Listener&&) = delete;
-    Listener(const Listener&) = delete;
-    Listener& operator=(const Listener&) = delete;
-    ~Listener();
+    [[nodiscard]] static Result<SocketListener> open(const std::string& path);
+    SocketListener(SocketListener&&) noexcept = default;
+    SocketListener& operator=(SocketListener&&) = delete;
+    SocketListener(const SocketListener&) = delete;
+    SocketListener& operator=(const SocketListener&) = delete;
+    ~SocketListener();
 
     [[nodiscard]] int socket() const noexcept { return socket_.get(); }
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
@@ -36,7 +36,7 @@ public:
     [[nodiscard]] IncomingConnection next();
 
 private:
-    Listener(OwnFd lock, OwnFd socket, std::string path);
+    SocketListener(OwnFd lock, OwnFd socket, std::string path);
 
     OwnFd lock_;
     OwnFd socket_;

@@ -13,31 +13,31 @@ namespace {
 using check::Folder;
 using testing::HasSubstr;
 
-TEST(Listener, MakesItsFolderForTheUserAlone) {
+TEST(SocketListener, MakesItsFolderForTheUserAlone) {
     const Folder folder;
-    const auto listener = Listener::open(folder.path("home/socket"));
+    const auto listener = SocketListener::open(folder.path("home/socket"));
     ASSERT_TRUE(listener.has_value()) << listener.error().message;
     struct stat found{};
     ASSERT_EQ(::stat(folder.path("home").c_str(), &found), 0);
     EXPECT_EQ(found.st_mode & 07777, 0700U);
 }
 
-TEST(Listener, IsRefusedWhileADaemonLives) {
+TEST(SocketListener, IsRefusedWhileADaemonLives) {
     const Folder folder;
-    const auto first = Listener::open(folder.path("home/socket"));
+    const auto first = SocketListener::open(folder.path("home/socket"));
     ASSERT_TRUE(first.has_value());
-    const auto second = Listener::open(folder.path("home/socket"));
+    const auto second = SocketListener::open(folder.path("home/socket"));
     ASSERT_FALSE(second.has_value());
     EXPECT_THAT(second.error().message, HasSubstr("process " + std::to_string(::getpid())));
     EXPECT_TRUE(check::connect_to(folder.path("home/socket")).valid()) << "the first still listens";
 }
 
-TEST(Listener, ReplacesTheSocketOfADaemonThatWasKilled) {
+TEST(SocketListener, ReplacesTheSocketOfADaemonThatWasKilled) {
     const Folder folder;
     const std::string path = folder.path("home/socket");
     const pid_t killed = ::fork();
     if (killed == 0) {
-        const auto listener = Listener::open(path);
+        const auto listener = SocketListener::open(path);
         ::_exit(listener ? 0 : 1);
     }
     int status = -1;
@@ -45,35 +45,35 @@ TEST(Listener, ReplacesTheSocketOfADaemonThatWasKilled) {
     ASSERT_EQ(status, 0);
     ASSERT_TRUE(std::filesystem::exists(path));
     EXPECT_FALSE(check::connect_to(path).valid());
-    const auto listener = Listener::open(path);
+    const auto listener = SocketListener::open(path);
     ASSERT_TRUE(listener.has_value()) << listener.error().message;
     EXPECT_TRUE(check::connect_to(path).valid());
 }
 
-TEST(Listener, TakesItsSocketAwayAtTheEnd) {
+TEST(SocketListener, TakesItsSocketAwayAtTheEnd) {
     const Folder folder;
     {
-        ASSERT_TRUE(Listener::open(folder.path("home/socket")).has_value());
+        ASSERT_TRUE(SocketListener::open(folder.path("home/socket")).has_value());
     }
     EXPECT_FALSE(std::filesystem::exists(folder.path("home/socket")));
 }
 
-TEST(Listener, StandsInNoFolderThatOthersCanEnter) {
+TEST(SocketListener, StandsInNoFolderThatOthersCanEnter) {
     const Folder folder;
     ASSERT_EQ(::mkdir(folder.path("open").c_str(), 0755), 0);
-    const auto others = Listener::open(folder.path("open/socket"));
+    const auto others = SocketListener::open(folder.path("open/socket"));
     ASSERT_FALSE(others.has_value());
     EXPECT_THAT(others.error().message, HasSubstr("0700"));
     ASSERT_EQ(::mkdir(folder.path("own").c_str(), 0700), 0);
     ASSERT_EQ(::symlink(folder.path("own").c_str(), folder.path("link").c_str()), 0);
-    EXPECT_FALSE(Listener::open(folder.path("link/socket")).has_value());
-    EXPECT_FALSE(Listener::open("socket").has_value());
-    EXPECT_FALSE(Listener::open("/socket").has_value());
+    EXPECT_FALSE(SocketListener::open(folder.path("link/socket")).has_value());
+    EXPECT_FALSE(SocketListener::open("socket").has_value());
+    EXPECT_FALSE(SocketListener::open("/socket").has_value());
 }
 
-TEST(Listener, SaysThatANameIsTooLong) {
+TEST(SocketListener, SaysThatANameIsTooLong) {
     const Folder folder;
-    const auto listener = Listener::open(folder.path(std::string(100, 'x')) + "/socket");
+    const auto listener = SocketListener::open(folder.path(std::string(100, 'x')) + "/socket");
     ASSERT_FALSE(listener.has_value());
     EXPECT_THAT(listener.error().message, HasSubstr("shorter"));
 }

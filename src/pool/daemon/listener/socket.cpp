@@ -26,8 +26,8 @@ void take_descriptors(const cmsghdr& control, std::vector<OwnFd>& into) {
 
 }  // namespace
 
-Received receive(int socket, std::size_t bytes_max) {
-    Received received;
+ReceivedMessage receive(int socket, std::size_t bytes_max) {
+    ReceivedMessage received;
     received.bytes.resize(bytes_max + 1);
     alignas(cmsghdr) Control control{};
     iovec piece{received.bytes.data(), received.bytes.size()};
@@ -39,7 +39,7 @@ Received receive(int socket, std::size_t bytes_max) {
     const ssize_t got = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (got < 0) {
         const bool later = errno == EAGAIN || errno == EINTR;
-        received.arrival = later ? Arrival::nothing : Arrival::end;
+        received.arrival = later ? ReceiveResult::nothing : ReceiveResult::end;
         return received;
     }
     for (cmsghdr* one = CMSG_FIRSTHDR(&message); one != nullptr; one = CMSG_NXTHDR(&message, one)) {
@@ -47,13 +47,14 @@ Received receive(int socket, std::size_t bytes_max) {
             take_descriptors(*one, received.descriptors);
         }
     }
-    received.arrival = got == 0 ? Arrival::end : Arrival::message;
+    received.arrival = got == 0 ? ReceiveResult::end : ReceiveResult::message;
     received.bytes.resize(static_cast<std::size_t>(got));
     received.lost_descriptors = (message.msg_flags & MSG_CTRUNC) != 0;
     return received;
 }
 
-Delivery deliver(int socket, std::span<const std::byte> bytes, std::span<const OwnFd> descriptors) {
+SendResult deliver(int socket, std::span<const std::byte> bytes,
+                   std::span<const OwnFd> descriptors) {
     expects(descriptors.size() <= descriptors_max, "a message carries few descriptors");
     alignas(cmsghdr) Control control{};
     iovec piece{const_cast<std::byte*>(bytes.data()), bytes.size()};
@@ -76,9 +77,10 @@ Delivery deliver(int socket, std::span<const std::byte> bytes, std::span<const O
     }
     const ssize_t sent = ::sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent >= 0) {
-        return Delivery::done;
+        return SendResult::done;
     }
-    return errno == EAGAIN || errno == EINTR || errno == ENOBUFS ? Delivery::later : Delivery::gone;
+    return errno == EAGAIN || errno == EINTR || errno == ENOBUFS ? SendResult::later
+                                                                 : SendResult::gone;
 }
 
 }  // namespace forebay::daemon

@@ -24,8 +24,8 @@ Result<void> begin_life(pool::DirectoryHeader& header) {
     return {};
 }
 
-void end_life(pool::DirectoryHeader& header, Ending ending) noexcept {
-    if (ending == Ending::badly) {
+void end_life(pool::DirectoryHeader& header, ShutdownOutcome ending) noexcept {
+    if (ending == ShutdownOutcome::badly) {
         // This is what the kernel would do. Nobody takes the lock, so its order misleads nobody.
         auto& word = *reinterpret_cast<std::atomic<std::uint32_t>*>(&header.alive);
         word.fetch_or(FUTEX_OWNER_DIED);

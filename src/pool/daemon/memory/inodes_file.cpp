@@ -12,7 +12,7 @@ namespace forebay::daemon {
 
 Result<std::unique_ptr<InodesFile>> InodesFile::make(std::string link) {
     Result<SharedSegment> segment =
-        SharedSegment::make("forebay-inodes", sizeof(pool::KnownInodes), Writers::daemon);
+        SharedSegment::make("forebay-inodes", sizeof(pool::KnownInodes), SegmentWriters::daemon);
     if (!segment) {
         return failure(std::move(segment.error()));
     }

@@ -19,11 +19,11 @@ std::size_t place_of(std::uint32_t block) noexcept {
 
 }  // namespace
 
-Memory::Memory() : areas_(pool::clients_max), names_(pool::clients_max, 0) {}
+SharedLogMemory::SharedLogMemory() : areas_(pool::clients_max), names_(pool::clients_max, 0) {}
 
-Result<pool::Log> Memory::prepare() {
-    Result<SharedSegment> made =
-        SharedSegment::make("forebay-log", pool::LogShape::bytes, Writers::daemon_and_client);
+Result<pool::Log> SharedLogMemory::prepare() {
+    Result<SharedSegment> made = SharedSegment::make("forebay-log", pool::LogShape::bytes,
+                                                     SegmentWriters::daemon_and_client);
     if (!made) {
         return failure(std::move(made.error()));
     }
@@ -36,14 +36,14 @@ Result<pool::Log> Memory::prepare() {
     return pool::Log{next_.base()};
 }
 
-void Memory::assign(std::uint32_t client) {
+void SharedLogMemory::assign(std::uint32_t client) {
     expects(next_.made(), "a log is prepared before it is assigned");
     expects(!areas_.at(client).made() && names_.at(client) == 0,
             "the client that had this number before is forgotten");
     areas_.at(client) = std::exchange(next_, SharedSegment{});
 }
 
-void Memory::forget(std::uint32_t client) {
+void SharedLogMemory::forget(std::uint32_t client) {
     // A process that has borrowed the log may still map it.
     if (std::exchange(names_.at(client), 0) != 0) {
         areas_[client].release(0, pool::LogShape::bytes);
@@ -51,7 +51,7 @@ void Memory::forget(std::uint32_t client) {
     areas_.at(client) = SharedSegment{};
 }
 
-bool Memory::lend(std::uint32_t client, std::uint64_t name) {
+bool SharedLogMemory::lend(std::uint32_t client, std::uint64_t name) {
     expects(areas_.at(client).base() != nullptr, "a client that lends its log has one");
     const auto owner = std::ranges::find(names_, name);
     if (owner != names_.end()) {
@@ -62,35 +62,35 @@ bool Memory::lend(std::uint32_t client, std::uint64_t name) {
     return own == name;
 }
 
-const SharedSegment* Memory::lent(std::uint64_t name) const {
+const SharedSegment* SharedLogMemory::lent(std::uint64_t name) const {
     const auto owner = std::ranges::find(names_, name);
     return owner == names_.end() ? nullptr
                                  : &areas_[static_cast<std::size_t>(owner - names_.begin())];
 }
 
 // The pool may want blocks for a client that it is about to admit.
-SharedSegment& Memory::area_of(std::uint32_t client) {
+SharedSegment& SharedLogMemory::area_of(std::uint32_t client) {
     SharedSegment& own = areas_.at(client);
     return own.made() ? own : next_;
 }
 
-bool Memory::provide(std::uint32_t client, std::uint32_t block) {
+bool SharedLogMemory::provide(std::uint32_t client, std::uint32_t block) {
     SharedSegment& segment = area_of(client);
     return segment.made() && segment.provide(place_of(block), pool::block_bytes);
 }
 
-void Memory::release(std::uint32_t client, std::uint32_t block) {
+void SharedLogMemory::release(std::uint32_t client, std::uint32_t block) {
     SharedSegment& segment = area_of(client);
     if (segment.made()) {
         segment.release(place_of(block), pool::block_bytes);
     }
 }
 
-Result<CleanMemory> CleanMemory::make(std::size_t blocks) {
-    CleanMemory memory;
+Result<SharedCleanMemory> SharedCleanMemory::make(std::size_t blocks) {
+    SharedCleanMemory memory;
     if (blocks > 0) {
         Result<SharedSegment> made = SharedSegment::make(
-            "forebay-clean", blocks * pool::block_bytes, Writers::daemon_that_releases);
+            "forebay-clean", blocks * pool::block_bytes, SegmentWriters::daemon_that_releases);
         if (!made) {
             return failure(std::move(made.error()));
         }
@@ -99,19 +99,19 @@ Result<CleanMemory> CleanMemory::make(std::size_t blocks) {
     return memory;
 }
 
-std::byte* CleanMemory::block(std::uint32_t number) {
+std::byte* SharedCleanMemory::block(std::uint32_t number) {
     expects(segment_.made() && number > 0, "blocks are numbered from 1 on, where there are any");
     return segment_.base() + pool::clean_place(number);
 }
 
-bool CleanMemory::provide(std::uint32_t number) {
+bool SharedCleanMemory::provide(std::uint32_t number) {
     return segment_.provide_here(pool::clean_place(number), pool::block_bytes);
 }
 
-void CleanMemory::release(std::uint32_t number) {
+void SharedCleanMemory::release(std::uint32_t number) {
     segment_.release(pool::clean_place(number), pool::block_bytes);
 }
 
-void Sleepers::wake(pool::Word& word) { adapters::futex_wake(word); }
+void SharedSleepers::wake(pool::Word& word) { adapters::futex_wake(word); }
 
 }  // namespace forebay::daemon

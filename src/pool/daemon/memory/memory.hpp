@@ -10,9 +10,9 @@
 
 namespace forebay::daemon {
 
-class Memory final : public pool::Memory {
+class SharedLogMemory final : public pool::LogMemory {
 public:
-    Memory();
+    SharedLogMemory();
 
     // A log that belongs to no client yet: the next that is admitted.
     [[nodiscard]] Result<pool::Log> prepare();
@@ -44,10 +44,10 @@ private:
 };
 
 // One segment for all clients, who can only read it.
-class CleanMemory final : public pool::CleanMemory {
+class SharedCleanMemory final : public pool::CleanMemory {
 public:
     // For so many blocks; none takes memory until it is provided. 0: there is no segment.
-    [[nodiscard]] static Result<CleanMemory> make(std::size_t blocks);
+    [[nodiscard]] static Result<SharedCleanMemory> make(std::size_t blocks);
     [[nodiscard]] const SharedSegment& segment() const noexcept { return segment_; }
 
     [[nodiscard]] std::byte* block(std::uint32_t number) override;
@@ -59,7 +59,7 @@ private:
 };
 
 // Wakes in every process that maps the word.
-class Sleepers final : public pool::Sleepers {
+class SharedSleepers final : public pool::WordSleepers {
 public:
     void wake(pool::Word& word) override;
 };

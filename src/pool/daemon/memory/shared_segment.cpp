@@ -34,12 +34,13 @@ bool within_file_limit(std::size_t bytes) noexcept {
            bytes <= limit.rlim_cur;
 }
 
-bool seal(int fd, Writers writers) noexcept {
+bool seal(int fd, SegmentWriters writers) noexcept {
     constexpr int always = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-    if (writers == Writers::daemon && ::fcntl(fd, F_ADD_SEALS, always | F_SEAL_FUTURE_WRITE) == 0) {
+    if (writers == SegmentWriters::daemon &&
+        ::fcntl(fd, F_ADD_SEALS, always | F_SEAL_FUTURE_WRITE) == 0) {
         return true;
     }
-    if (writers == Writers::daemon_that_releases && ::fchmod(fd, S_IRUSR) != 0) {
+    if (writers == SegmentWriters::daemon_that_releases && ::fchmod(fd, S_IRUSR) != 0) {
         return false;
     }
     // Before Linux 5.1 it is only the descriptor that keeps clients from writing, always.
@@ -48,7 +49,8 @@ bool seal(int fd, Writers writers) noexcept {
 
 }  // namespace
 
-Result<SharedSegment> SharedSegment::make(const char* name, std::size_t bytes, Writers writers) {
+Result<SharedSegment> SharedSegment::make(const char* name, std::size_t bytes,
+                                          SegmentWriters writers) {
     if (!within_file_limit(bytes)) {
         return refused(name, EFBIG);
     }
@@ -56,7 +58,7 @@ Result<SharedSegment> SharedSegment::make(const char* name, std::size_t bytes, W
     if (!fd.valid() || kernel::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0) {
         return refused(name, errno);
     }
-    Result<adapters::Mapping> mapping = adapters::Mapping::of_file(fd.get(), bytes);
+    Result<adapters::MemoryMapping> mapping = adapters::MemoryMapping::of_file(fd.get(), bytes);
     if (!mapping) {
         return refused(name, mapping.error().system);
     }

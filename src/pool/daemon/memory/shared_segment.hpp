@@ -11,7 +11,7 @@
 
 namespace forebay::daemon {
 
-enum class Writers {
+enum class SegmentWriters {
     daemon,  // whoever else maps it can only read it, however the descriptor is opened
     // The same by the descriptor that is passed on, which the file's mode keeps from being opened
     // for writing. The kernel takes back no part of what the first kind seals.
@@ -24,7 +24,7 @@ public:
     SharedSegment() noexcept = default;
 
     [[nodiscard]] static Result<SharedSegment> make(const char* name, std::size_t bytes,
-                                                    Writers writers);
+                                                    SegmentWriters writers);
 
     [[nodiscard]] bool made() const noexcept { return fd_.valid(); }
     [[nodiscard]] std::byte* base() const noexcept { return mapping_.bytes().data(); }
@@ -40,11 +40,11 @@ public:
     [[nodiscard]] bool provide(std::size_t begin, std::size_t bytes) noexcept;
     // The same, and this process touches them.
     [[nodiscard]] bool provide_here(std::size_t begin, std::size_t bytes) noexcept;
-    // They go back to the system, and read as zeros again. Not of Writers::daemon.
+    // They go back to the system, and read as zeros again. Not of SegmentWriters::daemon.
     void release(std::size_t begin, std::size_t bytes) noexcept;
 
 private:
-    SharedSegment(OwnFd fd, adapters::Mapping mapping) noexcept
+    SharedSegment(OwnFd fd, adapters::MemoryMapping mapping) noexcept
         : fd_{std::move(fd)}, mapping_{std::move(mapping)} {}
 
     [[nodiscard]] bool within(std::size_t begin, std::size_t bytes) const noexcept {
@@ -53,7 +53,7 @@ private:
     }
 
     OwnFd fd_;
-    adapters::Mapping mapping_;
+    adapters::MemoryMapping mapping_;
 };
 
 }  // namespace forebay::daemon

@@ -19,7 +19,7 @@ std::size_t memory_of(const SharedSegment& segment) {
     return static_cast<std::size_t>(found.st_blocks) * 512;
 }
 
-class Areas : public testing::TestWithParam<Writers> {};
+class Areas : public testing::TestWithParam<SegmentWriters> {};
 
 TEST_P(Areas, TakeMemoryWhenItIsProvidedAndGiveItBack) {
     auto segment = SharedSegment::make("test", 8 * mib, GetParam());
@@ -35,11 +35,12 @@ TEST_P(Areas, TakeMemoryWhenItIsProvidedAndGiveItBack) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OfTwoKinds, Areas,
-                         testing::Values(Writers::daemon_that_releases,
-                                         Writers::daemon_and_client));
+                         testing::Values(SegmentWriters::daemon_that_releases,
+                                         SegmentWriters::daemon_and_client));
 
 TEST(SharedSegment, IsOnlyReadByWhoGetsItForReading) {
-    for (const Writers writers : {Writers::daemon, Writers::daemon_that_releases}) {
+    for (const SegmentWriters writers :
+         {SegmentWriters::daemon, SegmentWriters::daemon_that_releases}) {
         auto segment = SharedSegment::make("test", mib, writers);
         ASSERT_TRUE(segment);
         const auto fd = segment->for_reading();

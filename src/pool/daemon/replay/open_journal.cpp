@@ -18,7 +18,7 @@ namespace {
 
 using pool::journal::Verdict;
 
-std::string why(const pool::Replayed& one) {
+std::string why(const pool::ReplayedFile& one) {
     switch (one.verdict) {
         case Verdict::missing: return "there is no such file any more";
         case Verdict::other: return "another file has its name now";
@@ -29,7 +29,7 @@ std::string why(const pool::Replayed& one) {
     return std::generic_category().message(one.error);
 }
 
-std::string note_of(const pool::Replayed& one) {
+std::string note_of(const pool::ReplayedFile& one) {
     std::string note;
     if (!one.kept_in.empty()) {
         note = fmt::format(
@@ -73,7 +73,7 @@ void note_end(const pool::Replay& replayed, const std::string& folder,
 
 }  // namespace
 
-Result<KeptJournal> open_journal(const JournalOptions& options, const ports::Clock& calendar) {
+Result<KeptJournal> open_journal(const JournalOptions& options, const ports::TimeSource& calendar) {
     KeptJournal kept;
     if (options.folder.empty()) {
         return kept;
@@ -88,7 +88,7 @@ Result<KeptJournal> open_journal(const JournalOptions& options, const ports::Clo
                         "cannot keep a journal (libsodium does not start on this machine)."});
     }
     std::random_device chance;
-    ReplayFiles files{options.rescue_folders, calendar.now_ns(), options.below};
+    StoredReplayFiles files{options.rescue_folders, calendar.now_ns(), options.below};
     auto replayed = pool::replay(*kept.folder, calendar, files,
                                  {.life = std::uint64_t{chance()} << 32U | chance(),
                                   .segments_max = static_cast<std::size_t>(std::max<std::int64_t>(
@@ -98,7 +98,7 @@ Result<KeptJournal> open_journal(const JournalOptions& options, const ports::Clo
         error.message += fmt::format(" (the journal is {})", options.folder);
         return failure(std::move(error));
     }
-    for (const pool::Replayed& one : replayed->files) {
+    for (const pool::ReplayedFile& one : replayed->files) {
         kept.notes.push_back(note_of(one));
     }
     note_end(*replayed, options.folder, kept.notes);

@@ -31,6 +31,6 @@ struct KeptJournal {
 
 // The clock (CLOCK_REALTIME) outlives it.
 [[nodiscard]] Result<KeptJournal> open_journal(const JournalOptions& options,
-                                               const ports::Clock& calendar);
+                                               const ports::TimeSource& calendar);
 
 }  // namespace forebay::daemon

@@ -19,14 +19,14 @@ namespace forebay::daemon {
 
 namespace {
 
-using pool::journal::Found;
+using pool::journal::FoundFile;
 using pool::journal::ReplayPlan;
 
-class Opened final : public pool::ReplayFile {
+class OpenedReplayFile final : public pool::ReplayFile {
 public:
-    explicit Opened(OwnFd fd) : fd_{std::move(fd)} {}
+    explicit OpenedReplayFile(OwnFd fd) : fd_{std::move(fd)} {}
 
-    [[nodiscard]] Found found() const override {
+    [[nodiscard]] FoundFile found() const override {
         constexpr std::int64_t second = 1'000'000'000;
         struct stat is{};
         if (kernel::fstat(fd_.get(), &is) != 0) {
@@ -118,7 +118,7 @@ std::uint64_t generation_of(int fd) noexcept {
     return ::ioctl(fd, FS_IOC_GETVERSION, &version) == 0 ? static_cast<std::uint32_t>(version) : 0;
 }
 
-bool ReplayFiles::is_asked_for(const ReplayPlan& replay_plan) const {
+bool StoredReplayFiles::is_asked_for(const ReplayPlan& replay_plan) const {
     const std::string_view path = replay_plan.path;
     if (below_.empty()) {
         return true;
@@ -132,16 +132,16 @@ bool ReplayFiles::is_asked_for(const ReplayPlan& replay_plan) const {
            });
 }
 
-Result<std::unique_ptr<pool::ReplayFile>> ReplayFiles::find(const ReplayPlan& replay_plan) {
+Result<std::unique_ptr<pool::ReplayFile>> StoredReplayFiles::find(const ReplayPlan& replay_plan) {
     int error = 0;
     OwnFd fd = open_plain(replay_plan.path, error);
     if (!is_the_one(fd, replay_plan)) {
         if (OwnFd beside = look_beside(replay_plan); beside.valid()) {
-            return std::make_unique<Opened>(std::move(beside));
+            return std::make_unique<OpenedReplayFile>(std::move(beside));
         }
     }
     if (fd.valid()) {
-        return std::make_unique<Opened>(std::move(fd));
+        return std::make_unique<OpenedReplayFile>(std::move(fd));
     }
     if (error == ENOENT || error == ENOTDIR) {
         return std::unique_ptr<pool::ReplayFile>{};
@@ -149,16 +149,16 @@ Result<std::unique_ptr<pool::ReplayFile>> ReplayFiles::find(const ReplayPlan& re
     return failure(system_error(error, "open " + replay_plan.path));
 }
 
-Result<std::string> ReplayFiles::keep(const ReplayPlan& replay_plan, int error) {
-    std::vector<Run> runs;
-    for (const pool::journal::Run& run : replay_plan.runs) {
+Result<std::string> StoredReplayFiles::keep(const ReplayPlan& replay_plan, int error) {
+    std::vector<RescueRun> runs;
+    for (const pool::journal::JournalRun& run : replay_plan.runs) {
         runs.push_back({run.at.bytes(), run.bytes});
     }
-    const Rescued kept = rescue_.keep({.path = replay_plan.path,
-                                       .device = replay_plan.facts.device,
-                                       .inode = replay_plan.facts.inode,
-                                       .error = error},
-                                      runs);
+    const RescuedFile kept = rescue_.keep({.path = replay_plan.path,
+                                           .device = replay_plan.facts.device,
+                                           .inode = replay_plan.facts.inode,
+                                           .error = error},
+                                          runs);
     if (kept.file.empty()) {
         return failure({ErrorCode::input_output, EIO,
                         "cannot keep " + std::to_string(kept.bytes) + " bytes of " +

@@ -11,11 +11,11 @@
 
 namespace forebay::daemon {
 
-class ReplayFiles final : public pool::ReplayFiles {
+class StoredReplayFiles final : public pool::ReplayFiles {
 public:
     // See RescueFolder, and JournalOptions::below.
-    ReplayFiles(std::vector<std::string> rescue_folders, std::int64_t now_ns,
-                std::vector<std::string> below)
+    StoredReplayFiles(std::vector<std::string> rescue_folders, std::int64_t now_ns,
+                      std::vector<std::string> below)
         : rescue_{std::move(rescue_folders), now_ns}, below_{std::move(below)} {}
 
     [[nodiscard]] bool is_asked_for(const pool::journal::ReplayPlan& replay_plan) const override;

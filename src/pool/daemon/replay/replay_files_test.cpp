@@ -14,15 +14,17 @@ namespace {
 using check::Folder;
 
 bool is_asked_for(const std::vector<std::string>& below, const std::string& path) {
-    const ReplayFiles files{{}, 0, below};
+    const StoredReplayFiles files{{}, 0, below};
     pool::journal::ReplayPlan replay_plan;
     replay_plan.path = path;
     return files.is_asked_for(replay_plan);
 }
 
-TEST(ReplayFiles, AreAllWhereNoPathsAreNamed) { EXPECT_TRUE(is_asked_for({}, "/etc/passwd")); }
+TEST(StoredReplayFiles, AreAllWhereNoPathsAreNamed) {
+    EXPECT_TRUE(is_asked_for({}, "/etc/passwd"));
+}
 
-TEST(ReplayFiles, AreThoseBelowThePathsElse) {
+TEST(StoredReplayFiles, AreThoseBelowThePathsElse) {
     const std::vector<std::string> below{"/scratch/me", "/data/one", "/slash/"};
     EXPECT_TRUE(is_asked_for(below, "/scratch/me/a/b"));
     EXPECT_TRUE(is_asked_for(below, "/data/one")) << "a file";
@@ -36,13 +38,13 @@ TEST(ReplayFiles, AreThoseBelowThePathsElse) {
     EXPECT_FALSE(is_asked_for(below, ""));
 }
 
-TEST(ReplayFiles, AreNotFoundBehindALinkThatCameLater) {
+TEST(StoredReplayFiles, AreNotFoundBehindALinkThatCameLater) {
     const Folder folder;
     std::filesystem::create_directory(folder.path("real"));
     std::ofstream{folder.path("real/file")} << "bytes";
     std::filesystem::create_directory_symlink("real", folder.path("link"));
     std::filesystem::create_symlink("real/file", folder.path("name"));
-    ReplayFiles files{{}, 0, {}};
+    StoredReplayFiles files{{}, 0, {}};
     pool::journal::ReplayPlan replay_plan;
     for (const auto& [path, is_found] : {std::pair{"/real/file", true},
                                          {"/link/file", false},

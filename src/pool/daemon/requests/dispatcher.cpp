@@ -18,38 +18,38 @@ namespace forebay::daemon {
 
 namespace {
 
-using protocol::Ask;
+using protocol::QuestionKind;
 
 }  // namespace
 
-std::unique_ptr<ClientRequest> Dispatcher::make_request(Ask ask, Session& session,
+std::unique_ptr<ClientRequest> Dispatcher::make_request(QuestionKind ask, Session& session,
                                                         QueuedReply& reply) {
     const auto make = [&]<class Kind>() -> std::unique_ptr<ClientRequest> {
         return std::make_unique<Kind>(context_, session, reply);
     };
     switch (ask) {
-        case Ask::hello: return make.operator()<HelloRequest>();
-        case Ask::open: return make.operator()<OpenFileRequest>();
-        case Ask::sync:
-        case Ask::leave:
-        case Ask::truncate: return make.operator()<FileTaskRequest>();
-        case Ask::settle: return make.operator()<SettleRequest>();
-        case Ask::run: return make.operator()<ExecRequest>();
-        case Ask::uncaptured: return make.operator()<UncapturedRequest>();
-        case Ask::drain: return make.operator()<DrainRequest>();
-        case Ask::stop: return make.operator()<StopRequest>();
-        case Ask::watch:
-        case Ask::log:
-        case Ask::lend:
-        case Ask::borrow:
-        case Ask::status:
-        case Ask::close:
-        case Ask::adjust: break;
+        case QuestionKind::hello: return make.operator()<HelloRequest>();
+        case QuestionKind::open: return make.operator()<OpenFileRequest>();
+        case QuestionKind::sync:
+        case QuestionKind::leave:
+        case QuestionKind::truncate: return make.operator()<FileTaskRequest>();
+        case QuestionKind::settle: return make.operator()<SettleRequest>();
+        case QuestionKind::run: return make.operator()<ExecRequest>();
+        case QuestionKind::uncaptured: return make.operator()<UncapturedRequest>();
+        case QuestionKind::drain: return make.operator()<DrainRequest>();
+        case QuestionKind::stop: return make.operator()<StopRequest>();
+        case QuestionKind::watch:
+        case QuestionKind::log:
+        case QuestionKind::lend:
+        case QuestionKind::borrow:
+        case QuestionKind::status:
+        case QuestionKind::close:
+        case QuestionKind::adjust: break;
     }
     return make.operator()<ImmediateRequest>();
 }
 
-void Dispatcher::receive(Session& session, const protocol::Question& question,
+void Dispatcher::receive(Session& session, const protocol::ClientQuestion& question,
                          std::vector<OwnFd> descriptors) {
     QueuedReply& reply = session.add_reply(question);
     std::unique_ptr<ClientRequest> request = make_request(question.ask, session, reply);
@@ -58,7 +58,7 @@ void Dispatcher::receive(Session& session, const protocol::Question& question,
 }
 
 void Dispatcher::reject_malformed(Session& session) {
-    QueuedReply& reply = session.add_reply(protocol::Question{});
+    QueuedReply& reply = session.add_reply(protocol::ClientQuestion{});
     reply.refuse(EPROTO);
     reply.due = true;
     session.end();
@@ -95,7 +95,7 @@ Dispatcher::Progress Dispatcher::resume(std::span<const ReturnedTicket> returned
         add(pending.take_until_files_left());
     }
     add(pending.take_closed(
-        [&](const ports::Identity& file) { return !context_.daemon.pool.lets_go(file); }));
+        [&](const ports::FileIdentity& file) { return !context_.daemon.pool.lets_go(file); }));
     Progress progress;
     for (Ready& one : ready) {
         if (!one.request->is_wanted()) {

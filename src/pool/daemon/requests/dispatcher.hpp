@@ -22,7 +22,7 @@ public:
     ~Dispatcher() = default;
 
     // Begins what is asked for. The session has a reply more from then on, which may be due.
-    void receive(Session& session, const protocol::Question& question,
+    void receive(Session& session, const protocol::ClientQuestion& question,
                  std::vector<OwnFd> descriptors);
     // The session said something that is no question: it gets one more reply, and no other.
     static void reject_malformed(Session& session);
@@ -46,8 +46,8 @@ public:
     void reply_to_stops(int error);
 
 private:
-    [[nodiscard]] std::unique_ptr<ClientRequest> make_request(protocol::Ask ask, Session& session,
-                                                              QueuedReply& reply);
+    [[nodiscard]] std::unique_ptr<ClientRequest> make_request(protocol::QuestionKind ask,
+                                                              Session& session, QueuedReply& reply);
     void carry_on(std::unique_ptr<ClientRequest> request, const NextStep& next);
 
     RequestContext context_;

@@ -7,7 +7,7 @@
 
 namespace forebay::daemon {
 
-NextStep ExecRequest::begin(const protocol::Question& question,
+NextStep ExecRequest::begin(const protocol::ClientQuestion& question,
                             std::vector<OwnFd> /*descriptors*/) {
     if (!session().client) {
         return refuse(ENOTCONN);
@@ -15,7 +15,7 @@ NextStep ExecRequest::begin(const protocol::Question& question,
     program_ = {.device = static_cast<std::uint64_t>(question.number), .inode = question.inode};
     DaemonContext& daemon = context().daemon;
     if (const auto file = daemon.pool.known(program_)) {
-        return daemon.tickets.ask(file->slot, file->generation, pool::Task{});
+        return daemon.tickets.ask(file->slot, file->generation, pool::FileTask{});
     }
     return await_closing();
 }

@@ -11,14 +11,14 @@ class ExecRequest final : public ClientRequest {
 public:
     using ClientRequest::ClientRequest;
 
-    [[nodiscard]] NextStep begin(const protocol::Question& question,
+    [[nodiscard]] NextStep begin(const protocol::ClientQuestion& question,
                                  std::vector<OwnFd> descriptors) override;
 
 private:
     [[nodiscard]] NextStep go_on() override { return await_closing(); }
     [[nodiscard]] NextStep await_closing() const;
 
-    ports::Identity program_{};
+    ports::FileIdentity program_{};
 };
 
 }  // namespace forebay::daemon

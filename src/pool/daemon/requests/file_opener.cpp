@@ -16,12 +16,12 @@ constexpr auto opening_wait = std::chrono::milliseconds{1};
 }  // namespace
 
 // Nobody else has to be asked where files of the same mount have been opened before.
-bool FileOpener::opens_at_once(const Opening& opening) const {
+bool FileOpener::opens_at_once(const FileOpening& opening) const {
     return !local_mounts_.empty() && !opening.takes_long() &&
            local_mounts_.contains(opening.mount());
 }
 
-std::optional<OpeningTicket> FileOpener::begin(const std::shared_ptr<Opening>& opening) {
+std::optional<OpeningTicket> FileOpener::begin(const std::shared_ptr<FileOpening>& opening) {
     expects(opening != nullptr, "there is something to open");
     if (opens_at_once(*opening)) {
         opening->run();
@@ -31,7 +31,7 @@ std::optional<OpeningTicket> FileOpener::begin(const std::shared_ptr<Opening>& o
     return opening->over_within(opening_wait, yielding_) ? std::nullopt : std::optional{ticket};
 }
 
-void FileOpener::note_mount(const Opening& opening, bool is_local) {
+void FileOpener::note_mount(const FileOpening& opening, bool is_local) {
     if (!is_local) {
         local_mounts_.erase(opening.mount());  // what had this number before is gone
     } else if (opening.mount() != 0) {

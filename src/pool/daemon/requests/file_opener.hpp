@@ -21,17 +21,17 @@ public:
 
     [[nodiscard]] const DescriptorBudget& budget() const noexcept { return budget_; }
     // nullopt: it is over already. The opening is shared with the thread that runs it.
-    [[nodiscard]] std::optional<OpeningTicket> begin(const std::shared_ptr<Opening>& opening);
+    [[nodiscard]] std::optional<OpeningTicket> begin(const std::shared_ptr<FileOpening>& opening);
     // An opening is over, and its file is one that nobody but this node has, or not.
-    void note_mount(const Opening& opening, bool is_local);
+    void note_mount(const FileOpening& opening, bool is_local);
 
 private:
-    [[nodiscard]] bool opens_at_once(const Opening& opening) const;
+    [[nodiscard]] bool opens_at_once(const FileOpening& opening) const;
 
     TicketSources& tickets_;
     DescriptorBudget budget_;
     std::set<std::uint64_t> local_mounts_;  // whose files nobody but this node has
-    Yielding yielding_;
+    CoreYielding yielding_;
 };
 
 }  // namespace forebay::daemon

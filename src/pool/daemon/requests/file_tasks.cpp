@@ -10,35 +10,35 @@ namespace forebay::daemon {
 
 namespace {
 
-using protocol::Ask;
+using protocol::QuestionKind;
 
-pool::Task task_of(const protocol::Question& question) {
-    if (question.ask == Ask::leave) {
-        return {.kind = pool::Task::Kind::leave,
-                .reason = static_cast<pool::Reason>(question.number)};
+pool::FileTask task_of(const protocol::ClientQuestion& question) {
+    if (question.ask == QuestionKind::leave) {
+        return {.kind = pool::FileTask::Kind::leave,
+                .reason = static_cast<pool::ThroughReason>(question.number)};
     }
-    if (question.ask == Ask::truncate) {
-        return {.kind = pool::Task::Kind::truncate, .bytes = Length{question.number}};
+    if (question.ask == QuestionKind::truncate) {
+        return {.kind = pool::FileTask::Kind::truncate, .bytes = Length{question.number}};
     }
     if ((question.flags & protocol::to_storage) != 0) {
-        return {.kind = pool::Task::Kind::sync};
+        return {.kind = pool::FileTask::Kind::sync};
     }
-    return {.kind = pool::Task::Kind::drain,
+    return {.kind = pool::FileTask::Kind::drain,
             .changes = (question.flags & protocol::before_change) != 0,
             .for_room = (question.flags & protocol::for_room) != 0};
 }
 
 }  // namespace
 
-NextStep FileTaskRequest::begin(const protocol::Question& question,
+NextStep FileTaskRequest::begin(const protocol::ClientQuestion& question,
                                 std::vector<OwnFd> /*descriptors*/) {
-    expects(
-        question.ask == Ask::sync || question.ask == Ask::leave || question.ask == Ask::truncate,
-        "other questions are routed elsewhere");
+    expects(question.ask == QuestionKind::sync || question.ask == QuestionKind::leave ||
+                question.ask == QuestionKind::truncate,
+            "other questions are routed elsewhere");
     if (!session().client) {
         return refuse(ENOTCONN);
     }
-    if (question.ask == Ask::truncate && !session().may_write(question)) {
+    if (question.ask == QuestionKind::truncate && !session().may_write(question)) {
         return refuse(EBADF);
     }
     return context().daemon.tickets.ask(question.slot, question.generation, task_of(question));

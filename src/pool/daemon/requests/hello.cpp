@@ -23,7 +23,7 @@ constexpr const char* no_means =
 
 }  // namespace
 
-NextStep HelloRequest::begin(const protocol::Question& question,
+NextStep HelloRequest::begin(const protocol::ClientQuestion& question,
                              std::vector<OwnFd> /*descriptors*/) {
     // A client that did without may do better now; other nodes may count on what it has opened.
     const bool may_do_better = session().maps_nothing && !context().daemon.coherence;
@@ -45,9 +45,9 @@ NextStep HelloRequest::begin(const protocol::Question& question,
     return reject(EMFILE, no_means);
 }
 
-NextStep HelloRequest::admit_with_log(const protocol::Question& question) {
+NextStep HelloRequest::admit_with_log(const protocol::ClientQuestion& question) {
     expects(!session().client, "a process is admitted once");
-    Memory& memory = context().daemon.memory;
+    SharedLogMemory& memory = context().daemon.memory;
     OwnFd bell{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
     OwnFd client_bell{bell.valid() ? ::fcntl(bell.get(), F_DUPFD_CLOEXEC, 0) : -1};
     const Result<pool::Log> log = memory.prepare();
@@ -79,7 +79,7 @@ NextStep HelloRequest::admit_with_log(const protocol::Question& question) {
 
 // Without a log and a bell. It keeps its socket, and has files that it opens leave the pool, as a
 // process that cannot map what it got.
-NextStep HelloRequest::admit_without_log(const protocol::Question& question) {
+NextStep HelloRequest::admit_without_log(const protocol::ClientQuestion& question) {
     expects(!session().client, "a process is admitted once");
     DaemonContext& daemon = context().daemon;
     if (daemon.give_descriptors_back() && (question.flags & protocol::last_try) == 0) {
@@ -106,13 +106,13 @@ NextStep HelloRequest::admit_without_log(const protocol::Question& question) {
     return ReplyIsDue{};
 }
 
-std::optional<std::uint32_t> HelloRequest::admit(const protocol::Question& question,
+std::optional<std::uint32_t> HelloRequest::admit(const protocol::ClientQuestion& question,
                                                  const pool::Log& log) const {
     const auto process = session().process() > 0 ? session().process() : question.number;
     return context().clients.admit(static_cast<std::uint64_t>(process), log);
 }
 
-NextStep HelloRequest::refuse_for_want_of_place(const protocol::Question& question) {
+NextStep HelloRequest::refuse_for_want_of_place(const protocol::ClientQuestion& question) {
     if (context().clients.some_depart() && (question.flags & protocol::last_try) == 0) {
         return refuse(EAGAIN);  // a place comes free once what a program left is drained
     }
@@ -124,7 +124,7 @@ NextStep HelloRequest::reject(int error, const std::string& why) {
     expects(error != 0, "a rejection has an error");
     DaemonContext& daemon = context().daemon;
     if (daemon.directory.header.closing.load(relaxed) == 0) {
-        daemon.pool.close_down(pool::Reason::full);
+        daemon.pool.close_down(pool::ThroughReason::full);
         daemon.notes.add(why + " From now on all is written through.");
     }
     rejected_ = error;

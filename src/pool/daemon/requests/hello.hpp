@@ -16,17 +16,17 @@ class HelloRequest final : public ClientRequest {
 public:
     using ClientRequest::ClientRequest;
 
-    [[nodiscard]] NextStep begin(const protocol::Question& question,
+    [[nodiscard]] NextStep begin(const protocol::ClientQuestion& question,
                                  std::vector<OwnFd> descriptors) override;
 
 private:
     [[nodiscard]] NextStep go_on() override;
-    [[nodiscard]] NextStep admit_with_log(const protocol::Question& question);
-    [[nodiscard]] NextStep admit_without_log(const protocol::Question& question);
+    [[nodiscard]] NextStep admit_with_log(const protocol::ClientQuestion& question);
+    [[nodiscard]] NextStep admit_without_log(const protocol::ClientQuestion& question);
     // Gives the client the log that the memory has prepared; nullopt: there is no place for it.
-    [[nodiscard]] std::optional<std::uint32_t> admit(const protocol::Question& question,
+    [[nodiscard]] std::optional<std::uint32_t> admit(const protocol::ClientQuestion& question,
                                                      const pool::Log& log) const;
-    [[nodiscard]] NextStep refuse_for_want_of_place(const protocol::Question& question);
+    [[nodiscard]] NextStep refuse_for_want_of_place(const protocol::ClientQuestion& question);
     // The process goes on without the pool.
     [[nodiscard]] NextStep reject(int error, const std::string& why);
 

@@ -14,7 +14,7 @@ namespace forebay::daemon {
 
 namespace {
 
-using protocol::Ask;
+using protocol::QuestionKind;
 
 Result<OwnFd> document_of(const std::string& text) {
     OwnFd fd{::memfd_create("forebay-status", MFD_CLOEXEC)};
@@ -28,23 +28,23 @@ Result<OwnFd> document_of(const std::string& text) {
 
 }  // namespace
 
-NextStep ImmediateRequest::begin(const protocol::Question& question,
+NextStep ImmediateRequest::begin(const protocol::ClientQuestion& question,
                                  std::vector<OwnFd> /*descriptors*/) {
     DaemonContext& daemon = context().daemon;
     switch (question.ask) {
-        case Ask::watch: pass_directory(daemon, queued()); break;
-        case Ask::log: pass_log(daemon, question, queued()); break;
-        case Ask::borrow: pass_lent_log(daemon, question, queued()); break;
-        case Ask::lend: lend_log(daemon, session(), question, queued()); break;
-        case Ask::status: pass_status(); break;
-        case Ask::close: close(question); break;
-        case Ask::adjust: adjust(question); break;
+        case QuestionKind::watch: pass_directory(daemon, queued()); break;
+        case QuestionKind::log: pass_log(daemon, question, queued()); break;
+        case QuestionKind::borrow: pass_lent_log(daemon, question, queued()); break;
+        case QuestionKind::lend: lend_log(daemon, session(), question, queued()); break;
+        case QuestionKind::status: pass_status(); break;
+        case QuestionKind::close: close(question); break;
+        case QuestionKind::adjust: adjust(question); break;
         default: invariant(false, "a question that may have to wait is routed elsewhere");
     }
     return ReplyIsDue{};
 }
 
-void ImmediateRequest::close(const protocol::Question& question) const {
+void ImmediateRequest::close(const protocol::ClientQuestion& question) const {
     if (!session().client) {
         queued().refuse(ENOTCONN);
         return;
@@ -52,7 +52,7 @@ void ImmediateRequest::close(const protocol::Question& question) const {
     context().daemon.pool.close(*session().client, question.slot, question.generation);
 }
 
-void ImmediateRequest::adjust(const protocol::Question& question) const {
+void ImmediateRequest::adjust(const protocol::ClientQuestion& question) const {
     if (!session().client || !session().may_write(question)) {
         queued().refuse(session().client ? EBADF : ENOTCONN);
         return;

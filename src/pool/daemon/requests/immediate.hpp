@@ -10,12 +10,12 @@ class ImmediateRequest final : public ClientRequest {
 public:
     using ClientRequest::ClientRequest;
 
-    [[nodiscard]] NextStep begin(const protocol::Question& question,
+    [[nodiscard]] NextStep begin(const protocol::ClientQuestion& question,
                                  std::vector<OwnFd> descriptors) override;
 
 private:
-    void close(const protocol::Question& question) const;
-    void adjust(const protocol::Question& question) const;
+    void close(const protocol::ClientQuestion& question) const;
+    void adjust(const protocol::ClientQuestion& question) const;
     void pass_status() const;
 };
 

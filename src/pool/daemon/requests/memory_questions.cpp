@@ -14,7 +14,8 @@ void pass_directory(const DaemonContext& daemon, QueuedReply& reply) {
     }
 }
 
-void pass_log(const DaemonContext& daemon, const protocol::Question& question, QueuedReply& reply) {
+void pass_log(const DaemonContext& daemon, const protocol::ClientQuestion& question,
+              QueuedReply& reply) {
     const auto client = static_cast<std::uint32_t>(question.number);
     const SharedSegment& segment = daemon.memory.segment(client);
     reply.reply.client = client;
@@ -25,7 +26,7 @@ void pass_log(const DaemonContext& daemon, const protocol::Question& question, Q
     reply.pass(segment.for_reading());
 }
 
-void pass_lent_log(const DaemonContext& daemon, const protocol::Question& question,
+void pass_lent_log(const DaemonContext& daemon, const protocol::ClientQuestion& question,
                    QueuedReply& reply) {
     const SharedSegment* const segment = daemon.memory.lent(question.group);
     if (segment == nullptr || !segment->made()) {
@@ -35,8 +36,8 @@ void pass_lent_log(const DaemonContext& daemon, const protocol::Question& questi
     reply.pass(segment->for_writing());
 }
 
-void lend_log(DaemonContext& daemon, const Session& session, const protocol::Question& question,
-              QueuedReply& reply) {
+void lend_log(DaemonContext& daemon, const Session& session,
+              const protocol::ClientQuestion& question, QueuedReply& reply) {
     if (!session.client) {
         reply.refuse(ENOTCONN);
     } else if (!daemon.memory.lend(*session.client, question.group)) {

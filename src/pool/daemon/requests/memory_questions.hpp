@@ -9,12 +9,13 @@
 namespace forebay::daemon {
 
 void pass_directory(const DaemonContext& daemon, QueuedReply& reply);
-void pass_log(const DaemonContext& daemon, const protocol::Question& question, QueuedReply& reply);
+void pass_log(const DaemonContext& daemon, const protocol::ClientQuestion& question,
+              QueuedReply& reply);
 // The log that was lent by the question's name.
-void pass_lent_log(const DaemonContext& daemon, const protocol::Question& question,
+void pass_lent_log(const DaemonContext& daemon, const protocol::ClientQuestion& question,
                    QueuedReply& reply);
 // Whoever knows the question's name may write to the client's log from now on.
-void lend_log(DaemonContext& daemon, const Session& session, const protocol::Question& question,
-              QueuedReply& reply);
+void lend_log(DaemonContext& daemon, const Session& session,
+              const protocol::ClientQuestion& question, QueuedReply& reply);
 
 }  // namespace forebay::daemon

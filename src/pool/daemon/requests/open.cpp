@@ -14,13 +14,13 @@ namespace forebay::daemon {
 
 namespace {
 
-pool::Task leave_for(pool::Reason reason) {
-    return {.kind = pool::Task::Kind::leave, .reason = reason};
+pool::FileTask leave_for(pool::ThroughReason reason) {
+    return {.kind = pool::FileTask::Kind::leave, .reason = reason};
 }
 
 }  // namespace
 
-NextStep OpenFileRequest::begin(const protocol::Question& question,
+NextStep OpenFileRequest::begin(const protocol::ClientQuestion& question,
                                 std::vector<OwnFd> descriptors) {
     if (!session().client) {
         return refuse(ENOTCONN);
@@ -36,17 +36,18 @@ NextStep OpenFileRequest::begin(const protocol::Question& question,
     if (budget.is_short(newest)) {
         daemon.give_descriptors_back();
     }
-    opening_ = std::make_shared<Opening>(std::move(descriptors.front()),
-                                         OpenWish{.path = std::string{question.path.data()},
-                                                  .access = access,
-                                                  .durable_name = daemon.journal.writer != nullptr,
-                                                  .only_known = budget.is_spent(newest)},
-                                         daemon.options.storage);
+    opening_ =
+        std::make_shared<FileOpening>(std::move(descriptors.front()),
+                                      OpenWish{.path = std::string{question.path.data()},
+                                               .access = access,
+                                               .durable_name = daemon.journal.writer != nullptr,
+                                               .only_known = budget.is_spent(newest)},
+                                      daemon.options.storage);
     if (daemon.options.through) {
-        reason_ = pool::Reason::asked;
+        reason_ = pool::ThroughReason::asked;
     } else if ((question.flags & protocol::through_only) != 0) {
-        reason_ = static_cast<pool::Reason>(question.number);
-        client_maps_nothing_ = reason_ == pool::Reason::unmapped;
+        reason_ = static_cast<pool::ThroughReason>(question.number);
+        client_maps_nothing_ = reason_ == pool::ThroughReason::unmapped;
     }
     if (!daemon.coherence) {
         return begin_opening();
@@ -63,7 +64,7 @@ NextStep OpenFileRequest::request_token() {
     expects(opening_ != nullptr, "the file is opened once its token is there");
     state_ = State::awaits_token;
     DaemonContext& daemon = context().daemon;
-    const bool writes = opening_->access() != pool::Access::read;
+    const bool writes = opening_->access() != pool::AccessMode::read;
     const tokens::Token token = group_ != 0 ? tokens::Token::collective
                                 : writes    ? tokens::Token::write
                                             : tokens::Token::read;
@@ -71,13 +72,13 @@ NextStep OpenFileRequest::request_token() {
     if (!admission) {
         return *ticket_;
     }
-    if (admission == tokens::Admission::refused) {
+    if (admission == tokens::FileAdmission::refused) {
         return refuse(EREMOTEIO);
     }
     admitted_ = true;
-    if (admission == tokens::Admission::through && reason_ == pool::Reason::none) {
-        reason_ =
-            daemon.coherence->peer_lost() ? pool::Reason::node_lost : pool::Reason::other_nodes;
+    if (admission == tokens::FileAdmission::through && reason_ == pool::ThroughReason::none) {
+        reason_ = daemon.coherence->peer_lost() ? pool::ThroughReason::node_lost
+                                                : pool::ThroughReason::other_nodes;
     }
     return begin_opening();
 }
@@ -100,7 +101,7 @@ NextStep OpenFileRequest::refuse_opened(int error) {
 }
 
 // Where few nodes read a file for all of them.
-void OpenFileRequest::read_from_peers(pool::OpenFile& file) const {
+void OpenFileRequest::read_from_peers(pool::DaemonFile& file) const {
     DaemonContext& daemon = context().daemon;
     if (!daemon.peer_read_client || daemon.options.readers == 0 || !file.open_for_reading) {
         return;
@@ -108,27 +109,28 @@ void OpenFileRequest::read_from_peers(pool::OpenFile& file) const {
     file.open_for_reading = [open = std::move(file.open_for_reading),
                              &peers = *daemon.peer_read_client,
                              key = tokens::FileKey{file.identity.inode}](
-                                const auto& seen) -> std::unique_ptr<ports::Storage> {
-        std::unique_ptr<ports::Storage> own = open(seen);
+                                const auto& seen) -> std::unique_ptr<ports::FileStorage> {
+        std::unique_ptr<ports::FileStorage> own = open(seen);
         return own ? read_by(std::move(own), peers, key, seen) : nullptr;
     };
 }
 
-void OpenFileRequest::choose_reason(const pool::OpenFile& file) {
-    if (file.rule.past && reason_ == pool::Reason::none) {
-        reason_ = pool::Reason::asked;
+void OpenFileRequest::choose_reason(const pool::DaemonFile& file) {
+    if (file.rule.past && reason_ == pool::ThroughReason::none) {
+        reason_ = pool::ThroughReason::asked;
     }
     const std::pair identity{file.identity.device, file.identity.inode};
     if (client_maps_nothing_) {
         context().unmapped_files.insert(identity);
-    } else if (reason_ == pool::Reason::none && context().unmapped_files.contains(identity)) {
-        reason_ = pool::Reason::unmapped;
+    } else if (reason_ == pool::ThroughReason::none &&
+               context().unmapped_files.contains(identity)) {
+        reason_ = pool::ThroughReason::unmapped;
     }
     // Last of the reasons: the file comes back from it.
     UncapturedPeriod& uncaptured = context().uncaptured;
     uncaptured.bring_files_back(context().pending);
-    if (uncaptured.keeps_files_out() && reason_ == pool::Reason::none) {
-        reason_ = pool::Reason::uncaptured;
+    if (uncaptured.keeps_files_out() && reason_ == pool::ThroughReason::none) {
+        reason_ = pool::ThroughReason::uncaptured;
     }
 }
 
@@ -136,8 +138,8 @@ void OpenFileRequest::choose_reason(const pool::OpenFile& file) {
 NextStep OpenFileRequest::register_file() {
     expects(state_ == State::opens && opening_ != nullptr, "a file is registered once it is open");
     DaemonContext& daemon = context().daemon;
-    const std::shared_ptr<Opening> opening = std::exchange(opening_, {});
-    Result<pool::OpenFile> file = opening->take();
+    const std::shared_ptr<FileOpening> opening = std::exchange(opening_, {});
+    Result<pool::DaemonFile> file = opening->take();
     if (!file) {
         return refuse_opened(errno_of(file.error()));
     }
@@ -148,33 +150,33 @@ NextStep OpenFileRequest::register_file() {
     file->rule = pool::rule_of(daemon.options.folders, file->place);
     daemon.statistics.update();  // what is over: its slot may be this file's
     choose_reason(*file);
-    const ports::Identity identity = file->identity;
-    std::shared_ptr<Meter> meter = daemon.statistics.meter_of(identity);
+    const ports::FileIdentity identity = file->identity;
+    std::shared_ptr<StorageMeter> meter = daemon.statistics.meter_of(identity);
     if (file->storage) {
         file->storage =
             std::make_unique<MeteredStorage>(std::move(file->storage), meter, daemon.clocks.steady);
     }
     read_from_peers(*file);
-    const pool::Access access = opening->access();
-    const Result<pool::Opened> opened =
+    const pool::AccessMode access = opening->access();
+    const Result<pool::RegisteredFile> opened =
         daemon.pool.open(*session().client, std::move(*file), access);
     if (!opened) {
         return refuse_opened(errno_of(opened.error()));
     }
     ensures(opened->slot < pool::files_max, "a file that is open has a slot of the directory");
     if (admitted_ && !daemon.coherence->entered(*key_, opened->slot) &&
-        (reason_ == pool::Reason::none || reason_ == pool::Reason::uncaptured)) {
-        reason_ = pool::Reason::other_nodes;
+        (reason_ == pool::ThroughReason::none || reason_ == pool::ThroughReason::uncaptured)) {
+        reason_ = pool::ThroughReason::other_nodes;
     }
     daemon.statistics.opened(opened->slot, identity, std::move(meter));
-    if (access != pool::Access::read) {
+    if (access != pool::AccessMode::read) {
         session().opened_for_writing[opened->slot] = opened->generation;
     }
     reply().slot = opened->slot;
     reply().generation = opened->generation;
     NextStep next = ReplyIsDue{};
     state_ = State::leaves;
-    if (reason_ != pool::Reason::none) {
+    if (reason_ != pool::ThroughReason::none) {
         next = daemon.tickets.ask(opened->slot, opened->generation, leave_for(reason_));
     }
     reply().state =

@@ -24,7 +24,7 @@ class OpenFileRequest final : public ClientRequest {
 public:
     using ClientRequest::ClientRequest;
 
-    [[nodiscard]] NextStep begin(const protocol::Question& question,
+    [[nodiscard]] NextStep begin(const protocol::ClientQuestion& question,
                                  std::vector<OwnFd> descriptors) override;
     void abandon() override;
 
@@ -44,15 +44,16 @@ private:
     [[nodiscard]] NextStep register_file();
     [[nodiscard]] NextStep refuse_opened(int error);
     // Reasons for which the opened file is not pooled, beside the one that it may have already.
-    void choose_reason(const pool::OpenFile& file);
-    void read_from_peers(pool::OpenFile& file) const;
+    void choose_reason(const pool::DaemonFile& file);
+    void read_from_peers(pool::DaemonFile& file) const;
     void close_if_unmapped() const;
 
     State state_ = State::asked;
     // Shared with the thread that opens the file. Null: it was taken, or nobody wants it.
-    std::shared_ptr<Opening> opening_;
-    pool::Reason reason_ = pool::Reason::none;  // it leaves for this; none: it is pooled
-    bool client_maps_nothing_ = false;          // it cannot map the pool's memory
+    std::shared_ptr<FileOpening> opening_;
+    pool::ThroughReason reason_ =
+        pool::ThroughReason::none;      // it leaves for this; none: it is pooled
+    bool client_maps_nothing_ = false;  // it cannot map the pool's memory
     // Where there are other daemons:
     std::optional<tokens::FileKey> key_;
     std::uint64_t group_ = 0;  // of ranks that open it together

@@ -15,21 +15,21 @@ namespace forebay::daemon {
 namespace {
 
 using check::question;
-using protocol::Ask;
-using tokens::Message;
+using protocol::QuestionKind;
 using tokens::Token;
+using tokens::TokenMessage;
 
 // Node 1 of two; says what a test has it say.
 class OtherDaemon final : public cluster::PeerTransport {
 public:
-    void send(tokens::Node to, const Message& message) override {
+    void send(tokens::Node to, const TokenMessage& message) override {
         EXPECT_EQ(to, 1U);
         heard.push_back(message);
     }
     std::vector<PeerMessage> arrived() override { return std::exchange(said_, {}); }
     std::vector<tokens::Node> gone() override { return {}; }
     bool anybody_silent() override { return false; }
-    void ask(tokens::Node /*of*/, const protocol::Wanted& /*wanted*/) override {}
+    void ask(tokens::Node /*of*/, const protocol::PeerReadRequest& /*wanted*/) override {}
     std::vector<Request> requests() override { return {}; }
     void pass(tokens::Node /*to*/, std::uint64_t /*number*/,
               std::vector<std::byte> /*bytes*/) override {}
@@ -38,11 +38,11 @@ public:
     std::vector<PeerReadClient> passed() override { return {}; }
     bool reachable(tokens::Node /*node*/) override { return true; }
 
-    void say(const Message& message) { said_.push_back({1, message}); }
-    [[nodiscard]] bool was_told(Message::Kind kind) const {
-        return std::ranges::find(heard, kind, &Message::kind) != heard.end();
+    void say(const TokenMessage& message) { said_.push_back({1, message}); }
+    [[nodiscard]] bool was_told(TokenMessage::Kind kind) const {
+        return std::ranges::find(heard, kind, &TokenMessage::kind) != heard.end();
     }
-    std::vector<Message> heard;
+    std::vector<TokenMessage> heard;
 
 private:
     std::vector<PeerMessage> said_;
@@ -61,7 +61,7 @@ protected:
         EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()), 0);
         session.emplace(OwnFd{ends[0]}, ::getpid());
         client = OwnFd{ends[1]};
-        dispatcher->receive(*session, question(Ask::hello, ::getpid()), {});
+        dispatcher->receive(*session, question(QuestionKind::hello, ::getpid()), {});
         EXPECT_TRUE(session->send() && session->client && check::take(client));
     }
 
@@ -74,12 +74,12 @@ protected:
             ASSERT_EQ(::fstat(fd_.get(), &found), 0);
             key = {found.st_ino};
         }
-        protocol::Question asked = check::question_to_open(path_, protocol::for_writing);
+        protocol::ClientQuestion asked = check::question_to_open(path_, protocol::for_writing);
         asked.inode = key.inode;
         dispatcher->receive(*session, asked, check::one(std::move(fd_)));
     }
     void grant(Token token) {
-        other.say({.kind = Message::Kind::grant, .token = token, .file = key});
+        other.say({.kind = TokenMessage::Kind::grant, .token = token, .file = key});
     }
     void round() {
         context->run_round();
@@ -97,7 +97,7 @@ protected:
         }
         return holds();
     }
-    [[nodiscard]] std::optional<protocol::Reply> reply() {
+    [[nodiscard]] std::optional<protocol::DaemonReply> reply() {
         EXPECT_TRUE(round_until([&] { return check::readable(client); })) << "a reply comes";
         const auto told = check::take(client);
         return told ? std::optional{told->reply} : std::nullopt;
@@ -119,7 +119,7 @@ protected:
 private:
     check::Folder folder_;
     adapters::SteadyClock clock_;
-    adapters::Calendar calendar_;
+    adapters::CalendarClock calendar_;
     std::string path_;
     OwnFd fd_;
 };
@@ -128,7 +128,7 @@ TEST_F(OpenFile, IsPooledOnceItsTokenIsGranted) {
     ask_for_file();
     round();
     ASSERT_EQ(other.heard.size(), 1U);
-    EXPECT_EQ(other.heard[0].kind, Message::Kind::ask);
+    EXPECT_EQ(other.heard[0].kind, TokenMessage::Kind::ask);
     EXPECT_EQ(other.heard[0].token, Token::write);
     EXPECT_TRUE(session->owes_replies());
     EXPECT_FALSE(check::readable(client));
@@ -146,7 +146,8 @@ TEST_F(OpenFile, IsThroughWhenTheReplyComesWhereAnotherNodeHasIt) {
     ASSERT_TRUE(told);
     EXPECT_EQ(told->error, 0);
     EXPECT_EQ(told->state, static_cast<std::uint32_t>(pool::FileState::through));
-    EXPECT_EQ(context->directory.files[told->slot].reason.load(relaxed), pool::Reason::other_nodes);
+    EXPECT_EQ(context->directory.files[told->slot].reason.load(relaxed),
+              pool::ThroughReason::other_nodes);
 }
 
 TEST_F(OpenFile, FailsWhereItsTokenIsRefused) {
@@ -163,7 +164,7 @@ TEST_F(OpenFile, GivesItsTokenBackWhereTheSessionHasEndedMeanwhile) {
     end_session();
     EXPECT_FALSE(context->idle()) << "the home still owes an answer";
     grant(Token::write);
-    EXPECT_TRUE(round_until([&] { return other.was_told(Message::Kind::forgotten); }));
+    EXPECT_TRUE(round_until([&] { return other.was_told(TokenMessage::Kind::forgotten); }));
     EXPECT_TRUE(round_until([&] { return context->idle(); }));
     EXPECT_FALSE(dispatcher->has_clients());
 }
@@ -173,7 +174,7 @@ TEST_F(OpenFile, IsForgottenWhereTheSessionEndsBehindTheGrant) {
     grant(Token::write);
     context->run_round();  // the token is there, and the request has not heard of it
     end_session();
-    EXPECT_TRUE(round_until([&] { return other.was_told(Message::Kind::forgotten); }));
+    EXPECT_TRUE(round_until([&] { return other.was_told(TokenMessage::Kind::forgotten); }));
     EXPECT_TRUE(round_until([&] { return context->idle(); }));
 }
 

@@ -51,10 +51,10 @@ OwnFd reopen_for_writing(const OwnFd& received, int flags) {
     return OwnFd{::fcntl(received.get(), F_DUPFD_CLOEXEC, 0)};
 }
 
-Stripes stripes_of(const OwnFd& fd, std::int64_t bytes) {
+FileStripes stripes_of(const OwnFd& fd, std::int64_t bytes) {
     const adapters::PosixAttributes files;
     const auto layout = layout::layout_of_file(files, name_of(fd.get()));
-    return layout ? layout::stripes_of(*layout, bytes) : Stripes{};
+    return layout ? layout::stripes_of(*layout, bytes) : FileStripes{};
 }
 
 std::int64_t nanoseconds_of(const timespec& time) noexcept {
@@ -63,8 +63,8 @@ std::int64_t nanoseconds_of(const timespec& time) noexcept {
 
 // Where the file is open for reading already, the file system is not asked again: the daemon's own
 // thread does this.
-std::unique_ptr<ports::Storage> open_for_reading(int from, const std::string& path,
-                                                 adapters::Preference preference) {
+std::unique_ptr<ports::FileStorage> open_for_reading(int from, const std::string& path,
+                                                     adapters::StoragePreference preference) {
     const int flags = ::fcntl(from, F_GETFL);
     const bool may_read = flags >= 0 && (flags & O_ACCMODE) != O_WRONLY;
     OwnFd fd = may_read ? OwnFd{::fcntl(from, F_DUPFD_CLOEXEC, 0)} : reopen(from, O_RDONLY);
@@ -72,7 +72,7 @@ std::unique_ptr<ports::Storage> open_for_reading(int from, const std::string& pa
         return nullptr;
     }
     auto storage =
-        adapters::storage_of(std::move(fd), path, preference, adapters::Caller::never_waits);
+        adapters::storage_of(std::move(fd), path, preference, adapters::SubmitterKind::never_waits);
     return storage ? std::move(*storage) : nullptr;
 }
 
@@ -110,16 +110,16 @@ std::string place_of(int fd) {
     return place;
 }
 
-ports::Stamp stamp_of(const struct stat& found) noexcept {
+ports::ChangeStamp stamp_of(const struct stat& found) noexcept {
     return {.bytes = found.st_size,
             .modified_ns = nanoseconds_of(found.st_mtim),
             .changed_ns = nanoseconds_of(found.st_ctim)};
 }
 
 // Nobody can drain it, or read ahead of it, unless it is known otherwise.
-pool::OpenFile only_known(const OwnFd& received, const struct stat& found,
-                          const std::string& path) {
-    pool::OpenFile file;
+pool::DaemonFile only_known(const OwnFd& received, const struct stat& found,
+                            const std::string& path) {
+    pool::DaemonFile file;
     file.identity = {found.st_dev, found.st_ino};
     file.path = path;
     file.place = place_of(received.get());
@@ -136,16 +136,16 @@ int make_name_durable(int fd, const std::string& place) {
 
 }  // namespace
 
-pool::Access access_of(const OwnFd& received, bool writes) {
+pool::AccessMode access_of(const OwnFd& received, bool writes) {
     if (!writes) {
-        return pool::Access::read;
+        return pool::AccessMode::read;
     }
     const int flags = ::fcntl(received.get(), F_GETFL);
-    return (flags & O_ACCMODE) == O_RDWR ? pool::Access::both : pool::Access::write;
+    return (flags & O_ACCMODE) == O_RDWR ? pool::AccessMode::both : pool::AccessMode::write;
 }
 
-Result<pool::OpenFile> open_again(const OwnFd& received, const OpenWish& wish,
-                                  adapters::Preference preference) {
+Result<pool::DaemonFile> open_again(const OwnFd& received, const OpenWish& wish,
+                                    adapters::StoragePreference preference) {
     struct stat found{};
     const int flags = ::fcntl(received.get(), F_GETFL);
     if (flags < 0 || kernel::fstat(received.get(), &found) != 0) {
@@ -157,7 +157,7 @@ Result<pool::OpenFile> open_again(const OwnFd& received, const OpenWish& wish,
                                     "directly.",
                                     wish.path)});
     }
-    const bool writes = wish.access != pool::Access::read;
+    const bool writes = wish.access != pool::AccessMode::read;
     if (writes && !may_write(flags)) {
         return failure({ErrorCode::argument, EBADF,
                         fmt::format("cannot pool {} (its descriptor may not write). Open it for "
@@ -175,7 +175,7 @@ Result<pool::OpenFile> open_again(const OwnFd& received, const OpenWish& wish,
     if (!fd.valid() || kernel::fstat(fd.get(), &found) != 0) {
         return failure(system_error(errno, "open once more " + wish.path));
     }
-    pool::OpenFile file;
+    pool::DaemonFile file;
     file.identity = {found.st_dev, found.st_ino};
     file.stripes = stripes_of(fd, found.st_size);
     file.path = wish.path;
@@ -194,7 +194,7 @@ Result<pool::OpenFile> open_again(const OwnFd& received, const OpenWish& wish,
     };
     if (writes) {
         auto storage = adapters::storage_of(std::move(fd), wish.path, preference,
-                                            adapters::Caller::never_waits);
+                                            adapters::SubmitterKind::never_waits);
         if (!storage) {
             return failure(std::move(storage.error()));
         }
@@ -206,13 +206,13 @@ Result<pool::OpenFile> open_again(const OwnFd& received, const OpenWish& wish,
     return file;
 }
 
-std::uint64_t Opening::mount() const noexcept {
+std::uint64_t FileOpening::mount() const noexcept {
     return received_.valid() ? mount_of(received_.get()) : mount_;
 }
 
-void Opening::run() {
+void FileOpening::run() {
     expects(received_.valid() && !file_, "a file is opened once");
-    Result<pool::OpenFile> file = open_again(received_, wish_, preference_);
+    Result<pool::DaemonFile> file = open_again(received_, wish_, preference_);
     struct statfs system{};
     if (file && kernel::fstatfs(received_.get(), &system) == 0) {  // which may hang
         file->local = is_local(system);
@@ -228,13 +228,13 @@ void Opening::run() {
     news_.notify_one();
 }
 
-Result<pool::OpenFile> Opening::take() {
+Result<pool::DaemonFile> FileOpening::take() {
     expects(over_.load(std::memory_order_acquire) && file_.has_value(),
             "a file is taken when it is open, or when it is known why not");
     return std::move(*file_);
 }
 
-bool Opening::over_within(std::chrono::nanoseconds time, Yielding& yielding) {
+bool FileOpening::over_within(std::chrono::nanoseconds time, CoreYielding& yielding) {
     using std::chrono::steady_clock;
     const auto over = [this] { return over_.load(std::memory_order_acquire); };
     const auto until = steady_clock::now() + std::min(time, looks);

@@ -40,7 +40,7 @@ PendingRequests::List PendingRequests::take_until_files_left() {
 }
 
 PendingRequests::List PendingRequests::take_closed(
-    const std::function<bool(const ports::Identity&)>& is_closed) {
+    const std::function<bool(const ports::FileIdentity&)>& is_closed) {
     List closed;
     for (ExecWait& one : until_closed_) {
         if (is_closed(one.file)) {

@@ -26,7 +26,8 @@ public:
     }
     [[nodiscard]] List take_until_files_left();
     // Those whose file is closed.
-    [[nodiscard]] List take_closed(const std::function<bool(const ports::Identity&)>& is_closed);
+    [[nodiscard]] List take_closed(
+        const std::function<bool(const ports::FileIdentity&)>& is_closed);
     [[nodiscard]] List take_until_end();
 
     // Its requests are not wanted any more. They stay until what they wait for has come.
@@ -34,7 +35,7 @@ public:
 
 private:
     struct ExecWait {
-        ports::Identity file;
+        ports::FileIdentity file;
         std::unique_ptr<ClientRequest> request;
     };
 

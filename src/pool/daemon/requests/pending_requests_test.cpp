@@ -12,7 +12,7 @@ namespace {
 class Waiting final : public ClientRequest {
 public:
     using ClientRequest::ClientRequest;
-    [[nodiscard]] NextStep begin(const protocol::Question& /*question*/,
+    [[nodiscard]] NextStep begin(const protocol::ClientQuestion& /*question*/,
                                  std::vector<OwnFd> /*descriptors*/) override {
         return ReplyIsDue{};
     }
@@ -28,7 +28,7 @@ protected:
     }
     const ClientRequest* add(Session& session, const NextStep& wait) {
         auto request = std::make_unique<Waiting>(
-            *context_, session, session.add_reply(check::question(protocol::Ask::sync)));
+            *context_, session, session.add_reply(check::question(protocol::QuestionKind::sync)));
         const ClientRequest* const made = request.get();
         pending.add(std::move(request), wait);
         return made;
@@ -70,7 +70,7 @@ TEST_F(Pending, ThoseOfASessionThatEndsStayAndAreNotWanted) {
 TEST_F(Pending, OnlyThoseWhoseFileIsClosedGoOn) {
     add(one, UntilFileClosed{{.device = 1, .inode = 10}});
     const ClientRequest* const closed = add(one, UntilFileClosed{{.device = 1, .inode = 11}});
-    const auto is_closed = [](const ports::Identity& file) { return file.inode == 11; };
+    const auto is_closed = [](const ports::FileIdentity& file) { return file.inode == 11; };
     const auto taken = pending.take_closed(is_closed);
     ASSERT_EQ(taken.size(), 1U);
     EXPECT_EQ(taken[0].get(), closed);

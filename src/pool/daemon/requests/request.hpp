@@ -20,7 +20,7 @@ struct ReplyIsDue {};
 struct UntilFilesLeft {};
 // The daemon has drained and closed the file, unless clients have it open.
 struct UntilFileClosed {
-    ports::Identity file;
+    ports::FileIdentity file;
 };
 struct UntilDaemonEnds {};
 
@@ -36,7 +36,7 @@ public:
     virtual ~ClientRequest() = default;
 
     // Once. The descriptors are those that came with the question.
-    [[nodiscard]] virtual NextStep begin(const protocol::Question& question,
+    [[nodiscard]] virtual NextStep begin(const protocol::ClientQuestion& question,
                                          std::vector<OwnFd> descriptors) = 0;
     // What it waited for has come, with an errno, which is the reply's unless the request knows
     // better.
@@ -60,7 +60,7 @@ protected:
     [[nodiscard]] RequestContext& context() const noexcept { return context_; }
     [[nodiscard]] Session& session() const;
     [[nodiscard]] QueuedReply& queued() const;
-    [[nodiscard]] protocol::Reply& reply() const { return queued().reply; }
+    [[nodiscard]] protocol::DaemonReply& reply() const { return queued().reply; }
     [[nodiscard]] NextStep refuse(int error) const;
     // The reply says how the file stands now, and its statistics how long the client has waited.
     void reply_about_file() const;

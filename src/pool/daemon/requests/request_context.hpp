@@ -2,9 +2,9 @@
 #pragma once
 
 #include "pool/daemon/daemon_context.hpp"
+#include "pool/daemon/requests/client_admission.hpp"
 #include "pool/daemon/requests/file_opener.hpp"
 #include "pool/daemon/requests/pending_requests.hpp"
-#include "pool/daemon/requests/pool_clients.hpp"
 #include "pool/daemon/requests/uncaptured_period.hpp"
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct RequestContext {
           uncaptured{parts} {}
 
     DaemonContext& daemon;
-    PoolClients clients;
+    ClientAdmission clients;
     FileOpener opener;
     UncapturedPeriod uncaptured;
     PendingRequests pending;

@@ -9,7 +9,7 @@
 
 namespace forebay::daemon {
 
-NextStep SettleRequest::begin(const protocol::Question& question,
+NextStep SettleRequest::begin(const protocol::ClientQuestion& question,
                               std::vector<OwnFd> /*descriptors*/) {
     DaemonContext& daemon = context().daemon;
     const pool::FileSlot& file = daemon.directory.files[question.slot];
@@ -17,7 +17,7 @@ NextStep SettleRequest::begin(const protocol::Question& question,
         return refuse(session().client ? ENOENT : ENOTCONN);
     }
     if (!daemon.coherence) {
-        return daemon.tickets.ask(question.slot, question.generation, pool::Task{});
+        return daemon.tickets.ask(question.slot, question.generation, pool::FileTask{});
     }
     key_ = tokens::FileKey{file.inode.load(relaxed)};
     ticket_ = daemon.tickets.new_token_ticket();
@@ -30,7 +30,7 @@ NextStep SettleRequest::ask_home() {
     if (!settled) {
         return *ticket_;
     }
-    return settled == tokens::Admission::refused ? refuse(EREMOTEIO) : ReplyIsDue{};
+    return settled == tokens::FileAdmission::refused ? refuse(EREMOTEIO) : ReplyIsDue{};
 }
 
 NextStep SettleRequest::go_on() {

@@ -9,7 +9,7 @@
 namespace forebay::daemon {
 
 TaskTicket TicketSources::ask(std::uint32_t slot, std::uint32_t generation,
-                              const pool::Task& task) {
+                              const pool::FileTask& task) {
     expects(slot < pool::files_max, "a task is for a slot of the directory");
     return TaskTicket{pool_.ask(slot, generation, task)};
 }
@@ -21,14 +21,15 @@ cluster::CoherenceClient& TicketSources::coherence() {
     return *coherence_;
 }
 
-std::optional<tokens::Admission> TicketSources::want(tokens::FileKey file,
-                                                     const tokens::TokenWish& wish,
-                                                     TokenTicket ticket) {
+std::optional<tokens::FileAdmission> TicketSources::want(tokens::FileKey file,
+                                                         const tokens::TokenWish& wish,
+                                                         TokenTicket ticket) {
     expects(ticket.number < next_token_, "the ticket was given out here");
     return coherence().want(file, wish, ticket.number);
 }
 
-std::optional<tokens::Admission> TicketSources::settle(tokens::FileKey file, TokenTicket ticket) {
+std::optional<tokens::FileAdmission> TicketSources::settle(tokens::FileKey file,
+                                                           TokenTicket ticket) {
     expects(ticket.number < next_token_, "the ticket was given out here");
     return coherence().settle(file, ticket.number);
 }
@@ -50,7 +51,7 @@ OpeningTicket TicketSources::open(std::function<void()> call) {
 
 std::vector<ReturnedTicket> TicketSources::returned() {
     std::vector<ReturnedTicket> returned;
-    for (const pool::Done& one : pool_.done()) {
+    for (const pool::TaskCompletion& one : pool_.done()) {
         if (!coherence_ || !coherence_->took(one)) {
             returned.push_back({TaskTicket{one.ticket}, one.error});
         }

@@ -24,17 +24,18 @@ public:
 
     // See pool::Pool.
     [[nodiscard]] TaskTicket ask(std::uint32_t slot, std::uint32_t generation,
-                                 const pool::Task& task);
+                                 const pool::FileTask& task);
     [[nodiscard]] TaskTicket drain_all();
 
     // For want() and settle(), which a request calls again with the same ticket when it has come
     // back.
     [[nodiscard]] TokenTicket new_token_ticket() { return TokenTicket{next_token_++}; }
     // See cluster::CoherenceClient, which must be there.
-    [[nodiscard]] std::optional<tokens::Admission> want(tokens::FileKey file,
-                                                        const tokens::TokenWish& wish,
-                                                        TokenTicket ticket);
-    [[nodiscard]] std::optional<tokens::Admission> settle(tokens::FileKey file, TokenTicket ticket);
+    [[nodiscard]] std::optional<tokens::FileAdmission> want(tokens::FileKey file,
+                                                            const tokens::TokenWish& wish,
+                                                            TokenTicket ticket);
+    [[nodiscard]] std::optional<tokens::FileAdmission> settle(tokens::FileKey file,
+                                                              TokenTicket ticket);
     void abandon(tokens::FileKey file, TokenTicket ticket);
 
     // Begins to open a file, on whatever thread. The pool hears that one is being opened.

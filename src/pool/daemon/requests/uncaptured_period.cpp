@@ -10,7 +10,7 @@
 
 namespace forebay::daemon {
 
-void UncapturedPeriod::begin(Session& session, const protocol::Question& question) {
+void UncapturedPeriod::begin(Session& session, const protocol::ClientQuestion& question) {
     if (programs_.all_have_ended()) {
         const std::string program{question.path.data()};
         daemon_.notes.add_once(NoteOnce::uncaptured,
@@ -34,7 +34,7 @@ void UncapturedPeriod::begin(Session& session, const protocol::Question& questio
     // Nobody waits for these tickets: the request looks whether all files have left.
     static_cast<void>(daemon_.pool.ask_each(
         daemon_.statistics.slots(),
-        {.kind = pool::Task::Kind::leave, .reason = pool::Reason::uncaptured}));
+        {.kind = pool::FileTask::Kind::leave, .reason = pool::ThroughReason::uncaptured}));
     ensures(session.stands_for_uncaptured, "files are out as long as the connection is there");
 }
 
@@ -55,10 +55,11 @@ bool UncapturedPeriod::bring_files_back(const PendingRequests& pending) {
     bool all = true;
     for (const std::uint32_t slot : daemon_.statistics.slots()) {
         const pool::FileSlot& file = daemon_.directory.files[slot];
-        if (file.reason.load(relaxed) == pool::Reason::uncaptured &&
+        if (file.reason.load(relaxed) == pool::ThroughReason::uncaptured &&
             file.state.load(relaxed) != pool::FileState::free) {
-            const int error = daemon_.pool.adjust(slot, file.generation.load(relaxed),
-                                                  {.back = true, .from = pool::Reason::uncaptured});
+            const int error =
+                daemon_.pool.adjust(slot, file.generation.load(relaxed),
+                                    {.back = true, .from = pool::ThroughReason::uncaptured});
             all = all && (error == 0 || file.error.load(relaxed) != 0);
         }
     }

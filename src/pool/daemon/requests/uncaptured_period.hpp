@@ -18,7 +18,7 @@ public:
 
     // The process of the session begins to run such a program, or names one that does. Files begin
     // to leave.
-    void begin(Session& session, const protocol::Question& question);
+    void begin(Session& session, const protocol::ClientQuestion& question);
     // It did not begin after all.
     void not_begun(const Session& session);
     // What the session stood for has closed its connection.

@@ -5,7 +5,7 @@
 
 namespace forebay::daemon {
 
-NextStep UncapturedRequest::begin(const protocol::Question& question,
+NextStep UncapturedRequest::begin(const protocol::ClientQuestion& question,
                                   std::vector<OwnFd> /*descriptors*/) {
     if ((question.flags & protocol::not_started) != 0) {
         context().uncaptured.not_begun(session());

@@ -10,7 +10,7 @@ class UncapturedRequest final : public ClientRequest {
 public:
     using ClientRequest::ClientRequest;
 
-    [[nodiscard]] NextStep begin(const protocol::Question& question,
+    [[nodiscard]] NextStep begin(const protocol::ClientQuestion& question,
                                  std::vector<OwnFd> descriptors) override;
 
 private:

@@ -12,8 +12,8 @@ namespace {
 using check::question;
 using check::World;
 
-protocol::Question about(const std::string& program, std::int64_t process = 0) {
-    protocol::Question asked = question(protocol::Ask::uncaptured, process);
+protocol::ClientQuestion about(const std::string& program, std::int64_t process = 0) {
+    protocol::ClientQuestion asked = question(protocol::QuestionKind::uncaptured, process);
     asked.inode = static_cast<std::uint64_t>(::getpid());
     program.copy(asked.path.data(), asked.path.size() - 1);
     return asked;
@@ -22,7 +22,7 @@ protocol::Question about(const std::string& program, std::int64_t process = 0) {
 // A client with one file.
 struct Client {
     explicit Client(World& world) : socket{world.connect()} {
-        EXPECT_TRUE(world.ask(socket, question(protocol::Ask::hello, ::getpid())));
+        EXPECT_TRUE(world.ask(socket, question(protocol::QuestionKind::hello, ::getpid())));
         const std::string path = world.folder.path("file");
         const auto opened = world.ask(socket, check::question_to_open(path, protocol::for_writing),
                                       check::one(check::open_file(path, O_RDWR | O_CREAT)));
@@ -47,7 +47,7 @@ void expect_out(World& world, const Client& client) {
     }
     EXPECT_EQ(state_of(world, client), pool::FileState::through);
     EXPECT_EQ(world.server().directory().files[client.slot].reason.load(),
-              pool::Reason::uncaptured);
+              pool::ThroughReason::uncaptured);
 }
 
 TEST(Uncaptured, FilesAreOutAsLongAsSomebodyHasTheConnection) {
@@ -100,7 +100,7 @@ TEST(Uncaptured, WhatWasNotStartedIsNotWaitedFor) {
     World world;
     const Client client{world};
     OwnFd program = world.connect();
-    protocol::Question itself = about("x");
+    protocol::ClientQuestion itself = about("x");
     itself.flags = protocol::itself;  // this process, which does not end
     ASSERT_TRUE(world.ask(program, itself));
     itself.flags = protocol::not_started;
@@ -124,8 +124,8 @@ TEST(Uncaptured, WhatElseKeepsAFileOutStays) {
     const Client client{world};
     OwnFd program = world.connect();
     ASSERT_TRUE(world.ask(program, about("x")));
-    protocol::Question leave =
-        question(protocol::Ask::leave, static_cast<std::int64_t>(pool::Reason::mapped));
+    protocol::ClientQuestion leave = question(
+        protocol::QuestionKind::leave, static_cast<std::int64_t>(pool::ThroughReason::mapped));
     leave.slot = client.slot;
     leave.generation = world.server().directory().files[client.slot].generation.load();
     ASSERT_TRUE(world.ask(client.socket, leave));
@@ -134,7 +134,8 @@ TEST(Uncaptured, WhatElseKeepsAFileOutStays) {
         world.server().turn(check::milliseconds{1});
     }
     EXPECT_EQ(state_of(world, client), pool::FileState::through);
-    EXPECT_EQ(world.server().directory().files[client.slot].reason.load(), pool::Reason::mapped);
+    EXPECT_EQ(world.server().directory().files[client.slot].reason.load(),
+              pool::ThroughReason::mapped);
 }
 
 TEST(Uncaptured, WhoIsNotConnectedSeesWhichInodesTheDaemonMayKnow) {
@@ -152,7 +153,7 @@ TEST(Uncaptured, WhoIsNotConnectedSeesWhichInodesTheDaemonMayKnow) {
     EXPECT_EQ(inodes.format.load(), pool::format);
     EXPECT_TRUE(inodes.may_have(file.device.load(), file.inode.load()));
     EXPECT_FALSE(inodes.may_have(file.device.load(), file.inode.load() + 1));
-    protocol::Question close = question(protocol::Ask::close);
+    protocol::ClientQuestion close = question(protocol::QuestionKind::close);
     close.slot = client.slot;
     close.generation = file.generation.load();
     ASSERT_TRUE(world.ask(client.socket, close));

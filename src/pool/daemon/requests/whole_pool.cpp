@@ -5,7 +5,7 @@
 
 namespace forebay::daemon {
 
-NextStep DrainRequest::begin(const protocol::Question& /*question*/,
+NextStep DrainRequest::begin(const protocol::ClientQuestion& /*question*/,
                              std::vector<OwnFd> /*descriptors*/) {
     return context().daemon.tickets.drain_all();
 }

@@ -59,9 +59,9 @@ Result<void> write_all(int fd, std::span<const std::byte> bytes, const std::stri
     return {};
 }
 
-std::string header_of(const RescueOf& file, std::span<const Run> runs, std::int64_t kept_ns) {
+std::string header_of(const RescueOf& file, std::span<const RescueRun> runs, std::int64_t kept_ns) {
     std::uint64_t bytes = 0;
-    for (const Run& run : runs) {
+    for (const RescueRun& run : runs) {
         bytes += run.bytes.size();
     }
     const nlohmann::ordered_json header = {{"path", file.path},   {"device", file.device},
@@ -78,7 +78,8 @@ struct NewFile {
     std::string path;
 };
 
-Result<void> write_file(const NewFile& file, const std::string& header, std::span<const Run> runs) {
+Result<void> write_file(const NewFile& file, const std::string& header,
+                        std::span<const RescueRun> runs) {
     constexpr mode_t user_only = 0600;
     const std::string& path = file.path;
     OwnFd fd{kernel::openat(file.folder, file.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
@@ -87,7 +88,7 @@ Result<void> write_file(const NewFile& file, const std::string& header, std::spa
         return failure(system_error(errno, "make " + path));
     }
     Result<void> done = write_all(fd.get(), std::as_bytes(std::span{header}), path);
-    for (const Run& run : runs) {
+    for (const RescueRun& run : runs) {
         const RunHeader one{static_cast<std::uint64_t>(run.offset), run.bytes.size(),
                             crc32(run.bytes)};
         done = done ? write_all(fd.get(), std::as_bytes(std::span{&one, 1}), path) : done;
@@ -134,9 +135,9 @@ std::uint32_t crc32(std::span<const std::byte> bytes, std::uint32_t before) noex
     return ~sum;
 }
 
-std::vector<Run> bytes_of(const pool::Directory& directory, const Memory& memory,
-                          std::span<const pool::Deposit> deposits) {
-    std::vector<Run> runs;
+std::vector<RescueRun> bytes_of(const pool::Directory& directory, const SharedLogMemory& memory,
+                                std::span<const pool::Deposit> deposits) {
+    std::vector<RescueRun> runs;
     for (const pool::Deposit& one : deposits) {
         const std::size_t within = one.position % pool::block_bytes;
         if (one.client >= pool::clients_max || !memory.segment(one.client).made() ||
@@ -183,9 +184,9 @@ RescueOf rescue_of(const pool::FileSlot& file) {
             .error = file.error.load(relaxed)};
 }
 
-Rescued RescueFolder::keep(const RescueOf& file, std::span<const Run> runs) {
-    Rescued rescued{.path = file.path, .error = file.error};
-    for (const Run& run : runs) {
+RescuedFile RescueFolder::keep(const RescueOf& file, std::span<const RescueRun> runs) {
+    RescuedFile rescued{.path = file.path, .error = file.error};
+    for (const RescueRun& run : runs) {
         rescued.bytes += static_cast<std::int64_t>(run.bytes.size());
     }
     ++files_;

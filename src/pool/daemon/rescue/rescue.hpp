@@ -18,14 +18,15 @@
 namespace forebay::daemon {
 
 // Bytes of a file that lie together in memory.
-struct Run {
+struct RescueRun {
     std::int64_t offset = 0;
     std::span<const std::byte> bytes;
 };
 
 // Where the deposits lie. Deposits that lie nowhere are left out.
-[[nodiscard]] std::vector<Run> bytes_of(const pool::Directory& directory, const Memory& memory,
-                                        std::span<const pool::Deposit> deposits);
+[[nodiscard]] std::vector<RescueRun> bytes_of(const pool::Directory& directory,
+                                              const SharedLogMemory& memory,
+                                              std::span<const pool::Deposit> deposits);
 
 // As zlib's crc32: `before` is that of the bytes in front.
 [[nodiscard]] std::uint32_t crc32(std::span<const std::byte> bytes,
@@ -49,7 +50,7 @@ public:
         : candidates_{std::move(folders)}, now_ns_{now_ns} {}
 
     // Tells where the bytes are now, or why they are nowhere.
-    [[nodiscard]] Rescued keep(const RescueOf& file, std::span<const Run> runs);
+    [[nodiscard]] RescuedFile keep(const RescueOf& file, std::span<const RescueRun> runs);
 
 private:
     [[nodiscard]] Result<void> make_folder_in(const std::string& candidate);

@@ -44,9 +44,9 @@ TEST(Rescue, AFileHasAHeaderAndItsRuns) {
     const Folder folder;
     const Lost lost;
     RescueFolder rescue{{folder.name()}, 77};
-    const std::array runs{daemon::Run{5, bytes_of_text("abc")},
-                          daemon::Run{std::int64_t{1} << 33, bytes_of_text("123456789")}};
-    const Rescued kept = rescue.keep(rescue_of(lost.slot), runs);
+    const std::array runs{daemon::RescueRun{5, bytes_of_text("abc")},
+                          daemon::RescueRun{std::int64_t{1} << 33, bytes_of_text("123456789")}};
+    const RescuedFile kept = rescue.keep(rescue_of(lost.slot), runs);
     EXPECT_EQ(kept.problem, "");
     EXPECT_EQ(kept.bytes, 12);
     EXPECT_EQ(kept.error, ENOSPC);
@@ -73,12 +73,12 @@ TEST(Rescue, AFileHasAHeaderAndItsRuns) {
 TEST(Rescue, TriesFoldersInTheirOrderAndSaysWhenThereIsNone) {
     const Folder folder;
     const Lost lost;
-    const std::array runs{daemon::Run{0, bytes_of_text("abc")}};
+    const std::array runs{daemon::RescueRun{0, bytes_of_text("abc")}};
     RescueFolder second{{"/proc", folder.name()}, 77};
     EXPECT_THAT(second.keep(rescue_of(lost.slot), runs).file, StartsWith(folder.name()));
     EXPECT_THAT(second.keep(rescue_of(lost.slot), runs).file, HasSubstr("/2-out.nc"));
     RescueFolder none{{"/proc"}, 77};
-    const Rescued nowhere = none.keep(rescue_of(lost.slot), runs);
+    const RescuedFile nowhere = none.keep(rescue_of(lost.slot), runs);
     EXPECT_EQ(nowhere.file, "");
     EXPECT_THAT(nowhere.problem, HasSubstr("cannot make /proc/"));
 }
@@ -89,7 +89,7 @@ TEST(Rescue, NameOfARescueFileSteersNoTerminal) {
     lost.slot.path.fill('\0');
     std::string_view{"/a/b\x1b[31mc\nd"}.copy(lost.slot.path.data(), lost.slot.path.size() - 1);
     RescueFolder rescue{{folder.name()}, 77};
-    const Rescued kept = rescue.keep(rescue_of(lost.slot), {});
+    const RescuedFile kept = rescue.keep(rescue_of(lost.slot), {});
     EXPECT_THAT(kept.file, HasSubstr("/1-b_[31mc_d"));
     EXPECT_EQ(kept.path, "/a/b\x1b[31mc\nd") << "it is known which file it is of";
 }

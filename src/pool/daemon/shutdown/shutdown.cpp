@@ -21,7 +21,7 @@ DaemonShutdown::DaemonShutdown(DaemonContext& daemon)
 
 bool DaemonShutdown::close_before_the_job_ends() {
     const std::int64_t now = daemon_.clocks.steady.now_ns();
-    if (daemon_.options.job_end_ns == pool::Deadline::never ||
+    if (daemon_.options.job_end_ns == pool::DrainDeadline::never ||
         daemon_.directory.header.closing.load(relaxed) != 0 ||
         now - deadline_checked_ns_ < deadline_check_ns) {
         return false;
@@ -36,7 +36,7 @@ bool DaemonShutdown::close_before_the_job_ends() {
     const bool passed = deadline_.passed(daemon_.clocks.calendar.now_ns(), held,
                                          daemon_.pool.counts().drained_bytes);
     if (passed) {
-        daemon_.pool.close_down(pool::Reason::job_ends);
+        daemon_.pool.close_down(pool::ThroughReason::job_ends);
     }
     return passed;
 }
@@ -45,7 +45,7 @@ void DaemonShutdown::begin() {
     if (has_begun()) {
         return;
     }
-    daemon_.pool.close_down(pool::Reason::closing);
+    daemon_.pool.close_down(pool::ThroughReason::closing);
     draining_ = daemon_.tickets.drain_all();
 }
 
@@ -74,19 +74,19 @@ bool DaemonShutdown::drained_as_far_as_possible() const {
            });
 }
 
-std::vector<Rescued> DaemonShutdown::save(const std::vector<std::string>& folders) {
+std::vector<RescuedFile> DaemonShutdown::save(const std::vector<std::string>& folders) {
     expects(!saved_, "what did not arrive is rescued once");
     saved_ = true;
     daemon_.pool.refuse_commits();
-    std::vector<Rescued> rescued = rescue(folders);
+    std::vector<RescuedFile> rescued = rescue(folders);
     finish_journal();
     return rescued;
 }
 
-std::vector<Rescued> DaemonShutdown::rescue(const std::vector<std::string>& folders) {
+std::vector<RescuedFile> DaemonShutdown::rescue(const std::vector<std::string>& folders) {
     daemon_.statistics.update();
     RescueFolder folder{folders, daemon_.clocks.calendar.now_ns()};
-    std::vector<Rescued> rescued;
+    std::vector<RescuedFile> rescued;
     for (const pool::FailedClose& one : daemon_.pool.failed_closes()) {
         rescued.push_back({.path = one.path,
                            .error = one.error,
@@ -120,19 +120,19 @@ void DaemonShutdown::finish_journal() {
     }
 }
 
-int DaemonShutdown::error_of(const std::vector<Rescued>& rescued) const noexcept {
+int DaemonShutdown::error_of(const std::vector<RescuedFile>& rescued) const noexcept {
     return rescued.empty() || drain_error_ != 0 ? drain_error_ : EIO;
 }
 
-void DaemonShutdown::end(Ending ending) {
+void DaemonShutdown::end(ShutdownOutcome ending) {
     expects(saved_, "what did not arrive is rescued before the daemon ends");
-    expects(daemon_.ending == Ending::badly, "the daemon ends once");
+    expects(daemon_.ending == ShutdownOutcome::badly, "the daemon ends once");
     daemon_.ending = ending;
-    if (ending == Ending::well) {
+    if (ending == ShutdownOutcome::well) {
         daemon_.pool.end();
     }
     daemon_.directory.header.ended.store(
-        ending == Ending::well ? pool::DaemonEnd::well : pool::DaemonEnd::badly,
+        ending == ShutdownOutcome::well ? pool::DaemonEnd::well : pool::DaemonEnd::badly,
         std::memory_order_release);
 }
 

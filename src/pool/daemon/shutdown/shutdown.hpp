@@ -36,20 +36,20 @@ public:
     // Then, or at any time. Nothing is acknowledged from now on that was not taken. What did not
     // arrive is written into rescue files below the first folder that takes them; what the journal
     // still has, it keeps for the next daemon.
-    [[nodiscard]] std::vector<Rescued> save(const std::vector<std::string>& folders);
+    [[nodiscard]] std::vector<RescuedFile> save(const std::vector<std::string>& folders);
     // The error for those that asked for the end: of draining, or that something was not drained.
-    [[nodiscard]] int error_of(const std::vector<Rescued>& rescued) const noexcept;
+    [[nodiscard]] int error_of(const std::vector<RescuedFile>& rescued) const noexcept;
     // Last: clients see that the daemon has ended, and how. Before any connection is closed, since
     // a client looks at that when its connection ends.
-    void end(Ending ending);
+    void end(ShutdownOutcome ending);
 
 private:
     [[nodiscard]] bool drained_as_far_as_possible() const;
-    [[nodiscard]] std::vector<Rescued> rescue(const std::vector<std::string>& folders);
+    [[nodiscard]] std::vector<RescuedFile> rescue(const std::vector<std::string>& folders);
     void finish_journal();
 
     DaemonContext& daemon_;
-    pool::Deadline deadline_;
+    pool::DrainDeadline deadline_;
     std::int64_t deadline_checked_ns_ = 0;
     std::optional<TaskTicket> draining_;  // everything
     bool drained_ = false;                // the ticket came back

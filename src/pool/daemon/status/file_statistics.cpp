@@ -24,11 +24,11 @@ std::int64_t oldest_of(const pool::Directory& directory, const pool::FileSlot& f
     Offset at{0};
     for (int looks = 0; looks < looks_max; ++looks) {
         const Extent range{at, Length{std::numeric_limits<std::int64_t>::max() - at.bytes()}};
-        const pool::Search search = pool::find(directory, file, range, found);
+        const pool::DepositSearch search = pool::find(directory, file, range, found);
         for (std::size_t i = 0; i < search.found; ++i) {
             oldest = std::min(oldest, found.at(i).time_ns);
         }
-        if (search.seen != pool::Seen::more) {
+        if (search.seen != pool::SearchResult::more) {
             break;
         }
         at = found.at(search.found - 1).extent.end();
@@ -36,20 +36,20 @@ std::int64_t oldest_of(const pool::Directory& directory, const pool::FileSlot& f
     return oldest;
 }
 
-void add_meter(const Meter& meter, std::int64_t now_ns, FileTotals& to) {
+void add_meter(const StorageMeter& meter, std::int64_t now_ns, FileTotals& to) {
     to.storage_ns += busy_ns(meter, now_ns);
     to.storage_bytes += meter.bytes;
     to.requests += meter.requests;
 }
 
 // A reason that every file has at the end, or that can be undone, hides none that came later.
-bool says_why(pool::Reason reason) noexcept {
-    return reason != pool::Reason::none && reason != pool::Reason::closing &&
+bool says_why(pool::ThroughReason reason) noexcept {
+    return reason != pool::ThroughReason::none && reason != pool::ThroughReason::closing &&
            !pool::can_be_undone(reason);
 }
 
-pool::Reason first_of(pool::Reason before, pool::Reason later) noexcept {
-    return says_why(before) || later == pool::Reason::none ? before : later;
+pool::ThroughReason first_of(pool::ThroughReason before, pool::ThroughReason later) noexcept {
+    return says_why(before) || later == pool::ThroughReason::none ? before : later;
 }
 
 // `later` came after all that `totals` has.
@@ -69,18 +69,18 @@ void add_later(const FileTotals& later, FileTotals& totals) {
 
 }  // namespace
 
-std::shared_ptr<Meter> FileStatistics::meter_of(const ports::Identity& identity) const {
+std::shared_ptr<StorageMeter> FileStatistics::meter_of(const ports::FileIdentity& identity) const {
     for (const auto& [slot, known] : known_) {
         if (known.identity == identity &&
             directory_.files[slot].generation.load(relaxed) == known.generation) {
             return known.meter;
         }
     }
-    return std::make_shared<Meter>();
+    return std::make_shared<StorageMeter>();
 }
 
-void FileStatistics::opened(std::uint32_t slot, const ports::Identity& identity,
-                            std::shared_ptr<Meter> meter) {
+void FileStatistics::opened(std::uint32_t slot, const ports::FileIdentity& identity,
+                            std::shared_ptr<StorageMeter> meter) {
     expects(slot < pool::files_max, "a file that is open has a slot of the directory");
     expects(meter != nullptr, "each file has a meter");
     const pool::FileSlot& file = directory_.files[slot];
@@ -105,9 +105,9 @@ void FileStatistics::update(std::uint32_t slot, Known& known) const {
     totals.window = file.window.load(relaxed);
     totals.high = std::max(totals.high, file.high.load(relaxed));
     totals.extents = file.extents.load(relaxed);
-    const pool::Reason reason = file.reason.load(relaxed);
+    const pool::ThroughReason reason = file.reason.load(relaxed);
     const int error = file.error.load(relaxed);
-    totals.reason = reason == pool::Reason::none ? totals.reason : reason;
+    totals.reason = reason == pool::ThroughReason::none ? totals.reason : reason;
     totals.error = error == 0 ? totals.error : error;
 }
 

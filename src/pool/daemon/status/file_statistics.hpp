@@ -19,8 +19,9 @@ namespace forebay::daemon {
 struct FileTotals {
     std::string path;
     pool::FileState state = pool::FileState::free;  // free: nobody has it open any more
-    pool::Reason reason = pool::Reason::none;       // the first one that it was not pooled for
-    int error = 0;                                  // the last one
+    pool::ThroughReason reason =
+        pool::ThroughReason::none;  // the first one that it was not pooled for
+    int error = 0;                  // the last one
     std::int64_t taken = 0;
     std::int64_t drained = 0;
     std::int64_t window = 0;
@@ -45,8 +46,9 @@ public:
     explicit FileStatistics(const pool::Directory& directory) : directory_{directory} {}
 
     // The meter of a file that is about to be opened: the one it has, if it is known.
-    [[nodiscard]] std::shared_ptr<Meter> meter_of(const ports::Identity& identity) const;
-    void opened(std::uint32_t slot, const ports::Identity& identity, std::shared_ptr<Meter> meter);
+    [[nodiscard]] std::shared_ptr<StorageMeter> meter_of(const ports::FileIdentity& identity) const;
+    void opened(std::uint32_t slot, const ports::FileIdentity& identity,
+                std::shared_ptr<StorageMeter> meter);
     // Somebody waited for what was asked of the file.
     void waited(std::uint32_t slot, std::int64_t ns);
     // Looks at the directory, and ends the totals of files that the pool has forgotten. Before a
@@ -61,8 +63,8 @@ public:
 private:
     struct Known {
         std::uint32_t generation = 0;
-        ports::Identity identity;
-        std::shared_ptr<Meter> meter;  // shared with the file's storages
+        ports::FileIdentity identity;
+        std::shared_ptr<StorageMeter> meter;  // shared with the file's storages
         FileTotals totals;
         std::int64_t asked_ns = 0;  // how long clients waited for answers
     };

@@ -11,7 +11,7 @@ namespace {
 class FileStatisticsTest : public testing::Test {
 protected:
     FileStatisticsTest()
-        : segment_{*SharedSegment::make("test", sizeof(pool::Directory), Writers::daemon)},
+        : segment_{*SharedSegment::make("test", sizeof(pool::Directory), SegmentWriters::daemon)},
           directory{*reinterpret_cast<pool::Directory*>(segment_.base())} {}
 
     pool::FileSlot& known(std::uint32_t slot, std::uint32_t generation, const std::string& path) {
@@ -89,24 +89,24 @@ TEST_F(FileStatisticsTest, RemembersWhyAFileLeftAndWhatWentWrong) {
     FileStatistics statistics{directory};
     pool::FileSlot& file = known(3, 1, "/a");
     statistics.opened(3, {1, 1}, statistics.meter_of({1, 1}));
-    file.reason = pool::Reason::mapped;
+    file.reason = pool::ThroughReason::mapped;
     file.error = ENOSPC;
     statistics.update();
     forget(file);
     statistics.update();
     const auto totals = statistics.all_totals(0);
     ASSERT_EQ(totals.size(), 1U);
-    EXPECT_EQ(totals[0].reason, pool::Reason::mapped);
+    EXPECT_EQ(totals[0].reason, pool::ThroughReason::mapped);
     EXPECT_EQ(totals[0].error, ENOSPC);
 }
 
 // A disk was full, but the report only said that a byte had been appended later.
 TEST_F(FileStatisticsTest, ALaterReasonDoesNotHideTheFirst) {
-    using enum pool::Reason;
-    const auto told = [this](std::initializer_list<pool::Reason> reasons) {
+    using enum pool::ThroughReason;
+    const auto told = [this](std::initializer_list<pool::ThroughReason> reasons) {
         FileStatistics statistics{directory};
         std::uint32_t generation = 0;
-        for (const pool::Reason reason : reasons) {
+        for (const pool::ThroughReason reason : reasons) {
             pool::FileSlot& file = known(3, ++generation, "/a");
             file.reason = none;
             statistics.opened(3, {1, 1}, statistics.meter_of({1, 1}));

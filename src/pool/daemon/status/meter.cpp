@@ -7,11 +7,11 @@
 
 namespace forebay::daemon {
 
-std::int64_t busy_ns(const Meter& meter, std::int64_t now_ns) noexcept {
+std::int64_t busy_ns(const StorageMeter& meter, std::int64_t now_ns) noexcept {
     return meter.busy_ns + (meter.in_flight > 0 ? now_ns - meter.since_ns : 0);
 }
 
-std::int64_t silent_ns(const Meter& meter, std::int64_t now_ns) noexcept {
+std::int64_t silent_ns(const StorageMeter& meter, std::int64_t now_ns) noexcept {
     return meter.in_flight > 0 ? now_ns - std::max(meter.since_ns, meter.news_ns) : 0;
 }
 
@@ -33,8 +33,8 @@ void MeteredStorage::end(std::int64_t requests) {
     }
 }
 
-std::size_t MeteredStorage::count(std::span<const ports::Completion> done) {
-    for (const ports::Completion& one : done) {
+std::size_t MeteredStorage::count(std::span<const ports::RequestCompletion> done) {
+    for (const ports::RequestCompletion& one : done) {
         meter_->bytes += one.bytes.bytes();
     }
     meter_->requests += static_cast<std::int64_t>(done.size());
@@ -47,11 +47,11 @@ void MeteredStorage::submit(const ports::Request& request) {
     inner_->submit(request);
 }
 
-std::size_t MeteredStorage::poll(std::span<ports::Completion> out) {
+std::size_t MeteredStorage::poll(std::span<ports::RequestCompletion> out) {
     return count(out.first(inner_->poll(out)));
 }
 
-std::size_t MeteredStorage::wait(std::span<ports::Completion> out) {
+std::size_t MeteredStorage::wait(std::span<ports::RequestCompletion> out) {
     return count(out.first(inner_->wait(out)));
 }
 

@@ -11,7 +11,7 @@
 
 namespace forebay::daemon {
 
-struct Meter {
+struct StorageMeter {
     std::int64_t requests = 0;
     std::int64_t bytes = 0;      // moved
     std::int64_t busy_ns = 0;    // with at least one request, or a sync, at the file system
@@ -21,35 +21,37 @@ struct Meter {
 };
 
 // The busy time of a meter, with what is in flight at the moment.
-[[nodiscard]] std::int64_t busy_ns(const Meter& meter, std::int64_t now_ns) noexcept;
+[[nodiscard]] std::int64_t busy_ns(const StorageMeter& meter, std::int64_t now_ns) noexcept;
 
 // How long the file system has owed an answer; 0: it owes none.
-[[nodiscard]] std::int64_t silent_ns(const Meter& meter, std::int64_t now_ns) noexcept;
+[[nodiscard]] std::int64_t silent_ns(const StorageMeter& meter, std::int64_t now_ns) noexcept;
 
-class MeteredStorage final : public ports::Storage {
+class MeteredStorage final : public ports::FileStorage {
 public:
     // The meter is shared with the statistics of the file, which outlive the storage.
-    MeteredStorage(std::unique_ptr<ports::Storage> inner, std::shared_ptr<Meter> meter,
-                   const ports::Clock& clock)
+    MeteredStorage(std::unique_ptr<ports::FileStorage> inner, std::shared_ptr<StorageMeter> meter,
+                   const ports::TimeSource& clock)
         : inner_{std::move(inner)}, meter_{std::move(meter)}, clock_{clock} {}
 
     [[nodiscard]] int depth() const noexcept override { return inner_->depth(); }
     void submit(const ports::Request& request) override;
-    std::size_t poll(std::span<ports::Completion> out) override;
-    std::size_t wait(std::span<ports::Completion> out) override;
+    std::size_t poll(std::span<ports::RequestCompletion> out) override;
+    std::size_t wait(std::span<ports::RequestCompletion> out) override;
     Result<void> sync() override;
-    [[nodiscard]] Result<ports::Identity> identity() const override { return inner_->identity(); }
+    [[nodiscard]] Result<ports::FileIdentity> identity() const override {
+        return inner_->identity();
+    }
     Result<void> close() override { return inner_->close(); }
     [[nodiscard]] const char* name() const noexcept override { return inner_->name(); }
 
 private:
     void begin();
     void end(std::int64_t requests);
-    std::size_t count(std::span<const ports::Completion> done);
+    std::size_t count(std::span<const ports::RequestCompletion> done);
 
-    std::unique_ptr<ports::Storage> inner_;
-    std::shared_ptr<Meter> meter_;
-    const ports::Clock& clock_;
+    std::unique_ptr<ports::FileStorage> inner_;
+    std::shared_ptr<StorageMeter> meter_;
+    const ports::TimeSource& clock_;
 };
 
 }  // namespace forebay::daemon

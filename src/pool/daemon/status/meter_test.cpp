@@ -9,7 +9,7 @@
 namespace forebay::daemon {
 namespace {
 
-class ByHand final : public ports::Clock {
+class ByHand final : public ports::TimeSource {
 public:
     [[nodiscard]] std::int64_t now_ns() const noexcept override { return now; }
     std::int64_t now = 0;
@@ -26,7 +26,7 @@ public:
         }
         waiting_.push_back({request.ticket, Length{bytes}, 0});
     }
-    std::size_t poll(std::span<ports::Completion> out) override {
+    std::size_t poll(std::span<ports::RequestCompletion> out) override {
         std::size_t count = 0;
         while (count < out.size() && done_ < ready_ && !waiting_.empty()) {
             out[count++] = waiting_.front();
@@ -39,17 +39,17 @@ public:
 private:
     const std::size_t& ready_;
     std::size_t done_ = 0;
-    std::deque<ports::Completion> waiting_;
+    std::deque<ports::RequestCompletion> waiting_;
 };
 
 TEST(MeteredStorage, CountsTimeInWhichAnythingIsUnderWayOnce) {
     ByHand clock;
     std::size_t ready = 0;
-    const auto meter = std::make_shared<Meter>();
+    const auto meter = std::make_shared<StorageMeter>();
     MeteredStorage storage{std::make_unique<Slow>(ready), meter, clock};
     std::array<std::byte, 100> bytes{};
     const std::array<ports::Piece, 1> pieces{ports::Piece{Offset{0}, bytes}};
-    std::array<ports::Completion, 4> out;
+    std::array<ports::RequestCompletion, 4> out;
 
     clock.now = 10;
     storage.submit({.ticket = 1, .pieces = pieces});

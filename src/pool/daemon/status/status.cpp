@@ -26,33 +26,33 @@ const char* name_of(pool::FileState state) noexcept {
     return "closed";
 }
 
-const char* name_of(pool::Reason reason) noexcept {
+const char* name_of(pool::ThroughReason reason) noexcept {
     switch (reason) {
-        case pool::Reason::mapped: return "mapped";
-        case pool::Reason::stream: return "stream";
-        case pool::Reason::append: return "append";
-        case pool::Reason::direct: return "direct";
-        case pool::Reason::copied: return "copied";
-        case pool::Reason::inherited: return "inherited";
-        case pool::Reason::sent: return "sent";
-        case pool::Reason::async: return "async";
-        case pool::Reason::asked: return "asked";
-        case pool::Reason::switched: return "switched";
-        case pool::Reason::no_room: return "no_room";
-        case pool::Reason::closing: return "closing";
-        case pool::Reason::no_memory: return "no_memory";
-        case pool::Reason::read_and_written: return "read_and_written";
-        case pool::Reason::job_ends: return "job_ends";
-        case pool::Reason::other_nodes: return "other_nodes";
-        case pool::Reason::node_lost: return "node_lost";
-        case pool::Reason::no_journal: return "no_journal";
-        case pool::Reason::full: return "full";
-        case pool::Reason::no_descriptor: return "no_descriptor";
-        case pool::Reason::unmapped: return "unmapped";
-        case pool::Reason::uncaptured: return "uncaptured";
-        case pool::Reason::tables: return "tables";
-        case pool::Reason::flags: return "flags";
-        case pool::Reason::none: break;
+        case pool::ThroughReason::mapped: return "mapped";
+        case pool::ThroughReason::stream: return "stream";
+        case pool::ThroughReason::append: return "append";
+        case pool::ThroughReason::direct: return "direct";
+        case pool::ThroughReason::copied: return "copied";
+        case pool::ThroughReason::inherited: return "inherited";
+        case pool::ThroughReason::sent: return "sent";
+        case pool::ThroughReason::async: return "async";
+        case pool::ThroughReason::asked: return "asked";
+        case pool::ThroughReason::switched: return "switched";
+        case pool::ThroughReason::no_room: return "no_room";
+        case pool::ThroughReason::closing: return "closing";
+        case pool::ThroughReason::no_memory: return "no_memory";
+        case pool::ThroughReason::read_and_written: return "read_and_written";
+        case pool::ThroughReason::job_ends: return "job_ends";
+        case pool::ThroughReason::other_nodes: return "other_nodes";
+        case pool::ThroughReason::node_lost: return "node_lost";
+        case pool::ThroughReason::no_journal: return "no_journal";
+        case pool::ThroughReason::full: return "full";
+        case pool::ThroughReason::no_descriptor: return "no_descriptor";
+        case pool::ThroughReason::unmapped: return "unmapped";
+        case pool::ThroughReason::uncaptured: return "uncaptured";
+        case pool::ThroughReason::tables: return "tables";
+        case pool::ThroughReason::flags: return "flags";
+        case pool::ThroughReason::none: break;
     }
     return "";
 }
@@ -87,16 +87,16 @@ Json json_of(const FileTotals& totals) {
             {"times", totals.times}};
 }
 
-Json json_of(const Rescued& one) {
+Json json_of(const RescuedFile& one) {
     return {{"path", one.path},   {"error", one.error}, {"error_text", text_of_error(one.error)},
             {"bytes", one.bytes}, {"file", one.file},   {"problem", one.problem}};
 }
 
 }  // namespace
 
-std::string status_document(const pool::Directory& directory, const Memory& memory,
-                            const FileStatistics& statistics, const Moment& moment,
-                            const std::vector<Rescued>& rescued) {
+std::string status_document(const pool::Directory& directory, const SharedLogMemory& memory,
+                            const FileStatistics& statistics, const StatusMoment& moment,
+                            const std::vector<RescuedFile>& rescued) {
     const pool::DirectoryHeader& header = directory.header;
     Json clients = Json::array();
     std::int64_t lag = 0;
@@ -121,7 +121,7 @@ std::string status_document(const pool::Directory& directory, const Memory& memo
         files.push_back(json_of(totals));
     }
     Json lost = Json::array();
-    for (const Rescued& one : rescued) {
+    for (const RescuedFile& one : rescued) {
         lost.push_back(json_of(one));
     }
     std::array<char, 256> host{};

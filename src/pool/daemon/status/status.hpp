@@ -13,7 +13,7 @@
 namespace forebay::daemon {
 
 // Bytes that did not arrive, and where they are now.
-struct Rescued {
+struct RescuedFile {
     std::string path;
     int error = 0;  // why they did not arrive
     std::int64_t bytes = 0;
@@ -21,7 +21,7 @@ struct Rescued {
     std::string problem = {};  // why there is none
 };
 
-struct Moment {
+struct StatusMoment {
     std::int64_t now_ns = 0;
     std::int64_t started_ns = 0;
     bool ended = false;
@@ -32,8 +32,10 @@ struct Moment {
     std::int64_t to_nodes = 0;          // … and this one to others
 };
 
-[[nodiscard]] std::string status_document(const pool::Directory& directory, const Memory& memory,
-                                          const FileStatistics& statistics, const Moment& moment,
-                                          const std::vector<Rescued>& rescued = {});
+[[nodiscard]] std::string status_document(const pool::Directory& directory,
+                                          const SharedLogMemory& memory,
+                                          const FileStatistics& statistics,
+                                          const StatusMoment& moment,
+                                          const std::vector<RescuedFile>& rescued = {});
 
 }  // namespace forebay::daemon

@@ -23,8 +23,8 @@ using check::question;
 using check::question_to_open;
 using check::World;
 using pool::FileId;
-using pool::Written;
-using protocol::Ask;
+using pool::WriteResult;
+using protocol::QuestionKind;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -97,7 +97,7 @@ public:
             return 0;
         }
         const OwnFd socket = world.connect();
-        EXPECT_TRUE(check::send(socket, question(Ask::stop)));
+        EXPECT_TRUE(check::send(socket, question(QuestionKind::stop)));
         EXPECT_TRUE(check::readable(socket, 60000));
         const auto told = check::take(socket);
         thread_.join();
@@ -111,7 +111,7 @@ private:
 };
 
 // Asks a daemon that runs by itself.
-check::Told ask(const OwnFd& socket, const protocol::Question& question,
+check::Told ask(const OwnFd& socket, const protocol::ClientQuestion& question,
                 const std::vector<OwnFd>& descriptors = {}) {
     EXPECT_TRUE(check::send(socket, question, descriptors));
     EXPECT_TRUE(check::readable(socket, 60000));
@@ -136,14 +136,15 @@ public:
         EXPECT_TRUE(told && told->reply.error == 0);
         file = told ? FileId{told->reply.slot, told->reply.generation} : FileId{};
     }
-    [[nodiscard]] protocol::Question about(Ask asked, std::uint32_t flags = 0) const {
-        protocol::Question one = question(asked);
+    [[nodiscard]] protocol::ClientQuestion about(QuestionKind asked,
+                                                 std::uint32_t flags = 0) const {
+        protocol::ClientQuestion one = question(asked);
         one.slot = file.slot;
         one.generation = file.generation;
         one.flags = flags;
         return one;
     }
-    [[nodiscard]] Written write(std::int64_t at, std::span<const std::byte> bytes) {
+    [[nodiscard]] WriteResult write(std::int64_t at, std::span<const std::byte> bytes) {
         return log_writer->write(file, at, bytes);
     }
 
@@ -166,10 +167,11 @@ TEST(Deposits, ArriveThroughAPoolThatIsSmallerThanThey) {
     Client client{daemon, "file"};
     daemon.start();
     const auto bytes = pattern(40 << 20, 1);
-    const Written written = client.write(5, bytes);
+    const WriteResult written = client.write(5, bytes);
     EXPECT_EQ(written.taken, bytes.size());
-    EXPECT_EQ(written.rest, Written::Rest::none);
-    EXPECT_EQ(ask(client.greeted.socket, client.about(Ask::sync, protocol::to_storage)).reply.error,
+    EXPECT_EQ(written.rest, WriteResult::Rest::none);
+    EXPECT_EQ(ask(client.greeted.socket, client.about(QuestionKind::sync, protocol::to_storage))
+                  .reply.error,
               0);
     auto expected = bytes;
     expected.insert(expected.begin(), 5, std::byte{0});
@@ -192,7 +194,7 @@ TEST(Deposits, OfAClientThatIsKilledArrive) {
         char go = 0;
         static_cast<void>(::read(ends[0], &go, 1));
         const OwnFd socket = check::connect_to(daemon.world.options.socket);
-        const auto told = ask(socket, question(Ask::hello));
+        const auto told = ask(socket, question(QuestionKind::hello));
         void* const directory = ::mmap(nullptr, sizeof(pool::Directory), PROT_READ, MAP_SHARED,
                                        told.descriptors.at(0).get(), 0);
         void* const log = ::mmap(nullptr, pool::LogShape::bytes, PROT_READ | PROT_WRITE,
@@ -203,7 +205,7 @@ TEST(Deposits, OfAClientThatIsKilledArrive) {
         FlushBacklog line{shared, told.descriptors.at(2)};
         pool::LogWriter log_writer{shared, pool::Log{static_cast<std::byte*>(log)},
                                    told.reply.client, line};
-        const Written written =
+        const WriteResult written =
             log_writer.write({opened.reply.slot, opened.reply.generation}, 0, bytes);
         ::kill(::getpid(), written.taken == bytes.size() ? SIGKILL : SIGABRT);
     }
@@ -224,10 +226,10 @@ TEST(Deposits, StopSendsFilesPastThePoolAndLeavesNobodyWaiting) {
     Client client{daemon, "file"};
     daemon.start();
     const auto bytes = pattern(3 << 20, 3);
-    EXPECT_EQ(client.write(0, bytes).rest, Written::Rest::none);
+    EXPECT_EQ(client.write(0, bytes).rest, WriteResult::Rest::none);
     EXPECT_EQ(daemon.end(), 0);
     EXPECT_TRUE(contents(client.path) == bytes);
-    EXPECT_EQ(client.write(0, bytes).rest, Written::Rest::through);
+    EXPECT_EQ(client.write(0, bytes).rest, WriteResult::Rest::through);
     EXPECT_TRUE(client.line.alive()) << "it ended well: nobody is to fail";
 }
 
@@ -257,7 +259,7 @@ TEST(Deposits, ADaemonThatEndsLeavesNoReaderWaiting) {
     Client writer{daemon, "file"};
     Client other{daemon, "file"};
     other.line.sees_others = false;
-    pool::Reader reader{other.greeted.directory(), other.line, {}};
+    pool::PoolReader reader{other.greeted.directory(), other.line, {}};
     daemon.start();
     EXPECT_EQ(writer.write(0, pattern(100, 1)).taken, 100U);
     EXPECT_EQ(reader.deposited_size(other.file), 100);
@@ -278,11 +280,11 @@ TEST(Deposits, ThatFindTheDiskFullAreToldAndRescued) {
     daemon.start();
     const auto bytes = pattern(6 << 20, 4);
     // There is room while it is written: else the file leaves the pool, at once or a little later.
-    const Written written = client.write(0, bytes);
+    const WriteResult written = client.write(0, bytes);
     EXPECT_EQ(written.taken, bytes.size());
     const OwnFd other = check::open_file(daemon.world.folder.path("disk/other"), O_CREAT | O_RDWR);
     EXPECT_EQ(::posix_fallocate(other.get(), 0, 28 << 20), 0);
-    const int error = ask(client.greeted.socket, client.about(Ask::sync)).reply.error;
+    const int error = ask(client.greeted.socket, client.about(QuestionKind::sync)).reply.error;
     EXPECT_EQ(error, ENOSPC);
     const int told = daemon.end();
     EXPECT_TRUE(told == ENOSPC || told == EIO) << told;
@@ -319,7 +321,7 @@ TEST(Deposits, ADaemonThatIsKilledFailsItsClientsAndDoesNotHangThem) {
     const check::DaemonProcess daemon{options};
     const check::Folder& folder = daemon.folder;
     const OwnFd socket = daemon.connect();
-    const auto told = ask(socket, question(Ask::hello));
+    const auto told = ask(socket, question(QuestionKind::hello));
     ASSERT_EQ(told.descriptors.size(), 3U);
     const auto& shared = *static_cast<const pool::Directory*>(::mmap(
         nullptr, sizeof(pool::Directory), PROT_READ, MAP_SHARED, told.descriptors[0].get(), 0));
@@ -332,16 +334,16 @@ TEST(Deposits, ADaemonThatIsKilledFailsItsClientsAndDoesNotHangThem) {
                                line};
     const FileId file{opened.reply.slot, opened.reply.generation};
     const auto bytes = pattern(1 << 20, 5);
-    EXPECT_EQ(log_writer.write(file, 0, bytes).rest, Written::Rest::none);
+    EXPECT_EQ(log_writer.write(file, 0, bytes).rest, WriteResult::Rest::none);
     std::thread killer{[&] { daemon.kill(); }};
-    Written written;
-    while (written.rest == Written::Rest::none) {
+    WriteResult written;
+    while (written.rest == WriteResult::Rest::none) {
         written = log_writer.write(file, 0, bytes);
     }
     killer.join();
-    EXPECT_EQ(written.rest, Written::Rest::lost);
+    EXPECT_EQ(written.rest, WriteResult::Rest::lost);
     daemon.await_death();
-    EXPECT_EQ(log_writer.write(file, 0, bytes).rest, Written::Rest::lost);
+    EXPECT_EQ(log_writer.write(file, 0, bytes).rest, WriteResult::Rest::lost);
     // The mapped directory still tells what was lost.
     EXPECT_GE(shared.files[file.slot].taken.load(), shared.files[file.slot].drained.load());
     EXPECT_STREQ(shared.files[file.slot].path.data(), folder.path("file").c_str());
@@ -355,12 +357,12 @@ TEST(Deposits, OfAProgramAreClosedBeforeItIsRun) {
     const auto bytes = pattern(100'000, 7);
     struct stat found{};
     ASSERT_EQ(::stat(client.path.c_str(), &found), 0);
-    protocol::Question run = question(Ask::run);
+    protocol::ClientQuestion run = question(QuestionKind::run);
     run.number = static_cast<std::int64_t>(found.st_dev);
     run.inode = found.st_ino;
     for (int i = 0; i < 50; ++i) {
-        EXPECT_EQ(client.write(0, bytes).rest, Written::Rest::none);
-        EXPECT_EQ(ask(client.greeted.socket, client.about(Ask::close)).reply.error, 0);
+        EXPECT_EQ(client.write(0, bytes).rest, WriteResult::Rest::none);
+        EXPECT_EQ(ask(client.greeted.socket, client.about(QuestionKind::close)).reply.error, 0);
         EXPECT_EQ(ask(client.greeted.socket, run).reply.error, 0);
         for (const auto& one : std::filesystem::directory_iterator{"/proc/self/fd"}) {
             std::error_code gone;  // the iterator's own
@@ -380,8 +382,8 @@ TEST(Deposits, AreToldOfInTheStatus) {
     {
         Client client{daemon, "file"};
         daemon.start();
-        EXPECT_EQ(client.write(0, pattern(1 << 20, 6)).rest, Written::Rest::none);
-        EXPECT_EQ(ask(client.greeted.socket, client.about(Ask::sync)).reply.error, 0);
+        EXPECT_EQ(client.write(0, pattern(1 << 20, 6)).rest, WriteResult::Rest::none);
+        EXPECT_EQ(ask(client.greeted.socket, client.about(QuestionKind::sync)).reply.error, 0);
     }
     EXPECT_EQ(daemon.end(), 0);
     std::ifstream report{daemon.world.options.socket + ".report"};
@@ -405,7 +407,7 @@ TEST(Deposits, OfAClientWhoseLogMakesNoSenseEndItsConnectionOnly) {
     bad.line.kick();
     EXPECT_TRUE(check::readable(bad.greeted.socket, 60000));
     EXPECT_FALSE(check::take(bad.greeted.socket)) << "the connection has ended";
-    EXPECT_EQ(good.write(0, pattern(1 << 20, 7)).rest, Written::Rest::none);
+    EXPECT_EQ(good.write(0, pattern(1 << 20, 7)).rest, WriteResult::Rest::none);
     EXPECT_EQ(daemon.end(), 0);
     EXPECT_TRUE(contents(daemon.world.folder.path("other")) == pattern(1 << 20, 7));
 }

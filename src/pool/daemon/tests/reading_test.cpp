@@ -54,7 +54,7 @@ public:
 
     // Bytes that are not the file's.
     [[nodiscard]] std::int64_t read_all() {
-        struct File final : pool::Backing {
+        struct File final : pool::BackingFile {
             explicit File(int descriptor) : fd{descriptor} {}
             ~File() = default;
             std::int64_t read(std::int64_t at, std::span<std::byte> to) noexcept override {
@@ -66,11 +66,11 @@ public:
             std::int64_t direct = 0;
         };
         File backing{fd_.get()};
-        pool::Reader reader{greeted_.directory(),
-                            *this,
-                            {.wishes = &log_writer_,
-                             .client = greeted_.client,
-                             .blocks = static_cast<const std::byte*>(clean_)}};
+        pool::PoolReader reader{greeted_.directory(),
+                                *this,
+                                {.wishes = &log_writer_,
+                                 .client = greeted_.client,
+                                 .blocks = static_cast<const std::byte*>(clean_)}};
         std::vector<std::byte> bytes(piece);
         std::int64_t wrong = 0;
         for (std::int64_t at = 0; at < file_bytes; at += static_cast<std::int64_t>(piece)) {
@@ -126,7 +126,7 @@ TEST(Reading, TwoClientsOfOneFileHaveItReadOnce) {
     beside.join();
     const std::int64_t fetched = one.directory().header.fetched_bytes.load();
     const OwnFd stop = world.connect();
-    EXPECT_TRUE(check::send(stop, check::question(protocol::Ask::stop)));
+    EXPECT_TRUE(check::send(stop, check::question(protocol::QuestionKind::stop)));
     daemon.join();
     EXPECT_LE(fetched, file_bytes);
     EXPECT_GE(fetched, file_bytes - 2 * static_cast<std::int64_t>(piece));

@@ -52,12 +52,12 @@ private:
 };
 
 struct Told {
-    protocol::Reply reply;
+    protocol::DaemonReply reply;
     std::vector<OwnFd> descriptors;
 };
 
-inline protocol::Question question(protocol::Ask ask, std::int64_t number = 0) {
-    protocol::Question question;
+inline protocol::ClientQuestion question(protocol::QuestionKind ask, std::int64_t number = 0) {
+    protocol::ClientQuestion question;
     question.ask = ask;
     question.number = number;
     return question;
@@ -72,17 +72,17 @@ inline OwnFd connect_to(const std::string& path) {
     return got == 0 ? std::move(socket) : OwnFd{};
 }
 
-inline bool send(const OwnFd& socket, const protocol::Question& question,
+inline bool send(const OwnFd& socket, const protocol::ClientQuestion& question,
                  const std::vector<OwnFd>& descriptors = {}) {
     return deliver(socket.get(), std::as_bytes(std::span{&question, 1}), descriptors) ==
-           Delivery::done;
+           SendResult::done;
 }
 
 // The message that has come; nullopt: the other side has closed.
 inline std::optional<Told> take(const OwnFd& socket) {
-    Received received = receive(socket.get(), sizeof(protocol::Reply));
+    ReceivedMessage received = receive(socket.get(), sizeof(protocol::DaemonReply));
     const auto reply = protocol::reply_of(received.bytes);
-    if (received.arrival != Arrival::message || !reply) {
+    if (received.arrival != ReceiveResult::message || !reply) {
         return std::nullopt;
     }
     return Told{*reply, std::move(received.descriptors)};
@@ -99,7 +99,7 @@ public:
         options.socket = folder.path("home/socket");
         options.rescue_folders = {folder.name()};
         options.daemon = std::move(daemon);
-        auto made = Server::make(options, {clock_, calendar_});
+        auto made = DaemonServer::make(options, {clock_, calendar_});
         EXPECT_TRUE(made.has_value()) << made.error().message;
         server_ = std::move(*made);
     }
@@ -123,14 +123,15 @@ public:
         EXPECT_TRUE(turn_until([&] { return readable(socket); })) << "an answer comes";
         return take(socket);
     }
-    [[nodiscard]] std::optional<Told> ask(const OwnFd& socket, const protocol::Question& question,
+    [[nodiscard]] std::optional<Told> ask(const OwnFd& socket,
+                                          const protocol::ClientQuestion& question,
                                           const std::vector<OwnFd>& descriptors = {}) {
         EXPECT_TRUE(send(socket, question, descriptors));
         return answer(socket);
     }
     [[nodiscard]] std::string status() {
         const OwnFd socket = connect();
-        const auto told = ask(socket, question(protocol::Ask::status));
+        const auto told = ask(socket, question(protocol::QuestionKind::status));
         std::string text(static_cast<std::size_t>(told ? told->reply.number : 0), '\0');
         if (told) {
             EXPECT_EQ(::pread(told->descriptors.at(0).get(), text.data(), text.size(), 0),
@@ -139,7 +140,7 @@ public:
         return text;
     }
 
-    [[nodiscard]] Server& server() { return *server_; }
+    [[nodiscard]] DaemonServer& server() { return *server_; }
     void end() { server_.reset(); }
 
     Folder folder;
@@ -147,15 +148,15 @@ public:
 
 private:
     adapters::SteadyClock clock_;
-    adapters::Calendar calendar_;
-    std::unique_ptr<Server> server_;
+    adapters::CalendarClock calendar_;
+    std::unique_ptr<DaemonServer> server_;
 };
 
 // The memory that a client has mapped after its greeting.
 class Greeted {
 public:
     explicit Greeted(World& world) : socket{world.connect()} {
-        auto told = world.ask(socket, question(protocol::Ask::hello, ::getpid()));
+        auto told = world.ask(socket, question(protocol::QuestionKind::hello, ::getpid()));
         if (!told || told->reply.error != 0 || told->descriptors.size() != 4) {
             ADD_FAILURE() << "not greeted: error " << (told ? told->reply.error : -1);
             return;
@@ -246,9 +247,9 @@ public:
 private:
     [[noreturn]] void run(const DaemonOptions& daemon, const OwnFd& tells) const {
         const adapters::SteadyClock clock;
-        const auto server =
-            Server::make({.socket = socket_, .rescue_folders = {}, .host = {}, .daemon = daemon},
-                         {clock, clock});
+        const auto server = DaemonServer::make(
+            {.socket = socket_, .rescue_folders = {}, .host = {}, .daemon = daemon},
+            {clock, clock});
         static_cast<void>(::write(tells.get(), server ? "y" : "n", 1));
         if (server) {
             (*server)->run();
@@ -270,8 +271,8 @@ inline OwnFd open_file(const std::string& path, int flags) {
     return OwnFd{::open(path.c_str(), flags | O_CLOEXEC, 0644)};
 }
 
-inline protocol::Question question_to_open(const std::string& path, std::uint32_t flags) {
-    protocol::Question opening = question(protocol::Ask::open);
+inline protocol::ClientQuestion question_to_open(const std::string& path, std::uint32_t flags) {
+    protocol::ClientQuestion opening = question(protocol::QuestionKind::open);
     opening.flags = flags;
     path.copy(opening.path.data(), opening.path.size() - 1);
     return opening;

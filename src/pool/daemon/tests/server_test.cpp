@@ -16,11 +16,11 @@ using check::Greeted;
 using check::question;
 using check::question_to_open;
 using check::World;
-using protocol::Ask;
+using protocol::QuestionKind;
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(Server, GivesAClientWhatItMapsAndNothingToDamageItWith) {
+TEST(DaemonServer, GivesAClientWhatItMapsAndNothingToDamageItWith) {
     World world;
     const Greeted client{world};
     EXPECT_EQ(client.directory().header.format.load(), pool::format);
@@ -40,41 +40,41 @@ TEST(Server, GivesAClientWhatItMapsAndNothingToDamageItWith) {
     EXPECT_NE(::ftruncate(client.log_fd.get(), 4096), 0) << "nobody makes a log shorter";
 }
 
-TEST(Server, GivesTheLogsOfOthersForReadingOnly) {
+TEST(DaemonServer, GivesTheLogsOfOthersForReadingOnly) {
     World world;
     const Greeted writer{world};
     const Greeted reader{world};
-    const auto told = world.ask(reader.socket, question(Ask::log, writer.client));
+    const auto told = world.ask(reader.socket, question(QuestionKind::log, writer.client));
     ASSERT_TRUE(told && told->reply.error == 0);
     EXPECT_EQ(told->reply.client, writer.client);
     EXPECT_EQ(::fcntl(told->descriptors.at(0).get(), F_GETFL) & O_ACCMODE, O_RDONLY);
-    const auto none = world.ask(reader.socket, question(Ask::log, 200));
+    const auto none = world.ask(reader.socket, question(QuestionKind::log, 200));
     ASSERT_TRUE(none);
     EXPECT_EQ(none->reply.error, ENOENT);
 }
 
-protocol::Question about_log(Ask asked, std::uint64_t name) {
-    protocol::Question one = question(asked);
+protocol::ClientQuestion about_log(QuestionKind asked, std::uint64_t name) {
+    protocol::ClientQuestion one = question(asked);
     one.group = name;
     return one;
 }
 
-TEST(Server, LetsWhoKnowsTheNameWriteToALogThatIsLent) {
+TEST(DaemonServer, LetsWhoKnowsTheNameWriteToALogThatIsLent) {
     World world;
     const Greeted lender{world};
     const Greeted borrower{world};
-    const auto error_of = [&](const Greeted& asks, const protocol::Question& asked) {
+    const auto error_of = [&](const Greeted& asks, const protocol::ClientQuestion& asked) {
         const auto told = world.ask(asks.socket, asked);
         return told ? told->reply.error : -1;
     };
-    EXPECT_EQ(error_of(borrower, about_log(Ask::borrow, 7)), ENOENT);
-    EXPECT_EQ(error_of(lender, about_log(Ask::lend, 7)), 0);
-    EXPECT_EQ(error_of(lender, about_log(Ask::lend, 7)), 0) << "it may say so again";
-    EXPECT_EQ(error_of(lender, about_log(Ask::lend, 8)), EEXIST);
-    EXPECT_EQ(error_of(borrower, about_log(Ask::lend, 7)), EEXIST);
-    EXPECT_EQ(error_of(borrower, about_log(Ask::borrow, 8)), ENOENT);
+    EXPECT_EQ(error_of(borrower, about_log(QuestionKind::borrow, 7)), ENOENT);
+    EXPECT_EQ(error_of(lender, about_log(QuestionKind::lend, 7)), 0);
+    EXPECT_EQ(error_of(lender, about_log(QuestionKind::lend, 7)), 0) << "it may say so again";
+    EXPECT_EQ(error_of(lender, about_log(QuestionKind::lend, 8)), EEXIST);
+    EXPECT_EQ(error_of(borrower, about_log(QuestionKind::lend, 7)), EEXIST);
+    EXPECT_EQ(error_of(borrower, about_log(QuestionKind::borrow, 8)), ENOENT);
 
-    const auto told = world.ask(borrower.socket, about_log(Ask::borrow, 7));
+    const auto told = world.ask(borrower.socket, about_log(QuestionKind::borrow, 7));
     ASSERT_TRUE(told && told->reply.error == 0);
     constexpr int writable = PROT_READ | PROT_WRITE;
     void* const at = ::mmap(nullptr, pool::LogShape::bytes, writable, MAP_SHARED | MAP_NORESERVE,
@@ -85,74 +85,75 @@ TEST(Server, LetsWhoKnowsTheNameWriteToALogThatIsLent) {
     ::munmap(at, pool::LogShape::bytes);
 }
 
-TEST(Server, WhoWatchesIsNoClient) {
+TEST(DaemonServer, WhoWatchesIsNoClient) {
     World world;
     const OwnFd socket = world.connect();
-    const auto told = world.ask(socket, question(Ask::watch));
+    const auto told = world.ask(socket, question(QuestionKind::watch));
     ASSERT_TRUE(told && told->reply.error == 0);
     EXPECT_EQ(told->reply.number, static_cast<std::int64_t>(sizeof(pool::Directory)));
     EXPECT_EQ(told->descriptors.size(), 1U);
     EXPECT_THAT(world.status(), HasSubstr(R"("clients":[])"));
-    for (const Ask asked :
-         {Ask::open, Ask::close, Ask::sync, Ask::leave, Ask::truncate, Ask::lend}) {
+    for (const QuestionKind asked :
+         {QuestionKind::open, QuestionKind::close, QuestionKind::sync, QuestionKind::leave,
+          QuestionKind::truncate, QuestionKind::lend}) {
         const auto refused = world.ask(socket, about_log(asked, 7));
         ASSERT_TRUE(refused);
         EXPECT_EQ(refused->reply.error, ENOTCONN);
     }
 }
 
-TEST(Server, GreetsAClientOnce) {
+TEST(DaemonServer, GreetsAClientOnce) {
     World world;
     const Greeted client{world};
-    const auto again = world.ask(client.socket, question(Ask::hello));
+    const auto again = world.ask(client.socket, question(QuestionKind::hello));
     ASSERT_TRUE(again);
     EXPECT_EQ(again->reply.error, EALREADY);
     EXPECT_TRUE(again->descriptors.empty());
 }
 
-TEST(Server, AnswersGarbageOnceAndGoesOnWithOthers) {
+TEST(DaemonServer, AnswersGarbageOnceAndGoesOnWithOthers) {
     World world;
     const Greeted client{world};
     std::vector<std::vector<std::byte>> garbage;
     garbage.emplace_back(1, std::byte{7});
-    garbage.emplace_back(sizeof(protocol::Question), std::byte{0xFF});
-    garbage.emplace_back(sizeof(protocol::Question) + 1, std::byte{0});
+    garbage.emplace_back(sizeof(protocol::ClientQuestion), std::byte{0xFF});
+    garbage.emplace_back(sizeof(protocol::ClientQuestion) + 1, std::byte{0});
     garbage.emplace_back(5000, std::byte{1});
     for (const auto& bytes : garbage) {
         const OwnFd socket = world.connect();
-        ASSERT_EQ(deliver(socket.get(), bytes, {}), Delivery::done);
+        ASSERT_EQ(deliver(socket.get(), bytes, {}), SendResult::done);
         const auto told = world.answer(socket);
         ASSERT_TRUE(told);
         EXPECT_EQ(told->reply.error, EPROTO);
         EXPECT_FALSE(world.answer(socket)) << "the connection is closed";
     }
-    const auto told = world.ask(client.socket, question(Ask::watch));
+    const auto told = world.ask(client.socket, question(QuestionKind::watch));
     EXPECT_TRUE(told && told->reply.error == 0);
 }
 
-TEST(Server, AnEmptyMessageIsTheEnd) {
+TEST(DaemonServer, AnEmptyMessageIsTheEnd) {
     World world;
     const OwnFd socket = world.connect();
     ASSERT_EQ(::send(socket.get(), "", 0, 0), 0);
     EXPECT_FALSE(world.answer(socket));
 }
 
-TEST(Server, ClosesDescriptorsThatNobodyAskedFor) {
+TEST(DaemonServer, ClosesDescriptorsThatNobodyAskedFor) {
     World world;
     const OwnFd socket = world.connect();
     std::array<int, 2> ends{};
     ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK), 0);
     const OwnFd reading{ends[0]};
-    const auto told = world.ask(socket, question(Ask::status), check::one(OwnFd{ends[1]}));
+    const auto told = world.ask(socket, question(QuestionKind::status), check::one(OwnFd{ends[1]}));
     ASSERT_TRUE(told && told->reply.error == 0);
     char byte = 0;
     EXPECT_EQ(::read(reading.get(), &byte, 1), 0) << "nobody holds the other end any more";
 }
 
-TEST(Server, ForgetsAClientWhoseConnectionEnds) {
+TEST(DaemonServer, ForgetsAClientWhoseConnectionEnds) {
     World world;
     const OwnFd watching = world.connect();
-    const auto told = world.ask(watching, question(Ask::watch));
+    const auto told = world.ask(watching, question(QuestionKind::watch));
     ASSERT_TRUE(told);
     std::uint32_t client = 0;
     {
@@ -162,13 +163,13 @@ TEST(Server, ForgetsAClientWhoseConnectionEnds) {
     }
     const OwnFd other = world.connect();
     EXPECT_TRUE(world.turn_until([&] {
-        const auto log = world.ask(other, question(Ask::log, client));
+        const auto log = world.ask(other, question(QuestionKind::log, client));
         return log && log->reply.error == ENOENT;
     }));
     EXPECT_THAT(world.status(), HasSubstr(R"("clients":[])"));
 }
 
-TEST(Server, OpensOnlyPlainFilesThatTheClientMayWrite) {
+TEST(DaemonServer, OpensOnlyPlainFilesThatTheClientMayWrite) {
     World world;
     const Greeted client{world};
     const std::string path = world.folder.path("file");
@@ -189,7 +190,7 @@ TEST(Server, OpensOnlyPlainFilesThatTheClientMayWrite) {
 }
 
 // git makes its objects so that nobody may write to them, and writes to them.
-TEST(Server, OpensAFileThatMayOnlyBeWrittenThroughItsFirstDescriptor) {
+TEST(DaemonServer, OpensAFileThatMayOnlyBeWrittenThroughItsFirstDescriptor) {
     if (::geteuid() != 0) {
         GTEST_SKIP() << "needs another user's rights (run as root)";
     }
@@ -202,8 +203,8 @@ TEST(Server, OpensAFileThatMayOnlyBeWrittenThroughItsFirstDescriptor) {
             ::_exit(2);
         }
         const OwnFd made{::open(folder.path("object").c_str(), O_RDWR | O_CREAT | O_EXCL, 0444)};
-        const auto file = open_again(made, {folder.path("object"), pool::Access::write},
-                                     adapters::Preference::posix);
+        const auto file = open_again(made, {folder.path("object"), pool::AccessMode::write},
+                                     adapters::StoragePreference::posix);
         const bool good = file && file->storage && file->control->truncate(Length{5}) == 0;
         ::_exit(good ? 0 : 1);
     }
@@ -213,7 +214,7 @@ TEST(Server, OpensAFileThatMayOnlyBeWrittenThroughItsFirstDescriptor) {
     EXPECT_EQ(std::filesystem::file_size(folder.path("object")), 5U);
 }
 
-TEST(Server, OnlyWhoOpenedAFileForWritingTruncatesIt) {
+TEST(DaemonServer, OnlyWhoOpenedAFileForWritingTruncatesIt) {
     World world;
     const Greeted writer{world};
     const Greeted reader{world};
@@ -226,7 +227,7 @@ TEST(Server, OnlyWhoOpenedAFileForWritingTruncatesIt) {
     ASSERT_TRUE(read && read->reply.error == 0);
     EXPECT_EQ(read->reply.slot, opened->reply.slot) << "it is the same file";
 
-    protocol::Question truncate = question(Ask::truncate, 77);
+    protocol::ClientQuestion truncate = question(QuestionKind::truncate, 77);
     truncate.slot = opened->reply.slot;
     truncate.generation = opened->reply.generation;
     const auto refused = world.ask(reader.socket, truncate);
@@ -238,13 +239,13 @@ TEST(Server, OnlyWhoOpenedAFileForWritingTruncatesIt) {
     EXPECT_EQ(std::filesystem::file_size(path), 77U);
 }
 
-TEST(Server, AFileThatIsToLeaveIsWrittenThroughWhenItIsOpen) {
+TEST(DaemonServer, AFileThatIsToLeaveIsWrittenThroughWhenItIsOpen) {
     World world;
     const Greeted client{world};
     const std::string path = world.folder.path("file");
-    protocol::Question opening =
+    protocol::ClientQuestion opening =
         question_to_open(path, protocol::for_writing | protocol::through_only);
-    opening.number = static_cast<std::int64_t>(pool::Reason::append);
+    opening.number = static_cast<std::int64_t>(pool::ThroughReason::append);
     const auto told = world.ask(client.socket, opening,
                                 check::one(check::open_file(path, O_WRONLY | O_CREAT | O_APPEND)));
     ASSERT_TRUE(told && told->reply.error == 0);
@@ -252,7 +253,7 @@ TEST(Server, AFileThatIsToLeaveIsWrittenThroughWhenItIsOpen) {
     EXPECT_THAT(world.status(), HasSubstr(R"("reason":"append")"));
 }
 
-TEST(Server, PoolsNothingWhereDurabilityIsGlobal) {
+TEST(DaemonServer, PoolsNothingWhereDurabilityIsGlobal) {
     DaemonOptions daemon;
     daemon.through = true;
     World world{daemon};
@@ -264,13 +265,15 @@ TEST(Server, PoolsNothingWhereDurabilityIsGlobal) {
     EXPECT_EQ(told->reply.state, static_cast<std::uint32_t>(pool::FileState::through));
 }
 
-TEST(Server, AnswersInOrderHoweverMuchIsAskedAtOnce) {
+TEST(DaemonServer, AnswersInOrderHoweverMuchIsAskedAtOnce) {
     World world;
     const OwnFd socket = world.connect();
-    std::vector<Ask> asked;
+    std::vector<QuestionKind> asked;
     std::size_t answered = 0;
     for (std::size_t i = 0; i < 3 * Session::replies_max; ++i) {
-        const Ask ask = i % 3 == 0 ? Ask::drain : i % 3 == 1 ? Ask::watch : Ask::status;
+        const QuestionKind ask = i % 3 == 0   ? QuestionKind::drain
+                                 : i % 3 == 1 ? QuestionKind::watch
+                                              : QuestionKind::status;
         while (!check::send(socket, question(ask))) {
             const auto told = world.answer(socket);
             ASSERT_TRUE(told);
@@ -286,12 +289,12 @@ TEST(Server, AnswersInOrderHoweverMuchIsAskedAtOnce) {
     }
 }
 
-TEST(Server, StopsAndTellsWhatWasThere) {
+TEST(DaemonServer, StopsAndTellsWhatWasThere) {
     World world;
     const OwnFd one = world.connect();
     const OwnFd other = world.connect();
-    ASSERT_TRUE(check::send(one, question(Ask::stop)));
-    const auto told = world.ask(other, question(Ask::stop));
+    ASSERT_TRUE(check::send(one, question(QuestionKind::stop)));
+    const auto told = world.ask(other, question(QuestionKind::stop));
     ASSERT_TRUE(told);
     EXPECT_EQ(told->reply.error, 0);
     const auto first = world.answer(one);
@@ -302,7 +305,7 @@ TEST(Server, StopsAndTellsWhatWasThere) {
     EXPECT_TRUE(std::filesystem::exists(world.options.socket + ".report"));
 }
 
-TEST(Server, LetsNoOtherUserIn) {
+TEST(DaemonServer, LetsNoOtherUserIn) {
     if (::geteuid() != 0) {
         GTEST_SKIP() << "needs another user (run as root)";
     }
@@ -320,7 +323,7 @@ TEST(Server, LetsNoOtherUserIn) {
         if (!socket.valid()) {
             ::_exit(3);
         }
-        static_cast<void>(check::send(socket, question(Ask::watch)));
+        static_cast<void>(check::send(socket, question(QuestionKind::watch)));
         static_cast<void>(check::readable(socket, -1));
         ::_exit(check::take(socket) ? 1 : 0);
     }
@@ -330,7 +333,7 @@ TEST(Server, LetsNoOtherUserIn) {
 }
 
 // libc's list of what a thread holds once led into memory that was unmapped.
-TEST(Server, ADaemonThatEndsLetsGoOfItsMutex) {
+TEST(DaemonServer, ADaemonThatEndsLetsGoOfItsMutex) {
     for (int i = 0; i < 3; ++i) {
         const World world;
     }
@@ -339,7 +342,7 @@ TEST(Server, ADaemonThatEndsLetsGoOfItsMutex) {
     const auto& word =
         *reinterpret_cast<const std::atomic<std::uint32_t>*>(&client.directory().header.alive);
     EXPECT_NE(word.load(), 0U);
-    ASSERT_TRUE(world.ask(client.socket, question(Ask::stop)));
+    ASSERT_TRUE(world.ask(client.socket, question(QuestionKind::stop)));
     world.end();
     EXPECT_EQ(word.load(), 0U) << "nobody is to take it for dead";
 
@@ -352,10 +355,10 @@ TEST(Server, ADaemonThatEndsLetsGoOfItsMutex) {
 }
 
 // Futex words are what the kernel writes to when an owner dies.
-TEST(Server, ADaemonThatIsKilledIsSeenToBeDeadInWhatIsMapped) {
+TEST(DaemonServer, ADaemonThatIsKilledIsSeenToBeDeadInWhatIsMapped) {
     const check::DaemonProcess daemon;
     const OwnFd socket = daemon.connect();
-    ASSERT_TRUE(check::send(socket, question(Ask::watch)));
+    ASSERT_TRUE(check::send(socket, question(QuestionKind::watch)));
     ASSERT_TRUE(check::readable(socket, 20000));
     const auto told = check::take(socket);
     ASSERT_TRUE(told && told->descriptors.size() == 1);

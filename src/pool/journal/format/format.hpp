@@ -32,17 +32,17 @@ inline constexpr std::size_t path_bytes_max = 4096;
 static_assert(2 * head_unit == ports::JournalDevice::head_bytes);
 
 // A keyed sum: nobody can make one without the journal's key (sum.hpp).
-struct Sum {
+struct KeyedSum {
     std::uint64_t low = 0;
     std::uint64_t high = 0;
-    bool operator==(const Sum&) const = default;
+    bool operator==(const KeyedSum&) const = default;
 };
 
 struct GroupHeader {
     std::uint64_t magic = journal::magic;
-    Sum sum{};                 // of the group's bytes behind it
+    KeyedSum sum{};            // of the group's bytes behind it
     std::uint64_t number = 0;  // one more than that of the group before it, in whatever segment
-    Sum before{};              // of that group
+    KeyedSum before{};         // of that group
     std::uint64_t life = 0;    // the writing daemon's: a random number
     std::uint64_t epoch = 0;   // of the segment
     std::uint64_t at = 0;      // where in the segment it begins
@@ -54,48 +54,48 @@ struct GroupHeader {
 };
 static_assert(sizeof(GroupHeader) == 104);
 
-struct Head {
+struct JournalHead {
     static constexpr std::uint64_t no_segment = ports::JournalDevice::head;
 
     std::uint64_t magic = head_magic;
-    Sum sum{};                 // of the bytes behind it
+    KeyedSum sum{};            // of the bytes behind it
     std::uint64_t count = 0;   // heads written so far; its place is that of count % 2
     std::uint64_t group = 0;   // this one was durable, and all before it. 0: none was written yet
-    Sum last{};                // of that group
+    KeyedSum last{};           // of that group
     std::uint64_t record = 1;  // records below are in these groups
     std::uint64_t epoch = 0;   // the newest that may have been begun …
     std::uint64_t segment = no_segment;  // … and where
     std::uint64_t unneeded = 0;          // groups up to this number are not, nor their segments
 };
-static_assert(sizeof(Head) == 88);
+static_assert(sizeof(JournalHead) == 88);
 
 // `number` and payload mean:
-enum class Kind : std::uint32_t {
-    file = 1,      // what the file is: FileFacts, path
+enum class RecordKind : std::uint32_t {
+    file = 1,      // what the file is: JournalFileFacts, path
     deposit = 2,   // offset; its bytes from there on
     cut = 3,       // length of the file from now on
     changing = 4,  // the daemon changes it from now on
-    settled = 5,   // its records up to this number are in the file, durably. A Stamp: nobody is
-                   // changing it any more; else nothing
-    life = 6,      // another daemon goes on: those before it change nothing any more (no file)
+    settled = 5,   // its records up to this number are in the file, durably. A ChangeStamp: nobody
+                  // is changing it any more; else nothing
+    life = 6,  // another daemon goes on: those before it change nothing any more (no file)
 };
 
 struct RecordHeader {
-    Kind kind = Kind::life;
+    RecordKind kind = RecordKind::life;
     std::uint32_t length = 0;  // of the payload
     std::uint64_t file = 0;    // number of the record that made it known; 0: none
     std::int64_t number = 0;
 };
 static_assert(sizeof(RecordHeader) == 24);
 
-struct FileFacts {
+struct JournalFileFacts {
     std::uint64_t device = 0;
     std::uint64_t inode = 0;
     std::uint64_t generation = 0;  // of the inode; 0: the file system does not tell
     std::uint64_t stamped = 0;     // 0: the daemon may be changing it
-    ports::Stamp stamp;
+    ports::ChangeStamp stamp;
 };
-static_assert(sizeof(FileFacts) == 56);
+static_assert(sizeof(JournalFileFacts) == 56);
 
 [[nodiscard]] constexpr std::size_t padded(std::size_t bytes, std::size_t unit) noexcept {
     return (bytes + unit - 1) / unit * unit;

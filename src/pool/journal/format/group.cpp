@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t summed_from = offsetof(GroupHeader, number);
 
 // The header identifies a group: lives, numbers and times are never the same twice.
-Sum sum_of_group(std::span<const std::byte> group, const Key& key) {
+KeyedSum sum_of_group(std::span<const std::byte> group, const Key& key) {
     return sum_of(key, group.subspan(summed_from), sizeof(GroupHeader) - summed_from);
 }
 
@@ -27,19 +27,20 @@ std::uint64_t word_at(std::span<const std::byte> bytes) noexcept {
 }
 
 bool makes_sense(const RecordHeader& record) noexcept {
-    const bool about_a_file = record.kind != Kind::life;
-    if (record.kind < Kind::file || record.kind > Kind::life || record.number < 0 ||
+    const bool about_a_file = record.kind != RecordKind::life;
+    if (record.kind < RecordKind::file || record.kind > RecordKind::life || record.number < 0 ||
         about_a_file != (record.file != 0)) {
         return false;
     }
     switch (record.kind) {
-        case Kind::file:
-            return record.length >= sizeof(FileFacts) &&
-                   record.length <= sizeof(FileFacts) + path_bytes_max;
-        case Kind::deposit:
+        case RecordKind::file:
+            return record.length >= sizeof(JournalFileFacts) &&
+                   record.length <= sizeof(JournalFileFacts) + path_bytes_max;
+        case RecordKind::deposit:
             return record.length > 0 &&
                    record.number <= std::numeric_limits<std::int64_t>::max() - record.length;
-        case Kind::settled: return record.length == 0 || record.length == sizeof(ports::Stamp);
+        case RecordKind::settled:
+            return record.length == 0 || record.length == sizeof(ports::ChangeStamp);
         default: return record.length == 0;
     }
 }
@@ -150,7 +151,7 @@ bool looks_like(std::span<const std::byte> bytes, const GroupHeader& expected) {
 
 std::optional<FileRecord> file_of(const Record& record) {
     FileRecord file;
-    if (record.header.kind != Kind::file || record.payload.size() < sizeof file.facts) {
+    if (record.header.kind != RecordKind::file || record.payload.size() < sizeof file.facts) {
         return std::nullopt;
     }
     std::memcpy(&file.facts, record.payload.data(), sizeof file.facts);
@@ -158,9 +159,9 @@ std::optional<FileRecord> file_of(const Record& record) {
     return file;
 }
 
-std::optional<ports::Stamp> stamp_of(const Record& record) {
-    ports::Stamp stamp;
-    if (record.header.kind != Kind::settled || record.payload.size() != sizeof stamp) {
+std::optional<ports::ChangeStamp> stamp_of(const Record& record) {
+    ports::ChangeStamp stamp;
+    if (record.header.kind != RecordKind::settled || record.payload.size() != sizeof stamp) {
         return std::nullopt;
     }
     std::memcpy(&stamp, record.payload.data(), sizeof stamp);

@@ -66,10 +66,10 @@ struct SegmentGroups {
 
 // Payloads that are taken apart. nullopt: they make no sense.
 struct FileRecord {
-    FileFacts facts;
+    JournalFileFacts facts;
     std::span<const std::byte> path;
 };
 [[nodiscard]] std::optional<FileRecord> file_of(const Record& record);
-[[nodiscard]] std::optional<ports::Stamp> stamp_of(const Record& record);
+[[nodiscard]] std::optional<ports::ChangeStamp> stamp_of(const Record& record);
 
 }  // namespace forebay::pool::journal

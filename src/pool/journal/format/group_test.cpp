@@ -9,9 +9,9 @@ namespace {
 const GroupHeader header{.life = 7, .epoch = 3, .oldest = 2, .first = 10, .time_ns = 1'000};
 
 std::vector<std::byte> some_group() {
-    return group_bytes(
-        header,
-        {{Kind::deposit, 4, 100, "some bytes"}, {Kind::cut, 4, 50, {}}, settled(4, 9, {1, 2, 3})});
+    return group_bytes(header, {{RecordKind::deposit, 4, 100, "some bytes"},
+                                {RecordKind::cut, 4, 50, {}},
+                                settled(4, 9, {1, 2, 3})});
 }
 
 TEST(JournalGroup, ComesBackAsItWasMade) {
@@ -27,7 +27,7 @@ TEST(JournalGroup, ComesBackAsItWasMade) {
     EXPECT_EQ(bytes_of(group->records[0].payload.data(), group->records[0].payload.size()),
               "some bytes");
     EXPECT_EQ(group->records[2].at, 12U);
-    EXPECT_EQ(stamp_of(group->records[2]), (ports::Stamp{1, 2, 3}));
+    EXPECT_EQ(stamp_of(group->records[2]), (ports::ChangeStamp{1, 2, 3}));
 }
 
 TEST(JournalGroup, AnyByteThatIsAnotherOneIsSeen) {
@@ -40,7 +40,7 @@ TEST(JournalGroup, AnyByteThatIsAnotherOneIsSeen) {
 }
 
 TEST(JournalGroup, IsNoneWhereASectorIsMissing) {
-    auto large = group_bytes(header, {{Kind::deposit, 4, 0, std::string(20'000, 'x')}});
+    auto large = group_bytes(header, {{RecordKind::deposit, 4, 0, std::string(20'000, 'x')}});
     for (std::size_t sector = 0; sector * 512 < 20'000; ++sector) {
         auto bytes = large;
         std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(sector * 512), 512, std::byte{9});
@@ -69,14 +69,14 @@ TEST_P(JournalRecord, ThatMakesNoSenseIsNone) {
 
 INSTANTIATE_TEST_SUITE_P(
     Tables, JournalRecord,
-    testing::Values(Senseless{"of no kind", {static_cast<Kind>(99), 1, 0, {}}},
-                    Senseless{"a deposit of no bytes", {Kind::deposit, 1, 0, {}}},
-                    Senseless{"a deposit before the file", {Kind::deposit, 1, -1, "x"}},
-                    Senseless{"a deposit of no file", {Kind::deposit, 0, 0, "x"}},
-                    Senseless{"a cut to less than nothing", {Kind::cut, 1, -5, {}}},
-                    Senseless{"half a stamp", {Kind::settled, 1, 5, "12345678"}},
-                    Senseless{"a life of a file", {Kind::life, 1, 0, {}}},
-                    Senseless{"a file without facts", {Kind::file, 1, 0, "short"}}));
+    testing::Values(Senseless{"of no kind", {static_cast<RecordKind>(99), 1, 0, {}}},
+                    Senseless{"a deposit of no bytes", {RecordKind::deposit, 1, 0, {}}},
+                    Senseless{"a deposit before the file", {RecordKind::deposit, 1, -1, "x"}},
+                    Senseless{"a deposit of no file", {RecordKind::deposit, 0, 0, "x"}},
+                    Senseless{"a cut to less than nothing", {RecordKind::cut, 1, -5, {}}},
+                    Senseless{"half a stamp", {RecordKind::settled, 1, 5, "12345678"}},
+                    Senseless{"a life of a file", {RecordKind::life, 1, 0, {}}},
+                    Senseless{"a file without facts", {RecordKind::file, 1, 0, "short"}}));
 
 TEST(JournalGroup, OfAnotherKeyIsNone) {
     Key other = a_key;
@@ -90,18 +90,18 @@ TEST(JournalGroup, HasASumThatIsItsOwn) {
     GroupHeader one = header;
     GroupHeader two = header;
     two.number = one.number + 1;
-    static_cast<void>(group_bytes(one, {{Kind::cut, 4, 1, {}}}, a_key));
-    static_cast<void>(group_bytes(two, {{Kind::cut, 4, 1, {}}}, a_key));
+    static_cast<void>(group_bytes(one, {{RecordKind::cut, 4, 1, {}}}, a_key));
+    static_cast<void>(group_bytes(two, {{RecordKind::cut, 4, 1, {}}}, a_key));
     EXPECT_NE(one.sum, two.sum);
 }
 
 TEST(JournalSegment, GivesGroupsInFrontOfADamagedOneAndBehindIt) {
     GroupHeader second = header;
     second.at = some_group().size();
-    auto two = group_bytes(second, {{Kind::cut, 4, 1, {}}});
+    auto two = group_bytes(second, {{RecordKind::cut, 4, 1, {}}});
     GroupHeader third = header;
     third.at = second.at + two.size();
-    const auto three = group_bytes(third, {{Kind::cut, 4, 1, {}}});
+    const auto three = group_bytes(third, {{RecordKind::cut, 4, 1, {}}});
     EXPECT_EQ(groups_of(segment_of({some_group(), two, three}), a_key).groups.size(), 3U);
     two[150] ^= std::byte{1};
     const SegmentGroups torn = groups_of(segment_of({some_group(), two, three}), a_key);
@@ -113,7 +113,7 @@ TEST(JournalSegment, GivesGroupsInFrontOfADamagedOneAndBehindIt) {
 TEST(JournalSegment, GivesNoGroupThatLiesElsewhere) {
     GroupHeader second = header;
     second.at = 999 * group_unit;
-    const auto two = group_bytes(second, {{Kind::cut, 4, 1, {}}});
+    const auto two = group_bytes(second, {{RecordKind::cut, 4, 1, {}}});
     EXPECT_EQ(groups_of(segment_of({some_group(), two}), a_key).groups.size(), 1U);
 }
 

@@ -12,7 +12,7 @@
 namespace forebay::pool::journal {
 
 struct Said {
-    Kind kind = Kind::life;
+    RecordKind kind = RecordKind::life;
     std::uint64_t file = 0;
     std::int64_t number = 0;
     std::string payload{};
@@ -21,14 +21,14 @@ struct Said {
 inline std::string bytes_of(const void* at, std::size_t count) {
     return {static_cast<const char*>(at), count};
 }
-inline Said a_file(std::uint64_t file, std::string_view path, const FileFacts& facts) {
-    return {Kind::file, file, 0, bytes_of(&facts, sizeof facts) + std::string{path}};
+inline Said a_file(std::uint64_t file, std::string_view path, const JournalFileFacts& facts) {
+    return {RecordKind::file, file, 0, bytes_of(&facts, sizeof facts) + std::string{path}};
 }
 inline Said settled(std::uint64_t file, std::int64_t through) {
-    return {Kind::settled, file, through, {}};
+    return {RecordKind::settled, file, through, {}};
 }
-inline Said settled(std::uint64_t file, std::int64_t through, const ports::Stamp& stamp) {
-    return {Kind::settled, file, through, bytes_of(&stamp, sizeof stamp)};
+inline Said settled(std::uint64_t file, std::int64_t through, const ports::ChangeStamp& stamp) {
+    return {RecordKind::settled, file, through, bytes_of(&stamp, sizeof stamp)};
 }
 
 inline const Key a_key{std::byte{1}, std::byte{2}, std::byte{3}};

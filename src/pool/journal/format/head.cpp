@@ -11,17 +11,19 @@ namespace forebay::pool::journal {
 
 namespace {
 
-constexpr std::size_t head_summed_from = offsetof(Head, count);
+constexpr std::size_t head_summed_from = offsetof(JournalHead, count);
 
 // All of it names it: there is one of each count, or the same once more.
-Sum sum_of_head(const Head& head, const Key& key) {
-    std::array<std::byte, sizeof(Head)> bytes{};
+KeyedSum sum_of_head(const JournalHead& head, const Key& key) {
+    std::array<std::byte, sizeof(JournalHead)> bytes{};
     std::memcpy(bytes.data(), &head, sizeof head);
-    return sum_of(key, std::span{bytes}.subspan(head_summed_from), sizeof(Head) - head_summed_from);
+    return sum_of(key, std::span{bytes}.subspan(head_summed_from),
+                  sizeof(JournalHead) - head_summed_from);
 }
 
-std::optional<Head> head_at(std::span<const std::byte> bytes, std::size_t place, const Key& key) {
-    Head head;
+std::optional<JournalHead> head_at(std::span<const std::byte> bytes, std::size_t place,
+                                   const Key& key) {
+    JournalHead head;
     std::memcpy(&head, bytes.data() + place, sizeof head);
     constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max() / 2;
     if (head.magic != head_magic || sum_of_head(head, key) != head.sum || place_of(head) != place ||
@@ -37,15 +39,15 @@ bool is_blank(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-void seal_head(Head head, const Key& key, std::span<std::byte> to) {
+void seal_head(JournalHead head, const Key& key, std::span<std::byte> to) {
     expects(to.size() == head_unit, "a place for one head");
     head.sum = sum_of_head(head, key);
     std::ranges::fill(to, std::byte{0});
     std::memcpy(to.data(), &head, sizeof head);
 }
 
-Heads heads_of(std::span<const std::byte> bytes, const Key& key) {
-    Heads heads;
+JournalHeads heads_of(std::span<const std::byte> bytes, const Key& key) {
+    JournalHeads heads;
     if (bytes.size() != 2 * head_unit) {
         return heads;  // it was being made
     }

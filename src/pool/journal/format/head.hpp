@@ -11,16 +11,16 @@
 namespace forebay::pool::journal {
 
 // Fills a place of `head_unit` bytes.
-void seal_head(Head head, const Key& key, std::span<std::byte> to);
+void seal_head(JournalHead head, const Key& key, std::span<std::byte> to);
 // Where in the head this one lies.
-[[nodiscard]] constexpr std::size_t place_of(const Head& head) noexcept {
+[[nodiscard]] constexpr std::size_t place_of(const JournalHead& head) noexcept {
     return head.count % 2 * head_unit;
 }
 
-struct Heads {
-    std::optional<Head> newest;
+struct JournalHeads {
+    std::optional<JournalHead> newest;
     bool damaged = false;  // one of the two was written, and is not whole (any more)
 };
-[[nodiscard]] Heads heads_of(std::span<const std::byte> bytes, const Key& key);
+[[nodiscard]] JournalHeads heads_of(std::span<const std::byte> bytes, const Key& key);
 
 }  // namespace forebay::pool::journal

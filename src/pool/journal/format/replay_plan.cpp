@@ -16,7 +16,7 @@ public:
     explicit PlanBuilder(std::span<const Group> groups) {
         for (const Group& group : groups) {
             for (const Record& record : group.records) {
-                if (record.header.kind == Kind::settled) {
+                if (record.header.kind == RecordKind::settled) {
                     std::uint64_t& settled = settled_[record.header.file];
                     settled = std::max(settled, static_cast<std::uint64_t>(record.header.number));
                 }
@@ -56,27 +56,27 @@ private:
     };
 
     void take(const Record& record) {
-        if (record.header.kind == Kind::life) {
+        if (record.header.kind == RecordKind::life) {
             end_life();
             return;
         }
         File& file = files_[record.header.file];
         file.replay_plan.number = record.header.file;
         switch (record.header.kind) {
-            case Kind::file: introduce(file, record); break;
-            case Kind::changing: change(file); break;
-            case Kind::settled: settle(file, record); break;
-            case Kind::deposit:
+            case RecordKind::file: introduce(file, record); break;
+            case RecordKind::changing: change(file); break;
+            case RecordKind::settled: settle(file, record); break;
+            case RecordKind::deposit:
                 if (counts(record)) {
                     add_bytes(file, record.header.number, record.payload);
                 }
                 break;
-            case Kind::cut:
+            case RecordKind::cut:
                 if (counts(record)) {
                     cut(file, record.header.number);
                 }
                 break;
-            case Kind::life: break;
+            case RecordKind::life: break;
         }
     }
 
@@ -169,7 +169,7 @@ private:
 
 Length ReplayPlan::bytes() const {
     Length all{0};
-    for (const Run& run : runs) {
+    for (const JournalRun& run : runs) {
         all += Length{static_cast<std::int64_t>(run.bytes.size())};
     }
     return all;
@@ -179,17 +179,17 @@ std::vector<ReplayPlan> stories_of(std::span<const Group> groups) {
     return PlanBuilder{groups}.replay_plans();
 }
 
-Verdict judge(const ReplayPlan& replay_plan, const std::optional<Found>& found) noexcept {
+Verdict judge(const ReplayPlan& replay_plan, const std::optional<FoundFile>& found) noexcept {
     if (!found) {
         return Verdict::missing;
     }
-    const FileFacts& facts = replay_plan.facts;
+    const JournalFileFacts& facts = replay_plan.facts;
     const bool same_generation =
         facts.generation == 0 || found->generation == 0 || facts.generation == found->generation;
     if (found->device != facts.device || found->inode != facts.inode || !same_generation) {
         return Verdict::other;
     }
-    const ports::Stamp& now = found->stamp;
+    const ports::ChangeStamp& now = found->stamp;
     if (!replay_plan.stamp) {
         return now.changed_ns <= replay_plan.lived_ns + slack_ns ? Verdict::apply
                                                                  : Verdict::changed;

@@ -15,21 +15,21 @@
 namespace forebay::pool::journal {
 
 // Bytes of the file, as they lie in the journal.
-struct Run {
+struct JournalRun {
     Offset at;
     std::span<const std::byte> bytes;
 };
 
 struct ReplayPlan {
     std::uint64_t number = 0;  // of the file, in the journal
-    FileFacts facts;
+    JournalFileFacts facts;
     std::string path;
     // Nobody was changing it when this was seen.
-    std::optional<ports::Stamp> stamp;
+    std::optional<ports::ChangeStamp> stamp;
     // Else: the daemon lived at this time, and may have changed it until a little later.
     std::int64_t lived_ns = 0;
 
-    std::vector<Run> runs;  // in order, apart
+    std::vector<JournalRun> runs;  // in order, apart
     // First it is cut to this length, and behind the runs made as long as that.
     std::optional<Length> cut;
     Length length_least{};
@@ -43,11 +43,11 @@ struct ReplayPlan {
 [[nodiscard]] std::vector<ReplayPlan> stories_of(std::span<const Group> groups);
 
 // A file as replay finds it.
-struct Found {
+struct FoundFile {
     std::uint64_t device = 0;
     std::uint64_t inode = 0;
     std::uint64_t generation = 0;  // 0: not told
-    ports::Stamp stamp;
+    ports::ChangeStamp stamp;
 };
 
 enum class Verdict {
@@ -61,6 +61,6 @@ enum class Verdict {
 inline constexpr std::int64_t slack_ns = 2'000'000'000;
 
 [[nodiscard]] Verdict judge(const ReplayPlan& replay_plan,
-                            const std::optional<Found>& found) noexcept;
+                            const std::optional<FoundFile>& found) noexcept;
 
 }  // namespace forebay::pool::journal

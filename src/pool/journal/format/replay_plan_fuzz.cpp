@@ -24,7 +24,7 @@ void check_scan(const SegmentScan& chain, std::span<const std::byte> bytes) {
     }
     for (const ReplayPlan& replay_plan : stories_of(chain.groups)) {
         std::int64_t end = 0;
-        for (const Run& run : replay_plan.runs) {
+        for (const JournalRun& run : replay_plan.runs) {
             must(run.at.bytes() >= end && !run.bytes.empty(), "runs ascend and do not overlap");
             must(run.bytes.data() >= bytes.data() &&
                      run.bytes.data() + run.bytes.size() <= bytes.data() + bytes.size(),
@@ -56,8 +56,8 @@ void look_at_damage(std::span<const std::byte> bytes) {
     for (std::size_t i = 0; i < groups_in_all; ++i) {
         std::vector<std::byte> memory(group_unit);
         GroupWriter writer{memory};
-        static_cast<void>(
-            writer.add({.kind = Kind::cut, .file = 1, .number = static_cast<std::int64_t>(i)}));
+        static_cast<void>(writer.add(
+            {.kind = RecordKind::cut, .file = 1, .number = static_cast<std::int64_t>(i)}));
         GroupHeader next{.number = i + 1,
                          .before = last.sum,
                          .life = 1,
@@ -70,13 +70,13 @@ void look_at_damage(std::span<const std::byte> bytes) {
         last = next;
     }
     const auto heads = std::span{whole}.subspan(3 * segment_bytes);
-    const Head head{.group = groups_in_all,
-                    .last = last.sum,
-                    .record = groups_in_all + 1,
-                    .epoch = 3,
-                    .segment = 2};
+    const JournalHead head{.group = groups_in_all,
+                           .last = last.sum,
+                           .record = groups_in_all + 1,
+                           .epoch = 3,
+                           .segment = 2};
     for (std::uint64_t count : {1U, 2U}) {
-        Head one = head;
+        JournalHead one = head;
         one.count = count;
         seal_head(one, key, heads.subspan(place_of(one), head_unit));
     }
@@ -102,10 +102,10 @@ void look_at_damage(std::span<const std::byte> bytes) {
     }
     const SegmentScan chain = chain_of(segments, heads, key);
     check_scan(chain, whole);
-    must(chain.damage != Damage::none || chain.groups.size() == groups_in_all ||
+    must(chain.damage != DamageKind::none || chain.groups.size() == groups_in_all ||
              (chain.groups.empty() && changed),
          "all of it, or it is refused");
-    if (chain.damage == Damage::none && chain.groups.empty()) {
+    if (chain.damage == DamageKind::none && chain.groups.empty()) {
         // Nothing says that there ever was anything: no head, and no group.
         must(std::ranges::all_of(heads, [](std::byte one) { return one == std::byte{0}; }) ||
                  chain.head_damaged,
@@ -123,10 +123,10 @@ void look_at_records(std::span<const std::byte> bytes) {
         std::uint32_t what = 0;
         std::memcpy(&what, bytes.data(), sizeof what);
         std::memcpy(&record.number, bytes.data() + 8, sizeof record.number);
-        record.kind = static_cast<Kind>(1 + what % 6);
-        record.file = record.kind == Kind::life ? 0 : 1 + (what >> 8U) % 3;
-        record.length = record.kind == Kind::deposit ? 1 + (what >> 16U) % 200 : 0;
-        record.length = record.kind == Kind::file ? sizeof(FileFacts) : record.length;
+        record.kind = static_cast<RecordKind>(1 + what % 6);
+        record.file = record.kind == RecordKind::life ? 0 : 1 + (what >> 8U) % 3;
+        record.length = record.kind == RecordKind::deposit ? 1 + (what >> 16U) % 200 : 0;
+        record.length = record.kind == RecordKind::file ? sizeof(JournalFileFacts) : record.length;
         record.number &= std::numeric_limits<std::int64_t>::max() >> (what >> 28U) * 3U;
         if (!writer.fits(record.length)) {
             break;
@@ -139,7 +139,7 @@ void look_at_records(std::span<const std::byte> bytes) {
     const auto sealed = writer.seal(header, key);
     std::ranges::copy(sealed, segment.begin() + static_cast<std::ptrdiff_t>(segment.size() / 2));
     std::vector<std::byte> heads(2 * head_unit);
-    const Head head{.epoch = 1, .segment = 1};
+    const JournalHead head{.epoch = 1, .segment = 1};
     seal_head(head, key, std::span{heads}.first(head_unit));
     check_scan(segment, heads);
 }

@@ -10,11 +10,11 @@ namespace forebay::pool::journal {
 namespace {
 
 constexpr std::int64_t second = 1'000'000'000;
-const FileFacts quiet{.device = 1,
-                      .inode = 2,
-                      .generation = 3,
-                      .stamped = 1,
-                      .stamp = {.bytes = 10, .modified_ns = 50, .changed_ns = 60}};
+const JournalFileFacts quiet{.device = 1,
+                             .inode = 2,
+                             .generation = 3,
+                             .stamped = 1,
+                             .stamp = {.bytes = 10, .modified_ns = 50, .changed_ns = 60}};
 
 // Groups one after another, each a second later, with the records numbered from 1.
 class Journal {
@@ -47,7 +47,7 @@ private:
 // "offset:bytes offset:bytes", the cut and the length.
 std::string told(const ReplayPlan& replay_plan) {
     std::string text;
-    for (const Run& run : replay_plan.runs) {
+    for (const JournalRun& run : replay_plan.runs) {
         text += std::to_string(run.at.bytes()) + ":" +
                 bytes_of(run.bytes.data(), run.bytes.size()) + " ";
     }
@@ -57,8 +57,10 @@ std::string told(const ReplayPlan& replay_plan) {
     return text + std::to_string(replay_plan.length_least.bytes());
 }
 
-Said put(std::int64_t at, std::string bytes) { return {Kind::deposit, 1, at, std::move(bytes)}; }
-Said cut(std::int64_t bytes) { return {Kind::cut, 1, bytes, {}}; }
+Said put(std::int64_t at, std::string bytes) {
+    return {RecordKind::deposit, 1, at, std::move(bytes)};
+}
+Said cut(std::int64_t bytes) { return {RecordKind::cut, 1, bytes, {}}; }
 
 struct Case {
     const char* what;
@@ -108,13 +110,13 @@ TEST(JournalStories, AFileIsKnownBySomethingSaidLater) {
 
 // -- whether it may be written ---------------------------------------------------------------
 
-Found found_with(const ports::Stamp& stamp) {
+FoundFile found_with(const ports::ChangeStamp& stamp) {
     return {.device = 1, .inode = 2, .generation = 3, .stamp = stamp};
 }
 
 struct Judged {
     const char* what;
-    ports::Stamp stamp;
+    ports::ChangeStamp stamp;
     Verdict verdict;
 };
 
@@ -141,7 +143,7 @@ class ChangingFile : public testing::TestWithParam<Judged> {};
 TEST_P(ChangingFile, IsWrittenWhereTheDaemonMayHaveBeenTheLast) {
     const ReplayPlan replay_plan = Journal{}
                                        .group({a_file(1, "/a", quiet), put(0, "x")})
-                                       .group({{Kind::changing, 1, 0, {}}})
+                                       .group({{RecordKind::changing, 1, 0, {}}})
                                        .group({})
                                        .only();
     EXPECT_EQ(judge(replay_plan, found_with(GetParam().stamp)), GetParam().verdict)
@@ -156,19 +158,19 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(JournalVerdict, CountsTheLifeInWhichTheFileWasChanged) {
     Journal two_lives;
-    two_lives.group({a_file(1, "/a", quiet), put(0, "x"), {Kind::changing, 1, 0, {}}})
-        .group({{Kind::life, 0, 0, {}}})
+    two_lives.group({a_file(1, "/a", quiet), put(0, "x"), {RecordKind::changing, 1, 0, {}}})
+        .group({{RecordKind::life, 0, 0, {}}})
         .group({});
-    const Found late = found_with({7, 5, 2 * second + slack_ns});
+    const FoundFile late = found_with({7, 5, 2 * second + slack_ns});
     EXPECT_EQ(judge(two_lives.only(), late), Verdict::changed) << "it lived until second 1";
-    two_lives.group({{Kind::changing, 1, 0, {}}});
+    two_lives.group({{RecordKind::changing, 1, 0, {}}});
     EXPECT_EQ(judge(two_lives.only(), late), Verdict::apply) << "the second one goes on with it";
 }
 
 TEST(JournalVerdict, KnowsTheFile) {
     const ReplayPlan replay_plan = Journal{}.group({a_file(1, "/a", quiet), put(0, "x")}).only();
     EXPECT_EQ(judge(replay_plan, std::nullopt), Verdict::missing);
-    Found other = found_with(quiet.stamp);
+    FoundFile other = found_with(quiet.stamp);
     other.inode = 9;
     EXPECT_EQ(judge(replay_plan, other), Verdict::other);
     other = found_with(quiet.stamp);

@@ -6,19 +6,19 @@
 
 namespace forebay::pool::journal {
 
-void Needs::recorded(std::uint64_t file, std::uint64_t at) {
+void RecordNeeds::recorded(std::uint64_t file, std::uint64_t at) {
     File& one = files_.try_emplace(file, File{at, at}).first->second;
     invariant(one.last <= at, "the records of a file are numbered upwards");
     one.last = at;
 }
 
-void Needs::settled(std::uint64_t file, std::uint64_t through, std::uint64_t mark) {
+void RecordNeeds::settled(std::uint64_t file, std::uint64_t through, std::uint64_t mark) {
     expects(through < mark, "a mark is about records before it");
     expects(marks_.empty() || marks_.back().at <= mark, "marks are numbered upwards");
     marks_.push_back({file, through, mark});
 }
 
-void Needs::durable(std::uint64_t at) {
+void RecordNeeds::durable(std::uint64_t at) {
     while (!marks_.empty() && marks_.front().at <= at) {
         const Mark mark = marks_.front();
         marks_.pop_front();
@@ -34,14 +34,14 @@ void Needs::durable(std::uint64_t at) {
     }
 }
 
-std::uint64_t Needs::first(std::uint64_t next) const noexcept {
+std::uint64_t RecordNeeds::first(std::uint64_t next) const noexcept {
     for (const auto& [number, file] : files_) {
         next = std::min(next, file.first);
     }
     return next;
 }
 
-std::uint64_t Needs::first_of(std::uint64_t file) const {
+std::uint64_t RecordNeeds::first_of(std::uint64_t file) const {
     const auto found = files_.find(file);
     return found == files_.end() ? 0 : found->second.first;
 }
@@ -54,7 +54,7 @@ bool SegmentAllocator::has_room(std::size_t group_bytes, std::size_t kept) const
     return fits_the_last(group_bytes) ? free_.size() >= kept : free_.size() > kept;
 }
 
-Place SegmentAllocator::place(std::size_t group_bytes, std::uint64_t first_record) {
+GroupPlace SegmentAllocator::place(std::size_t group_bytes, std::uint64_t first_record) {
     expects(static_cast<std::int64_t>(group_bytes) <= bytes_, "a group fits a segment");
     if (moves_on_ || !fits_the_last(group_bytes)) {
         expects(!free_.empty(), "a segment is free");
@@ -65,7 +65,7 @@ Place SegmentAllocator::place(std::size_t group_bytes, std::uint64_t first_recor
         moves_on_ = false;
     }
     Used& last = used_.back();
-    Place place{last.number, last.end, last.epoch, last.epoch};
+    GroupPlace place{last.number, last.end, last.epoch, last.epoch};
     last.end += static_cast<std::int64_t>(group_bytes);
     for (std::size_t i = 0; i + 1 < used_.size(); ++i) {
         if (used_[i + 1].first > needed_) {

@@ -10,7 +10,7 @@
 namespace forebay::pool::journal {
 
 // The record of each file from which on its records are needed.
-class Needs {
+class RecordNeeds {
 public:
     // A record of the file that counts until the file is settled.
     void recorded(std::uint64_t file, std::uint64_t at);
@@ -39,7 +39,7 @@ private:
 };
 
 // Where a group comes to lie.
-struct Place {
+struct GroupPlace {
     std::uint32_t segment = 0;
     std::int64_t at = 0;
     std::uint64_t epoch = 0;
@@ -68,7 +68,7 @@ public:
         return !used_.empty() && free_.size() <= reserve && used_.back().end > bytes_ / 4;
     }
     // For a group whose first record has this number. Contract: it has room.
-    [[nodiscard]] Place place(std::size_t group_bytes, std::uint64_t first_record);
+    [[nodiscard]] GroupPlace place(std::size_t group_bytes, std::uint64_t first_record);
     // Nothing that was written before this record is needed: a group in another segment says so,
     // and all the others are free then. Else a journal whose last segment is full, and settled,
     // would never let go of it.

@@ -9,7 +9,7 @@ namespace {
 using testing::ElementsAre;
 
 TEST(JournalNeeds, AFileUntilItIsSettledDurably) {
-    Needs needs;
+    RecordNeeds needs;
     EXPECT_EQ(needs.first(5), 5U);
     needs.recorded(1, 5);
     needs.recorded(2, 6);
@@ -25,7 +25,7 @@ TEST(JournalNeeds, AFileUntilItIsSettledDurably) {
 }
 
 TEST(JournalNeeds, TheRestOfAFileThatIsSettledInPart) {
-    Needs needs;
+    RecordNeeds needs;
     needs.recorded(1, 5);
     needs.recorded(1, 9);
     needs.settled(1, 6, 10);
@@ -42,14 +42,14 @@ TEST(JournalSegments, AreFilledOneAfterTheOther) {
     segments.add(4);
     segments.add(9);
     EXPECT_TRUE(segments.has_room(16384, 1));
-    const Place first = segments.place(8192, 1);
+    const GroupPlace first = segments.place(8192, 1);
     EXPECT_EQ(first.segment, 4U);
     EXPECT_EQ(first.at, 0);
     EXPECT_EQ(first.epoch, 1U);
     EXPECT_EQ(segments.place(8192, 2).at, 8192);
     EXPECT_FALSE(segments.has_room(4096, 1)) << "the reserve";
     EXPECT_TRUE(segments.has_room(4096, 0));
-    const Place next = segments.place(4096, 3);
+    const GroupPlace next = segments.place(4096, 3);
     EXPECT_EQ(next.segment, 9U);
     EXPECT_EQ(next.epoch, 2U);
     EXPECT_EQ(next.oldest, 1U) << "everything is needed";
@@ -67,7 +67,7 @@ TEST(JournalSegments, AreUsedAgainWhenThatWasSaid) {
     segments.need(2);
     EXPECT_TRUE(segments.lets_go());
     EXPECT_EQ(segments.free(), 2U) << "not yet";
-    const Place says = segments.place(4096, 3);
+    const GroupPlace says = segments.place(4096, 3);
     EXPECT_EQ(says.oldest, 2U);
     EXPECT_EQ(segments.free(), 1U);
     segments.said(says.oldest);
@@ -87,7 +87,7 @@ TEST(JournalSegments, MoveOnWhereNothingOfTheLastIsNeeded) {
     segments.need(3);
     ASSERT_TRUE(segments.may_move_on(3));
     segments.move_on(3);
-    const Place says = segments.place(4096, 3);
+    const GroupPlace says = segments.place(4096, 3);
     EXPECT_EQ(says.segment, 1U);
     EXPECT_EQ(says.oldest, 2U);
     segments.said(says.oldest);
@@ -102,12 +102,12 @@ TEST(JournalSegments, LeaveTheReserveToMarksAlsoWhereItIsBegun) {
     segments.add(0);
     segments.add(1);
     static_cast<void>(segments.place(8192, 1));
-    const Place mark = segments.place(4096, 2);
+    const GroupPlace mark = segments.place(4096, 2);
     EXPECT_EQ(mark.segment, 1U);
     EXPECT_FALSE(segments.has_room(4096, SegmentAllocator::reserve));
     EXPECT_TRUE(segments.has_room(4096, 0));
     segments.need(2);
-    const Place says = segments.place(4096, 3);
+    const GroupPlace says = segments.place(4096, 3);
     EXPECT_EQ(says.oldest, 2U);
     segments.said(says.oldest);
     EXPECT_EQ(segments.free(), 1U);

@@ -11,21 +11,22 @@ namespace forebay::pool::journal {
 
 namespace {
 
-struct Placed {
+struct PlacedGroup {
     std::uint32_t segment = 0;
     Group group;
 };
 
-const GroupHeader& header_of(const Placed& one) noexcept { return one.group.header; }
+const GroupHeader& header_of(const PlacedGroup& one) noexcept { return one.group.header; }
 
 bool follows(const GroupHeader& next, const GroupHeader& before) noexcept {
     return next.before == before.sum && next.first == before.first + before.records &&
            next.epoch >= before.epoch;
 }
 
-class Finder {
+class GroupFinder {
 public:
-    Finder(std::span<const SegmentBytes> segments, std::span<const std::byte> head, const Key& key)
+    GroupFinder(std::span<const SegmentBytes> segments, std::span<const std::byte> head,
+                const Key& key)
         : segments_{segments}, head_{heads_of(head, key)} {
         for (const SegmentBytes& segment : segments) {
             SegmentGroups found = groups_of(segment.bytes, key);
@@ -35,7 +36,7 @@ public:
                 all_.push_back({segment.number, std::move(group)});
             }
         }
-        std::ranges::sort(all_, {}, [](const Placed& one) {
+        std::ranges::sort(all_, {}, [](const PlacedGroup& one) {
             return std::pair{header_of(one).number, one.segment};
         });
     }
@@ -45,12 +46,12 @@ public:
         note_what_was_used_before();
         number_on();
         if (head_.newest) {
-            std::erase_if(all_, [&](const Placed& one) {
+            std::erase_if(all_, [&](const PlacedGroup& one) {
                 return header_of(one).number <= head_.newest->unneeded;
             });
         }
         scan_.damage = damage();
-        if (scan_.damage == Damage::none) {
+        if (scan_.damage == DamageKind::none) {
             look_behind();
             take();
         }
@@ -59,7 +60,7 @@ public:
 
 private:
     void number_on() {
-        for (const Placed& one : all_) {
+        for (const PlacedGroup& one : all_) {
             const GroupHeader& header = header_of(one);
             scan_.next_record = std::max(scan_.next_record, header.first + header.records);
             scan_.next_epoch = std::max(scan_.next_epoch, header.epoch + 1);
@@ -67,7 +68,7 @@ private:
             scan_.last = header.sum;
         }
         if (head_.newest) {
-            const Head& head = *head_.newest;
+            const JournalHead& head = *head_.newest;
             scan_.next_record = std::max(scan_.next_record, head.record);
             scan_.next_epoch = std::max(scan_.next_epoch, head.epoch + 1);
             scan_.heads = head.count;
@@ -79,29 +80,29 @@ private:
         }
     }
 
-    [[nodiscard]] Damage damage() {
+    [[nodiscard]] DamageKind damage() {
         if (older_format_) {
-            return Damage::older_format;
+            return DamageKind::older_format;
         }
         if (!head_.newest) {
-            return all_.empty() && !unknown_ ? Damage::none : Damage::head;
+            return all_.empty() && !unknown_ ? DamageKind::none : DamageKind::head;
         }
-        const Head& head = *head_.newest;
+        const JournalHead& head = *head_.newest;
         const bool behind =
             all_.empty() ? head.group > head.unneeded : header_of(all_.back()).number < head.group;
         if (behind || !newest_segment_is_there()) {
-            return Damage::lost;
+            return DamageKind::lost;
         }
-        return all_.empty() ? Damage::none : damage_of_needed();
+        return all_.empty() ? DamageKind::none : damage_of_needed();
     }
 
     // The one that the head says may have been begun.
     [[nodiscard]] bool newest_segment_is_there() const {
-        const Head& head = *head_.newest;
+        const JournalHead& head = *head_.newest;
         if (!all_.empty() && header_of(all_.back()).epoch >= head.epoch) {
             return true;
         }
-        return head.segment == Head::no_segment ||
+        return head.segment == JournalHead::no_segment ||
                std::ranges::any_of(segments_, [&](const SegmentBytes& one) {
                    return one.number == head.segment && one.is_whole;
                });
@@ -110,40 +111,40 @@ private:
     // A file is as long as a segment before it is used.
     [[nodiscard]] bool is_cut_off() const {
         return std::ranges::any_of(segments_, [&](const SegmentBytes& one) {
-            return !one.is_whole && std::ranges::any_of(all_, [&](const Placed& group) {
+            return !one.is_whole && std::ranges::any_of(all_, [&](const PlacedGroup& group) {
                 return group.segment == one.number;
             });
         });
     }
 
-    [[nodiscard]] Damage damage_of_needed() {
+    [[nodiscard]] DamageKind damage_of_needed() {
         const std::uint64_t oldest = header_of(all_.back()).oldest;
-        std::erase_if(all_, [&](const Placed& one) { return header_of(one).epoch < oldest; });
+        std::erase_if(all_, [&](const PlacedGroup& one) { return header_of(one).epoch < oldest; });
         const GroupHeader& first = header_of(all_.front());
         if (first.epoch != oldest || first.at != 0 || is_cut_off()) {
-            return Damage::lost;
+            return DamageKind::lost;
         }
-        const Head& head = *head_.newest;
+        const JournalHead& head = *head_.newest;
         for (std::size_t i = 0; i < all_.size(); ++i) {
             const GroupHeader& now = header_of(all_[i]);
             if (now.number == head.group && now.sum != head.last) {
-                return Damage::mixed;
+                return DamageKind::mixed;
             }
             if (i == 0) {
                 continue;
             }
             const GroupHeader& before = header_of(all_[i - 1]);
             if (now.number == before.number) {
-                return now.sum == before.sum ? Damage::twice : Damage::mixed;
+                return now.sum == before.sum ? DamageKind::twice : DamageKind::mixed;
             }
             if (now.number != before.number + 1) {
-                return Damage::lost;
+                return DamageKind::lost;
             }
             if (!follows(now, before)) {
-                return Damage::mixed;
+                return DamageKind::mixed;
             }
         }
-        return Damage::none;
+        return DamageKind::none;
     }
 
     // Whether something was being written where the next group would have been: behind the newest,
@@ -180,7 +181,7 @@ private:
     // Segments that have groups of more than one epoch. More may be left of what they had before.
     void note_what_was_used_before() {
         std::map<std::uint64_t, std::uint64_t> epochs;
-        for (const Placed& one : all_) {
+        for (const PlacedGroup& one : all_) {
             const auto [first, fresh] = epochs.try_emplace(one.segment, header_of(one).epoch);
             if (first->second != header_of(one).epoch) {
                 used_before_.insert(one.segment);
@@ -189,7 +190,7 @@ private:
     }
 
     void take() {
-        for (Placed& one : all_) {
+        for (PlacedGroup& one : all_) {
             if (std::ranges::find(scan_.segments, one.segment) == scan_.segments.end()) {
                 scan_.segments.push_back(one.segment);
             }
@@ -198,8 +199,8 @@ private:
     }
 
     std::span<const SegmentBytes> segments_;
-    Heads head_;
-    std::vector<Placed> all_;  // by number
+    JournalHeads head_;
+    std::vector<PlacedGroup> all_;  // by number
     bool older_format_ = false;
     bool unknown_ = false;
     std::set<std::uint64_t> used_before_;
@@ -210,7 +211,7 @@ private:
 
 SegmentScan chain_of(std::span<const SegmentBytes> segments, std::span<const std::byte> head,
                      const Key& key) {
-    return Finder{segments, head, key}.chain();
+    return GroupFinder{segments, head, key}.chain();
 }
 
 }  // namespace forebay::pool::journal

@@ -18,7 +18,7 @@ struct SegmentBytes {
 };
 
 // Something was durable, and is not there (any more).
-enum class Damage {
+enum class DamageKind {
     none,
     older_format,  // no damage: another version of Forebay has written it
     head,          // there are groups, and no head
@@ -30,7 +30,7 @@ enum class Damage {
 struct SegmentScan {
     std::vector<Group> groups;            // in order; what is not needed any more is left out
     std::vector<std::uint32_t> segments;  // that they lie in
-    Damage damage = Damage::none;
+    DamageKind damage = DamageKind::none;
     // It ends with a group that is not whole: it was being written, and nothing of it acknowledged,
     // or it was damaged before the head knew of it.
     bool unfinished = false;
@@ -41,9 +41,9 @@ struct SegmentScan {
     std::uint64_t next_record = 1;
     std::uint64_t next_epoch = 1;
     std::uint64_t next_group = 1;
-    Sum last;  // of the group before that
+    KeyedSum last;  // of the group before that
     std::uint64_t heads = 0;
-    std::uint64_t unneeded = 0;  // see Head
+    std::uint64_t unneeded = 0;  // see JournalHead
 };
 
 // `head`: none where there is no file of it.

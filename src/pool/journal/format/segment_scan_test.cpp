@@ -30,7 +30,7 @@ public:
                              .oldest = oldest_,
                              .first = last_.number + 1,
                              .time_ns = 5};
-            all.push_back(group_bytes(next, {{Kind::cut, 1, 0, {}}}, a_key));
+            all.push_back(group_bytes(next, {{RecordKind::cut, 1, 0, {}}}, a_key));
             at += all.back().size();
             last_ = next;
         }
@@ -53,7 +53,7 @@ public:
     }
     Written& let_go() {
         head_.unneeded = last_.number;
-        head_.segment = Head::no_segment;
+        head_.segment = JournalHead::no_segment;
         return head().head();
     }
     [[nodiscard]] SegmentScan chain() const {
@@ -70,7 +70,7 @@ public:
 private:
     std::uint64_t oldest_ = 1;
     GroupHeader last_;
-    Head head_;
+    JournalHead head_;
 };
 
 TEST(JournalChain, OfNothingIsNothing) {
@@ -79,7 +79,7 @@ TEST(JournalChain, OfNothingIsNothing) {
     const SegmentScan chain = none.chain();
     EXPECT_THAT(chain.groups, IsEmpty());
     EXPECT_THAT(chain.segments, IsEmpty());
-    EXPECT_EQ(chain.damage, Damage::none);
+    EXPECT_EQ(chain.damage, DamageKind::none);
     EXPECT_EQ(chain.next_record, 1U);
     EXPECT_EQ(chain.next_epoch, 1U);
     EXPECT_EQ(chain.next_group, 1U);
@@ -88,7 +88,7 @@ TEST(JournalChain, OfNothingIsNothing) {
 TEST(JournalChain, GoesByNumbers) {
     const SegmentScan found =
         Written{}.segment(1, 1, 10).segment(2, 2).segment(0, 3).head().chain();
-    EXPECT_EQ(found.damage, Damage::none);
+    EXPECT_EQ(found.damage, DamageKind::none);
     EXPECT_THAT(found.segments, ElementsAre(1, 2, 0));
     EXPECT_EQ(found.groups.size(), 12U);
     EXPECT_EQ(found.next_record, 13U);
@@ -99,7 +99,7 @@ TEST(JournalChain, GoesByNumbers) {
 TEST(JournalChain, LeavesOutWhatIsNotNeeded) {
     const SegmentScan found =
         Written{}.segment(0, 1).segment(1, 2).head().needs_from(2).segment(2, 3).chain();
-    EXPECT_EQ(found.damage, Damage::none);
+    EXPECT_EQ(found.damage, DamageKind::none);
     EXPECT_THAT(found.segments, ElementsAre(1, 2));
 }
 
@@ -109,7 +109,7 @@ TEST(JournalChain, TakesHalfOfASegmentThatIsUsedAgainForNothing) {
     journal.segment(0, 1, 3).needs_from(2).segment(1, 2).head();
     std::fill_n(journal.segments[0].begin(), 600, std::byte{3});
     const SegmentScan found = journal.chain();
-    EXPECT_EQ(found.damage, Damage::none);
+    EXPECT_EQ(found.damage, DamageKind::none);
     EXPECT_THAT(found.segments, ElementsAre(1));
 }
 
@@ -118,7 +118,7 @@ TEST(JournalChain, GoesOnBehindAGroupThatWasTorn) {
     journal.segment(0, 1, 3).segment(1, 2, 0).head().segment(1, 2);
     journal.segments[1][200] ^= std::byte{1};
     const SegmentScan found = journal.chain();
-    EXPECT_EQ(found.damage, Damage::none);
+    EXPECT_EQ(found.damage, DamageKind::none);
     EXPECT_TRUE(found.unfinished);
     EXPECT_EQ(found.next_epoch, 3U) << "the segment was begun";
     EXPECT_EQ(found.groups.size(), 3U);
@@ -130,16 +130,16 @@ TEST(JournalChain, MissesTheFirstGroupOfTheNewestSegment) {
     journal.segment(0, 1, 3).segment(1, 2, 5);
     journal.head();
     journal.segments[1][100] ^= std::byte{1};
-    EXPECT_EQ(journal.chain().damage, Damage::lost);
+    EXPECT_EQ(journal.chain().damage, DamageKind::lost);
 }
 
 TEST(JournalChain, MissesTheNewestSegment) {
     Written journal;
     journal.segment(0, 1, 3).segment(1, 2, 5).head();
     journal.segments.erase(1);
-    EXPECT_EQ(journal.chain().damage, Damage::lost);
+    EXPECT_EQ(journal.chain().damage, DamageKind::lost);
     journal.segments[1] = std::vector<std::byte>(8192);
-    EXPECT_EQ(journal.chain().damage, Damage::lost) << "it is empty";
+    EXPECT_EQ(journal.chain().damage, DamageKind::lost) << "it is empty";
 }
 
 // The head is written before the segment is: it knows of it, though of no group in it.
@@ -149,9 +149,9 @@ TEST(JournalChain, MissesASegmentThatWasOnlyBegun) {
     Written later = journal;
     later.segment(1, 2, 0).head();
     later.segments.erase(1);
-    EXPECT_EQ(later.chain().damage, Damage::lost);
+    EXPECT_EQ(later.chain().damage, DamageKind::lost);
     later.segments[1] = std::vector<std::byte>(8192);
-    EXPECT_EQ(later.chain().damage, Damage::none);
+    EXPECT_EQ(later.chain().damage, DamageKind::none);
     EXPECT_FALSE(later.chain().unfinished);
 }
 
@@ -159,7 +159,7 @@ TEST(JournalChain, MissesTheLastGroupThatTheHeadKnows) {
     Written journal;
     journal.segment(0, 1, 3).head();
     journal.segments[0][2 * group_unit + 200] ^= std::byte{1};
-    EXPECT_EQ(journal.chain().damage, Damage::lost);
+    EXPECT_EQ(journal.chain().damage, DamageKind::lost);
 }
 
 TEST(JournalChain, SaysWhatIsMissing) {
@@ -168,19 +168,20 @@ TEST(JournalChain, SaysWhatIsMissing) {
     for (const std::uint32_t number : {0U, 1U, 2U}) {
         Written journal = all;
         journal.segments.erase(number);
-        EXPECT_EQ(journal.chain().damage, Damage::lost) << "segment " << number;
+        EXPECT_EQ(journal.chain().damage, DamageKind::lost) << "segment " << number;
         journal.segments[number] = all.segments[(number + 1) % 3];
-        EXPECT_NE(journal.chain().damage, Damage::none) << "segment " << number << " is another";
+        EXPECT_NE(journal.chain().damage, DamageKind::none)
+            << "segment " << number << " is another";
     }
     all.segments[7] = all.segments[1];
-    EXPECT_EQ(all.chain().damage, Damage::twice);
+    EXPECT_EQ(all.chain().damage, DamageKind::twice);
 }
 
 TEST(JournalChain, TakesSegmentsUnderOthersNames) {
     Written journal;
     journal.segment(0, 1).segment(1, 2).head();
     std::swap(journal.segments[0], journal.segments[1]);
-    EXPECT_EQ(journal.chain().damage, Damage::none);
+    EXPECT_EQ(journal.chain().damage, DamageKind::none);
     EXPECT_THAT(journal.chain().segments, ElementsAre(1, 0));
 }
 
@@ -188,14 +189,14 @@ TEST(JournalChain, WithoutAHeadIsDamaged) {
     Written journal;
     journal.segment(0, 1, 2).head();
     journal.heads.clear();
-    EXPECT_EQ(journal.chain().damage, Damage::head);
+    EXPECT_EQ(journal.chain().damage, DamageKind::head);
 }
 
 TEST(JournalChain, OfAnotherKeyIsDamaged) {
     Written journal;
     journal.segment(0, 1, 2).head();
     std::vector<SegmentBytes> all{{0, journal.segments[0]}};
-    EXPECT_EQ(chain_of(all, journal.heads, Key{}).damage, Damage::head);
+    EXPECT_EQ(chain_of(all, journal.heads, Key{}).damage, DamageKind::head);
 }
 
 TEST(JournalChain, HasTwoHeadsOfWhichOneMayBeTorn) {
@@ -204,7 +205,7 @@ TEST(JournalChain, HasTwoHeadsOfWhichOneMayBeTorn) {
     for (std::size_t place : {std::size_t{0}, head_unit}) {
         Written torn = journal;
         torn.heads[place + 30] ^= std::byte{1};
-        EXPECT_EQ(torn.chain().damage, Damage::none);
+        EXPECT_EQ(torn.chain().damage, DamageKind::none);
         EXPECT_TRUE(torn.chain().head_damaged);
         EXPECT_EQ(torn.chain().groups.size(), 2U);
     }
@@ -215,7 +216,7 @@ TEST(JournalChain, ThatWasLetGoNeedsNoSegments) {
     journal.segment(0, 1, 2).let_go();
     for (int i = 0; i < 2; ++i) {
         const SegmentScan chain = journal.chain();
-        EXPECT_EQ(chain.damage, Damage::none);
+        EXPECT_EQ(chain.damage, DamageKind::none);
         EXPECT_THAT(chain.groups, IsEmpty());
         EXPECT_EQ(chain.next_group, 3U);
         EXPECT_EQ(chain.unneeded, 2U);
@@ -229,7 +230,7 @@ TEST(JournalChain, KnowsAnOlderFormat) {
     Written journal;
     journal.segments[0] = std::vector<std::byte>(8192);
     std::memcpy(journal.segments[0].data(), &magic_before, sizeof magic_before);
-    EXPECT_EQ(journal.chain().damage, Damage::older_format);
+    EXPECT_EQ(journal.chain().damage, DamageKind::older_format);
 }
 
 }  // namespace

@@ -18,15 +18,15 @@ const unsigned char* chars(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-Sum sum_of(const Key& key, std::span<const std::byte> message, std::size_t named) {
+KeyedSum sum_of(const Key& key, std::span<const std::byte> message, std::size_t named) {
     expects(named <= message.size(), "what names it is a part of it");
-    static_assert(sizeof(Sum) == crypto_onetimeauth_BYTES);
+    static_assert(sizeof(KeyedSum) == crypto_onetimeauth_BYTES);
     std::array<unsigned char, crypto_onetimeauth_KEYBYTES> once{};
     crypto_generichash(once.data(), once.size(), chars(message), named, chars(key), key.size());
     const auto rest = message.subspan(named);
     std::array<unsigned char, crypto_onetimeauth_BYTES> out{};
     crypto_onetimeauth(out.data(), chars(rest), rest.size(), once.data());
-    Sum sum;
+    KeyedSum sum;
     std::memcpy(&sum, out.data(), sizeof sum);
     return sum;
 }

@@ -13,6 +13,7 @@ using Key = ports::JournalKey;
 
 // Poly1305 of the bytes behind the first `named` ones, by a key that is made of the journal's and
 // of these (BLAKE2b): no two messages begin with the same `named` bytes.
-[[nodiscard]] Sum sum_of(const Key& key, std::span<const std::byte> message, std::size_t named);
+[[nodiscard]] KeyedSum sum_of(const Key& key, std::span<const std::byte> message,
+                              std::size_t named);
 
 }  // namespace forebay::pool::journal

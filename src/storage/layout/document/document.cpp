@@ -13,30 +13,30 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* schema = "forebay.layout/1";
 
-const char* name_of(layout::Source source) noexcept {
+const char* name_of(layout::LayoutSource source) noexcept {
     switch (source) {
-        case layout::Source::lustre: return "lustre";
-        case layout::Source::ceph: return "ceph";
-        case layout::Source::none: break;
+        case layout::LayoutSource::lustre: return "lustre";
+        case layout::LayoutSource::ceph: return "ceph";
+        case layout::LayoutSource::none: break;
     }
     return "none";
 }
 
-const char* name_of(layout::Placement placement) noexcept {
+const char* name_of(layout::DataPlacement placement) noexcept {
     switch (placement) {
-        case layout::Placement::metadata: return "metadata";
-        case layout::Placement::released: return "released";
-        case layout::Placement::foreign: return "foreign";
-        case layout::Placement::striped: break;
+        case layout::DataPlacement::metadata: return "metadata";
+        case layout::DataPlacement::released: return "released";
+        case layout::DataPlacement::foreign: return "foreign";
+        case layout::DataPlacement::striped: break;
     }
     return "striped";
 }
 
-const char* name_of(layout::Role role) noexcept {
+const char* name_of(layout::ComponentRole role) noexcept {
     switch (role) {
-        case layout::Role::extension: return "extension";
-        case layout::Role::parity: return "parity";
-        case layout::Role::data: break;
+        case layout::ComponentRole::extension: return "extension";
+        case layout::ComponentRole::parity: return "parity";
+        case layout::ComponentRole::data: break;
     }
     return "data";
 }
@@ -76,11 +76,11 @@ std::string text_of(const Json& json) {
 
 }  // namespace
 
-std::string to_json(const std::string& path, const layout::Described& described,
-                    const layout::Change* change) {
+std::string to_json(const std::string& path, const layout::DescribedPath& described,
+                    const layout::LayoutChange* change) {
     const layout::FileLayout& found = described.layout;
     const layout::Component* chosen = layout::chosen(found, described.bytes);
-    const Stripes stripes = layout::stripes_of(found, described.bytes);
+    const FileStripes stripes = layout::stripes_of(found, described.bytes);
     Json components = Json::array();
     for (const layout::Component& one : found.components) {
         components.push_back(json_of(one, &one == chosen));

@@ -8,8 +8,8 @@
 namespace forebay::apps {
 
 // One line without its end. `change`: what came of setting it, null where it was only asked.
-[[nodiscard]] std::string to_json(const std::string& path, const layout::Described& described,
-                                  const layout::Change* change);
+[[nodiscard]] std::string to_json(const std::string& path, const layout::DescribedPath& described,
+                                  const layout::LayoutChange* change);
 
 [[nodiscard]] std::string to_json(const std::string& path, const Error& error);
 

@@ -13,8 +13,8 @@ namespace forebay::layout {
 
 namespace {
 
-using ports::Attributes;
 using ports::AttributeValue;
+using ports::FileAttributes;
 using ports::PathKind;
 
 constexpr std::uint64_t lustre_file_system = 0x0BD00BD0;
@@ -42,18 +42,18 @@ std::string_view text_of(const AttributeValue& value) noexcept {
     return {reinterpret_cast<const char*>(value.data()), value.size()};
 }
 
-bool has(const Attributes& files, const std::string& path, const char* name) {
+bool has(const FileAttributes& files, const std::string& path, const char* name) {
     const auto value = files.get(path, name);
     return value && value->has_value();
 }
 
-Result<FileLayout> parse(Source source, const AttributeValue& value) {
-    return source == Source::lustre ? parse_lustre(value) : parse_ceph(text_of(value));
+Result<FileLayout> parse(LayoutSource source, const AttributeValue& value) {
+    return source == LayoutSource::lustre ? parse_lustre(value) : parse_ceph(text_of(value));
 }
 
 // The layout of `path` itself; source `none` where it has none.
-Result<FileLayout> own_layout(const Attributes& files, const std::string& path, Source source,
-                              const char* name) {
+Result<FileLayout> own_layout(const FileAttributes& files, const std::string& path,
+                              LayoutSource source, const char* name) {
     const auto value = files.get(path, name);
     if (!value) {
         return failure(value.error());
@@ -61,8 +61,8 @@ Result<FileLayout> own_layout(const Attributes& files, const std::string& path, 
     return *value ? parse(source, **value) : FileLayout{};
 }
 
-const char* attribute_of(Source source, PathKind kind) noexcept {
-    if (source == Source::lustre) {
+const char* attribute_of(LayoutSource source, PathKind kind) noexcept {
+    if (source == LayoutSource::lustre) {
         return lustre_attribute;
     }
     return kind == PathKind::directory ? ceph_directory_attribute : ceph_file_attribute;
@@ -70,7 +70,8 @@ const char* attribute_of(Source source, PathKind kind) noexcept {
 
 // A directory passes on what it has, or what the nearest one above it has. On Lustre that is the
 // root of the file system; those between have nothing where this one has nothing.
-Result<Described> inherited(const Attributes& files, std::string path, Source source) {
+Result<DescribedPath> inherited(const FileAttributes& files, std::string path,
+                                LayoutSource source) {
     const auto here = files.look(path);
     const std::uint64_t device = here ? here->device : 0;
     const char* name = attribute_of(source, PathKind::directory);
@@ -79,8 +80,8 @@ Result<Described> inherited(const Attributes& files, std::string path, Source so
         if (!layout) {
             return failure(layout.error());
         }
-        if (layout->source != Source::none) {
-            return Described{PathKind::directory, 0, std::move(*layout), path};
+        if (layout->source != LayoutSource::none) {
+            return DescribedPath{PathKind::directory, 0, std::move(*layout), path};
         }
         std::string above = directory_above(path);
         const auto facts = files.look(above);
@@ -90,25 +91,27 @@ Result<Described> inherited(const Attributes& files, std::string path, Source so
         path = std::move(above);
     }
     const FileLayout none{source, {Component{}}};
-    return Described{PathKind::directory, 0, source == Source::ceph ? ceph_default() : none, ""};
+    return DescribedPath{PathKind::directory, 0,
+                         source == LayoutSource::ceph ? ceph_default() : none, ""};
 }
 
-Source source_of_directory(const Attributes& files, const std::string& path) {
+LayoutSource source_of_directory(const FileAttributes& files, const std::string& path) {
     const auto facts = files.look(path);
     if (!facts) {
-        return Source::none;
+        return LayoutSource::none;
     }
     if (facts->file_system == lustre_file_system || has(files, path, lustre_attribute)) {
-        return Source::lustre;
+        return LayoutSource::lustre;
     }
     const bool ceph =
         facts->file_system == ceph_file_system || has(files, path, ceph_entries_attribute);
-    return ceph ? Source::ceph : Source::none;
+    return ceph ? LayoutSource::ceph : LayoutSource::none;
 }
 
 // The attribute's value that asks for `wanted`.
-Result<AttributeValue> encode(const Wanted& wanted, Source source, const FileLayout& now) {
-    if (source == Source::lustre) {
+Result<AttributeValue> encode(const WantedLayout& wanted, LayoutSource source,
+                              const FileLayout& now) {
+    if (source == LayoutSource::lustre) {
         return encode_lustre(wanted);
     }
     const auto text = encode_ceph(wanted, now);
@@ -145,23 +148,23 @@ Error neither(const std::string& path) {
 }
 
 // Makes `path`; false where somebody else was faster, and it need not be ours.
-Result<bool> make_missing(Attributes& files, const std::string& path, Existing existing) {
+Result<bool> make_missing(FileAttributes& files, const std::string& path, ExistingFile existing) {
     const auto done = files.make_file(path);
-    if (!done && (done.error().system != EEXIST || existing == Existing::is_left_alone)) {
+    if (!done && (done.error().system != EEXIST || existing == ExistingFile::is_left_alone)) {
         return failure(done.error());
     }
     return done.has_value();
 }
 
-struct Asked {
+struct LayoutRequest {
     std::string path;
-    Wanted wanted;
-    Existing existing;
+    WantedLayout wanted;
+    ExistingFile existing;
     PathKind kind;
 };
 
 // `change` has the layout as it is now, or would be; it gets the one that is read back.
-Result<void> give(Attributes& files, const Asked& asked, Change& change) {
+Result<void> give(FileAttributes& files, const LayoutRequest& asked, LayoutChange& change) {
     const auto value = encode(asked.wanted, change.source, change.layout);
     if (!value) {
         return failure(value.error());
@@ -187,21 +190,21 @@ Result<void> give(Attributes& files, const Asked& asked, Change& change) {
 
 }  // namespace
 
-Source source_of(const Attributes& files, const std::string& path) {
+LayoutSource source_of(const FileAttributes& files, const std::string& path) {
     const auto facts = files.look(path);
     const bool is_directory = facts && facts->kind == PathKind::directory;
     return source_of_directory(files, is_directory ? path : directory_of(path));
 }
 
-Result<FileLayout> layout_of_file(const Attributes& files, const std::string& path) {
-    auto layout = own_layout(files, path, Source::lustre, lustre_attribute);
-    if (layout && layout->source == Source::none) {
-        layout = own_layout(files, path, Source::ceph, ceph_file_attribute);
+Result<FileLayout> layout_of_file(const FileAttributes& files, const std::string& path) {
+    auto layout = own_layout(files, path, LayoutSource::lustre, lustre_attribute);
+    if (layout && layout->source == LayoutSource::none) {
+        layout = own_layout(files, path, LayoutSource::ceph, ceph_file_attribute);
     }
     return layout;
 }
 
-Result<Described> describe(const Attributes& files, const std::string& path) {
+Result<DescribedPath> describe(const FileAttributes& files, const std::string& path) {
     const auto facts = files.look(path);
     if (!facts) {
         return failure(facts.error());
@@ -210,20 +213,20 @@ Result<Described> describe(const Attributes& files, const std::string& path) {
         return failure(system_error(ENOENT, "look at " + path));
     }
     if (facts->kind == PathKind::directory) {
-        const Source source = source_of_directory(files, path);
-        return source == Source::none ? Described{PathKind::directory, 0, {}, ""}
-                                      : inherited(files, path, source);
+        const LayoutSource source = source_of_directory(files, path);
+        return source == LayoutSource::none ? DescribedPath{PathKind::directory, 0, {}, ""}
+                                            : inherited(files, path, source);
     }
     auto layout = layout_of_file(files, path);
     if (!layout) {
         return failure(layout.error());
     }
-    return Described{facts->kind, facts->bytes, std::move(*layout), path};
+    return DescribedPath{facts->kind, facts->bytes, std::move(*layout), path};
 }
 
-Change set_layout(Attributes& files, const std::string& path, const Wanted& wanted,
-                  Existing existing) {
-    Change change;
+LayoutChange set_layout(FileAttributes& files, const std::string& path, const WantedLayout& wanted,
+                        ExistingFile existing) {
+    LayoutChange change;
     const auto stop = [&](Error why) {
         change.obstacle = std::move(why);
         return change;
@@ -238,10 +241,10 @@ Change set_layout(Attributes& files, const std::string& path, const Wanted& want
         return stop(no_directory(path));
     }
     change.source = source_of(files, path);
-    if (facts->kind == PathKind::other || change.source == Source::none) {
+    if (facts->kind == PathKind::other || change.source == LayoutSource::none) {
         return stop(facts->kind == PathKind::other ? neither(path) : no_layouts(path));
     }
-    if (!is_missing && existing == Existing::is_left_alone) {
+    if (!is_missing && existing == ExistingFile::is_left_alone) {
         return stop(system_error(EEXIST, "make " + path));
     }
     const auto now = describe(files, is_missing ? directory_of(path) : path);
@@ -253,7 +256,7 @@ Change set_layout(Attributes& files, const std::string& path, const Wanted& want
         change.differs = difference(wanted, change.layout);
         return change.differs ? stop(not_empty(path, facts->bytes)) : change;
     }
-    const Asked asked{path, wanted, existing, facts->kind};
+    const LayoutRequest asked{path, wanted, existing, facts->kind};
     if (const auto given = give(files, asked, change); !given) {
         return stop(given.error());
     }
@@ -261,8 +264,9 @@ Change set_layout(Attributes& files, const std::string& path, const Wanted& want
     return change;
 }
 
-Change set_layout_or_nothing(Attributes& files, const std::string& path, const Wanted& wanted) {
-    Change change = set_layout(files, path, wanted);
+LayoutChange set_layout_or_nothing(FileAttributes& files, const std::string& path,
+                                   const WantedLayout& wanted) {
+    LayoutChange change = set_layout(files, path, wanted);
     if (!change.obstacle || !change.made) {
         return change;
     }
@@ -276,14 +280,14 @@ Change set_layout_or_nothing(Attributes& files, const std::string& path, const W
     return change;
 }
 
-std::optional<std::string> complaint(const std::string& path, const Change& change) {
+std::optional<std::string> complaint(const std::string& path, const LayoutChange& change) {
     if (change.obstacle) {
         return change.obstacle->message;
     }
     if (!change.differs) {
         return std::nullopt;
     }
-    if (!change.made && change.source == Source::lustre) {
+    if (!change.made && change.source == LayoutSource::lustre) {
         return fmt::format(
             "{} is not laid out as asked for ({}: it was there before, with targets "
             "of its own). Remove it first.",

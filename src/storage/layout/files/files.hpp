@@ -13,14 +13,14 @@
 namespace forebay::layout {
 
 // Which file system a path is on (of a new file: which its directory is on).
-[[nodiscard]] Source source_of(const ports::Attributes& files, const std::string& path);
+[[nodiscard]] LayoutSource source_of(const ports::FileAttributes& files, const std::string& path);
 
 // A file's layout. Source `none`: its file system has none to tell. Error: it cannot be parsed.
-[[nodiscard]] Result<FileLayout> layout_of_file(const ports::Attributes& files,
+[[nodiscard]] Result<FileLayout> layout_of_file(const ports::FileAttributes& files,
                                                 const std::string& path);
 
 // The description of a path: a directory's layout is the one that new files in it get.
-struct Described {
+struct DescribedPath {
     ports::PathKind kind = ports::PathKind::file;
     std::int64_t bytes = 0;
     FileLayout layout;
@@ -28,11 +28,12 @@ struct Described {
     std::string from;
 };
 
-[[nodiscard]] Result<Described> describe(const ports::Attributes& files, const std::string& path);
+[[nodiscard]] Result<DescribedPath> describe(const ports::FileAttributes& files,
+                                             const std::string& path);
 
 // The result of asking for a layout.
-struct Change {
-    Source source = Source::none;
+struct LayoutChange {
+    LayoutSource source = LayoutSource::none;
     bool made = false;                   // the file was not there
     FileLayout layout;                   // as it was read back
     std::optional<Error> obstacle;       // why nothing was set
@@ -40,19 +41,22 @@ struct Change {
 };
 
 // The treatment of an existing file. `is_left_alone`: the obstacle's system is EEXIST.
-enum class Existing { is_changed, is_left_alone };
+enum class ExistingFile { is_changed, is_left_alone };
 
 // Gives a file that is new or empty, or a directory for the files to come, the wanted layout. A
 // missing file is made, where its file system can give it a layout; it stays also where it cannot
 // be given the one that was asked for.
-[[nodiscard]] Change set_layout(ports::Attributes& files, const std::string& path,
-                                const Wanted& wanted, Existing existing = Existing::is_changed);
+[[nodiscard]] LayoutChange set_layout(ports::FileAttributes& files, const std::string& path,
+                                      const WantedLayout& wanted,
+                                      ExistingFile existing = ExistingFile::is_changed);
 
 // The same, but a file that was made and cannot be given the layout is removed again.
-[[nodiscard]] Change set_layout_or_nothing(ports::Attributes& files, const std::string& path,
-                                           const Wanted& wanted);
+[[nodiscard]] LayoutChange set_layout_or_nothing(ports::FileAttributes& files,
+                                                 const std::string& path,
+                                                 const WantedLayout& wanted);
 
 // Why a change is not what was wanted, as one sentence for people, or nullopt. "cannot give …"
-[[nodiscard]] std::optional<std::string> complaint(const std::string& path, const Change& change);
+[[nodiscard]] std::optional<std::string> complaint(const std::string& path,
+                                                   const LayoutChange& change);
 
 }  // namespace forebay::layout

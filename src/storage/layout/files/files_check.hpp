@@ -25,9 +25,9 @@ inline ports::AttributeValue bytes_of(std::string_view text) {
     return {bytes.begin(), bytes.end()};
 }
 
-class ImaginedFiles final : public ports::Attributes {
+class ImaginedFiles final : public ports::FileAttributes {
 public:
-    explicit ImaginedFiles(Source kind, std::uint16_t targets = 100)
+    explicit ImaginedFiles(LayoutSource kind, std::uint16_t targets = 100)
         : kind_(kind), targets_(targets) {
         add_directory("/");
     }
@@ -35,7 +35,7 @@ public:
     Node& add_directory(const std::string& path) {
         Node& node = nodes_[path];
         node.kind = ports::PathKind::directory;
-        if (kind_ == Source::ceph) {
+        if (kind_ == LayoutSource::ceph) {
             node.attributes[ceph_entries_attribute] = bytes_of("0");
         }
         return node;
@@ -43,7 +43,7 @@ public:
     Node& add_file(const std::string& path, std::int64_t bytes) {
         Node& node = nodes_[path];
         node.bytes = bytes;
-        if (kind_ == Source::ceph) {
+        if (kind_ == LayoutSource::ceph) {
             node.attributes[ceph_file_attribute] =
                 bytes_of("stripe_unit=4194304 stripe_count=1 object_size=4194304 pool=data");
         }
@@ -60,7 +60,7 @@ public:
         if (found == nodes_.end()) {
             return ports::PathFacts{};
         }
-        const std::uint64_t type = kind_ == Source::lustre ? 0x0BD00BD0 : 0;
+        const std::uint64_t type = kind_ == LayoutSource::lustre ? 0x0BD00BD0 : 0;
         return ports::PathFacts{found->second.kind, found->second.bytes, 1, type};
     }
 
@@ -86,13 +86,13 @@ public:
         Node& node = nodes_.at(path);
         ports::AttributeValue kept(value.begin(), value.end());
         if (node.kind == ports::PathKind::file) {
-            if (kind_ == Source::ceph && node.bytes > 0) {
+            if (kind_ == LayoutSource::ceph && node.bytes > 0) {
                 return failure(system_error(ENOTEMPTY, "set"));
             }
-            if (kind_ == Source::lustre && node.placed) {
+            if (kind_ == LayoutSource::lustre && node.placed) {
                 return {};  // as if it had been done
             }
-            if (kind_ == Source::lustre) {
+            if (kind_ == LayoutSource::lustre) {
                 place(kept);
                 node.placed = true;
             }
@@ -136,7 +136,7 @@ private:
         }
     }
 
-    Source kind_;
+    LayoutSource kind_;
     std::uint16_t targets_;
     std::map<std::string, Node> nodes_;
     int fails_ = 0;

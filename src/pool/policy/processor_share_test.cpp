@@ -1,4 +1,4 @@
-#include "pool/policy/effort.hpp"
+#include "pool/policy/processor_share.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,15 +7,15 @@ namespace {
 
 constexpr std::int64_t ms = 1'000'000;
 
-TEST(Effort, OneProcessorIsNeverTooMuch) {
-    Effort effort;
+TEST(ProcessorShare, OneProcessorIsNeverTooMuch) {
+    ProcessorShare effort;
     for (std::int64_t now = 0; now < 1000 * ms; now += ms) {
         EXPECT_FALSE(effort.rests(now, now));
     }
 }
 
-TEST(Effort, TwoAreForABurst) {
-    Effort effort;
+TEST(ProcessorShare, TwoAreForABurst) {
+    ProcessorShare effort;
     EXPECT_FALSE(effort.rests(0, 0));
     EXPECT_FALSE(effort.rests(50 * ms, 100 * ms));
     EXPECT_TRUE(effort.rests(51 * ms, 102 * ms));
@@ -24,23 +24,23 @@ TEST(Effort, TwoAreForABurst) {
     EXPECT_TRUE(effort.rests(1051 * ms, 204 * ms)) << "a long rest is not saved up";
 }
 
-TEST(Effort, InTheLongRunItIsOne) {
-    Effort effort;
+TEST(ProcessorShare, InTheLongRunItIsOne) {
+    ProcessorShare effort;
     std::int64_t processor = 0;
     for (std::int64_t now = 0; now < 10'000 * ms; now += ms) {
         processor += effort.rests(now, processor) ? 0 : 2 * ms;
     }
-    EXPECT_LE(processor, 10'000 * ms + Effort::burst_ns + 2 * ms);
+    EXPECT_LE(processor, 10'000 * ms + ProcessorShare::burst_ns + 2 * ms);
     EXPECT_GE(processor, 9'900 * ms);
 }
 
-TEST(Effort, ARestEndsWhateverElseTakesTheProcessors) {
-    Effort effort;
+TEST(ProcessorShare, ARestEndsWhateverElseTakesTheProcessors) {
+    ProcessorShare effort;
     std::int64_t begun = 0;
     for (std::int64_t now = 0; now < 10'000 * ms; now += ms) {
         begun += effort.rests(now, 2 * now) ? 0 : 1;
     }
-    EXPECT_GE(begun, 10'000 * ms / Effort::rest_ns - 1);
+    EXPECT_GE(begun, 10'000 * ms / ProcessorShare::rest_ns - 1);
 }
 
 }  // namespace

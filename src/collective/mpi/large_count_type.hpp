@@ -6,15 +6,15 @@
 
 namespace forebay::interposer {
 
-class Many {
+class LargeCountType {
 public:
     static constexpr MPI_Count count_max = std::numeric_limits<int>::max();
 
     // Contract: count_max < count < 2^60.
-    Many(MPI_Count count, MPI_Datatype datatype) noexcept;
-    ~Many();
-    Many(const Many&) = delete;
-    Many& operator=(const Many&) = delete;
+    LargeCountType(MPI_Count count, MPI_Datatype datatype) noexcept;
+    ~LargeCountType();
+    LargeCountType(const LargeCountType&) = delete;
+    LargeCountType& operator=(const LargeCountType&) = delete;
 
     [[nodiscard]] MPI_Datatype get() const noexcept { return type_; }
 

@@ -1,11 +1,11 @@
-// See pool_clients.hpp.
-#include "pool/daemon/requests/pool_clients.hpp"
+// See client_admission.hpp.
+#include "pool/daemon/requests/client_admission.hpp"
 
 #include "foundation/base/contracts.hpp"
 
 namespace forebay::daemon {
 
-std::optional<std::uint32_t> PoolClients::admit(std::uint64_t process, const pool::Log& log) {
+std::optional<std::uint32_t> ClientAdmission::admit(std::uint64_t process, const pool::Log& log) {
     const std::optional<std::uint32_t> client = pool_.admit(process, log);
     if (!client) {
         memory_.discard();
@@ -18,7 +18,7 @@ std::optional<std::uint32_t> PoolClients::admit(std::uint64_t process, const poo
     return client;
 }
 
-void PoolClients::dismiss(Session& session) {
+void ClientAdmission::dismiss(Session& session) {
     expects(session.client.has_value(), "only a client is dismissed");
     expects(admitted_ > 0, "who is dismissed was admitted");
     --admitted_;
@@ -28,7 +28,7 @@ void PoolClients::dismiss(Session& session) {
     session.maps_nothing = false;
 }
 
-void PoolClients::forget_departed() {
+void ClientAdmission::forget_departed() {
     std::erase_if(departing_, [&](std::uint32_t client) {
         const bool gone = pool_.departed(client);
         if (gone) {

@@ -1,10 +1,10 @@
-#include "pool/policy/effort.hpp"
+#include "pool/policy/processor_share.hpp"
 
 #include <algorithm>
 
 namespace forebay::pool {
 
-bool Effort::rests(std::int64_t now_ns, std::int64_t processor_ns) noexcept {
+bool ProcessorShare::rests(std::int64_t now_ns, std::int64_t processor_ns) noexcept {
     if (now_ns_ >= 0) {
         const std::int64_t more = (processor_ns - processor_ns_) - (now_ns - now_ns_);
         beyond_ns_ = std::max(beyond_ns_ + more, -burst_ns);

@@ -7,7 +7,7 @@
 
 namespace forebay::pool {
 
-class Effort {
+class ProcessorShare {
 public:
     static constexpr std::int64_t burst_ns = 50'000'000;  // beyond its share, after a rest
     // At most: reading ahead may take the processors, too, and does not rest.

@@ -14,10 +14,10 @@
 
 namespace forebay::daemon {
 
-class PoolClients {
+class ClientAdmission {
 public:
     // Both outlive it.
-    PoolClients(pool::Pool& pool, Memory& memory) : pool_{pool}, memory_{memory} {}
+    ClientAdmission(pool::Pool& pool, SharedLogMemory& memory) : pool_{pool}, memory_{memory} {}
 
     // With the log that the memory has prepared, which is discarded where there is no place.
     [[nodiscard]] std::optional<std::uint32_t> admit(std::uint64_t process, const pool::Log& log);
@@ -32,7 +32,7 @@ public:
 
 private:
     pool::Pool& pool_;
-    Memory& memory_;
+    SharedLogMemory& memory_;
     std::size_t admitted_ = 0;              // and not dismissed
     std::vector<std::uint32_t> departing_;  // dismissed, and their logs are still needed
 };
