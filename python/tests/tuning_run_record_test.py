@@ -69,6 +69,14 @@ def test_a_run_without_mpi_is_reported_from_its_pool() -> None:
     assert document["pools"][0]["files"][0]["taken"] == 3 * GIB
 
 
+def test_the_page_has_the_pool_and_the_length_too() -> None:
+    from forebay_tuning.report.report.page import render
+
+    page = render(diagnose(program_of(Record(runs=(RUN,)), source="record r")))
+    assert "20.0 s, started" in page
+    assert "pool: 3.00 GiB taken" in page
+
+
 def test_what_did_not_arrive_is_told_first_of_all() -> None:
     run = replace(RUN, pool=replace(POOL, arrived=False))
     text = as_text(diagnose(program_of(Record(runs=(run,)), source="record r")))

@@ -6,7 +6,7 @@ from forebay.common.model.units import human_bytes, human_seconds
 from forebay.common.report.drawn_pages import DrawnPages, write_page
 from forebay.common.report.page_template import filled
 from forebay_tuning.report.model.diagnosis import Diagnosis
-from forebay_tuning.report.report.text import length_text
+from forebay_tuning.report.report.text import length_text, pool_lines
 
 _TEMPLATE = Path(__file__).with_name("page.html.j2")
 _FILES_SHOWN = 40
@@ -55,5 +55,6 @@ def render(diagnosis: Diagnosis) -> str:
         rows=rows,
         troubles=troubles,
         seconds=length_text(program.seconds),
+        pools=[line for pool in program.pools for line in pool_lines(pool)],
         left=max(0, program.file_count - sum(one.files for one in shown)),
     )
