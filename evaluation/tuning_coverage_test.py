@@ -17,6 +17,7 @@ from evaluation.tuning_coverage import (
     rows,
     table,
 )
+from forebay.simulate.files import background_load
 from forebay_tuning.advise.model.worth import MEASURED
 from forebay_tuning.model.modelled import Weather
 from forebay_tuning.model.point import Direction
@@ -65,7 +66,10 @@ def test_the_factor_holds_nine_of_ten_of_each_system() -> None:
 def test_fresh_points_are_measured_in_turn_and_some_are_longer() -> None:
     portrait = portraits_in(PORTRAITS)["disk"]
     laptop = ModelledSystem(
-        read_platform(ROOT / "platforms" / "laptop.toml"), weather=Weather(), seed=1
+        read_platform(ROOT / "platforms" / "laptop.toml"),
+        weather=Weather(),
+        load=background_load(),
+        seed=1,
     )
     found = fresh(portrait, laptop, "disk", points=4, times=2, seconds_max=60.0)
     assert len(found) == 8
