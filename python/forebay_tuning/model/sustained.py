@@ -14,6 +14,8 @@ _LONGER = 1.3
 """By so much, at least, one passage is longer than another that it is compared with."""
 _FASTER = 1.5
 """So many times as fast as long passages are those that a cache takes in."""
+_TAKEN_IN = 0.25
+"""Of a short passage, by a cache that makes it so much faster, at least."""
 _HALF, _NEARLY = 0.5, 0.9
 _RANGE_MOST = 3.0
 """What differs more from one comparison to the next is not identified."""
@@ -51,8 +53,10 @@ class Sustained:
 
     @property
     def is_cached(self) -> bool:
-        """Whether short passages show a cache's rate, and not the file system's."""
-        return self.short_rate > _FASTER * self.long_rate
+        """Whether short passages show a cache's rate, and not the file system's: they are much
+        faster, and what it takes in is enough to explain that."""
+        is_faster = self.short_rate > _FASTER * self.long_rate
+        return is_faster and self.cache_bytes >= _TAKEN_IN * self.short_bytes
 
     def seconds(self, count: int, targets: int) -> float:
         """At least, for so many bytes on so many targets, each of which has its own memory."""
