@@ -70,7 +70,8 @@ def test_run_gives_json_on_the_last_line_or_in_a_file(forebay: Forebay) -> None:
     summary = json.loads(done.stderr.splitlines()[-1])
     assert summary["schema"] == "forebay.run/1"
     assert summary["files"][0]["write"]["mib_per_second"] == 2.0
-    assert len((forebay.folder / "r.jsonl").read_text().splitlines()) == 2
+    lines = (forebay.folder / "r.jsonl").read_text().splitlines()
+    assert [json.loads(line)["kind"] for line in lines] == ["job", "file", "run"]
     done = forebay(
         "run", "--format", "json", "--summary", "s.json", "--record", "r.jsonl", "./program.sh", "0"
     )

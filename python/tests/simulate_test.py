@@ -461,7 +461,7 @@ def test_small_amounts_are_not_shown_as_nothing(capsys: pytest.CaptureFixture[st
     }  # fmt: skip
     show_simulations([parse_simulation(json.dumps(answer))], Format.TEXT)
     printed = capsys.readouterr().out
-    for part in ("4.00 MiB", "0.0032", "1.31", "66 %", "links, servers and targets"):
+    for part in ("4.00 MiB", "0.0032", "1.22 GiB/s", "66 %", "links, servers and targets"):
         assert part in printed
 
 
