@@ -116,7 +116,9 @@ Result<RegisteredFile> Pool::open(std::uint32_t client, DaemonFile file, AccessM
     PooledFile& opened = **known;
     open_file(pool_state, client, opened, access);
     note_room(pool_state, opened, look);
-    if (!opened.open->control) {
+    if (access != AccessMode::read && one->seal() && !pool_state.files.closing()) {
+        pool_state.files.leave(opened, ThroughReason::stuck_log);
+    } else if (!opened.open->control) {
         pool_state.files.leave(opened, ThroughReason::no_descriptor);
     } else if (access != AccessMode::read && !opened.open->storage) {
         pool_state.files.leave(opened, ThroughReason::asked);  // nobody could drain it

@@ -62,6 +62,7 @@ enum class ThroughReason : std::uint32_t {
     flags,        // a call had flags that the pool does not know
     // The daemon may have no more files open, or has closed this one for others that need it more.
     no_descriptor,
+    stuck_log,  // a write of a process that has it open was begun, and is never finished
 };
 
 // The file may be pooled again, though it is still open.

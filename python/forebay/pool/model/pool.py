@@ -50,6 +50,7 @@ REASONS: Mapping[str, str] = {
     "uncaptured": "a program ran that does not go through Forebay",
     "tables": "threads or processes did not share memory and descriptors alike (clone, unshare)",
     "flags": "a call had flags that the pool does not know (preadv2, pwritev2)",
+    "stuck_log": "a process left a write in its middle (siglongjmp, a thread that was cancelled)",
 }
 
 

@@ -1,6 +1,8 @@
 // How far the logs are taken: of all clients, and of one.
 #pragma once
 
+#include "pool/core/state/never.hpp"
+
 #include <cstdint>
 #include <vector>
 
@@ -29,6 +31,8 @@ struct LogProgress {
     std::uint64_t entries = 0;    // all below are done with: as published
     std::uint64_t commits = 0;    // as the log's header said before the look
     bool behind = false;          // something that `commits` counts is not taken yet
+    // Since when the ring has been full, with the same entry at its end; never_ns: it is not.
+    std::int64_t full_since_ns = never_ns;
 };
 
 }  // namespace forebay::pool

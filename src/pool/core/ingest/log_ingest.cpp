@@ -23,6 +23,8 @@ constexpr std::size_t extents_kept = 64;
 constexpr std::int64_t suspended_ns = 100'000'000;
 // The pool names at most so many of the writes that it gave up.
 constexpr std::size_t given_up_max = 64;
+// A log that has been full for so long, with the same entry at its end, is not waited for.
+constexpr std::int64_t stuck_ns = 10'000'000'000;
 // Rounds at the end, where there is no room for what was committed.
 constexpr int vain_rounds_max = 3;
 // The longest wait that one write may report.
@@ -125,6 +127,32 @@ void LogIngest::look_at(Client& client) {
     }
     invariant(client.ingest.open.size() <= entries_max, "an entry has a place in the ring");
     std::erase_if(client.ingest.open, [&](OpenEntry& open) { return look_at_entry(client, open); });
+    give_up_stuck(client);
+}
+
+// A write that its process has left in the middle (siglongjmp, a cancelled thread) stays reserved.
+// When the ring has come round to it, the process would wait for itself.
+void LogIngest::give_up_stuck(Client& client) {
+    const bool waits = client.is_here() && !client.seal() && !client.ingest.open.empty() &&
+                       client.ingest.open.front().number == client.ingest.entries &&
+                       numbers_of(client) > client.ingest.entries + entries_max;
+    if (!waits) {
+        client.ingest.full_since_ns = never_ns;
+        return;
+    }
+    if (client.ingest.full_since_ns == never_ns) {
+        client.ingest.full_since_ns = cutoff_ns_;
+    }
+    if (cutoff_ns_ - client.ingest.full_since_ns <= stuck_ns) {
+        return;
+    }
+    for (PooledFile& file : pool_state_.files.known()) {
+        const auto opens = file.opens.by_client.find(client.number());
+        if (opens != file.opens.by_client.end() && opens->second.writes) {
+            pool_state_.files.leave(file, ThroughReason::stuck_log);
+        }
+    }
+    pool_state_.clients.seal(client);
 }
 
 LogIngest::Item LogIngest::read(const Entry& entry) {

@@ -44,6 +44,7 @@ private:
     };
 
     void look_at(Client& client);
+    void give_up_stuck(Client& client);
     [[nodiscard]] bool look_at_entry(Client& client, OpenEntry& open);
     [[nodiscard]] bool takes_too_long(const Client& client, const Item& item) const;
     void give_up(const Client& client, const Item& item);

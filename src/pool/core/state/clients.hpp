@@ -56,6 +56,8 @@ public:
     // No log takes anything more, nor does that of a client that is admitted later. After all files
     // have begun to leave: what is not taken goes to the file system.
     void seal_all();
+    // The same for one client. After all files that it has open have begun to leave.
+    void seal(Client& client);
 
     // Wakes those who sleep on what has changed.
     void wake_notified();
@@ -63,7 +65,6 @@ public:
     void release_waiters();
 
 private:
-    void seal(Client& client);
     void stop_listening(Client& client);
 
     Directory& directory_;

@@ -351,6 +351,33 @@ TEST(Stop, AFileLeavesWithoutWaitingForWhoIsSuspended) {
     }
 }
 
+// It jumped out of a signal handler, or its thread was cancelled. The process waited for itself,
+// for ever, once the ring had come round to that write.
+TEST(Stop, AProcessThatLeftAWriteInItsMiddleGoesOnWithoutThePool) {
+    constexpr int writes = static_cast<int>(entries_max) + 100;
+    Node node{{.seed = 3, .quiet_ns_max = 100 * soon_ns}, {.cap_bytes = 64 << 20}};
+    adapters::MemoryFile file;
+    run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
+        const std::uint64_t position = self.log().header().reserved.fetch_add(700);
+        const std::uint64_t number = self.log().header().entries.fetch_add(1);
+        Entry& entry = self.log().entry(number);
+        entry.file = id.slot;
+        entry.generation = id.generation;
+        entry.kind = EntryKind::deposit;
+        entry.offset = writes;
+        entry.position = position;
+        entry.length = 700;
+        entry.time_ns = node.world().now_ns();
+        entry.state = stated(number, EntryState::reserved);
+        for (int i = 0; i < writes; ++i) {
+            EXPECT_EQ(self.write(id, file, i, bytes_of(1, i)).error, 0);
+        }
+        EXPECT_EQ(state_of(number, entry.state), EntryState::revoked);
+        EXPECT_EQ(node.directory().files[id.slot].reason, ThroughReason::stuck_log);
+    });
+    EXPECT_EQ(file.size(), Length{writes});
+}
+
 TEST(Stop, SaysWhoseWriteItGaveUp) {
     Node node{{.seed = 3}};
     adapters::MemoryFile file;

@@ -52,6 +52,7 @@ const char* name_of(pool::ThroughReason reason) noexcept {
         case pool::ThroughReason::uncaptured: return "uncaptured";
         case pool::ThroughReason::tables: return "tables";
         case pool::ThroughReason::flags: return "flags";
+        case pool::ThroughReason::stuck_log: return "stuck_log";
         case pool::ThroughReason::none: break;
     }
     return "";
