@@ -76,8 +76,8 @@ enum class RecordKind : std::uint32_t {
     cut = 3,       // length of the file from now on
     changing = 4,  // the daemon changes it from now on
     settled = 5,   // its records up to this number are in the file, durably. A ChangeStamp: nobody
-                  // is changing it any more; else nothing
-    life = 6,  // another daemon goes on: those before it change nothing any more (no file)
+                   // is changing it any more; else nothing
+    life = 6,      // another daemon goes on: those before it change nothing any more (no file)
 };
 
 struct RecordHeader {
