@@ -95,3 +95,13 @@ if(FOREBAY_SIMGRID_INCLUDE AND FOREBAY_SMPI_INCLUDE AND FOREBAY_SIMGRID_LIBRARY)
         forebay_package_simgrid SYSTEM INTERFACE ${FOREBAY_SIMGRID_INCLUDE} ${FOREBAY_SMPI_INCLUDE})
     target_link_libraries(forebay_package_simgrid INTERFACE ${FOREBAY_SIMGRID_LIBRARY})
 endif()
+
+# libfuse's low-level interface; without it the mount is not built.
+pkg_check_modules(FUSE IMPORTED_TARGET fuse3>=3.14)
+forebay_package(fuse)
+set(FOREBAY_FUSE OFF)
+if(FUSE_FOUND)
+    set(FOREBAY_FUSE ON)
+    forebay_package(fuse PkgConfig::FUSE)
+    target_compile_definitions(forebay_package_fuse INTERFACE FUSE_USE_VERSION=312)
+endif()

@@ -1,0 +1,127 @@
+// forebay-mount [--socket PATH] [--allow-other] DIRECTORY
+//
+// Mounts over a directory: programs' calls on it come here and are done below, and the bytes go
+// through the pool whose daemon listens at the socket. Prints one line of JSON on standard output
+// when it is mounted; messages go to standard error. SIGTERM unmounts; it ends when nobody has a
+// file of it open any more.
+//
+// Exit status: 0 it was unmounted, 1 it could not be mounted, 2 wrong arguments.
+#include "foundation/base/printable.hpp"
+#include "pool/mount/serving/mount_server.hpp"
+#include "pool/mount/serving/mount_watcher.hpp"
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <sys/resource.h>
+#include <thread>
+#include <unistd.h>
+
+namespace {
+
+using forebay::mount::MountOptions;
+using forebay::mount::MountServer;
+using forebay::mount::MountWatcher;
+
+constexpr int unmounted = 0;
+constexpr int not_mounted = 1;
+constexpr int wrong_arguments = 2;
+
+int fail(const forebay::Error& error, int status) {
+    std::fprintf(stderr, "forebay-mount: %s\n", forebay::printable(error.message).c_str());
+    return status;
+}
+
+std::optional<MountOptions> options_of(std::span<char* const> words) {
+    MountOptions options;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const std::string_view word = words[i];
+        if (word == "--socket" && i + 1 < words.size()) {
+            options.socket = words[++i];
+        } else if (word == "--allow-other") {
+            options.allow_other = true;
+        } else if (!word.starts_with("--") && options.directory.empty()) {
+            options.directory = word;
+        } else {
+            return std::nullopt;
+        }
+    }
+    return options.directory.starts_with("/") ? std::optional{options} : std::nullopt;
+}
+
+// Each inode that the kernel knows takes a descriptor. A limit of our own for files would hold for
+// those of all callers.
+void raise_limits() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        ::setrlimit(RLIMIT_NOFILE, &limit);
+    }
+    ::signal(SIGXFSZ, SIG_IGN);
+    ::signal(SIGPIPE, SIG_IGN);
+}
+
+int run(std::span<char* const> words) {
+    const auto options = options_of(words);
+    if (!options) {
+        std::fputs(
+            "forebay-mount: cannot use these arguments (it takes [--socket PATH] "
+            "[--allow-other] and the absolute path of a directory). Give these.\n",
+            stderr);
+        return wrong_arguments;
+    }
+    raise_limits();
+    if (::chdir("/") != 0) {
+        return fail(forebay::system_error(errno, "go to /"), not_mounted);
+    }
+    sigset_t signals;
+    ::sigemptyset(&signals);
+    for (const int one : {SIGTERM, SIGINT, SIGHUP}) {
+        ::sigaddset(&signals, one);
+    }
+    auto server = MountServer::make(*options);
+    if (!server) {
+        return fail(server.error(), not_mounted);
+    }
+    auto watcher = MountWatcher::beside(options->directory, (*server)->daemon());
+    if (!watcher) {
+        return fail(watcher.error(), not_mounted);
+    }
+    ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    if (const auto mounted = (*server)->mount(); !mounted) {
+        return fail(mounted.error(), not_mounted);
+    }
+    // It lives as long as the process; a signal needs somebody to hear it.
+    std::thread{[&signals, &watcher] {
+        int got = 0;
+        ::sigwait(&signals, &got);
+        watcher->unmount();
+    }}.detach();
+    fmt::print(R"({{"schema":"forebay.mount.ready/1","process":{}}})"
+               "\n",
+               ::getpid());
+    std::fflush(stdout);
+    // A reader that waits for this line waits for the end of the output, too.
+    static_cast<void>(std::freopen("/dev/null", "w", stdout));
+    (*server)->serve();
+    std::_Exit(unmounted);  // the thread that hears signals still uses what is here
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        return run(std::span<char* const>{argv, static_cast<std::size_t>(argc)}.subspan(1));
+    } catch (const std::exception& problem) {
+        std::fprintf(stderr, "forebay-mount: cannot go on (%s). Tell us how to see it again.\n",
+                     problem.what());
+        return not_mounted;
+    }
+}

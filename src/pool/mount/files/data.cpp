@@ -1,0 +1,120 @@
+// Requests about a file's bytes.
+#include "foundation/base/own_fd.hpp"
+#include "pool/mount/serving/operations.hpp"
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
+#include <fcntl.h>
+#include <memory>
+#include <unistd.h>
+
+namespace forebay::mount {
+
+namespace {
+
+// A page is filled for a mapping: only then the request has no owner. What the mapping changes
+// comes back page by page, whenever the kernel likes, so that there are no deposits from now on.
+int settle_for_mapping(const Asked& asked, MountedInode& inode) {
+    return asked.server.route().step_aside(inode.use, pool::ThroughReason::mapped);
+}
+
+int read(const Asked& asked, fuse_ino_t number, std::size_t bytes, off_t offset,
+         fuse_file_info* file) {
+    MountedInode& inode = asked.inode(number);
+    if (file->lock_owner == 0) {
+        if (const int error = settle_for_mapping(asked, inode); error != 0) {
+            return error;
+        }
+    }
+    // Not cleared: most of it is written to at once.
+    const std::unique_ptr<std::byte[]> room{new std::byte[bytes]};
+    const std::int64_t got =
+        asked.server.route().read(inode.use, open_handle(file), offset, {room.get(), bytes});
+    if (got < 0) {
+        return static_cast<int>(-got);
+    }
+    fuse_reply_buf(asked.request, reinterpret_cast<const char*>(room.get()),
+                   static_cast<std::size_t>(got));
+    return replied;
+}
+
+int write(const Asked& asked, fuse_ino_t number, const char* from, std::size_t bytes, off_t offset,
+          fuse_file_info* file) {
+    MountedInode& inode = asked.inode(number);
+    PoolRoute::WriteOrder order{.offset = offset,
+                                .bytes = {reinterpret_cast<const std::byte*>(from), bytes}};
+    if (file->writepage != 0) {
+        if (const int error = settle_for_mapping(asked, inode); error != 0) {
+            return error;
+        }
+    } else {
+        order.appends = (file->flags & O_APPEND) != 0;
+    }
+    const std::int64_t moved = asked.server.route().write(inode.use, open_handle(file), order);
+    if (moved < 0) {
+        return static_cast<int>(-moved);
+    }
+    fuse_reply_write(asked.request, static_cast<std::size_t>(moved));
+    return replied;
+}
+
+int fsync(const Asked& asked, fuse_ino_t number, int data_only, fuse_file_info* file) {
+    return asked.server.route().sync(asked.inode(number).use, open_handle(file).fd.get(),
+                                     data_only != 0);
+}
+
+int fallocate(const Asked& asked, fuse_ino_t number, int mode, off_t offset, off_t bytes,
+              fuse_file_info* file) {
+    const int error =
+        asked.server.route().step_aside(asked.inode(number).use, pool::ThroughReason::asked);
+    return error != 0 ? error
+                      : errno_of_call(::fallocate(open_handle(file).fd.get(), mode, offset, bytes));
+}
+
+int lseek(const Asked& asked, fuse_ino_t number, off_t offset, int whence, fuse_file_info* file) {
+    if (const int error = asked.server.route().drain(asked.inode(number).use); error != 0) {
+        return error;
+    }
+    const off_t at = ::lseek(open_handle(file).fd.get(), offset, whence);
+    if (at < 0) {
+        return errno;
+    }
+    fuse_reply_lseek(asked.request, at);
+    return replied;
+}
+
+int copy_file_range(const Asked& asked, fuse_ino_t from_number, off_t from_offset,
+                    fuse_file_info* from, fuse_ino_t to_number, off_t to_offset, fuse_file_info* to,
+                    std::size_t bytes, int flags) {
+    int error = asked.server.route().drain(asked.inode(from_number).use);
+    if (error == 0) {
+        error = asked.server.route().step_aside(asked.inode(to_number).use,
+                                                pool::ThroughReason::copied);
+    }
+    if (error != 0) {
+        return error;
+    }
+    const ssize_t moved =
+        ::copy_file_range(open_handle(from).fd.get(), &from_offset, open_handle(to).fd.get(),
+                          &to_offset, bytes, static_cast<unsigned>(flags));
+    if (moved < 0) {
+        return errno;
+    }
+    fuse_reply_write(asked.request, static_cast<std::size_t>(moved));
+    return replied;
+}
+
+}  // namespace
+
+void add_data_operations(fuse_lowlevel_ops& table) {
+    table.read = &answer<&read, fuse_ino_t, std::size_t, off_t, fuse_file_info*>;
+    table.write = &answer<&write, fuse_ino_t, const char*, std::size_t, off_t, fuse_file_info*>;
+    table.fsync = &answer<&fsync, fuse_ino_t, int, fuse_file_info*>;
+    table.fallocate = &answer<&fallocate, fuse_ino_t, int, off_t, off_t, fuse_file_info*>;
+    table.lseek = &answer<&lseek, fuse_ino_t, off_t, int, fuse_file_info*>;
+    table.copy_file_range = &answer<&copy_file_range, fuse_ino_t, off_t, fuse_file_info*,
+                                    fuse_ino_t, off_t, fuse_file_info*, std::size_t, int>;
+}
+
+}  // namespace forebay::mount

@@ -1,0 +1,143 @@
+// Requests that open and close files. Each descriptor of the mount has one below of its own, so
+// that flock() means the same there.
+#include "pool/mount/serving/operations.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <memory>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace forebay::mount {
+
+namespace {
+
+// Appending is the request's business, and memory that is not aligned is ours.
+int flags_below(int flags) noexcept {
+    constexpr int not_below = O_APPEND | O_DIRECT | O_NOFOLLOW | O_CREAT | O_EXCL | O_NOCTTY;
+    return (flags & ~not_below) | O_CLOEXEC | O_NONBLOCK;
+}
+
+void set_reply(fuse_file_info& file, OpenHandle& handle) noexcept {
+    file.fh = reinterpret_cast<std::uint64_t>(&handle);
+    file.direct_io = 1;
+    // A close that nobody hears of: for who writes, it tells whether what was deposited arrives.
+    file.noflush = (handle.flags & O_ACCMODE) == O_RDONLY ? 1 : 0;
+}
+
+// Of a file that the pool has bytes of, emptying is the pool's business. An errno, or 0.
+int opened(const Asked& asked, MountedInode& inode, OpenHandle& handle, bool empties) {
+    PoolRoute& route = asked.server.route();
+    int error = route.opened(inode.use, handle, inode.key.inode);
+    if (error == 0 && empties) {
+        error = route.truncate(inode.use, handle.fd.get(), 0);
+        if (error != 0) {
+            route.closed(inode.use);
+        }
+    }
+    return error;
+}
+
+int open(const Asked& asked, fuse_ino_t number, fuse_file_info* file) {
+    MountedInode& inode = asked.inode(number);
+    auto handle = std::make_unique<OpenHandle>();
+    handle->flags = file->flags;
+    const bool empties = (file->flags & O_TRUNC) != 0;
+    handle->fd =
+        OwnFd{::open(DescriptorName{inode.path.get()}.text(), flags_below(file->flags) & ~O_TRUNC)};
+    if (!handle->fd.valid()) {
+        return errno;
+    }
+    if (const int error = opened(asked, inode, *handle, empties); error != 0) {
+        return error;
+    }
+    set_reply(*file, *handle);
+    if (fuse_reply_open(asked.request, file) == -ENOENT) {  // the caller was interrupted
+        asked.server.route().closed(inode.use);
+    } else {
+        static_cast<void>(handle.release());
+    }
+    return replied;
+}
+
+// A new file, or the one of that name, as open() of the caller would.
+OwnFd open_or_create(const Asked& asked, fuse_ino_t parent, const char* name, mode_t mode,
+                     int flags) {
+    const int folder = asked.inode(parent).path.get();
+    const CallerIdentity caller{*fuse_req_ctx(asked.request), asked.server.by_root()};
+    if (std::strcmp(name, tmpfile_name) == 0) {
+        const int excludes = flags & O_EXCL;  // it is never given a name
+        return OwnFd{::openat(folder, ".", flags_below(flags) | O_TMPFILE | excludes, mode)};
+    }
+    return OwnFd{
+        ::openat(folder, name, flags_below(flags) | O_CREAT | O_NOFOLLOW | (flags & O_EXCL), mode)};
+}
+
+int create(const Asked& asked, fuse_ino_t parent, const char* name, mode_t mode,
+           fuse_file_info* file) {
+    auto handle = std::make_unique<OpenHandle>();
+    handle->flags = file->flags;
+    handle->fd = open_or_create(asked, parent, name, mode, file->flags & ~O_TRUNC);
+    if (!handle->fd.valid()) {
+        return errno;
+    }
+    OwnFd path{::open(DescriptorName{handle->fd.get()}.text(), O_PATH | O_CLOEXEC)};
+    fuse_entry_param entry{};
+    int error = path.valid() ? fill_entry(asked.server, std::move(path), entry) : errno;
+    if (error != 0) {
+        return error;
+    }
+    MountedInode& inode = asked.inode(entry.ino);
+    const bool empties = (file->flags & O_TRUNC) != 0 && entry.attr.st_size > 0;
+    error = opened(asked, inode, *handle, empties);
+    if (error == 0 && empties) {
+        error = status_of(asked.server, inode, entry.attr);
+    }
+    if (error != 0) {
+        asked.server.inodes().forget(inode, 1);
+        return error;
+    }
+    set_reply(*file, *handle);
+    if (fuse_reply_create(asked.request, &entry, file) == -ENOENT) {
+        asked.server.route().closed(inode.use);
+        asked.server.inodes().forget(inode, 1);
+    } else {
+        static_cast<void>(handle.release());
+    }
+    return replied;
+}
+
+void drop_locks(FileUse& use, std::uint64_t owner) {
+    const std::scoped_lock lock{use.mutex};
+    use.locks.erase(owner);
+}
+
+// A close of one of the descriptors of a handle.
+int flush(const Asked& asked, fuse_ino_t number, fuse_file_info* file) {
+    MountedInode& inode = asked.inode(number);
+    drop_locks(inode.use, file->lock_owner);
+    return open_handle(file).deposited ? asked.server.route().arrives(inode.use) : 0;
+}
+
+int release(const Asked& asked, fuse_ino_t number, fuse_file_info* file) {
+    MountedInode& inode = asked.inode(number);
+    const std::unique_ptr<OpenHandle> gone{&open_handle(file)};
+    for (const auto& [owner, locked] : gone->lockers) {
+        drop_locks(inode.use, owner);
+    }
+    asked.server.route().closed(inode.use);
+    return 0;
+}
+
+}  // namespace
+
+void add_handle_operations(fuse_lowlevel_ops& table) {
+    table.open = &answer<&open, fuse_ino_t, fuse_file_info*>;
+    table.create = &answer<&create, fuse_ino_t, const char*, mode_t, fuse_file_info*>;
+    table.flush = &answer<&flush, fuse_ino_t, fuse_file_info*>;
+    table.release = &answer<&release, fuse_ino_t, fuse_file_info*>;
+}
+
+}  // namespace forebay::mount

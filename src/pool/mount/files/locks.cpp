@@ -1,0 +1,113 @@
+// Locks are taken below, so that those of other mounts and nodes count. A POSIX lock belongs to a
+// process: each owner has an open file description below for them.
+#include "foundation/base/own_fd.hpp"
+#include "pool/mount/serving/operations.hpp"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <memory>
+#include <sys/file.h>
+#include <unistd.h>
+#include <utility>
+
+namespace forebay::mount {
+
+namespace {
+
+// As open as the file may be: the owner may lock by another of its descriptors next.
+OwnFd open_for_locks(const MountedInode& inode, const OpenHandle& handle) {
+    const DescriptorName name{inode.path.get()};
+    OwnFd fd{::open(name.text(), O_RDWR | O_CLOEXEC | O_NONBLOCK)};
+    if (!fd.valid()) {
+        fd = OwnFd{::open(name.text(), (handle.flags & O_ACCMODE) | O_CLOEXEC | O_NONBLOCK)};
+    }
+    return fd;
+}
+
+// The owner's descriptor below; -1 and errno where there is none and none can be made.
+int lock_descriptor(MountedInode& inode, OpenHandle& handle, std::uint64_t owner, pid_t process) {
+    {
+        const std::scoped_lock lock{handle.mutex};
+        handle.lockers[owner] = true;
+    }
+    const std::scoped_lock lock{inode.use.mutex};
+    LockOwner& one = inode.use.locks[owner];
+    if (!one.fd.valid()) {
+        one = {open_for_locks(inode, handle), process};
+    }
+    return one.fd.get();
+}
+
+// The same description by another number: whoever waits for a lock of it may close it meanwhile.
+// Shared by the copies of a function that waits.
+std::shared_ptr<OwnFd> doubled(int fd) {
+    return std::make_shared<OwnFd>(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+}
+
+int getlk(const Asked& asked, fuse_ino_t number, fuse_file_info* file, struct flock* wanted) {
+    MountedInode& inode = asked.inode(number);
+    const int fd = lock_descriptor(inode, open_handle(file), file->lock_owner,
+                                   fuse_req_ctx(asked.request)->pid);
+    wanted->l_pid = 0;
+    if (fd < 0 || ::fcntl(fd, F_OFD_GETLK, wanted) != 0) {
+        return errno;
+    }
+    if (wanted->l_type != F_UNLCK) {
+        // The kernel does not say whose it is: it may be another node's.
+        const std::scoped_lock lock{inode.use.mutex};
+        for (const auto& [owner, one] : inode.use.locks) {
+            if (owner != file->lock_owner) {
+                wanted->l_pid = one.process;
+            }
+        }
+    }
+    fuse_reply_lock(asked.request, wanted);
+    return replied;
+}
+
+int setlk(const Asked& asked, fuse_ino_t number, fuse_file_info* file, struct flock* wanted,
+          int waits) {
+    MountedInode& inode = asked.inode(number);
+    const int fd = lock_descriptor(inode, open_handle(file), file->lock_owner,
+                                   fuse_req_ctx(asked.request)->pid);
+    if (fd < 0) {
+        return errno;
+    }
+    wanted->l_pid = 0;
+    const auto attempt = [](int by, struct flock lock) {
+        const int error = errno_of_call(::fcntl(by, F_OFD_SETLK, &lock));
+        return error == EACCES ? EAGAIN : error;
+    };
+    const int error = attempt(fd, *wanted);
+    if (error != EAGAIN || waits == 0) {
+        return error;
+    }
+    asked.server.lock_waiter().wait(asked.request, [attempt, lock = *wanted, by = doubled(fd)] {
+        return attempt(by->get(), lock);
+    });
+    return replied;
+}
+
+int flock(const Asked& asked, fuse_ino_t /*number*/, fuse_file_info* file, int operation) {
+    const auto attempt = [operation](int by) {
+        return errno_of_call(::flock(by, operation | LOCK_NB));
+    };
+    const int fd = open_handle(file).fd.get();
+    const int error = attempt(fd);
+    if (error != EAGAIN || (operation & LOCK_NB) != 0) {
+        return error;
+    }
+    asked.server.lock_waiter().wait(asked.request,
+                                    [attempt, by = doubled(fd)] { return attempt(by->get()); });
+    return replied;
+}
+
+}  // namespace
+
+void add_lock_operations(fuse_lowlevel_ops& table) {
+    table.getlk = &answer<&getlk, fuse_ino_t, fuse_file_info*, struct flock*>;
+    table.setlk = &answer<&setlk, fuse_ino_t, fuse_file_info*, struct flock*, int>;
+    table.flock = &answer<&flock, fuse_ino_t, fuse_file_info*, int>;
+}
+
+}  // namespace forebay::mount

@@ -1,0 +1,398 @@
+// See pool_route.hpp.
+#include "pool/mount/files/pool_route.hpp"
+
+#include "foundation/base/atomics.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+namespace forebay::mount {
+
+namespace {
+
+// Whether a file may be longer, its file system says when it is written.
+constexpr std::int64_t sure_max = std::int64_t{1} << 40U;
+
+class FileBelow final : public pool::BackingFile {
+public:
+    explicit FileBelow(int fd) noexcept : fd_{fd} {}
+    [[nodiscard]] std::int64_t read(std::int64_t offset,
+                                    std::span<std::byte> bytes) noexcept override {
+        const ssize_t got = ::pread(fd_, bytes.data(), bytes.size(), offset);
+        return got < 0 ? -errno : got;
+    }
+
+private:
+    int fd_;
+};
+
+bool writes(int flags) noexcept { return (flags & O_ACCMODE) != O_RDONLY; }
+
+// As a write would: that of the daemon, which comes later, has root's rights.
+void clear_privileges(int fd) noexcept {
+    struct stat status{};
+    if (::fstat(fd, &status) != 0) {
+        return;
+    }
+    const bool group = (status.st_mode & S_ISGID) != 0 && (status.st_mode & S_IXGRP) != 0;
+    const mode_t gone = (status.st_mode & S_ISUID) | (group ? S_ISGID : 0U);
+    if (gone != 0) {
+        static_cast<void>(::fchmod(fd, status.st_mode & 07777 & ~gone) == 0);
+    }
+    static_cast<void>(::fremovexattr(fd, "security.capability") == 0);
+}
+
+}  // namespace
+
+const pool::FileSlot* PoolRoute::slot_of(const FileUse& use) const noexcept {
+    if (link_ == nullptr || !use.known()) {
+        return nullptr;
+    }
+    const pool::FileId file = use.file();
+    const pool::FileSlot& slot = link_->directory().files[file.slot];
+    const bool same = slot.generation.load(std::memory_order_acquire) == file.generation &&
+                      slot.state.load(std::memory_order_acquire) != pool::FileState::free;
+    return same ? &slot : nullptr;
+}
+
+void PoolRoute::found(FileUse& use, const struct stat& status) {
+    if (link_ == nullptr || !S_ISREG(status.st_mode)) {
+        return;
+    }
+    const pool::Directory& directory = link_->directory();
+    for (std::size_t word = 0; word < directory.files_known.size(); ++word) {
+        for (std::uint64_t bits = directory.files_known[word].load(relaxed); bits != 0;
+             bits &= bits - 1) {
+            const auto number = static_cast<std::uint32_t>(
+                word * 64 + static_cast<unsigned>(std::countr_zero(bits)));
+            const pool::FileSlot& slot = directory.files[number];
+            const std::uint32_t generation = slot.generation.load(std::memory_order_acquire);
+            if (slot.inode.load(relaxed) == status.st_ino &&
+                slot.device.load(relaxed) == status.st_dev) {
+                const std::scoped_lock lock{use.mutex};
+                use.set_file({.slot = number, .generation = generation});
+                return;
+            }
+        }
+    }
+}
+
+int PoolRoute::ask(const FileUse& use, protocol::ClientQuestion question) {
+    question.slot = use.file().slot;
+    question.generation = use.file().generation;
+    const auto reply = link_->ask(question);
+    if (reply) {
+        return reply->error;
+    }
+    return link_->life() == PoolLink::Life::ended ? 0 : EIO;
+}
+
+// Under the file's mutex.
+int PoolRoute::introduce(FileUse& use, int fd, int flags, ino_t inode) {
+    protocol::ClientQuestion question;
+    question.ask = protocol::QuestionKind::open;
+    question.flags = writes(flags) ? protocol::for_writing : 0;
+    question.inode = inode;
+    std::array<char, 64> name{};
+    static_cast<void>(std::snprintf(name.data(), name.size(), "/proc/self/fd/%d", fd));
+    const ssize_t bytes = ::readlink(name.data(), question.path.data(), question.path.size() - 1);
+    question.path[static_cast<std::size_t>(std::max<ssize_t>(bytes, 0))] = '\0';
+    const auto reply = link_->ask(question, fd);
+    if (!reply) {
+        return link_->life() == PoolLink::Life::ended ? ENOENT : EIO;
+    }
+    if (reply->error != 0) {
+        return reply->error;
+    }
+    use.set_file({.slot = reply->slot, .generation = reply->generation});
+    ++use.introductions;
+    if (writes(flags)) {
+        use.writes_known.store(true, relaxed);
+    }
+    if (!use.pooled.load(relaxed) && !use.aside) {
+        // What was committed before counts, whether the daemon has taken it or not.
+        const std::int64_t deposited = link_->reader().deposited_size(use.file());
+        struct stat status{};
+        if (deposited < 0 || ::fstat(fd, &status) != 0) {
+            return EIO;
+        }
+        use.size.store(std::max<std::int64_t>(deposited, status.st_size), relaxed);
+        use.pooled.store(true, std::memory_order_release);
+    }
+    return 0;
+}
+
+int PoolRoute::opened(FileUse& use, const OpenHandle& handle, ino_t inode) {
+    const std::scoped_lock lock{use.mutex};
+    ++use.handles;
+    if (slot_of(use) == nullptr || use.aside || link_->life() == PoolLink::Life::ended) {
+        return 0;
+    }
+    const int error = link_->life() == PoolLink::Life::dead
+                          ? EIO
+                          : introduce(use, handle.fd.get(), handle.flags, inode);
+    if (error == ENOENT || (error != 0 && slot_of(use) == nullptr)) {
+        return 0;  // drained and forgotten meanwhile
+    }
+    use.handles -= error != 0 ? 1 : 0;
+    return error;
+}
+
+void PoolRoute::closed(FileUse& use) {
+    const std::scoped_lock lock{use.mutex};
+    if (--use.handles > 0) {
+        return;
+    }
+    for (; use.introductions > 0; --use.introductions) {
+        protocol::ClientQuestion question;
+        question.ask = protocol::QuestionKind::close;
+        static_cast<void>(ask(use, question));
+    }
+    use.pooled.store(false, std::memory_order_release);
+    use.writes_known.store(false, relaxed);
+    use.aside = false;
+    use.small_syncs = 0;
+    use.written_at_sync = 0;
+    use.written.store(0, relaxed);
+    use.guess = {};
+    use.locks.clear();
+}
+
+bool PoolRoute::may_pool(const FileUse& use, const OpenHandle& handle) const noexcept {
+    return link_ != nullptr && !use.aside && writes(handle.flags) &&
+           (handle.flags & O_DSYNC) == 0 && link_->life() == PoolLink::Life::lives;
+}
+
+std::int64_t PoolRoute::write_below(FileUse& use, OpenHandle& handle, const WriteOrder& order) {
+    iovec piece{const_cast<std::byte*>(order.bytes.data()), order.bytes.size()};
+    const ssize_t moved =
+        ::pwritev2(handle.fd.get(), &piece, 1, order.offset, order.appends ? RWF_APPEND : 0);
+    if (moved < 0) {
+        return -errno;
+    }
+    use.written.fetch_add(moved, relaxed);
+    return moved;
+}
+
+std::int64_t PoolRoute::deposit(FileUse& use, OpenHandle& handle, const WriteOrder& order) {
+    WriteOrder rest = order;
+    if (order.appends) {
+        rest.offset = use.size.load(relaxed);
+    }
+    if (rest.offset > sure_max - static_cast<std::int64_t>(rest.bytes.size())) {
+        const int error = step_aside(use, pool::ThroughReason::asked);
+        return error != 0 ? -error : write_below(use, handle, rest);
+    }
+    const pool::FileId file = use.file();
+    if (!handle.deposited) {
+        clear_privileges(handle.fd.get());
+    }
+    pool::WriteResult written = link_->log_writer().write(file, rest.offset, rest.bytes);
+    auto taken = static_cast<std::int64_t>(written.taken);
+    use.written.fetch_add(taken, relaxed);
+    handle.deposited = handle.deposited || taken > 0;
+    if (written.rest == pool::WriteResult::Rest::through) {
+        written = link_->log_writer().settle(file);
+    }
+    if (written.rest == pool::WriteResult::Rest::lost && link_->life() == PoolLink::Life::ended) {
+        written.rest = pool::WriteResult::Rest::through;
+    }
+    std::int64_t error = 0;
+    if (written.rest == pool::WriteResult::Rest::through) {
+        // Everything is below, and stays there: what changes the size there is not heard of.
+        const std::scoped_lock lock{use.mutex};
+        use.aside = true;
+        use.pooled.store(false, std::memory_order_release);
+        const auto done = static_cast<std::size_t>(taken);
+        const std::int64_t below = write_below(
+            use, handle, {.offset = rest.offset + taken, .bytes = rest.bytes.subspan(done)});
+        taken += std::max<std::int64_t>(below, 0);
+        error = std::min<std::int64_t>(below, 0);
+    } else if (written.rest != pool::WriteResult::Rest::none) {
+        error = written.rest == pool::WriteResult::Rest::failed ? -written.error : -EIO;
+    }
+    use.size.store(std::max(use.size.load(relaxed), rest.offset + taken), relaxed);
+    return taken > 0 ? taken : error;
+}
+
+std::int64_t PoolRoute::write(FileUse& use, OpenHandle& handle, const WriteOrder& order) {
+    if (!use.pooled.load(std::memory_order_acquire)) {
+        const auto bytes = static_cast<std::int64_t>(order.bytes.size());
+        if (use.written.load(relaxed) + bytes <= small_bytes || link_ == nullptr) {
+            return write_below(use, handle, order);
+        }
+        const std::scoped_lock lock{use.mutex};
+        struct stat status{};
+        if (may_pool(use, handle) && ::fstat(handle.fd.get(), &status) == 0) {
+            // A file that the daemon does not take is written below, and asked about no more.
+            use.aside = introduce(use, handle.fd.get(), handle.flags, status.st_ino) != 0;
+        }
+    } else if (!use.writes_known.load(relaxed)) {
+        const std::scoped_lock lock{use.mutex};
+        // It was made known by a descriptor that may only read.
+        struct stat status{};
+        const int error = ::fstat(handle.fd.get(), &status) != 0
+                              ? errno
+                              : introduce(use, handle.fd.get(), handle.flags, status.st_ino);
+        if (error != 0) {
+            return -error;
+        }
+    }
+    return use.pooled.load(relaxed) ? deposit(use, handle, order) : write_below(use, handle, order);
+}
+
+std::int64_t PoolRoute::read(FileUse& use, const OpenHandle& handle, std::int64_t offset,
+                             std::span<std::byte> bytes) {
+    FileBelow below{handle.fd.get()};
+    if (!use.pooled.load(std::memory_order_acquire)) {
+        return below.read(offset, bytes);
+    }
+    const pool::FileId file = use.file();
+    const pool::FileSlot& slot = link_->directory().files[file.slot];
+    switch (link_->life()) {
+        case PoolLink::Life::ended: return below.read(offset, bytes);
+        case PoolLink::Life::dead: return -EIO;
+        case PoolLink::Life::lives: break;
+    }
+    if (slot.state.load(std::memory_order_acquire) == pool::FileState::through) {
+        return below.read(offset, bytes);
+    }
+    std::unique_lock lock{use.mutex, std::try_to_lock};
+    return link_->reader().read(file, below, lock.owns_lock() ? &use.guess : nullptr, offset,
+                                bytes);
+}
+
+int PoolRoute::truncate(FileUse& use, int fd, std::int64_t bytes) {
+    std::unique_lock lock{use.mutex};
+    const bool known = slot_of(use) != nullptr;
+    if (known && link_->life() == PoolLink::Life::dead) {
+        return EIO;
+    }
+    if (!known || use.aside || link_->life() == PoolLink::Life::ended) {
+        return ::ftruncate(fd, bytes) == 0 ? 0 : errno;
+    }
+    struct stat status{};
+    if (::fstat(fd, &status) != 0) {
+        return errno;
+    }
+    const bool was_pooled = use.pooled.load(relaxed);
+    int error = use.writes_known.load(relaxed) ? 0 : introduce(use, fd, O_WRONLY, status.st_ino);
+    if (error != 0) {
+        return error;
+    }
+    protocol::ClientQuestion question;
+    question.ask = protocol::QuestionKind::truncate;
+    question.number = bytes;
+    error = ask(use, question);
+    if (error == ESTALE) {  // written through
+        error = ::ftruncate(fd, bytes) == 0 ? 0 : errno;
+    }
+    if (error == 0) {
+        use.size.store(bytes, relaxed);
+    }
+    if (!was_pooled && use.handles == 0) {
+        ++use.handles;
+        lock.unlock();
+        closed(use);
+    }
+    return error;
+}
+
+int PoolRoute::drain(FileUse& use) {
+    const std::scoped_lock lock{use.mutex};
+    if (slot_of(use) == nullptr) {
+        return 0;
+    }
+    protocol::ClientQuestion question;
+    question.ask = protocol::QuestionKind::sync;
+    const int error = ask(use, question);
+    return error == ENOENT ? 0 : error;
+}
+
+int PoolRoute::before_change(FileUse& use) {
+    const std::scoped_lock lock{use.mutex};
+    if (slot_of(use) == nullptr) {
+        return 0;
+    }
+    protocol::ClientQuestion question;
+    question.ask = protocol::QuestionKind::sync;
+    question.flags = protocol::before_change;
+    const int error = ask(use, question);
+    return error == ENOENT ? 0 : error;
+}
+
+int PoolRoute::sync(FileUse& use, int fd, bool data_only) {
+    bool often = false;
+    {
+        const std::scoped_lock lock{use.mutex};
+        const std::int64_t written = use.written.load(relaxed);
+        use.small_syncs = written - use.written_at_sync < small_bytes ? use.small_syncs + 1 : 0;
+        use.written_at_sync = written;
+        often = use.small_syncs >= small_syncs_max;
+        if (slot_of(use) != nullptr) {
+            protocol::ClientQuestion question;
+            question.ask = protocol::QuestionKind::sync;
+            question.flags = protocol::to_storage;
+            const int error = ask(use, question);
+            if (error != 0 && error != ENOENT) {
+                return error;
+            }
+        }
+    }
+    if (often) {
+        if (const int error = step_aside(use, pool::ThroughReason::asked); error != 0) {
+            return error;
+        }
+    }
+    const int done = data_only ? ::fdatasync(fd) : ::fsync(fd);
+    return done == 0 ? 0 : errno;
+}
+
+int PoolRoute::step_aside(FileUse& use, pool::ThroughReason reason) {
+    const std::scoped_lock lock{use.mutex};
+    use.aside = true;
+    if (!use.pooled.load(relaxed) || slot_of(use) == nullptr) {
+        return 0;
+    }
+    if (link_->life() == PoolLink::Life::dead) {
+        return EIO;
+    }
+    protocol::ClientQuestion question;
+    question.ask = protocol::QuestionKind::leave;
+    question.number = static_cast<std::int64_t>(reason);
+    const int error = ask(use, question);
+    if (error == 0) {
+        use.pooled.store(false, std::memory_order_release);
+    }
+    return error;
+}
+
+int PoolRoute::arrives(FileUse& use) {
+    const std::scoped_lock lock{use.mutex};
+    const pool::FileSlot* const slot = slot_of(use);
+    if (slot == nullptr || !use.pooled.load(relaxed)) {
+        return 0;
+    }
+    if (link_->life() == PoolLink::Life::dead) {
+        return EIO;
+    }
+    if (slot->room.load(relaxed) == pool::RoomLeft::ample) {
+        return slot->error.load(relaxed);
+    }
+    protocol::ClientQuestion question;
+    question.ask = protocol::QuestionKind::sync;
+    question.flags = protocol::for_room;
+    const int error = ask(use, question);
+    return error == ENOENT ? 0 : error;
+}
+
+}  // namespace forebay::mount

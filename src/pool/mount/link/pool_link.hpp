@@ -1,0 +1,88 @@
+// The mount's connection to the daemon of its node: it is one more client, with a log of its own.
+#pragma once
+
+#include "foundation/base/own_fd.hpp"
+#include "foundation/base/result.hpp"
+#include "pool/client/daemon.hpp"
+#include "pool/client/log_writer.hpp"
+#include "pool/client/reader.hpp"
+#include "pool/protocol/messages.hpp"
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace forebay::mount {
+
+class PoolLink final : public pool::Daemon {
+public:
+    // `before_waiting` is called before a thread sleeps until the daemon has done something.
+    [[nodiscard]] static Result<std::unique_ptr<PoolLink>> connect(
+        const std::string& socket, std::function<void()> before_waiting);
+    PoolLink(const PoolLink&) = delete;
+    PoolLink& operator=(const PoolLink&) = delete;
+    ~PoolLink();
+
+    enum class Life {
+        lives,
+        ended,  // everything was drained before: files are plain files
+        dead,
+    };
+    [[nodiscard]] Life life() const noexcept;
+    [[nodiscard]] pid_t process() const noexcept;
+    [[nodiscard]] const pool::Directory& directory() const noexcept { return *directory_; }
+    [[nodiscard]] pool::LogWriter& log_writer() noexcept { return *log_writer_; }
+    [[nodiscard]] pool::PoolReader& reader() noexcept { return *reader_; }
+
+    // nullopt: the daemon is not there any more.
+    [[nodiscard]] std::optional<protocol::DaemonReply> ask(const protocol::ClientQuestion& question,
+                                                           int descriptor = -1);
+
+    [[nodiscard]] bool alive() const noexcept override { return life() != Life::dead; }
+    [[nodiscard]] std::int64_t now_ns() const noexcept override;
+    void kick() noexcept override;
+    void wait(const pool::Word& word, std::uint32_t seen) noexcept override;
+    [[nodiscard]] pool::Log log_of(std::uint32_t client) noexcept override;
+    [[nodiscard]] bool sees(std::uint32_t client) noexcept override;
+    void prepare(std::byte* begin, std::size_t bytes) noexcept override;
+
+private:
+    struct Received {
+        protocol::DaemonReply reply;
+        std::vector<OwnFd> descriptors;
+    };
+    // Another client's log, as long as it has this number (ClientSlot::log).
+    struct OtherLog {
+        std::uint64_t number = 0;
+        std::byte* base = nullptr;
+    };
+
+    PoolLink(OwnFd socket, std::function<void()> before_waiting)
+        : socket_{std::move(socket)}, before_waiting_{std::move(before_waiting)} {}
+    [[nodiscard]] Result<void> greet();
+    [[nodiscard]] std::optional<Received> exchange(const protocol::ClientQuestion& question,
+                                                   int descriptor);
+    [[nodiscard]] std::byte* mapped(std::uint32_t client);
+
+    OwnFd socket_;
+    OwnFd bell_;
+    std::function<void()> before_waiting_;
+    std::mutex turn_;  // one question at a time
+    std::uint32_t client_ = 0;
+    const pool::Directory* directory_ = nullptr;
+    pool::Log log_;
+    const std::byte* clean_ = nullptr;
+    std::size_t clean_bytes_ = 0;
+    std::optional<pool::LogWriter> log_writer_;
+    std::optional<pool::PoolReader> reader_;
+    std::mutex others_mutex_;
+    // Kept mapped: a thread may still copy from one.
+    std::array<OtherLog, pool::clients_max> others_{};
+};
+
+}  // namespace forebay::mount

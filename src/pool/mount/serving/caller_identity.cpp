@@ -1,0 +1,76 @@
+// By system calls: libc's change all threads of the process.
+#include "pool/mount/serving/caller_identity.hpp"
+
+#include <array>
+#include <cerrno>
+#include <linux/capability.h>
+#include <linux/securebits.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace forebay::mount {
+
+namespace {
+
+int drop_capabilities() noexcept {
+    // A change of fsuid leaves the rest as they are: the kernel has already checked what the caller
+    // may do (default_permissions).
+    if (::prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP, 0, 0, 0) != 0) {
+        return errno;
+    }
+    __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+    std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> sets{};
+    if (::syscall(SYS_capget, &header, sets.data()) != 0) {
+        return errno;
+    }
+    for (const unsigned one : {CAP_FSETID, CAP_SYS_RESOURCE}) {
+        sets[one / 32].effective &= ~(1U << one % 32);
+        sets[one / 32].permitted &= ~(1U << one % 32);
+    }
+    return ::syscall(SYS_capset, &header, sets.data()) == 0 ? 0 : errno;
+}
+
+}  // namespace
+
+int become_serving_thread() noexcept {
+    if (::unshare(CLONE_FS) != 0) {
+        return errno;
+    }
+    ::umask(0);
+    // What the kernel frees for this thread's memory must not wait for this thread. Only root may.
+    ::prctl(PR_SET_IO_FLUSHER, 1, 0, 0, 0);
+    return ::geteuid() == 0 ? drop_capabilities() : 0;
+}
+
+CallerIdentity::CallerIdentity(const fuse_ctx& caller, bool by_root) noexcept : acts_{by_root} {
+    ::umask(caller.umask & 0777);
+    if (acts_) {
+        ::syscall(SYS_setfsgid, caller.gid);
+        ::syscall(SYS_setfsuid, caller.uid);
+    }
+}
+
+CallerIdentity::~CallerIdentity() {
+    if (acts_) {
+        ::syscall(SYS_setfsuid, 0);
+        ::syscall(SYS_setfsgid, 0);
+    }
+    ::umask(0);
+}
+
+GroupIdentity::GroupIdentity(gid_t group, bool by_root) noexcept : acts_{by_root} {
+    if (acts_) {
+        ::syscall(SYS_setfsgid, group);
+    }
+}
+
+GroupIdentity::~GroupIdentity() {
+    if (acts_) {
+        ::syscall(SYS_setfsgid, 0);
+    }
+}
+
+}  // namespace forebay::mount

@@ -1,0 +1,266 @@
+// See mount_server.hpp.
+#include "pool/mount/serving/mount_server.hpp"
+
+#include "foundation/base/yielding.hpp"
+#include "pool/mount/serving/mounted_path.hpp"
+#include "pool/mount/serving/operations.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/magic.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+namespace forebay::mount {
+
+namespace {
+
+// Those that wait, for the pool, a file system or a sync, and one that reads on.
+constexpr std::size_t threads_max = 8;
+// Reads of mappings, and closes, share it; libfuse's 12 are soon used up.
+constexpr unsigned background_max = 64;
+constexpr unsigned background_congested = 48;
+constexpr unsigned write_bytes_max = 1U << 20U;
+constexpr double valid_seconds = 1.0;
+// A request is found by looking again for so long; to be woken takes longer.
+constexpr auto looks_for = std::chrono::microseconds{50};
+constexpr int sleep_ms = 1000;
+
+// Those in memory or on a device of this node: what is in memory of them is read at once.
+constexpr std::array<std::uint32_t, 5> local_file_systems{
+    TMPFS_MAGIC, EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC};
+
+bool is_local(const struct statfs& system) noexcept {
+    return std::ranges::find(local_file_systems, static_cast<std::uint32_t>(system.f_type)) !=
+           local_file_systems.end();
+}
+
+// May wait for a device or for another request.
+bool takes_long(const fuse_buf& request, bool below_is_local) noexcept {
+    switch (static_cast<const fuse_in_header*>(request.mem)->opcode) {
+        case FUSE_FSYNC:
+        case FUSE_FSYNCDIR:
+        case FUSE_FALLOCATE:
+        case FUSE_COPY_FILE_RANGE: return true;
+        case FUSE_FORGET:
+        case FUSE_BATCH_FORGET: return false;
+        default: return !below_is_local;
+    }
+}
+
+fuse_lowlevel_ops operations() {
+    fuse_lowlevel_ops table{};
+    table.init = [](void* server, fuse_conn_info* connection) {
+        static_cast<MountServer*>(server)->init(*connection);
+    };
+    add_name_operations(table);
+    add_attribute_operations(table);
+    add_directory_operations(table);
+    add_handle_operations(table);
+    add_data_operations(table);
+    add_lock_operations(table);
+    return table;
+}
+
+// libfuse takes both with the server as the last argument.
+ssize_t write_by(int fd, iovec* pieces, int count, void* io) {
+    return static_cast<MountServer*>(io)->io().write(fd, pieces, count);
+}
+ssize_t read_by(int fd, void* to, std::size_t bytes, void* io) {
+    return static_cast<MountServer*>(io)->io().read(fd, to, bytes);
+}
+
+}  // namespace
+
+DescriptorName::DescriptorName(int fd) noexcept {
+    static_cast<void>(std::snprintf(text_.data(), text_.size(), "/proc/self/fd/%d", fd));
+}
+
+Result<std::unique_ptr<MountServer>> MountServer::make(const MountOptions& options) {
+    std::unique_ptr<MountServer> server{new MountServer{options}};
+    server->by_root_ = ::geteuid() == 0;
+    if (!options.socket.empty()) {
+        auto link = PoolLink::connect(options.socket, [lead = &server->lead_] { lead->pass_on(); });
+        if (!link) {
+            return failure(std::move(link.error()));
+        }
+        server->link_ = std::move(*link);
+        if (server->link_->directory().header.nodes.load(std::memory_order_relaxed) > 1) {
+            return failure({ErrorCode::unsupported, 0,
+                            "cannot mount over the pool of several nodes (the mount does not ask "
+                            "them yet). Use `--set pool_mount=never`."});
+        }
+    }
+    server->route_.emplace(server->link_.get());
+    if (auto opened = server->open_below(); !opened) {
+        return failure(std::move(opened.error()));
+    }
+    return server;
+}
+
+Result<void> MountServer::open_below() {
+    const std::string& path = options_.directory;
+    while (forget_dead_mount(path)) {
+    }
+    if (!name_over(path).empty()) {
+        return failure({ErrorCode::unsupported, EBUSY,
+                        fmt::format("cannot mount over {} (there is a mount of Forebay already). "
+                                    "End it, or use it.",
+                                    path)});
+    }
+    OwnFd root{::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
+    struct stat found{};
+    if (!root.valid() || ::fstat(root.get(), &found) != 0) {
+        return failure(system_error(errno, "mount over " + path));
+    }
+    struct statfs system{};
+    below_is_local_ = ::fstatfs(root.get(), &system) == 0 && is_local(system);
+    inodes_.emplace(std::move(root), found);
+    return {};
+}
+
+MountServer::~MountServer() {
+    if (session_ != nullptr) {
+        fuse_session_destroy(session_);
+    }
+}
+
+Result<void> MountServer::mount() {
+    const std::string name = mount_name(::getpid());
+    std::string choices = fmt::format("fsname={},subtype=forebay,default_permissions", name);
+    if (by_root_) {
+        choices += ",allow_other,suid,dev";
+    } else if (options_.allow_other) {
+        choices += ",allow_other";
+    }
+    std::string program = "forebay-mount";
+    std::string option = "-o";
+    std::array<char*, 4> words{program.data(), option.data(), choices.data(), nullptr};
+    fuse_args arguments = FUSE_ARGS_INIT(3, words.data());
+    const fuse_lowlevel_ops table = operations();
+    session_ = fuse_session_new(&arguments, &table, sizeof table, this);
+    fuse_opt_free_args(&arguments);
+    if (session_ == nullptr || fuse_session_mount(session_, options_.directory.c_str()) != 0) {
+        const int error = errno;
+        return failure({ErrorCode::access, error,
+                        fmt::format("cannot mount over {} (FUSE refused it). See `forebay doctor`, "
+                                    "or use `--set pool_mount=never`.",
+                                    options_.directory)});
+    }
+    fuse_custom_io io{};
+    io.writev = &write_by;
+    io.read = &read_by;
+    if (fuse_session_custom_io(session_, &io, fuse_session_fd(session_)) != 0) {
+        return failure({ErrorCode::unsupported, 0,
+                        "cannot speak to FUSE (libfuse refused it). "
+                        "Use libfuse 3.14 or newer."});
+    }
+    const int fd = fuse_session_fd(session_);
+    ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
+    return agree();
+}
+
+// The first request says what the kernel can do.
+Result<void> MountServer::agree() {
+    fuse_buf request{};
+    while (io_.offered == 0 && receive(request)) {
+        fuse_session_process_buf(session_, &request);
+    }
+    std::free(request.mem);
+    if (io_.maps_direct_files()) {
+        return {};
+    }
+    unmount_lazily(options_.directory);
+    return failure({ErrorCode::unsupported, 0,
+                    "cannot mount (this kernel does not let programs map files of such a mount). "
+                    "Use Linux 6.6 or newer, or `--set pool_mount=never`."});
+}
+
+void MountServer::init(fuse_conn_info& connection) {
+    constexpr unsigned wanted = FUSE_CAP_POSIX_LOCKS | FUSE_CAP_FLOCK_LOCKS |
+                                FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_DONT_MASK | FUSE_CAP_POSIX_ACL |
+                                FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO |
+                                FUSE_CAP_ASYNC_READ | FUSE_CAP_ASYNC_DIO | FUSE_CAP_PARALLEL_DIROPS;
+    connection.want = connection.capable & wanted;
+    connection.max_write = write_bytes_max;
+    connection.max_background = background_max;
+    connection.congestion_threshold = background_congested;
+}
+
+double MountServer::attributes_valid(const MountedInode& /*inode*/) const noexcept {
+    return valid_seconds;
+}
+
+bool MountServer::receive(fuse_buf& request) {
+    const int fd = fuse_session_fd(session_);
+    auto until = std::chrono::steady_clock::now() + looks_for;
+    while (fuse_session_exited(session_) == 0) {
+        const int got = fuse_session_receive_buf(session_, &request);
+        if (got > 0) {
+            return true;
+        }
+        if (got == 0 || (got != -EAGAIN && got != -EINTR)) {
+            return false;
+        }
+        if (yielding_.pays() && std::chrono::steady_clock::now() < until) {
+            yielding_.yield();
+            continue;
+        }
+        pollfd news{.fd = fd, .events = POLLIN, .revents = 0};
+        ::poll(&news, 1, sleep_ms);
+        until = std::chrono::steady_clock::now();
+    }
+    return false;
+}
+
+void MountServer::serve_in_thread() {
+    if (become_serving_thread() != 0) {
+        std::fputs(
+            "forebay-mount: a serving thread keeps its rights (it may not give them up). "
+            "Set-id bits may stay on files that others write.\n",
+            stderr);
+    }
+    fuse_buf request{};
+    for (;;) {
+        lead_.take();
+        bool goes_on = true;
+        while (lead_.leads() && goes_on) {
+            goes_on = receive(request);
+            if (goes_on) {
+                if (takes_long(request, below_is_local_)) {
+                    lead_.pass_on();
+                }
+                fuse_session_process_buf(session_, &request);
+            }
+        }
+        if (!goes_on) {
+            fuse_session_exit(session_);
+            lead_.pass_on();
+            break;
+        }
+    }
+    std::free(request.mem);
+}
+
+void MountServer::serve() {
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < threads_max; ++i) {
+        threads.emplace_back([this] { serve_in_thread(); });
+    }
+    for (std::thread& one : threads) {
+        one.join();
+    }
+}
+
+}  // namespace forebay::mount

@@ -1,0 +1,96 @@
+// See mounted_path.hpp.
+#include "pool/mount/serving/mounted_path.hpp"
+
+#include <array>
+#include <cerrno>
+#include <fcntl.h>
+#include <fstream>
+#include <spawn.h>
+#include <sstream>
+#include <string_view>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+namespace forebay::mount {
+
+namespace {
+
+constexpr std::string_view prefix = "forebay-mount:";
+
+// "\040" for a blank and so on, as the kernel writes them.
+std::string unescaped(std::string_view text) {
+    std::string plain;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '\\' && i + 3 < text.size()) {
+            constexpr int octal = 8;
+            plain +=
+                static_cast<char>(std::stoi(std::string{text.substr(i + 1, 3)}, nullptr, octal));
+            i += 3;
+        } else {
+            plain += text[i];
+        }
+    }
+    return plain;
+}
+
+bool unmount_by_helper(const std::string& path) {
+    std::string program = "fusermount3";
+    std::array<std::string, 5> words{program, "-u", "-z", "--", path};
+    std::vector<char*> arguments;
+    for (std::string& word : words) {
+        arguments.push_back(word.data());
+    }
+    arguments.push_back(nullptr);
+    pid_t child = 0;
+    int status = 1;
+    return ::posix_spawnp(&child, program.c_str(), nullptr, nullptr, arguments.data(), environ) ==
+               0 &&
+           ::waitpid(child, &status, 0) == child && status == 0;
+}
+
+}  // namespace
+
+std::string mount_name(pid_t server) { return std::string{prefix} + std::to_string(server); }
+
+// A line: number, parent, device, root, where, options, …, "-", type, name, options.
+std::string name_over(const std::string& path) {
+    std::ifstream list{"/proc/self/mountinfo"};
+    std::string name;
+    for (std::string line; std::getline(list, line);) {
+        std::istringstream words{line};
+        std::vector<std::string> all;
+        for (std::string word; words >> word;) {
+            all.push_back(word);
+        }
+        std::size_t dash = 5;
+        while (dash < all.size() && all[dash] != "-") {
+            ++dash;
+        }
+        if (dash + 2 < all.size() && unescaped(all[4]) == path) {
+            name = all[dash + 1] == "fuse.forebay" ? all[dash + 2] : "";
+        }
+    }
+    return name.starts_with(prefix) ? name : "";
+}
+
+bool unmount_lazily(const std::string& path) {
+    if (::umount2(path.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) == 0) {
+        return true;
+    }
+    return errno == EPERM && unmount_by_helper(path);
+}
+
+bool forget_dead_mount(const std::string& path) {
+    const std::string name = name_over(path);
+    if (name.empty()) {
+        return false;
+    }
+    std::ifstream process{"/proc/" + name.substr(prefix.size()) + "/comm"};
+    std::string program;
+    std::getline(process, program);
+    return program != "forebay-mount" && unmount_lazily(path);
+}
+
+}  // namespace forebay::mount

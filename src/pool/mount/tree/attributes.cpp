@@ -1,0 +1,204 @@
+// Requests about what a file is, beside its bytes.
+#include "foundation/base/own_fd.hpp"
+#include "pool/mount/serving/operations.hpp"
+
+#include <array>
+#include <cerrno>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+#include <vector>
+
+namespace forebay::mount {
+
+int status_of(MountServer& server, MountedInode& inode, struct stat& status) {
+    if (::fstatat(inode.path.get(), "", &status, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) != 0) {
+        return errno;
+    }
+    server.route().add(inode.use, inode.path.get(), status);
+    return 0;
+}
+
+namespace {
+
+int answer_status(const Asked& asked, MountedInode& inode) {
+    struct stat status{};
+    if (const int error = status_of(asked.server, inode, status); error != 0) {
+        return error;
+    }
+    fuse_reply_attr(asked.request, &status, asked.server.attributes_valid(inode));
+    return replied;
+}
+
+int getattr(const Asked& asked, fuse_ino_t number, fuse_file_info* /*file*/) {
+    return answer_status(asked, asked.inode(number));
+}
+
+int set_mode(const Asked& asked, const MountedInode& inode, mode_t mode) {
+    struct stat status{};
+    if ((mode & S_ISGID) != 0 &&
+        ::fstatat(inode.path.get(), "", &status, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) != 0) {
+        return errno;
+    }
+    const GroupIdentity group{status.st_gid, asked.server.by_root() && (mode & S_ISGID) != 0};
+    return errno_of_call(::chmod(DescriptorName{inode.path.get()}.text(), mode & 07777));
+}
+
+int set_owner(const MountedInode& inode, const struct stat& wanted, int set) {
+    const uid_t owner = (set & FUSE_SET_ATTR_UID) != 0 ? wanted.st_uid : static_cast<uid_t>(-1);
+    const gid_t group = (set & FUSE_SET_ATTR_GID) != 0 ? wanted.st_gid : static_cast<gid_t>(-1);
+    return errno_of_call(
+        ::fchownat(inode.path.get(), "", owner, group, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW));
+}
+
+int set_size(const Asked& asked, MountedInode& inode, std::int64_t bytes,
+             const OpenHandle* handle) {
+    if (handle != nullptr) {
+        return asked.server.route().truncate(inode.use, handle->fd.get(), bytes);
+    }
+    const OwnFd fd{::open(DescriptorName{inode.path.get()}.text(), O_WRONLY | O_CLOEXEC)};
+    return fd.valid() ? asked.server.route().truncate(inode.use, fd.get(), bytes) : errno;
+}
+
+int set_times(const MountedInode& inode, const struct stat& wanted, int set) {
+    std::array<timespec, 2> times{timespec{0, UTIME_OMIT}, timespec{0, UTIME_OMIT}};
+    if ((set & FUSE_SET_ATTR_ATIME_NOW) != 0) {
+        times[0].tv_nsec = UTIME_NOW;
+    } else if ((set & FUSE_SET_ATTR_ATIME) != 0) {
+        times[0] = wanted.st_atim;
+    }
+    if ((set & FUSE_SET_ATTR_MTIME_NOW) != 0) {
+        times[1].tv_nsec = UTIME_NOW;
+    } else if ((set & FUSE_SET_ATTR_MTIME) != 0) {
+        times[1] = wanted.st_mtim;
+    }
+    return errno_of_call(
+        ::utimensat(inode.path.get(), "", times.data(), AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW));
+}
+
+int setattr(const Asked& asked, fuse_ino_t number, struct stat* wanted, int set,
+            fuse_file_info* file) {
+    constexpr int owner = FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID;
+    constexpr int times = FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_MTIME | FUSE_SET_ATTR_ATIME_NOW |
+                          FUSE_SET_ATTR_MTIME_NOW;
+    MountedInode& inode = asked.inode(number);
+    int error = 0;
+    if ((set & (FUSE_SET_ATTR_MODE | owner | times)) != 0) {
+        // What is drained later would change times, and clear set-id bits.
+        error = asked.server.route().before_change(inode.use);
+    }
+    if (error == 0 && (set & owner) != 0) {
+        error = set_owner(inode, *wanted, set);
+    }
+    if (error == 0 && (set & FUSE_SET_ATTR_MODE) != 0) {
+        error = set_mode(asked, inode, wanted->st_mode);
+    }
+    if (error == 0 && (set & FUSE_SET_ATTR_SIZE) != 0) {
+        error =
+            set_size(asked, inode, wanted->st_size, file == nullptr ? nullptr : &open_handle(file));
+    }
+    if (error == 0 && (set & times) != 0) {
+        error = set_times(inode, *wanted, set);
+    }
+    return error != 0 ? error : answer_status(asked, inode);
+}
+
+int setxattr(const Asked& asked, fuse_ino_t number, const char* name, const char* value,
+             std::size_t bytes, int flags) {
+    MountedInode& inode = asked.inode(number);
+    const int error = asked.server.route().before_change(inode.use);
+    const DescriptorName file{inode.path.get()};
+    return error != 0 ? error : errno_of_call(::setxattr(file.text(), name, value, bytes, flags));
+}
+
+int removexattr(const Asked& asked, fuse_ino_t number, const char* name) {
+    MountedInode& inode = asked.inode(number);
+    const int error = asked.server.route().before_change(inode.use);
+    const DescriptorName file{inode.path.get()};
+    return error != 0 ? error : errno_of_call(::removexattr(file.text(), name));
+}
+
+// `get` fills memory, and returns bytes, or the number of them where there is no memory.
+template <class Get>
+int answer_value(const Asked& asked, std::size_t bytes, const Get& get) {
+    std::vector<char> value(bytes);
+    const ssize_t got = get(bytes == 0 ? nullptr : value.data(), bytes);
+    if (got < 0) {
+        return errno;
+    }
+    if (bytes == 0) {
+        fuse_reply_xattr(asked.request, static_cast<std::size_t>(got));
+    } else {
+        fuse_reply_buf(asked.request, value.data(), static_cast<std::size_t>(got));
+    }
+    return replied;
+}
+
+int getxattr(const Asked& asked, fuse_ino_t number, const char* name, std::size_t bytes) {
+    const DescriptorName file{asked.inode(number).path.get()};
+    return answer_value(asked, bytes, [&](char* to, std::size_t room) {
+        return ::getxattr(file.text(), name, to, room);
+    });
+}
+
+int listxattr(const Asked& asked, fuse_ino_t number, std::size_t bytes) {
+    const DescriptorName file{asked.inode(number).path.get()};
+    return answer_value(asked, bytes, [&](char* to, std::size_t room) {
+        return ::listxattr(file.text(), to, room);
+    });
+}
+
+int statfs(const Asked& asked, fuse_ino_t number) {
+    struct statvfs system{};
+    if (::fstatvfs(asked.inode(number).path.get(), &system) != 0) {
+        return errno;
+    }
+    fuse_reply_statfs(asked.request, &system);
+    return replied;
+}
+
+// lsattr and chattr; the kernel asks for these by ioctl, too.
+int ioctl(const Asked& asked, fuse_ino_t number, unsigned command, void* /*argument*/,
+          fuse_file_info* /*file*/, unsigned /*flags*/, const void* in, std::size_t in_bytes,
+          std::size_t out_bytes) {
+    const bool sets = command == FS_IOC_SETFLAGS && in_bytes >= sizeof(int);
+    if (!sets && (command != FS_IOC_GETFLAGS || out_bytes < sizeof(int))) {
+        return ENOTTY;
+    }
+    MountedInode& inode = asked.inode(number);
+    const OwnFd fd{
+        ::open(DescriptorName{inode.path.get()}.text(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
+    long value = 0;
+    if (sets) {
+        value = *static_cast<const int*>(in);
+        if (const int error = asked.server.route().before_change(inode.use); error != 0) {
+            return error;
+        }
+    }
+    if (!fd.valid() || ::ioctl(fd.get(), command, &value) != 0) {
+        return errno;
+    }
+    const int flags = static_cast<int>(value);
+    fuse_reply_ioctl(asked.request, 0, &flags, sets ? 0 : sizeof flags);
+    return replied;
+}
+
+}  // namespace
+
+void add_attribute_operations(fuse_lowlevel_ops& table) {
+    table.getattr = &answer<&getattr, fuse_ino_t, fuse_file_info*>;
+    table.setattr = &answer<&setattr, fuse_ino_t, struct stat*, int, fuse_file_info*>;
+    table.setxattr = &answer<&setxattr, fuse_ino_t, const char*, const char*, std::size_t, int>;
+    table.removexattr = &answer<&removexattr, fuse_ino_t, const char*>;
+    table.getxattr = &answer<&getxattr, fuse_ino_t, const char*, std::size_t>;
+    table.listxattr = &answer<&listxattr, fuse_ino_t, std::size_t>;
+    table.statfs = &answer<&statfs, fuse_ino_t>;
+    table.ioctl = &answer<&ioctl, fuse_ino_t, unsigned, void*, fuse_file_info*, unsigned,
+                          const void*, std::size_t, std::size_t>;
+}
+
+}  // namespace forebay::mount

@@ -1,0 +1,72 @@
+// The inodes that the kernel knows through the mount. Each is held by an O_PATH descriptor below
+// the mount, so that its number is not given to another file meanwhile, and it is reached whatever
+// its name is by now.
+#pragma once
+
+#include "foundation/base/own_fd.hpp"
+#include "pool/mount/files/file_use.hpp"
+#include "pool/mount/serving/fuse.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <sys/stat.h>
+#include <unordered_map>
+
+namespace forebay::mount {
+
+// `handle`: a sum of the file system's handle of the file, which says more than the number where a
+// server may give that to another file; 0: there is none.
+struct InodeKey {
+    dev_t device = 0;
+    ino_t inode = 0;
+    std::uint64_t handle = 0;
+
+    bool operator==(const InodeKey&) const noexcept = default;
+};
+[[nodiscard]] InodeKey key_of(int fd, const struct stat& found) noexcept;
+
+struct MountedInode {
+    MountedInode(OwnFd fd, const InodeKey& key_, mode_t type_)
+        : path{std::move(fd)}, key{key_}, type{type_} {}
+
+    OwnFd path;
+    InodeKey key;
+    mode_t type;
+    std::uint64_t lookups = 0;  // under the table's mutex
+    FileUse use;                // of a regular file
+};
+
+class InodeTable {
+public:
+    explicit InodeTable(OwnFd root, const struct stat& found);
+
+    // The inode of a request.
+    [[nodiscard]] MountedInode& at(fuse_ino_t number) noexcept {
+        return number == FUSE_ROOT_ID ? *root_ : *reinterpret_cast<MountedInode*>(number);
+    }
+    [[nodiscard]] static fuse_ino_t number_of(const MountedInode& inode) noexcept {
+        return reinterpret_cast<fuse_ino_t>(&inode);
+    }
+    struct Found {
+        MountedInode& inode;
+        bool is_new;
+    };
+    // One more lookup of it.
+    [[nodiscard]] Found add(OwnFd fd, const struct stat& found);
+    void forget(MountedInode& inode, std::uint64_t lookups);
+    [[nodiscard]] std::size_t size() const;
+
+private:
+    struct Hash {
+        std::size_t operator()(const InodeKey& key) const noexcept {
+            return (key.inode * 0x9e3779b97f4a7c15U) ^ key.device ^ key.handle;
+        }
+    };
+    mutable std::mutex mutex_;
+    std::unique_ptr<MountedInode> root_;
+    std::unordered_map<InodeKey, std::unique_ptr<MountedInode>, Hash> inodes_;
+};
+
+}  // namespace forebay::mount

@@ -1,0 +1,149 @@
+// Requests about names: they are made below by the directory's descriptor.
+#include "pool/mount/serving/operations.hpp"
+
+#include <climits>
+#include <cstdio>
+#include <fcntl.h>
+#include <string>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <utility>
+
+namespace forebay::mount {
+
+int fill_entry(MountServer& server, OwnFd fd, fuse_entry_param& entry) {
+    if (::fstatat(fd.get(), "", &entry.attr, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) != 0) {
+        return errno;
+    }
+    const auto [inode, is_new] = server.inodes().add(std::move(fd), entry.attr);
+    if (is_new) {
+        server.route().found(inode.use, entry.attr);
+    }
+    server.route().add(inode.use, inode.path.get(), entry.attr);
+    entry.ino = InodeTable::number_of(inode);
+    entry.attr_timeout = server.attributes_valid(inode);
+    entry.entry_timeout = entry.attr_timeout;
+    return 0;
+}
+
+int look_up(MountServer& server, fuse_ino_t parent, const char* name, fuse_entry_param& entry) {
+    OwnFd fd{
+        ::openat(server.inodes().at(parent).path.get(), name, O_PATH | O_NOFOLLOW | O_CLOEXEC)};
+    return fd.valid() ? fill_entry(server, std::move(fd), entry) : errno;
+}
+
+namespace {
+
+int answer_entry(const Asked& asked, fuse_ino_t parent, const char* name) {
+    fuse_entry_param entry{};
+    const int error = look_up(asked.server, parent, name, entry);
+    if (error != 0) {
+        return error;
+    }
+    fuse_reply_entry(asked.request, &entry);
+    return replied;
+}
+
+int folder(const Asked& asked, fuse_ino_t parent) { return asked.inode(parent).path.get(); }
+
+int lookup(const Asked& asked, fuse_ino_t parent, const char* name) {
+    return answer_entry(asked, parent, name);
+}
+
+void forget_one(MountServer& server, fuse_ino_t number, std::uint64_t lookups) {
+    server.inodes().forget(server.inodes().at(number), lookups);
+}
+
+void forget(fuse_req_t request, fuse_ino_t number, std::uint64_t lookups) {
+    forget_one(*static_cast<MountServer*>(fuse_req_userdata(request)), number, lookups);
+    fuse_reply_none(request);
+}
+
+void forget_many(fuse_req_t request, std::size_t count, fuse_forget_data* all) {
+    for (std::size_t i = 0; i < count; ++i) {
+        forget_one(*static_cast<MountServer*>(fuse_req_userdata(request)), all[i].ino,
+                   all[i].nlookup);
+    }
+    fuse_reply_none(request);
+}
+
+// Makes something as the caller would: `make` returns as the system call does.
+template <class Make>
+int made(const Asked& asked, fuse_ino_t parent, const char* name, const Make& make) {
+    int error = 0;
+    {
+        const CallerIdentity caller{*fuse_req_ctx(asked.request), asked.server.by_root()};
+        error = errno_of_call(make());
+    }
+    return error != 0 ? error : answer_entry(asked, parent, name);
+}
+
+int mknod(const Asked& asked, fuse_ino_t parent, const char* name, mode_t mode, dev_t device) {
+    return made(asked, parent, name,
+                [&] { return ::mknodat(folder(asked, parent), name, mode, device); });
+}
+
+int mkdir(const Asked& asked, fuse_ino_t parent, const char* name, mode_t mode) {
+    return made(asked, parent, name, [&] { return ::mkdirat(folder(asked, parent), name, mode); });
+}
+
+int symlink(const Asked& asked, const char* target, fuse_ino_t parent, const char* name) {
+    return made(asked, parent, name,
+                [&] { return ::symlinkat(target, folder(asked, parent), name); });
+}
+
+int unlink(const Asked& asked, fuse_ino_t parent, const char* name) {
+    return errno_of_call(::unlinkat(folder(asked, parent), name, 0));
+}
+
+int rmdir(const Asked& asked, fuse_ino_t parent, const char* name) {
+    return errno_of_call(::unlinkat(folder(asked, parent), name, AT_REMOVEDIR));
+}
+
+int rename(const Asked& asked, fuse_ino_t parent, const char* name, fuse_ino_t to_parent,
+           const char* to_name, unsigned flags) {
+    const auto done = ::syscall(SYS_renameat2, folder(asked, parent), name,
+                                folder(asked, to_parent), to_name, flags);
+    return errno_of_call(static_cast<int>(done));
+}
+
+int link(const Asked& asked, fuse_ino_t number, fuse_ino_t parent, const char* name) {
+    const DescriptorName from{asked.inode(number).path.get()};
+    const int done =
+        ::linkat(AT_FDCWD, from.text(), folder(asked, parent), name, AT_SYMLINK_FOLLOW);
+    return done != 0 ? errno : answer_entry(asked, parent, name);
+}
+
+int readlink(const Asked& asked, fuse_ino_t number) {
+    std::string target(PATH_MAX + 1, '\0');
+    const ssize_t bytes =
+        ::readlinkat(asked.inode(number).path.get(), "", target.data(), target.size());
+    if (bytes < 0) {
+        return errno;
+    }
+    if (bytes == static_cast<ssize_t>(target.size())) {
+        return ENAMETOOLONG;
+    }
+    target.resize(static_cast<std::size_t>(bytes));
+    fuse_reply_readlink(asked.request, target.c_str());
+    return replied;
+}
+
+}  // namespace
+
+void add_name_operations(fuse_lowlevel_ops& table) {
+    table.lookup = &answer<&lookup, fuse_ino_t, const char*>;
+    table.forget = &forget;
+    table.forget_multi = &forget_many;
+    table.mknod = &answer<&mknod, fuse_ino_t, const char*, mode_t, dev_t>;
+    table.mkdir = &answer<&mkdir, fuse_ino_t, const char*, mode_t>;
+    table.symlink = &answer<&symlink, const char*, fuse_ino_t, const char*>;
+    table.unlink = &answer<&unlink, fuse_ino_t, const char*>;
+    table.rmdir = &answer<&rmdir, fuse_ino_t, const char*>;
+    table.rename = &answer<&rename, fuse_ino_t, const char*, fuse_ino_t, const char*, unsigned>;
+    table.link = &answer<&link, fuse_ino_t, fuse_ino_t, const char*>;
+    table.readlink = &answer<&readlink, fuse_ino_t>;
+}
+
+}  // namespace forebay::mount

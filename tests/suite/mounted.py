@@ -1,0 +1,112 @@
+"""The mount over a folder, alone or before a pool; never left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from suite import mpi as m
+from suite.pool import Pool, pool
+from suite.verdict import ensure
+
+PROGRAM = m.LIBRARIES / "forebay-mount"
+SECONDS_MAX = 60
+
+
+def can_mount() -> bool:
+    """Whether it was built, and this user may mount."""
+    return PROGRAM.exists() and os.access("/dev/fuse", os.R_OK | os.W_OK)
+
+
+def is_mounted(folder: Path) -> bool:
+    """By the kernel's list: the mount itself may not answer."""
+    lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
+    return any(line.split()[4] == str(folder) for line in lines)
+
+
+def unmount(folder: Path) -> None:
+    """Whatever state it is in."""
+    for _ in range(3):
+        if is_mounted(folder):
+            words = ["umount", "-l"] if os.geteuid() == 0 else ["fusermount3", "-u", "-z"]
+            subprocess.run([*words, str(folder)], check=False, timeout=SECONDS_MAX)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mounted:
+    """A folder under a mount, and the process that serves it."""
+
+    folder: Path
+    process: subprocess.Popen[str]
+    pool: Pool | None = None
+
+    def run(
+        self, *words: str, given: str | None = None, check: bool = True
+    ) -> subprocess.CompletedProcess[str]:
+        """In the folder."""
+        return run_in(self.folder, *words, given=given, check=check)
+
+    def has_ended(self) -> int:
+        """Its exit status, once nobody uses the mount any more."""
+        return self.process.wait(SECONDS_MAX)
+
+
+def run_in(
+    folder: Path, *words: str, given: str | None = None, check: bool = True
+) -> subprocess.CompletedProcess[str]:
+    """A program there, for a bounded time."""
+    done = subprocess.run(
+        words,
+        cwd=folder,
+        input=given,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS_MAX,
+        check=False,
+        env={**m.clean_environment(), "LC_ALL": "C.UTF-8"},
+    )
+    ensure(
+        not check or done.returncode == 0,
+        f"{' '.join(words)[:200]} ended with {done.returncode}:\n{done.stdout[-500:]}"
+        f"{done.stderr[-1500:]}",
+    )
+    return done
+
+
+@contextlib.contextmanager
+def _served(folder: Path, before: Pool | None) -> Iterator[Mounted]:
+    words = [str(PROGRAM), *(["--socket", str(before.socket)] if before else []), str(folder)]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        line = process.stdout.readline() if process.stdout else ""
+        if not line:
+            _, said = process.communicate(timeout=SECONDS_MAX)
+            ensure(False, f"forebay-mount does not mount:\n{said}")
+        yield Mounted(folder=folder, process=process, pool=before)
+    finally:
+        unmount(folder)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(10)
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+        for pipe in (process.stdout, process.stderr):
+            if pipe:
+                pipe.close()
+
+
+@contextlib.contextmanager
+def mounted(*, before_pool: bool, settings: Mapping[str, str] | None = None) -> Iterator[Mounted]:
+    """A new folder below a mount; it and the mount are gone behind. Settings are the pool's."""
+    with tempfile.TemporaryDirectory(prefix="mount.", dir="/tmp") as made:
+        folder = Path(made, "below")
+        folder.mkdir()
+        with contextlib.ExitStack() as stack:
+            paths = {"pool_paths": str(folder), **(settings or {})}
+            before = stack.enter_context(pool(folder, paths)) if before_pool else None
+            yield stack.enter_context(_served(folder, before))
