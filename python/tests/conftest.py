@@ -17,7 +17,7 @@ from forebay.common.model.program import Family, Linkage, ProgramFacts
 from forebay.common.model.record import Record, RunRecord
 from forebay.layout.model import Layout, LayoutChange, WantedLayout
 from forebay.pool.model.pool import PoolEnd, PoolPlace, PoolStatus, RunningDaemon
-from forebay.pool.use_case.ports import PoolSession, Progress
+from forebay.pool.use_case.ports import PoolMount, PoolSession, Progress
 from forebay.ports import (
     Captured,
     DirectoryFacts,
@@ -315,6 +315,7 @@ class ImaginedPools:
     others: tuple[RunningDaemon, ...] = ()
     listens: bool = False
     limit: str | None = None
+    no_mount: str | None = None
 
     def library(self) -> Path:
         return STUB.with_name("libforebay_posix.so")
@@ -347,6 +348,19 @@ class ImaginedPools:
     def start_detached(self, place: PoolPlace) -> int:
         self.start(place)
         return 77
+
+    def mount_obstacle(self, paths: Sequence[Path]) -> str | None:
+        return self.no_mount
+
+    def mount(self, paths: Sequence[Path], *, socket: Path, folder: Path) -> PoolMount:
+        self.log.append("mount")
+        return self
+
+    def finish(self) -> None:
+        self.log.append("unmount")
+
+    def mount_detached(self, paths: Sequence[Path], *, socket: Path) -> None:
+        self.log.append("mount")
 
     def usual_socket(self) -> Path:
         return Path("/run/user/pool")

@@ -190,6 +190,14 @@ def _pool(world: World) -> Iterator[Finding]:
             yield _good(Topic.LIBRARIES, find().name, what)
         except SetupError as error:
             yield _note(Topic.LIBRARIES, name, str(error), "Build or install Forebay again.")
+            return
+    obstacle = world.pools.mount_obstacle(())
+    if obstacle is None:
+        yield _good(
+            Topic.LIBRARIES, "pool_mount", "can be used, if the kernel is Linux 6.6 or newer"
+        )
+    else:
+        yield _note(Topic.LIBRARIES, "pool_mount", f"cannot be used ({obstacle})")
 
 
 def _forwarding(

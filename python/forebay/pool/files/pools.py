@@ -11,7 +11,7 @@ from forebay.common.files.own_folders import make_folder, stale_folders
 from forebay.common.model.errors import PoolStartError, SetupError
 from forebay.common.model.units import counted, human_bytes
 from forebay.pool.model.pool import SOCKET_NAME_MAX, PoolPlace, RunningDaemon
-from forebay.pool.use_case.ports import PoolDaemon, PoolSession
+from forebay.pool.use_case.ports import PoolDaemon, PoolMount, PoolSession
 from forebay.ports import LibraryFinder
 
 PROGRAM_NAME = "forebayd"
@@ -105,6 +105,24 @@ class LocalPools:
         from forebay.pool.files.daemon import start_detached
 
         return start_detached(self.program(), place)
+
+    def mount_obstacle(self, paths: Sequence[Path]) -> str | None:
+        """By what is installed and may be used."""
+        from forebay.pool.files.mounts import PROGRAM_NAME, obstacle_to_mount
+
+        return obstacle_to_mount(self._libraries.find().folder / PROGRAM_NAME, paths)
+
+    def mount(self, paths: Sequence[Path], *, socket: Path, folder: Path) -> PoolMount:
+        """Children of ours."""
+        from forebay.pool.files.mounts import PROGRAM_NAME, mount_over
+
+        return mount_over(self._file(PROGRAM_NAME), paths, socket, folder)
+
+    def mount_detached(self, paths: Sequence[Path], *, socket: Path) -> None:
+        """Processes of their own."""
+        from forebay.pool.files.mounts import PROGRAM_NAME, mount_detached
+
+        mount_detached(self._file(PROGRAM_NAME), paths, socket)
 
     def usual_socket(self) -> Path:
         """One of the user on this machine."""

@@ -18,6 +18,8 @@ DAEMON_VARIABLE = "FOREBAY_POOL_DAEMON"
 PATHS_SETTING = "pool_paths"
 NODES_SETTING = "pool_nodes"
 STARTER_SETTING = "pool_starter"
+MOUNT_SETTING = "pool_mount"
+MOUNT_NEVER, MOUNT_REQUIRED = "never", "require"
 PATHS_MAX = 16
 """As many paths as a captured program looks at (src/pool/capture/files/paths.hpp)."""
 SILENT_SECONDS_MAX = 30.0

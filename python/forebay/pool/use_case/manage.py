@@ -21,11 +21,16 @@ from forebay.pool.model.pool import (
     paths_text,
 )
 from forebay.pool.use_case.batch_job import with_job_end
-from forebay.pool.use_case.ports import PoolSession, Progress
-from forebay.pool.use_case.run_pool import checked_paths
+from forebay.pool.use_case.ports import PoolSession, Progress, Silent
+from forebay.pool.use_case.run_pool import checked_paths, plan_mount
 from forebay.ports import World
 from forebay.settings.model import SETTINGS_VARIABLE, Override, missing_units
 from forebay.settings.use_case import effective_settings
+
+_STANDS_BELOW = (
+    "programs that stand in a pooled folder already, like this shell, go past the mount. "
+    "Say `cd .` in them."
+)
 
 
 @frozen
@@ -83,7 +88,9 @@ def start_pool(request: StartRequest, world: World) -> Started:
     _check_free(socket, world)
     if (why := world.pools.obstacle()) is not None:
         raise PoolStartError(why)
-    libraries = f"{world.libraries.find().stub}:{world.pools.library()}"
+    mount = plan_mount(paths, effective, 1, world)
+    stub = str(world.libraries.find().stub)
+    libraries = stub if mount.mounts else f"{stub}:{world.pools.library()}"
     process = world.pools.start_detached(
         PoolPlace(
             socket=socket,
@@ -99,13 +106,24 @@ def start_pool(request: StartRequest, world: World) -> Started:
         PATHS_VARIABLE: paths_text(paths),
         PRELOAD_VARIABLE: compose_preload(libraries, environment.get(PRELOAD_VARIABLE)),
     }
+    warnings = tuple(missing_units(effective))
+    if mount.mounts:
+        del variables[PATHS_VARIABLE]
+        _mount(paths, socket, world)
+        warnings += (_STANDS_BELOW,)
+    if mount.warning:
+        warnings += (mount.warning,)
     return Started(
-        process=process,
-        socket=socket,
-        paths=paths,
-        variables=variables,
-        warnings=missing_units(effective),
+        process=process, socket=socket, paths=paths, variables=variables, warnings=warnings
     )
+
+
+def _mount(paths: tuple[Path, ...], socket: Path, world: World) -> None:
+    try:
+        world.pools.mount_detached(paths, socket=socket)
+    except PoolStartError:
+        world.pools.connect(socket).stop(Silent())
+        raise
 
 
 def socket_of(given: Path | None, world: World, *, started: bool = True) -> Path:

@@ -35,6 +35,13 @@ class PoolDaemon(Protocol):
         """Has everything drained, and ends it. Raises nothing: what went wrong is in the end."""
 
 
+class PoolMount(Protocol):
+    """The mount over the folders of a pool. While it is there, we stand in it if we stood below."""
+
+    def finish(self) -> None:
+        """Unmounts, whoever still uses it."""
+
+
 class PoolSession(Protocol):
     """A conversation with a daemon that somebody has started."""
 
@@ -77,6 +84,16 @@ class Pools(Protocol):
 
     def start_detached(self, place: PoolPlace) -> int:
         """Starts one that stays; its process. PoolStartError says what it said."""
+
+    def mount_obstacle(self, paths: Sequence[Path]) -> str | None:
+        """Why nothing can be mounted over the paths; None: it can, as far as can be seen."""
+
+    def mount(self, paths: Sequence[Path], *, socket: Path, folder: Path) -> PoolMount:
+        """Mounts over the paths, before the daemon that listens there; it ends when we die.
+        PoolStartError says what was wrong."""
+
+    def mount_detached(self, paths: Sequence[Path], *, socket: Path) -> None:
+        """The same, until that daemon ends."""
 
     def usual_socket(self) -> Path:
         """Where a user's daemon listens if nobody says otherwise."""

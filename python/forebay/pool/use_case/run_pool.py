@@ -10,6 +10,9 @@ from forebay.common.model.errors import UsageError
 from forebay.common.model.frozen import frozen
 from forebay.pool.model.pool import (
     DAEMON_VARIABLE,
+    MOUNT_NEVER,
+    MOUNT_REQUIRED,
+    MOUNT_SETTING,
     NODES_SETTING,
     PATHS_MAX,
     PATHS_SETTING,
@@ -42,10 +45,14 @@ class PoolPlan:
     starter: tuple[str, ...] = ()
     by: Launching | None = None
     """The program's own launcher starts the daemons, too."""
+    mounts: bool = False
+    """The kernel brings the programs' calls to the pool: nobody is captured."""
 
     @property
     def variables(self) -> Mapping[str, str]:
         """The variables that the program's processes must have."""
+        if self.mounts:
+            return {}
         return {PATHS_VARIABLE: paths_text(self.paths), SOCKET_VARIABLE: str(self.socket)}
 
 
@@ -145,6 +152,36 @@ def _words(pool: PoolPlan, environment: Mapping[str, str]) -> tuple[str, ...]:
     return starter_by(pool.by, pool.nodes, names)
 
 
+@frozen
+class MountPlan:
+    """Whether the paths are mounted over; `warning`: why they are not, though it was asked for."""
+
+    mounts: bool = False
+    warning: str | None = None
+
+
+def plan_mount(
+    paths: Sequence[Path], effective: Sequence[EffectiveSetting], nodes: int, world: World
+) -> MountPlan:
+    """UsageError: the setting requires what is not possible here."""
+    told = next((one.value for one in effective if one.setting.name == MOUNT_SETTING), "")
+    if not paths or told in ("", MOUNT_NEVER):
+        return MountPlan()
+    several = "the pool of several nodes cannot be mounted yet" if nodes > 1 else None
+    obstacle = several or world.pools.mount_obstacle(paths)
+    if obstacle is None:
+        return MountPlan(mounts=True)
+    if told == MOUNT_REQUIRED:
+        raise UsageError(
+            f"cannot mount over the pool's paths ({obstacle}). Say `--set pool_mount=auto` to have "
+            "programs captured instead."
+        )
+    return MountPlan(
+        warning=f"nothing is mounted over the pool's paths ({obstacle}): programs are captured, as "
+        "far as they can be. `--set pool_mount=never` says so without this message."
+    )
+
+
 def checked_paths(given: Sequence[Path], folder: Path) -> tuple[Path, ...]:
     """As the kernel calls them. UsageError: one is not there (most likely it is
     misspelt, and nothing would go through the pool), or has a comma."""
@@ -175,6 +212,16 @@ def _with_daemon(
     return {**environment, DAEMON_VARIABLE: daemon_text(daemon.process, socket)}
 
 
+def _run_mounted(pool: PoolPlan, world: World, run: Callable[[], Finished]) -> Finished:
+    if not pool.mounts:
+        return run()
+    mount = world.pools.mount(pool.paths, socket=pool.socket, folder=world.folder)
+    try:
+        return run()
+    finally:
+        mount.finish()
+
+
 def run_through(
     pool: PoolPlan | None,
     environment: Mapping[str, str],
@@ -203,7 +250,11 @@ def run_through(
     daemon = world.pools.start(place)
     end = None
     try:
-        finished = program(daemon.close_down, _with_daemon(environment, daemon, pool.socket))
+        finished = _run_mounted(
+            pool,
+            world,
+            lambda: program(daemon.close_down, _with_daemon(environment, daemon, pool.socket)),
+        )
     finally:
         end = daemon.finish(progress or Silent())
     outcome = PoolOutcome(paths=pool.paths, end=end, gone=_gone(end))

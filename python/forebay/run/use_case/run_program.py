@@ -32,8 +32,11 @@ from forebay.common.model.record import (
 from forebay.pool.model.starter import Launching, launching
 from forebay.pool.use_case.ports import Progress
 from forebay.pool.use_case.run_pool import (
+    MountPlan,
+    NodePlan,
     PoolOutcome,
     PoolPlan,
+    plan_mount,
     plan_nodes,
     pool_paths,
     run_through,
@@ -144,26 +147,21 @@ def plan_run(request: RunRequest, world: World) -> RunPlan:
     if inside is not None:
         paths = () if inside.has_no_pool else paths
         warnings = (inside.reason, *warnings) if inside.is_told else warnings
+    mount = plan_mount(paths, effective, on.nodes, world)
+    warnings += (mount.warning,) if mount.warning else ()
+    captured = paths and not mount.mounts
     through: dict[str, str] = {}
-    if paths and line.launcher_at is None and not all(one.is_captured for one in programs):
+    if captured and line.launcher_at is None and not all(one.is_captured for one in programs):
         through = {_DURABILITY_VARIABLE: _THROUGH}  # it sees what the file system has, and no more
         warnings += (_THROUGH_WARNING,)
-    if paths and not (line.launcher_at is None and any(one.is_of_other_libc for one in programs)):
+    if captured and not (
+        line.launcher_at is None and any(one.is_of_other_libc for one in programs)
+    ):
         library += f":{world.pools.library()}"
     if paths:
         warnings += _pool_warnings(request.command, world, on.nodes)
     # Last of what can fail: a plan that is not made leaves no folder behind.
-    pool = (
-        PoolPlan(
-            paths=paths,
-            socket=world.pools.room(everywhere=on.nodes > 1),
-            nodes=on.nodes,
-            starter=on.starter,
-            by=on.by,
-        )
-        if paths
-        else None
-    )
+    pool = _pool_plan(paths, on, mount, world)
     record = kept or _temporary_record(world)
     variables = {**_variables(request, world, settings_file, record), **through}
     forwarding = Forwarding(
@@ -184,6 +182,21 @@ def plan_run(request: RunRequest, world: World) -> RunPlan:
         pool=pool,
         inside=inside.reason if inside else None,
         command=request.command,
+    )
+
+
+def _pool_plan(
+    paths: tuple[Path, ...], on: NodePlan, mount: MountPlan, world: World
+) -> PoolPlan | None:
+    if not paths:
+        return None
+    return PoolPlan(
+        paths=paths,
+        socket=world.pools.room(everywhere=on.nodes > 1),
+        nodes=on.nodes,
+        starter=on.starter,
+        by=on.by,
+        mounts=mount.mounts,
     )
 
 

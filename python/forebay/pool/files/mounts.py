@@ -1,0 +1,120 @@
+"""The mount over pooled folders: whether it can be made, and its processes."""
+
+import contextlib
+import ctypes
+import os
+import select
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from forebay.common.model.errors import PoolStartError
+from forebay.common.model.launcher import PRELOAD_VARIABLE
+
+PROGRAM_NAME = "forebay-mount"
+_DEVICE = Path("/dev/fuse")
+_HELPER = "fusermount3"
+_READY_SECONDS_MAX = 60.0
+_END_SECONDS_MAX = 5.0
+_PR_SET_PDEATHSIG = 1
+
+
+def obstacle_to_mount(program: Path, paths: Sequence[Path]) -> str | None:
+    """Why there can be no mount over the paths here; None: there can, as far as can be seen."""
+    if not program.is_file():
+        return f"{program} is missing: Forebay was built without libfuse"
+    if not os.access(_DEVICE, os.R_OK | os.W_OK):
+        return f"{_DEVICE} is missing, or not yours to use"
+    if os.geteuid() != 0 and shutil.which(_HELPER) is None:
+        return f"{_HELPER} is not installed, and only root mounts without it"
+    files = [path for path in paths if not path.is_dir()]
+    if files:
+        return f"{files[0]} is no folder"
+    return None
+
+
+class LocalMounts:
+    """The port PoolMount: a process for each folder, which ends when we die."""
+
+    def __init__(self, processes: Sequence[subprocess.Popen[bytes]], folder: Path) -> None:
+        self._processes = processes
+        self._before = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        # By its name: what is started from here is to stand in the mount, not below it.
+        with contextlib.suppress(OSError):
+            os.chdir(folder)
+
+    def finish(self) -> None:
+        """Unmounts. What programs left open goes on until they close it."""
+        with contextlib.suppress(OSError):
+            os.fchdir(self._before)
+        os.close(self._before)
+        for process in self._processes:
+            process.terminate()
+        for process in self._processes:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(_END_SECONDS_MAX)
+
+
+def mount_over(program: Path, paths: Sequence[Path], socket: Path, folder: Path) -> LocalMounts:
+    """Mounts that end when we do. PoolStartError: one of them is refused."""
+    prctl = ctypes.CDLL(None).prctl
+    return LocalMounts(
+        _mounted(program, paths, socket, lambda: prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)), folder
+    )
+
+
+def mount_detached(program: Path, paths: Sequence[Path], socket: Path) -> None:
+    """Mounts that end when the daemon does. PoolStartError: one of them is refused."""
+    _mounted(program, paths, socket, None)
+
+
+def _mounted(
+    program: Path, paths: Sequence[Path], socket: Path, prepare: Callable[[], object] | None
+) -> Sequence[subprocess.Popen[bytes]]:
+    processes: list[subprocess.Popen[bytes]] = []
+    try:
+        for path in paths:
+            processes.append(_start(program, path, socket, prepare))
+            _wait_until_ready(processes[-1], path)
+    except PoolStartError:
+        for process in processes:
+            process.terminate()
+        raise
+    return processes
+
+
+def _start(
+    program: Path, path: Path, socket: Path, prepare: Callable[[], object] | None
+) -> subprocess.Popen[bytes]:
+    kept = {name: text for name, text in os.environ.items() if name != PRELOAD_VARIABLE}
+    try:
+        with (socket.parent / "mount.log").open("ab") as errors:
+            return subprocess.Popen(
+                [str(program), "--socket", str(socket), str(path)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                env=kept,
+                start_new_session=True,
+                preexec_fn=prepare,
+            )
+    except OSError as error:
+        raise PoolStartError(
+            f"cannot mount over {path} ({error.filename or program}: {error.strerror}). "
+            "`forebay doctor` looks at the installation."
+        ) from error
+
+
+def _wait_until_ready(process: subprocess.Popen[bytes], path: Path) -> None:
+    assert process.stdout is not None
+    with process.stdout as output:
+        came = select.select([output], [], [], _READY_SECONDS_MAX)[0]
+        if came and os.read(output.fileno(), 1 << 12):
+            return
+    process.terminate()
+    raise PoolStartError(
+        f"cannot mount over {path} (forebay-mount did not; its message is in mount.log beside the "
+        "daemon's socket). Say `--set pool_mount=never`."
+    )

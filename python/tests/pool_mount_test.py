@@ -1,0 +1,65 @@
+"""The setting pool_mount, in an imagined world: who is captured, and in which order things end."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from forebay.common.model.errors import UsageError
+from forebay.pool.use_case.manage import StartRequest, start_pool
+from forebay.ports import World
+from forebay.run.use_case.run_program import RunRequest, carry_out, plan_run
+from forebay.settings.model import Override
+
+MakeWorld = Callable[..., World]
+CAPTURE = "libforebay_posix.so"
+OBSTACLE = "there is no libfuse"
+
+
+def request(told: str) -> RunRequest:
+    return RunRequest(command=("./a",), pool=(Path(),), overrides=(Override("pool_mount", told),))
+
+
+@pytest.mark.parametrize("told", ["auto", "require"])
+def test_behind_a_mount_nobody_is_captured(make_world: MakeWorld, told: str) -> None:
+    world = make_world()
+    plan = plan_run(request(told), world)
+    assert CAPTURE not in plan.environment["LD_PRELOAD"]
+    assert "FOREBAY_POOL_SOCKET" not in plan.environment
+    carry_out(plan, world)
+    log = world.pools.log  # type: ignore[attr-defined]
+    assert log.index("start") < log.index("mount") < log.index("unmount") < log.index("finish")
+
+
+def test_without_the_setting_nothing_is_mounted(make_world: MakeWorld) -> None:
+    world = make_world()
+    plan = plan_run(request("never"), world)
+    assert CAPTURE in plan.environment["LD_PRELOAD"]
+    carry_out(plan, world)
+    assert "mount" not in world.pools.log  # type: ignore[attr-defined]
+
+
+def test_where_nothing_can_be_mounted_auto_captures_and_says_so(make_world: MakeWorld) -> None:
+    plan = plan_run(request("auto"), make_world(pools={"no_mount": OBSTACLE}))
+    assert CAPTURE in plan.environment["LD_PRELOAD"]
+    assert any(OBSTACLE in warning for warning in plan.warnings)
+
+
+def test_where_nothing_can_be_mounted_require_starts_nothing(make_world: MakeWorld) -> None:
+    with pytest.raises(UsageError, match=OBSTACLE):
+        plan_run(request("require"), make_world(pools={"no_mount": OBSTACLE}))
+
+
+def test_several_nodes_are_not_mounted(make_world: MakeWorld) -> None:
+    world = make_world(environment={"SLURM_NNODES": "3"})
+    with pytest.raises(UsageError, match="several nodes"):
+        plan_run(request("require"), world)
+
+
+def test_a_pool_that_stays_is_mounted_and_tells_shells_to_enter(make_world: MakeWorld) -> None:
+    world = make_world()
+    overrides = (Override("pool_mount", "require"),)
+    started = start_pool(StartRequest(paths=(Path(),), overrides=overrides), world)
+    assert CAPTURE not in started.variables["LD_PRELOAD"]
+    assert any("`cd .`" in warning for warning in started.warnings)
+    assert "mount" in world.pools.log  # type: ignore[attr-defined]
