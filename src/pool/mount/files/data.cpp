@@ -15,11 +15,11 @@ namespace {
 
 // A page is filled for a mapping: only then the request has no owner. What the mapping changes
 // comes back page by page, whenever the kernel likes, so that there are no deposits from now on.
-int settle_for_mapping(const Asked& asked, MountedInode& inode) {
+int settle_for_mapping(const FuseRequest& asked, MountedInode& inode) {
     return asked.server.route().step_aside(inode.use, pool::ThroughReason::mapped);
 }
 
-int read(const Asked& asked, fuse_ino_t number, std::size_t bytes, off_t offset,
+int read(const FuseRequest& asked, fuse_ino_t number, std::size_t bytes, off_t offset,
          fuse_file_info* file) {
     MountedInode& inode = asked.inode(number);
     if (file->lock_owner == 0) {
@@ -39,8 +39,8 @@ int read(const Asked& asked, fuse_ino_t number, std::size_t bytes, off_t offset,
     return replied;
 }
 
-int write(const Asked& asked, fuse_ino_t number, const char* from, std::size_t bytes, off_t offset,
-          fuse_file_info* file) {
+int write(const FuseRequest& asked, fuse_ino_t number, const char* from, std::size_t bytes,
+          off_t offset, fuse_file_info* file) {
     MountedInode& inode = asked.inode(number);
     PoolRoute::WriteOrder order{.offset = offset,
                                 .bytes = {reinterpret_cast<const std::byte*>(from), bytes}};
@@ -59,12 +59,12 @@ int write(const Asked& asked, fuse_ino_t number, const char* from, std::size_t b
     return replied;
 }
 
-int fsync(const Asked& asked, fuse_ino_t number, int data_only, fuse_file_info* file) {
+int fsync(const FuseRequest& asked, fuse_ino_t number, int data_only, fuse_file_info* file) {
     return asked.server.route().sync(asked.inode(number).use, open_handle(file).fd.get(),
                                      data_only != 0);
 }
 
-int fallocate(const Asked& asked, fuse_ino_t number, int mode, off_t offset, off_t bytes,
+int fallocate(const FuseRequest& asked, fuse_ino_t number, int mode, off_t offset, off_t bytes,
               fuse_file_info* file) {
     const int error =
         asked.server.route().step_aside(asked.inode(number).use, pool::ThroughReason::asked);
@@ -72,7 +72,8 @@ int fallocate(const Asked& asked, fuse_ino_t number, int mode, off_t offset, off
                       : errno_of_call(::fallocate(open_handle(file).fd.get(), mode, offset, bytes));
 }
 
-int lseek(const Asked& asked, fuse_ino_t number, off_t offset, int whence, fuse_file_info* file) {
+int lseek(const FuseRequest& asked, fuse_ino_t number, off_t offset, int whence,
+          fuse_file_info* file) {
     if (const int error = asked.server.route().drain(asked.inode(number).use); error != 0) {
         return error;
     }
@@ -84,7 +85,7 @@ int lseek(const Asked& asked, fuse_ino_t number, off_t offset, int whence, fuse_
     return replied;
 }
 
-int copy_file_range(const Asked& asked, fuse_ino_t from_number, off_t from_offset,
+int copy_file_range(const FuseRequest& asked, fuse_ino_t from_number, off_t from_offset,
                     fuse_file_info* from, fuse_ino_t to_number, off_t to_offset, fuse_file_info* to,
                     std::size_t bytes, int flags) {
     int error = asked.server.route().drain(asked.inode(from_number).use);

@@ -28,7 +28,7 @@ void set_reply(fuse_file_info& file, OpenHandle& handle) noexcept {
 }
 
 // Of a file that the pool has bytes of, emptying is the pool's business. An errno, or 0.
-int opened(const Asked& asked, MountedInode& inode, OpenHandle& handle, bool empties) {
+int opened(const FuseRequest& asked, MountedInode& inode, OpenHandle& handle, bool empties) {
     PoolRoute& route = asked.server.route();
     int error = route.opened(inode.use, handle, inode.key.inode);
     if (error == 0 && empties) {
@@ -40,7 +40,7 @@ int opened(const Asked& asked, MountedInode& inode, OpenHandle& handle, bool emp
     return error;
 }
 
-int open(const Asked& asked, fuse_ino_t number, fuse_file_info* file) {
+int open(const FuseRequest& asked, fuse_ino_t number, fuse_file_info* file) {
     MountedInode& inode = asked.inode(number);
     auto handle = std::make_unique<OpenHandle>();
     handle->flags = file->flags;
@@ -63,7 +63,7 @@ int open(const Asked& asked, fuse_ino_t number, fuse_file_info* file) {
 }
 
 // A new file, or the one of that name, as open() of the caller would.
-OwnFd open_or_create(const Asked& asked, fuse_ino_t parent, const char* name, mode_t mode,
+OwnFd open_or_create(const FuseRequest& asked, fuse_ino_t parent, const char* name, mode_t mode,
                      int flags) {
     const int folder = asked.inode(parent).path.get();
     const CallerIdentity caller{*fuse_req_ctx(asked.request), asked.server.by_root()};
@@ -75,7 +75,7 @@ OwnFd open_or_create(const Asked& asked, fuse_ino_t parent, const char* name, mo
         ::openat(folder, name, flags_below(flags) | O_CREAT | O_NOFOLLOW | (flags & O_EXCL), mode)};
 }
 
-int create(const Asked& asked, fuse_ino_t parent, const char* name, mode_t mode,
+int create(const FuseRequest& asked, fuse_ino_t parent, const char* name, mode_t mode,
            fuse_file_info* file) {
     auto handle = std::make_unique<OpenHandle>();
     handle->flags = file->flags;
@@ -115,13 +115,13 @@ void drop_locks(FileUse& use, std::uint64_t owner) {
 }
 
 // A close of one of the descriptors of a handle.
-int flush(const Asked& asked, fuse_ino_t number, fuse_file_info* file) {
+int flush(const FuseRequest& asked, fuse_ino_t number, fuse_file_info* file) {
     MountedInode& inode = asked.inode(number);
     drop_locks(inode.use, file->lock_owner);
     return open_handle(file).deposited ? asked.server.route().arrives(inode.use) : 0;
 }
 
-int release(const Asked& asked, fuse_ino_t number, fuse_file_info* file) {
+int release(const FuseRequest& asked, fuse_ino_t number, fuse_file_info* file) {
     MountedInode& inode = asked.inode(number);
     const std::unique_ptr<OpenHandle> gone{&open_handle(file)};
     for (const auto& [owner, locked] : gone->lockers) {

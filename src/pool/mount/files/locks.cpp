@@ -44,7 +44,7 @@ std::shared_ptr<OwnFd> doubled(int fd) {
     return std::make_shared<OwnFd>(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
 }
 
-int getlk(const Asked& asked, fuse_ino_t number, fuse_file_info* file, struct flock* wanted) {
+int getlk(const FuseRequest& asked, fuse_ino_t number, fuse_file_info* file, struct flock* wanted) {
     MountedInode& inode = asked.inode(number);
     const int fd = lock_descriptor(inode, open_handle(file), file->lock_owner,
                                    fuse_req_ctx(asked.request)->pid);
@@ -65,7 +65,7 @@ int getlk(const Asked& asked, fuse_ino_t number, fuse_file_info* file, struct fl
     return replied;
 }
 
-int setlk(const Asked& asked, fuse_ino_t number, fuse_file_info* file, struct flock* wanted,
+int setlk(const FuseRequest& asked, fuse_ino_t number, fuse_file_info* file, struct flock* wanted,
           int waits) {
     MountedInode& inode = asked.inode(number);
     const int fd = lock_descriptor(inode, open_handle(file), file->lock_owner,
@@ -88,7 +88,7 @@ int setlk(const Asked& asked, fuse_ino_t number, fuse_file_info* file, struct fl
     return replied;
 }
 
-int flock(const Asked& asked, fuse_ino_t /*number*/, fuse_file_info* file, int operation) {
+int flock(const FuseRequest& asked, fuse_ino_t /*number*/, fuse_file_info* file, int operation) {
     const auto attempt = [operation](int by) {
         return errno_of_call(::flock(by, operation | LOCK_NB));
     };

@@ -16,7 +16,7 @@ void add_data_operations(fuse_lowlevel_ops& table);
 void add_lock_operations(fuse_lowlevel_ops& table);
 
 // What a handler gets.
-struct Asked {
+struct FuseRequest {
     MountServer& server;
     fuse_req_t request;
 
@@ -30,7 +30,7 @@ template <auto handle, class... Arguments>
 void answer(fuse_req_t request, Arguments... arguments) noexcept {
     int error = ENOMEM;
     try {
-        error = handle(Asked{*static_cast<MountServer*>(fuse_req_userdata(request)), request},
+        error = handle(FuseRequest{*static_cast<MountServer*>(fuse_req_userdata(request)), request},
                        arguments...);
     } catch (const std::exception&) {
         error = ENOMEM;  // before anything was answered: that allocates nothing

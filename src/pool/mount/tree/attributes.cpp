@@ -25,7 +25,7 @@ int status_of(MountServer& server, MountedInode& inode, struct stat& status) {
 
 namespace {
 
-int answer_status(const Asked& asked, MountedInode& inode) {
+int answer_status(const FuseRequest& asked, MountedInode& inode) {
     struct stat status{};
     if (const int error = status_of(asked.server, inode, status); error != 0) {
         return error;
@@ -34,11 +34,11 @@ int answer_status(const Asked& asked, MountedInode& inode) {
     return replied;
 }
 
-int getattr(const Asked& asked, fuse_ino_t number, fuse_file_info* /*file*/) {
+int getattr(const FuseRequest& asked, fuse_ino_t number, fuse_file_info* /*file*/) {
     return answer_status(asked, asked.inode(number));
 }
 
-int set_mode(const Asked& asked, const MountedInode& inode, mode_t mode) {
+int set_mode(const FuseRequest& asked, const MountedInode& inode, mode_t mode) {
     struct stat status{};
     if ((mode & S_ISGID) != 0 &&
         ::fstatat(inode.path.get(), "", &status, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) != 0) {
@@ -55,7 +55,7 @@ int set_owner(const MountedInode& inode, const struct stat& wanted, int set) {
         ::fchownat(inode.path.get(), "", owner, group, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW));
 }
 
-int set_size(const Asked& asked, MountedInode& inode, std::int64_t bytes,
+int set_size(const FuseRequest& asked, MountedInode& inode, std::int64_t bytes,
              const OpenHandle* handle) {
     if (handle != nullptr) {
         return asked.server.route().truncate(inode.use, handle->fd.get(), bytes);
@@ -80,7 +80,7 @@ int set_times(const MountedInode& inode, const struct stat& wanted, int set) {
         ::utimensat(inode.path.get(), "", times.data(), AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW));
 }
 
-int setattr(const Asked& asked, fuse_ino_t number, struct stat* wanted, int set,
+int setattr(const FuseRequest& asked, fuse_ino_t number, struct stat* wanted, int set,
             fuse_file_info* file) {
     constexpr int owner = FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID;
     constexpr int times = FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_MTIME | FUSE_SET_ATTR_ATIME_NOW |
@@ -107,7 +107,7 @@ int setattr(const Asked& asked, fuse_ino_t number, struct stat* wanted, int set,
     return error != 0 ? error : answer_status(asked, inode);
 }
 
-int setxattr(const Asked& asked, fuse_ino_t number, const char* name, const char* value,
+int setxattr(const FuseRequest& asked, fuse_ino_t number, const char* name, const char* value,
              std::size_t bytes, int flags) {
     MountedInode& inode = asked.inode(number);
     const int error = asked.server.route().before_change(inode.use);
@@ -115,7 +115,7 @@ int setxattr(const Asked& asked, fuse_ino_t number, const char* name, const char
     return error != 0 ? error : errno_of_call(::setxattr(file.text(), name, value, bytes, flags));
 }
 
-int removexattr(const Asked& asked, fuse_ino_t number, const char* name) {
+int removexattr(const FuseRequest& asked, fuse_ino_t number, const char* name) {
     MountedInode& inode = asked.inode(number);
     const int error = asked.server.route().before_change(inode.use);
     const DescriptorName file{inode.path.get()};
@@ -124,7 +124,7 @@ int removexattr(const Asked& asked, fuse_ino_t number, const char* name) {
 
 // `get` fills memory, and returns bytes, or the number of them where there is no memory.
 template <class Get>
-int answer_value(const Asked& asked, std::size_t bytes, const Get& get) {
+int answer_value(const FuseRequest& asked, std::size_t bytes, const Get& get) {
     std::vector<char> value(bytes);
     const ssize_t got = get(bytes == 0 ? nullptr : value.data(), bytes);
     if (got < 0) {
@@ -138,21 +138,21 @@ int answer_value(const Asked& asked, std::size_t bytes, const Get& get) {
     return replied;
 }
 
-int getxattr(const Asked& asked, fuse_ino_t number, const char* name, std::size_t bytes) {
+int getxattr(const FuseRequest& asked, fuse_ino_t number, const char* name, std::size_t bytes) {
     const DescriptorName file{asked.inode(number).path.get()};
     return answer_value(asked, bytes, [&](char* to, std::size_t room) {
         return ::getxattr(file.text(), name, to, room);
     });
 }
 
-int listxattr(const Asked& asked, fuse_ino_t number, std::size_t bytes) {
+int listxattr(const FuseRequest& asked, fuse_ino_t number, std::size_t bytes) {
     const DescriptorName file{asked.inode(number).path.get()};
     return answer_value(asked, bytes, [&](char* to, std::size_t room) {
         return ::listxattr(file.text(), to, room);
     });
 }
 
-int statfs(const Asked& asked, fuse_ino_t number) {
+int statfs(const FuseRequest& asked, fuse_ino_t number) {
     struct statvfs system{};
     if (::fstatvfs(asked.inode(number).path.get(), &system) != 0) {
         return errno;
@@ -162,7 +162,7 @@ int statfs(const Asked& asked, fuse_ino_t number) {
 }
 
 // lsattr and chattr; the kernel asks for these by ioctl, too.
-int ioctl(const Asked& asked, fuse_ino_t number, unsigned command, void* /*argument*/,
+int ioctl(const FuseRequest& asked, fuse_ino_t number, unsigned command, void* /*argument*/,
           fuse_file_info* /*file*/, unsigned /*flags*/, const void* in, std::size_t in_bytes,
           std::size_t out_bytes) {
     const bool sets = command == FS_IOC_SETFLAGS && in_bytes >= sizeof(int);

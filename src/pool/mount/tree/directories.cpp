@@ -29,7 +29,7 @@ DirectoryHandle& directory_handle(const fuse_file_info* file) noexcept {
     return *reinterpret_cast<DirectoryHandle*>(file->fh);
 }
 
-int opendir(const Asked& asked, fuse_ino_t number, fuse_file_info* file) {
+int opendir(const FuseRequest& asked, fuse_ino_t number, fuse_file_info* file) {
     const int fd =
         ::openat(asked.inode(number).path.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) {
@@ -53,7 +53,7 @@ bool is_dots(std::string_view name) noexcept { return name == "." || name == "..
 
 // Bytes that the entry takes; more than `room`: it does not fit, and the kernel has no lookup of
 // it.
-std::size_t add_entry(const Asked& asked, fuse_ino_t number, const dirent& one,
+std::size_t add_entry(const FuseRequest& asked, fuse_ino_t number, const dirent& one,
                       std::span<char> room, bool attributes) {
     fuse_entry_param entry{};
     entry.attr.st_ino = one.d_ino;
@@ -73,7 +73,7 @@ std::size_t add_entry(const Asked& asked, fuse_ino_t number, const dirent& one,
     return taken;
 }
 
-int list(const Asked& asked, fuse_ino_t number, std::size_t bytes, off_t offset,
+int list(const FuseRequest& asked, fuse_ino_t number, std::size_t bytes, off_t offset,
          DirectoryHandle& handle, bool attributes) {
     if (offset != handle.offset) {
         ::seekdir(handle.directory.get(), offset);
@@ -108,22 +108,23 @@ int list(const Asked& asked, fuse_ino_t number, std::size_t bytes, off_t offset,
     return replied;
 }
 
-int readdir(const Asked& asked, fuse_ino_t number, std::size_t bytes, off_t offset,
+int readdir(const FuseRequest& asked, fuse_ino_t number, std::size_t bytes, off_t offset,
             fuse_file_info* file) {
     return list(asked, number, bytes, offset, directory_handle(file), false);
 }
 
-int readdirplus(const Asked& asked, fuse_ino_t number, std::size_t bytes, off_t offset,
+int readdirplus(const FuseRequest& asked, fuse_ino_t number, std::size_t bytes, off_t offset,
                 fuse_file_info* file) {
     return list(asked, number, bytes, offset, directory_handle(file), true);
 }
 
-int releasedir(const Asked& /*asked*/, fuse_ino_t /*number*/, fuse_file_info* file) {
+int releasedir(const FuseRequest& /*asked*/, fuse_ino_t /*number*/, fuse_file_info* file) {
     const std::unique_ptr<DirectoryHandle> gone{&directory_handle(file)};
     return 0;
 }
 
-int fsyncdir(const Asked& /*asked*/, fuse_ino_t /*number*/, int data_only, fuse_file_info* file) {
+int fsyncdir(const FuseRequest& /*asked*/, fuse_ino_t /*number*/, int data_only,
+             fuse_file_info* file) {
     const int fd = ::dirfd(directory_handle(file).directory.get());
     return errno_of_call(data_only != 0 ? ::fdatasync(fd) : ::fsync(fd));
 }

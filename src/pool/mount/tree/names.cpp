@@ -35,7 +35,7 @@ int look_up(MountServer& server, fuse_ino_t parent, const char* name, fuse_entry
 
 namespace {
 
-int answer_entry(const Asked& asked, fuse_ino_t parent, const char* name) {
+int answer_entry(const FuseRequest& asked, fuse_ino_t parent, const char* name) {
     fuse_entry_param entry{};
     const int error = look_up(asked.server, parent, name, entry);
     if (error != 0) {
@@ -45,9 +45,9 @@ int answer_entry(const Asked& asked, fuse_ino_t parent, const char* name) {
     return replied;
 }
 
-int folder(const Asked& asked, fuse_ino_t parent) { return asked.inode(parent).path.get(); }
+int folder(const FuseRequest& asked, fuse_ino_t parent) { return asked.inode(parent).path.get(); }
 
-int lookup(const Asked& asked, fuse_ino_t parent, const char* name) {
+int lookup(const FuseRequest& asked, fuse_ino_t parent, const char* name) {
     return answer_entry(asked, parent, name);
 }
 
@@ -70,7 +70,7 @@ void forget_many(fuse_req_t request, std::size_t count, fuse_forget_data* all) {
 
 // Makes something as the caller would: `make` returns as the system call does.
 template <class Make>
-int made(const Asked& asked, fuse_ino_t parent, const char* name, const Make& make) {
+int made(const FuseRequest& asked, fuse_ino_t parent, const char* name, const Make& make) {
     int error = 0;
     {
         const CallerIdentity caller{*fuse_req_ctx(asked.request), asked.server.by_root()};
@@ -79,43 +79,44 @@ int made(const Asked& asked, fuse_ino_t parent, const char* name, const Make& ma
     return error != 0 ? error : answer_entry(asked, parent, name);
 }
 
-int mknod(const Asked& asked, fuse_ino_t parent, const char* name, mode_t mode, dev_t device) {
+int mknod(const FuseRequest& asked, fuse_ino_t parent, const char* name, mode_t mode,
+          dev_t device) {
     return made(asked, parent, name,
                 [&] { return ::mknodat(folder(asked, parent), name, mode, device); });
 }
 
-int mkdir(const Asked& asked, fuse_ino_t parent, const char* name, mode_t mode) {
+int mkdir(const FuseRequest& asked, fuse_ino_t parent, const char* name, mode_t mode) {
     return made(asked, parent, name, [&] { return ::mkdirat(folder(asked, parent), name, mode); });
 }
 
-int symlink(const Asked& asked, const char* target, fuse_ino_t parent, const char* name) {
+int symlink(const FuseRequest& asked, const char* target, fuse_ino_t parent, const char* name) {
     return made(asked, parent, name,
                 [&] { return ::symlinkat(target, folder(asked, parent), name); });
 }
 
-int unlink(const Asked& asked, fuse_ino_t parent, const char* name) {
+int unlink(const FuseRequest& asked, fuse_ino_t parent, const char* name) {
     return errno_of_call(::unlinkat(folder(asked, parent), name, 0));
 }
 
-int rmdir(const Asked& asked, fuse_ino_t parent, const char* name) {
+int rmdir(const FuseRequest& asked, fuse_ino_t parent, const char* name) {
     return errno_of_call(::unlinkat(folder(asked, parent), name, AT_REMOVEDIR));
 }
 
-int rename(const Asked& asked, fuse_ino_t parent, const char* name, fuse_ino_t to_parent,
+int rename(const FuseRequest& asked, fuse_ino_t parent, const char* name, fuse_ino_t to_parent,
            const char* to_name, unsigned flags) {
     const auto done = ::syscall(SYS_renameat2, folder(asked, parent), name,
                                 folder(asked, to_parent), to_name, flags);
     return errno_of_call(static_cast<int>(done));
 }
 
-int link(const Asked& asked, fuse_ino_t number, fuse_ino_t parent, const char* name) {
+int link(const FuseRequest& asked, fuse_ino_t number, fuse_ino_t parent, const char* name) {
     const DescriptorName from{asked.inode(number).path.get()};
     const int done =
         ::linkat(AT_FDCWD, from.text(), folder(asked, parent), name, AT_SYMLINK_FOLLOW);
     return done != 0 ? errno : answer_entry(asked, parent, name);
 }
 
-int readlink(const Asked& asked, fuse_ino_t number) {
+int readlink(const FuseRequest& asked, fuse_ino_t number) {
     std::string target(PATH_MAX + 1, '\0');
     const ssize_t bytes =
         ::readlinkat(asked.inode(number).path.get(), "", target.data(), target.size());
