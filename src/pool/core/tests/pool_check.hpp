@@ -460,7 +460,7 @@ inline void Node::stop() {
     });
 }
 
-// As Dispatcher::drained_as_far_as_possible, and then the server's finish().
+// As DaemonShutdown::is_complete, and then the server's finish().
 inline bool Node::ends() {
     if (!stopping_ || !answers_.contains(*stopping_) || !pool_.all_taken() || pool_.closing()) {
         return false;
