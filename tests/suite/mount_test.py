@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import tarfile
@@ -145,6 +146,23 @@ wanted[5], wanted[100:107] = 7, b"between"
 assert open("m", "rb").read() == bytes(wanted), "the file has other bytes"
 """
     mount.run(sys.executable, "-c", script)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_calls_agree_with_a_model(mount: mo.Mounted, seed: int) -> None:
+    mount.run(sys.executable, str(m.ROOT / "tests" / "posix" / "mount_random.py"), str(seed), "400")
+    ensure(mount.pool is None or mount.pool.taken() > 0, "nothing was deposited")
+
+
+def test_who_is_killed_while_the_server_is_stopped_ends_when_it_goes_on(mount: mo.Mounted) -> None:
+    script = "while :; do echo text > file; done"
+    with subprocess.Popen(["sh", "-c", script], cwd=mount.folder) as program:
+        _waits(mount.folder / "file")
+        mount.process.send_signal(signal.SIGSTOP)
+        program.kill()
+        mount.process.send_signal(signal.SIGCONT)
+        ensure(program.wait(mo.SECONDS_MAX) != 0, "it was not killed")
+    (mount.folder / "others").write_text("are served")
 
 
 def test_what_was_written_is_below_when_all_has_ended() -> None:
