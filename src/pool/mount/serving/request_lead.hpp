@@ -4,15 +4,18 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
+#include <mutex>
 #include <pthread.h>
-#include <semaphore>
 
 namespace forebay::mount {
 
 class RequestLead {
 public:
-    void take() noexcept {
-        free_.acquire();
+    void take() {
+        std::unique_lock lock{mutex_};
+        free_.wait(lock, [this] { return !taken_; });
+        taken_ = true;
         leader_.store(::pthread_self(), std::memory_order_relaxed);
     }
     [[nodiscard]] bool leads() const noexcept {
@@ -22,12 +25,19 @@ public:
     void pass_on() noexcept {
         if (leads()) {
             leader_.store(pthread_t{}, std::memory_order_relaxed);
-            free_.release();
+            {
+                const std::scoped_lock lock{mutex_};
+                taken_ = false;
+            }
+            free_.notify_one();
         }
     }
 
 private:
-    std::binary_semaphore free_{1};
+    // Not std::binary_semaphore: with GCC 12 a release wakes all that wait, where one can go on.
+    std::mutex mutex_;
+    std::condition_variable free_;
+    bool taken_ = false;
     std::atomic<pthread_t> leader_{};
 };
 
