@@ -17,6 +17,7 @@ import pytest
 
 from suite import mounted as mo
 from suite import mpi as m
+from suite.on import FULL
 from suite.verdict import ensure
 
 OBSERVER = m.ROOT / "tests" / "posix" / "mount_observer.py"
@@ -148,6 +149,7 @@ assert open("m", "rb").read() == bytes(wanted), "the file has other bytes"
     mount.run(sys.executable, "-c", script)
 
 
+@FULL
 @pytest.mark.parametrize("seed", range(4))
 def test_random_calls_agree_with_a_model(mount: mo.Mounted, seed: int) -> None:
     mount.run(sys.executable, str(m.ROOT / "tests" / "posix" / "mount_random.py"), str(seed), "400")
