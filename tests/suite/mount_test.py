@@ -167,6 +167,19 @@ def test_who_is_killed_while_the_server_is_stopped_ends_when_it_goes_on(mount: m
     (mount.folder / "others").write_text("are served")
 
 
+def test_set_id_bits_that_are_set_between_two_writes_are_cleared_by_the_second(
+    mount: mo.Mounted,
+) -> None:
+    with (mount.folder / "program").open("wb", buffering=0) as file:
+        for _ in range(2):
+            file.write(bytes(MIB))
+            os.chmod(mount.folder / "program", 0o6755)  # noqa: PTH101
+            ensure(os.fstat(file.fileno()).st_mode & 0o7777 == 0o6755, "it was not set")
+        file.write(bytes(MIB))
+        mode = os.fstat(file.fileno()).st_mode & 0o7777
+    ensure(mode == 0o755, f"the mode is {mode:o}")
+
+
 def test_what_was_written_is_below_when_all_has_ended() -> None:
     with mo.mounted(before_pool=True) as mount:
         (mount.folder / "large").write_bytes(_bytes(LARGE))

@@ -33,8 +33,10 @@ struct FileUse {
     bool aside = false;  // a mapping, or a program that syncs all the time: no deposits
     std::atomic<bool> pooled = false;        // introduced, and not taken back
     std::atomic<bool> writes_known = false;  // the daemon was told that the mount writes to it
-    std::atomic<std::int64_t> size = 0;      // where pooled
-    std::atomic<std::int64_t> written = 0;   // bytes, since it was opened first
+    // Set-id bits and capabilities were cleared since they may last have been set.
+    std::atomic<bool> unprivileged = false;
+    std::atomic<std::int64_t> size = 0;     // where pooled
+    std::atomic<std::int64_t> written = 0;  // bytes, since it was opened first
     std::uint32_t small_syncs = 0;
     std::int64_t written_at_sync = 0;
     pool::ReadAheadPolicy guess;

@@ -159,6 +159,7 @@ void PoolRoute::closed(FileUse& use) {
     }
     use.pooled.store(false, std::memory_order_release);
     use.writes_known.store(false, relaxed);
+    use.unprivileged.store(false, relaxed);
     use.aside = false;
     use.small_syncs = 0;
     use.written_at_sync = 0;
@@ -193,7 +194,7 @@ std::int64_t PoolRoute::deposit(FileUse& use, OpenHandle& handle, const WriteOrd
         return error != 0 ? -error : write_below(use, handle, rest);
     }
     const pool::FileId file = use.file();
-    if (!handle.deposited) {
+    if (!use.unprivileged.exchange(true, relaxed)) {
         clear_privileges(handle.fd.get());
     }
     pool::WriteResult written = link_->log_writer().write(file, rest.offset, rest.bytes);
@@ -319,6 +320,7 @@ int PoolRoute::drain(FileUse& use) {
 }
 
 int PoolRoute::before_change(FileUse& use) {
+    use.unprivileged.store(false, relaxed);
     const std::scoped_lock lock{use.mutex};
     if (slot_of(use) == nullptr) {
         return 0;
