@@ -151,7 +151,7 @@ Janitor Janitor::of_this_node() {
     return made;
 }
 
-void Janitor::tell(const std::string& text) {
+void Janitor::send_line(const std::string& text) {
     std::size_t done = 0;
     while (pipe_.valid() && done < text.size()) {
         const ssize_t put = ::write(pipe_.get(), text.data() + done, text.size() - done);
@@ -167,7 +167,7 @@ void Janitor::watch_over(const std::vector<std::string>& names) {
     for (const std::string& name : names) {
         text += '+' + name + '\0';
     }
-    tell(text);
+    send_line(text);
 }
 
 void Janitor::watch_over_trees(const std::vector<std::string>& directories,
@@ -179,11 +179,11 @@ void Janitor::watch_over_trees(const std::vector<std::string>& directories,
     for (const std::string& directory : empties) {
         text += '+' + directory + "/" + '\0';
     }
-    tell(text);
+    send_line(text);
 }
 
-void Janitor::run_ends() { tell(std::string(".\0", 2)); }
+void Janitor::run_ends() { send_line(std::string(".\0", 2)); }
 
-void Janitor::dismiss() { tell(std::string("-\0", 2)); }
+void Janitor::dismiss() { send_line(std::string("-\0", 2)); }
 
 }  // namespace forebay::bench

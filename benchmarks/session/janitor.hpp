@@ -40,7 +40,7 @@ public:
     void dismiss();
 
 private:
-    void tell(const std::string& text);
+    void send_line(const std::string& text);
 
     OwnFd pipe_;
 };

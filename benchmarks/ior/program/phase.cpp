@@ -215,7 +215,7 @@ private:
     }
 
     // --limitwrite, --limitread: when the next transfer may begin, by the phase's clock.
-    [[nodiscard]] std::int64_t turn(bool reads) const noexcept {
+    [[nodiscard]] std::int64_t due_time(bool reads) const noexcept {
         const std::int64_t rate = reads ? o_.own.read_rate_max : o_.own.write_rate_max;
         if (rate <= 0 || request_.purpose == PhasePurpose::check) {
             return 0;
@@ -231,7 +231,7 @@ private:
 
     // Part of the phase, of no transfer.
     void wait_for_turn(bool reads) {
-        const std::int64_t due = turn(reads);
+        const std::int64_t due = due_time(reads);
         if (due > last_) {
             sleep_ns(due - last_);
             last_ = clock_.now();
@@ -343,7 +343,7 @@ private:
                 return done;
             }
             const bool reads = !writes_ || reads_instead(done);
-            const std::int64_t due = goes_on ? turn(reads) : 0;
+            const std::int64_t due = goes_on ? due_time(reads) : 0;
             const bool may = goes_on && !free.empty() && due <= last_;
             if (may) {
                 if (start(**queue, free.back(), done, reads)) {

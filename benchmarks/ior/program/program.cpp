@@ -77,13 +77,13 @@ private:
             lost_ = errno;
         }
     }
-    void tell(const std::string& line) const {
+    void log_line(const std::string& line) const {
         if (rank_ == 0) {
             std::fprintf(stderr, "%s\n", printable(line).c_str());
         }
     }
     ExitStatus complain(const Error& error, ExitStatus status) const {
-        tell("ERROR: " + error.message);
+        log_line("ERROR: " + error.message);
         return status;
     }
 
@@ -219,7 +219,7 @@ private:
         if (human()) {
             say(line + "\n");
         } else {
-            tell(line);
+            log_line(line);
         }
     }
 
@@ -227,7 +227,7 @@ private:
         const ior::IorOptions& o = tests_.front().options;
         for (const ior::ParsedOptions& parsed : tests_) {
             for (const std::string& line : parsed.advice) {
-                tell("ADVICE: " + line);
+                log_line("ADVICE: " + line);
             }
         }
         if (o.tasks > size_) {
@@ -410,7 +410,7 @@ private:
         }
         setting.holds_files = nullptr;
         if (!end.message.empty()) {
-            tell("ERROR: " + end.message);
+            log_line("ERROR: " + end.message);
             run_.errors.push_back(end.message);
         }
         run_.tests.push_back(std::move(test));
@@ -443,12 +443,12 @@ private:
             run_.errors.emplace_back(
                 "the run had warnings (--warningAsErrors takes them for errors). See them at its "
                 "end.");
-            tell("ERROR: " + run_.errors.back());
+            log_line("ERROR: " + run_.errors.back());
         }
         run_.exit_status = measure::code(status);
         const std::string lost = rank_ == 0 ? publish() : std::string();
         if (!lost.empty()) {
-            tell("ERROR: " + lost);
+            log_line("ERROR: " + lost);
         }
         const bool bad = from_first(!lost.empty());
         return status == ExitStatus::good && bad ? ExitStatus::input_output : status;

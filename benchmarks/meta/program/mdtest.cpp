@@ -448,13 +448,13 @@ Result<void> iterate(MdtestTeam& team, MadeDirectories& made) {
 void MadeDirectories::add(std::string directory) {
     const std::lock_guard lock(mutex_);
     directories_.push_back(std::move(directory));
-    tell();
+    watch_trees();
 }
 
 void MadeDirectories::forget(const std::string& directory) {
     const std::lock_guard lock(mutex_);
     std::erase(directories_, directory);
-    tell();
+    watch_trees();
 }
 
 void MadeDirectories::remove() {
@@ -467,7 +467,7 @@ void MadeDirectories::remove() {
         return remove_tree(directory, tries_max, ended);
     });
     // In what is left somebody is still at work; the janitor removes it when that has ended.
-    tell();
+    watch_trees();
     remove_parents();
 }
 

@@ -26,7 +26,7 @@ public:
 
 private:
     void remove_parents() const;
-    void tell() { janitor_.watch_over_trees(directories_, parents_); }
+    void watch_trees() { janitor_.watch_over_trees(directories_, parents_); }
 
     Janitor& janitor_;  // of what all ranks leave that are killed at once
     std::mutex mutex_;  // guards directories_

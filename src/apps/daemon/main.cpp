@@ -132,7 +132,7 @@ Result<void> meet(cluster::PeerConnections& peers, std::uint32_t nodes) {
     return list ? peers.join(*list) : forebay::failure(list.error());
 }
 
-int tell(const DaemonServer& server) {
+int report_rescued(const DaemonServer& server) {
     for (const RescuedFile& one : server.rescued()) {
         std::fprintf(stderr, "forebayd: %lld bytes of %s did not arrive (errno %d). %s%s\n",
                      static_cast<long long>(one.bytes), forebay::printable_name(one.path).c_str(),
@@ -168,7 +168,7 @@ int run(std::span<char* const> words) {
     if (!server) {
         return fail(server.error(), not_all);
     }
-    if (const auto heard = (*server)->hear(std::move(signals)); !heard) {
+    if (const auto heard = (*server)->listen(std::move(signals)); !heard) {
         return fail(heard.error(), not_all);
     }
     std::optional<DaemonWatcher> watcher;
@@ -196,7 +196,7 @@ int run(std::span<char* const> words) {
         }
         watcher->dismiss();
     }
-    const int status = tell(**server);
+    const int status = report_rescued(**server);
     if (status != all_arrived || (*server)->gave_up()) {
         std::_Exit(status);  // what hangs in the file system is not waited for
     }

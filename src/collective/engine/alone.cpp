@@ -60,7 +60,7 @@ private:
 
 void finish(Channel& channel) {
     while (!channel.finished(0)) {
-        if (!channel.advance() && channel.in_flight() > 0) {
+        if (!channel.run_once() && channel.in_flight() > 0) {
             channel.block();
         }
     }

@@ -78,7 +78,7 @@ void move_directly(CallTeam& team, transfer::Channel& channel, const NodeGate& g
                    std::unique_ptr<transfer::RequestSource> source) {
     channel.begin(0, std::move(source));
     while (!channel.finished(0)) {
-        if (channel.advance()) {
+        if (channel.run_once()) {
             continue;
         }
         if (channel.in_flight() > 0) {

@@ -80,7 +80,7 @@ struct Way {
     void begin_and_end() {
         begin(0);
         while (!channel.finished(0)) {
-            if (!channel.advance() && channel.in_flight() > 0) {
+            if (!channel.run_once() && channel.in_flight() > 0) {
                 channel.block();
             }
         }
@@ -164,7 +164,7 @@ TEST(Channel, HasOneRequestOfAJobInFlightWhereJobsTakeTurns) {
     }
     std::size_t most = 0;
     while (!channel.finished(0) || !channel.finished(1) || !channel.finished(2)) {
-        channel.advance();
+        channel.run_once();
         std::size_t open = 0;
         for (const std::size_t job : {0, 1, 2}) {
             open += channel.finished(job) ? 0 : 1;

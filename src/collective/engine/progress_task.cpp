@@ -162,7 +162,7 @@ void WriteTask::give_back(Stage& stage) {
 }
 
 bool WriteTask::attend() {
-    bool any = channel_.advance();
+    bool any = channel_.run_once();
     const auto buffers = static_cast<std::int64_t>(stages_.size());
     while (finished_ < middle_ && channel_.finished(job_of(finished_))) {
         give_back(stage(finished_));
@@ -180,7 +180,7 @@ bool WriteTask::attend() {
                   std::make_unique<transfer::Cutter>(one.window, image(one), given(one), limits_));
         }
         ++middle_;
-        any = channel_.advance() || true;
+        any = channel_.run_once() || true;
     }
     while (opened_ < rounds_.known() && opened_ < finished_ + buffers) {
         load(opened_);
@@ -212,7 +212,7 @@ const ports::Word* WriteTask::concern() {
 }
 
 bool ReadTask::attend() {
-    bool any = channel_.advance();
+    bool any = channel_.run_once();
     const auto buffers = static_cast<std::int64_t>(stages_.size());
     while (middle_ < opened_ && channel_.finished(job_of(middle_))) {
         end(middle_);
@@ -234,7 +234,7 @@ bool ReadTask::attend() {
                                                               limits_));
         }
         ++opened_;
-        any = channel_.advance() || true;
+        any = channel_.run_once() || true;
     }
     return any;
 }

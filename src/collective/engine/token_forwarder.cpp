@@ -72,7 +72,7 @@ bool TokenForwarder::attend() {
                    return team_.communicator().done(one.ticket);
                }) > 0;
     for (Chair& chair : chairs_) {
-        any = hear(chair) || any;
+        any = receive(chair) || any;
         any = take_message(chair) || any;
     }
     for (bool passed = true; passed;) {
@@ -89,7 +89,7 @@ bool TokenForwarder::attend() {
 }
 
 // Takes in the aggregator's news: filled windows, and ended ones.
-bool TokenForwarder::hear(Chair& chair) {
+bool TokenForwarder::receive(Chair& chair) {
     chair.station.know(rounds_.known());
     chair.station.filled(chair.block->filled.load(std::memory_order_acquire));
     const std::int64_t ended = chair.block->ended.load(std::memory_order_acquire);

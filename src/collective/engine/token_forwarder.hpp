@@ -43,7 +43,7 @@ private:
 
     [[nodiscard]] AggregatorId beside(AggregatorId id, std::int32_t shares) const noexcept;
     [[nodiscard]] Chair& chair_of(AggregatorId id);
-    bool hear(Chair& chair);
+    bool receive(Chair& chair);
     bool take_message(Chair& chair);
     bool pass_on(Chair& chair);
     bool grant(Chair& chair);

@@ -68,7 +68,7 @@ int BlockingAccess::pass(const AccessCall& access, engine::Refusal refusal, Pass
     }
     const std::int64_t size = access.datatype == MPI_DATATYPE_NULL ? -1 : size_of(access.datatype);
     file_.counters.passed(access.function, refusal, size < 0 ? -1 : size * access.count);
-    const int code = view_.tell();
+    const int code = view_.pass_held_view_to_mpi();
     return code == MPI_SUCCESS ? pass(file_.handle) : code;
 }
 
@@ -144,12 +144,12 @@ int BlockingAccess::leave(const PassedAccess& passed, PassOn pass) {
     if (!passed.collective) {
         return view_.access_alone(passed.start, pass);
     }
-    const int code = view_.tell();
+    const int code = view_.pass_held_view_to_mpi();
     return code == MPI_SUCCESS ? pass(file_.handle) : code;
 }
 
 int BlockingAccess::set_atomicity(int flag) {
-    int code = view_.tell();
+    int code = view_.pass_held_view_to_mpi();
     if (code == MPI_SUCCESS) {
         code = real::set_atomicity(file_.handle, flag);
     }

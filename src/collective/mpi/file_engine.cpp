@@ -79,7 +79,7 @@ engine::CollectiveFile& FileEngine::get() {
         return *engine_;
     }
     RootFacts facts = file_.facts.rank == 0 ? find_facts() : RootFacts{};
-    file_.group().tell(std::as_writable_bytes(std::span{&facts, 1}));
+    file_.group().broadcast(std::as_writable_bytes(std::span{&facts, 1}));
     settings_.take_numbers(facts.settings);
     layout_ = {facts.targets, facts.stripe_bytes};
     if (facts.has_identity != 0) {

@@ -77,7 +77,7 @@ int HeldView::view_of_mpi(MPI_Offset& displacement, OwnType& etype, OwnType& fil
 // A rank that holds nothing sets again what it has: the call is collective. Where it fails on one
 // rank, all keep what they hold, and none goes on to what comes after. The shared pointer is at 0
 // as it was: nothing that moves it is done while a view is held.
-int HeldView::tell(MPI_Comm communicator) {
+int HeldView::pass_to_mpi(MPI_Comm communicator) {
     MPI_Offset position = 0;
     MPI_Offset displacement = displacement_;
     OwnType etype;

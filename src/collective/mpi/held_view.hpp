@@ -5,7 +5,8 @@
 // etype only, so that all file pointers count as the program expects; and all ranks learn, by one
 // reduction that runs while the MPI sets the view, whether *anyone* holds. Then
 //   - what Forebay takes over needs the MPI's view not at all,
-//   - a blocking collective call that is left to the MPI tells it first, on all ranks (`tell`),
+//   - a blocking collective call that is left to the MPI tells it first, on all ranks
+//   (`pass_to_mpi`),
 //   - any other call that is left goes through a *stand-in*: a second handle on the file, open on
 //     this rank alone, which has the view.
 #pragma once
@@ -44,7 +45,7 @@ public:
     int set(const ViewArguments& arguments, bool hold, MPI_Comm communicator);
     // Collective, where anywhere(): the MPI knows the view afterwards, or all ranks get an error
     // and hold on.
-    int tell(MPI_Comm communicator);
+    int pass_to_mpi(MPI_Comm communicator);
     // Which file the program opened; the stand-in must be of that one.
     void know(const ports::FileIdentity& identity) { identity_ = identity; }
     // Contract of the following: here().

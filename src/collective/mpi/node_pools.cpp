@@ -58,7 +58,7 @@ Result<void> NodePools::settle_together() {
         return {};
     }
     int error = file_.facts.rank == 0 ? ask_to_settle() : 0;
-    file_.group().tell(std::as_writable_bytes(std::span{&error, 1}));
+    file_.group().broadcast(std::as_writable_bytes(std::span{&error, 1}));
     if (error != 0) {
         return failure(could_not_settle(error));
     }

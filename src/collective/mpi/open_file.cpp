@@ -51,7 +51,7 @@ int OpenFile::seek_shared(MPI_Offset offset, int whence) {
             return file_.reported(settled.error());
         }
     }
-    const int code = view_.tell();
+    const int code = view_.pass_held_view_to_mpi();
     return code == MPI_SUCCESS ? real::seek_shared(file_.handle, offset, whence) : code;
 }
 
@@ -80,21 +80,21 @@ int OpenFile::get_info(MPI_Info* info) const {
     if (code != MPI_SUCCESS) {
         return code;
     }
-    const auto tell = [&](const std::string& name, const std::string& value) {
+    const auto set_hint = [&](const std::string& name, const std::string& value) {
         if (!value.empty()) {
             PMPI_Info_set(*info, ("forebay_" + name).c_str(), value.c_str());
         }
     };
     for (std::size_t i = 0; i < setting_count; ++i) {
-        tell(setting_rows[i].name, settings().text(static_cast<Setting>(i)));
+        set_hint(setting_rows[i].name, settings().text(static_cast<Setting>(i)));
     }
     if (file_.facts.layout.stripe_bytes > 0) {
         PMPI_Info_set(*info, "striping_factor", std::to_string(file_.facts.layout.targets).c_str());
         PMPI_Info_set(*info, "striping_unit",
                       std::to_string(file_.facts.layout.stripe_bytes).c_str());
     }
-    tell("active", ours() ? "true" : "false");
-    tell("reason", reason_of(file_.facts.standing));
+    set_hint("active", ours() ? "true" : "false");
+    set_hint("reason", reason_of(file_.facts.standing));
     return MPI_SUCCESS;
 }
 

@@ -46,7 +46,9 @@ int ProgramView::move_pointer(std::int64_t bytes) {
     return real::seek(file_.handle, bytes / view_.etype_bytes, MPI_SEEK_CUR);
 }
 
-int ProgramView::tell() { return held_.anywhere() ? held_.tell(file_.group().own()) : MPI_SUCCESS; }
+int ProgramView::pass_held_view_to_mpi() {
+    return held_.anywhere() ? held_.pass_to_mpi(file_.group().own()) : MPI_SUCCESS;
+}
 
 int ProgramView::access_alone(AccessStart start, PassOn pass) {
     return held_.here() ? held_.access(start, pass) : pass(file_.handle);

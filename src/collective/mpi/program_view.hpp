@@ -35,7 +35,7 @@ public:
     // Moves the pointer behind an access to so many bytes. Contract: they are whole etypes.
     int move_pointer(std::int64_t bytes);
     // Collective, before a collective call of the MPI, which knows the view afterwards.
-    int tell();
+    int pass_held_view_to_mpi();
     // One rank's access by the MPI's own function, on a handle that has the view.
     int access_alone(AccessStart start, PassOn pass);
     int sync() noexcept { return held_.sync(); }

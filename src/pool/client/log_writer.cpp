@@ -12,7 +12,7 @@ namespace forebay::pool {
 
 WriteResult::Rest LogWriter::standing(FileId file) const noexcept {
     const FileSlot& slot = directory_.files[file.slot];
-    if (!heard()) {
+    if (!daemon_listens()) {
         return WriteResult::Rest::lost;
     }
     if (slot.error.load(relaxed) != 0) {
@@ -124,7 +124,7 @@ bool LogWriter::fill_in(std::uint64_t number, FileId file, EntryKind kind,
         if (number < self.entries.load(std::memory_order_acquire) + entries_max) {
             break;
         }
-        if (!heard() || sealed()) {
+        if (!daemon_listens() || sealed()) {
             return false;
         }
         daemon_.kick();
@@ -186,7 +186,7 @@ WriteResult::Rest LogWriter::deposit(FileId file, const Piece& piece,
         entry.state.store(stated(*number, EntryState::abandoned), std::memory_order_release);
         return refused();
     }
-    return heard() ? WriteResult::Rest::none : WriteResult::Rest::lost;
+    return daemon_listens() ? WriteResult::Rest::none : WriteResult::Rest::lost;
 }
 
 // False: the daemon has revoked the entry, while this client took its time.
@@ -206,7 +206,7 @@ bool LogWriter::commit(std::uint64_t number, const Piece& piece) noexcept {
 
 WriteResult LogWriter::write(FileId file, std::int64_t offset,
                              std::span<const std::byte> bytes) noexcept {
-    const WriteResult written = put(file, offset, bytes);
+    const WriteResult written = append(file, offset, bytes);
     if (written.taken == 0) {
         return written;
     }
@@ -236,15 +236,15 @@ WriteResult LogWriter::make_durable(FileId file) noexcept {
         if (durable) {
             return {};
         }
-        if (!heard()) {
+        if (!daemon_listens()) {
             return {.rest = WriteResult::Rest::lost};
         }
         static_cast<void>(sleep(self.synced, seen));
     }
 }
 
-WriteResult LogWriter::put(FileId file, std::int64_t offset,
-                           std::span<const std::byte> bytes) noexcept {
+WriteResult LogWriter::append(FileId file, std::int64_t offset,
+                              std::span<const std::byte> bytes) noexcept {
     WriteResult written;
     while (written.taken < bytes.size() && written.rest == WriteResult::Rest::none) {
         const std::size_t want = std::min(bytes.size() - written.taken, reservation_max);
@@ -306,8 +306,8 @@ std::optional<LogReservation> LogWriter::lend(FileId file, std::size_t bytes) no
     }
 }
 
-WriteResult LogWriter::put_lent(FileId file, std::int64_t offset,
-                                const LogReservation& part) noexcept {
+WriteResult LogWriter::append_lent(FileId file, std::int64_t offset,
+                                   const LogReservation& part) noexcept {
     const auto place = static_cast<std::size_t>(part.bytes.data() - log_.block(0));
     const std::size_t within = part.position % block_bytes;
     expects(within + part.bytes.size() <= block_bytes && place % block_bytes == within,
@@ -338,7 +338,7 @@ WriteResult::Rest LogWriter::deposit_lent(FileId file, Piece piece) noexcept {
     if (rest == WriteResult::Rest::none && !commit(*number, piece)) {
         rest = refused();
     } else if (rest == WriteResult::Rest::none) {
-        return heard() ? WriteResult::Rest::none : WriteResult::Rest::lost;
+        return daemon_listens() ? WriteResult::Rest::none : WriteResult::Rest::lost;
     }
     abandon_without_bytes(*number);  // who wrote them there writes them to the file
     return rest;
@@ -349,8 +349,8 @@ void LogWriter::give_back(const LogReservation& part) noexcept {
             {.position = part.position, .length = static_cast<std::uint32_t>(part.bytes.size())});
 }
 
-void LogWriter::tell(FileId file, EntryKind kind, std::int64_t offset,
-                     std::uint32_t length) noexcept {
+void LogWriter::notify_daemon(FileId file, EntryKind kind, std::int64_t offset,
+                              std::uint32_t length) noexcept {
     const std::uint64_t taken = directory_.clients[client_].entries.load(relaxed);
     if (log_.header().entries.load(relaxed) >= taken + entries_max / 2 || !daemon_.alive()) {
         return;
@@ -372,7 +372,7 @@ WriteResult LogWriter::settle(FileId file) noexcept {
     const FileSlot& slot = directory_.files[file.slot];
     for (;;) {
         const std::uint32_t seen = slot.progress.load(std::memory_order_acquire);
-        if (!heard()) {
+        if (!daemon_listens()) {
             return {.rest = WriteResult::Rest::lost};
         }
         if (slot.state.load(std::memory_order_acquire) != FileState::leaving ||

@@ -2,8 +2,8 @@
 // once, in signal handlers, and in a forked child that shares the log. Allocates nothing, and makes
 // no system call while there is credit, but where memory is new.
 //
-// Several processes can put bytes together, such as a window of a collective write, without one
-// more copy: lend() reserves memory of the log that all of them fill, and put_lent() commits it.
+// Several processes can write bytes together, such as a window of a collective write, without one
+// more copy: lend() reserves memory of the log that all of them fill, and append_lent() commits it.
 #pragma once
 
 #include "pool/client/daemon.hpp"
@@ -65,27 +65,28 @@ public:
                                     std::span<const std::byte> bytes) noexcept;
     // The two halves of write(): the first does not wait for durability, and several may come
     // before one of the second.
-    [[nodiscard]] WriteResult put(FileId file, std::int64_t offset,
-                                  std::span<const std::byte> bytes) noexcept;
-    // Everything that this process has put is durable: none; else failed or lost.
+    [[nodiscard]] WriteResult append(FileId file, std::int64_t offset,
+                                     std::span<const std::byte> bytes) noexcept;
+    // Everything that this process has appended is durable: none; else failed or lost.
     [[nodiscard]] WriteResult make_durable(FileId file) noexcept;
     // Memory for bytes of the file. nullopt: there is none at the moment, more is asked for than a
     // block has, or the file is not pooled. Does not wait for memory.
     [[nodiscard]] std::optional<LogReservation> lend(FileId file, std::size_t bytes) noexcept;
-    // As put() of these bytes, which lie in a loan. Contract: each byte of a loan is taken once at
-    // most.
-    [[nodiscard]] WriteResult put_lent(FileId file, std::int64_t offset,
-                                       const LogReservation& part) noexcept;
+    // As append() of these bytes, which lie in a loan. Contract: each byte of a loan is taken once
+    // at most.
+    [[nodiscard]] WriteResult append_lent(FileId file, std::int64_t offset,
+                                          const LogReservation& part) noexcept;
     // Returns the part of a loan that was not taken. Nobody may look at it any more.
     void give_back(const LogReservation& part) noexcept;
     // Tells the daemon something that holds no bytes. It is forgotten where the log is full.
-    void tell(FileId file, EntryKind kind, std::int64_t offset, std::uint32_t length) noexcept;
+    void notify_daemon(FileId file, EntryKind kind, std::int64_t offset,
+                       std::uint32_t length) noexcept;
     // Sleeps until the file may be written directly. Its `rest` is never none.
     [[nodiscard]] WriteResult settle(FileId file) noexcept;
 
 private:
     // The daemon lives, and takes what this client commits.
-    [[nodiscard]] bool heard() const noexcept {
+    [[nodiscard]] bool daemon_listens() const noexcept {
         const std::uint64_t now =
             directory_.clients[client_].admission.load(std::memory_order_seq_cst);
         return now == admission_ && now != 0 && daemon_.alive();
@@ -112,7 +113,7 @@ private:
     void abandon_without_bytes(std::uint64_t number) noexcept;
     // A client itself writes what the daemon does not take, unless the daemon is dead.
     [[nodiscard]] WriteResult::Rest refused() const noexcept {
-        return heard() ? WriteResult::Rest::through : WriteResult::Rest::lost;
+        return daemon_listens() ? WriteResult::Rest::through : WriteResult::Rest::lost;
     }
     [[nodiscard]] bool sealed() const noexcept {
         return (log_.header().entries.load(std::memory_order_acquire) & log_sealed) != 0;

@@ -52,7 +52,7 @@ struct Pool::State {
 
 // Before all that may take long: while a device waits for its next group, so do all who write.
 bool Pool::State::begin_group() {
-    const bool any = pool_state.journal.round();
+    const bool any = pool_state.journal.run_once();
     if (any) {
         pool_state.wake_notified();
     }
@@ -191,15 +191,15 @@ void Pool::end() { state_->pool_state.release_waiters(); }
 
 std::vector<GivenUpWrite> Pool::given_up() { return state_->log_ingest.take_given_up(); }
 
-bool Pool::advance() {
+bool Pool::run_once() {
     State& state = *state_;
-    bool any = state.log_ingest.round();
+    bool any = state.log_ingest.run_once();
     any = state.begin_group() || any;
     any = state.drain.collect() || any;
     any = state.look_at_files() || any;
-    any = state.credit.round() || any;
-    any = state.fetch.round(state.credit.wanting()) || any;
-    any = state.pool_state.journal.round() || any;
+    any = state.credit.run_once() || any;
+    any = state.fetch.run_once(state.credit.wanting()) || any;
+    any = state.pool_state.journal.run_once() || any;
     any = state.drain.start(state.pressed() || state.pool_state.journal.pressed()) || any;
     state.pool_state.wake_notified();
     any = state.pool_state.clients.release_departed() || any;

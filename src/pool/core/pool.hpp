@@ -89,7 +89,7 @@ public:
 
     // A round: takes logs, gives credit, starts requests and ends them. Never blocks. True when
     // anything was done.
-    bool advance();
+    bool run_once();
     // Tickets that are answered; each comes once.
     [[nodiscard]] std::vector<TaskCompletion> done();
     // Slots of files that are not known any more, since the last call; only where `shared`.

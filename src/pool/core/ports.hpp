@@ -50,7 +50,7 @@ struct PoolPorts {
     WordSleepers& sleepers;
     const ports::TimeSource& clock;     // CLOCK_MONOTONIC: of the entries in the logs
     const ports::TimeSource& calendar;  // CLOCK_REALTIME: of files' times
-    // Null: what takes long (fsync, truncate) is done by advance() itself, and holds up all files.
+    // Null: what takes long (fsync, truncate) is done by run_once() itself, and holds up all files.
     ports::BackgroundIo* background_io = nullptr;
     // Null: nothing is read ahead.
     CleanMemory* clean = nullptr;

@@ -66,7 +66,7 @@ struct DaemonFile {
 
 enum class AccessMode { read, write, both };
 
-// A client's request about a file; a later advance() answers it.
+// A client's request about a file; a later run_once() answers it.
 struct FileTask {
     enum class Kind { drain, sync, leave, truncate };
     Kind kind = Kind::drain;

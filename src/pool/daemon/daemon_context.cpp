@@ -94,19 +94,19 @@ DaemonContext::DaemonContext(SharedSegment directory_segment, SharedCleanMemory 
 
 DaemonContext::~DaemonContext() { end_life(directory.header, ending); }
 
-bool DaemonContext::run_round() {
-    bool did = peer_read_client && peer_read_client->turn();
+bool DaemonContext::run_once() {
+    bool did = peer_read_client && peer_read_client->run_once();
     if (coherence) {
-        coherence->hear();  // first: others may wait for its answer
+        coherence->receive();  // first: others may wait for its answer
     }
-    did = pool.advance() || did;
+    did = pool.run_once() || did;
     if (coherence) {
         did = coherence->forget() || did;  // at once: the next open may have such a slot
         if (coherence->closes_down()) {
             pool.close_down(pool::ThroughReason::node_lost);
             coherence->draining_all(pool.drain_all());
         }
-        did = peer_read_server->turn() || did;
+        did = peer_read_server->run_once() || did;
     }
     return did;
 }

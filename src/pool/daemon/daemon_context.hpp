@@ -71,7 +71,7 @@ struct DaemonContext {
     ~DaemonContext();
 
     // A round of the pool, and of what passes between the daemons. True when anything was done.
-    bool run_round();
+    bool run_once();
     [[nodiscard]] bool idle() const;
     // Nothing is in the pool any more, but for what cannot be drained.
     [[nodiscard]] bool all_files_have_left();

@@ -133,7 +133,7 @@ Result<void> DaemonServer::watch(int fd, Source source, std::uint64_t number) {
     return {};
 }
 
-Result<void> DaemonServer::hear(OwnFd signals) {
+Result<void> DaemonServer::listen(OwnFd signals) {
     signals_ = std::move(signals);
     return watch(signals_.get(), Source::signals, 0);
 }
@@ -144,7 +144,7 @@ void DaemonServer::live_as_long_as(int owner) {
     }
 }
 
-void DaemonServer::hear_owner() {
+void DaemonServer::read_owner() {
     expects(owner_ >= 0, "an owner is heard where there is one");
     std::array<char, 512> words{};
     if (::read(owner_, words.data(), words.size()) == 0) {
@@ -179,11 +179,11 @@ bool DaemonServer::something_is_near() const {
 
 void DaemonServer::run() {
     while (!ended_) {
-        turn(patience());
+        run_once(patience());
     }
 }
 
-void DaemonServer::turn(nanoseconds wait_max) {
+void DaemonServer::run_once(nanoseconds wait_max) {
     std::array<epoll_event, 64> events;
     int got = 0;
     const auto begin = std::chrono::steady_clock::now();
@@ -207,10 +207,10 @@ void DaemonServer::turn(nanoseconds wait_max) {
             "system from now on.");
     }
     if (peers_ != nullptr) {
-        hear_peers();
+        read_peers();
     }
-    did_something_ = context_->run_round();
-    did_something_ = dispatcher_.run_round() || did_something_;
+    did_something_ = context_->run_once();
+    did_something_ = dispatcher_.run_once() || did_something_;
     print_notes();
     resume_requests();
     if (!ended_ && shutdown_.is_complete()) {
@@ -233,11 +233,11 @@ void DaemonServer::handle(Source source, std::uint64_t number, std::uint32_t eve
         return;  // they are heard in each turn
     }
     if (source == Source::owner) {
-        hear_owner();
+        read_owner();
         return;
     }
     if (source == Source::signals) {
-        hear_signals();
+        read_signals();
         return;
     }
     if (source == Source::journal) {
@@ -292,7 +292,7 @@ void DaemonServer::accept_all() {
     }
 }
 
-void DaemonServer::hear_signals() {
+void DaemonServer::read_signals() {
     expects(signals_.valid(), "signals are heard where they are listened for");
     signalfd_siginfo heard{};
     while (::read(signals_.get(), &heard, sizeof heard) == static_cast<ssize_t>(sizeof heard)) {
@@ -343,8 +343,8 @@ bool DaemonServer::take_question(std::uint64_t number, Session& session) {
     return true;
 }
 
-void DaemonServer::hear_peers() {
-    peers_->turn();
+void DaemonServer::read_peers() {
+    peers_->run_once();
     for (const std::string& complaint : peers_->complaints()) {
         note(complaint + ".");
     }

@@ -45,15 +45,15 @@ public:
 
     // Hears of signals by this descriptor (signalfd): SIGUSR1 closes down, any other stops, and
     // stops at once where it came before.
-    Result<void> hear(OwnFd signals);
+    Result<void> listen(OwnFd signals);
 
     // Stops when nobody has the other end of this descriptor any more. It need not be one that can
     // be waited for.
     void live_as_long_as(int owner);
 
     // Waits until something is to be done, but no longer than `wait_max`; does it.
-    void turn(std::chrono::nanoseconds wait_max);
-    // turn() until the end.
+    void run_once(std::chrono::nanoseconds wait_max);
+    // run_once() until the end.
     void run();
 
     void stop();     // when everything is drained that can be
@@ -83,14 +83,14 @@ private:
     void handle(Source source, std::uint64_t number, std::uint32_t events);
     void print_notes();
     void accept_all();
-    void hear_signals();
+    void read_signals();
     void read(std::uint64_t number, Session& session);
     bool take_question(std::uint64_t number, Session& session);
     void resume_requests();
     void close_distrusted(Session& session);
     void cut_off(Session& session);
-    void hear_peers();
-    void hear_owner();
+    void read_peers();
+    void read_owner();
     void tend(std::uint64_t number, Session& session);
     void finish();
 

@@ -28,7 +28,7 @@ void Channel::begin(std::size_t job, std::unique_ptr<RequestSource> source) {
     order_.push_back(job);
 }
 
-bool Channel::advance() {
+bool Channel::run_once() {
     const bool collected = in_flight_ > 0 && collect();
     return start() || collected;
 }

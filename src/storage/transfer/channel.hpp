@@ -57,7 +57,7 @@ public:
     [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_; }
 
     // Takes completions and starts requests, without blocking. True when anything was done.
-    bool advance();
+    bool run_once();
     // Blocks until a completion. Contract: something is in flight.
     void block();
 

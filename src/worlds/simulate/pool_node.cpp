@@ -95,10 +95,10 @@ double PoolNode::patience(bool any) const {
 void PoolNode::serve() {
     for (;;) {
         const std::uint32_t seen = bell_.load();
-        bool any = pool_.advance();
+        bool any = pool_.run_once();
         any = listen() || any;
         any = talk() || any;
-        any = passing_.turn() || any;
+        any = passing_.run_once() || any;
         note();
         look_at_deadline();
         const bool over = left_ == shape_.ranks && said_.empty() && letters_.empty();
@@ -251,7 +251,7 @@ bool PoolNode::talk() {
         any = true;
     }
     while (!letters_.empty()) {
-        member_.hear(letters_.front().from, letters_.front().message);
+        member_.receive(letters_.front().from, letters_.front().message);
         letters_.pop_front();
     }
     for (const pool::TaskCompletion& done : pool_.done()) {

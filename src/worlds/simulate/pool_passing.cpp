@@ -7,7 +7,7 @@
 
 namespace forebay::sim {
 
-void PoolPassing::tell(tokens::Node to, std::function<void()> what) {
+void PoolPassing::run_on(tokens::Node to, std::function<void()> what) {
     const std::int32_t actors = my_.ports.communicator.place().locals;
     my_.ports.life.tell(Rank{static_cast<std::int32_t>(to) * actors}, std::move(what));
 }
@@ -20,12 +20,12 @@ std::optional<std::uint64_t> PoolPassing::ask(const TokenWish& wish) {
     const std::uint64_t number = next_++;
     asked_[number] = {};
     PoolNode* const other = my_.all[parent.node].get();
-    tell(parent.node,
-         [other,
-          one = Waiting{.from = my_.self, .number = number, .grant = parent.grant, .wish = wish}] {
-             other->passing().heard_.push_back(one);
-             other->ring();
-         });
+    run_on(parent.node,
+           [other, one = Waiting{
+                       .from = my_.self, .number = number, .grant = parent.grant, .wish = wish}] {
+               other->passing().heard_.push_back(one);
+               other->ring();
+           });
     return number;
 }
 
@@ -46,7 +46,7 @@ std::optional<PoolPassing::Outcome> PoolPassing::take(std::uint64_t number) {
     return one.outcome;
 }
 
-bool PoolPassing::turn() {
+bool PoolPassing::run_once() {
     waiting_.insert(waiting_.end(), heard_.begin(), heard_.end());
     heard_.clear();
     return std::erase_if(waiting_, [this](Waiting& one) { return pass_on(one); }) > 0;
@@ -96,7 +96,7 @@ void PoolPassing::answer(const Waiting& one, const Outcome& outcome) {
     const double end = begin + static_cast<double>(outcome.bytes) / costs_.link_rate;
     out_free_ = end;
     its.in_free_ = end;
-    tell(one.from, [other, number = one.number, outcome, end] {
+    run_on(one.from, [other, number = one.number, outcome, end] {
         const auto found = other->passing().asked_.find(number);
         if (found != other->passing().asked_.end()) {
             found->second = {.outcome = outcome, .at = end};

@@ -51,7 +51,7 @@ public:
     void forget(std::uint64_t number) override { asked_.erase(number); }
 
     // Passes on what is there. True when anything was done.
-    bool turn();
+    bool run_once();
     // Virtual seconds until something that was asked for has come, at most `most`.
     [[nodiscard]] double until_next(double most) const;
     // Bytes that others passed on to this node.
@@ -75,7 +75,7 @@ private:
     [[nodiscard]] double now() const {
         return static_cast<double>(my_.ports.clock.now_ns()) * 1e-9;
     }
-    void tell(tokens::Node to, std::function<void()> what);
+    void run_on(tokens::Node to, std::function<void()> what);
 
     Around my_;
     PassingCosts costs_;

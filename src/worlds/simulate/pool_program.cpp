@@ -268,7 +268,7 @@ std::int64_t PoolProgram::write_directly(ports::FileStorage& storage, const Exte
                          std::vector<ports::Piece>{{what.begin, imagined_bytes(what.length)}},
                          stripes, experiment_.pool.request_bytes_max));
     while (!channel.finished(0)) {
-        if (!channel.advance()) {
+        if (!channel.run_once()) {
             channel.block();
         }
     }

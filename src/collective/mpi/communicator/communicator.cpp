@@ -64,7 +64,7 @@ struct MpiCommunicator::Control {
     std::array<std::atomic<std::uint64_t>, std::tuple_size_v<CoreSet>> cores;
     ports::Word times_told;
     ports::Word times_heard;  // by all other ranks together
-    std::array<std::byte, told_bytes_max> told;
+    std::array<std::byte, broadcast_bytes_max> told;
 };
 
 MpiCommunicator::MpiCommunicator(MPI_Comm own, Roster roster, Rank rank)
@@ -207,9 +207,9 @@ void MpiCommunicator::give_back(std::size_t from) noexcept {
 }
 
 // On one node a message costs more than a look at memory: every rank that waits in the MPI spins.
-void MpiCommunicator::tell(std::span<std::byte> bytes) noexcept {
+void MpiCommunicator::broadcast(std::span<std::byte> bytes) noexcept {
     static_assert(sizeof(Control) <= control_bytes);
-    expects(bytes.size() <= told_bytes_max, "what is told fits into the control page");
+    expects(bytes.size() <= broadcast_bytes_max, "what is told fits into the control page");
     if (place_.nodes > 1) {
         const auto count = static_cast<int>(bytes.size());
         if (PMPI_Bcast(bytes.data(), count, MPI_BYTE, 0, own_) != MPI_SUCCESS) {

@@ -41,10 +41,10 @@ public:
     // As many ranks as cores at most: waiting ranks may spin.
     [[nodiscard]] bool spins() const noexcept { return spins_; }
 
-    // Collective: rank 0's `bytes`, at most told_bytes_max, become everyone's. Through shared
+    // Collective: rank 0's `bytes`, at most broadcast_bytes_max, become everyone's. Through shared
     // memory where there is one node.
-    static constexpr std::size_t told_bytes_max = 2048;
-    void tell(std::span<std::byte> bytes) noexcept;
+    static constexpr std::size_t broadcast_bytes_max = 2048;
+    void broadcast(std::span<std::byte> bytes) noexcept;
 
     // Gives node memory from byte `from` on back to the system; it reads as zeros again. By one
     // rank of a node, while none of them uses it.

@@ -95,7 +95,7 @@ TEST(MpiCommunicator, TellsEveryoneWhatTheFirstRankKnows) {
         for (int round = 0; round < 50; ++round) {
             std::array<int, 100> numbers{};
             numbers.fill(rank_of(MPI_COMM_WORLD) == 0 ? round + 7 : -1);
-            group->tell(std::as_writable_bytes(std::span{numbers}));
+            group->broadcast(std::as_writable_bytes(std::span{numbers}));
             EXPECT_EQ(std::ranges::count(numbers, round + 7), 100);
         }
     }

@@ -83,7 +83,7 @@ TEST_F(HeldViewOf, TheMpiIsToldBeforeACollectiveCallAndKeepsItsPointer) {
     integers.etype = MPI_INT;
     ASSERT_EQ(held.set(integers, true, ranks_of_file), MPI_SUCCESS);
     file_of(handle_).position = 33;
-    ASSERT_EQ(held.tell(ranks_of_file), MPI_SUCCESS);
+    ASSERT_EQ(held.pass_to_mpi(ranks_of_file), MPI_SUCCESS);
     EXPECT_FALSE(held.here());
     EXPECT_FALSE(held.anywhere());
     EXPECT_EQ(script().types.at(file_of(handle_).filetype).combiner, MPI_COMBINER_HVECTOR);
@@ -96,7 +96,7 @@ TEST_F(HeldViewOf, ARankThatHoldsNothingTellsWhatItHas) {
     HeldView held{handle_, path_, MPI_MODE_RDWR, none_};
     script().others = {1};
     ASSERT_EQ(held.set(arguments(), false, ranks_of_file), MPI_SUCCESS);
-    ASSERT_EQ(held.tell(ranks_of_file), MPI_SUCCESS);
+    ASSERT_EQ(held.pass_to_mpi(ranks_of_file), MPI_SUCCESS);
     EXPECT_EQ(file_of(handle_).filetype, type_);
     EXPECT_EQ(script().calls("File_set_view"), 2) << "the call is collective";
 }
@@ -105,11 +105,11 @@ TEST_F(HeldViewOf, AllHoldOnWhereOneCannotTell) {
     HeldView held{handle_, path_, MPI_MODE_RDWR, none_};
     ASSERT_EQ(held.set(arguments(), true, ranks_of_file), MPI_SUCCESS);
     script().others = {1};  // failed there
-    EXPECT_EQ(held.tell(ranks_of_file), MPI_ERR_OTHER);
+    EXPECT_EQ(held.pass_to_mpi(ranks_of_file), MPI_ERR_OTHER);
     EXPECT_TRUE(held.here());
     EXPECT_EQ(file_of(handle_).raised, std::vector{MPI_ERR_OTHER});
     script().failing["File_set_view"] = MPI_ERR_NO_MEM;
-    EXPECT_EQ(held.tell(ranks_of_file), MPI_ERR_NO_MEM);
+    EXPECT_EQ(held.pass_to_mpi(ranks_of_file), MPI_ERR_NO_MEM);
     EXPECT_TRUE(held.anywhere());
 }
 

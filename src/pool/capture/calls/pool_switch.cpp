@@ -65,7 +65,7 @@ forebay_pool_state state_of(const pool::FileSlot& slot) noexcept {
 }
 
 // The answer counts all earlier writes.
-int tell(CapturedFile place, forebay_pool_state& said) noexcept {
+int fill_state(CapturedFile place, forebay_pool_state& said) noexcept {
     const DaemonConnection::Reading reading{connection};
     const std::int64_t size = connection.reader().deposited_size(place.file.file());
     if (size < 0) {
@@ -81,7 +81,7 @@ int answer(CapturedFile place, unsigned long request, void* argument) noexcept {
         if (!state.memory.writable(argument, sizeof said)) {
             return EFAULT;
         }
-        const int error = tell(place, said);
+        const int error = fill_state(place, said);
         if (error == 0) {
             std::memcpy(argument, &said, sizeof said);
         }

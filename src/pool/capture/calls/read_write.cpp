@@ -168,7 +168,7 @@ std::int64_t write_at(CapturedFile place, Pieces pieces, std::int64_t at) noexce
             }
             return there == 0 ? -EFAULT
                               : deposit(place, bytes, at + before, [&](pool::FileId file) noexcept {
-                                    return connection.log_writer().put(file, at + before, bytes);
+                                    return connection.log_writer().append(file, at + before, bytes);
                                 });
         });
     return moved > 0 ? made_durable(place, moved) : moved;
@@ -180,7 +180,7 @@ std::int64_t write_lent_at(CapturedFile place, const pool::LogReservation& part,
     heed_size_limit();
     place.file.wrote.store(true, relaxed);
     const std::int64_t moved = deposit(place, part.bytes, at, [&](pool::FileId file) noexcept {
-        const pool::WriteResult written = connection.log_writer().put_lent(file, at, part);
+        const pool::WriteResult written = connection.log_writer().append_lent(file, at, part);
         taken = written.taken > 0;
         return written;
     });

@@ -19,7 +19,7 @@ namespace {
 int left_to_libc(FILE* stream) noexcept {
     const int error = leave_if_captured(stream->_fileno, pool::ThroughReason::stream);
     if (error == 0) {
-        turn(stream);
+        make_plain(stream);
     }
     return error;
 }

@@ -26,7 +26,7 @@ bool is_program(int fd) noexcept {
 }
 
 // Before the descriptor is closed: an errno that its closing is to return.
-int farewell(CapturedFile place) noexcept {
+int report_at_close(CapturedFile place) noexcept {
     const bool writes = (place.file.flags.load(std::memory_order_relaxed) & O_ACCMODE) != O_RDONLY;
     if (!writes || place.file.connection.load(std::memory_order_relaxed) != connection.number()) {
         return 0;  // the latter: it is the parent's
@@ -148,7 +148,7 @@ int close(int fd) noexcept {
     if (held == nullptr) {
         return real::close(fd);
     }
-    int error = farewell({*held, fd});
+    int error = report_at_close({*held, fd});
     errno = before;
     const int closed = real::close(fd);
     const int late = let_go(*held);

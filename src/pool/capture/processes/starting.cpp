@@ -203,11 +203,11 @@ void ProgramStart::decide(ProgramFile file, const char* path) noexcept {
         why = "what it starts may have other file systems";
     }
     if (why != nullptr && !is_harmless(path)) {
-        tell(path, why);
+        request_room(path, why);
     }
 }
 
-void ProgramStart::tell(const char* path, const char* why) noexcept {
+void ProgramStart::request_room(const char* path, const char* why) noexcept {
     socket_ = connect_for_program();
     if (socket_ >= 0) {
         ask_for_room(socket_, as_ == As::itself, {path, why});

@@ -54,7 +54,7 @@ private:
     void look(int folder, const char* path) noexcept;
     void look_in(const char* folders, const char* file) noexcept;
     void decide(ProgramFile file, const char* path) noexcept;
-    void tell(const char* path, const char* why) noexcept;
+    void request_room(const char* path, const char* why) noexcept;
 
     As as_;
     char* const* environment_;

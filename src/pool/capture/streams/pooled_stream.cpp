@@ -228,7 +228,7 @@ bool is_pooled(const FILE* stream) noexcept {
            calls_ours(whole(stream));
 }
 
-void turn(FILE* stream) noexcept {
+void make_plain(FILE* stream) noexcept {
     FILE* const model = static_cast<FILE*>(whole(stream).cookie);
     whole(stream).table = table_of(model);
     state.streams.add(stream, model);

@@ -69,7 +69,7 @@ private:
 [[nodiscard]] bool is_pooled(const FILE* stream) noexcept;
 // The same FILE, with what is in its buffer, is a stream of libc's from now on. The caller sees to
 // its file.
-void turn(FILE* stream) noexcept;
+void make_plain(FILE* stream) noexcept;
 // Closes the model that a turned stream used, once the stream is closed; null: there is none.
 void close_model(FILE* model) noexcept;
 

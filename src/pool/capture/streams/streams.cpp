@@ -106,7 +106,7 @@ void flush_and_turn(FILE* stream) noexcept {
     if (held) {
         put_offset_into_kernel({*held, stream->_fileno});
     }
-    turn(stream);
+    make_plain(stream);
 }
 
 FILE* over(int fd, const char* mode) noexcept {

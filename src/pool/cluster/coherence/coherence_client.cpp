@@ -65,9 +65,9 @@ bool CoherenceClient::forget() {
     return any;
 }
 
-void CoherenceClient::hear() {
+void CoherenceClient::receive() {
     for (const PeerTransport::PeerMessage& message : post_.arrived()) {
-        member_.hear(message.from, message.message);
+        member_.receive(message.from, message.message);
     }
     for (const tokens::Node node : post_.gone()) {
         member_.lost(node);

@@ -47,7 +47,7 @@ public:
     }
 
     // Hears what has arrived, and does what follows.
-    void hear();
+    void receive();
     // The same for the slots that the pool has forgotten, before any of them is used again. True
     // when there were any.
     bool forget();

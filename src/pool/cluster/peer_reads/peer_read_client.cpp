@@ -44,7 +44,7 @@ std::optional<PeerReadClient::Outcome> PeerReadClient::take(std::uint64_t number
     return outcome;
 }
 
-bool PeerReadClient::turn() {
+bool PeerReadClient::run_once() {
     bool any = false;
     for (const PeerTransport::PeerReadClient& one : post_.passed()) {
         take_part(one.from, one.part);

@@ -41,7 +41,7 @@ public:
     void forget(std::uint64_t number) override { asked_.erase(number); }
 
     // Takes what has come. True when anything was done.
-    bool turn();
+    bool run_once();
     // Bytes that have come.
     [[nodiscard]] std::int64_t bytes() const noexcept { return bytes_; }
 

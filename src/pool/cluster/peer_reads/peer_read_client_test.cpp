@@ -99,7 +99,7 @@ struct Reading {
     }
     // Bytes of the request that are there and right; -1: it has not ended.
     std::int64_t got() {
-        static_cast<void>(passed.turn());
+        static_cast<void>(passed.run_once());
         std::array<ports::RequestCompletion, 4> out;
         std::size_t count = storage->poll(out);
         if (count == 0) {
@@ -208,7 +208,7 @@ TEST(PeerReadClient, WhatComesBehindTheEndGoesNowhere) {
     one.post.say(0, 2000, 2000);
     one.storage.reset();
     one.memory = {};
-    static_cast<void>(one.passed.turn());
+    static_cast<void>(one.passed.run_once());
     EXPECT_EQ(one.passed.bytes(), 0);
 }
 

@@ -6,7 +6,7 @@
 
 namespace forebay::cluster {
 
-bool PeerReadServer::turn() {
+bool PeerReadServer::run_once() {
     std::vector<PeerTransport::Request> requests = post_.requests();
     bool any = !requests.empty();
     for (const PeerTransport::Request& request : requests) {

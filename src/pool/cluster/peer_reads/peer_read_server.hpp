@@ -22,7 +22,7 @@ public:
         : post_{post}, coherence_{coherence}, pool_{pool} {}
 
     // Hears what is asked for, and passes on what is there by now. True when anything was done.
-    bool turn();
+    bool run_once();
     [[nodiscard]] bool idle() const noexcept { return waiting_.empty(); }
     // Bytes that were passed on.
     [[nodiscard]] std::int64_t bytes() const noexcept { return bytes_; }

@@ -30,7 +30,7 @@ Token Home::token_of(Node node, FileKey file) const {
     return token == found->second.tokens.end() ? Token::none : token->second;
 }
 
-void Home::hear(Node from, const TokenMessage& message, std::vector<OutgoingMessage>& send) {
+void Home::receive(Node from, const TokenMessage& message, std::vector<OutgoingMessage>& send) {
     expects(message.kind == TokenMessage::Kind::ask ||
                 message.kind == TokenMessage::Kind::given_back ||
                 message.kind == TokenMessage::Kind::forgotten,

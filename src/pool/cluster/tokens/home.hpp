@@ -23,7 +23,7 @@ public:
     explicit Home(std::uint32_t readers = 0) noexcept : readers_{readers} {}
 
     // An ask, given_back or forgotten. Appends the messages to be sent about it.
-    void hear(Node from, const TokenMessage& message, std::vector<OutgoingMessage>& send);
+    void receive(Node from, const TokenMessage& message, std::vector<OutgoingMessage>& send);
 
     // Files of which any node has a token.
     [[nodiscard]] std::size_t files() const noexcept { return files_.size(); }

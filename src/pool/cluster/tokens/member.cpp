@@ -203,16 +203,16 @@ void TokenMember::begin_to_drain(FileKey file) {
     actions_.drain.push_back({file, {slots.begin(), slots.end()}, known->second.draining});
 }
 
-void TokenMember::hear(Node from, const TokenMessage& message) {
+void TokenMember::receive(Node from, const TokenMessage& message) {
     expects(from != self_, "a daemon's messages to itself are delivered at once");
     if (is_for_home(message.kind)) {
-        home_.hear(from, message, actions_.send);
+        home_.receive(from, message, actions_.send);
         deliver();
         return;
     }
     switch (message.kind) {
         case Kind::grant:
-        case Kind::revoke: apply(message.file, tokens_.hear(message, actions_.send)); break;
+        case Kind::revoke: apply(message.file, tokens_.receive(message, actions_.send)); break;
         case Kind::stuck: stuck_.insert(message.file); break;
         case Kind::drained:
             drained_.insert(from);
@@ -228,7 +228,7 @@ void TokenMember::hear(Node from, const TokenMessage& message) {
     settle();
 }
 
-void TokenMember::apply(FileKey file, const OwnTokens::Heard& heard) {
+void TokenMember::apply(FileKey file, const OwnTokens::Reception& heard) {
     invariant(!heard.revoked || heard.tickets.empty(), "a revoke grants nothing");
     if (heard.settled) {
         (heard.refused ? refused_ : settled_).insert(*heard.settled);
@@ -346,9 +346,9 @@ void TokenMember::deliver() {
         const TokenMessage message = own->message;
         actions_.send.erase(own);
         if (is_for_home(message.kind)) {
-            home_.hear(self_, message, actions_.send);
+            home_.receive(self_, message, actions_.send);
         } else {
-            apply(message.file, tokens_.hear(message, actions_.send));
+            apply(message.file, tokens_.receive(message, actions_.send));
         }
     }
 }

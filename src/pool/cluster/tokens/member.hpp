@@ -88,7 +88,7 @@ public:
     // drained.
     void closed_down(const std::vector<FileKey>& stuck);
 
-    void hear(Node from, const TokenMessage& message);
+    void receive(Node from, const TokenMessage& message);
     // The node that passes the file on to this one, which may read it ahead. Grant 0: none does.
     [[nodiscard]] Parent parent_of(FileKey file) const;
     // Whether this node passes the file on, by that grant.
@@ -127,7 +127,7 @@ private:
                                                      std::uint64_t ticket);
     [[nodiscard]] std::optional<FileAdmission> admit_bereaved(FileKey file, std::uint64_t ticket);
     void deliver();
-    void apply(FileKey file, const OwnTokens::Heard& heard);
+    void apply(FileKey file, const OwnTokens::Reception& heard);
     void begin_to_drain(FileKey file);
     void give_back_if_nobody_enters(FileKey file);
     void tidy(FileKey file);

@@ -454,7 +454,7 @@ private:
         std::deque<TokenMessage>& link = links_[{from, to}];
         const TokenMessage message = link.front();
         link.pop_front();
-        hosts_[to].member.hear(from, message);
+        hosts_[to].member.receive(from, message);
     }
 
     void drain(Host& host, std::uint64_t number) {

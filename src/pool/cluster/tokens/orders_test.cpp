@@ -295,7 +295,8 @@ TEST(Home, EachNodeIsToldWhoPassesTheFileOn) {
     Home home{2};
     std::vector<OutgoingMessage> said;
     for (Node node = 0; node < 10; ++node) {
-        home.hear(node, {.kind = TokenMessage::Kind::ask, .token = Token::read, .file = {7}}, said);
+        home.receive(node, {.kind = TokenMessage::Kind::ask, .token = Token::read, .file = {7}},
+                     said);
     }
     ASSERT_EQ(said.size(), 10U);
     std::vector<Node> parents;
@@ -315,11 +316,11 @@ TEST(Home, WhoComesAgainIsBehindThoseThatStayed) {
     Home home{1};
     std::vector<OutgoingMessage> said;
     const TokenMessage ask{.kind = TokenMessage::Kind::ask, .token = Token::read, .file = {7}};
-    home.hear(0, ask, said);
-    home.hear(1, ask, said);
-    home.hear(0, {.kind = TokenMessage::Kind::forgotten, .file = {7}}, said);
-    home.hear(0, ask, said);
-    home.hear(2, ask, said);
+    home.receive(0, ask, said);
+    home.receive(1, ask, said);
+    home.receive(0, {.kind = TokenMessage::Kind::forgotten, .file = {7}}, said);
+    home.receive(0, ask, said);
+    home.receive(2, ask, said);
     ASSERT_EQ(said.size(), 4U);
     EXPECT_EQ(said[2].message.parent, (Parent{1, said[1].message.grant}));
     EXPECT_NE(said[2].message.grant, said[0].message.grant);

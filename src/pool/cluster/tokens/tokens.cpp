@@ -67,11 +67,12 @@ bool OwnTokens::settle(FileKey file, std::uint64_t ticket, std::vector<OutgoingM
     return false;
 }
 
-OwnTokens::Heard OwnTokens::hear(const TokenMessage& message, std::vector<OutgoingMessage>& send) {
+OwnTokens::Reception OwnTokens::receive(const TokenMessage& message,
+                                        std::vector<OutgoingMessage>& send) {
     if (message.kind == TokenMessage::Kind::revoke) {
         return hear_revoke(message, send);
     }
-    Heard heard;
+    Reception heard;
     if (message.kind != TokenMessage::Kind::grant) {
         return heard;
     }
@@ -104,9 +105,9 @@ OwnTokens::Heard OwnTokens::hear(const TokenMessage& message, std::vector<Outgoi
     return heard;
 }
 
-OwnTokens::Heard OwnTokens::hear_revoke(const TokenMessage& message,
-                                        std::vector<OutgoingMessage>& send) {
-    Heard heard;
+OwnTokens::Reception OwnTokens::hear_revoke(const TokenMessage& message,
+                                            std::vector<OutgoingMessage>& send) {
+    Reception heard;
     const auto found = files_.find(message.file);
     if (found == files_.end() || found->second.token == Token::none) {
         say({.kind = TokenMessage::Kind::given_back,

@@ -17,16 +17,16 @@ public:
     OwnTokens(Node self, std::uint32_t nodes) noexcept : self_{self}, nodes_{nodes} {}
 
     // The token that is there, if it is enough for the wish (read, write or collective). nullopt:
-    // the home was asked, and `ticket` comes back in Heard.
+    // the home was asked, and `ticket` comes back in Reception.
     [[nodiscard]] std::optional<Token> want(FileKey file, const TokenWish& wish,
                                             std::uint64_t ticket,
                                             std::vector<OutgoingMessage>& send);
     // Whether no other node can have deposits of it. False: the home was asked to have all nodes
-    // drain it, and `ticket` comes back in Heard.
+    // drain it, and `ticket` comes back in Reception.
     [[nodiscard]] bool settle(FileKey file, std::uint64_t ticket,
                               std::vector<OutgoingMessage>& send);
 
-    struct Heard {
+    struct Reception {
         std::vector<std::uint64_t> tickets;    // call want() again for these, or …
         bool refused = false;                  // … they cannot be helped
         std::optional<std::uint64_t> settled;  // or of settle(): it is, unless refused
@@ -36,7 +36,8 @@ public:
         bool through = false;  // nothing of the file is to be cached any more
     };
     // A grant or a revoke.
-    [[nodiscard]] Heard hear(const TokenMessage& message, std::vector<OutgoingMessage>& send);
+    [[nodiscard]] Reception receive(const TokenMessage& message,
+                                    std::vector<OutgoingMessage>& send);
 
     // After `revoked`: none where the file is not known here any more, through where it is, refused
     // where something of it could not be drained. After `drains`: collective, or refused. Nothing
@@ -78,8 +79,8 @@ private:
         auto operator<=>(const File&) const noexcept = default;
     };
 
-    [[nodiscard]] Heard hear_revoke(const TokenMessage& message,
-                                    std::vector<OutgoingMessage>& send);
+    [[nodiscard]] Reception hear_revoke(const TokenMessage& message,
+                                        std::vector<OutgoingMessage>& send);
     void erase_if_empty(FileKey file);
     void say(const TokenMessage& message, std::vector<OutgoingMessage>& send) const;
 

@@ -94,7 +94,7 @@ void PeerLink::fail(int error) {
     why_ = error == 0 ? "it has ended" : std::strerror(error);  // NOLINT(concurrency-mt-unsafe)
 }
 
-void PeerLink::turn() {
+void PeerLink::run_once() {
     const bool open = state_ == State::greeting || state_ == State::established;
     if (open && std::exchange(event_came_, false)) {
         read();

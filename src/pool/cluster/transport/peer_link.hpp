@@ -69,7 +69,7 @@ public:
         ends_ = ends_ || ends;
     }
     // Reads and writes what can be without waiting.
-    void turn();
+    void run_once();
     enum class Haste : std::uint8_t {
         none,  // it goes with the next message, or when hasten() is called
         now,

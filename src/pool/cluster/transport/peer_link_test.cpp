@@ -33,7 +33,7 @@ void let_talk(PeerLink& one, PeerLink& other) {
     for (int i = 0; i < 8; ++i) {
         for (PeerLink* const link : {&one, &other}) {
             link->note_event();
-            link->turn();
+            link->run_once();
         }
     }
 }
@@ -127,7 +127,7 @@ TEST(PeerLink, WhatWasRecordedBeforeIsNotHeardAgain) {
     auto [left, right] = connected();
     PeerLink zero{std::move(left), {0, 2}, secret(1)};
     write_all(right, recorded);
-    zero.turn();
+    zero.run_once();
     EXPECT_EQ(zero.state(), PeerLink::State::refused);
     EXPECT_FALSE(zero.next());
 }
@@ -170,7 +170,7 @@ TEST(PeerLink, BytesOfAFileComeInPartsAndMessagesBetweenThem) {
         .file = {7}, .grant = 3, .number = 11, .at = 4096, .bytes = 4096};
     one.send(wanted);
     zero.pass(11, bytes);
-    zero.turn();  // the socket takes a part of it
+    zero.run_once();  // the socket takes a part of it
     zero.send(message(1));
     std::vector<std::byte> got;
     std::size_t before_message = 0;
@@ -225,9 +225,9 @@ TEST(PeerLink, WhatNobodyWaitsForIsSentWhenItIsMuch) {
     std::uint64_t heard = 0;
     for (std::uint64_t number = 1; number <= many; ++number) {
         zero.send(message(number), PeerLink::Haste::none);
-        zero.turn();
+        zero.run_once();
         one.note_event();
-        one.turn();
+        one.run_once();
         while (const auto word = one.next()) {
             EXPECT_EQ(*word, message(++heard));
         }
@@ -241,7 +241,7 @@ TEST(PeerLink, GarbageIsSentAway) {
     auto [left, right] = connected();
     PeerLink zero{std::move(left), {0, 2}, secret(1)};
     write_all(right, std::vector<std::byte>(4096, std::byte{0x5A}));
-    zero.turn();
+    zero.run_once();
     EXPECT_EQ(zero.state(), PeerLink::State::refused);
 }
 
@@ -252,10 +252,10 @@ TEST(PeerLink, AnEndIsSeenAfterWhatWasSaidBefore) {
         PeerLink one{std::move(right), {1, 2}, secret(1)};
         let_talk(zero, one);
         one.send(message(9));
-        one.turn();
+        one.run_once();
     }
     zero.note_event();
-    zero.turn();
+    zero.run_once();
     EXPECT_EQ(zero.state(), PeerLink::State::ended);
     EXPECT_EQ(zero.next(), message(9));
 }

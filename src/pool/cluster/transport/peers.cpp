@@ -217,7 +217,7 @@ Result<void> PeerConnections::join(const PeerList& list) {
         pollfd news{.fd = epoll_.get(), .events = POLLIN, .revents = 0};
         constexpr int tick_ms = 100;
         ::poll(&news, 1, tick_ms);
-        turn();
+        run_once();
     }
     // All are there, and none comes twice: who connects from now on is none of the job.
     listener_ = OwnFd{};
@@ -307,7 +307,7 @@ void PeerConnections::complain_of_strangers(const std::string& source) {
     }
 }
 
-void PeerConnections::turn() {
+void PeerConnections::run_once() {
     std::array<epoll_event, 64> events;
     int got = 0;
     do {
@@ -350,7 +350,7 @@ void PeerConnections::turn() {
 void PeerConnections::poll_strangers() {
     const std::int64_t now = clock_.now_ns();
     for (auto& [link, whence, since_ns] : strangers_) {
-        link->turn();
+        link->run_once();
         const PeerLink::State state = link->state();
         if (state == PeerLink::State::established) {
             adopt(std::move(link));
@@ -402,7 +402,7 @@ void PeerConnections::adopt(std::unique_ptr<PeerLink> link) {
 
 void PeerConnections::poll_peer(Peer& peer, tokens::Node node) {
     expects(peer.link != nullptr, "a peer that is looked at has been met");
-    peer.link->turn();
+    peer.link->run_once();
     while (auto word = peer.link->next()) {
         peer.heard_ns = clock_.now_ns();
         take(node, std::move(*word));
@@ -445,12 +445,12 @@ void PeerConnections::flush() {
             peer.link->hasten();
         }
     }
-    turn();
+    run_once();
     while (waiting() && clock_.now_ns() < until) {
         pollfd news{.fd = epoll_.get(), .events = POLLIN, .revents = 0};
         constexpr int tick_ms = 10;
         ::poll(&news, 1, tick_ms);
-        turn();
+        run_once();
     }
 }
 
@@ -465,7 +465,7 @@ PeerLink* PeerConnections::link_to(tokens::Node node) {
 void PeerConnections::send_at_once(tokens::Node to, const protocol::PeerWord& word) {
     if (PeerLink* const link = link_to(to)) {
         link->send(word);
-        link->turn();
+        link->run_once();
     }
 }
 
@@ -478,7 +478,7 @@ void PeerConnections::send(tokens::Node to, const tokens::TokenMessage& message)
         send_at_once(to, message);
     } else if (PeerLink* const link = link_to(to)) {
         link->send(message, PeerLink::Haste::none);
-        link->turn();  // as soon as there are many
+        link->run_once();  // as soon as there are many
         later_since_ns_ = later_since_ns_.value_or(clock_.now_ns());
     }
 }
@@ -495,7 +495,7 @@ void PeerConnections::pass(tokens::Node to, std::uint64_t number, std::vector<st
     expects(bytes.size() <= pool::block_bytes, "no more than a block is passed on at a time");
     if (PeerLink* const link = link_to(to)) {
         link->pass(number, std::move(bytes));
-        link->turn();
+        link->run_once();
     }
 }
 

@@ -53,11 +53,11 @@ public:
     // Connects to those with lower numbers, and waits until all are there.
     [[nodiscard]] Result<void> join(const PeerList& list);
 
-    // To be waited for; then turn().
+    // To be waited for; then run_once().
     [[nodiscard]] int descriptor() const noexcept { return epoll_.get(); }
-    void turn();
-    // There are messages that nobody waits for: the first turn() that comes `later_ns` after them,
-    // or later, sends them.
+    void run_once();
+    // There are messages that nobody waits for: the first run_once() that comes `later_ns` after
+    // them, or later, sends them.
     [[nodiscard]] bool has_something_for_later() const noexcept {
         return later_since_ns_.has_value();
     }

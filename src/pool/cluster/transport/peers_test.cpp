@@ -42,7 +42,7 @@ struct Pair {
     std::vector<TokenMessage> heard_by_one(int wait_ms) const {
         pollfd news{.fd = one->descriptor(), .events = POLLIN, .revents = 0};
         ::poll(&news, 1, wait_ms);
-        one->turn();
+        one->run_once();
         std::vector<TokenMessage> heard;
         for (const PeerTransport::PeerMessage& message : one->arrived()) {
             heard.push_back(message.message);
@@ -66,11 +66,11 @@ TEST(PeerConnections, WhatNobodyWaitsForIsSentALittleLater) {
     Pair both;
     const TokenMessage forgotten = of_kind(TokenMessage::Kind::forgotten);
     both.zero->send(1, forgotten);
-    both.zero->turn();
+    both.zero->run_once();
     EXPECT_TRUE(both.zero->has_something_for_later());
     EXPECT_TRUE(both.heard_by_one(not_at_all_ms).empty());
     both.clock.now += PeerConnections::later_ns;
-    both.zero->turn();
+    both.zero->run_once();
     EXPECT_FALSE(both.zero->has_something_for_later());
     EXPECT_EQ(both.heard_by_one(soon_ms), std::vector{forgotten});
 }

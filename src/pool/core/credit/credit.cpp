@@ -47,7 +47,7 @@ std::int64_t used_by(const Client& client) noexcept {
 
 }  // namespace
 
-bool Credit::round() {
+bool Credit::run_once() {
     BlockLeases lending = survey();
     touches_left_ = pool_state_.journal.waited_for()
                         ? touched_least

@@ -14,7 +14,7 @@ public:
     explicit Credit(PoolState& pool_state) : pool_state_{pool_state} {}
 
     // True when anybody got any.
-    bool round();
+    bool run_once();
     // Somebody has reserved more than what could be lent.
     [[nodiscard]] bool wanting() const noexcept { return wanting_; }
     // Blocks that are lent and hold something, or may soon.

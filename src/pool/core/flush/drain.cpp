@@ -28,7 +28,7 @@ bool Drain::collect() {
         if (!file.flush.batch) {
             return;
         }
-        if (file.flush.batch->channel->advance()) {
+        if (file.flush.batch->channel->run_once()) {
             file.flush.batch->progress_ns = pool_state_.now_ns();
             any = true;
         }
@@ -238,7 +238,7 @@ void Drain::submit(PooledFile& file, std::vector<Deposit> deposits) {
         0, std::make_unique<DepositSource>(
                std::move(pieces), file.open->stripes,
                plan::request_bytes_max(tuning, file.open->stripes, IoDirection::write)));
-    flush.batch->channel->advance();
+    flush.batch->channel->run_once();
 }
 
 }  // namespace forebay::pool

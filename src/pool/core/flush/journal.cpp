@@ -22,7 +22,7 @@ std::size_t intro_bytes(const PooledFile& file) {
 
 }  // namespace
 
-void Journal::put(PooledFile& file, const Deposit& deposit) {
+void Journal::append(PooledFile& file, const Deposit& deposit) {
     if (!asked()) {
         return;
     }
@@ -49,7 +49,7 @@ void Journal::cut(PooledFile& file, Length bytes) {
     Offset at{bytes.bytes()};
     while (const auto next = pool_state_.extents.next(pool_state_.files.slot_of(file), at)) {
         const Extent behind{at, Offset::none() - at};
-        put(file, part_of(*next, behind));
+        append(file, part_of(*next, behind));
         at = next->extent.end();
     }
 }
@@ -229,7 +229,7 @@ void Journal::note_commits(Client& client, std::uint64_t commits) {
     }
 }
 
-bool Journal::round() {
+bool Journal::run_once() {
     if (!asked()) {
         return false;
     }

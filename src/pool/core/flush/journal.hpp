@@ -41,7 +41,7 @@ public:
     [[nodiscard]] bool waited_for() const noexcept { return kept() && waiting_ > 0; }
 
     // The deposit is the file's newest.
-    void put(PooledFile& file, const Deposit& deposit);
+    void append(PooledFile& file, const Deposit& deposit);
     // The file has this length from now on. Deposits made behind it since are put once more.
     void cut(PooledFile& file, Length bytes);
     // Somebody has looked at the file.
@@ -77,7 +77,7 @@ public:
     void note_commits(Client& client, std::uint64_t commits);
 
     // True when anything was done.
-    bool round();
+    bool run_once();
     // At the end, when nothing more is to come. True: nothing is left that a replay would write.
     bool finish();
 

@@ -51,7 +51,7 @@ bool revoke(Entry& entry, std::uint64_t number, std::uint64_t seen) noexcept {
 
 }  // namespace
 
-bool LogIngest::round() {
+bool LogIngest::run_once() {
     ++pool_state_.ingest.round;
     DirectoryHeader& header = pool_state_.directory.header;
     const std::uint32_t round = header.round.load(relaxed) + 1;
@@ -254,7 +254,7 @@ LogIngest::Swept LogIngest::sweep(Client& client) {
 // The sweep comes last: no number that it has not seen is given a place in the ring behind it.
 void LogIngest::refuse_all() {
     for (int vain = 0; vain < vain_rounds_max;) {
-        const bool took = round();
+        const bool took = run_once();
         Swept all;
         for (Client& client : pool_state_.clients.admitted()) {
             if (client.is_here()) {
@@ -346,7 +346,7 @@ bool LogIngest::deposit(const Item& item) {
                                     : LogBlocks::Answer::refused;
     ++pool_state_.counts.entries;
     if (allowed && answer == LogBlocks::Answer::done) {
-        put(*file, item);
+        record_deposit(*file, item);
         return true;
     }
     ++pool_state_.counts.refused;
@@ -357,7 +357,7 @@ bool LogIngest::deposit(const Item& item) {
 }
 
 // The newest bytes of the file.
-void LogIngest::put(PooledFile& file, const Item& item) {
+void LogIngest::record_deposit(PooledFile& file, const Item& item) {
     expects(item.offset >= 0 && item.length > 0, "the entry was checked");
     FileSlot& slot = pool_state_.files.slot_of(file);
     const Extent extent{Offset{item.offset}, Length{item.length}};
@@ -379,7 +379,7 @@ void LogIngest::put(PooledFile& file, const Item& item) {
                           .time_ns = item.time_ns};
     const bool put = pool_state_.extents.put(slot, deposit, displaced_);
     invariant(put, "there is room for more extents");
-    pool_state_.journal.put(file, deposit);
+    pool_state_.journal.append(file, deposit);
     pool_state_.free(file, displaced_);
     slot.high.store(std::max(slot.high.load(relaxed), file.deposits.held_bytes), relaxed);
     pool_state_.files.mark_busy(file);

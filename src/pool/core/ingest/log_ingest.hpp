@@ -18,7 +18,7 @@ public:
         : pool_state_{pool_state}, fetch_{fetch} {}
 
     // True when anything was taken.
-    bool round();
+    bool run_once();
     // Sealed logs: takes what is committed, and revokes all else at once.
     void refuse_all();
     // Every entry of every sealed log is taken, or will never be committed.
@@ -58,7 +58,7 @@ private:
     [[nodiscard]] bool sensible(const Client& client) const;
     [[nodiscard]] bool take(const Item& item);
     [[nodiscard]] bool deposit(const Item& item);
-    void put(PooledFile& file, const Item& item);
+    void record_deposit(PooledFile& file, const Item& item);
     [[nodiscard]] bool abandon(Client& client, const Item& item);
     void put_back(const Item& item);
     void publish(Client& client);

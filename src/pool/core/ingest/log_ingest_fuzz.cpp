@@ -73,7 +73,7 @@ public:
             must(opened.has_value(), "it is opened");
             ids[i] = {opened->slot, opened->generation};
         }
-        pool.advance();
+        pool.run_once();
     }
     virtual ~World() = default;
 
@@ -89,7 +89,7 @@ public:
     void kick() noexcept override {}
     void wait(const Word& /*word*/, std::uint32_t /*seen*/) noexcept override {
         must(++waits < 100'000, "a wait ends");
-        pool.advance();
+        pool.run_once();
     }
     [[nodiscard]] Log log_of(std::uint32_t client) noexcept override {
         return Log{logs[client].begin()};
@@ -164,7 +164,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             case 4: write(world, log_writer, input, expected); break;
             case 5: world.pool.close(0, world.ids[0].slot, world.ids[0].generation); break;
             case 6: world.pool.dismiss(0); break;
-            default: world.pool.advance(); break;
+            default: world.pool.run_once(); break;
         }
     }
     world.pool.dismiss(0);
@@ -173,7 +173,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     int rounds = 0;
     while (!world.pool.departed(0) || !world.pool.departed(1) || !world.pool.idle()) {
         must(++rounds < 100'000, "it ends");
-        world.pool.advance();
+        world.pool.run_once();
     }
     must(world.provided == 0, "all memory is given back");
     const auto bytes = static_cast<std::int64_t>(expected.size());

@@ -151,7 +151,7 @@ void BlockPrefetcher::list(PooledFile& file) {
     }
 }
 
-bool BlockPrefetcher::round(bool memory_is_short) {
+bool BlockPrefetcher::run_once(bool memory_is_short) {
     bool any = pool_state_.read_cache.room() > 0 && pool_state_.read_cache.shrink(memory_is_short);
     for (const std::uint32_t slot : files_) {
         any = collect(pool_state_.files.at(slot)) || any;
@@ -182,7 +182,7 @@ bool BlockPrefetcher::collect(PooledFile& file) {
     if (prefetch.in_flight == 0) {
         return false;
     }
-    prefetch.channel->advance();
+    prefetch.channel->run_once();
     bool any = false;
     const auto& failure = prefetch.channel->failure();
     for (std::size_t job = 0; job < PrefetchState::jobs; ++job) {
@@ -280,7 +280,7 @@ bool BlockPrefetcher::start(PooledFile& file) {
         }
     }
     if (any) {
-        prefetch.channel->advance();
+        prefetch.channel->run_once();
     }
     return any;
 }

@@ -20,7 +20,7 @@ public:
     // See Pool::share.
     [[nodiscard]] SharedBytes share(PooledFile& file, const Extent& range, bool begins);
     // Takes completions, begins reading, gives memory back. True when anything was done.
-    bool round(bool memory_is_short);
+    bool run_once(bool memory_is_short);
     [[nodiscard]] bool idle() const noexcept {
         return files_.empty() && pool_state_.read_cache.tight();
     }

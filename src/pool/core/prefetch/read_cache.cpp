@@ -95,7 +95,7 @@ std::uint32_t ReadCache::memory() {
     return number;
 }
 
-void ReadCache::turn(std::uint32_t number, CleanState state) {
+void ReadCache::set_state(std::uint32_t number, CleanState state) {
     CleanSlot& one = slot(number);
     const std::uint32_t before = one.state.load(relaxed);
     one.state.store(after(before, state), std::memory_order_seq_cst);
@@ -134,7 +134,7 @@ FetchedBlock ReadCache::take(PooledFile& file, std::int64_t block, const CleanRa
     one.block.store(block, relaxed);
     one.begin.store(range.begin, relaxed);
     one.end.store(range.end, relaxed);
-    turn(number, CleanState::fetching);
+    set_state(number, CleanState::fetching);
     link(number);
     shared.clean.fetch_add(1, std::memory_order_release);
     file.prefetch.cached[block] = number;
@@ -168,13 +168,13 @@ void ReadCache::finish(const FetchedBlock& block, std::uint32_t end) {
     }
     known.ends_file = end < one.end.load(relaxed);
     one.end.store(end, relaxed);
-    turn(block.number, CleanState::ready);
+    set_state(block.number, CleanState::ready);
 }
 
 void ReadCache::drop(PooledFile& file, std::uint32_t number) {
     Block& gone = blocks_[number];
     expects(gone.used && gone.file == &file, "the block is the file's");
-    turn(number, CleanState::free);
+    set_state(number, CleanState::free);
     unlink(number);
     file.prefetch.cached.erase(slot(number).block.load(relaxed));
     directory_.files[file.slot].clean.fetch_sub(1, std::memory_order_release);

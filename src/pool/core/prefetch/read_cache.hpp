@@ -85,7 +85,7 @@ private:
     bool give_way();
     void link(std::uint32_t number) noexcept;
     void unlink(std::uint32_t number) noexcept;
-    void turn(std::uint32_t number, CleanState state);
+    void set_state(std::uint32_t number, CleanState state);
 
     Directory& directory_;
     CleanMemory* memory_;

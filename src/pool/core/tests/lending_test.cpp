@@ -45,9 +45,9 @@ TEST(BlockLeases, WhatIsCommittedFromALoanArrivesAndTheRestIsGivenBack) {
         const LogReservation loan = lent(node, self, id, 1000);
         EXPECT_EQ(self.log().base() + loan.place, loan.bytes.data());
         fill(loan, 7);
-        const WriteResult first = self.log_writer().put_lent(id, 5000, part_of(loan, 100, 300));
+        const WriteResult first = self.log_writer().append_lent(id, 5000, part_of(loan, 100, 300));
         EXPECT_EQ(first.taken, 300U);
-        EXPECT_EQ(self.log_writer().put_lent(id, 100, part_of(loan, 600, 400)).taken, 400U);
+        EXPECT_EQ(self.log_writer().append_lent(id, 100, part_of(loan, 600, 400)).taken, 400U);
         self.log_writer().give_back(part_of(loan, 0, 100));
         self.log_writer().give_back(part_of(loan, 400, 200));
         EXPECT_EQ(self.write(id, file, 5100, run_of(10, 9)).taken, 10U) << "the later one wins";
@@ -72,7 +72,7 @@ TEST(BlockLeases, ALoanLiesInOneBlock) {
             EXPECT_EQ(loan.position % block_bytes, 0U);
             fill(loan, 2 + i);
             const std::int64_t offset = 1000 + i * static_cast<std::int64_t>(block_bytes);
-            EXPECT_EQ(self.log_writer().put_lent(id, offset, loan).taken, block_bytes);
+            EXPECT_EQ(self.log_writer().append_lent(id, offset, loan).taken, block_bytes);
         }
         self.close(id);
     });
@@ -112,7 +112,7 @@ TEST(BlockLeases, BytesOfAFileThatLeftStayForWhoWritesThemToIt) {
         const LogReservation loan = lent(node, self, id, block_bytes);
         fill(loan, 5);
         EXPECT_EQ(self.ask(id, {FileTask::Kind::leave, ThroughReason::mapped}), 0);
-        const WriteResult written = self.log_writer().put_lent(id, 0, loan);
+        const WriteResult written = self.log_writer().append_lent(id, 0, loan);
         EXPECT_EQ(written.rest, WriteResult::Rest::through);
         EXPECT_EQ(written.taken, 0U);
         node.world().sleep(50'000'000);  // the daemon has seen the entry
@@ -140,7 +140,7 @@ bool killed_at(std::int64_t step) {
                     part_of(loan, static_cast<std::size_t>(part % 2 * half), half);
                 fill(one, part + 1);
                 node.world().step({"between filling and committing"});
-                EXPECT_EQ(self.log_writer().put_lent(id, part * half, one).rest,
+                EXPECT_EQ(self.log_writer().append_lent(id, part * half, one).rest,
                           WriteResult::Rest::none);
                 acknowledged = part + 1;
             }

@@ -475,7 +475,7 @@ TEST(Life, ALookRoundTouchesLittleMemory) {
     run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
         for (int i = 0; i < 40; ++i) {
             const std::int64_t before = node.provided();
-            node.pool().advance();
+            node.pool().run_once();
             EXPECT_LE(node.provided() - before, 2);
             EXPECT_EQ(self.write(id, file, i << 20, bytes_of(1 << 20, i)).error, 0);
         }
@@ -504,7 +504,7 @@ std::size_t look_at_waiting_writers(std::uint64_t seed) {
         }
         const auto waiting = writers - std::ranges::count(least, std::uint64_t{0});
         waiting_most = std::max<std::size_t>(waiting_most, waiting);
-        node.pool().advance();
+        node.pool().run_once();
         for (std::uint32_t n = 0; n < writers; ++n) {
             EXPECT_GE(node.directory().clients[n].credit, least[n]) << "of writer " << n;
         }

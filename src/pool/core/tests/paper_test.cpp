@@ -253,8 +253,8 @@ TEST(PaperExclusion, OneAfterTheOtherIsPooled) {
                 node.world().sleep(node.world().draw(2'000'000));
                 EXPECT_EQ(state_of(node, id), FileState::pooled) << "seed " << seed;
                 // The daemon hears of it later than of the next open.
-                self.log_writer().tell(id, EntryKind::closed, 0, 0);
-                self.log_writer().tell(too, EntryKind::closed, 0, 0);
+                self.log_writer().notify_daemon(id, EntryKind::closed, 0, 0);
+                self.log_writer().notify_daemon(too, EntryKind::closed, 0, 0);
             }
         });
         node.run();

@@ -528,7 +528,7 @@ inline void Node::daemon() {
     world_.spawn("daemon", [this] {
         for (;;) {
             const std::uint32_t seen = bell_.load();
-            const bool any = pool_.advance();
+            const bool any = pool_.run_once();
             listen();
             for (const TaskCompletion& done : pool_.done()) {
                 answers_[done.ticket] = done.error;

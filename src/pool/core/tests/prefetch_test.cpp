@@ -363,18 +363,18 @@ TEST(BlockPrefetcher, AWishThatMakesNoSenseIsNotFollowed) {
     node.client("reader", [&](NodeClient& self) {
         const FileId id = self.open(old.file, AccessMode::read);
         for (const std::int64_t offset : {std::int64_t{-1}, INT64_MAX, INT64_MAX - 5}) {
-            self.log_writer().tell(id, EntryKind::wanted, offset, 4096);
+            self.log_writer().notify_daemon(id, EntryKind::wanted, offset, 4096);
         }
-        self.log_writer().tell(id, EntryKind::wanted, 0, 0);
-        self.log_writer().tell(id, EntryKind::wanted, 100 * mib, 4096);
-        self.log_writer().tell({.slot = files_max - 1}, EntryKind::wanted, 0, 4096);
+        self.log_writer().notify_daemon(id, EntryKind::wanted, 0, 0);
+        self.log_writer().notify_daemon(id, EntryKind::wanted, 100 * mib, 4096);
+        self.log_writer().notify_daemon({.slot = files_max - 1}, EntryKind::wanted, 0, 4096);
         for (std::uint32_t slot = 0; slot < 8; ++slot) {  // it has not opened the other file
             if (slot != id.slot) {
-                self.log_writer().tell({slot, 0}, EntryKind::wanted, 0, 4096);
-                self.log_writer().tell({slot, 1}, EntryKind::wanted, 0, 4096);
+                self.log_writer().notify_daemon({slot, 0}, EntryKind::wanted, 0, 4096);
+                self.log_writer().notify_daemon({slot, 1}, EntryKind::wanted, 0, 4096);
             }
         }
-        self.log_writer().tell(id, EntryKind::wanted, mib + 5, 1U << 31U);
+        self.log_writer().notify_daemon(id, EntryKind::wanted, mib + 5, 1U << 31U);
         read_and_compare(self, id, old.file, {Offset{0}, Length{64 * kib}});
         node.world().sleep(50'000'000);
         self.close(id);

@@ -260,7 +260,7 @@ void loans(Suspended& all, NodeClient& self) {
         all.node.world().step({"fill the loan"});
         std::ranges::copy(record, loan->bytes.begin());
         all.node.world().step({"hand it in"});
-        const WriteResult written = self.log_writer().put_lent(id, at, *loan);
+        const WriteResult written = self.log_writer().append_lent(id, at, *loan);
         if (written.taken == 0) {
             // From its own memory: nobody else may have got it meanwhile.
             const std::vector<std::byte> kept{loan->bytes.begin(), loan->bytes.end()};

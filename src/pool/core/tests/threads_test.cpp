@@ -72,7 +72,7 @@ public:
         daemon_ = std::thread{[this] {
             while (!ends_.load()) {
                 const std::uint32_t seen = bell.load();
-                if (!pool.advance()) {
+                if (!pool.run_once()) {
                     adapters::futex_wait_for(bell, seen, milliseconds{1});
                 }
             }
@@ -83,7 +83,7 @@ public:
         daemon_.join();
         static_cast<void>(pool.drain_all());
         while (!pool.idle()) {
-            pool.advance();
+            pool.run_once();
         }
     }
 

@@ -150,7 +150,7 @@ private:
             const int error = self.ask(id, {FileTask::Kind::leave, ThroughReason::mapped});
             expect_told(error);
         } else if (what < 94) {
-            self.log_writer().tell(id, EntryKind::wanted, draw(file_bytes_max), 1000);
+            self.log_writer().notify_daemon(id, EntryKind::wanted, draw(file_bytes_max), 1000);
         } else if (what < 97) {
             close(self, id);
             id = open(self, one);
@@ -168,7 +168,7 @@ private:
         if (draw(2) == 0) {
             self.close(id);
         } else {
-            self.log_writer().tell(id, EntryKind::closed, 0, 0);
+            self.log_writer().notify_daemon(id, EntryKind::closed, 0, 0);
             self.kick();
         }
     }

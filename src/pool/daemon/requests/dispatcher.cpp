@@ -123,7 +123,7 @@ void Dispatcher::end_session(Session& session) {
     }
 }
 
-bool Dispatcher::run_round() {
+bool Dispatcher::run_once() {
     const bool did = context_.uncaptured.bring_files_back(context_.pending);
     context_.clients.forget_departed();
     return did;

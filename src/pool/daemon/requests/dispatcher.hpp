@@ -40,7 +40,7 @@ public:
     void end_session(Session& session);
 
     // Does what follows from a round of the pool. True when anything was done.
-    bool run_round();
+    bool run_once();
     [[nodiscard]] bool has_clients() const noexcept { return context_.clients.any(); }
     // The daemon ends: the replies to those that asked for it.
     void reply_to_stops(int error);

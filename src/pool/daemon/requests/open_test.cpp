@@ -81,9 +81,9 @@ protected:
     void grant(Token token) {
         other.say({.kind = TokenMessage::Kind::grant, .token = token, .file = key});
     }
-    void round() {
-        context->run_round();
-        dispatcher->run_round();
+    void run_once() {
+        context->run_once();
+        dispatcher->run_once();
         dispatcher->resume(context->tickets.returned());
         if (session) {
             EXPECT_TRUE(session->send());
@@ -93,7 +93,7 @@ protected:
     [[nodiscard]] bool round_until(const Condition& holds) {
         const std::int64_t deadline = clock_.now_ns() + 30'000'000'000;
         while (!holds() && clock_.now_ns() < deadline) {
-            round();
+            run_once();
         }
         return holds();
     }
@@ -126,7 +126,7 @@ private:
 
 TEST_F(OpenFile, IsPooledOnceItsTokenIsGranted) {
     ask_for_file();
-    round();
+    run_once();
     ASSERT_EQ(other.heard.size(), 1U);
     EXPECT_EQ(other.heard[0].kind, TokenMessage::Kind::ask);
     EXPECT_EQ(other.heard[0].token, Token::write);
@@ -160,7 +160,7 @@ TEST_F(OpenFile, FailsWhereItsTokenIsRefused) {
 
 TEST_F(OpenFile, GivesItsTokenBackWhereTheSessionHasEndedMeanwhile) {
     ask_for_file();
-    round();
+    run_once();
     end_session();
     EXPECT_FALSE(context->idle()) << "the home still owes an answer";
     grant(Token::write);
@@ -172,7 +172,7 @@ TEST_F(OpenFile, GivesItsTokenBackWhereTheSessionHasEndedMeanwhile) {
 TEST_F(OpenFile, IsForgottenWhereTheSessionEndsBehindTheGrant) {
     ask_for_file();
     grant(Token::write);
-    context->run_round();  // the token is there, and the request has not heard of it
+    context->run_once();  // the token is there, and the request has not heard of it
     end_session();
     EXPECT_TRUE(round_until([&] { return other.was_told(TokenMessage::Kind::forgotten); }));
     EXPECT_TRUE(round_until([&] { return context->idle(); }));

@@ -43,7 +43,7 @@ bool comes_back(World& world, const Client& client) {
 
 void expect_out(World& world, const Client& client) {
     for (int turns = 0; turns < 20; ++turns) {
-        world.server().turn(check::milliseconds{1});
+        world.server().run_once(check::milliseconds{1});
     }
     EXPECT_EQ(state_of(world, client), pool::FileState::through);
     EXPECT_EQ(world.server().directory().files[client.slot].reason.load(),
@@ -131,7 +131,7 @@ TEST(Uncaptured, WhatElseKeepsAFileOutStays) {
     ASSERT_TRUE(world.ask(client.socket, leave));
     program = OwnFd{};
     for (int turns = 0; turns < 20; ++turns) {
-        world.server().turn(check::milliseconds{1});
+        world.server().run_once(check::milliseconds{1});
     }
     EXPECT_EQ(state_of(world, client), pool::FileState::through);
     EXPECT_EQ(world.server().directory().files[client.slot].reason.load(),

@@ -112,7 +112,7 @@ public:
             if (clock_.now_ns() > deadline) {
                 return false;
             }
-            server_->turn(milliseconds{1});
+            server_->run_once(milliseconds{1});
         }
         return true;
     }
