@@ -173,7 +173,8 @@ function(forebay_layer_tests name sources)
 endfunction()
 
 # The cases of a program in processes of some cases each: starting one for every case took longer
-# than most cases do. Where there are many shards, those but every third have the label `rest`.
+# than most cases do. Where there are many shards, every third has the label `third`, the others
+# `rest`.
 function(forebay_shards test name)
     set(shards 2)
     if(FOREBAY_${test}_shards)
@@ -188,7 +189,9 @@ function(forebay_shards test name)
             ${case} PROPERTIES TIMEOUT 900 ENVIRONMENT
                                "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard}")
         math(EXPR third "${shard} % 3")
-        if(shards GREATER 2 AND NOT third EQUAL 0)
+        if(shards GREATER 2 AND third EQUAL 0)
+            set_tests_properties(${case} PROPERTIES LABELS third)
+        elseif(shards GREATER 2)
             set_tests_properties(${case} PROPERTIES LABELS rest)
         endif()
     endforeach()

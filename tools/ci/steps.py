@@ -1,5 +1,5 @@
 """Runs the steps of `make test` or `make test-all` (--all), each to its end, and says then how long
-each took, which tests were the slowest, what failed, and the sum.
+each took (and how much processor time), which tests were the slowest, what failed, and the sum.
 
 A step is a shell script beside this file. It goes on after a failed step, so that one run shows
 everything; the exit status is 1 when anything failed. Logs are left in build/ci. Integration tests,
@@ -32,6 +32,7 @@ TAIL_LINES = 60
 GIVES_WAY = 10  # nice, of what runs beside
 GRACE_SECONDS = 20
 SLOWEST = 10
+POLL_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
@@ -59,14 +60,13 @@ BEGIN = (
     Step("demo", ("tools/demo.sh", "--pairs", "1", "--pool-pairs", "1"), 600, needs=("release",)),
 )
 INTERPOSER = Step("interposer", ("tools/ci/interposer_asan.sh",), 1800, beside=True)
-SIM = Step("sim", ("tools/ci/sim.sh",), 1800, needs=("release",), beside=True)
 # The steps that `make test` leaves out, and their substitutes there: docs/testing.md.
 TEST = (
     *BEGIN,
     Step("integration", ("tools/ci/integration.sh",), 2700, needs=("release",)),
     Step("unit", ("tools/ci/unit.sh", "asan"), 2700, beside=True),
     INTERPOSER,
-    SIM,
+    Step("sim", ("tools/ci/sim.sh",), 1800, needs=("release",), beside=True),
 )
 TEST_ALL = (
     *BEGIN,
@@ -81,7 +81,7 @@ TEST_ALL = (
     Step("tsan", ("tools/ci/unit.sh", "tsan", "all"), 7200, beside=True),
     Step("pool-sanitized", ("tools/ci/pool_sanitized.sh",), 3600, needs=("release",), beside=True),
     Step("fuzz", ("tools/ci/fuzz.sh",), 1200, beside=True),
-    SIM,
+    Step("sim", ("tools/ci/sim.sh", "all"), 1800, needs=("release",), beside=True),
     Step("tidy", ("tools/ci/tidy.sh",), 3600, needs=("release",), beside=True),
 )
 
@@ -95,6 +95,23 @@ def outcome_of(log: str, results: Sequence[Result], status: int) -> Count:
     if status == 0 and found == Count():
         return Count(passed=1)
     return found
+
+
+def processor_seconds(process: subprocess.Popen[bytes], seconds_max: float) -> float:
+    """Waits for the end of a process, and leaves its status to be fetched. Returns the processor
+    time of it and of all processes that it has waited for, in seconds. TimeoutExpired: it still
+    runs after `seconds_max`."""
+    until = time.monotonic() + seconds_max
+    try:
+        while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
+            if time.monotonic() > until:
+                raise subprocess.TimeoutExpired(process.args, seconds_max)
+            time.sleep(POLL_SECONDS)
+        # proc_pid_stat(5): utime, stime, cutime and cstime are the 14th to the 17th field.
+        behind_the_name = Path(f"/proc/{process.pid}/stat").read_text("ascii").rpartition(")")[2]
+    except (ChildProcessError, FileNotFoundError):  # another thread has ended it
+        return 0.0
+    return sum(map(int, behind_the_name.split()[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def give_way(process: subprocess.Popen[bytes]) -> None:
@@ -129,6 +146,17 @@ def chosen(steps: Sequence[Step], names: Sequence[str]) -> list[Step]:
     return [step for step in steps if step.name in wanted]
 
 
+@dataclass(frozen=True)
+class Ended:
+    """What a step left: its log, the results of its tests, its exit status, and the processor time
+    that it took, in seconds."""
+
+    log: str
+    found: list[Result]
+    status: int
+    processor: float
+
+
 class Runs:
     """Steps that run, perhaps beside each other; `stop` ends them, and no other one begins."""
 
@@ -137,15 +165,17 @@ class Runs:
         self._running: set[subprocess.Popen[bytes]] = set()
         self._stopped = False
 
-    def run(self, step: Step) -> tuple[str, list[Result], int]:
-        """Log, results and exit status of a step, which is ended when its time is over."""
+    def run(self, step: Step) -> Ended:
+        """Runs a step to its end, or until its time is over."""
         path, left = LOGS / f"{step.name}.log", LOGS / step.name
         shutil.rmtree(left, ignore_errors=True)
         left.mkdir(parents=True)
         with path.open("w", encoding="utf-8") as log:
             process = self._begin(step, log, left)
+            processor = 0.0
             try:
-                status = process.wait(step.seconds_max)
+                processor = processor_seconds(process, step.seconds_max)
+                status = process.wait()
             except subprocess.TimeoutExpired:
                 end(process)
                 status = process.returncode or 1
@@ -158,7 +188,8 @@ class Runs:
             finally:
                 with self._lock:
                     self._running.discard(process)
-        return path.read_text(encoding="utf-8", errors="replace"), read(left), status
+        text = path.read_text(encoding="utf-8", errors="replace")
+        return Ended(text, read(left), status, processor)
 
     def _begin(self, step: Step, log: TextIO, left: Path) -> subprocess.Popen[bytes]:
         with self._lock:
@@ -196,17 +227,18 @@ class Report:
         self.results: list[Result] = []
         self._lock = threading.Lock()
 
-    def add(self, step: Step, seconds: float, log: str, found: list[Result], status: int) -> None:
+    def add(self, step: Step, seconds: float, ended: Ended) -> None:
         """Says how a step ended; of a failed one, also the end of its log."""
-        outcome = outcome_of(log, found, status)
+        outcome = outcome_of(ended.log, ended.found, ended.status)
         word = "FAILED" if outcome.failed else "fine"
-        line = f"{step.name:14} {seconds:6.0f} s  {word:6}  {outcome}"
+        busy = f"({ended.processor:5.0f} s of processor)"
+        line = f"{step.name:14} {seconds:6.0f} s {busy}  {word:6}  {outcome}"
         with self._lock:
-            if status != 0:
-                print("\n".join(log.splitlines()[-TAIL_LINES:]))
+            if ended.status != 0:
+                print("\n".join(ended.log.splitlines()[-TAIL_LINES:]))
             print(f"   {line}", flush=True)
             self.lines.append(line)
-            self.results += found
+            self.results += ended.found
             self.total += outcome
 
 
@@ -215,9 +247,9 @@ def run_in_turn(steps: Iterable[Step], runs: Runs, report: Report) -> bool:
     for step in steps:
         print(f"== {step.name}: {' '.join(step.command)}", flush=True)
         begin = time.monotonic()
-        log, found, status = runs.run(step)
-        report.add(step, time.monotonic() - begin, log, found, status)
-        if step.name in NEEDED and status != 0:
+        ended = runs.run(step)
+        report.add(step, time.monotonic() - begin, ended)
+        if step.name in NEEDED and ended.status != 0:
             return False
     return True
 

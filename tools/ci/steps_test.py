@@ -1,6 +1,7 @@
 """How the steps of `make test` run, and what is said of them at the end."""
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -57,9 +58,9 @@ def test_a_step_out_of_time_may_take_down_what_it_set_up(
 ) -> None:
     monkeypatch.setattr(steps, "LOGS", tmp_path)
     script = waiting_script(tmp_path)
-    log, _, status = steps.Runs().run(steps.Step("late", (str(script),), 1))
-    assert status != 0
-    assert "ran out of time" in log
+    ended = steps.Runs().run(steps.Step("late", (str(script),), 1))
+    assert ended.status != 0
+    assert "ran out of time" in ended.log
     assert (tmp_path / "down").exists()
 
 
@@ -69,12 +70,12 @@ def test_a_run_that_is_stopped_leaves_no_step_running(
     monkeypatch.setattr(steps, "LOGS", tmp_path)
     script = waiting_script(tmp_path)
 
-    def interrupted(process: subprocess.Popen[bytes], seconds: float) -> int:
+    def interrupted(process: subprocess.Popen[bytes], seconds_max: float) -> float:
         monkeypatch.undo()
         with (tmp_path / "p").open("w"):  # it is up
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(subprocess.Popen, "wait", interrupted)
+    monkeypatch.setattr(steps, "processor_seconds", interrupted)
     with pytest.raises(KeyboardInterrupt):
         steps.Runs().run(steps.Step("long", (str(script),), 60))
     assert (tmp_path / "down").exists()
@@ -90,8 +91,8 @@ def test_results_of_the_run_before_do_not_count(
     script.write_text(
         "echo \"<testsuite><testcase name='new'/></testsuite>\" > $FOREBAY_RESULTS/x.xml"
     )
-    log, found, status = steps.Runs().run(steps.Step("again", (str(script),), 60))
-    assert ([one.name for one in found], status) == (["new"], 0), log
+    ended = steps.Runs().run(steps.Step("again", (str(script),), 60))
+    assert ([one.name for one in ended.found], ended.status) == (["new"], 0), ended.log
 
 
 def run_main(folder: Path, monkeypatch: pytest.MonkeyPatch, **scripts: str) -> int:
@@ -112,10 +113,24 @@ def test_the_end_says_steps_slowest_tests_and_the_sum(
     report = f'echo "<testsuite>{cases}</testsuite>" > $FOREBAY_RESULTS/x.xml'
     assert run_main(tmp_path, monkeypatch, first=report, second="echo 2 passed, 0 failed") == 0
     end = capsys.readouterr().out.rpartition("\n\nfirst ")[2].splitlines()
-    assert end[0].split()[1:] == "s fine 12 passed, 0 failed".split()
+    said = re.fullmatch(
+        r"\d+ s \( *\d+ s of processor\) +fine +12 passed, 0 failed", end[0].strip()
+    )
+    assert said is not None, end[0]
     slowest = [line.split()[-1] for line in end if line.startswith("   ") and " s  t" in line]
     assert slowest == [f"t{i}" for i in range(11, 1, -1)]
     assert end[-1] == "14 passed, 0 failed"
+
+
+def test_processor_time_of_a_step_and_its_children_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(steps, "LOGS", tmp_path)
+    script = tmp_path / "busy.sh"
+    script.write_text("(for ((i = 0; i < 100000; i++)); do :; done); exit 3")
+    ended = steps.Runs().run(steps.Step("busy", (str(script),), 60))
+    assert ended.status == 3
+    assert ended.processor > 0
 
 
 def test_a_failure_is_named_and_is_the_exit_status(
