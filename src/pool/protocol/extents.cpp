@@ -1,4 +1,4 @@
-// The skip list, written by one and read by many.
+// The skip list: one thread of the daemon writes, any number of clients read.
 #include "pool/protocol/extents.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -10,7 +10,8 @@ namespace forebay::pool {
 
 namespace {
 
-// While it lives, readers know that the list is being changed.
+// The writer's side of the sequence lock of a file's list: the version is odd while this object
+// lives.
 class ExtentsChange {
 public:
     explicit ExtentsChange(FileSlot& file) noexcept : file_{file} {
@@ -38,7 +39,7 @@ bool same_block(const Deposit& a, const Deposit& b) noexcept {
     return a.position / block_bytes == b.position / block_bytes;
 }
 
-// `b` follows `a` in the file and in the log.
+// Whether `b` follows `a` directly, in the file and in the same block of the same log.
 bool continues(const Deposit& a, const Deposit& b) noexcept {
     return a.client == b.client && a.extent.end() == b.extent.begin &&
            a.position + a.extent.length.size() == b.position && same_block(a, b);
@@ -55,7 +56,8 @@ FileExtents::Before FileExtents::links_to(FileSlot& file, std::int64_t at) const
     return links_to(file, at, none);
 }
 
-// The extents it names are still linked, and still end before `at`. (One may have become longer.)
+// Whether the extents that `finger` names are still linked and end no later than `at`. (One of them
+// may have become longer since.)
 bool FileExtents::points_before(const Finger& finger, const FileSlot& file,
                                 std::int64_t at) const noexcept {
     return finger.file == &file && finger.unlinked == unlinked_ &&
@@ -71,7 +73,7 @@ FileExtents::Before FileExtents::links_to(FileSlot& file, std::int64_t at,
     }
     Before before{};
     std::uint32_t passed = no_extent;
-    bool beyond = false;  // the finger: what was passed on a higher level lies behind it
+    bool beyond = false;  // a higher level has passed extents that the finger does not know
     for (std::size_t level = levels; level-- > 0;) {
         passed = beyond ? passed : finger.passed[level];
         Heads* links = passed == no_extent ? &file.heads : &node(passed).next;
@@ -128,7 +130,8 @@ void FileExtents::unlink(FileSlot& file, const Before& before, std::uint32_t num
     unused_.push_back(number);
 }
 
-// Takes out what `wanted` says of the extents in the range; the list is being changed.
+// Removes the extents' parts in `range` for which `wanted` returns true, and appends them to
+// `taken`. The caller holds the sequence lock. Returns false if no extent is left to split one.
 template <class Wanted>
 bool FileExtents::remove(FileSlot& file, const Extent& range, std::vector<Deposit>& taken,
                          const Wanted& wanted, Finger& finger) {
@@ -168,7 +171,7 @@ bool FileExtents::remove(FileSlot& file, const Extent& range, std::vector<Deposi
     return true;
 }
 
-// Whether the deposit only makes an extent longer, which ends where it begins.
+// The deposit must not overlap the next extent: then it would displace bytes.
 bool FileExtents::extend(FileSlot& file, const Deposit& deposit, Finger& finger) noexcept {
     if (deposit.extent.begin.bytes() == 0) {
         return false;
@@ -220,7 +223,7 @@ bool FileExtents::cut(FileSlot& file, const Extent& range, std::vector<Deposit>&
 }
 
 std::optional<Deposit> FileExtents::next(const FileSlot& file, Offset at) const noexcept {
-    // links_to changes nothing, it only says where it could be done.
+    // links_to() does not change the file; it returns links through which others do.
     const Before before = links_to(const_cast<FileSlot&>(file), at.bytes());
     const std::uint32_t number = before[0]->load(relaxed);
     if (number == no_extent) {

@@ -1,4 +1,4 @@
-// Lists of extents against a file in which every byte says who wrote it last.
+// Tests FileExtents against an oracle: an array that holds the last writer of each byte.
 #include "pool/protocol/extents.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace forebay::pool {
 namespace {
 
-// Sparse, as the daemon's is.
+// A directory in sparse memory, as the daemon's is.
 struct Unmap {
     void operator()(Directory* directory) const { ::munmap(directory, sizeof(Directory)); }
 };

@@ -1,8 +1,8 @@
-// Which inodes the daemon may know, for processes that are not connected to it: a file of the pool
-// that is opened by another name (a hard link, a bind mount, after it was renamed) is found by this
-// without a question. Counts of a hash: zero says for sure that the daemon does not know the file.
-// The daemon alone writes to it; it lies in a file beside the daemon's socket, which everybody who
-// may connect can map.
+// A counting Bloom filter with one hash function: which inodes the daemon may know. Processes that
+// are not connected to the daemon use it to recognise a pooled file under another name (a hard
+// link, a bind mount, a renamed file) without a message. A count of zero proves that the daemon
+// does not know the inode. The daemon alone writes to it; it lies in a file beside the daemon's
+// socket, which every process that may connect can map.
 #pragma once
 
 #include "pool/protocol/limits.hpp"
@@ -15,8 +15,9 @@
 namespace forebay::pool {
 
 struct KnownInodes {
+    // The number of counts is 2^bits.
     static constexpr std::size_t bits = 15;
-    static constexpr const char* suffix = ".inodes";  // behind the socket's path
+    static constexpr const char* suffix = ".inodes";  // appended to the socket's path
 
     std::atomic<std::uint64_t> format;
     std::array<std::atomic<std::uint16_t>, std::size_t{1} << bits> counts;

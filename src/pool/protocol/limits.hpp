@@ -1,6 +1,6 @@
-// The bounds of everything that the daemon of a node and its clients share. Both are built from the
-// same sources; `format` is what they compare when they meet. It and the bytes of a path are in
-// schema/pool_messages.toml: the Python package knows them, too.
+// The bounds of everything that the daemon of a node shares with its clients. Daemon and clients
+// are built from the same sources, and compare `format` when they meet. `format` and `path_bytes`
+// are defined in schema/pool_messages.toml, since the Python package needs them, too.
 #pragma once
 
 #include "pool_protocol/constants.hpp"
@@ -10,21 +10,26 @@
 
 namespace forebay::pool {
 
-inline constexpr std::size_t block_bytes = std::size_t{1}
-                                           << 20;  // what a client is leased at a time
-// The most other clients whose logs a client maps to see what they have committed. If all mapped
-// each other's, it would cost memory and messages by the square of their number.
+// 1 MiB: the unit in which memory of a log is leased to its client.
+inline constexpr std::size_t block_bytes = std::size_t{1} << 20;
+// The maximum number of other clients' logs that a client maps in order to see what they have
+// committed. If every client mapped every other log, memory and messages would grow with the square
+// of the number of clients. For a log beyond this number a reader waits for a round of the daemon.
 inline constexpr std::size_t logs_watched_max = 64;
-inline constexpr std::size_t blocks_max = std::size_t{1} << 14;   // of one client: 16 GiB
-inline constexpr std::size_t clients_max = 1024;                  // of one daemon, at a time
-inline constexpr std::size_t files_max = std::size_t{1} << 14;    // known to one daemon, at a time
-inline constexpr std::size_t extents_max = std::size_t{1} << 21;  // of all files together
-// Forgotten files whose time of change is remembered.
+inline constexpr std::size_t blocks_max = std::size_t{1} << 14;  // 16 GiB for one client's log
+inline constexpr std::size_t clients_max = 1024;                // connected to one daemon at a time
+inline constexpr std::size_t files_max = std::size_t{1} << 14;  // known to one daemon at a time
+inline constexpr std::size_t extents_max = std::size_t{1} << 21;  // for all files together
+// Files that the daemon has forgotten, and whose time of change (st_ctime) it still remembers.
 inline constexpr std::size_t change_times_max = std::size_t{1} << 14;
-inline constexpr std::size_t clean_max = std::size_t{1} << 12;  // clean blocks: 4 GiB
+// Read-cache ("clean") blocks: 4 GiB.
+inline constexpr std::size_t clean_max = std::size_t{1} << 12;
+// Buckets of the hash table that finds a read-cache block.
 inline constexpr std::size_t clean_buckets = 2 * clean_max;
-inline constexpr std::size_t entries_max = std::size_t{1} << 14;  // of one log, not taken yet
-// Reserved at a time: a larger write lets others go between.
+// Entries in the ring of one log.
+inline constexpr std::size_t entries_max = std::size_t{1} << 14;
+// The maximum number of bytes that one reservation asks for. A larger write makes several, so that
+// writes of other threads can go between them.
 inline constexpr std::size_t reservation_max = 4 * block_bytes;
 
 }  // namespace forebay::pool

@@ -1,26 +1,29 @@
-// A client's log: how a process hands bytes to the daemon of its node with a copy and a few stores.
-// The process writes to it; the daemon and the other clients read it, and trust nothing in it. The
-// daemon changes two words of it only, to refuse what is not committed yet.
+// A client's log: the shared memory by which a process hands bytes to the daemon of its node with a
+// copy and a few stores, without a system call or a lock (reserve, copy, commit). The client writes
+// to it; the daemon and other clients only read it, and treat everything in it as untrusted input.
+// The daemon changes two words of it, to refuse commits that have not happened yet.
 //
 //   LogHeader │ entries (a ring) │ blocks of data
 //
-// A *position* counts the bytes that the client has ever reserved. The block of position p is
-// number p / block_bytes of the log; the client's leases in the directory (directory.hpp) say where
-// it lies in memory, because blocks come back in any order. A client reserves positions and entries
-// by one fetch_add each, copies, and then commits the entry; so threads, forked children and signal
-// handlers share a log without a lock. An entry lies in one block.
+// A *position* is a byte's place in the stream of all bytes that the client has ever reserved. The
+// byte at position p lies in the log's block number p / block_bytes; the client's leases in the
+// directory (directory.hpp) say which physical block that is, because blocks come free in any
+// order. A client reserves positions and an entry's number by one atomic fetch_add each, copies its
+// bytes, and then commits the entry. So threads, forked children and signal handlers share a log
+// without a lock. The bytes of an entry lie in one block.
 //
 //   reserve ──▶ entry "reserved" ──▶ still pooled? ──▶ copy ──▶ "committed" ──▶ commits + 1
 //                                         └─ no ────▶ "abandoned"
 //
-// A write is acknowledged when all its entries are committed. Entries that a dead client left
-// reserved were not acknowledged.
+// A write is acknowledged when all its entries are committed. An entry that a dead client left in
+// the state "reserved" was not acknowledged.
 //
-// A client may be suspended between any two of these steps, for any time. So the daemon can refuse
-// a commit (docs/decisions/0037): both change an entry's state by compare-and-swap, and one of them
-// wins. The daemon *revokes* an entry that was reserved or not filled in yet; its client cannot
-// commit it any more, writes these bytes to the file itself, and says that it is done with their
-// memory by abandoning the entry. And the daemon *seals* a log: no more numbers are given out.
+// A client may be suspended between any two of these steps, for any time. Therefore the daemon can
+// refuse a commit (docs/decisions/0037): client and daemon both change the state of an entry by
+// compare-and-swap, and one of them wins. The daemon *revokes* an entry that is reserved or not
+// filled in yet. Its client then cannot commit it any more; the client writes these bytes to the
+// file itself, and abandons the entry to say that it does not use their memory any more. The daemon
+// *seals* a log to make sure that no further entry numbers are given out.
 //
 //   client   none ──▶ reserved ──▶ committed             fetch_add ──▶ sealed? nothing is reserved
 //                        │  └────▶ abandoned
@@ -41,48 +44,53 @@ enum class EntryState : std::uint64_t {
     reserved = 1,
     committed = 2,
     abandoned = 3,
-    revoked = 4,  // by the daemon: it will not be committed
+    revoked = 4,  // by the daemon: the client cannot commit it any more
 };
 
-// The subject of an entry: bytes, or only a hint.
+// The kind of an entry: bytes, or only a notice.
 enum class EntryKind : std::uint32_t {
     deposit = 0,  // these bytes are now the file's
-    wanted = 1,   // this range will be read (position means nothing)
-    closed = 2,   // the client has closed the file (offset, length and position mean nothing)
+    wanted = 1,   // a prefetch hint: this range will be read (`position` is unused)
+    closed = 2,   // the client has closed the file (offset, length and position are unused)
 };
 
-// One cache line, so that clients do not share any with one another's entries.
+// An entry fills one cache line, so that threads that fill in neighbouring entries do not share
+// one.
 struct alignas(64) Entry {
-    // The entry's number shifted by three bits, and its EntryState: what was left by the entry
-    // that was here a lap ago is never taken for this one's.
+    // The entry's number shifted left by three bits, and its EntryState in these. The number tells
+    // this entry from the one that had the same place one lap of the ring earlier.
     std::atomic<std::uint64_t> state;
     std::atomic<std::uint32_t> file;        // slot in the directory
-    std::atomic<std::uint32_t> generation;  // of that slot
-    std::atomic<std::int64_t> offset;       // in the file
-    std::atomic<std::uint64_t> position;    // in the log
+    std::atomic<std::uint32_t> generation;  // generation of that slot
+    std::atomic<std::int64_t> offset;       // offset in the file
+    std::atomic<std::uint64_t> position;    // position in the log
     std::atomic<std::uint32_t> length;      // bytes
     std::atomic<EntryKind> kind;
-    // CLOCK_MONOTONIC when the write began: of two writes of one byte the later wins.
+    // CLOCK_MONOTONIC when the write began. Where two writes meet in a byte, the later one wins.
     std::atomic<std::int64_t> time_ns;
-    std::atomic<std::int64_t> waited_ns;  // how long the write waited for room; for the report
+    // How long the write waited for credit or the file's window; only reported.
+    std::atomic<std::int64_t> waited_ns;
 };
 static_assert(sizeof(Entry) == 64);
 
+// The value of Entry::state for entry `number` in `state`.
 [[nodiscard]] constexpr std::uint64_t stated(std::uint64_t number, EntryState state) noexcept {
     return number << 3U | static_cast<std::uint64_t>(state);
 }
-// The state of entry `number`; none where it is not filled in yet.
+// The state of entry `number`, by the value `stated` of Entry::state; `none` if the place in the
+// ring still holds an earlier entry.
 [[nodiscard]] constexpr EntryState state_of(std::uint64_t number, std::uint64_t stated) noexcept {
     return stated >> 3U == number ? static_cast<EntryState>(stated & 7U) : EntryState::none;
 }
 
-// In LogHeader::entries, set by the daemon: nothing more is taken than what has a number.
+// A bit of LogHeader::entries that the daemon sets: the log is sealed. The daemon takes no entry
+// with a number above those that were given out by then.
 inline constexpr std::uint64_t log_sealed = std::uint64_t{1} << 63U;
 
 struct LogHeader {
     alignas(64) std::atomic<std::uint64_t> format;
-    alignas(64) std::atomic<std::uint64_t> reserved;  // positions
-    alignas(64) std::atomic<std::uint64_t> entries;   // numbers given out, and log_sealed
+    alignas(64) std::atomic<std::uint64_t> reserved;  // positions given out
+    alignas(64) std::atomic<std::uint64_t> entries;   // entry numbers given out, and log_sealed
     alignas(64) std::atomic<std::uint64_t> commits;   // entries committed
 };
 
@@ -96,7 +104,7 @@ struct LogShape {
 static_assert(sizeof(LogHeader) <= LogShape::page);
 static_assert(LogShape::data_at % LogShape::page == 0);
 
-// A mapped log, or as much of it as `blocks` of its blocks.
+// A view of a mapped log. The mapping may hold fewer than blocks_max blocks; it is not owned.
 class Log {
 public:
     Log() noexcept = default;
@@ -110,7 +118,7 @@ public:
     [[nodiscard]] Entry& entry(std::uint64_t number) const noexcept {
         return reinterpret_cast<Entry*>(base_ + LogShape::entries_at)[number % entries_max];
     }
-    // Bytes of physical block `block`, which must be below blocks_max.
+    // The memory of physical block number `block`. Precondition: `block` < blocks_max.
     [[nodiscard]] std::byte* block(std::uint32_t block) const noexcept {
         return base_ + LogShape::data_at + block * block_bytes;
     }

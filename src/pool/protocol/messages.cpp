@@ -1,4 +1,4 @@
-// Messages from other processes are input: each is checked here, once, before anything uses it.
+// Messages from other processes are untrusted input: they are validated here, once, before use.
 #include "pool/protocol/messages.hpp"
 
 #include "pool/protocol/directory.hpp"
@@ -12,14 +12,14 @@ namespace {
 
 bool known(QuestionKind ask) noexcept { return ask >= first_ask && ask <= last_ask; }
 
-// The reasons to leave that a client can have; the others are the daemon's.
+// Whether a client may give this reason to leave; the others are the daemon's.
 bool is_of_client(std::int64_t reason) noexcept {
     return reason <= static_cast<std::int64_t>(pool::ThroughReason::closing) ||
            reason == static_cast<std::int64_t>(pool::ThroughReason::tables) ||
            reason == static_cast<std::int64_t>(pool::ThroughReason::flags);
 }
 
-// The number means a different thing in each question.
+// Checks `number`, whose meaning depends on the question.
 bool can_be(QuestionKind ask, std::int64_t number) noexcept {
     switch (ask) {
         case QuestionKind::log: return number < static_cast<std::int64_t>(pool::clients_max);
@@ -29,6 +29,7 @@ bool can_be(QuestionKind ask, std::int64_t number) noexcept {
     }
 }
 
+// Whether the question carries the name of a log, in `group`; 0 is no name.
 bool names_log(QuestionKind ask) noexcept {
     return ask == QuestionKind::lend || ask == QuestionKind::borrow;
 }

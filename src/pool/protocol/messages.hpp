@@ -1,8 +1,8 @@
-// The messages between a process and the daemon of its node, over a socket that keeps messages
-// apart (SOCK_SEQPACKET). Every question has one reply, in order. Both sides are on one machine:
-// numbers are as they lie in memory. QuestionKind, ClientQuestion and DaemonReply, which question
-// carries what, and which flags it has: schema/pool_messages.toml, from which the included header
-// is made. Needs nothing of the C++ library at run time.
+// The messages between a process and the daemon of its node, over a Unix socket of type
+// SOCK_SEQPACKET. Each question gets one reply, in order. Both sides are on one machine, so numbers
+// are in its byte order. schema/pool_messages.toml defines QuestionKind, ClientQuestion,
+// DaemonReply, the fields and flags of each question; the included header is generated from it.
+// This code is loaded into programs, and so needs nothing of the C++ library at run time.
 #pragma once
 
 #include "pool/protocol/limits.hpp"
@@ -14,9 +14,11 @@
 
 namespace forebay::protocol {
 
-// The question that came over the socket; nullopt: it is none (wrong size or format, unknown, a
-// slot or a client beyond the bounds, a negative number where none may be, a path without an end).
+// The valid question in `bytes`, which are untrusted input. nullopt: the size or format is wrong,
+// the kind is unknown, a slot or client is out of range, a number is negative, the reason to leave
+// is one that clients do not have, a path is not terminated, or a log that has to be named is not.
 [[nodiscard]] std::optional<ClientQuestion> question_of(std::span<const std::byte> bytes) noexcept;
+// The valid reply in `bytes`; nullopt: size, format, kind, client or slot is wrong.
 [[nodiscard]] std::optional<DaemonReply> reply_of(std::span<const std::byte> bytes) noexcept;
 
 }  // namespace forebay::protocol

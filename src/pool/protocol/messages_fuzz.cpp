@@ -1,4 +1,5 @@
-// Arbitrary bytes from a socket: no message, or one within its bounds.
+// Fuzzes the validation of messages: arbitrary bytes are refused, or are a message within its
+// bounds.
 #include "foundation/base/must_check.hpp"
 #include "pool/protocol/directory.hpp"
 #include "pool/protocol/messages.hpp"

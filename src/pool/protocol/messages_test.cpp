@@ -1,4 +1,4 @@
-// Messages as they come from a socket.
+// Tests the validation of messages that arrive over the socket.
 #include "pool/protocol/messages.hpp"
 
 #include "pool/protocol/directory.hpp"
@@ -72,7 +72,7 @@ TEST(ClientQuestion, IsNoneOutsideOfItsBounds) {
     EXPECT_FALSE(question_of({}));
 }
 
-// Where messages change, what the fuzzer begins with has to follow, or it tests refusals only.
+// If the messages change, the fuzzer's corpus has to change with them: else it tests refusals only.
 TEST(Corpus, HasQuestionsAndReplies) {
     int questions = 0;
     int replies = 0;

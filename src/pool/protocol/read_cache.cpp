@@ -1,4 +1,5 @@
-// Walks a list that may change under the reader: every number is looked at before it is used.
+// Walks the list of a hash bucket that may change meanwhile: every number is checked before it is
+// followed.
 #include "pool/protocol/read_cache.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -7,7 +8,7 @@ namespace forebay::pool {
 
 namespace {
 
-constexpr int steps_max = 64;  // more are a list that changed under us
+constexpr int steps_max = 64;  // a longer list has most likely changed meanwhile: a miss is allowed
 
 }  // namespace
 

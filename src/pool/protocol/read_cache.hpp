@@ -1,6 +1,7 @@
-// How a client finds a read-cache block while the daemon fetches and drops blocks. A block that is
-// not found may still be there: the client then reads the file itself. Needs nothing of the C++
-// library at run time.
+// How a client finds a read-cache block in the directory's hash table, without a lock, while the
+// daemon fetches and drops blocks. A search may miss a block that is there; the client then reads
+// the file itself. This code is loaded into programs, and so needs nothing of the C++ library at
+// run time.
 #pragma once
 
 #include "pool/protocol/directory.hpp"
@@ -10,27 +11,29 @@
 
 namespace forebay::pool {
 
-// Which block of which file.
+// Names a block of a file: slot and generation of the file, and the block's number in it.
 struct CleanName {
     std::uint32_t file = 0;
     std::uint32_t generation = 0;
     std::int64_t block = 0;
 };
 
+// A block that was found: its number in Directory::clean; no_clean: none was found.
 struct CleanFound {
     std::uint32_t number = no_clean;
-    std::uint32_t word = 0;  // CleanSlot::state, to compare once the bytes are copied
+    std::uint32_t word = 0;  // CleanSlot::state, to be compared after copying
 };
 
+// The state in a CleanSlot::state word.
 [[nodiscard]] constexpr CleanState clean_state(std::uint32_t word) noexcept {
     return static_cast<CleanState>(word & 3U);
 }
-// The word after `word`, with another state.
+// The word that follows `word` when the state changes to `state`; its number is one higher.
 [[nodiscard]] constexpr std::uint32_t after(std::uint32_t word, CleanState state) noexcept {
     return (((word >> 2U) + 1U) << 2U) | static_cast<std::uint32_t>(state);
 }
 [[nodiscard]] std::size_t clean_bucket(std::uint32_t file, std::int64_t block) noexcept;
-// Where the block lies in the memory of clean blocks.
+// The offset of block `number` in the shared memory of read-cache blocks.
 [[nodiscard]] constexpr std::size_t clean_place(std::uint32_t number) noexcept {
     return (number - 1) * block_bytes;
 }

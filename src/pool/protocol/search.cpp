@@ -1,4 +1,5 @@
-// Searching a list that may change under the reader: every number is looked at before it is used.
+// Searches a skip list that may change meanwhile: every node number is checked before it is
+// followed.
 #include "pool/protocol/search.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -30,7 +31,7 @@ DepositSearch find(const Directory& directory, const FileSlot& file, const Exten
     if (search.version % 2 != 0) {
         return search;
     }
-    std::size_t steps = extents_max;  // more are a list that changed under us
+    std::size_t steps = extents_max;  // only a list that changed meanwhile can take more
     const Heads* links = &file.heads;
     for (std::size_t level = levels; level-- > 0;) {
         std::uint32_t number = (*links)[level].load(relaxed);
