@@ -1,3 +1,4 @@
+// Computes shares, demands and reserves of log memory from counts of blocks.
 #include "pool/policy/credit.hpp"
 
 #include <algorithm>
@@ -6,7 +7,7 @@ namespace forebay::pool {
 
 namespace {
 
-// One in so many parts of the cap is kept for clients that come later.
+// 1/spare_part of the cap is kept for clients that come later.
 constexpr std::int64_t spare_part = 8;
 
 }  // namespace
@@ -17,7 +18,7 @@ std::int64_t fair_share(const BlockLeases& lending) noexcept {
 
 bool may_have_more(std::int64_t holds, const BlockLeases& lending) noexcept {
     if (holds == 0) {
-        return true;  // whoever holds nothing gets one, whatever the cap
+        return true;  // the first block is granted even beyond the cap: no writer may hang
     }
     if (holds < minimum_blocks) {
         return lending.held < lending.cap;

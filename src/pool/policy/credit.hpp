@@ -1,60 +1,67 @@
-// The number of blocks that each client may hold: a cap over all clients, shared so that nobody can
-// starve another. Each client that writes can always get its minimum; what is beyond is shared
-// evenly among those that want more, and belongs to any client that asks as long as nobody else
-// does.
+// How many blocks of memory each client's log may hold: one cap over all clients, shared so that no
+// client can starve another. A client that writes can always get `minimum_blocks`. The rest is
+// shared evenly among the clients that want more; a client may exceed its share as long as no other
+// waits. All numbers below are blocks of block_bytes (1 MiB) unless they say otherwise.
 #pragma once
 
 #include <cstdint>
 
 namespace forebay::pool {
 
-inline constexpr std::int64_t minimum_blocks = 2;  // obtainable for each client that writes
-inline constexpr std::int64_t first_ahead = 16;    // credit beyond what is reserved, at first
+inline constexpr std::int64_t minimum_blocks = 2;  // guaranteed to each client that writes
+inline constexpr std::int64_t first_ahead = 16;  // initial credit beyond what a client has reserved
+// The limit to which that credit grows while the client uses it up.
 inline constexpr std::int64_t ahead_max = 64;
-// Memory is provided for no more of it: while a program writes, it has better use for the
-// processor.
+// The part of that credit for which new memory is provided while the program writes. It is small,
+// since providing memory takes processor time that the program could use.
 inline constexpr std::int64_t touched_ahead_max = 8;
-// New memory costs several times as much as copying into it: so many blocks are provided for a
-// client before its first burst, one now and then.
+// The number of blocks that are provided before a client's first burst, one at a time: new memory
+// costs several times as much as copying into it.
 inline constexpr std::int64_t first_peak = 64;
 
+// The state of all clients, in blocks.
 struct BlockLeases {
-    std::int64_t cap = 0;      // blocks
-    std::int64_t held = 0;     // by all clients
-    std::int64_t missing = 0;  // to the minimum of all clients that write
-    std::int64_t writers = 0;  // clients that write, the one that asks included
-    bool others_wait = false;  // somebody who holds less than a share has no credit
+    std::int64_t cap = 0;      // over all clients
+    std::int64_t held = 0;     // held by all clients together
+    std::int64_t missing = 0;  // shortfall of the clients that write to their minimum
+    std::int64_t writers = 0;  // number of clients that write, including the one that asks
+    bool others_wait = false;  // a client that holds less than its share waits for credit
 };
 
-// Blocks of one client beyond which others go first.
+// A client's share of the cap: if it holds more, clients that hold less go first.
 [[nodiscard]] std::int64_t fair_share(const BlockLeases& lending) noexcept;
-// A client that holds so many blocks may have one more.
+// Whether a client that holds `holds` blocks may have one more.
 [[nodiscard]] bool may_have_more(std::int64_t holds, const BlockLeases& lending) noexcept;
-// The same for a block that it does not need yet.
+// The same for a block that the client does not need yet: only within half of the cap and of its
+// share.
 [[nodiscard]] bool may_be_warmed(std::int64_t holds, const BlockLeases& lending) noexcept;
 
-// A client's recent needs, looked at once more every `look_ns`.
+// A client's recent needs, updated every `look_ns`.
 struct ClientDemand {
-    std::int64_t ahead = first_ahead;  // credit to be kept beyond what it has reserved, in blocks
-    std::int64_t peak = first_peak;    // blocks in use at once; memory for as many is kept warm
-    std::int64_t idle_looks = 0;       // in a row
+    std::int64_t ahead = first_ahead;  // credit to be kept beyond what the client has reserved
+    // Maximum number of blocks in use at a time; memory for as many is kept.
+    std::int64_t peak = first_peak;
+    std::int64_t idle_looks = 0;  // updates in a row in which it reserved nothing
     bool operator==(const ClientDemand&) const noexcept = default;
 };
-inline constexpr std::int64_t look_ns = 10'000'000;
-inline constexpr std::int64_t idle_looks_max = 3000;  // then less is kept; programs compute longer
+inline constexpr std::int64_t look_ns = 10'000'000;  // 10 ms
+// After this many idle updates (30 s) less memory is kept. Programs often compute for several
+// seconds between bursts.
+inline constexpr std::int64_t idle_looks_max = 3000;
 
-// It has used up so many blocks since the last look, and holds bytes in so many.
+// The demand after an update: since the last one the client has reserved `used` blocks more, and
+// now holds bytes in `in_use` blocks.
 [[nodiscard]] ClientDemand next_demand(const ClientDemand& demand, std::int64_t used,
                                        std::int64_t in_use) noexcept;
-// Blocks of credit beyond what is reserved, where idle ones are there.
+// The credit beyond what the client has reserved that it gets out of idle blocks.
 [[nodiscard]] std::int64_t ahead(const ClientDemand& demand, const BlockLeases& lending) noexcept;
-// The same where memory has to be provided for them.
+// The same if new memory has to be provided for it.
 [[nodiscard]] std::int64_t touched_ahead(const ClientDemand& demand,
                                          const BlockLeases& lending) noexcept;
-// Idle blocks that are provided now and then, before they are needed.
+// The number of idle blocks to be provided little by little before they are needed.
 [[nodiscard]] std::int64_t warmed(const ClientDemand& demand, std::int64_t in_use,
                                   const BlockLeases& lending) noexcept;
-// Idle blocks that are kept.
+// The number of idle blocks that the client keeps; more are given back to the system.
 [[nodiscard]] std::int64_t kept(const ClientDemand& demand, std::int64_t in_use,
                                 const BlockLeases& lending) noexcept;
 

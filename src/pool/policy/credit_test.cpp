@@ -1,4 +1,4 @@
-// Tests how many blocks each client may hold, row by row.
+// Tests how many blocks each client may hold, by tables.
 #include "pool/policy/credit.hpp"
 
 #include <array>

@@ -1,3 +1,4 @@
+// Measures the best rate of draining, and compares the time needed with the time left.
 #include "pool/policy/deadline.hpp"
 
 #include <algorithm>

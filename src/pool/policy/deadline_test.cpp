@@ -1,3 +1,4 @@
+// Tests when the pool stops taking deposits before the batch job ends.
 #include "pool/policy/deadline.hpp"
 
 #include <gtest/gtest.h>
@@ -10,8 +11,8 @@ constexpr std::int64_t s = 1000 * ms;
 constexpr std::int64_t mb = 1'000'000;
 constexpr std::int64_t end = 1'800'000'000 * s;
 
-// Looks each tenth of a second while 10 MB are drained in one, beginning so long before the end;
-// the bytes that were drained then.
+// Drains 10 MB/s for `seconds` seconds, beginning `ago` ns before the end of the job, and asks for
+// the deadline each 100 ms. Returns the bytes drained by then.
 std::int64_t drain(DrainDeadline& deadline, std::int64_t ago, std::int64_t seconds) {
     std::int64_t drained = 0;
     for (std::int64_t tick = 0; tick <= 10 * seconds; ++tick) {

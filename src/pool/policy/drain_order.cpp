@@ -1,3 +1,4 @@
+// The rules by which a file is drained, and the sizes of batches.
 #include "pool/policy/drain_order.hpp"
 
 #include <algorithm>
@@ -6,12 +7,13 @@ namespace forebay::pool {
 
 namespace {
 
-constexpr std::int64_t age_part = 3;  // draining takes time, too
-constexpr std::int64_t job_part = 8;  // one in so many parts of the window or the cap
+// Draining starts at 1/3 of the maximum age, since it takes time, too.
+constexpr std::int64_t age_part = 3;
+constexpr std::int64_t job_part = 8;  // a batch is 1/8 of the window or cap, whichever is smaller
 constexpr std::int64_t job_bytes_max = std::int64_t{64} << 20;
-constexpr std::int64_t small_request_bytes = std::int64_t{64} << 10;
+constexpr std::int64_t small_request_bytes = std::int64_t{64} << 10;  // mean length of a run
 constexpr std::int64_t worthwhile_bytes_min = std::int64_t{16} << 20;
-constexpr std::int64_t worthwhile_part = 16;  // one in so many parts of the window
+constexpr std::int64_t worthwhile_part = 16;  // 1/16 of the window
 
 }  // namespace
 

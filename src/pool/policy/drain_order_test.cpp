@@ -1,4 +1,4 @@
-// Which file is drained next, row by row.
+// Tests which file is drained next and why, by tables.
 #include "pool/policy/drain_order.hpp"
 
 #include "foundation/base/bytes.hpp"
@@ -15,7 +15,7 @@ constexpr std::int64_t now_ns = 100'000 * ms;
 
 const NodeSituation calm{.now_ns = now_ns, .quiet_ns = 50 * ms, .age_max_ns = 30'000 * ms};
 
-// Written to a moment ago: nothing asks for it to be drained.
+// A file that was written to a moment ago: there is no reason to drain it.
 const DrainCandidate fresh{.held_bytes = 1000,
                            .pressing_bytes = 5000,
                            .oldest_ns = now_ns - 10 * ms,

@@ -1,3 +1,4 @@
+// Parses the rules, and finds a file's rule by its longest prefix.
 #include "pool/policy/folder_rules.hpp"
 
 #include "foundation/base/byte_size.hpp"
@@ -20,7 +21,7 @@ Result<void> refuse(std::string_view text, std::string_view why) {
                                 text, why, known)});
 }
 
-// Whether the word is one of ours, rightly written or not.
+// Whether `word` is meant as a word of a rule, well-formed or not.
 bool is_ours(std::string_view word) noexcept {
     return word == "past" || word.starts_with("window=") || word.starts_with("fsync=");
 }

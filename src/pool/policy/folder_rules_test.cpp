@@ -1,4 +1,4 @@
-// Tests the rules for folders, row by row.
+// Tests the parsing and the choice of rules for directories, by tables.
 #include "pool/policy/folder_rules.hpp"
 
 #include <array>

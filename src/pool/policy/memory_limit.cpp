@@ -1,5 +1,5 @@
-// See memory_limit.hpp. Formats: proc(5) for mountinfo, cgroups(7) for cgroup, and of the kernel's
-// documentation admin-guide/cgroup-v1/memory.rst and admin-guide/cgroup-v2.rst.
+// Parses the kernel's files. Their formats: proc(5) for mountinfo, cgroups(7) for cgroup, and the
+// kernel's admin-guide/cgroup-v1/memory.rst and admin-guide/cgroup-v2.rst for the limits.
 #include "pool/policy/memory_limit.hpp"
 
 #include <algorithm>
@@ -18,14 +18,14 @@ constexpr std::string_view least_above = "hierarchical_memory_limit ";
 
 enum class CgroupVersion : std::uint8_t { one, two };
 
-// A mounted hierarchy that may count memory.
+// A mounted cgroup hierarchy with a memory controller.
 struct CgroupHierarchy {
     CgroupVersion version = CgroupVersion::two;
-    std::string root;   // the group that is mounted
-    std::string point;  // where
+    std::string root;   // the cgroup at the root of the mount
+    std::string point;  // mount point
 };
 
-// The text before the first `mark`; `text` keeps what comes after it.
+// The text before the first `mark`, which is removed from `text` together with `mark`.
 std::string_view split_off(std::string_view& text, char mark) noexcept {
     const std::string_view first = text.substr(0, text.find(mark));
     text.remove_prefix(std::min(first.size() + 1, text.size()));
@@ -43,7 +43,7 @@ bool has_word(std::string_view list, std::string_view word) noexcept {
 
 constexpr bool is_octal(char digit) noexcept { return digit >= '0' && digit <= '7'; }
 
-// mountinfo has blanks, tabs, line ends and backslashes as three octal digits.
+// mountinfo writes blanks, tabs, line feeds and backslashes as three octal digits.
 std::string unescaped(std::string_view text) {
     std::string plain;
     for (std::size_t at = 0; at < text.size(); ++at) {
@@ -58,7 +58,7 @@ std::string unescaped(std::string_view text) {
     return plain;
 }
 
-// Without a slash at the end: the root is empty.
+// Without trailing slashes; "/" becomes "".
 std::string folder_name(std::string_view path) {
     while (path.ends_with('/')) {
         path.remove_suffix(1);
@@ -93,7 +93,8 @@ std::optional<CgroupHierarchy> hierarchy_of(std::string_view line) {
                            .point = folder_name(unescaped(point))};
 }
 
-// The process' group in the hierarchy of that version, by lines "NUMBER:CONTROLLERS:PATH".
+// The cgroup of the process in the hierarchy of `version`. `groups` has lines
+// "NUMBER:CONTROLLERS:PATH".
 std::optional<std::string> group_in(std::string_view groups, CgroupVersion version) {
     while (!groups.empty()) {
         std::string_view line = split_off(groups, '\n');
@@ -108,8 +109,8 @@ std::optional<std::string> group_in(std::string_view groups, CgroupVersion versi
     return std::nullopt;
 }
 
-// The group's name below what is mounted; nullopt: it is not below it, as far as one can see. A
-// group that lies outside of the container's own is called "/../other".
+// The path of `group` relative to the root of the mount. nullopt: the group is not below it, as far
+// as one can see; a group outside of a container's own one reads "/../other".
 std::optional<std::string> below(const CgroupHierarchy& hierarchy, std::string_view group) {
     if (!group.starts_with(hierarchy.root)) {
         return std::nullopt;
@@ -121,6 +122,7 @@ std::optional<std::string> below(const CgroupHierarchy& hierarchy, std::string_v
                : std::nullopt;
 }
 
+// Appends the limit files of `group` and of all cgroups above it, up to the root of the mount.
 void name_files(const CgroupHierarchy& hierarchy, std::string group,
                 std::vector<std::string>& files) {
     if (hierarchy.version == CgroupVersion::one) {
@@ -161,8 +163,8 @@ void name_files_of(CgroupVersion version, std::string_view groups,
         }
     }
     if (!found && first != nullptr) {
-        // A container that was given a part of the host's tree: what is mounted is its own group,
-        // or one above it.
+        // In a container with a bind mount of the host's tree: the mount's root is the container's
+        // own cgroup, or one above it.
         name_files(*first, "", files);
     }
 }
@@ -175,7 +177,7 @@ std::optional<std::int64_t> number_at_start(std::string_view text) noexcept {
 
 std::optional<std::int64_t> limit_in(std::string_view file, std::string_view text) noexcept {
     if (!file.ends_with(stat_name)) {
-        return number_at_start(text);  // "max" is none
+        return number_at_start(text);  // "max" means no limit
     }
     while (!text.empty()) {
         const std::string_view line = split_off(text, '\n');
@@ -203,7 +205,8 @@ std::vector<std::string> memory_limit_files(std::string_view groups, std::string
 
 MemoryLimit lesser_limit(MemoryLimit limit, std::string_view file, std::string_view text) {
     const std::optional<std::int64_t> said = limit_in(file, text);
-    // Where the group itself says what its memory.stat says, too, the plainer file is named.
+    // If the cgroup's own limit file gives the same number as its memory.stat, the plainer file is
+    // named.
     const bool is_plainer = limit.file.ends_with(stat_name) && said == limit.bytes;
     if (said && (*said < limit.bytes || is_plainer)) {
         return {.bytes = *said, .file = std::string{file}};

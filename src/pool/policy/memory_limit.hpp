@@ -1,6 +1,7 @@
-// How much memory the control groups of a process leave it: which files say so, and what these say.
-// Pages of the pool are charged to the group of whichever process writes them first, so that a pool
-// which is sized by the node's memory has the kernel end a program in a smaller group.
+// How much memory the control groups (cgroups) of a process leave it: which files hold the limits,
+// and how to read them. Pure. A page of the pool is charged to the cgroup of the process that
+// touches it first; a pool that is sized by the memory of the node would get a program in a smaller
+// cgroup killed.
 #pragma once
 
 #include <cstdint>
@@ -12,29 +13,30 @@ namespace forebay::pool {
 
 struct MemoryLimit {
     std::int64_t bytes = 0;
-    std::string file = {};  // the control group's that sets it; empty: the machine's memory
+    std::string file = {};  // the file that holds the limit; empty: the machine's memory
     bool operator==(const MemoryLimit&) const noexcept = default;
 };
 
-// Files with limits that hold for a process, those of its own group first, then those of the groups
-// above it: of the memory controller of version 1, of version 2, or of both where both are mounted.
-// `groups` and `mounts` are the texts of /proc/self/cgroup and /proc/self/mountinfo. Within a
-// container only groups mounted in it can be named; memory.stat of version 1 tells of the groups
-// above, too.
+// The files with memory limits that apply to a process: first those of its own cgroup, then those
+// of the cgroups above it, for version 1 of the memory controller, version 2, or both if both are
+// mounted. `groups` and `mounts` are the contents of /proc/self/cgroup and /proc/self/mountinfo. In
+// a container only the cgroups that are mounted there have files; memory.stat of version 1 also
+// tells the minimum of the limits above.
 [[nodiscard]] std::vector<std::string> memory_limit_files(std::string_view groups,
                                                           std::string_view mounts);
 
-// `limit`, or what the text of one of these files says, if that is less. Not everything that can be
-// named is there: an empty text says nothing.
+// The smaller of `limit` and the limit in `text`, the content of `file`. An empty text is no limit:
+// some of the files may not exist.
 [[nodiscard]] MemoryLimit lesser_limit(MemoryLimit limit, std::string_view file,
                                        std::string_view text);
 
-// The most that the pool may use if nobody says: a tenth of the memory, from 64 MiB to 16 GiB, but
-// never more than a quarter of it. 0 bytes: it is not known how much there is.
+// The default cap of the pool: a tenth of the memory, from 64 MiB to 16 GiB, but never more than a
+// quarter of the memory. If the size of the memory is not known (`memory_bytes` <= 0), it is 64
+// MiB.
 [[nodiscard]] std::int64_t usual_cap(std::int64_t memory_bytes) noexcept;
 
-// The cap that somebody wants, bounded: not less than a pool can work with, and no more than half
-// of what a control group allows, beyond which the kernel would end programs. `limit` as above.
+// The cap that the user wants, bounded: at least `cap_least`, below which a pool cannot work, and
+// at most half of what a cgroup allows, since beyond its limit the kernel kills programs.
 [[nodiscard]] std::int64_t bounded_cap(std::int64_t wanted_bytes,
                                        const MemoryLimit& limit) noexcept;
 

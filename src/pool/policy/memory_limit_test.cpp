@@ -1,4 +1,5 @@
-// Control groups as systems have them: their /proc/self/cgroup, /proc/self/mountinfo and limits.
+// Tests the memory limit with the cgroup files of several kinds of systems: their
+// /proc/self/cgroup, /proc/self/mountinfo, and limit files.
 #include "pool/policy/memory_limit.hpp"
 
 #include <gmock/gmock.h>
@@ -25,7 +26,7 @@ const std::string version_two =
 const std::string hybrid =
     version_one + "27 25 0:24 / /sys/fs/cgroup/unified rw shared:10 - cgroup2 cgroup2 rw\n";
 
-// The limit that holds where these are the files that there are.
+// The limit that applies if `files` are the limit files that exist.
 MemoryLimit limit_of(const std::string& groups, const std::string& mounts,
                      const std::map<std::string, std::string>& files) {
     MemoryLimit limit = machine;
@@ -75,17 +76,18 @@ TEST(MemoryLimit, WhereBothAreMountedThatOfTheMemoryControllerCounts) {
 }
 
 TEST(MemoryLimit, OfAContainerIsThatOfItsOwnGroup) {
-    // Without a namespace of control groups: the host's names, and a part of the host's tree.
+    // Without a cgroup namespace: the container sees the host's names, and a part of the host's
+    // tree.
     const std::string mounts =
         "900 800 0:28 /docker/4f0e /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n";
     const std::string own = "/sys/fs/cgroup/memory/memory.limit_in_bytes";
     EXPECT_THAT(memory_limit_files("4:memory:/docker/4f0e\n", mounts),
                 ElementsAre("/sys/fs/cgroup/memory/memory.stat", own));
     EXPECT_EQ(limit_of("4:memory:/docker/4f0e/inner\n", mounts, {{own, "1073741824"}}).file, own);
-    // A name that only begins like that of the container, and a group that was moved elsewhere.
+    // A cgroup whose name only begins like the container's, and one that was moved elsewhere.
     EXPECT_EQ(limit_of("4:memory:/docker/4f0e11\n", mounts, {{own, "1073741824"}}).file, own);
     EXPECT_EQ(limit_of("4:memory:/other\n", mounts, {{own, "1073741824"}}).file, own);
-    // With one: the container's group is the root.
+    // With a cgroup namespace: the container's cgroup is the root.
     EXPECT_EQ(limit_of("0::/\n", version_two, {{"/sys/fs/cgroup/memory.max", "1073741824"}}).bytes,
               gibibyte);
     EXPECT_THAT(memory_limit_files("0::/../sibling\n", version_two),

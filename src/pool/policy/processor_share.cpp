@@ -1,3 +1,4 @@
+// Adds up the processor time used beyond real time, and asks for rests while that is positive.
 #include "pool/policy/processor_share.hpp"
 
 #include <algorithm>

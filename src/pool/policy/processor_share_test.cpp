@@ -1,3 +1,4 @@
+// Tests the limit on the daemon's processor time.
 #include "pool/policy/processor_share.hpp"
 
 #include <gtest/gtest.h>
