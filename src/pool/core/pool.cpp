@@ -1,6 +1,6 @@
-// The order of a round: the pool takes the log entries that have come and passes them to the
-// journal, frees the memory of ended requests, answers tasks, lends memory, starts requests, and
-// wakes the clients that sleep on any of it.
+// Implements the pool by its parts, and sets the order of a round: take log entries and pass them
+// to the journal, free the memory of requests that have ended, answer tasks, lend memory, start
+// requests, and wake the clients that sleep on any of it.
 #include "pool/core/pool.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -23,6 +23,7 @@ namespace forebay::pool {
 
 namespace {
 
+// Below this number of free extents, files are drained as if memory were short.
 constexpr std::size_t extents_low = extents_max / 4;
 
 }  // namespace
@@ -31,7 +32,7 @@ struct Pool::State {
     State(Directory& directory, const PoolPorts& ports, const PoolOptions& options)
         : pool_state{directory, ports, options} {}
 
-    // Memory, or room in the lists, is getting short.
+    // Whether memory, extents or client numbers are getting short.
     [[nodiscard]] bool pressed() const {
         const std::int64_t used = credit.in_use() * static_cast<std::int64_t>(block_bytes);
         return credit.wanting() || used >= pool_state.options.cap_bytes / 2 ||
@@ -50,7 +51,8 @@ struct Pool::State {
     FileLife life{pool_state};
 };
 
-// Before all that may take long: while a device waits for its next group, so do all who write.
+// First in a round, before everything that may take long: while the journal's device has no group
+// to write, all clients that wait for durability wait longer.
 bool Pool::State::begin_group() {
     const bool any = pool_state.journal.run_once();
     if (any) {
@@ -107,7 +109,8 @@ Result<RegisteredFile> Pool::open(std::uint32_t client, DaemonFile file, AccessM
                         "cannot open a file in the pool (there is no such client). It is written "
                         "directly."});
     }
-    // When that was is not known exactly: before a close it is asked again.
+    // RoomLook::began_ns stays `never_ns`: `file.room` was read at some time during open(), so a
+    // close asks the file system again.
     const RoomLook look{.room = file.room, .drained_bytes = pool_state.counts.drained_bytes};
     auto known = pool_state.make_known(file);
     if (!known) {
@@ -121,7 +124,7 @@ Result<RegisteredFile> Pool::open(std::uint32_t client, DaemonFile file, AccessM
     } else if (!opened.open->control) {
         pool_state.files.leave(opened, ThroughReason::no_descriptor);
     } else if (access != AccessMode::read && !opened.open->storage) {
-        pool_state.files.leave(opened, ThroughReason::asked);  // nobody could drain it
+        pool_state.files.leave(opened, ThroughReason::asked);  // the daemon could not drain it
     } else if (access != AccessMode::read && is_short_of_room(pool_state, opened, look.room)) {
         pool_state.files.leave(opened, ThroughReason::no_room);
     }

@@ -1,10 +1,26 @@
-// The pool of a node, as its daemon keeps it: takes what clients have written into their logs,
-// knows of each byte who wrote it last, gives clients credit, and drains files to the file system.
-// One thread; knows no sockets, and the file system only through ports.
+// The pool of a node: a burst buffer in memory, or write-back cache, that the node's daemon keeps
+// for the programs there. It takes what clients have written into their logs, knows for each byte
+// which write was the last, gives clients credit for more, and drains (writes back) files to the
+// file system. One thread of the daemon calls all of this; nothing here blocks, knows sockets, or
+// reaches the file system other than through ports.
 //
 //   logs ──take──▶ extents of each file ──drain──▶ Channel ──▶ file system
 //          (in order of time)   │                               │
 //   credit ◀── blocks that nobody needs any more ◀──────────────┘
+//
+// Shutdown is a protocol with the caller, the daemon (pool/daemon/shutdown), in this order:
+//
+// 1. close_down(): nothing more is deposited. All files leave, and all logs are sealed.
+// 2. drain_all(), and run_once() until its ticket comes back, all_taken() is true, closing() is
+//    false, and each file has left the pool or has an error. Writes of suspended clients are
+//    revoked after 100 ms; given_up() names them. The caller may cut this short at any time.
+// 3. refuse_commits(): takes what is committed now, and revokes all other entries. A write that is
+//    not acknowledged by then never will be.
+// 4. The caller saves undrained() of each file elsewhere (rescue files) and says so by
+//    kept_elsewhere(); bytes that are only_in_journal() stay there.
+// 5. finish_journal(): waits for the journal's device. True if the journal is not needed any more.
+// 6. end(), only if everything has arrived: wakes all clients, which find plain files. Before the
+//    caller closes any connection.
 #pragma once
 
 #include "foundation/base/result.hpp"
@@ -27,88 +43,106 @@ namespace forebay::pool {
 
 class Pool {
 public:
-    // The directory outlives the pool, and is zero at first; its format, cap and lists are filled
-    // in here, the daemon's process and its mutex by who made it.
+    // `directory` outlives the pool and is zero at first. The pool fills in its format, cap and
+    // lists; its creator fills in the daemon's process id and mutex.
     Pool(Directory& directory, const PoolPorts& ports, const PoolOptions& options);
     Pool(const Pool&) = delete;
     Pool& operator=(const Pool&) = delete;
     ~Pool();
 
-    // nullopt: there are clients_max already. `log` is mapped as a whole and zero; its blocks are
-    // the Memory's.
+    // Admits process `process` as a client with log `log`; returns the client's number, or nullopt
+    // if there are clients_max clients already. The log is mapped as a whole and zero; memory for
+    // its blocks comes from PoolPorts::memory.
     [[nodiscard]] std::optional<std::uint32_t> admit(std::uint64_t process, Log log);
-    // The client has gone, or died: what it committed counts, its files are closed, and its log may
-    // be unmapped once departed() says so. Its number is then free for another one.
+    // The process of the client has ended: what it committed counts, and its files are closed. A
+    // client passes through dismiss() once; when departed() is true, its log can be unmapped.
     void dismiss(std::uint32_t client);
-    // The client's log makes no sense: the pool takes nothing more from it. To be dismissed.
+    // Whether the client's log was malformed, so that the pool takes nothing more from it. The
+    // caller is to close its connection and dismiss it.
     [[nodiscard]] bool distrusted(std::uint32_t client) const;
+    // Whether a dismissed client's log holds no bytes any more. If so, its number becomes free for
+    // another client, and the caller unmaps the log.
     [[nodiscard]] bool departed(std::uint32_t client);
 
-    // The client has opened the file. A file that is known is the same one by its identity; the
-    // better storage of the two is kept (one that can write).
+    // The client has opened `file`. If the pool knows the inode already, it is the same file, and
+    // of its two DaemonFiles the pool keeps one that can write. An error: the pool does not take
+    // the file, and the client writes to it directly.
     [[nodiscard]] Result<RegisteredFile> open(std::uint32_t client, DaemonFile file,
                                               AccessMode access);
     void close(std::uint32_t client, std::uint32_t slot, std::uint32_t generation);
-    // nullopt: nobody has it open, and nothing of it is left to be done.
+    // The slot of a file that the pool knows. nullopt: no client has the file open, and everything
+    // about it is finished.
     [[nodiscard]] std::optional<RegisteredFile> known(const ports::FileIdentity& file) const;
-    // No client has it open, and it will be closed on the file system once it is drained.
+    // Whether no client has the file open, and the pool will close its own descriptor once the file
+    // is drained. A program that is to be executed waits for that: else execve() fails with
+    // ETXTBSY.
     [[nodiscard]] bool lets_go(const ports::FileIdentity& file) const;
-    // Up to so many files that are left alone do without descriptors of the daemon's; how many. It
-    // has them back after some rounds.
+    // When descriptors get short: makes up to `most` files that have been idle for a second leave
+    // the pool, so that the daemon can close its descriptors of them some rounds later. Returns how
+    // many files leave.
     std::size_t give_descriptors_back(std::size_t most);
-    // So many files are being opened by other threads, and come by open() or not at all: any file
-    // that has lost its last name may be one of them.
+    // Tells the pool how many files are being opened by other threads now, each of which will come
+    // to open() or not at all. Any unlinked file may be one of them; so while there are some, the
+    // pool does not drop the deposits of a file that has no name.
     void being_opened(std::int64_t files);
 
-    // A ticket, which done() gives back. ENOENT comes as its error where there is no such file.
+    // Requests `task` for a file. done() returns the ticket when the task is answered, with ENOENT
+    // if there is no such file.
     [[nodiscard]] std::uint64_t ask(std::uint32_t slot, std::uint32_t generation,
                                     const FileTask& task);
-    // The same of the files that have these slots now; a ticket for each, in their order.
+    // The same for the files that have these slots now; a ticket for each, in the same order.
     [[nodiscard]] std::vector<std::uint64_t> ask_each(std::span<const std::uint32_t> slots,
                                                       const FileTask& task);
-    // At once: 0, or an errno. EBUSY: it cannot come back, because more than a switch keeps it out.
+    // Adjusts a file at once. Returns 0 or an errno; EBUSY: the file cannot be pooled again, since
+    // it left for a reason other than `wanted.from`.
     [[nodiscard]] int adjust(std::uint32_t slot, std::uint32_t generation,
                              const FileAdjustment& wanted);
-    // A range of one block of a file that was opened as `seen`. The block is read ahead where it is
-    // not there and `begins`. The caller sees to it that nothing of the file is deposited, here or
-    // elsewhere.
+    // Bytes of a file for another node. `range` lies in one block of the read cache; `seen` is the
+    // stamp with which that node's daemon opened the file, and has to be the one known here. If the
+    // block is not in the read cache and `begins` is true, reading it begins. The caller makes sure
+    // that no node has deposits of the file.
     [[nodiscard]] SharedBytes share(std::uint32_t slot, const ChangeStamp& seen,
                                     const Extent& range, bool begins);
-    // Everything that is there is drained; the error of the first file that has one.
+    // Requests that all files be drained. The ticket has the error of the file with the lowest slot
+    // that has one.
     [[nodiscard]] std::uint64_t drain_all();
-    // No more deposits from now on: all files leave. The first call counts.
+    // Step 1 of the shutdown. The first call determines the reason.
     void close_down(ThroughReason why);
-    // Once it was closed down: every entry of every log is taken, or will never be committed.
+    // Step 2: whether every entry of every log is taken, or can never be committed.
     [[nodiscard]] bool all_taken() const;
-    // Whatever clients are about to do: nothing is committed from now on, and what was is taken.
+    // Step 3. May be called at any time, also instead of steps 1 and 2.
     void refuse_commits();
-    // Behind that, where everything has arrived: nobody need wait for this pool.
+    // Step 6.
     void end();
-    // Writes that it did not wait for while it closed down, since the last call.
+    // Writes that were revoked during the shutdown because their clients took too long, since the
+    // last call.
     [[nodiscard]] std::vector<GivenUpWrite> given_up();
 
-    // A round: takes logs, gives credit, starts requests and ends them. Never blocks. True when
-    // anything was done.
+    // One round: takes logs, gives credit, starts requests and ends them. Never blocks. Returns
+    // true if it did anything.
     bool run_once();
-    // Tickets that are answered; each comes once.
+    // The tickets answered since the last call.
     [[nodiscard]] std::vector<TaskCompletion> done();
-    // Slots of files that are not known any more, since the last call; only where `shared`.
+    // Slots of the files that were forgotten since the last call; empty unless PoolOptions::shared.
     [[nodiscard]] std::vector<std::uint32_t> forgotten();
-    // Nothing is deposited, on its way, or asked for, and no file is being closed.
+    // Whether the pool has no work at all: nothing deposited, reserved or requested, and no file
+    // being closed.
     [[nodiscard]] bool idle() const;
     [[nodiscard]] const PoolCounts& counts() const;
-    // Those that have ended; while any is under way, closing().
+    // Closes that have failed. More may come while closing() is true: some files are still being
+    // closed.
     [[nodiscard]] const std::vector<FailedClose>& failed_closes() const;
     [[nodiscard]] bool closing() const;
-    // 0, or why the journal takes nothing more: everything is written through since.
+    // 0, or the errno of the journal's device, since which everything is written through.
     [[nodiscard]] int journal_error() const;
-    // The rest of the file is kept elsewhere, durably.
+    // Step 4: what was not drained of the file has been saved elsewhere, durably.
     void kept_elsewhere(std::uint32_t slot);
-    // At the end. True: a replay would write nothing.
+    // Step 5. Returns true if a replay would write nothing.
     [[nodiscard]] bool finish_journal();
-    // Something of the file is nowhere but in the journal, since a sync of it has failed.
+    // Whether bytes of the file may exist in the journal alone, because an fsync of the file has
+    // failed.
     [[nodiscard]] bool only_in_journal(std::uint32_t slot) const;
-    // The file's deposits that are not drained, and those that could not be, for the rescue.
+    // The deposits of the file that are not drained, or could not be, for a rescue file.
     [[nodiscard]] std::vector<Deposit> undrained(std::uint32_t slot) const;
 
 private:

@@ -1,4 +1,5 @@
-// The pool's needs of the node, as interfaces: memory, clocks, sleepers, background I/O, a journal.
+// The ports of the pool, which its daemon implements on a real node and tests implement in memory:
+// log memory, read-cache memory, clocks, waking, background I/O, the journal.
 #pragma once
 
 #include "foundation/ports/background_io.hpp"
@@ -11,54 +12,55 @@
 
 namespace forebay::pool {
 
-// The memory behind the clients' logs. Charged to who provides it, the daemon; cleared by who
-// touches it first, the client.
+// The memory of the clients' logs. It is charged to the daemon, which provides it, and cleared by
+// the client, which touches it first.
 class LogMemory {
 public:
     virtual ~LogMemory() = default;
-    // Physical block `block` of the client is there from now on. False: there is no memory.
+    // Provides physical block `block` of the client's log. Returns false if there is no memory.
     [[nodiscard]] virtual bool provide(std::uint32_t client, std::uint32_t block) = 0;
-    // It may be given back to the system.
+    // Gives the block's memory back to the system; its bytes are lost.
     virtual void release(std::uint32_t client, std::uint32_t block) = 0;
 };
 
-// The memory of read-cache blocks, one for all clients, which may only read it.
+// The memory of the read cache. All clients map it, read-only.
 class CleanMemory {
 public:
     virtual ~CleanMemory() = default;
-    // The memory of block `number`, from 1 on; see clean_place().
+    // The memory of block `number`, counted from 1; see clean_place().
     [[nodiscard]] virtual std::byte* block(std::uint32_t number) = 0;
-    // It is there from now on. False: there is no memory.
+    // Provides the block's memory. Returns false if there is none.
     [[nodiscard]] virtual bool provide(std::uint32_t number) = 0;
-    // It may be given back to the system.
+    // Gives the block's memory back to the system.
     virtual void release(std::uint32_t number) = 0;
 };
 
 class JournalWriter;
 
-// Those who sleep on a word of the directory.
+// Clients that sleep on a futex word of the directory.
 class WordSleepers {
 public:
     virtual ~WordSleepers() = default;
-    // The word has changed.
+    // Wakes all that sleep on `word`, which has changed.
     virtual void wake(Word& word) = 0;
 };
 
-// The pool's needs of the node. All of it outlives the pool.
+// All ports. Each of them outlives the pool.
 struct PoolPorts {
     LogMemory& memory;
     WordSleepers& sleepers;
-    const ports::TimeSource& clock;     // CLOCK_MONOTONIC: of the entries in the logs
-    const ports::TimeSource& calendar;  // CLOCK_REALTIME: of files' times
-    // Null: what takes long (fsync, truncate) is done by run_once() itself, and holds up all files.
+    const ports::TimeSource& clock;     // CLOCK_MONOTONIC, as in log entries
+    const ports::TimeSource& calendar;  // CLOCK_REALTIME, as in files' times
+    // Null: run_once() itself makes calls that take long (fsync, truncate), and holds up all files.
     ports::BackgroundIo* background_io = nullptr;
-    // Null: nothing is read ahead.
+    // Null: there is no read-ahead.
     CleanMemory* clean = nullptr;
-    // Processor time of this process. Null: it may take as much as there is.
+    // Processor time of the daemon, which is kept to one processor. Null: the daemon is not
+    // limited.
     const ports::TimeSource* effort = nullptr;
-    // Null: what is taken is durable enough.
+    // Null: there is no journal, and writes are acknowledged when they are in the pool.
     JournalWriter* journal = nullptr;
-    // Null: nobody looks for files there.
+    // Null: no filter of known inodes is kept.
     KnownInodes* inodes = nullptr;
 };
 

@@ -1,5 +1,5 @@
-// The pool's vocabulary: its options, the files that it is given, what it is asked for, and what it
-// answers and counts.
+// The types of the pool's interface: its options, the files that it is given, the requests that it
+// gets, and its answers and counters.
 #pragma once
 
 #include "foundation/base/result.hpp"
@@ -20,45 +20,53 @@
 
 namespace forebay::pool {
 
+// How a pool behaves. Set once, when it is made.
 struct PoolOptions {
-    std::int64_t cap_bytes = std::int64_t{1} << 30;       // leased blocks of all clients
-    std::int64_t window_bytes = std::int64_t{256} << 20;  // a file's deposits that are not drained
-    std::int64_t age_max_ns = 30'000'000'000;             // no deposit gets older
-    std::int64_t quiet_ns = 50'000'000;  // a file nobody writes to for so long is drained
+    std::int64_t cap_bytes = std::int64_t{1} << 30;       // bytes of blocks leased to all clients
+    std::int64_t window_bytes = std::int64_t{256} << 20;  // write-behind window of a file
+    std::int64_t age_max_ns = 30'000'000'000;             // maximum age of a deposit
+    // A file that no client has written to for this long is drained.
+    std::int64_t quiet_ns = 50'000'000;
+    // Maximum length of a request to the file system.
     std::int64_t request_bytes_max = std::int64_t{4} << 20;
-    std::int32_t requests_in_flight = 2;  // k of each target of a file; 0: found while running
-    std::int32_t files_at_once = 4;       // that are being drained
-    std::size_t processors = 0;           // that daemon and clients share; 0: enough for all
-    // Blocks of all files that were read ahead; of the cap, and no more than a quarter of it.
+    // Requests in flight at each target (OST) of a file (k); 0: found while running.
+    std::int32_t requests_in_flight = 2;
+    std::int32_t files_at_once = 4;  // maximum number of files drained at a time
+    std::size_t processors = 0;      // processors that daemon and clients share; 0: enough for all
+    // Maximum size of the read cache. It counts in `cap_bytes`, and is at most a quarter of that.
     std::int64_t read_ahead_bytes = std::int64_t{256} << 20;
-    // Other nodes have files open, too: forgotten() is kept, and no file without a name is dropped.
+    // Daemons of other nodes use the same files: forgotten() reports slots, and no file is dropped
+    // because it has no name here.
     bool shared = false;
-    // paper: a request is a block at most, and one is under way for a file in each direction.
+    // With `paper`, a request is at most one block, and one request per file is in flight in each
+    // direction.
     CacheConsistency consistency = CacheConsistency::pool;
-    // A sync of a file is over when the journal has all of it.
+    // A sync of a file is complete when the journal has its bytes.
     bool sync_to_journal = false;
 };
 
-// Blocks of the read cache that there may be at a time.
+// The maximum number of read-cache blocks at a time.
 [[nodiscard]] std::size_t clean_blocks(const PoolOptions& options) noexcept;
 
 using ports::ChangeStamp;
 
-// A file on the file system, opened by the daemon for itself.
+// A file as the daemon has opened it for itself: by another open of the same inode, so that the
+// daemon can write after the program has ended. It closes its descriptors when the last owner is
+// gone.
 struct DaemonFile {
     ports::FileIdentity identity;
-    std::unique_ptr<ports::FileStorage> storage;  // for writing; null: it may only be read
-    std::unique_ptr<ports::FileControl> control;
+    std::unique_ptr<ports::FileStorage> storage;  // writes; null: the daemon may only read the file
+    std::unique_ptr<ports::FileControl> control;  // null: the daemon has no descriptor of the file
     FileStripes stripes;
     std::string path;
-    ChangeStamp stamp{};           // when it was opened
-    std::string place{};           // where a replay looks for it: an absolute path
-    std::uint64_t generation = 0;  // the inode's, where the file system tells; else 0
-    bool local = false;            // nobody but this node has to be asked for it
-    std::int64_t room = -1;        // on its file system, then; negative: not known
-    FileRule rule{};               // its folder's; `past` is for the caller of open()
-    // For reading ahead: called when that is wished for, with what the pool knows of the file from
-    // then on. Null, or gives null: it cannot be done.
+    ChangeStamp stamp{};           // length and times when it was opened
+    std::string place{};           // absolute path under which a replay of the journal looks for it
+    std::uint64_t generation = 0;  // generation of the inode; 0: the file system does not tell
+    bool local = false;      // on a file system of this node alone, so that looking at it is cheap
+    std::int64_t room = -1;  // free bytes on its file system when it was opened; negative: unknown
+    FileRule rule{};         // the rule of its directory; `past` concerns the caller of open()
+    // Opens the file for read-ahead, when that is first wanted; `seen` is the stamp that the pool
+    // keeps up to date. Empty, or returns null: the file cannot be read ahead.
     std::function<std::unique_ptr<ports::FileStorage>(
         const std::shared_ptr<const ChangeStamp>& seen)>
         open_for_reading{};
@@ -66,55 +74,60 @@ struct DaemonFile {
 
 enum class AccessMode { read, write, both };
 
-// A client's request about a file; a later run_once() answers it.
+// A client's request about a file, which a later run_once() answers.
 struct FileTask {
     enum class Kind { drain, sync, leave, truncate };
     Kind kind = Kind::drain;
-    ThroughReason reason = ThroughReason::none;  // leave
-    Length bytes{};                              // truncate
-    bool changes = false;                        // drain: the client then changes the file itself
-    // drain: only where it cannot be known otherwise whether there is room for what was deposited.
+    ThroughReason reason = ThroughReason::none;  // for `leave`
+    Length bytes{};                              // for `truncate`: the new length
+    bool changes = false;  // for `drain`: the client will then change the file itself
+    // For `drain`: the client wants to know whether the file system has room for what is deposited.
+    // The file is drained only if a look at the file system does not tell.
     bool for_room = false;
 };
-// The file is in the file system for all nodes from then on.
+// A task to make the file leave for the sake of other nodes: once answered, they see all of it.
 inline constexpr FileTask leave_to_other_nodes{FileTask::Kind::leave, ThroughReason::other_nodes};
 
 // A program's wishes for one file.
 struct FileAdjustment {
-    Length window{};    // 0: as it is
-    bool back = false;  // pooled again, where it left because of `from`
+    Length window{};    // new write-behind window; 0: unchanged
+    bool back = false;  // pool the file again, if it left because of `from`
     ThroughReason from = ThroughReason::switched;
 };
+// The answer to a task.
 struct TaskCompletion {
     std::uint64_t ticket = 0;
     int error = 0;  // errno
 };
 
+// The place of a file in the directory.
 struct RegisteredFile {
     std::uint32_t slot = 0;
     std::uint32_t generation = 0;
 };
 
-// Bytes of a file that another node asks for.
+// The answer to another node that asks for bytes of a file.
 struct SharedBytes {
     enum class State {
-        none,    // they cannot be had here
-        coming,  // they are being read: to be asked for again
+        none,    // they are not available here
+        coming,  // they are being read: ask again later
         there,
     };
     State state = State::none;
-    std::span<const std::byte> bytes{};  // until the next round; fewer where the file ends
+    // Valid until the next round; fewer than asked for: the file ends there.
+    std::span<const std::byte> bytes{};
 };
 
-// A file was drained, and the file system told only when it was closed that something is wrong.
+// A file that was drained without an error, but whose close() failed: some file systems report
+// errors of earlier writes only then.
 struct FailedClose {
     std::string path;
-    std::int64_t bytes = 0;  // that were drained since it was opened: some may not have arrived
+    std::int64_t bytes = 0;  // bytes drained since it was opened: some may not have arrived
     int error = 0;           // errno
 };
 
-// A client that took longer than the pool waits for: what it was about to deposit is its own
-// business.
+// A write that a client had begun and did not commit in time while the pool closed down. It was not
+// acknowledged; the client has to write these bytes to the file itself.
 struct GivenUpWrite {
     std::uint64_t process = 0;
     std::string path;
@@ -122,16 +135,17 @@ struct GivenUpWrite {
     std::int64_t bytes = 0;
 };
 
-// Since the pool began.
+// Counters since the pool was made.
 struct PoolCounts {
-    std::uint64_t entries = 0;     // committed ones that were taken
-    std::uint64_t refused = 0;     // entries that made no sense, or that nobody may make
-    std::uint64_t distrusted = 0;  // clients
-    std::uint64_t revoked = 0;     // entries that their clients had not committed in time
-    std::uint64_t jobs = 0;        // drain jobs
+    std::uint64_t entries = 0;     // committed entries that were taken
+    std::uint64_t refused = 0;     // malformed or forbidden entries
+    std::uint64_t distrusted = 0;  // clients whose logs were malformed
+    std::uint64_t revoked = 0;     // entries revoked because their clients did not commit in time
+    std::uint64_t jobs = 0;        // flush batches
     std::uint64_t failed_jobs = 0;
     std::int64_t drained_bytes = 0;
-    std::uint64_t wishes = 0;  // to read ahead
+    std::uint64_t wishes = 0;  // prefetch hints
+    // Read-cache blocks whose reading was begun.
     std::uint64_t fetches = 0;
     std::uint64_t failed_fetches = 0;
     std::int64_t fetched_bytes = 0;
