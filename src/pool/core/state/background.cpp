@@ -1,3 +1,5 @@
+// Begins background calls and passes on their results. A close of a file on a local file system is
+// put off for a few milliseconds, since nobody waits for it.
 #include "pool/core/state/background.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -23,11 +25,11 @@ void BackgroundWork::close(std::shared_ptr<const DaemonFile> open,
     expects(open != nullptr, "a file that is closed was open");
     const std::uint64_t ticket = next_ticket_++;
     closes_[ticket] = {open->identity, {.path = open->path, .bytes = bytes}};
-    // Shared, since a function must be copied.
+    // shared_ptr, since a std::function must be copyable; the function is the only owner.
     std::shared_ptr<ports::FileStorage> read = std::move(source);
     const bool local = open->local;
     std::function<std::int64_t()> close = [open = std::move(open), read = std::move(read)] {
-        // Some file systems report an error once, to the first close.
+        // Both are closed: some file systems report an error once, to the first close.
         const auto closed = open->storage ? open->storage->close() : Result<void>{};
         const auto also = read ? read->close() : Result<void>{};
         const Result<void>& result = closed ? also : closed;

@@ -1,4 +1,5 @@
-// A call about a file that takes long, and what follows its answer. There is one at a time.
+// A file system call that another thread makes for a file, and its continuation. A file has at most
+// one at a time.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@ namespace forebay::pool {
 
 struct BackgroundTask {
     enum class Company {
-        alone,  // no flush batch is begun meanwhile
+        alone,  // no flush batch of the file begins meanwhile
         any,
     };
     std::uint64_t ticket = 0;

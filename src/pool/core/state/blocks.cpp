@@ -1,4 +1,5 @@
-// Positions come nearly in order, so that what is accounted for is mostly one range.
+// Accounts for positions and passes on physical blocks. Positions come nearly in order, so that
+// most blocks have a single range.
 #include "pool/core/state/blocks.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -168,7 +169,7 @@ void LogBlocks::revoke(std::uint64_t begin) {
     while (leased_end_ > begin && leased_end_ > first_) {
         const std::size_t index = leased_end_ - 1 - first_;
         if (index < blocks_.size() && !blocks_[index].accounted.empty()) {
-            return;  // `begin` is what the client says
+            return;  // `begin` follows from what the client says, and may be wrong
         }
         if (index < blocks_.size() && blocks_[index].physical) {
             idle_.push_back(*blocks_[index].physical);

@@ -1,5 +1,5 @@
-// The daemon's knowledge of one client. Where it stands is changed by PoolClients alone; the parts
-// are written by the modules whose they are.
+// The daemon's record of one client. PoolClients alone changes its standing; each public member
+// belongs to one module of the pool, which alone writes to it.
 #pragma once
 
 #include "foundation/base/contracts.hpp"
@@ -19,12 +19,14 @@ class Client {
 public:
     enum class Standing {
         here,
-        distrusted,  // what it writes is not looked at; to be dismissed
-        leaving,     // dismissed: what it committed is still to be taken
-        gone,        // its log is kept while it holds bytes
+        distrusted,  // its log is malformed and ignored; it is to be dismissed
+        leaving,     // dismissed; its last commits are still to be taken
+        // Everything is taken; its log is kept while it holds bytes.
+        gone,
         departed,
     };
-    // A sealed log (pool/protocol/log.hpp): since when, and how many numbers it gave out before.
+    // The seal of a log (pool/protocol/log.hpp): since when (CLOCK_MONOTONIC), and how many entry
+    // numbers had been given out.
     struct Seal {
         std::int64_t since_ns = 0;
         std::uint64_t numbers = 0;
@@ -39,19 +41,20 @@ public:
     [[nodiscard]] Standing standing() const noexcept { return standing_; }
     [[nodiscard]] const std::optional<Seal>& seal() const noexcept { return seal_; }
     [[nodiscard]] bool is_here() const noexcept { return standing_ == Standing::here; }
-    // Entries of its log count.
+    // Whether entries of its log are taken.
     [[nodiscard]] bool is_taken_from() const noexcept {
         return standing_ == Standing::here || standing_ == Standing::leaving;
     }
-    // Its log has ended.
+    // Whether nothing more will come from its log.
     [[nodiscard]] bool has_ended() const noexcept { return standing_ >= Standing::gone; }
 
-    // Its words have changed: whoever sleeps on them is woken at the end of the round.
+    // A value in its slot has changed: whoever sleeps on `progress` is woken at the end of the
+    // round.
     void notify() noexcept { progressed_ = true; }
-    // More of its commits are durable: the same for those who wait for that.
+    // More of its commits are durable: whoever sleeps on `synced` is woken then.
     void notify_synced() noexcept { synced_ = true; }
 
-    // Files that it has open for writing.
+    // The number of files that it has open for writing.
     [[nodiscard]] std::int64_t files_written() const noexcept { return files_written_; }
     void begin_writing() noexcept { ++files_written_; }
     void end_writing() noexcept {
@@ -62,7 +65,7 @@ public:
     LogBlocks blocks;
     LogProgress ingest;
     LendingState lending;
-    std::deque<AwaitedCommits> awaited;  // where there is a journal
+    std::deque<AwaitedCommits> awaited;  // empty unless there is a journal
 
 private:
     friend class PoolClients;

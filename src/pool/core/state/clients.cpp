@@ -1,3 +1,4 @@
+// The life of a client, as the diagram in the header shows it.
 #include "pool/core/state/clients.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -55,9 +56,9 @@ bool PoolClients::is_short() const noexcept {
            });
 }
 
-// The daemon may drop what the client commits from now on; the directory tells the client so.
-// Before the last look at its log: a client that commits looks in the other order, so that one of
-// the two sees the other.
+// Called before the last look at the client's log. A client looks at `admission` after it has
+// committed: so either the daemon sees the commit, or the client sees that the daemon does not
+// listen.
 void PoolClients::stop_listening(Client& client) {
     slot_of(client).admission.store(0, std::memory_order_seq_cst);
     client.notify();
@@ -70,7 +71,7 @@ void PoolClients::seal(Client& client) {
             client.log_.header().entries.fetch_or(log_sealed, std::memory_order_seq_cst) &
             ~log_sealed;
         client.seal_ = Client::Seal{.since_ns = clock_.now_ns(), .numbers = numbers};
-        client.notify();  // a thread that waits for its turn in the log need not
+        client.notify();  // a thread that waits for a place in the ring need not wait any more
     }
 }
 
@@ -128,7 +129,8 @@ bool PoolClients::forget_departed(std::uint32_t number) {
     return client == nullptr;
 }
 
-// Two words: a client that waits for the journal would else wake when its commits are taken, too.
+// There are two words because a client that waits for the journal would else be woken by every
+// round that takes its commits.
 void PoolClients::wake_notified() {
     for (Client* const client : admitted_) {
         ClientSlot& slot = slot_of(*client);

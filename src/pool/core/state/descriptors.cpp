@@ -1,3 +1,4 @@
+// Chooses the files that give up their descriptors.
 #include "pool/core/state/descriptors.hpp"
 
 #include <algorithm>
@@ -8,7 +9,8 @@ namespace forebay::pool {
 
 namespace {
 
-// A program that goes round many files comes back to each within this time, perhaps.
+// A file counts as idle after one second: a program that visits many files in turn may come to each
+// of them again within this time.
 constexpr std::int64_t alone_ns = 1'000'000'000;
 
 bool is_idle(PoolState& pool_state, const PooledFile& file) {

@@ -1,5 +1,5 @@
-// The daemon's descriptors are a budget: a file needs one as long as something may be deposited for
-// it. The file that has not been written to for longest gives its own to others
+// The daemon's file descriptors are a limited budget (EMFILE): a file needs one while something may
+// be deposited for it. The files that have been idle longest give theirs up
 // (docs/decisions/0046-descriptors-are-a-budget.md).
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace forebay::pool {
 
-// Up to `most` files that have nothing deposited and were left alone for a while leave the pool.
-// How many it were.
+// Makes up to `most` files leave the pool that have nothing deposited and have been idle for a
+// second, the longest idle first. Returns how many leave.
 std::size_t give_descriptors_back(PoolState& pool_state, std::size_t most);
 
 }  // namespace forebay::pool

@@ -1,5 +1,5 @@
-// The daemon's knowledge of one file: a part for each module that works on files, defined in a
-// header of that module.
+// The daemon's record of one file: for each module that works on files a part, which that module
+// defines in its own folder.
 #pragma once
 
 #include "pool/core/flush/flush_state.hpp"
@@ -22,7 +22,8 @@ namespace forebay::pool {
 
 struct PooledFile {
     std::uint32_t slot = 0;
-    // Owners: this, and background I/O under way, which end after a file that is given up.
+    // Shared by this object and by background I/O under way, which may outlive it if the file is
+    // given up.
     std::shared_ptr<DaemonFile> open;
     FileStamp stamp;
 
@@ -39,8 +40,9 @@ struct PooledFile {
 private:
     friend class PoolFiles;
 
-    bool busy_ = false;      // among PoolFiles' busy files
-    bool notifies_ = false;  // its word has changed: whoever sleeps is to be woken
+    bool busy_ = false;  // in PoolFiles::busy_
+    // FileSlot::progress is due to change: whoever sleeps on it is woken at the end of the round.
+    bool notifies_ = false;
 };
 
 }  // namespace forebay::pool

@@ -1,4 +1,5 @@
-// A file as its file system showed it when it was last opened, and whether it is so still.
+// The length and times of a file when it was last opened, by which the pool notices that somebody
+// else has changed it.
 #pragma once
 
 #include "foundation/ports/stamp.hpp"
@@ -9,11 +10,13 @@
 namespace forebay::pool {
 
 struct FileStamp {
-    // Readers of the file for the pool share it, and see when it changes.
+    // Shared with the storage that reads ahead, which notices by it that the file has changed.
     std::shared_ptr<ports::ChangeStamp> seen = std::make_shared<ports::ChangeStamp>();
-    std::int64_t bytes = 0;     // its length on the file system, as far as is known
-    bool changed_here = false;  // by the pool, since then
-    bool fresh = false;         // it was changed so shortly before that the times may not show more
+    std::int64_t bytes = 0;     // last known length on the file system
+    bool changed_here = false;  // the pool has changed the file since
+    // It was changed so shortly before it was opened that a further change may leave the same
+    // times.
+    bool fresh = false;
 
     // The pool has changed the file, or is about to.
     void mark_changed_here() noexcept { changed_here = true; }

@@ -1,3 +1,4 @@
+// The table of known files, their states, and the words that their clients sleep on.
 #include "pool/core/state/files.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -12,7 +13,9 @@ namespace forebay::pool {
 
 namespace {
 
-// Times of a file go on in steps; those of another machine may be another day's.
+// The times of a file have the granularity of the kernel's clock tick or of another machine's
+// clock. If it was changed less than this before it was opened, a further change may leave the same
+// times.
 constexpr std::int64_t fresh_ns = 100'000'000;
 
 std::pair<std::uint64_t, std::uint64_t> key_of(const ports::FileIdentity& identity) noexcept {
@@ -135,15 +138,16 @@ void PoolFiles::reopen(PooledFile& file, DaemonFile&& open) {
     const ChangeStamp stamp = open.stamp;
     auto other = std::make_shared<DaemonFile>(std::move(open));
     if (!file.open->storage && other->storage) {
-        // As a whole: what was opened to be read cannot be truncated either, and background I/O
-        // that are under way keep what they have.
+        // The DaemonFile is replaced as a whole: a file opened for reading cannot be truncated
+        // either, and background I/O under way keeps the one that it began with.
         std::swap(file.open, other);
     }
     background_.close(std::move(other), {}, slot_of(file).drained.load(relaxed));
     look_at_stamp(file, stamp);
 }
 
-// A program that does not go through the pool may have changed the file since it was last opened.
+// A program outside of the pool may have changed the file since it was last opened: then the read
+// cache is dropped, and the journal does not have all of the file's bytes.
 void PoolFiles::look_at_stamp(PooledFile& file, const ChangeStamp& stamp) {
     FileStamp& known = file.stamp;
     if (known.changed_here || known.fresh || stamp != *known.seen) {
@@ -194,7 +198,8 @@ bool PoolFiles::lets_go(const ports::FileIdentity& identity) const {
     return background_.hurries_close(identity);
 }
 
-// Another descriptor would keep the blocks of a file that its programs have unlinked and closed.
+// Otherwise the daemon's descriptor would keep the blocks of a file that its programs have unlinked
+// and closed.
 void PoolFiles::release_descriptors(PooledFile& file) {
     expects(file.deposits.held_bytes == 0, "the pool writes nothing to the file any more");
     expects(!file.flush.batch && !file.background_task, "nothing of the file is under way");
@@ -216,14 +221,16 @@ void PoolFiles::release_descriptors(PooledFile& file) {
 void PoolFiles::leave(PooledFile& file, ThroughReason reason) {
     FileSlot& slot = slot_of(file);
     if (slot.state.load(relaxed) != FileState::pooled) {
-        // A reason that can be undone hides neither one that cannot, nor a switch by the program.
+        // A reason that can be undone gives way to one that cannot, and to the program's own
+        // switch.
         if (can_be_undone(slot.reason.load(relaxed)) && reason != ThroughReason::uncaptured) {
             slot.reason.store(reason, relaxed);
         }
         return;
     }
     slot.reason.store(reason, relaxed);
-    // Before any look at entries that counts; a client looks in the other order.
+    // This store precedes the look at entries that decides whether the file is through; a client
+    // reserves its entry first and looks at the state then. So one of them sees the other.
     slot.state.store(FileState::leaving, std::memory_order_seq_cst);
     file.lifecycle.left_in_round = ingest_.round;
     file.lifecycle.left_ns = ports_.clock.now_ns();
@@ -242,7 +249,7 @@ bool PoolFiles::come_back(PooledFile& file, ThroughReason from) {
         return false;
     }
     invariant(file.deposits.held_bytes == 0, "nothing is deposited of a file that is through");
-    // Nothing is known of what an uncaptured program did: not even how long the file is.
+    // A program that was not captured may have changed anything, also the length of the file.
     file.stamp.changed_here = file.stamp.changed_here || from == ThroughReason::uncaptured;
     slot.reason.store(ThroughReason::none, relaxed);
     slot.state.store(FileState::pooled, std::memory_order_seq_cst);

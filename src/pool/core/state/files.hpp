@@ -1,6 +1,6 @@
-// The files of the pool: in which slot of the directory each is, which of them something is to be
-// done about, and whether it is pooled. Slots go round, so that one that is free is not given again
-// at once.
+// The files that the pool knows: the slot of the directory that each has, which of them are busy
+// (need work in each round), and whether each is pooled, leaving or through. Slots are given out
+// round-robin, so that one that became free is not used again at once.
 #pragma once
 
 #include "foundation/base/contracts.hpp"
@@ -25,7 +25,7 @@ namespace forebay::pool {
 
 class PoolFiles {
 public:
-    // All of it outlives this.
+    // All of these outlive this object.
     struct Surroundings {
         Directory& directory;
         const PoolPorts& ports;
@@ -38,52 +38,58 @@ public:
     PoolFiles(const PoolFiles&) = delete;
     PoolFiles& operator=(const PoolFiles&) = delete;
 
-    // nullptr where there is no such file (any more).
+    // nullptr: the file is not known, or not any more.
     [[nodiscard]] PooledFile* find(std::uint32_t slot, std::uint32_t generation) const noexcept;
     [[nodiscard]] PooledFile* find(const ports::FileIdentity& identity) const noexcept;
-    // Whatever file has the slot now.
+    // The file that has the slot now; nullptr: none.
     [[nodiscard]] PooledFile* in_slot(std::uint32_t slot) const noexcept;
     // Contract: a file has the slot. For slots that the pool itself has kept.
     [[nodiscard]] PooledFile& at(std::uint32_t slot) const noexcept;
     [[nodiscard]] FileSlot& slot_of(const PooledFile& file) const noexcept;
     [[nodiscard]] FileState state_of(const PooledFile& file) const noexcept;
     [[nodiscard]] std::uint32_t generation_of(const PooledFile& file) const noexcept;
-    // All of them, in the order of their identities.
+    // All known files, ordered by device and inode.
     [[nodiscard]] auto known() const noexcept {
         return std::views::transform(
             slots_, [this](const auto& one) -> PooledFile& { return at(one.second); });
     }
     [[nodiscard]] std::size_t count() const noexcept { return slots_.size(); }
 
-    // A file that is not known; an error where there is no slot for it.
+    // Makes a file known. Contract: it is not yet. Returns an error if all slots are in use.
     [[nodiscard]] Result<PooledFile*> add(DaemonFile&& open);
-    // One that is known was opened once more. The better of the two is kept: one that can write.
+    // A known file was opened once more: keeps that of the two DaemonFiles which can write, and
+    // closes the other one.
     void reopen(PooledFile& file, DaemonFile&& open);
-    // Contract: nobody has it open, and nothing of it is left to be done.
+    // Forgets a file. Contract: no client has it open, and nothing of it is left to be done.
     void forget(PooledFile& file);
-    // Slots of files that were forgotten, since the last call; only where PoolOptions::shared.
+    // The slots of files that were forgotten since the last call; empty unless PoolOptions::shared.
     [[nodiscard]] std::vector<std::uint32_t> take_forgotten() {
         return std::exchange(forgotten_, {});
     }
 
-    // The file leaves the pool, because of `reason`.
+    // Makes the file leave the pool. If it has left already, `reason` may replace one that can be
+    // undone.
     void leave(PooledFile& file, ThroughReason reason);
-    // False: something else than `from` keeps it out of the pool.
+    // Pools the file again, if it is through because of `from`. False: it has another reason, has
+    // not finished leaving, or the pool closes down.
     [[nodiscard]] bool come_back(PooledFile& file, ThroughReason from);
-    // All files leave, and those that come. The first reason counts.
+    // Makes all files leave, and those that become known later. The first call determines the
+    // reason.
     void close_down(ThroughReason reason);
     [[nodiscard]] bool closing() const noexcept { return closes_for_.has_value(); }
-    // The file is through, and its clients have it open: the daemon needs no descriptor of it.
+    // Closes the daemon's descriptors of a file that is through: its clients write to it by their
+    // own.
     void release_descriptors(PooledFile& file);
-    // Nobody has it open any more, and it will be closed on the file system.
+    // See Pool::lets_go().
     [[nodiscard]] bool lets_go(const ports::FileIdentity& identity) const;
 
-    // Something is to be done about the file.
+    // Has the file looked at in each round, until keep_busy() finds nothing to be done.
     void mark_busy(PooledFile& file);
-    // Its word has changed: whoever sleeps on it is woken at the end of the round.
+    // Has everyone that sleeps on the file's word woken at the end of the round.
     void notify(PooledFile& file);
     [[nodiscard]] bool any_busy() const noexcept { return !busy_.empty(); }
-    // `act` may make files busy, which get their turn, and forget the one that it is called for.
+    // Calls `act` for each busy file. It may make further files busy, which are visited, too, and
+    // may forget the file that it is called for.
     template <class Act>
     void for_each_busy(const Act& act) const {
         for (std::size_t i = 0; i < busy_.size(); ++i) {
@@ -101,7 +107,7 @@ public:
         }
         return false;
     }
-    // Files for which it is false are not busy any more, unless somebody is to be woken.
+    // Files for which `test` is false are not busy any more, unless there is somebody to wake.
     template <class Test>
     void keep_busy(const Test& test) {
         std::erase_if(busy_, [&](std::uint32_t slot) {
@@ -114,12 +120,13 @@ public:
         });
     }
 
-    // Wakes those who sleep on what has changed.
+    // Wakes all that sleep on words of files that have changed in this round.
     void wake_notified();
-    // At the end: whatever clients wait for has happened.
+    // At the end: wakes all that sleep on the words of files.
     void release_waiters();
 
 private:
+    // Notices whether the file was changed by others since it was last opened; see the definition.
     void look_at_stamp(PooledFile& file, const ChangeStamp& stamp);
     void fill_in(FileSlot& slot, const DaemonFile& open) const;
     [[nodiscard]] std::uint32_t take_slot();
@@ -134,7 +141,7 @@ private:
     std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint32_t> slots_;  // by identity
     std::vector<std::uint32_t> busy_;                                         // slots
     std::vector<std::uint32_t> forgotten_;
-    std::uint32_t next_slot_ = 0;  // if it is free
+    std::uint32_t next_slot_ = 0;  // the slot to try first
     std::optional<ThroughReason> closes_for_;
 };
 

@@ -1,4 +1,4 @@
-// The moment that stands for "it has not happened".
+// The value of a time in nanoseconds that means "it has not happened".
 #pragma once
 
 #include <cstdint>

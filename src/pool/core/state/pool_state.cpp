@@ -1,3 +1,4 @@
+// The steps that concern more than one part of the pool.
 #include "pool/core/state/pool_state.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -10,7 +11,8 @@ namespace forebay::pool {
 
 namespace {
 
-// Requests as the chosen way of caching makes them.
+// The options with the restrictions of `consistency`: the cache of 2022 makes one request of at
+// most a block at a time.
 PoolOptions settled(PoolOptions options) noexcept {
     if (options.consistency == CacheConsistency::paper) {
         options.request_bytes_max =

@@ -1,5 +1,5 @@
-// Everything that the parts of the pool share: options, ports, counts, extents, journal; clients,
-// files, and background work; and the few steps that concern more than one of them.
+// The state that the parts of the pool share: options, ports, counters, extents, clients, files,
+// background work, read cache and journal; and the few steps that concern more than one of these.
 #pragma once
 
 #include "pool/core/flush/journal.hpp"
@@ -37,28 +37,30 @@ public:
     PoolFiles files;
     Journal journal;
 
-    // Cached writes and read-ahead of a file exclude each other.
+    // Whether a file may not have deposits and read-cache blocks at the same time.
     [[nodiscard]] bool excludes() const noexcept {
         return options.consistency == CacheConsistency::paper;
     }
     [[nodiscard]] std::int64_t now_ns() const { return ports.clock.now_ns(); }
-    // Where the bytes lie.
+    // The memory of the deposit's bytes in its client's log.
     [[nodiscard]] std::byte* memory_of(const Deposit& deposit) const noexcept;
 
-    // A client has opened the file: it is known from now on.
+    // A client has opened the file: makes it known, or updates it.
     [[nodiscard]] Result<PooledFile*> make_known(DaemonFile& open);
-    // Deposits of the file are nobody's any more: their bytes are free.
+    // Frees deposits that are not in the file's extents any more, because they were drained,
+    // overwritten or cut off.
     void free(PooledFile& file, const std::vector<Deposit>& deposits);
     // See BackgroundWork::begin.
     void begin_background_task(PooledFile& file, BackgroundTask::Company company,
                                std::function<std::int64_t()> call,
                                std::function<void(std::int64_t)> then);
+    // Calls the continuations of background tasks that have ended. Returns true if any had.
     bool end_background_tasks();
-    // No more deposits from now on: all files leave, and logs are sealed. The first call counts.
+    // See Pool::close_down().
     void close_down(ThroughReason reason);
-    // Wakes those who sleep on what has changed.
+    // Wakes the clients that sleep on words that have changed in this round.
     void wake_notified();
-    // At the end: whatever clients wait for has happened.
+    // At the end: wakes all clients, and publishes that whatever they wait for has happened.
     void release_waiters();
 };
 

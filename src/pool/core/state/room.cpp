@@ -1,3 +1,4 @@
+// Compares the free space of file systems with what the pool has promised to write there.
 #include "pool/core/state/room.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -9,19 +10,22 @@ namespace forebay::pool {
 
 namespace {
 
+// Maximum time for which failed draining waits for space; see hopes_for_room().
 constexpr std::int64_t hope_ns_max = 1'000'000'000;
-// Twice the bytes that may be deposited before the next look.
+// Less than this beyond what is promised is scarce: twice what may be deposited until the next
+// look.
 constexpr std::int64_t scarce_room_bytes = 2 * room_margin_bytes;
 
 bool is_for_want_of_room(int error) noexcept { return error == ENOSPC || error == EDQUOT; }
 
-// So little that the pool could hold more. Negative: not known.
+// Whether the pool could hold more than the file system has space for. A negative `room` is
+// unknown.
 bool is_limited(const PoolState& pool_state, std::int64_t room) noexcept {
     return room >= 0 && room <= pool_state.options.cap_bytes + scarce_room_bytes;
 }
 
-// All that is deposited for the file's file system, as far as is known. Bytes drained since the
-// file system was asked, to any file, are taken off the room it had.
+// Whether all that is deposited on the file's file system fits, by the last look. Bytes that were
+// drained since that look, to any file, may have used space there, and are counted as if they had.
 bool fits(const PoolState& pool_state, const PooledFile& file) {
     const RoomLook& look = file.room.look;
     const std::int64_t drained = pool_state.counts.drained_bytes - look.drained_bytes;
@@ -41,7 +45,7 @@ std::int64_t promised_on(const PoolState& pool_state, std::uint64_t device) {
 }
 
 bool is_short_of_room(const PoolState& pool_state, const PooledFile& file, std::int64_t room) {
-    // The room exceeds all that the pool can promise: nothing has to be counted.
+    // There is more space than the pool can ever promise: no need to count.
     if (room < 0 || room > pool_state.options.cap_bytes + room_margin_bytes) {
         return false;
     }
@@ -83,7 +87,7 @@ bool room_may_come(const PoolState& pool_state, const PooledFile& file, std::int
             other.open->identity.device != device) {
             return false;
         }
-        // Where other nodes may have it open, it is drained whether it has a name or not.
+        // If other nodes may have the file open, it is drained whether it has a name or not.
         const bool may_have_no_name =
             !pool_state.options.shared &&
             (other.lifecycle.name_asked_ns < since_ns || other.background_task);
