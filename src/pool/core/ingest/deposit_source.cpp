@@ -1,3 +1,5 @@
+// Cuts requests greedily: a request takes pieces in order until it is full or its stripe ends. It
+// may span holes between pieces, which are not written, but only within one stripe.
 #include "pool/core/ingest/deposit_source.hpp"
 
 #include "foundation/base/contracts.hpp"

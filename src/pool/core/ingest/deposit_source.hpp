@@ -1,5 +1,5 @@
-// Cuts deposits into the requests that storage gets: never across a stripe's end, at most so many
-// bytes and pieces each.
+// Cuts deposits (or ranges to be read ahead) into requests for storage: none crosses a stripe
+// boundary, and each has a bounded number of bytes and of pieces (iovec entries).
 #pragma once
 
 #include "foundation/base/stripes.hpp"
@@ -13,17 +13,20 @@ namespace forebay::pool {
 
 class DepositSource final : public transfer::RequestSource {
 public:
-    // The pieces ascend and do not overlap.
+    // `pieces` ascend by offset and do not overlap. `request_bytes_max` bounds a request's bytes.
     DepositSource(std::vector<ports::Piece> pieces, const FileStripes& stripes,
                   std::int64_t request_bytes_max);
 
+    // Fills `pieces` with the next request and returns its target (OST); nullopt: there is none
+    // left.
     std::optional<TargetId> next(std::vector<ports::Piece>& pieces) override;
 
 private:
     std::vector<ports::Piece> pieces_;
     FileStripes stripes_;
     std::int64_t request_bytes_max_;
-    std::size_t next_ = 0;  // piece; what is left of it
+    // Index of the piece that comes next; its beginning has been cut off if a part was used.
+    std::size_t next_ = 0;
 };
 
 }  // namespace forebay::pool

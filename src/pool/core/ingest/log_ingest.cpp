@@ -1,3 +1,5 @@
+// The rounds of the log ingest, the checks of entries, and the revoking of those that take too
+// long.
 #include "pool/core/ingest/log_ingest.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -12,38 +14,40 @@ namespace forebay::pool {
 
 namespace {
 
-// Numbers that may be given out beyond what is taken: one for each thread that waits.
+// Maximum number of entry numbers given out beyond those taken: one for each thread that waits.
 constexpr std::uint64_t waiting_max = std::uint64_t{1} << 24;
-// Positions that may be reserved beyond the credit.
+// Maximum number of positions reserved beyond the credit.
 constexpr std::uint64_t reserved_max = std::uint64_t{1} << 48;
-// Extents that draining may need.
+// Free extents that are kept for draining and truncation, which may have to split some.
 constexpr std::size_t extents_kept = 64;
-// Where a file leaves, or the pool ends, a write that was begun before is waited for so long. A
-// process that is suspended may take any time; one that is only slow copies once more.
+// When a file leaves or the pool ends, a write that has begun is waited for this long (100 ms),
+// then revoked. A process may be suspended for any time; one that is only slow has to copy once
+// more.
 constexpr std::int64_t suspended_ns = 100'000'000;
-// The pool names at most so many of the writes that it gave up.
+// Maximum number of given-up writes that are reported.
 constexpr std::size_t given_up_max = 64;
-// A log that has been full for so long, with the same entry at its end, is not waited for.
+// A ring that has been full for this long (10 s), with the same oldest entry, is given up.
 constexpr std::int64_t stuck_ns = 10'000'000'000;
-// Rounds at the end, where there is no room for what was committed.
+// Maximum number of rounds in a row at the end that take nothing, since there are no free extents.
 constexpr int vain_rounds_max = 3;
-// The longest wait that one write may report.
+// A write may report a wait of at most one hour: the number is the client's word.
 constexpr std::int64_t waited_ns_max = std::int64_t{3600} * 1'000'000'000;
 
-// How many numbers the client's log has given out; a client that asks once it is sealed gets none.
+// The number of entry numbers that the log has given out. Those given out after it was sealed are
+// void.
 std::uint64_t numbers_of(const Client& client) noexcept {
     const std::uint64_t numbers =
         client.log().header().entries.load(std::memory_order_seq_cst) & ~log_sealed;
     return client.seal() ? std::min(numbers, client.seal()->numbers) : numbers;
 }
 
-// One past the last of them that has a place in the ring.
+// One past the last of these numbers that has a place in the ring.
 std::uint64_t numbers_end(const Client& client) noexcept {
     return std::clamp(numbers_of(client), client.ingest.looked_at,
                       std::max(client.ingest.looked_at, client.ingest.entries + entries_max));
 }
 
-// `seen` is what was read of the entry. False: its client has changed it since, and came first.
+// Changes the entry's state from `seen` to revoked. False: its client has changed the state since.
 bool revoke(Entry& entry, std::uint64_t number, std::uint64_t seen) noexcept {
     return entry.state.compare_exchange_strong(seen, stated(number, EntryState::revoked),
                                                std::memory_order_seq_cst);
@@ -55,11 +59,11 @@ bool LogIngest::run_once() {
     ++pool_state_.ingest.round;
     DirectoryHeader& header = pool_state_.directory.header;
     const std::uint32_t round = header.round.load(relaxed) + 1;
-    // Before the first look at what is committed: a reader that has seen the round before waits for
-    // this one.
+    // This store precedes the first look at commits: a reader that has read the previous round's
+    // number waits for this round.
     header.round.store(round, std::memory_order_seq_cst);
     items_.clear();
-    // Whatever these count was committed before the cutoff.
+    // These counters count only commits before the cutoff.
     for (Client& client : pool_state_.clients.admitted()) {
         if (client.standing() <= Client::Standing::leaving) {
             client.ingest.commits =
@@ -94,6 +98,8 @@ bool LogIngest::run_once() {
             put_back(items_[i]);
         }
     }
+    // A round is complete when it has taken all that was committed before it: readers wait for
+    // that.
     bool all = true;
     for (Client& client : pool_state_.clients.admitted()) {
         all = all && (!client.ingest.behind || client.standing() > Client::Standing::leaving);
@@ -108,6 +114,7 @@ bool LogIngest::run_once() {
     return taken > 0;
 }
 
+// Whether the counters in the log's header are plausible.
 bool LogIngest::sensible(const Client& client) const {
     const LogHeader& header = client.log().header();
     const std::uint64_t entries = numbers_of(client);
@@ -130,8 +137,9 @@ void LogIngest::look_at(Client& client) {
     give_up_stuck(client);
 }
 
-// A write that its process has left in the middle (siglongjmp, a cancelled thread) stays reserved.
-// When the ring has come round to it, the process would wait for itself.
+// A thread that leaves a write in the middle (siglongjmp, cancellation) leaves its entry reserved.
+// When the ring has come round to that entry, the process would wait for itself for ever. So its
+// files leave, and its log is sealed.
 void LogIngest::give_up_stuck(Client& client) {
     const bool waits = client.is_here() && !client.seal() && !client.ingest.open.empty() &&
                        client.ingest.open.front().number == client.ingest.entries &&
@@ -166,7 +174,7 @@ LogIngest::Item LogIngest::read(const Entry& entry) {
             .waited_ns = entry.waited_ns.load(relaxed)};
 }
 
-// True when the entry need not be looked at again.
+// Looks at one entry, and collects it if it is committed. True: the entry is done with.
 bool LogIngest::look_at_entry(Client& client, OpenEntry& open) {
     const bool leaving = client.standing() == Client::Standing::leaving;
     Entry& entry = client.log().entry(open.number);
@@ -196,7 +204,8 @@ bool LogIngest::look_at_entry(Client& client, OpenEntry& open) {
         item.time_ns = open.time_ns;
     }
     if (item.time_ns >= cutoff_ns_ && !leaving) {
-        // It began after the cutoff; or says so.
+        // The entry began after the cutoff, or its client says so. A time in the future is cut to
+        // now.
         open.time_ns = std::min(item.time_ns, pool_state_.now_ns());
         client.ingest.behind = client.ingest.behind || open.time_ns <= cutoff_ns_;
         note_reserved(client.number(), item);
@@ -207,7 +216,8 @@ bool LogIngest::look_at_entry(Client& client, OpenEntry& open) {
     return true;
 }
 
-// Its client may be suspended, and somebody waits for it. A revoked write was not acknowledged.
+// Whether to revoke a reserved entry: its client may be suspended, while others wait until the file
+// has left or the pool has ended. The write was not acknowledged.
 bool LogIngest::takes_too_long(const Client& client, const Item& item) const {
     if (client.seal() && cutoff_ns_ - client.seal()->since_ns > suspended_ns) {
         return true;
@@ -217,6 +227,7 @@ bool LogIngest::takes_too_long(const Client& client, const Item& item) const {
            cutoff_ns_ - file->lifecycle.left_ns > suspended_ns;
 }
 
+// Counts a revoked entry, and notes it for the report if the pool closes down.
 void LogIngest::give_up(const Client& client, const Item& item) {
     ++pool_state_.counts.revoked;
     const PooledFile* const file = pool_state_.files.find(item.slot, item.generation);
@@ -228,7 +239,8 @@ void LogIngest::give_up(const Client& client, const Item& item) {
     }
 }
 
-// Revokes the uncommitted entries: those still open, and those that the last round has not seen.
+// Revokes all entries of a log that are not committed: those still open, and those that the last
+// round has not seen.
 LogIngest::Swept LogIngest::sweep(Client& client) {
     Swept swept;
     std::vector<std::uint64_t> numbers;
@@ -251,7 +263,8 @@ LogIngest::Swept LogIngest::sweep(Client& client) {
     return swept;
 }
 
-// The sweep comes last: no number that it has not seen is given a place in the ring behind it.
+// A round may give entries places in the ring that the last sweep has not seen, so that sweeps and
+// rounds alternate until nothing is left. The sweep comes last.
 void LogIngest::refuse_all() {
     for (int vain = 0; vain < vain_rounds_max;) {
         const bool took = run_once();
@@ -270,7 +283,7 @@ void LogIngest::refuse_all() {
     }
 }
 
-// A client that waits until the file has left the pool waits for this entry, too.
+// The entry is not taken yet: a file that leaves has to wait for it, too.
 void LogIngest::note_reserved(std::uint32_t number, const Item& item) {
     PooledFile* const file = pool_state_.files.find(item.slot, item.generation);
     if (file == nullptr || item.kind != EntryKind::deposit) {
@@ -290,6 +303,7 @@ bool in_one_block(std::uint64_t position, std::uint32_t length) noexcept {
 
 }  // namespace
 
+// Accounts for the positions of an abandoned entry. False: they are too far ahead to do so now.
 bool LogIngest::abandon(Client& client, const Item& item) {
     auto answer = LogBlocks::Answer::refused;
     if (item.kind == EntryKind::deposit && in_one_block(item.position, item.length)) {
@@ -302,7 +316,7 @@ bool LogIngest::abandon(Client& client, const Item& item) {
     return answer != LogBlocks::Answer::later;
 }
 
-// False: there is no room for more extents, so that it has to wait.
+// Takes one entry. False: there are too few free extents; the entry has to wait.
 bool LogIngest::take(const Item& item) {
     if (item.kind == EntryKind::deposit) {
         return deposit(item);
@@ -320,8 +334,9 @@ bool LogIngest::take(const Item& item) {
     return true;
 }
 
-// Refuses an entry that no client of ours ever writes, and distrusts its client. A file that is not
-// open for writing (any more) is the program's own mistake.
+// Takes a deposit. An entry that our own client code never writes is refused, and its client is
+// distrusted. An entry for a file that its client does not have open for writing (any more) is only
+// dropped: that is the program's mistake.
 bool LogIngest::deposit(const Item& item) {
     Client& client = pool_state_.clients.at(item.client);
     std::int64_t end = 0;
@@ -338,7 +353,7 @@ bool LogIngest::deposit(const Item& item) {
     if (allowed && pool_state_.extents.room() < extents_kept) {
         return false;
     }
-    // Blocks are leased as a whole.
+    // Blocks are leased as a whole, so that checking the first byte is enough.
     const bool makes_sense = shaped && (!allowed || item.position < client.blocks.credit());
     using Use = LogBlocks::Use;
     const auto answer = makes_sense ? client.blocks.account(item.position, item.length,
@@ -356,7 +371,7 @@ bool LogIngest::deposit(const Item& item) {
     return true;
 }
 
-// The newest bytes of the file.
+// Makes a checked entry the newest bytes of the file.
 void LogIngest::record_deposit(PooledFile& file, const Item& item) {
     expects(item.offset >= 0 && item.length > 0, "the entry was checked");
     FileSlot& slot = pool_state_.files.slot_of(file);
@@ -385,6 +400,7 @@ void LogIngest::record_deposit(PooledFile& file, const Item& item) {
     pool_state_.files.mark_busy(file);
 }
 
+// Puts back an entry for which there is no room, with the time that it has been given.
 void LogIngest::put_back(const Item& item) {
     Client& client = pool_state_.clients.at(item.client);
     const auto place =
@@ -396,6 +412,7 @@ void LogIngest::put_back(const Item& item) {
     note_reserved(item.client, item);
 }
 
+// Tells the client how far its log is taken; ends the log of a client that was dismissed.
 void LogIngest::publish(Client& client) {
     if (client.standing() == Client::Standing::gone) {
         return;

@@ -1,6 +1,6 @@
-// Taking the clients' logs, in rounds: read the time, look at all logs, take what was committed and
-// began before that time, in the order of time (docs/internals/pool.md). Everything in a log is
-// input.
+// Takes the clients' logs, in rounds: reads the time (the cutoff), looks at all logs, and takes the
+// entries that were committed and began before the cutoff, ordered by the time when they began
+// (docs/internals/pool.md). Everything in a log is untrusted input.
 #pragma once
 
 #include "pool/core/prefetch/prefetch.hpp"
@@ -17,19 +17,20 @@ public:
     LogIngest(PoolState& pool_state, BlockPrefetcher& fetch)
         : pool_state_{pool_state}, fetch_{fetch} {}
 
-    // True when anything was taken.
+    // One round. Returns true if it took anything.
     bool run_once();
-    // Sealed logs: takes what is committed, and revokes all else at once.
+    // Takes what is committed in sealed logs, and revokes all other entries at once.
     void refuse_all();
-    // Every entry of every sealed log is taken, or will never be committed.
+    // Whether every log is sealed, and each of its entries is taken, or can never be committed.
     [[nodiscard]] bool all_taken() const;
-    // No entry is about to be committed.
+    // Whether no client is about to commit an entry.
     [[nodiscard]] bool idle() const;
-    // Writes that the pool did not wait for while it closed down, since the last call.
+    // See Pool::given_up().
     [[nodiscard]] std::vector<GivenUpWrite> take_given_up() { return std::exchange(given_up_, {}); }
 
 private:
-    // A committed entry as it was when it was looked at: its client may change it afterwards.
+    // A copy of a committed entry, made when it was looked at: its client may change the entry
+    // afterwards.
     struct Item {
         std::int64_t time_ns = 0;
         std::uint32_t client = 0;
@@ -46,11 +47,12 @@ private:
     void look_at(Client& client);
     void give_up_stuck(Client& client);
     [[nodiscard]] bool look_at_entry(Client& client, OpenEntry& open);
+    // Whether others wait for a reserved entry that has been begun too long ago.
     [[nodiscard]] bool takes_too_long(const Client& client, const Item& item) const;
     void give_up(const Client& client, const Item& item);
     struct Swept {
-        bool revoked = false;    // something was
-        bool committed = false;  // something is, and not taken yet
+        bool revoked = false;    // an entry was revoked
+        bool committed = false;  // an entry is committed and not taken yet
     };
     [[nodiscard]] Swept sweep(Client& client);
     void note_reserved(std::uint32_t number, const Item& item);
@@ -62,14 +64,14 @@ private:
     [[nodiscard]] bool abandon(Client& client, const Item& item);
     void put_back(const Item& item);
     void publish(Client& client);
-    // Nothing of its log can be committed any more.
+    // Whether no entry of the client's log can be committed any more.
     [[nodiscard]] static bool over(const Client& client);
 
     PoolState& pool_state_;
     BlockPrefetcher& fetch_;
-    std::int64_t cutoff_ns_ = 0;
-    std::int64_t calendar_ns_ = 0;
-    std::vector<Item> items_;
+    std::int64_t cutoff_ns_ = 0;    // cutoff of this round, CLOCK_MONOTONIC
+    std::int64_t calendar_ns_ = 0;  // CLOCK_REALTIME for st_mtime
+    std::vector<Item> items_;       // entries to be taken in this round
     std::vector<Deposit> displaced_;
     std::vector<GivenUpWrite> given_up_;
 };

@@ -1,5 +1,6 @@
-// A client that does with its log what it likes, beside one in order: the daemon ends, gives all
-// memory back, and the other's file is what it wrote.
+// Fuzzes the log ingest: one client writes arbitrary things to its log, beside one that behaves.
+// The daemon must come to its end, give all memory back, and leave the other's file as that client
+// wrote it.
 #include "foundation/base/must_check.hpp"
 #include "pool/client/log_writer.hpp"
 #include "pool/core/pool.hpp"
@@ -14,7 +15,7 @@ using namespace forebay::pool;
 
 namespace {
 
-// Bytes of the input; zeros behind its end.
+// Values from the fuzzer's input; zeros after its end.
 class Input {
 public:
     Input(const std::uint8_t* data, std::size_t size) : data_{data}, left_{size} {}
@@ -28,7 +29,7 @@ public:
         left_ -= count;
         return value;
     }
-    // Mostly small, sometimes anything.
+    // Mostly a small number, sometimes any.
     std::uint64_t number() {
         const auto how = take<std::uint8_t>();
         return how < 100 ? how : how < 200 ? take<std::uint32_t>() : take<std::uint64_t>();

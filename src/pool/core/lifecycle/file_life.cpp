@@ -1,3 +1,4 @@
+// The conditions that each transition of a file waits for.
 #include "pool/core/lifecycle/file_life.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -13,15 +14,19 @@ namespace forebay::pool {
 
 namespace {
 
-// How often the file system is asked, while a file is written to, or waits to be drained.
+// The file system is asked for its free space each second and each 16 MiB that a file holds more,
+// and whether a file has a name each 10 ms.
 constexpr std::int64_t room_look_ns = 1'000'000'000;
 constexpr std::int64_t room_look_bytes = room_margin_bytes;
 constexpr std::int64_t name_look_ns = 10'000'000;
-// Where files are made and unlinked all the time, nobody waits for the last one.
+// Maximum wait for space of unlinked files: if files are created and unlinked all the time, there
+// is always another one.
 constexpr std::int64_t room_wait_ns = 1'000'000'000;
-// So long after another node asked, it may ask for the rest: nodes behind this one may be slower.
+// After a request of another node, a file stays known for this long: that node may ask for more,
+// and nodes that read by way of it may be slower.
 constexpr std::int64_t shared_for_ns = 500'000'000;
 
+// Whether the file is open for reading and for writing; for CacheConsistency::paper.
 bool read_and_written(const PooledFile& file) {
     bool reads = false;
     bool writes = false;
@@ -34,6 +39,7 @@ bool read_and_written(const PooledFile& file) {
     return reads && writes;
 }
 
+// Whether no client, request or node needs the file.
 bool nobody_needs(const PooledFile& file) {
     return file.opens.by_client.empty() && !file.flush.batch && file.requests.waiting.empty() &&
            !file.background_task && !file.prefetch.listed &&
@@ -67,7 +73,7 @@ bool FileLife::look_at(PooledFile& file) {
     return forget(file) || through || let_go || synced;
 }
 
-// Syncs the file: once it is as durable as the journal's records of it, these may go.
+// Syncs the file if the journal wants that: its records of a durable file can be let go.
 bool FileLife::sync_for_journal(PooledFile& file) {
     if (!pool_state_.journal.wants_sync(file)) {
         return false;
@@ -76,7 +82,8 @@ bool FileLife::sync_for_journal(PooledFile& file) {
     return true;
 }
 
-// Not when it is opened: that it was closed before stands in a log, perhaps.
+// The file is judged when the logs have been taken up to the open that mixed the two: one of them
+// may say that the file was closed before.
 void FileLife::judge_mixed(PooledFile& file) {
     if (file.lifecycle.mixed_ns == never_ns ||
         file.lifecycle.mixed_ns >= pool_state_.ingest.taken_until_ns) {
@@ -88,7 +95,7 @@ void FileLife::judge_mixed(PooledFile& file) {
     }
 }
 
-// Bytes that the file system has no room for are not to be promised.
+// Deposits for which there is no space must not be acknowledged; so space is looked at in time.
 void FileLife::look_at_room(PooledFile& file) {
     if (pool_state_.files.state_of(file) != FileState::pooled || file.deposits.held_bytes == 0 ||
         file.background_task) {
@@ -116,7 +123,7 @@ void FileLife::judge_room(PooledFile& file, const RoomLook& look) {
     }
 }
 
-// Nobody will ever read a file that has no name and is open nowhere.
+// Nobody will ever read a file that has no name and is not open anywhere: its deposits are dropped.
 void FileLife::look_at_name(PooledFile& file) {
     const std::int64_t now = pool_state_.now_ns();
     const bool asked = file.lifecycle.name_asked_ns != never_ns &&
@@ -143,8 +150,8 @@ void FileLife::look_at_name(PooledFile& file) {
         });
 }
 
-// Its time of change is that of the last deposit, not of the last request. Once for what was
-// drained: a time that the program sets later (tar, cp -p) stays. False: it is being set.
+// The file's st_mtime shall be the time of its last deposit, not that of the request that drained
+// it. It is set once after draining: a time that the program sets later (tar, cp -p) stays.
 bool FileLife::stamped(PooledFile& file) {
     const std::int64_t modified = pool_state_.files.slot_of(file).modified_ns.load(relaxed);
     if (modified == 0) {
@@ -156,7 +163,7 @@ bool FileLife::stamped(PooledFile& file) {
     file.stamp.mark_changed_here();
     note_changing(pool_state_, file);
     expects(file.open->control != nullptr, "the daemon has a descriptor of the file");
-    // Shared by the call, which fills it in, and by what follows it.
+    // Shared by the call, which fills it in, and by the continuation.
     const auto stamp = std::make_shared<std::optional<ChangeStamp>>();
     pool_state_.begin_background_task(
         file, BackgroundTask::Company::alone,
@@ -175,7 +182,8 @@ bool FileLife::stamped(PooledFile& file) {
     return false;
 }
 
-// From leaving to through, once nothing is deposited and nobody is about to.
+// From leaving to through, once nothing is deposited, no client has an entry reserved, and the
+// journal needs nothing of the file.
 bool FileLife::go_through(PooledFile& file) {
     FileSlot& slot = pool_state_.files.slot_of(file);
     if (slot.state.load(relaxed) != FileState::leaving || file.deposits.held_bytes > 0 ||
@@ -186,15 +194,16 @@ bool FileLife::go_through(PooledFile& file) {
         return false;
     }
     invariant(!file.requests.truncates, "a truncation is a background task");
-    // The file system knows how long it is, and a program that the pool does not see may make it
-    // shorter.
+    // From now on the file system knows the file's length; a program outside of the pool may
+    // truncate it.
     slot.size.store(0, std::memory_order_release);
     slot.state.store(FileState::through, std::memory_order_seq_cst);
     pool_state_.files.notify(file);
     return true;
 }
 
-// Its writes are to meet the disk as it is without us: files without names are closed first.
+// A file that left for lack of space shall see the disk as it would be without the pool: files that
+// were unlinked are closed first.
 bool FileLife::waits_for_room(PooledFile& file) {
     if (pool_state_.files.slot_of(file).reason.load(relaxed) != ThroughReason::no_room) {
         return false;
@@ -206,8 +215,8 @@ bool FileLife::waits_for_room(PooledFile& file) {
            room_may_come(pool_state_, file, file.room.short_since_ns);
 }
 
-// Requests for a file that is written through are the clients' business; but one that was switched
-// off may come back.
+// The clients of a file that is through have descriptors of their own. A file that may be pooled
+// again keeps the daemon's.
 bool FileLife::let_descriptors_go(PooledFile& file) {
     const bool through = pool_state_.files.state_of(file) == FileState::through &&
                          !can_be_undone(pool_state_.files.slot_of(file).reason.load(relaxed));
@@ -219,6 +228,7 @@ bool FileLife::let_descriptors_go(PooledFile& file) {
     return true;
 }
 
+// Forgets a file that nobody needs, once it is drained, stamped and settled in the journal.
 bool FileLife::forget(PooledFile& file) {
     if (!nobody_needs(file) || file.deposits.held_bytes > 0 || !stamped(file) ||
         !pool_state_.journal.nothing_of(file)) {

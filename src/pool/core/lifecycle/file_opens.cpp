@@ -1,3 +1,4 @@
+// Counts opens, and keeps FileSlot::writers in agreement with them.
 #include "pool/core/lifecycle/file_opens.hpp"
 
 #include "foundation/base/contracts.hpp"

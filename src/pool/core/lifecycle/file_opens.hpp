@@ -1,4 +1,4 @@
-// The clients that have a file open, and how often each.
+// Which clients have a file open, and how many times.
 #pragma once
 
 #include "pool/core/types.hpp"
@@ -12,26 +12,26 @@ namespace forebay::pool {
 class PoolState;
 struct PooledFile;
 
-// How often one client has the file open.
+// The opens of a file by one client.
 struct ClientOpens {
     std::int32_t count = 0;
-    bool writes = false;
-    // Where writing and reading exclude each other: how, each time, the first time first. A close
-    // takes away the first: as long as the file is pooled, all that are open together are of a
-    // kind.
+    bool writes = false;  // at least one was for writing
+    // For CacheConsistency::paper only: the access mode of each open, the oldest first. A close
+    // removes the oldest, whichever it is for; that is right, since all opens of a pooled file are
+    // of one kind then.
     std::vector<AccessMode> each;
 };
 
 struct FileOpens {
     std::map<std::uint32_t, ClientOpens> by_client;
-    std::int64_t opened_ns = 0;  // when it was last opened
+    std::int64_t opened_ns = 0;  // CLOCK_MONOTONIC of the last open
 };
 
-// The client has the file open, once more.
+// Records that the client has opened the file once more.
 void open_file(PoolState& pool_state, std::uint32_t client, PooledFile& file, AccessMode access);
-// The client does not have the file open any more, once less.
+// Records that the client has closed the file once.
 void close_file(PoolState& pool_state, std::uint32_t client, PooledFile& file);
-// The client has none of its files open any more.
+// Closes all files of the client.
 void close_all_files(PoolState& pool_state, std::uint32_t client);
 
 }  // namespace forebay::pool

@@ -1,4 +1,4 @@
-// The steps that a file is about to take by itself.
+// The state of a file's transitions; see file_life.hpp. Times are CLOCK_MONOTONIC.
 #pragma once
 
 #include "pool/core/state/never.hpp"
@@ -8,17 +8,19 @@
 namespace forebay::pool {
 
 struct LifecycleState {
-    // Opened for reading and for writing at this time, where these exclude each other: what was
-    // closed before is not known until then. never_ns: it was not.
+    // When the file was seen to be open for reading and for writing, with CacheConsistency::paper.
+    // It is judged when the logs are taken up to then, since one of them may say that the file was
+    // closed before. never_ns: it was not.
     std::int64_t mixed_ns = never_ns;
 
-    // Leaving: a look at the logs that began after round `left_in_round` must find no reserved
-    // entry.
+    // A file that leaves goes through when a look at the logs that began after round
+    // `left_in_round` has found no entry reserved for it.
     std::uint64_t left_in_round = 0;
-    std::uint64_t reserved_in_round = 0;  // the last round that found one
+    std::uint64_t reserved_in_round = 0;  // the last round that found a reserved entry
     std::int64_t left_ns = 0;             // when it began to leave
 
-    std::int64_t name_asked_ns = never_ns;  // when the file system was asked for its names
+    // When the file system was last asked whether the file has a name.
+    std::int64_t name_asked_ns = never_ns;
 };
 
 }  // namespace forebay::pool

@@ -1,5 +1,6 @@
-// A task that needs draining is answered by the first whole pass that began after it was asked,
-// whether it failed or not: nobody hangs on a file system that is full.
+// Decides when a request is answered. A request that needs draining is answered by the first whole
+// pass over the file that began after the request, whether that pass failed or not: no client hangs
+// because a file system is full.
 #include "pool/core/requests/tasks.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -109,9 +110,9 @@ bool FileTasks::look_at(PooledFile& file) {
     return any;
 }
 
-// Where a sync is over when the journal has everything that was there when it was asked for. It has
-// nothing of what was written past the pool. Where the file could not be drained, a sync asks for
-// that to be tried again, as others do.
+// With sync_to_journal a sync is complete when the journal has everything that had been written
+// when it was asked for. The journal has nothing of what was written past the pool. If the file
+// could not be drained, the file itself is synced, which tries draining again.
 void FileTasks::look_at_journal(PooledFile& file) {
     const bool by_journal =
         file.open->rule.sync_to_journal.value_or(pool_state_.options.sync_to_journal);
@@ -136,7 +137,8 @@ bool FileTasks::asks_for_room(PoolState& pool_state, const PooledFile& file) {
     });
 }
 
-// Where only draining tells, it is asked for like any other.
+// If only draining can tell whether there is space, the request becomes an ordinary request to
+// drain.
 void FileTasks::look_at_arrivals(PooledFile& file) {
     for (FileRequest& asked : file.requests.waiting) {
         if (asked.task.for_room && asked.at_ns < pool_state_.ingest.taken_until_ns &&
@@ -146,6 +148,8 @@ void FileTasks::look_at_arrivals(PooledFile& file) {
     }
 }
 
+// Whether a request can be answered now: not before everything that was committed before it is
+// taken.
 FileTasks::Outlook FileTasks::outlook(PooledFile& file, const FileRequest& asked) {
     if (asked.at_ns >= pool_state_.ingest.taken_until_ns) {
         return Outlook::waits;
@@ -165,7 +169,7 @@ FileTasks::Outlook FileTasks::outlook(PooledFile& file, const FileRequest& asked
     const bool drained =
         (file.deposits.held_bytes == 0 && !file.flush.batch && stamped) ||
         (file.deposits.held_bytes > 0 && file.flush.drained_until_ns > asked.at_ns);
-    // It left as soon as it was asked to; pooled, it has come back since.
+    // ask() has made the file leave; if it is pooled now, it has left and come back since.
     const bool left = pool_state_.files.state_of(file) != FileState::leaving;
     if (asked.task.kind == FileTask::Kind::leave ? left : drained) {
         return Outlook::done;
@@ -173,7 +177,7 @@ FileTasks::Outlook FileTasks::outlook(PooledFile& file, const FileRequest& asked
     return file.flush.failed_ns > asked.at_ns ? Outlook::failed : Outlook::waits;
 }
 
-// Answers a task that needs no background task.
+// Answers a request that needs no background task. Returns true if it did.
 bool FileTasks::answered(PooledFile& file, const FileRequest& asked) {
     const Outlook now = outlook(file, asked);
     const bool background_task =
@@ -189,6 +193,7 @@ bool FileTasks::answered(PooledFile& file, const FileRequest& asked) {
     return true;
 }
 
+// Begins the oldest truncation of the file. Returns true if it was begun or answered.
 bool FileTasks::begin_truncation(PooledFile& file) {
     const auto first = std::ranges::find_if(file.requests.waiting, [](const FileRequest& one) {
         return one.task.kind == FileTask::Kind::truncate;
@@ -200,7 +205,8 @@ bool FileTasks::begin_truncation(PooledFile& file) {
     const FileRequest asked = *first;
     file.requests.waiting.erase(first);
     if (!file.open->control) {
-        answer(file, asked.ticket, ESTALE);  // it is written through: the client can do it itself
+        // The file is through: the client truncates it by its own descriptor.
+        answer(file, asked.ticket, ESTALE);
         return true;
     }
     expects(!file.requests.truncates, "one truncation of a file is under way at a time");
@@ -224,8 +230,9 @@ bool FileTasks::begin_truncation(PooledFile& file) {
     return true;
 }
 
-// Cuts the deposits beyond the new end, as the file's own bytes were cut, but not later ones:
-// somebody may have seen the file at its new size, and have written to it.
+// Removes the deposits beyond the new end, as the file system has removed the file's own bytes. But
+// deposits that were taken since the truncation began (`kept`) stay: their writer may have seen the
+// file at its new size.
 void FileTasks::truncated(PooledFile& file, Length bytes, std::vector<Extent> kept) {
     FileSlot& slot = pool_state_.files.slot_of(file);
     std::int64_t size = std::min(slot.size.load(relaxed), bytes.bytes());
@@ -242,7 +249,7 @@ void FileTasks::truncated(PooledFile& file, Length bytes, std::vector<Extent> ke
         size = std::max(size, one.empty() ? 0 : one.end().bytes());
     }
     pool_state_.free(file, gone);
-    // Clients make a file that is through longer where no journal sees it.
+    // A file that is through is written by its clients, where the journal does not see it.
     if (pool_state_.files.state_of(file) != FileState::through) {
         pool_state_.journal.cut(file, bytes);
     }
@@ -256,7 +263,7 @@ void FileTasks::truncated(PooledFile& file, Length bytes, std::vector<Extent> ke
     pool_state_.files.notify(file);
 }
 
-// One for all who wait for it.
+// One fsync answers all requests that wait for one.
 bool FileTasks::begin_syncs(PooledFile& file) {
     if (file.flush.batch || file.background_task) {
         return false;
@@ -274,7 +281,7 @@ bool FileTasks::begin_syncs(PooledFile& file) {
         return false;
     }
     if (!file.open->control) {
-        // It is written through: the client has a descriptor of it, and syncs that.
+        // The file is through: the client has a descriptor of it, and syncs that.
         for (const std::uint64_t ticket : tickets) {
             answer(file, ticket, report_error(file));
         }
@@ -289,14 +296,15 @@ bool FileTasks::begin_syncs(PooledFile& file) {
     return true;
 }
 
-// The sticky error; the client that asks learns of it now.
+// Returns the sticky error of the file, and notes that a client is told of it.
 int FileTasks::report_error(PooledFile& file) {
     const int error = pool_state_.files.slot_of(file).error.load(relaxed);
     file.flush.error_reported = file.flush.error_reported || error != 0;
     return error;
 }
 
-// It goes when what could not be written was written after all, and a client has learned of it.
+// Clears the sticky error once the bytes that could not be written have been written after all, and
+// a client has been told.
 void FileTasks::clear_error(PooledFile& file) {
     FileSlot& slot = pool_state_.files.slot_of(file);
     file.flush.error_healed =

@@ -1,4 +1,5 @@
-// Clients' requests about a file, and when they are answered.
+// Clients' requests about a file, and when each is answered. Every request has a ticket; a later
+// round answers it.
 #pragma once
 
 #include "pool/core/state/pool_state.hpp"
@@ -14,16 +15,21 @@ class FileTasks {
 public:
     explicit FileTasks(PoolState& pool_state) : pool_state_{pool_state} {}
 
+    // See Pool::ask(). `file` may be null: there is no such file.
     [[nodiscard]] std::uint64_t ask(PooledFile* file, const FileTask& task);
+    // See Pool::drain_all().
     [[nodiscard]] std::uint64_t drain_all();
-    // The client has closed the file: once everything that it wrote before is taken.
+    // The client has closed the file. This takes effect when everything that it wrote before is
+    // taken.
     void close(std::uint32_t client, std::uint32_t slot, std::uint32_t generation);
 
+    // Applies the closes that are due. Returns true if there were any.
     bool apply_closes();
-    // True when anything was answered or begun.
+    // Answers or begins requests about the file. Returns true if it did.
     bool look_at(PooledFile& file);
+    // The answers since the last call.
     [[nodiscard]] std::vector<TaskCompletion> done();
-    // Somebody waits for another look at the room on the file's file system.
+    // Whether a client waits for another look at the free space of the file's file system.
     [[nodiscard]] static bool asks_for_room(PoolState& pool_state, const PooledFile& file);
     [[nodiscard]] bool idle() const noexcept { return waiting_ == 0 && closes_.empty(); }
 
@@ -34,12 +40,13 @@ private:
         std::uint32_t generation = 0;
         std::int64_t at_ns = 0;
     };
-    // One ticket for all files.
+    // The state of a drain_all(), whose ticket stands for one request for each file.
     struct All {
-        std::size_t left = 0;
-        std::uint32_t first_slot = files_max;  // with an error
+        std::size_t left = 0;                  // files that have not answered yet
+        std::uint32_t first_slot = files_max;  // the lowest slot that had an error
         int error = 0;
     };
+    // Whether a request can be answered: with success or an error of draining.
     enum class Outlook { waits, done, failed };
 
     [[nodiscard]] Outlook outlook(PooledFile& file, const FileRequest& asked);
@@ -59,7 +66,8 @@ private:
     std::vector<TaskCompletion> done_;
     std::vector<Close> closes_;
     std::map<std::uint64_t, All> all_;
-    // Truncations that were done, and are answered when the journal has so many entries.
+    // Truncations that are done, and are answered when the journal has made `entered` entries
+    // durable.
     struct Cut {
         std::uint64_t ticket = 0;
         std::uint64_t entered = 0;
