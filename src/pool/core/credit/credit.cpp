@@ -1,4 +1,4 @@
-// A block at a time goes round the clients, so that nobody gets all of what is left.
+// Leases one block at a time to the clients in turn, so that no client gets all that is left.
 #include "pool/core/credit/credit.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -11,17 +11,18 @@ namespace forebay::pool {
 
 namespace {
 
-// A client that waits so long for memory that nobody will give back writes without it.
+// If clients have waited for 100 ms for memory that cannot come free, their files leave the pool.
 constexpr std::int64_t dry_ns = 100'000'000;
-// A client that has closed its last file perhaps opens another one within this time. Giving and
-// taking memory with each file costs a hundred times what opening it does.
+// A client that has closed its last file keeps its memory for this long, since it may open another
+// one. Providing and releasing memory for each file costs a hundred times what opening the file
+// does.
 constexpr std::int64_t between_files_ns = 1'000'000'000;
 
 std::uint64_t blocks_of(std::uint64_t positions) noexcept {
     return (positions + block_bytes - 1) / block_bytes;
 }
 
-// The bytes that the client says it has reserved, as far as that makes sense.
+// The positions that the client claims to have reserved, limited to what is plausible.
 std::uint64_t reserved(const Client& client) noexcept {
     const std::uint64_t most = client.blocks.credit() + blocks_max * block_bytes;
     return std::min(client.log().header().reserved.load(relaxed), most);
@@ -35,7 +36,7 @@ std::int64_t held_by(const Client& client) noexcept {
     return static_cast<std::int64_t>(client.blocks.provided());
 }
 
-// Blocks that hold something, or soon will.
+// The number of the client's blocks that hold bytes, or will soon.
 std::int64_t used_by(const Client& client) noexcept {
     auto blocks = held_by(client) - static_cast<std::int64_t>(client.blocks.idle());
     const std::uint64_t begun = blocks_of(reserved(client));
@@ -108,7 +109,7 @@ void Credit::look_at_demand(BlockLeases& lending) {
     }
 }
 
-// One block at a time, so that a client that opens a file and ends costs little.
+// One block at a time: a client that opens a file and ends soon shall cost little.
 void Credit::warm(Client& client, BlockLeases& lending) {
     if (pool_state_.journal.waited_for()) {
         return;
@@ -120,12 +121,13 @@ void Credit::warm(Client& client, BlockLeases& lending) {
     }
 }
 
-// The number of the block that the client's credit is to end before.
+// The number of the block up to which the client is to have credit, `ahead` blocks beyond what it
+// has reserved.
 std::uint64_t Credit::wanted_end(const Client& client, std::int64_t ahead) const {
     return writes(client) ? blocks_of(reserved(client)) + static_cast<std::uint64_t>(ahead) : 0;
 }
 
-// One block. False: it wants none, or there is none.
+// A block that was abandoned in advance needs no memory.
 bool Credit::lend(Client& client, BlockLeases& lending) {
     LogBlocks& blocks = client.blocks;
     if (blocks.leased_end() >= wanted_end(client, ahead(client.lending.demand, lending)) ||
@@ -165,18 +167,18 @@ bool Credit::provide(Client& client, BlockLeases& lending) {
     return true;
 }
 
-// It has no file open for writing, but had one just now, and nobody else needs its memory.
+// Whether the client has closed its last file just now, and no other client waits for memory.
 bool Credit::between_files(const Client& client, const BlockLeases& lending) const {
     return client.files_written() == 0 && client.is_here() && !lending.others_wait &&
            client.lending.wrote_ns &&
            pool_state_.now_ns() - *client.lending.wrote_ns < between_files_ns;
 }
 
-// Idle memory beyond what the client will soon use, or that others wait for.
+// Gives back idle memory that the client will not need soon, or that others wait for.
 void Credit::release(Client& client, BlockLeases& lending) {
     const bool may_write = writes(client) || between_files(client, lending);
     if (client.files_written() == 0 && client.ingest.open.empty() && !may_write) {
-        // Nobody can be about to write beyond what is reserved.
+        // No thread of the client can be about to write beyond what is reserved.
         client.blocks.revoke(blocks_of(reserved(client)));
     }
     const auto keeps = [&]() -> std::int64_t {
@@ -211,7 +213,7 @@ void Credit::publish(const BlockLeases& lending) {
     header.crowded.store(crowded ? 1 : 0, relaxed);
 }
 
-// Something that is deposited can be drained.
+// A batch without progress, or a file with an error, frees nothing.
 bool Credit::any_comes_free() const {
     const std::int64_t now = pool_state_.now_ns();
     return pool_state_.files.any_busy([&](const PooledFile& file) {
@@ -224,8 +226,9 @@ bool Credit::any_comes_free() const {
     });
 }
 
-// Where all memory is full of what cannot be drained, or where there is none, the files that others
-// write to leave the pool: these are not to wait until some other file's storage heals.
+// If all memory is full of deposits that cannot be drained, or the node has no memory, the files
+// that waiting clients write to leave the pool: those clients shall not wait until another file's
+// storage recovers.
 void Credit::let_waiting_files_leave() {
     const std::int64_t now = pool_state_.now_ns();
     if (!wanting_ || any_comes_free()) {

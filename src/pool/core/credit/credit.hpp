@@ -1,5 +1,5 @@
-// Gives clients credit: leases them blocks, as many ahead of what they have reserved as the cap and
-// the others allow (pool/policy/credit.hpp), and gives memory back that nobody needs.
+// Gives clients credit: leases them blocks, as many beyond what they have reserved as the cap and
+// the other clients allow (pool/policy/credit.hpp), and gives idle memory back to the system.
 #pragma once
 
 #include "pool/core/state/pool_state.hpp"
@@ -13,38 +13,48 @@ class Credit {
 public:
     explicit Credit(PoolState& pool_state) : pool_state_{pool_state} {}
 
-    // True when anybody got any.
+    // One round. Returns true if a client got a block.
     bool run_once();
-    // Somebody has reserved more than what could be lent.
+    // Whether a client has reserved more than its credit, and so waits for memory.
     [[nodiscard]] bool wanting() const noexcept { return wanting_; }
-    // Blocks that are lent and hold something, or may soon.
+    // The number of blocks that hold bytes, or may soon.
     [[nodiscard]] std::int64_t in_use() const noexcept { return in_use_; }
 
 private:
+    // Counts the blocks and the writers of all clients.
     [[nodiscard]] BlockLeases survey();
     void look_at_demand(BlockLeases& lending);
     [[nodiscard]] std::uint64_t wanted_end(const Client& client, std::int64_t ahead) const;
+    // Leases one block to the client. False: it needs none, or there is none.
     [[nodiscard]] bool lend(Client& client, BlockLeases& lending);
+    // Provides memory for one block of the client. False: it may not have more, or there is none.
     [[nodiscard]] bool provide(Client& client, BlockLeases& lending);
     [[nodiscard]] bool between_files(const Client& client, const BlockLeases& lending) const;
+    // Provides memory before the client needs it.
     void warm(Client& client, BlockLeases& lending);
     void release(Client& client, BlockLeases& lending);
+    // Tells clients their credit by the directory.
     void publish(const BlockLeases& lending);
+    // Whether a deposit of any file can be drained.
     [[nodiscard]] bool any_comes_free() const;
     void let_waiting_files_leave();
 
-    // Blocks of one round: to get memory takes long, and nothing else is done meanwhile. It is
-    // one for each writer; where writers wait for the journal, only the least.
+    // Maximum number of blocks for which one round provides memory: one for each writer, within
+    // these bounds. Providing memory takes long, and the daemon does nothing else meanwhile; so it
+    // is the minimum while writers wait for the journal.
     static constexpr std::int64_t touched_least = 2;
     static constexpr std::int64_t touched_most = 16;
 
     PoolState& pool_state_;
+    // Blocks for which this round may still provide memory.
     std::int64_t touches_left_ = 0;
-    std::size_t turn_ = 0;  // index of the client that gets a block first; it goes round
+    std::size_t turn_ = 0;  // index of the client that gets a block first; advances each round
     bool wanting_ = false;
     std::int64_t in_use_ = 0;
+    // When demands were last updated.
     std::int64_t looked_ns_ = 0;
-    std::int64_t dry_since_ns_ = never_ns;  // since then somebody waits for what does not come
+    // Since when a client has waited and nothing can come free.
+    std::int64_t dry_since_ns_ = never_ns;
 };
 
 }  // namespace forebay::pool

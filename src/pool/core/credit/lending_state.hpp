@@ -1,4 +1,4 @@
-// What lending memory to a client goes by.
+// The state from which the credit of one client is computed.
 #pragma once
 
 #include "pool/policy/credit.hpp"
@@ -10,8 +10,9 @@ namespace forebay::pool {
 
 struct LendingState {
     ClientDemand demand;
-    std::uint64_t reserved_before = 0;     // positions, at the last look
-    std::optional<std::int64_t> wrote_ns;  // when it last had a file open for writing
+    std::uint64_t reserved_before = 0;  // positions reserved at the last update
+    // When it last had a file open for writing; nullopt: never.
+    std::optional<std::int64_t> wrote_ns;
 };
 
 }  // namespace forebay::pool

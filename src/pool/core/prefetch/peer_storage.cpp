@@ -1,3 +1,4 @@
+// Chooses for each read whether another node is asked.
 #include "pool/core/prefetch/peer_storage.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -47,7 +48,8 @@ std::size_t PassedStorage::poll(std::span<ports::RequestCompletion> out) {
     return done;
 }
 
-// Nobody hears the other nodes meanwhile: this reads what they have not passed on.
+// The daemon receives no messages while it waits here, so that outstanding requests to other nodes
+// are given up and read from the file system.
 std::size_t PassedStorage::wait(std::span<ports::RequestCompletion> out) {
     if (const std::size_t done = poll(out); done > 0) {
         return done;

@@ -1,5 +1,5 @@
-// A file that is read by what other nodes pass on, where few nodes read it for all, and by itself
-// where they do not.
+// A FileStorage for reading that gets a file's bytes from another node, if few nodes read it for
+// all (setting pool_readers), and else from the file system.
 #pragma once
 
 #include "foundation/ports/storage.hpp"
@@ -15,7 +15,7 @@
 
 namespace forebay::pool {
 
-// The requests to other nodes, by number.
+// Requests to other nodes, by number.
 class PassedBytes {
 public:
     PassedBytes() = default;
@@ -25,20 +25,24 @@ public:
 
     struct Outcome {
         bool refused = false;
-        std::size_t bytes = 0;  // fewer than asked for: the file ends there
+        std::size_t bytes = 0;  // fewer than requested: the file ends there
     };
-    // Once; nullopt: it has not come yet. An unknown request counts as refused.
+    // The outcome of a request, once; nullopt: it is in flight. An unknown request counts as
+    // refused.
     [[nodiscard]] virtual std::optional<Outcome> take(std::uint64_t number) = 0;
-    // Its memory may go.
+    // Forgets a request: its memory is not written to any more.
     virtual void forget(std::uint64_t number) = 0;
 };
 
+// Sends each read of a part of one block to another node; reads everything else, and what is
+// refused, by `own`.
 class PassedStorage final : public ports::FileStorage {
 public:
-    // Asks for a part of one block. A number for it; nullopt: nobody passes the file on.
+    // Requests a part of one block from another node, and returns the request's number. nullopt: no
+    // node passes the file on.
     using Ask = std::function<std::optional<std::uint64_t>(const ports::Piece&)>;
 
-    // `passed`, and what `ask` refers to, outlive it.
+    // `passed`, and the objects that `ask` refers to, outlive this object.
     PassedStorage(std::unique_ptr<ports::FileStorage> own, PassedBytes& passed, Ask ask)
         : own_{std::move(own)}, passed_{passed}, ask_{std::move(ask)} {}
     PassedStorage(const PassedStorage&) = delete;
@@ -58,7 +62,8 @@ private:
     std::unique_ptr<ports::FileStorage> own_;
     PassedBytes& passed_;
     Ask ask_;
-    std::map<std::uint64_t, ports::Request> asked_;  // by its number there
+    // Requests in flight, by their number in `passed_`.
+    std::map<std::uint64_t, ports::Request> asked_;
 };
 
 }  // namespace forebay::pool

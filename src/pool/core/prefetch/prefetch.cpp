@@ -1,5 +1,5 @@
-// A channel reads what is to be read of one file, a block a job. It is made anew after an error,
-// and nothing more is read ahead of this file then: a reader sees the error for itself.
+// Each file has a channel that reads its blocks, one job for each. After an error nothing more is
+// read ahead of the file: a reader reads the file itself and gets the error.
 #include "pool/core/prefetch/prefetch.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -18,12 +18,15 @@ namespace {
 
 constexpr auto block = static_cast<std::int64_t>(block_bytes);
 
-constexpr std::size_t in_flight_max = 32;     // blocks of all files
-constexpr std::int64_t wish_blocks_max = 64;  // in one hint; another hint asks for the rest
+constexpr std::size_t in_flight_max = 32;  // blocks in flight for all files
+// Maximum number of blocks that one hint asks for; another hint asks for the rest.
+constexpr std::int64_t wish_blocks_max = 64;
+// Ranges are read in units of this many bytes.
 constexpr std::int64_t grain = 64 << 10;
-constexpr std::int64_t reader_ns = 1'000'000'000;  // without hints for so long, it does not read
+// A client without a hint for this long is not counted as a reader.
+constexpr std::int64_t reader_ns = 1'000'000'000;
 
-// The range in one block, in steps of `grain`.
+// The part [begin, end) of one block, rounded out to units of `grain`.
 CleanRange range_in_block(std::int64_t begin, std::int64_t end) noexcept {
     const std::int64_t first = begin / block * block;
     const std::int64_t rounded = (end - first + grain - 1) / grain * grain;
@@ -33,8 +36,8 @@ CleanRange range_in_block(std::int64_t begin, std::int64_t end) noexcept {
 
 }  // namespace
 
-// Publishes how much each reader may have ahead of it: half of the memory is for blocks that none
-// of them has read yet, the rest for readers that come behind.
+// Publishes how many blocks each reader may have ahead of it: half of the read cache is for blocks
+// that no reader has used yet, the other half for readers that come later.
 void BlockPrefetcher::publish_share() {
     const std::size_t readers = std::max<std::size_t>(readers_.size(), 1);
     const std::size_t share = pool_state_.read_cache.room() / (2 * readers);
@@ -132,7 +135,7 @@ void BlockPrefetcher::wish_block(PooledFile& file, std::int64_t number, CleanRan
     }
 }
 
-// First in, first out: where the file's window is full, its first block goes.
+// FIFO replacement: if the file's window is full, the block that was read first is dropped.
 void BlockPrefetcher::make_room(PooledFile& file) {
     std::deque<std::int64_t>& fifo = file.prefetch.fifo;
     const std::int64_t most = pool_state_.files.slot_of(file).window.load(relaxed) / block;
@@ -164,14 +167,14 @@ bool BlockPrefetcher::run_once(bool memory_is_short) {
         invariant(file.prefetch.listed, "a file knows that something of it is fetched");
         file.prefetch.listed = file.prefetch.in_flight > 0 || !file.prefetch.queue.empty();
         if (!file.prefetch.listed) {
-            pool_state_.files.mark_busy(file);  // it may be forgotten now
+            pool_state_.files.mark_busy(file);  // the file may be forgotten now
         }
         return !file.prefetch.listed;
     });
     DirectoryHeader& header = pool_state_.directory.header;
     header.clean_bytes.store(pool_state_.read_cache.bytes(), relaxed);
     header.fetched_bytes.store(pool_state_.counts.fetched_bytes, relaxed);
-    if (!files_.empty()) {  // not always the same one first
+    if (!files_.empty()) {  // so that no file is always the first
         std::ranges::rotate(files_, files_.begin() + 1);
     }
     return any;
@@ -221,7 +224,7 @@ void BlockPrefetcher::end(PooledFile& file, std::size_t job, int error) {
     pool_state_.read_cache.finish(ended, static_cast<std::uint32_t>(end));
 }
 
-// For those who weigh it against reading bit by bit.
+// Clients compare this time with that of reading the file piece by piece.
 void BlockPrefetcher::note_time(const PooledFile& file, std::int64_t ns) const {
     std::atomic<std::uint32_t>& known = pool_state_.files.slot_of(file).fetch_us;
     const std::int64_t before = known.load(relaxed);
@@ -267,7 +270,7 @@ bool BlockPrefetcher::start(PooledFile& file) {
             return true;
         }
         if (prefetch.channel->failure().happened()) {
-            break;  // until what is under way has ended
+            break;  // give_up() follows when the blocks in flight have ended
         }
         const FetchedBlock next = prefetch.queue.front();
         prefetch.queue.pop_front();

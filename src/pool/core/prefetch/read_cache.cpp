@@ -1,4 +1,5 @@
-// A block changes its state's word before its name or its bytes change: who copies sees it.
+// Seqlock per block: the state's word changes before the block's name or bytes do, so that a client
+// that copies from the block notices.
 #include "pool/core/prefetch/read_cache.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -12,8 +13,8 @@ namespace forebay::pool {
 
 namespace {
 
-constexpr int looks_max = 64;          // at blocks that might give way
-constexpr std::size_t shrink_max = 8;  // blocks at a time
+constexpr int looks_max = 64;  // maximum number of blocks looked at to find one that gives way
+constexpr std::size_t shrink_max = 8;  // maximum number of blocks given back in a round
 
 }  // namespace
 
@@ -62,7 +63,7 @@ void ReadCache::touch(std::uint32_t number) {
     order_.splice(order_.end(), order_, blocks_[number].place);
 }
 
-// Drops the block that was asked for longest ago.
+// Drops the block whose last hint is the oldest, among those that are not being read.
 bool ReadCache::give_way() {
     int looks = 0;
     for (const std::uint32_t number : order_) {
@@ -77,7 +78,7 @@ bool ReadCache::give_way() {
     return false;
 }
 
-// The number of a block whose memory is there and idle; 0: none can be had.
+// The number of an idle block with memory; 0: there is none.
 std::uint32_t ReadCache::memory() {
     if (idle_.empty() && !absent_.empty() && !squeezed_) {
         const std::uint32_t number = absent_.back();
@@ -95,6 +96,7 @@ std::uint32_t ReadCache::memory() {
     return number;
 }
 
+// Changes the state's word, and wakes the clients that wait for the block to be read.
 void ReadCache::set_state(std::uint32_t number, CleanState state) {
     CleanSlot& one = slot(number);
     const std::uint32_t before = one.state.load(relaxed);
@@ -158,7 +160,7 @@ void ReadCache::finish(const FetchedBlock& block, std::uint32_t end) {
     CleanSlot& one = slot(block.number);
     expects(known.reading, "the block was being read");
     known.reading = false;
-    if (!known.used) {  // dropped meanwhile
+    if (!known.used) {  // the block was dropped meanwhile
         idle_.push_back(block.number);
         return;
     }
