@@ -1,5 +1,5 @@
-// See change_time.hpp. Where a server would have to be asked, nobody looks what others have changed
-// before the pool does.
+// Keeps FileSlot::stamped_ns and changed_ns. On file systems of a server nobody looks, before the
+// pool changes a file, whether others have changed it: that would cost a request each time.
 #include "pool/core/flush/change_time.hpp"
 
 #include "foundation/base/atomics.hpp"

@@ -1,4 +1,4 @@
-// Which time of change programs see: the pool's own changes of a file are none.
+// Tests which st_ctime programs are shown: the pool's own changes of a file do not count.
 #include "pool/core/flush/change_time.hpp"
 
 #include "pool/core/tests/pool_check.hpp"
@@ -16,7 +16,7 @@ std::vector<std::byte> some_bytes() { return std::vector<std::byte>(100, std::by
 TEST(ChangeTime, WhatThePoolDoesStandsForTheLastWrite) {
     Node node{{.seed = 1}, patient};
     adapters::MemoryFile file;
-    node.facts(file).touched = [&] { node.changed_ns[&file] = 5000; };  // by setting the time
+    node.facts(file).touched = [&] { node.changed_ns[&file] = 5000; };  // as setting st_mtime does
     run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
         const FileSlot& slot = node.directory().files[id.slot];
         EXPECT_EQ(self.write(id, file, 0, some_bytes()).error, 0);
@@ -24,7 +24,7 @@ TEST(ChangeTime, WhatThePoolDoesStandsForTheLastWrite) {
         EXPECT_EQ(slot.stamped_ns, 5000);
         EXPECT_EQ(slot.changed_ns, node.facts(file).modified_ns);
         EXPECT_NE(slot.changed_ns, 0);
-        // Another write, which is being drained.
+        // Another write, which is then drained.
         EXPECT_EQ(self.write(id, file, 0, some_bytes()).error, 0);
         node.facts(file).touched = [&] {
             EXPECT_EQ(slot.stamped_ns, ChangeTime::unsettled);
@@ -58,7 +58,7 @@ TEST(ChangeTime, IsRememberedOfFilesThatAreForgotten) {
         EXPECT_EQ(self.ask(id, {}), 0);
         changed_ns = node.directory().files[id.slot].changed_ns;
     });
-    // The file has been closed, and forgotten.
+    // The file has been closed and forgotten.
     const ports::FileIdentity identity = file.identity();
     FileSlot again{};
     again.device = identity.device;
@@ -66,7 +66,7 @@ TEST(ChangeTime, IsRememberedOfFilesThatAreForgotten) {
     recall_change_time(node.directory(), again);
     EXPECT_EQ(again.stamped_ns, 5000);
     EXPECT_EQ(again.changed_ns, changed_ns);
-    // Another one that has the same place.
+    // Another file with the same index in the table.
     again.inode = identity.inode + change_times_max;
     recall_change_time(node.directory(), again);
     EXPECT_EQ(again.stamped_ns, 0);

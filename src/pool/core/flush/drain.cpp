@@ -1,3 +1,4 @@
+// Starts and ends flush batches, and turns failures into the file's sticky error and a later retry.
 #include "pool/core/flush/drain.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -15,9 +16,10 @@ namespace forebay::pool {
 
 namespace {
 
-constexpr std::int32_t failures_max = 16;                   // in one pass
-constexpr std::int64_t retry_delay_ns_min = 1'000'000'000;  // before what failed is tried again
+constexpr std::int32_t failures_max = 16;  // maximum number of failed batches in a pass
+constexpr std::int64_t retry_delay_ns_min = 1'000'000'000;  // before a retry
 constexpr std::int64_t retry_delay_ns_max = 30'000'000'000;
+// Before a retry if space may come free soon; see hopes_for_room().
 constexpr std::int64_t room_retry_ns = 10'000'000;
 
 }  // namespace
@@ -40,14 +42,14 @@ bool Drain::collect() {
     return any;
 }
 
-// Frees what was written and not overwritten meanwhile, and unpins all of it.
+// Ends a batch: frees the deposits that were written and not overwritten meanwhile, and unpins all.
 void Drain::finish(PooledFile& file) {
     const std::unique_ptr<FlushBatch> batch = std::move(file.flush.batch);
     expects(batch && !batch->deposits.empty(), "a batch has ended");
     invariant(file.flush.pass.under_way, "a batch is a part of a pass");
     const auto& failure = batch->channel->failure();
     const Extent written{Offset{0}, Length{failure.at}};
-    // Before a deposit goes: what was read ahead below it is old.
+    // Read-cache blocks of these bytes are older than the deposits, so that they have to go first.
     file.stamp.mark_changed_here();
     for (const Deposit& deposit : batch->deposits) {
         pool_state_.read_cache.drop(file, deposit.extent);
@@ -57,7 +59,7 @@ void Drain::finish(PooledFile& file) {
         const Deposit part = part_of(deposit, written);
         if (!part.extent.empty() &&
             !pool_state_.extents.take(pool_state_.files.slot_of(file), part, taken)) {
-            break;  // no room to split one: they will be written once more
+            break;  // no extent is left to split one: the deposits are written once more
         }
     }
     for (const Deposit& deposit : taken) {
@@ -115,6 +117,7 @@ void Drain::end_pass(PooledFile& file) {
     pool_state_.files.notify(file);
 }
 
+// The file as policy/drain_order.hpp judges it.
 DrainCandidate Drain::candidate(const PooledFile& file) {
     const bool leaving = pool_state_.files.state_of(file) == FileState::leaving;
     const bool waited_for = std::ranges::any_of(file.requests.waiting, [&](const FileRequest& one) {
@@ -124,7 +127,7 @@ DrainCandidate Drain::candidate(const PooledFile& file) {
     const bool truncates = std::ranges::any_of(file.requests.waiting, [](const FileRequest& one) {
         return one.task.kind == FileTask::Kind::truncate;
     });
-    // There was no room: it is tried again soon, and not at once.
+    // There was no space: draining is retried soon, but not at once.
     const bool hopes = file.room.short_since_ns != never_ns;
     const bool rests = hopes && pool_state_.now_ns() < file.flush.retry_ns;
     const bool alone =
@@ -142,7 +145,7 @@ DrainCandidate Drain::candidate(const PooledFile& file) {
 bool Drain::start(bool pressed) {
     std::vector<DrainCandidate> candidates;
     std::vector<PooledFile*> files;
-    std::int32_t shares = 0;  // taken by the batches under way
+    std::int32_t shares = 0;  // used by the batches in flight
     const std::int64_t now = pool_state_.now_ns();
     pool_state_.files.for_each_busy([&](PooledFile& file) {
         const FlushState& flush = file.flush;
@@ -155,7 +158,7 @@ bool Drain::start(bool pressed) {
                                   .age_max_ns = pool_state_.options.age_max_ns,
                                   .pressed = pressed,
                                   .closing = pool_state_.files.closing()};
-    // Once the program has ended, nobody else needs the processors.
+    // When the pool closes down, no program needs the processors any more.
     const ports::TimeSource* const effort = pool_state_.ports.effort;
     if (effort != nullptr && effort_.rests(now, effort->now_ns()) && !pool_state_.files.closing()) {
         return false;
@@ -177,7 +180,7 @@ bool Drain::start(bool pressed) {
     return any;
 }
 
-// False: there was nothing (more) to be written in this pass.
+// Begins the next batch of the file's pass, or a new pass. False: nothing of the pass is left.
 bool Drain::start_batch(PooledFile& file, DrainReason why) {
     const bool too_late = std::ranges::any_of(file.requests.waiting, [&](const FileRequest& one) {
         return !one.task.for_room && one.at_ns < pool_state_.ingest.taken_until_ns &&
@@ -200,6 +203,7 @@ bool Drain::start_batch(PooledFile& file, DrainReason why) {
     return true;
 }
 
+// Gives the deposits of a batch to the file's channel.
 void Drain::submit(PooledFile& file, std::vector<Deposit> deposits) {
     FlushState& flush = file.flush;
     expects(!flush.batch, "one batch of a file is under way at a time");

@@ -1,5 +1,5 @@
-// By offset: requests get large and end where stripes end. First in, first out: the block cache of
-// 2022 (docs/decisions/0020-the-papers-cache-is-a-mode.md).
+// The two orders of draining. ByOffset: requests get large and end at stripe boundaries.
+// FirstInFirstOut: the block cache of 2022 (docs/decisions/0020-the-papers-cache-is-a-mode.md).
 #include "pool/core/flush/drain_policy.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -14,7 +14,7 @@ namespace forebay::pool {
 
 namespace {
 
-// The full stripes of a run of deposits that follow one another.
+// The full stripes in a run of contiguous deposits; empty if there is none.
 Extent full_stripes(const Extent& run, std::int64_t stripe_bytes) {
     expects(stripe_bytes > 0, "the file is striped");
     const std::int64_t begin = (run.begin.bytes() + stripe_bytes - 1) / stripe_bytes * stripe_bytes;
@@ -22,6 +22,7 @@ Extent full_stripes(const Extent& run, std::int64_t stripe_bytes) {
     return {Offset{begin}, Length{std::max<std::int64_t>(end - begin, 0)}};
 }
 
+// The parts of `deposits` that fill stripes.
 std::vector<Deposit> only_full_stripes(const std::vector<Deposit>& deposits,
                                        std::int64_t stripe_bytes) {
     std::vector<Deposit> kept;
@@ -44,11 +45,11 @@ std::vector<Deposit> only_full_stripes(const std::vector<Deposit>& deposits,
     return kept;
 }
 
-// A failed request is tried again in pieces of this length.
+// After a failed request, the same range is tried in pieces of this length.
 constexpr Length narrow_length{std::int64_t{64} << 10};
 
-// So many bytes, but no more than half of the window, nor than what leaves room for a writer that
-// has to wait otherwise.
+// `bytes`, but at most half of the window, and at most so much that one reservation still fits:
+// else a writer that waits for the window would wait for ever.
 std::int64_t within(std::int64_t window_bytes, std::int64_t bytes) {
     const auto write = static_cast<std::int64_t>(reservation_max);
     const std::int64_t most = std::min(window_bytes / 2, window_bytes - write);
@@ -79,14 +80,15 @@ public:
         FlushPass& pass = file.flush.pass;
         std::vector<Deposit> deposits = some(file);
         if (deposits.empty() && !pass.whole && pass.drained_bytes == 0 && pass.failures == 0) {
-            pass.whole = true;  // no stripe is complete
+            pass.whole = true;  // no stripe is complete: drain parts of stripes, too
             pass.at = pass.began_at;
             deposits = some(file);
         }
         return deposits;
     }
 
-    // A file system may refuse a request as a whole because of one bad block.
+    // A file system may refuse a whole request because of one bad block; so what follows is tried
+    // in small pieces, and a small piece that fails alone is skipped.
     void failed(PooledFile& file, const Deposit& deposit, bool alone) const override {
         FlushPass& pass = file.flush.pass;
         expects(pass.failures > 0, "a batch of the pass has failed");
@@ -110,6 +112,7 @@ public:
     }
 
 private:
+    // One small piece of the next deposit, after a failed request.
     [[nodiscard]] std::vector<Deposit> little(PooledFile& file, const FileSlot& slot) const {
         FlushPass& pass = file.flush.pass;
         const auto next = pool_state_.extents.next(slot, pass.at);
@@ -123,7 +126,7 @@ private:
         return {part};
     }
 
-    // The pass goes on behind them.
+    // The next batch; the pass continues after it.
     [[nodiscard]] std::vector<Deposit> some(PooledFile& file) const {
         FlushPass& pass = file.flush.pass;
         const FileSlot& slot = pool_state_.files.slot_of(file);
@@ -158,7 +161,7 @@ Turn turn_of(const Deposit& deposit) noexcept {
     return {deposit.time_ns, deposit.client, deposit.position};
 }
 
-// A batch is a block: deposits that came one after the other and lie one behind the other.
+// A batch is a block: deposits that are contiguous both in the order of deposit and in the file.
 class FirstInFirstOut final : public DrainPolicy {
 public:
     using DrainPolicy::DrainPolicy;
@@ -181,7 +184,8 @@ public:
 
     [[nodiscard]] std::vector<Deposit> next(PooledFile& file) const override {
         FifoBlock block{{.bytes = pool_state_.options.request_bytes_max,
-                         // Failed deposits are tried one by one: they must not keep others back.
+                         // Failed deposits are retried one by one, so that they do not keep others
+                         // back.
                          .pieces = file.flush.retry_delay_ns > 0 || file.flush.pass.failures > 0
                                        ? 1
                                        : transfer::CutLimits::pieces_max}};
@@ -222,7 +226,8 @@ private:
         std::ranges::sort(backlog.deposits, {}, turn_of);
     }
 
-    // The first of the backlog, as far as nobody has overwritten or cut it off since.
+    // The first deposit of the backlog, without the parts that have been overwritten or cut off
+    // since.
     [[nodiscard]] std::optional<Deposit> front(PooledFile& file) const {
         FlushBacklog& backlog = file.flush.backlog;
         while (backlog.next < backlog.deposits.size()) {

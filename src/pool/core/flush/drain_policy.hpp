@@ -1,5 +1,6 @@
-// In which order a file's deposits are drained. Which way, PoolOptions::consistency says, once for
-// all files. A pass is once over all that was there when it began; a batch takes a part of it.
+// The order in which a file's deposits are drained; PoolOptions::consistency chooses it once, for
+// all files. A pass goes once over all deposits that were there when it began; a batch is a part of
+// it.
 #pragma once
 
 #include "pool/core/state/pool_state.hpp"
@@ -18,17 +19,20 @@ public:
     DrainPolicy& operator=(const DrainPolicy&) = delete;
     virtual ~DrainPolicy() = default;
 
-    // So many deposited bytes ask to be drained while the file is written to.
+    // The deposited bytes at which a file is drained even while it is written to, for a
+    // write-behind window of `window_bytes`.
     [[nodiscard]] virtual std::int64_t pressing_bytes(std::int64_t window_bytes) const = 0;
-    // Fills in the file's pass.
+    // Begins a pass: fills in FlushState::pass.
     virtual void begin(PooledFile& file, DrainReason why) const = 0;
-    // The next batch's deposits, in the order of offsets; none: nothing of the pass is left.
+    // The deposits of the next batch, ascending by offset; empty: nothing of the pass is left.
     [[nodiscard]] virtual std::vector<Deposit> next(PooledFile& file) const = 0;
-    // This one could not be written, `alone` or with others. The deposits behind it come next, or a
-    // smaller part.
+    // `deposit` could not be written; `alone`: it was the only one of its batch. The next batch
+    // begins after it, or with a smaller part of it.
     virtual void failed(PooledFile& file, const Deposit& deposit, bool alone) const = 0;
+    // Whether nothing of the pass is left.
     [[nodiscard]] virtual bool over(PooledFile& file) const = 0;
-    // The pass has ended; `early`: after too many failures. The next one begins behind them.
+    // The pass has ended; `early`: because of too many failures. The next one then begins after
+    // these.
     virtual void end(PooledFile& file, bool early) const = 0;
 
 protected:

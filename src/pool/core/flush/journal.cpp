@@ -1,3 +1,5 @@
+// The rules by which records are queued, grouped, settled and let go, and the failure of the
+// device.
 #include "pool/core/flush/journal.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -37,8 +39,8 @@ void Journal::append(PooledFile& file, const Deposit& deposit) {
     ++entered_;
 }
 
-// Also where it has nothing else of the file: what comes next is replayed over a file that may not
-// have been cut on its disk.
+// Queued even if the journal has no other record of the file: later deposits would else be replayed
+// over a file whose truncation its disk may have lost.
 void Journal::cut(PooledFile& file, Length bytes) {
     if (!kept()) {
         return;
@@ -65,7 +67,8 @@ void Journal::seen(PooledFile& file, const ChangeStamp& stamp) {
     }
 }
 
-// A replay must not take the pool's own change for somebody else's: the journal records it before.
+// A replay must not take the pool's own change of a file for somebody else's, so the journal
+// records beforehand that the pool is changing the file.
 bool Journal::may_change(PooledFile& file) {
     JournalState& now = file.journal;
     if (!kept()) {
@@ -73,7 +76,7 @@ bool Journal::may_change(PooledFile& file) {
     }
     now.stamp.reset();
     if (now.number == 0) {
-        return true;  // it says nothing of the file
+        return true;  // the journal has no record of the file
     }
     if (now.changing == 0) {
         if (!room_for_mark(0)) {
@@ -89,17 +92,23 @@ bool Journal::fresh() const {
     return pool_state_.ports.calendar.now_ns() - writer_->lived_ns() <= fresh_ns;
 }
 
-// The last records of a failed journal cannot be taken back: a replay would write them over what
-// came later, unless the file was changed later than this daemon seems to have lived.
+// The last records of a failed journal cannot be withdrawn. A replay would write them over newer
+// bytes, unless the file was changed later than this daemon seems to have lived; so the pool waits
+// until then.
 bool Journal::outlived() const { return pool_state_.ports.calendar.now_ns() > refused_from_ns_; }
 
 bool Journal::room_for_mark(std::size_t payload) const { return writer_->fits(payload); }
 
+// Whether all of the file is drained, and its st_mtime is set.
 bool Journal::whole(const PooledFile& file) const {
     const FileSlot& slot = pool_state_.files.slot_of(file);
     return file.deposits.held_bytes == 0 && slot.modified_ns.load(relaxed) == 0;
 }
 
+// A file is synced when all of it is drained and nobody has written to it for quiet_ns, it leaves,
+// or no client has it open. A file that is drained in part is synced, too, when the journal is full
+// or the file's oldest needed record is not in the last segment. After a failure of the device, a
+// drained file is synced for the clients that wait for durability.
 bool Journal::wants_sync(const PooledFile& file) const {
     const JournalState& now = file.journal;
     if (!asked() || now.lost || file.flush.batch || file.background_task || !file.open->storage) {
@@ -130,8 +139,8 @@ std::uint64_t Journal::begin_sync(PooledFile& file) {
     return all ? now.last : std::min(now.drained, now.last);
 }
 
-// Repeats the records that replay needs of a file that is settled in part: the earlier ones may be
-// let go.
+// If only a part of the file is settled, repeats the record that introduces the file, so that the
+// earlier records can be let go.
 void Journal::synced(PooledFile& file, std::uint64_t through,
                      const std::optional<ChangeStamp>& stamp) {
     JournalState& now = file.journal;
@@ -144,7 +153,7 @@ void Journal::synced(PooledFile& file, std::uint64_t through,
     }
     if (!writer_->fits(intro_bytes(file) + mark_bytes / 2)) {
         now.stamp.reset();
-        return;  // once more, later
+        return;  // the file is synced again later
     }
     if (stamp) {
         changing_ -= now.changing != 0 ? 1 : 0;
@@ -175,7 +184,7 @@ void Journal::settle(PooledFile& file, std::uint64_t through,
     now.settled_by = mark.at;
 }
 
-// Whether the bytes are there, nobody knows: the journal keeps them for the next daemon.
+// Nobody knows whether the bytes are on the disk: the journal keeps them for the next daemon.
 void Journal::sync_failed(PooledFile& file) {
     file.journal.unsynced = asked();
     file.journal.lost = asked();
@@ -244,8 +253,9 @@ bool Journal::run_once() {
     if (writer_->wants_to_grow()) {
         static_cast<void>(writer_->grow());
     }
-    // Where all wait, nobody is left who could make the group larger before the one under way is
-    // durable. How many write is not known: as many as lately waited at a time.
+    // If all writing clients wait, none of them can make the group larger before the one in flight
+    // is durable, so that it is written now. The number of writing clients is estimated: as many as
+    // waited at a time lately.
     const bool all_wait = queue_.empty() && waiting_ >= crowd_;
     if (writer_->idle() || (writer_->may_begin() && writer_->filled() && all_wait)) {
         start();
@@ -254,8 +264,8 @@ bool Journal::run_once() {
     return ended || gathered;
 }
 
-// Behind the last group for a while, so that it holds up no write; and from time to time where
-// groups come one after the other.
+// Writes the head some time after the last group, so that it delays no write; and at intervals if
+// groups follow one another.
 void Journal::tend_head() {
     const std::int64_t now = pool_state_.now_ns();
     const bool old = now - head_ns_ >= head_age_ns;
@@ -273,7 +283,7 @@ void Journal::note_unproven() {
     unproven_.push_back({writer_->durable_group(), durable_});
 }
 
-// Collects what the device has done.
+// Takes the device's completions: segments made, groups and heads written.
 bool Journal::collect() {
     const auto grown = writer_->grown();
     int error = grown.value_or(0);
@@ -306,6 +316,8 @@ bool Journal::collect() {
     return any;
 }
 
+// Begins to write a group: records, a notice that lets segments go, or an empty group as a sign of
+// life.
 void Journal::start() {
     const std::int64_t silent = pool_state_.ports.calendar.now_ns() - writer_->lived_ns();
     const bool lets_go = full_ && writer_->segments().lets_go();
@@ -324,7 +336,7 @@ void Journal::start() {
     if (writer_->begin()) {
         written_.push_back(grouped_);
     } else if (writer_->idle() && !writer_->growing() && !writer_->grow()) {
-        fail(ENOSPC);  // not even its reserve is left
+        fail(ENOSPC);  // not even the journal's reserve is left
     }
 }
 
@@ -334,14 +346,15 @@ void Journal::count_who_waits() {
     crowd_ = std::max(crowd_, waiting_);
 }
 
-// All that it has is of files that cannot be drained, or made durable.
+// Whether the journal only holds records of files that cannot be drained or synced.
 bool Journal::stuck() const {
     return !pool_state_.files.any_busy([&](const PooledFile& file) {
         return file.journal.number != 0 && pool_state_.files.slot_of(file).error.load(relaxed) == 0;
     });
 }
 
-// As much as has room. Deposits taken later must not come before.
+// Moves as many entries as there is room for, in order: later deposits must not come before earlier
+// ones.
 bool Journal::gather() {
     bool any = false;
     full_ = false;
@@ -357,6 +370,7 @@ bool Journal::gather() {
     return any;
 }
 
+// Adds the entry's record to the group that is being filled. False: there is no room for it now.
 bool Journal::enter(const Entry& entry) {
     if (entry.slot == files_max) {
         return true;
@@ -397,7 +411,7 @@ bool Journal::enter(const Entry& entry) {
     return true;
 }
 
-// `number`: that it has in the journal; 0: none yet.
+// `number`: the file's number in the journal, which is kept; 0: it gets a new one.
 void Journal::introduce(PooledFile& file, std::uint64_t number) {
     JournalState& now = file.journal;
     const DaemonFile& open = *file.open;
@@ -438,7 +452,7 @@ void Journal::publish() {
     }
 }
 
-// Every file leaves. Deposits that are not in the journal are durable when they are in the files.
+// Every file leaves the pool. Deposits that are not in the journal become durable with the files.
 void Journal::fail(int error) {
     error_ = error;
     full_ = false;
@@ -482,7 +496,8 @@ bool Journal::finish() {
             error_ = error_ == 0 ? EIO : error_;
         }
     }
-    // Where its device has failed, what it says last may be older than what is in the files since.
+    // If the device has failed, the journal's last records may be older than what is in the files
+    // since.
     const bool nothing =
         std::ranges::all_of(pool_state_.files.known(), [&](const PooledFile& file) {
             const JournalState& one = file.journal;

@@ -1,4 +1,4 @@
-// The journal's records of a file, and the commits of a client that wait for the journal.
+// The journal's records of one file, and the commits of one client that wait for the journal.
 #pragma once
 
 #include "foundation/ports/stamp.hpp"
@@ -8,23 +8,26 @@
 
 namespace forebay::pool {
 
-// Records are numbered from 1 on.
+// Records are numbered from 1 on; 0 stands for none.
 struct JournalState {
-    std::uint64_t number = 0;      // the file's in the journal; 0: nothing that counts
-    std::uint64_t last = 0;        // its newest record
-    std::uint64_t drained = 0;     // what its records up to this one say is in the file, or old
-    std::int64_t waiting = 0;      // deposits and cuts that have no record yet
-    std::uint64_t changing = 0;    // the pool may change the file since this record; 0: it does not
-    std::uint64_t settled_by = 0;  // the last record that says that something is settled
-    bool unsynced = false;         // something was deposited since the last sync of all
-    bool lost = false;             // a sync failed: what it was for may be nowhere but here
-    // It may have got bytes that the pool has not seen, since the last sync that saw them all: the
-    // journal has nothing of these.
+    std::uint64_t number = 0;  // number of the file in the journal; 0: no record of it counts
+    std::uint64_t last = 0;    // the file's newest record
+    // The deposits in its records up to this one are in the file, or were overwritten.
+    std::uint64_t drained = 0;
+    std::int64_t waiting = 0;  // deposits and truncations that have no record yet
+    // The record that says that the pool may change the file from now on; 0: it does not.
+    std::uint64_t changing = 0;
+    std::uint64_t settled_by = 0;  // the last record that says what is settled
+    bool unsynced = false;         // something was deposited since the last complete sync
+    bool lost = false;             // a sync failed: its bytes may be in the journal only
+    // The file may have bytes that did not come through the pool, written since the last complete
+    // sync. The journal does not have them.
     bool past_the_pool = false;
-    std::optional<ports::ChangeStamp> stamp;  // the file's, as long as the pool does not change it
+    // The file's length and times, while the pool does not change it; nullopt: unknown.
+    std::optional<ports::ChangeStamp> stamp;
 };
 
-// So many commits are durable when the journal has so many entries.
+// The first `commits` commits of a client are durable when the journal has `entered` entries.
 struct AwaitedCommits {
     std::uint64_t commits = 0;
     std::uint64_t entered = 0;

@@ -1,3 +1,4 @@
+// Begins an fsync, and tells the journal its result.
 #include "pool/core/flush/sync.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -10,7 +11,8 @@ namespace forebay::pool {
 
 namespace {
 
-// A descriptor that may not write makes durable what others have written, too. An errno.
+// Syncs the file; returns 0 or an errno. fsync on a read-only descriptor makes durable what others
+// have written, too.
 int sync_open(const DaemonFile& open) {
     if (!open.storage) {
         return open.control->sync();
@@ -22,7 +24,8 @@ int sync_open(const DaemonFile& open) {
     return synced.error().system == 0 ? EIO : synced.error().system;
 }
 
-// After a failed sync nobody knows what of the file is there: it stays an error.
+// After a failed fsync nobody knows which bytes are on the disk, and a second one may succeed
+// without writing them: with a journal, which still has them, the error stays with the file.
 void note_failure(PoolState& pool_state, PooledFile& file, int error) {
     pool_state.journal.sync_failed(file);
     if (pool_state.journal.asked()) {
@@ -42,7 +45,7 @@ void begin_sync(PoolState& pool_state, PooledFile& file, std::function<void(int)
     const std::uint64_t through = pool_state.journal.begin_sync(file);
     const bool past = std::exchange(file.journal.past_the_pool,
                                     pool_state.files.state_of(file) != FileState::pooled);
-    // Shared by the call, which fills it in, and by what follows it.
+    // Shared by the call, which fills it in, and by the continuation.
     const auto stamp = std::make_shared<std::optional<ChangeStamp>>();
     pool_state.begin_background_task(
         file, BackgroundTask::Company::alone,

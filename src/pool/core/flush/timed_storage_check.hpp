@@ -1,4 +1,4 @@
-// Storage of a memory file that answers when a test says, for tests of the pool's requests.
+// A FileStorage over a memory file whose requests take a time that the test chooses.
 #pragma once
 
 #include "foundation/ports/completions.hpp"
@@ -14,7 +14,7 @@
 
 namespace forebay::pool {
 
-// `Its`: what a test wants to know of the requests.
+// `Its`: the test's record of the requests.
 template <class Its>
 class TimedStorage : public ports::PolledStorage {
 public:
@@ -29,7 +29,7 @@ public:
 protected:
     [[nodiscard]] adapters::MemoryWorld& world() noexcept { return world_; }
     [[nodiscard]] Its& its() noexcept { return its_; }
-    // `then` is called first.
+    // Carries out `request` after `ns`, when it has called `then`.
     template <class Then>
     void perform_after(std::int64_t ns, const ports::Request& request, Then then) {
         world_.after(ns, [this, request, then = std::move(then)] {
