@@ -1,6 +1,6 @@
-// A node that may go down at any moment, for tests: it records everything that is done to its
-// journal's device and its files, and can make, as often as is wished, what would be left after
-// each of these events.
+// A node that may crash at any moment, for tests: it records everything that is done to its
+// journal's device and to its files, and can produce any number of disks that a crash after any of
+// these events might leave.
 #pragma once
 
 #include "pool/core/tests/oracle_check.hpp"
@@ -25,7 +25,7 @@ namespace forebay::pool {
 
 using adapters::JournalDisk;
 
-// Dice of their own, so that many ends of one run can be drawn.
+// A random generator apart from the world's, so that many crashes of one run can be drawn.
 class Dice {
 public:
     explicit Dice(std::uint64_t seed) : seed_{seed} {}
@@ -39,7 +39,7 @@ private:
     std::uint64_t drawn_ = 0;
 };
 
-// A file as it lies on a disk.
+// The content of a file on a disk.
 struct FileImage {
     std::vector<std::byte> bytes;
     std::int64_t changed_ns = 0;
@@ -60,8 +60,8 @@ struct Event {
     enum class Kind {
         journal_begins,
         journal_durable,
-        file_write,    // is given to the file system, which has done it …
-        file_written,  // … by now
+        file_write,    // a write is given to the file system, which …
+        file_written,  // … has done it by now
         file_cut,
         file_touched,
         file_sync,
@@ -75,8 +75,9 @@ struct Event {
 };
 
 enum class Fall {
-    daemon,  // it is killed: the kernel still has what it was told
-    node,    // power is lost: what was not synced is there or not, sector by sector
+    daemon,  // the daemon is killed: the kernel keeps what was written
+    // The node loses power: each sector that was not synced is there or not.
+    node,
 };
 
 class Events {
@@ -94,7 +95,7 @@ public:
         return count == 0 ? 0 : all_[count - 1].at_ns;
     }
 
-    // The disk where the first `count` events have happened.
+    // The disk after the first `count` events.
     [[nodiscard]] Disk after(std::size_t count, std::size_t files, Fall how, Dice& dice,
                              std::int64_t segment_bytes) const {
         Disk disk;
@@ -109,7 +110,7 @@ public:
 private:
     void fill_journal(Disk& disk, std::size_t count, Fall how, Dice& dice,
                       std::int64_t segment_bytes) const {
-        // One of each kind.
+        // At most one request of each kind is in flight.
         std::map<JournalDisk::Done::Kind, const JournalDisk::Done*> under_way;
         for (std::size_t i = 0; i < count; ++i) {
             const Event& event = all_[i];
@@ -122,7 +123,7 @@ private:
             }
         }
         for (const auto& [kind, done] : under_way) {
-            // Any choice of sectors: none, all, the first ones, or by chance.
+            // Any choice of sectors survives: none, all, the first ones, or random ones.
             const std::int64_t way = dice.draw(4);
             const auto cut = static_cast<std::size_t>(dice.draw(300));
             JournalDisk::apply(disk.journal, *done, segment_bytes, [&](std::size_t sector) {
@@ -154,7 +155,7 @@ private:
                                (written.contains(i) || event.kind != Event::Kind::file_write));
             happen(image, event, sure, dice);
         }
-        // In flight, it may have been done at the very end.
+        // A request in flight may have been done at the very end.
         if (how == Fall::daemon) {
             for (std::size_t i = 0; i < count; ++i) {
                 const bool write = all_[i].file == file && all_[i].kind == Event::Kind::file_write;
@@ -188,7 +189,7 @@ private:
     std::vector<Event> all_;
 };
 
-// A storage that records its requests.
+// A FileStorage that records its requests.
 class WatchedStorage final : public ports::FileStorage {
 public:
     WatchedStorage(std::unique_ptr<ports::FileStorage> inner, std::size_t file, Events& events,
@@ -256,10 +257,10 @@ private:
     std::map<std::uint64_t, std::vector<std::size_t>> numbers_;
 };
 
-// The files that are left, for a replay. The node may go down once more.
+// The files that a crash has left, for a replay, in which the node may crash again.
 class DiskFiles final : public ReplayFiles {
 public:
-    // After so many more changes nothing happens any more; negative: never.
+    // The node crashes after `changes` more changes; negative: never.
     DiskFiles(Disk& disk, const ports::TimeSource& clock, std::int64_t changes = -1)
         : disk_{disk}, clock_{clock}, left_{changes} {}
 
@@ -284,7 +285,7 @@ public:
         }
         return left_ < 0 || (left_ > 0 && left_-- > 0);
     }
-    // Called when it has gone down: nothing else happens either.
+    // Called when the node has crashed: nothing else happens after that either.
     std::function<void()> down = [] {};
 
     std::map<std::size_t, std::vector<std::pair<std::int64_t, std::vector<std::byte>>>> kept;
@@ -329,7 +330,7 @@ private:
     std::int64_t left_;
 };
 
-// A clock of which the world comes later, or never.
+// A clock whose world is made after it, or never.
 class LateClock final : public ports::TimeSource {
 public:
     [[nodiscard]] std::int64_t now_ns() const noexcept override {
@@ -339,13 +340,13 @@ public:
     std::int64_t at_ns = 0;
 };
 
-// A journal in memory for a node that is made after it, and that it works in the time of.
+// A journal in memory. It is made before its node, and uses the time of that.
 class MemoryJournal {
 public:
     struct Options {
         std::int64_t segment_bytes = std::int64_t{1} << 18;
         std::size_t segments_max = 4;
-        std::function<std::int64_t(adapters::MemoryWorld&)> write_ns;  // for writing a group
+        std::function<std::int64_t(adapters::MemoryWorld&)> write_ns;  // time to write a group
     };
     explicit MemoryJournal(Options options)
         : options_{std::move(options)},
@@ -357,7 +358,7 @@ public:
 
     [[nodiscard]] JournalDisk& disk() noexcept { return disk_; }
     [[nodiscard]] const ports::TimeSource& clock() const noexcept { return clock_; }
-    // Once, before the node is made.
+    // Called once, before the node is made.
     [[nodiscard]] JournalWriter* start() {
         Disk nothing;
         DiskFiles none{nothing, clock_};
@@ -387,7 +388,7 @@ private:
     std::unique_ptr<JournalWriter> writer_;
 };
 
-// The operations on a file, and which bytes it may have where the node goes down.
+// The operations on a file, and the bytes that it may have after a crash.
 class Promises {
 public:
     struct Op {
@@ -395,13 +396,13 @@ public:
         std::size_t acked = std::numeric_limits<std::size_t>::max();
         Extent range{};
         unsigned id = 0;   // 0: zeros
-        bool firm = true;  // false: what it did, the file system may lose with the power
+        bool firm = true;  // false: the file system may lose it with the power
     };
     Op& begin(std::size_t events, const Extent& range, unsigned id) {
         ops_.push_back(std::make_unique<Op>(Op{.begin = events, .range = range, .id = id}));
         return *ops_.back();
     }
-    // "" where the bytes may be these.
+    // Returns "" if the file may have these bytes.
     [[nodiscard]] std::string judge(const std::vector<std::byte>& bytes, std::size_t count,
                                     Fall how, std::int64_t most) const {
         std::set<std::int64_t> edges{0, most};
@@ -436,7 +437,7 @@ private:
     [[nodiscard]] static bool covers(const Op& op, std::int64_t at) {
         return op.range.begin.bytes() <= at && at < op.range.end().bytes();
     }
-    // Between two edges it is the same everywhere.
+    // The same for all bytes between two ends of operations.
     [[nodiscard]] Allowed allowed_at(std::int64_t at, std::size_t count, Fall how) const {
         const auto replaced = [&](std::size_t acked) {
             return std::ranges::any_of(ops_, [&](const auto& later) {

@@ -1,6 +1,7 @@
-// The node goes down in the middle of a run: at any event, with what its disks had not made durable
-// there or not there. After a replay every acknowledged byte is in its file, or is kept elsewhere
-// because somebody else has changed the file since; a replay may be cut short, too.
+// Crashes the node in the middle of a run, at any event, where bytes that its disks had not made
+// durable are there or not. After a replay, every acknowledged byte is in its file, or is kept
+// elsewhere because somebody else has changed the file since. A replay may be interrupted by a
+// crash, too.
 #include "pool/core/tests/crash_check.hpp"
 
 #include "foundation/base/bytes.hpp"
@@ -20,7 +21,7 @@ struct Watched {
     Promises promises;
 };
 
-// One run, and everything that happened in it.
+// One run, with a record of all its events.
 class Trial {
 public:
     explicit Trial(std::uint64_t seed) : dice_{seed}, seed_{seed} {
@@ -82,7 +83,7 @@ public:
 
     [[nodiscard]] std::size_t events() const { return events_.count(); }
 
-    // Goes down somewhere, comes up again, and looks.
+    // Crashes after a random event, replays the journal, and checks the files.
     void fall(std::uint64_t number) {
         Dice dice{number * 1'000'003 + seed_};
         const auto all = static_cast<std::int64_t>(events_.count());
@@ -90,7 +91,7 @@ public:
         fall_after(count, dice.draw(2) == 0 ? Fall::daemon : Fall::node, dice);
     }
 
-    // After so many events, and with these dice.
+    // The same after `count` events, with the crash and the disks that `dice` draws.
     void fall_after(std::size_t count, Fall how, Dice& dice) {
         Disk disk = events_.after(count, files_.size(), how, dice, segment_bytes_);
         std::optional<std::size_t> foreign;
@@ -117,11 +118,11 @@ public:
                     disk.files[i].put(at, bytes);
                 }
             } else if (i == foreign) {
-                continue;  // nothing of it was to be replayed
+                continue;  // nothing of the file had to be replayed
             } else {
                 EXPECT_FALSE(kept.contains(i)) << "nobody else has changed file " << i;
             }
-            // The kept bytes do not carry out a cut that the journal alone knows of.
+            // The kept bytes do not contain a truncation that only the journal knows.
             if (i != foreign || how == Fall::daemon) {
                 EXPECT_EQ(
                     files_[i]->promises.judge(disk.files[i].bytes, count, how, file_bytes_max), "")
@@ -206,7 +207,7 @@ private:
         op.acked = events_.count();
     }
 
-    // Directly, by a program.
+    // A direct write by a program.
     void put(Watched& one, std::size_t number, std::int64_t at, std::span<const std::byte> bytes) {
         const std::int64_t now = node_->world().now_ns();
         const std::size_t event = events_.add({.kind = Event::Kind::file_write,
@@ -232,7 +233,7 @@ private:
         op.acked = events_.count();
     }
 
-    // With so many changes at most; negative: with all.
+    // Replays with at most `changes` changes of files; negative: with all.
     static void replay_until(
         Disk& disk, std::int64_t changes, Dice& dice, LateClock& clock,
         std::map<std::size_t, std::vector<std::pair<std::int64_t, std::vector<std::byte>>>>& kept) {
@@ -293,7 +294,7 @@ TEST_P(Crash, NothingAcknowledgedIsLostAndNobodysChangeOverwritten) {
     }
 }
 
-// A run that is cut behind each of its events in turn, in both ways.
+// A run that crashes after each of its events in turn, in both ways.
 class CrashAnywhere : public testing::TestWithParam<int> {};
 
 TEST_P(CrashAnywhere, NothingIsLostWhereverTheRunIsCut) {

@@ -1,5 +1,5 @@
-// How storage is asked: aligned to stripes, by target, so many requests at a time as each target
-// can use.
+// Tests the requests that draining makes: aligned to stripes, sorted by target, and with as many in
+// flight for each target as it can use.
 #include "foundation/base/bytes.hpp"
 #include "pool/core/flush/timed_storage_check.hpp"
 #include "pool/core/tests/pool_check.hpp"
@@ -16,20 +16,20 @@ namespace {
 constexpr std::int64_t stripe = 65'536;
 constexpr std::int32_t targets = 3;
 
-// A file of which each target takes its time: one does one request after another, and each of them
-// more slowly the more of them wait; the others do all at once.
+// Targets that take time for requests. Target `slow` serves one request after another, each more
+// slowly the more are waiting; the others serve all requests at once.
 class Targets {
 public:
     struct Target {
         std::int64_t busy_until_ns = 0;
         std::int32_t in_flight = 0;
-        std::int32_t most = 0;  // at any time
-        std::int64_t late = 0;  // sum over late requests
+        std::int32_t most = 0;  // maximum of in_flight
+        std::int64_t late = 0;  // sum of in_flight over late requests
         std::int64_t requests = 0;
     };
     std::array<Target, targets> all;
     std::int32_t slow = -1;
-    std::int64_t late_from = 0;  // requests of a target
+    std::int64_t late_from = 0;  // a target's requests after this one are late
 };
 
 class TargetStorage final : public TimedStorage<Targets> {
@@ -99,14 +99,15 @@ TEST(Draining, FindsThatASlowTargetIsToHaveFewerRequestsAtATime) {
     const Targets::Target& slow = its.all[1];
     EXPECT_GE(slow.most, 3) << "it was tried";
     ASSERT_GT(slow.requests, its.late_from + 200);
-    // But for an attempt from time to time, one.
+    // One request in flight, except for an attempt now and then.
     const double in_flight =
         static_cast<double>(slow.late) / static_cast<double>(slow.requests - its.late_from);
     EXPECT_LT(in_flight, 1.2);
 }
 
-// The most requests at a target, where four files are written in pieces so far apart from each
-// other, one file at once is drained, and each of them has one request at a target.
+// The maximum number of requests in flight at a target when four files are drained one at a time,
+// each with one request per target. They are written in pieces of `piece` bytes, `apart` bytes
+// apart.
 std::int32_t most_at_once(std::int64_t piece, std::int64_t apart) {
     Node node{{.seed = 9, .quiet_ns_max = 100'000'000'000},
               {.requests_in_flight = 1, .files_at_once = 1},
@@ -135,7 +136,7 @@ TEST(Draining, TakesMoreFilesAtOnceWhereRequestsAreSmall) {
     EXPECT_EQ(most_at_once(stripe / 8, stripe), 4);
 }
 
-// Twice as fast as the clock at which it is looked.
+// Processor time that runs faster than the clock, as with several processors.
 struct TwoProcessors final : ports::TimeSource {
     [[nodiscard]] std::int64_t now_ns() const noexcept override {
         return processor_ns += 10 * ProcessorShare::burst_ns;

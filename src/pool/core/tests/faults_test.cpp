@@ -1,5 +1,5 @@
-// Storage that fails, fills up, hangs and heals: programs learn of errors, bytes are kept and tried
-// again, and files that have nothing to do with it are not held up.
+// Tests storage that fails, fills up, hangs and recovers: programs are told of errors, bytes are
+// kept and retried, and other files are not held up.
 #include "pool/core/tests/pool_check.hpp"
 
 #include "foundation/base/bytes.hpp"
@@ -49,7 +49,8 @@ TEST(Faults, AFullDiskIsToldToWriteSyncAndDrainAndItsBytesArriveWhenThereIsRoom)
     EXPECT_EQ(node.provided(), 0);
 }
 
-// A client that has written 1000 bytes of 1 to a file for which there is no room, and goes on.
+// Runs a client that has written 1000 bytes of 1 to a file without space for them, and then
+// `goes_on`.
 void with_no_room(Node& node, adapters::MemoryFile& file,
                   const std::function<void(NodeClient&, FileId)>& goes_on) {
     run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
@@ -81,7 +82,7 @@ TEST(Faults, WhatFailedIsTriedAgainWhenNobodyAsks) {
     EXPECT_TRUE(same(file.get({Offset{0}, Length{1000}}), bytes_of(1000, 2)));
 }
 
-// Beyond so many failures of a pass, what lay behind them was never tried.
+// Regression: after the maximum number of failures in a pass, deposits after them were never tried.
 TEST(Faults, BadPlacesDoNotHoldUpWhatLiesBehindThem) {
     for (const int bad : {1, 30}) {
         Node node{long_world};
@@ -111,7 +112,7 @@ TEST(Faults, BadPlacesDoNotHoldUpWhatLiesBehindThem) {
     }
 }
 
-// Network file systems tell of some errors only then; nobody else would hear of it.
+// Network file systems report some errors only at close(); nobody else would learn of them.
 TEST(Faults, AFileWhoseClosingFailsIsNamedWithWhatWasDrained) {
     Node node{long_world};
     adapters::StorageFaults fails_at_close;
@@ -136,7 +137,7 @@ TEST(Faults, AFileWhoseClosingFailsIsNamedWithWhatWasDrained) {
     EXPECT_FALSE(node.pool().closing());
 }
 
-// The daemon's knowledge of the room was up to a second old: a close said that all was well.
+// Regression: a close reported success by a look at the free space that was up to a second old.
 TEST(Faults, WhoAsksWhetherThereIsRoomIsToldOfWhatOthersHaveTaken) {
     const PoolOptions never_drained{.cap_bytes = 64 * mib, .quiet_ns = 1000 * second};
     FileTask whether_it_arrives;
@@ -148,7 +149,7 @@ TEST(Faults, WhoAsksWhetherThereIsRoomIsToldOfWhatOthersHaveTaken) {
         EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 1)).error, 0);
         EXPECT_EQ(self.ask(id, whether_it_arrives), 0);
         EXPECT_EQ(file.size(), Length{0}) << "nothing has to be drained to know it";
-        node.facts(file).room = 20 * mib;  // others have taken it
+        node.facts(file).room = 20 * mib;  // others have used the space
         EXPECT_EQ(self.ask(id, whether_it_arrives), ENOSPC);
         file.set_faults({});
         EXPECT_EQ(self.ask(id, whether_it_arrives), 0) << "it has been told before";
@@ -156,7 +157,7 @@ TEST(Faults, WhoAsksWhetherThereIsRoomIsToldOfWhatOthersHaveTaken) {
     });
 }
 
-// It was written directly, and then over it what was older.
+// Regression: such a file was written directly, and then overwritten by older deposits.
 TEST(Faults, AFileThatCannotLeaveIsNotWrittenPastItsDeposits) {
     Node node{long_world};
     adapters::MemoryFile file{full_from(0)};
@@ -173,7 +174,7 @@ TEST(Faults, AFileThatCannotLeaveIsNotWrittenPastItsDeposits) {
     EXPECT_TRUE(same(file.get({Offset{0}, Length{1000}}), bytes_of(1000, 3)));
 }
 
-// Writes `bytes` to the file in pieces, until it ends or fails.
+// Writes `bytes` bytes to the file in pieces, until all are written or one fails.
 std::int64_t write_in_pieces(NodeClient& self, FileId id, adapters::MemoryFile& file,
                              std::int64_t bytes) {
     std::int64_t at = 0;
@@ -187,7 +188,7 @@ std::int64_t write_in_pieces(NodeClient& self, FileId id, adapters::MemoryFile& 
     return at;
 }
 
-// The cap reached by files that cannot be drained, while another needs memory.
+// Files that cannot be drained use the whole cap, while another file needs memory.
 TEST(Faults, MemoryFullOfWhatCannotBeDrainedDoesNotStopOtherFiles) {
     Node node{long_world, {.cap_bytes = 6 * mib, .window_bytes = 64 * mib}};
     adapters::MemoryFile full{full_from(0)};
@@ -276,7 +277,7 @@ TEST(Faults, BackPressureComesAndEnds) {
     EXPECT_EQ(node.directory().header.high, node.most_provided() * mib);
 }
 
-// A writer that was faster than the daemon had more there: all that it had credit for.
+// Regression: a writer that was faster than the daemon exceeded the window by all of its credit.
 TEST(Faults, AWriterThatIsFasterThanTheDaemonKeepsToTheWindow) {
     Node node{long_world, {.window_bytes = 4 * mib}};
     adapters::MemoryFile file;

@@ -1,5 +1,5 @@
-// A client's log is input. The daemon refuses entries that make no sense and cuts off their client,
-// whose next write fails; others are none the worse.
+// A client's log is untrusted input: the daemon refuses malformed entries and cuts off their
+// client, whose next write fails. Other clients do not notice.
 #include "pool/core/tests/pool_check.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ struct Forged {
     EntryState state = EntryState::committed;
 };
 
-// Into the log of a client that has reserved nothing for it.
+// Writes an entry to a log, without reserving positions for it.
 void forge(const Log& log, const Forged& forged) {
     const std::uint64_t number = log.header().entries.fetch_add(1);
     Entry& entry = log.entry(number);
@@ -38,7 +38,7 @@ void forge(const Log& log, const Forged& forged) {
     log.header().commits.fetch_add(1);
 }
 
-// One that spoils its log by `spoil`, and one that knows nothing of it.
+// One client that damages its log by `spoil`, and another that does not know of it.
 struct Trouble {
     Node node{{.seed = 3}, {.cap_bytes = 16 << 20}};
     adapters::MemoryFile bad_file;
@@ -54,7 +54,7 @@ struct Trouble {
             EXPECT_EQ(self.write(id, bad_file, 0, bytes).taken, bytes.size());
             EXPECT_EQ(self.ask(id, {}), 0);
             spoil(self, id);
-            node.world().sleep(5'000'000);  // the daemon looks at it
+            node.world().sleep(5'000'000);  // until the daemon has looked at the log
             const ClientSlot& slot = node.directory().clients[self.number()];
             distrusted = slot.admission == 0;
             const WriteResult after = self.log_writer().write(id, 2000, bytes);
@@ -83,7 +83,7 @@ struct Trouble {
 constexpr std::int64_t far_away = std::numeric_limits<std::int64_t>::max();
 
 TEST(Garbage, OfNoClientOfOursEndsItsClient) {
-    const std::uint64_t used = 1000;  // positions that are accounted for
+    const std::uint64_t used = 1000;  // below: positions that are accounted for
     const std::vector<std::pair<std::string, Forged>> rows{
         {"an offset below 0", {.offset = -1, .position = used}},
         {"an end beyond any file", {.offset = far_away - 50, .position = used}},
@@ -135,7 +135,7 @@ TEST(Garbage, AFileThatAClientMayNotWriteIsNotWrittenAndNoMore) {
             one.file.generation += wild_slot ? 0 : 1;
             one.file.slot = wild_slot ? ~0U : one.file.slot;
             forge(self.log(), one);
-            // A log in order accounts for all that is reserved.
+            // A valid log accounts for all positions reserved.
             self.log().header().reserved.fetch_add(24);
         });
         EXPECT_FALSE(trouble.distrusted);
@@ -153,7 +153,7 @@ TEST(Garbage, CommitsThatNeverWereKeepNobodyWaiting) {
     EXPECT_FALSE(trouble.distrusted);
 }
 
-// Positions far beyond what is leased may be abandoned, but not for ever waited for.
+// Positions far beyond the lease may be abandoned, but a dead client is not kept for them.
 TEST(Garbage, AnEntryThatIsTooFarAheadDoesNotKeepADeadClient) {
     Node node{{.seed = 5}};
     adapters::MemoryFile file;
@@ -165,7 +165,7 @@ TEST(Garbage, AnEntryThatIsTooFarAheadDoesNotKeepADeadClient) {
     EXPECT_EQ(node.provided(), 0);
 }
 
-// Memory that it has in use is not taken from a client that says it never reserved any.
+// A client that claims never to have reserved anything keeps the memory that it uses.
 TEST(Garbage, FewerPositionsThanBeforeSpoilNothing) {
     Node node{{.seed = 7},
               {.age_max_ns = 1'000'000'000'000'000, .quiet_ns = 1'000'000'000'000'000}};

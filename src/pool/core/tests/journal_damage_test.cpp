@@ -1,6 +1,6 @@
-// Whole journals that are damaged in every simple way: each bit of each header, segments that are
-// gone, there twice, exchanged, of an earlier time, or of another journal. A replay then writes
-// what was acknowledged or says that it does not: never other bytes, never less in silence.
+// Damages complete journals in every simple way: each bit of each header; segments missing,
+// duplicated, exchanged, of an earlier time, or of another journal. A replay then writes what was
+// acknowledged, or reports that it does not: never other bytes, and never fewer without a report.
 #include "pool/core/tests/crash_check.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ constexpr int writes = 11;
 std::size_t place_of_write(int number) { return static_cast<std::size_t>(number % 5) * 700; }
 constexpr std::size_t write_bytes = 1500;
 
-// A file after so many writes.
+// The content of the file after `count` writes.
 std::vector<std::byte> after(int count) {
     std::vector<std::byte> bytes;
     for (int i = 0; i < count; ++i) {
@@ -30,8 +30,8 @@ std::vector<std::byte> after(int count) {
     return bytes;
 }
 
-// A journal of a file, and every image of it on the way: behind each write, and when its head knows
-// of that.
+// A journal of one file, and its images after each write, before and after its head knows of the
+// write.
 class Kept {
 public:
     explicit Kept(unsigned char key = 7, Image image = {})
@@ -87,10 +87,10 @@ private:
     std::uint64_t file_ = 0;
 };
 
-// The result of a replay: how many writes are there; negative: it refuses.
+// The result of a replay: the number of writes found; negative: it refused.
 struct Found {
     int writes = -1;
-    bool is_told = false;  // that it may not be all
+    bool is_told = false;  // reports that bytes may be missing
 };
 Found replayed(const Image& image) {
     LateClock clock;
@@ -112,13 +112,13 @@ Found replayed(const Image& image) {
     return {-1, false};
 }
 
-// All writes are there, or the replay says that they may not be.
+// All writes are there, or the replay reports that they may not be.
 void expect_all_or_told(const Image& image, int count, const std::string& what) {
     const Found found = replayed(image);
     EXPECT_TRUE(found.writes == count || found.is_told)
         << what << ": " << found.writes << " of " << count;
 }
-// … or nothing is written to the file at all.
+// All writes are there, or the replay refuses and writes nothing.
 void expect_all_or_refused(const Image& image, int count, const std::string& what) {
     const Found found = replayed(image);
     EXPECT_TRUE(found.writes == count || found.writes < 0)
@@ -135,7 +135,8 @@ std::vector<std::uint32_t> numbers_in(const Image& image) {
     return numbers;
 }
 
-// Every bit of the headers (and of the first record's) at each page that has any.
+// Calls `look` for each image with one bit changed in a header (group's and first record's) at a
+// page.
 template <class Look>
 void with_each_bit(const Image& image, Look look) {
     constexpr std::size_t looked_at = sizeof(journal::GroupHeader) + sizeof(journal::RecordHeader);
@@ -177,7 +178,7 @@ TEST_F(JournalDamage, OfABitIsToldWhereTheHeadIsBehind) {
     }
 }
 
-// Nothing said so: a group whose header is lost looked like none.
+// Regression: this was not reported: a group whose header is lost looked like no group.
 TEST_F(JournalDamage, OfTheFirstSectorOfTheNewestGroupIsToldWhereTheHeadIsBehind) {
     constexpr std::size_t sector = 512;
     for (std::size_t i = 1; i < kept_.behind_write.size(); ++i) {
@@ -202,7 +203,7 @@ TEST_F(JournalDamage, OfTheFirstSectorOfTheNewestGroupIsToldWhereTheHeadIsBehind
 
 TEST_F(JournalDamage, OfABitIsRefusedWhereTheHeadKnowsAll) {
     for (const std::size_t i : {std::size_t{4}, std::size_t{10}}) {
-        // Both heads know it: one of them may be damaged.
+        // Both heads know the group: one of them may be damaged.
         Image image = kept_.behind_head[i];
         Kept later{7, image};
         with_each_bit(image, [&](const Image& damaged, const std::string& what) {
@@ -280,7 +281,7 @@ TEST_F(JournalDamage, OfAnotherJournalIsRefused) {
     EXPECT_EQ(replayed(other.behind_head.back()).writes, -1) << "whose key is not known";
 }
 
-// Replayed records are let go: nobody misses a segment of them.
+// Records that were replayed are let go: a missing segment of theirs does not matter.
 TEST_F(JournalDamage, OfWhatIsNotNeededIsNone) {
     LateClock clock;
     clock.at_ns = 1'000'000'000'000;

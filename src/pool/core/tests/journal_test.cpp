@@ -1,5 +1,5 @@
-// Durability `node`, case by case: when a write returns, what a sync waits for, a journal that is
-// full, and one whose device fails.
+// Tests WriteDurability::node case by case: when a write returns, what a sync waits for, a full
+// journal, and a journal whose device fails.
 #include "pool/core/tests/crash_check.hpp"
 
 #include <gmock/gmock.h>
@@ -16,12 +16,12 @@ std::vector<std::byte> bytes_of(std::size_t count, int value) {
 struct How {
     std::int64_t segment_bytes = 1 << 18;
     std::size_t segments_max = 4;
-    std::int64_t write_ns = 1'000'000;  // for writing a group
+    std::int64_t write_ns = 1'000'000;  // time to write a group
     PoolOptions pool{};
     FileRule rule{};
 };
 
-// A node with a journal in memory, and files of which every sync is seen.
+// A node with a journal in memory, and files whose syncs are counted.
 class KeptNode {
 public:
     explicit KeptNode(const How& how)
@@ -45,7 +45,7 @@ public:
     }
     [[nodiscard]] Node& node() { return *node_; }
     [[nodiscard]] JournalDisk& disk() { return journal_.disk(); }
-    // Bytes that a replay would write now.
+    // The number of bytes that a replay would write now.
     [[nodiscard]] std::int64_t would_replay() {
         std::vector<journal::SegmentBytes> all;
         for (const std::uint32_t number : disk().segments()) {
@@ -74,7 +74,7 @@ struct Often {
     std::int64_t at = 0;
     int times = 0;
 };
-// Writes a thousand bytes to one place of the file, again and again; `then` comes after each.
+// Writes a thousand bytes to one place of the file, again and again; calls `then` after each write.
 template <class Then>
 void write_often(NodeClient& self, adapters::MemoryFile& file, const Often& often, Then then) {
     const FileId id = self.open(file, AccessMode::write);
@@ -115,7 +115,7 @@ TEST(PoolJournal, ManyWritersAreOneGroup) {
     EXPECT_LT(groups, 60U) << "of a hundred writes";
 }
 
-// The device waited for the daemon between two groups.
+// Regression: the device idled between two groups until the daemon's next round.
 TEST(PoolJournal, WhereAllWaitTheNextGroupDoesToo) {
     KeptNode kept{{.pool = never_drained}};
     adapters::MemoryFile file;
@@ -153,7 +153,7 @@ TEST(PoolJournal, ASyncMayWaitForItAlone) {
     }
 }
 
-// As if the device had lost all of it: nothing of the group is left.
+// The image without the newest group, as if the device had lost it completely.
 JournalDisk::Image without_the_newest_group(JournalDisk::Image image, const journal::Key& key) {
     std::uint32_t segment = JournalDisk::head;
     journal::GroupHeader newest;
@@ -170,7 +170,7 @@ JournalDisk::Image without_the_newest_group(JournalDisk::Image image, const jour
     return image;
 }
 
-// The newest group was missed by nobody for 20 ms, while its head did not know of it.
+// Regression: for 20 ms, until its head knew of the newest group, nobody would have missed that.
 TEST(PoolJournal, WhatASyncHasPromisedIsMissedWhenTheDeviceHasLostIt) {
     PoolOptions pool = never_drained;
     pool.sync_to_journal = true;
@@ -195,7 +195,7 @@ TEST(PoolJournal, WhatASyncHasPromisedIsMissedWhenTheDeviceHasLostIt) {
     });
 }
 
-// The journal has nothing of what is in the file since before, or since it left the pool.
+// The journal has no bytes from before the file was opened, nor from after it left the pool.
 TEST(PoolJournal, ASyncDoesNotLeaveToItWhatItNeverSaw) {
     PoolOptions pool = never_drained;
     pool.sync_to_journal = true;
@@ -210,7 +210,7 @@ TEST(PoolJournal, ASyncDoesNotLeaveToItWhatItNeverSaw) {
         EXPECT_EQ(kept.syncs(), 1U) << "it was all written through the pool";
         EXPECT_EQ(self.ask(id, {FileTask::Kind::leave, ThroughReason::mapped}), 0);
         const std::size_t left = kept.syncs();
-        // By the daemon, or by the client itself where the daemon has closed it.
+        // Synced by the daemon, or by the client itself if the daemon has closed the file.
         EXPECT_EQ(self.ask(id, {FileTask::Kind::sync}), 0);
         EXPECT_GT(kept.syncs(), left);
     });
@@ -248,8 +248,8 @@ TEST(PoolJournal, WhoWritesMoreThanItHoldsWaitsUntilFilesAreDurable) {
     }
 }
 
-// A journal of the least size never let go of its first segment: there was no room for ever, though
-// everything in it was in the file.
+// Regression: a journal of minimum size never let go of its first segment and had no room for ever,
+// though everything in it was in the file.
 TEST(PoolJournal, OfTwoSegmentsGoesRound) {
     KeptNode kept{{.segments_max = 2, .pool = {.cap_bytes = 64 << 20}}};
     adapters::MemoryFile file;
@@ -266,7 +266,7 @@ TEST(PoolJournal, OfTwoSegmentsGoesRound) {
     }
 }
 
-// All who wrote waited for each segment to be made.
+// Regression: all writers waited while a segment was made.
 TEST(PoolJournal, ASegmentIsMadeBesideTheGroups) {
     using Kind = JournalDisk::Done::Kind;
     KeptNode kept{{.segments_max = 50, .pool = {.cap_bytes = 64 << 20}}};
@@ -285,7 +285,7 @@ TEST(PoolJournal, ASegmentIsMadeBesideTheGroups) {
     EXPECT_GT(beside, 0);
 }
 
-// The client that fills it first must not hold up the others, nor be let go.
+// The client that fills the journal must neither hold up the others nor be released.
 TEST(PoolJournal, AFullDeviceIsNoLargerJournal) {
     How how{.segments_max = 50, .pool = {.cap_bytes = 64 << 20}};
     KeptNode kept{how};
@@ -320,7 +320,8 @@ TEST(PoolJournal, AfterAnErrorOfItsDeviceWritesAreDurableInTheFile) {
     EXPECT_EQ(file.size(), Length{3000});
 }
 
-// Its records cannot be taken back, and must not be written over what comes after the error.
+// The journal's records cannot be withdrawn, and must not be replayed over what comes after the
+// error.
 TEST(PoolJournal, AfterAnErrorNothingIsChangedThatAReplayWouldTakeForItsOwn) {
     KeptNode kept{{.pool = never_drained}};
     adapters::MemoryFile file;
@@ -328,7 +329,7 @@ TEST(PoolJournal, AfterAnErrorNothingIsChangedThatAReplayWouldTakeForItsOwn) {
     run_client(kept.node(), file, AccessMode::write, [&](NodeClient& self, FileId id) {
         EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 1)).taken, 1000U);
         EXPECT_EQ(self.write(id, file, 9000, bytes_of(1000, 1)).taken, 1000U);
-        kept.node().world().sleep(30'000'000);  // the head is written, too
+        kept.node().world().sleep(30'000'000);  // until the head is written, too
         kept.disk().set_error(EIO);
         failed_ns = kept.node().world().now_ns();
         EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 2)).taken, 1000U);
@@ -359,8 +360,8 @@ TEST(PoolJournal, WhereItIsFullOfWhatCannotBeDrainedOthersWriteThrough) {
     kept.node().run();
     EXPECT_EQ(kept.node().pool().journal_error(), ENOSPC);
     EXPECT_EQ(good.size(), Length{2'000'000});
-    // It was kept, and the next daemon offered what it had, which is older than what is in the
-    // files.
+    // Regression: the journal was kept, and the next daemon offered its bytes, which are older than
+    // those in the files.
     EXPECT_TRUE(kept.node().pool().finish_journal()) << "all of it is in the files";
     EXPECT_TRUE(kept.disk().segments().empty());
 }

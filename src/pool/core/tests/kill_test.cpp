@@ -1,5 +1,5 @@
-// A client is killed at every step of short runs: what was acknowledged arrives, nobody hangs, its
-// blocks return, and the daemon goes on with others.
+// Kills a client at every step of short runs: what was acknowledged arrives, nobody hangs, the
+// client's blocks come free, and the daemon goes on with other clients.
 #include "pool/core/tests/pool_check.hpp"
 
 #include <cstring>
@@ -15,8 +15,8 @@ std::vector<std::byte> bytes_of(std::size_t count, int value) {
 
 constexpr int records = 6;
 
-// Two clients write the same kind of file; the first is killed at step `step`. False: it ended
-// before.
+// Two clients write files of one kind; the first is killed at step `step`. run() returns false if
+// the client ended before that.
 struct Killed {
     Killed(std::int64_t at_step, const PoolOptions& pool, std::size_t record_bytes)
         : step{at_step},
@@ -33,7 +33,7 @@ struct Killed {
         });
         int others = 0;
         node.client("other", [&](NodeClient& self) { write_all(self, other, others); });
-        // Comes when the first has died, and reads what is in its log.
+        // Starts when the first client has died, and reads what is in its log.
         node.client("reader", [&](NodeClient& self) {
             while (node.world().alive("victim")) {
                 node.world().sleep(100'000);
@@ -88,7 +88,7 @@ private:
     }
 };
 
-// How many steps it could be killed at.
+// Returns the number of steps at which the client could be killed.
 std::int64_t kill_everywhere(const PoolOptions& pool, std::size_t bytes) {
     for (std::int64_t step = 0; step < 1000; ++step) {
         Killed killed{step, pool, bytes};
@@ -116,7 +116,7 @@ TEST(Kill, AtAnyStepWhileItWaitsForTheWindow) {
     EXPECT_GT(kill_everywhere({.cap_bytes = 32 << 20, .window_bytes = 300'000}, 200'000), 10);
 }
 
-// A write by hand, with a step between any two stores of it (pool/protocol/log.hpp).
+// A write made by hand, with a step between any two of its stores (pool/protocol/log.hpp).
 class Hand {
 public:
     Hand(Node& node, NodeClient& self) : node_{node}, self_{self}, log_{self.log()} {}
@@ -197,7 +197,7 @@ TEST(Kill, BetweenAnyTwoStoresOfAWrite) {
     }
 }
 
-// A file that leaves does not wait for who died with an entry reserved.
+// A file that leaves does not wait for a client that has died with an entry reserved.
 TEST(Kill, WhoDiesInAWriteHoldsNoFileThatLeaves) {
     for (std::int64_t step = 5; step < 16; ++step) {
         Node node{{.seed = static_cast<std::uint64_t>(step)}};

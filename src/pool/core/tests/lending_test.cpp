@@ -1,5 +1,5 @@
-// Memory of the log that is lent: what is committed from there arrives as if it had been copied,
-// the rest is given back, and a client may die at any step of it.
+// Tests loans of log memory: bytes committed from a loan arrive as if they had been copied, the
+// rest of the loan is given back, and the client may die at any step.
 #include "pool/core/tests/pool_check.hpp"
 
 #include <cstring>
@@ -15,7 +15,7 @@ LogReservation part_of(const LogReservation& loan, std::size_t begin, std::size_
     return {loan.position + begin, loan.place + begin, loan.bytes.subspan(begin, bytes)};
 }
 
-// Credit comes a moment after a file was opened.
+// Waits for the loan, since credit comes a moment after a file was opened.
 LogReservation lent(Node& node, NodeClient& self, FileId file, std::size_t bytes) {
     for (;;) {
         if (const auto loan = self.log_writer().lend(file, bytes)) {
@@ -115,7 +115,7 @@ TEST(BlockLeases, BytesOfAFileThatLeftStayForWhoWritesThemToIt) {
         const WriteResult written = self.log_writer().append_lent(id, 0, loan);
         EXPECT_EQ(written.rest, WriteResult::Rest::through);
         EXPECT_EQ(written.taken, 0U);
-        node.world().sleep(50'000'000);  // the daemon has seen the entry
+        node.world().sleep(50'000'000);  // until the daemon has seen the entry
         EXPECT_TRUE(same({loan.bytes.begin(), loan.bytes.end()}, run_of(block_bytes, 5)));
         self.log_writer().give_back(loan);
         self.close(id);
@@ -124,7 +124,8 @@ TEST(BlockLeases, BytesOfAFileThatLeftStayForWhoWritesThemToIt) {
     EXPECT_EQ(node.pool().counts().refused, 0U);
 }
 
-// Three loans, of which two parts each are committed. False: it was not killed before its end.
+// Makes three loans and commits two parts of each. Returns false if the client ended before it was
+// killed.
 bool killed_at(std::int64_t step) {
     Node node{{.seed = 1 + static_cast<std::uint64_t>(step)}, roomy};
     adapters::MemoryFile file;

@@ -1,5 +1,5 @@
-// The life of files: they leave, are cut, grow, are made again, lie far out, and are read while all
-// of this happens.
+// Tests the life of files: they leave, are truncated, grow, are made again, have bytes at huge
+// offsets, and are read while all of this happens.
 #include "pool/core/tests/pool_check.hpp"
 #include "pool/policy/credit.hpp"
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t seeds = 20;
 constexpr std::int64_t never = 1'000'000'000'000'000;
-// Nothing is drained unless somebody asks for it.
+// Nothing is drained unless a client asks for it.
 const PoolOptions patient{.age_max_ns = never, .quiet_ns = never};
 
 std::vector<std::byte> bytes_of(std::size_t count, int value) {
@@ -38,7 +38,7 @@ TEST(Life, ATruncationTakesDepositsBeyondItAndLeavesThoseBelow) {
             auto expected = bytes_of(300, 1);
             expected.resize(700, std::byte{2});
             EXPECT_TRUE(same(seen, expected));
-            // Upwards, and beyond a hole.
+            // To a larger size, and beyond a hole.
             EXPECT_EQ(self.ask(id, truncation(3000)), 0);
             EXPECT_EQ(self.write(id, file, 2000, bytes_of(10, 4)).error, 0);
             seen.assign(10000, std::byte{99});
@@ -56,7 +56,7 @@ TEST(Life, ATruncationTakesDepositsBeyondItAndLeavesThoseBelow) {
     }
 }
 
-// It was cut with the deposits that the truncation met.
+// Regression: such a deposit was removed together with those from before the truncation.
 TEST(Life, WhatIsWrittenToAFileThatWasSeenCutStays) {
     for (std::int64_t seed = 1; seed <= seeds; ++seed) {
         Node node{{.seed = static_cast<std::uint64_t>(seed)},
@@ -88,7 +88,7 @@ TEST(Life, WhatIsWrittenToAFileThatWasSeenCutStays) {
     }
 }
 
-// It was taken for one that had nothing to be made durable.
+// Regression: the sync was skipped, as if there had been nothing to make durable.
 TEST(Life, WhoMayOnlyReadAFileMakesItDurable) {
     Node node{{.seed = 1}, patient};
     adapters::MemoryFile file;
@@ -112,7 +112,7 @@ TEST(Life, AFileLeavesWhileOthersWriteToIt) {
         add_clients(node, 3, file, AccessMode::write, [&](NodeClient& self, FileId id, int who) {
             for (int i = 0; i < 8; ++i) {
                 const std::int64_t at = (i * 3 + who) * 150'000;
-                // Twice: what is direct must not be overwritten by what was deposited.
+                // Twice: a direct write must not be overwritten by an older deposit.
                 for (const int value : {100 + i, 1 + i * 3 + who}) {
                     EXPECT_EQ(self.write(id, file, at, bytes_of(150'000, value)).error, 0);
                 }
@@ -137,7 +137,8 @@ TEST(Life, AFileLeavesWhileOthersWriteToIt) {
     }
 }
 
-// The file system was asked when the file was empty there; then it got the bytes.
+// Regression: the file system was asked while the file was empty there, and got the bytes after
+// that.
 TEST(Life, AFileThatLeavesWhileItsHoleIsReadDoesNotEndThere) {
     Node node{{.seed = 1}};
     adapters::MemoryFile file;
@@ -200,7 +201,7 @@ TEST(Life, AFileThatIsMadeAgainIsAnother) {
     EXPECT_EQ(node.provided(), 0);
 }
 
-// Somebody had it open, and the daemon had not heard of it yet.
+// A client had opened the file, and the daemon did not know of that yet.
 TEST(Life, AFileWithoutANameIsKeptWhileFilesAreBeingOpened) {
     Node node{{.seed = 1}, patient};
     adapters::MemoryFile file;
@@ -251,7 +252,7 @@ TEST(Life, NoDepositGetsOlderThanItMay) {
         run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
             const std::int64_t begin = node.world().now_ns();
             EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 1)).error, 0);
-            // A burst that does not end; nothing else asks for it to be drained.
+            // A burst that does not end, and no client asks for draining.
             std::int64_t drained_after = never;
             for (std::int64_t i = 0; i < 1000 && drained_after == never; ++i) {
                 node.world().sleep(40'000'000);
@@ -266,7 +267,7 @@ TEST(Life, NoDepositGetsOlderThanItMay) {
     }
 }
 
-// Deposits that a reader found may be drained, cut or overwritten before it has copied them.
+// Deposits that a reader has found may be drained, cut or overwritten before it has copied them.
 TEST(Life, AReaderWhoseDepositsChangeUnderItLooksAgain) {
     std::int64_t changes = 0;
     for (std::int64_t seed = 1; seed <= seeds; ++seed) {
@@ -311,7 +312,7 @@ TEST(Life, AReaderWhoseDepositsChangeUnderItLooksAgain) {
     EXPECT_GT(changes, 5) << "in some of the looks";
 }
 
-// It looked again whenever anything of the file had changed, and never ended.
+// Regression: the reader began again whenever anything in the file had changed, and never ended.
 TEST(Life, WhoReadsOnePartOfAFileIsNotKeptByWhoWritesAnother) {
     Node node{{.seed = 2}, {.quiet_ns = 1}};
     adapters::MemoryFile file;
@@ -336,8 +337,8 @@ TEST(Life, WhoReadsOnePartOfAFileIsNotKeptByWhoWritesAnother) {
     EXPECT_LE(looks, 3) << "the first look found what was then drained";
 }
 
-// Two jobs of one file never overlap: what is overwritten while its request is under way is not
-// given to anybody, and what is newer is written after it.
+// Two batches of one file are never in flight together: memory of bytes that are overwritten while
+// their request is in flight is not given to anybody, and newer bytes are written after them.
 TEST(Life, WhatIsOverwrittenWhileItIsBeingDrainedEndsNewest) {
     for (std::int64_t seed = 1; seed <= seeds; ++seed) {
         adapters::StorageFaults faults;
@@ -376,7 +377,8 @@ TEST(Life, MemoryIsTouchedBeforeTheFirstBurstOfWhoMayWrite) {
     }
 }
 
-// It was given and taken away with each file, which cost a hundred times what opening one does.
+// Regression: memory was provided and released with each file, which took a hundred times as long
+// as opening one.
 TEST(Life, MemoryStaysForAMomentBetweenTwoFiles) {
     Node node{{.seed = 1, .quiet_ns_max = never}, {.cap_bytes = 1 << 30}};
     adapters::MemoryFile file;
@@ -408,7 +410,7 @@ void write_blocks(NodeClient& self, adapters::MemoryFile& file, int blocks) {
     self.close(id);
 }
 
-// Memory that was given back in between has to be mapped and cleared again; memory that stayed has
+// Memory that was given back meanwhile has to be mapped and cleared again; memory that was kept has
 // not.
 TEST(Life, MemoryIsPreparedOnceEachTimeThatItComes) {
     Node node{{.seed = 1, .quiet_ns_max = never}, {.cap_bytes = 1 << 30}};
@@ -428,8 +430,8 @@ TEST(Life, MemoryIsPreparedOnceEachTimeThatItComes) {
     node.run();
 }
 
-// Where there is a writer for each processor, new memory is written to without being mapped, but
-// for what is small. When it comes again, and has not gone meanwhile, it is mapped.
+// With as many writers as processors, new memory is written to without being mapped, except for
+// small writes. When a block is leased again that has kept its memory, it is mapped.
 TEST(Life, NewMemoryIsFilledWhereAllProcessorsAreBusy) {
     struct Case {
         std::size_t processors;
@@ -468,7 +470,8 @@ TEST(Life, NewMemoryIsFilledWhereAllProcessorsAreBusy) {
     }
 }
 
-// A client that wrote as fast as memory was touched kept the daemon from everything else meanwhile.
+// Regression: a client that wrote as fast as memory was provided kept the daemon from all other
+// work.
 TEST(Life, ALookRoundTouchesLittleMemory) {
     Node node{{.seed = 1, .quiet_ns_max = never}, {.cap_bytes = 1 << 30}};
     adapters::MemoryFile file;
@@ -483,8 +486,8 @@ TEST(Life, ALookRoundTouchesLittleMemory) {
     EXPECT_EQ(file.size().bytes(), 40 << 20);
 }
 
-// The writers that came first once got all that a round touches.
-// The most writers that were seen to wait at a time.
+// Regression: the first writers got all the memory that a round provides. Returns the maximum
+// number of writers that waited at a time.
 std::size_t look_at_waiting_writers(std::uint64_t seed) {
     constexpr std::size_t writers = 5;
     Node node{{.seed = seed, .quiet_ns_max = never}, {.cap_bytes = 1 << 30}};
@@ -497,7 +500,7 @@ std::size_t look_at_waiting_writers(std::uint64_t seed) {
         return log.mapped() && log.header().reserved > node.directory().clients[n].credit;
     };
     const auto look = [&] {
-        node.world().sleep(100'000'000);  // no round meanwhile: they use up what they have
+        node.world().sleep(100'000'000);  // no round meanwhile: the writers use up their credit
         std::array<std::uint64_t, writers> least{};
         for (std::uint32_t n = 0; n < writers; ++n) {
             least[n] = waits(n) ? node.directory().clients[n].credit + 1 : 0;

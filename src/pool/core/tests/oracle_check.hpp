@@ -1,5 +1,5 @@
-// The bytes that a file must hold, whoever wrote them: for each byte the values that it may have,
-// which is one but where writes were under way at the same time. A write counts when it is
+// An oracle for the bytes of a file under concurrent writes: for each byte the set of values that
+// it may have, which is one value except where writes overlapped in time. A write counts when it is
 // acknowledged.
 #pragma once
 
@@ -19,20 +19,20 @@ namespace forebay::pool {
 
 class Oracle {
     struct Cell {
-        std::array<unsigned char, 4> values{};  // those that it may have
-        bool any = false;                       // there are more
+        std::array<unsigned char, 4> values{};  // values that it may have
+        bool any = false;                       // any value: there are more than fit
     };
 
 public:
-    // Files have no more bytes than so many.
+    // `most`: maximum length of the file.
     explicit Oracle(std::int64_t most) : cells_(static_cast<std::size_t>(most)) {}
 
-    // Something that changes bytes, from its call to its return.
+    // An operation that changes bytes, from its call to its return.
     struct Change {
         Extent range;
         unsigned id = 0;          // 0: zeros
-        std::int64_t number = 0;  // changes and reads in the order of their calls
-        std::vector<Extent> met;  // ranges of changes that ended meanwhile
+        std::int64_t number = 0;  // numbers changes and reads in the order of their calls
+        std::vector<Extent> met;  // ranges of changes that ended while it was in flight
         std::vector<unsigned> met_ids;
     };
     struct Read {
@@ -40,7 +40,7 @@ public:
         std::vector<Extent> met;
         std::vector<unsigned> met_ids;
         std::vector<Cell> before;
-        bool changes = false;  // something was under way at any time
+        bool changes = false;  // a change was in flight during the read
         std::int64_t size = 0;
         bool sized = false;
     };
@@ -52,7 +52,7 @@ public:
         changes_.push_back({range, id, ++calls_, {}, {}});
         return std::prev(changes_.end());
     }
-    // Its first `taken` bytes are acknowledged, the others never written.
+    // The first `taken` bytes are acknowledged, the others are never written.
     void end_write(Handle change, Length taken) {
         change->range.length = taken;
         apply(*change);
@@ -68,7 +68,7 @@ public:
         return std::prev(changes_.end());
     }
     void end_cut(Handle change) {
-        // A write meanwhile may have made the file longer, before or after.
+        // A concurrent write may have made the file longer, before or after this.
         sized_ = changes_.size() == 1 && change->met.empty();
         size_ = change->range.begin.bytes();
         apply(*change);
@@ -87,14 +87,14 @@ public:
         reads_.push_back(std::move(read));
         return std::prev(reads_.end());
     }
-    // "" where it saw what it may have seen.
+    // Returns "" if the read saw allowed values.
     [[nodiscard]] std::string end_read(ReadHandle read, std::int64_t got,
                                        std::span<const std::byte> bytes) {
         const std::string wrong = judge(*read, got, bytes);
         reads_.erase(read);
         return wrong;
     }
-    // At the end, when nothing is under way.
+    // Called at the end, when nothing is in flight.
     [[nodiscard]] std::string judge(std::span<const std::byte> all) {
         const Extent whole{Offset{0}, Length{static_cast<std::int64_t>(cells_.size())}};
         std::vector<std::byte> bytes(all.begin(), all.end());
@@ -104,7 +104,7 @@ public:
     }
     [[nodiscard]] bool quiet() const noexcept { return changes_.empty() && reads_.empty(); }
 
-    // The byte that change `id` writes at this place of the file.
+    // The byte that change `id` writes at offset `at`.
     [[nodiscard]] static unsigned char value(unsigned id, std::int64_t at) noexcept {
         const auto place = static_cast<unsigned>(at);
         return id == 0 ? 0
@@ -133,7 +133,7 @@ private:
         if (among(cell.values, value)) {
             return;
         }
-        // Values that are there twice make room.
+        // Duplicates make room.
         for (std::size_t i = 1; i < cell.values.size(); ++i) {
             if (cell.values[i] == cell.values[i - 1]) {
                 cell.values[i] = value;
@@ -219,7 +219,7 @@ private:
     std::int64_t size_ = 0;
     bool sized_ = true;
     std::int64_t calls_ = 0;
-    std::list<Change> changes_;  // under way
+    std::list<Change> changes_;  // in flight
     std::list<Read> reads_;
 };
 

@@ -1,4 +1,4 @@
-// pool_consistency = paper: the block cache of 2022, which docs/decisions/0020 describes.
+// Tests pool_consistency = paper: the block cache of 2022, which docs/decisions/0020 describes.
 #include "foundation/base/bytes.hpp"
 #include "pool/core/flush/timed_storage_check.hpp"
 #include "pool/core/tests/pool_check.hpp"
@@ -44,11 +44,11 @@ void put(NodeClient& self, FileId id, adapters::MemoryFile& file, const Extent& 
     EXPECT_EQ(self.write(id, file, range.begin.bytes(), bytes_of(range, salt)).error, 0);
 }
 
-// Takes its time for each request, and counts those that it has at once.
+// Counts the requests in flight of a storage that takes time for each.
 struct Traffic {
     std::int32_t in_flight = 0;
     std::int32_t most = 0;
-    std::int64_t longest = 0;  // bytes of a request
+    std::int64_t longest = 0;  // maximum bytes of a request
 };
 
 class SlowStorage final : public TimedStorage<Traffic> {
@@ -252,7 +252,7 @@ TEST(PaperExclusion, OneAfterTheOtherIsPooled) {
                 }
                 node.world().sleep(node.world().draw(2'000'000));
                 EXPECT_EQ(state_of(node, id), FileState::pooled) << "seed " << seed;
-                // The daemon hears of it later than of the next open.
+                // The daemon learns of these closes after the next open.
                 self.log_writer().notify_daemon(id, EntryKind::closed, 0, 0);
                 self.log_writer().notify_daemon(too, EntryKind::closed, 0, 0);
             }

@@ -1,7 +1,7 @@
 // A node in simulated time, for tests: a daemon with its pool, and clients that write and read as
-// programs do, over plain memory. Between two rounds the daemon does what a client asks over its
-// socket. An actor that looks at a clock may be overtaken there: the pool, too, in the middle of a
-// round.
+// programs do, over plain memory. Requests that go over the daemon's socket on a real node are
+// carried out between two rounds. An actor that reads a clock may be overtaken by others there; so
+// may the pool in the middle of a round.
 #pragma once
 
 #include "pool/client/log_writer.hpp"
@@ -31,15 +31,15 @@
 namespace forebay::pool {
 
 struct NodeOptions {
-    FileStripes stripes{};  // of all files
+    FileStripes stripes{};  // the stripes of all files
     enum class BackgroundIo { at_once, slow };
     BackgroundIo background_io = BackgroundIo::at_once;
-    std::int64_t memory_max = std::int64_t{1} << 40;  // blocks that the node has
+    std::int64_t memory_max = std::int64_t{1} << 40;  // blocks of memory that the node has
     const ports::TimeSource* effort = nullptr;        // see PoolPorts
     JournalWriter* journal = nullptr;                 // see PoolPorts
-    FileRule rule{};                                  // of all files
-    bool fills = true;                                // clients can: see Daemon::fill
-    bool sees = true;                                 // the same: see Daemon::sees
+    FileRule rule{};                                  // the rule of all files
+    bool fills = true;                                // whether Daemon::fill works
+    bool sees = true;                                 // whether Daemon::sees works
 };
 
 class Node;
@@ -51,10 +51,10 @@ public:
     [[nodiscard]] std::uint32_t number() const noexcept { return client_; }
     [[nodiscard]] const Log& log() const noexcept { return log_; }
     [[nodiscard]] LogWriter& log_writer() noexcept { return log_writer_; }
-    // If the daemon has ended and did not hear of it, nobody knows the file: `slot` is files_max.
+    // If the daemon ends before it gets the request, `slot` is files_max: no daemon knows the file.
     [[nodiscard]] FileId open(adapters::MemoryFile& file, AccessMode access);
-    // As a program's: directly where the file is not pooled (any more). Bytes written; fewer where
-    // it fails, and errno.
+    // Writes as a program does: to the pool, or directly if the file is not pooled (any more).
+    // Returns the bytes written; if there are fewer than wanted, an errno, too.
     struct Put {
         std::size_t taken = 0;
         int error = 0;
@@ -65,16 +65,16 @@ public:
                       std::span<const std::byte> bytes);
     [[nodiscard]] std::int64_t read(FileId id, adapters::MemoryFile& file, std::int64_t offset,
                                     std::span<std::byte> bytes);
-    // `after`: between the file system's answer and what the reader makes of it.
+    // `after` is called between the file system's answer and the reader's use of it.
     [[nodiscard]] std::int64_t read(FileId id, adapters::MemoryFile& file, std::int64_t offset,
                                     std::span<std::byte> bytes, const std::function<void()>& after);
     [[nodiscard]] int ask(FileId id, const FileTask& task);
     void close(FileId id);
     void kick() noexcept override;
 
-    // Blocks whose memory it was about to touch for the first time.
+    // The number of times that it prepared a block's memory before touching it first.
     [[nodiscard]] std::int64_t prepared() const noexcept { return prepared_; }
-    // Writes into memory that was not mapped.
+    // The number of writes into memory that was not mapped.
     [[nodiscard]] std::int64_t filled() const noexcept { return filled_; }
 
 private:
@@ -89,11 +89,12 @@ private:
     Node& node_;
     std::uint32_t client_;
     Log log_;
-    std::map<std::uint32_t, std::pair<std::uint64_t, Log>> others_;  // mapped once, with process
-    std::map<std::uint32_t, adapters::MemoryFile*> files_;           // that it has opened, by slot
+    // Logs mapped before, with their process.
+    std::map<std::uint32_t, std::pair<std::uint64_t, Log>> others_;
+    std::map<std::uint32_t, adapters::MemoryFile*> files_;  // files that it has opened, by slot
     LogWriter log_writer_;
     PoolReader reader_;
-    ReadAheadPolicy guess_;  // of all files: a client of a test reads one
+    ReadAheadPolicy guess_;  // for all files: a client of a test reads one
     std::int64_t prepared_ = 0;
     std::int64_t filled_ = 0;
 };
@@ -106,13 +107,14 @@ public:
     Node& operator=(const Node&) = delete;
     ~Node() override = default;
 
-    // An actor that looks after the pool until all clients have gone and everything is drained.
+    // Adds the daemon, an actor that runs the pool until all clients have gone and everything is
+    // drained.
     void daemon();
-    // By an actor: the daemon drains and ends, even with clients there, as pool/daemon/server.cpp
-    // does.
+    // Called by an actor: the daemon drains and ends though clients are there, as
+    // pool/daemon/server.cpp does.
     void stop();
     [[nodiscard]] bool ended() const noexcept { return ended_; }
-    // An actor that is a client; dismissed when it ends, or has died.
+    // Adds an actor that is a client. It is dismissed when it has ended or died.
     void client(const std::string& name, std::function<void(NodeClient&)> body);
     adapters::WorldEnding run();
 
@@ -121,20 +123,20 @@ public:
     [[nodiscard]] Directory& directory() noexcept { return directory_; }
     [[nodiscard]] Control::Facts& facts(adapters::MemoryFile& file);
     [[nodiscard]] const NodeOptions& options() const noexcept { return options_; }
-    // Blocks that are there.
+    // Blocks that have memory.
     [[nodiscard]] std::int64_t provided() const noexcept { return std::ssize(provided_); }
     [[nodiscard]] std::int64_t most_provided() const noexcept { return most_provided_; }
-    // When it is opened: tests change it where somebody else changes the file.
+    // The stamp of a file when it is opened. Tests change it to simulate a change by somebody else.
     [[nodiscard]] ChangeStamp stamp_of(adapters::MemoryFile& file) {
         return {file.size().bytes(), changed_ns[&file], changed_ns[&file]};
     }
     std::map<adapters::MemoryFile*, std::int64_t> changed_ns;
-    // Blocks of the read cache of which memory is there.
+    // Read-cache blocks that have memory.
     [[nodiscard]] std::int64_t clean_provided() const noexcept {
         return std::ssize(clean_provided_);
     }
     [[nodiscard]] std::byte* clean_memory() noexcept { return clean_.begin(); }
-    // Bytes that clients read from files themselves.
+    // Bytes that clients have read from files themselves.
     std::int64_t read_directly = 0;
     std::int64_t direct_read_ns = 0;  // how long each such read takes
     [[nodiscard]] Log log_of(std::uint32_t client) const {
@@ -142,15 +144,15 @@ public:
         return log == logs_.end() ? Log{} : Log{log->second->begin()};
     }
     using Storages = std::function<std::unique_ptr<ports::FileStorage>(adapters::MemoryFile&)>;
-    // Instead of plain memory.
+    // The storage to use instead of plain memory files.
     void set_storage(Storages storages) { storages_ = std::move(storages); }
     [[nodiscard]] std::unique_ptr<ports::FileStorage> storage_of(adapters::MemoryFile& file) {
         return storages_ ? storages_(file)
                          : std::move(*open_memory(world_, file, IoDirection::write));
     }
-    // Until the daemon has done it, between two rounds; or has ended.
+    // Returns when the daemon has called `what`, between two rounds, or has ended.
     void say(std::function<void()> what);
-    // Until the daemon has answered; 0 where it has ended.
+    // Returns when the daemon has answered; 0 if it has ended.
     [[nodiscard]] int wait_for(std::uint64_t ticket);
     void kick();
 
@@ -187,7 +189,8 @@ private:
     SlowBackgroundIo slow_background_io_{world_};
     Sparse memory_{sizeof(Directory)};
     Directory& directory_{*reinterpret_cast<Directory*>(memory_.begin())};
-    std::map<std::uint32_t, std::unique_ptr<Sparse>> logs_;  // kept: the dead still look at them
+    // Kept, since dead clients' code still looks at them.
+    std::map<std::uint32_t, std::unique_ptr<Sparse>> logs_;
     std::map<adapters::MemoryFile*, Control::Facts> facts_;
     Storages storages_;
     std::vector<std::unique_ptr<Life>> lives_;
@@ -304,7 +307,8 @@ inline int NodeClient::ask(FileId id, const FileTask& task) {
     node_.say([&] { ticket = node_.pool().ask(id.slot, id.generation, task); });
     const int error = node_.wait_for(ticket);
     if (error == ESTALE && task.kind == FileTask::Kind::truncate) {
-        node_.world().step({"ftruncate"});  // as pool/capture/files/files.cpp: it is through
+        // The file is through: as in pool/capture/files/files.cpp.
+        node_.world().step({"ftruncate"});
         node_.facts(*files_.at(id.slot)).truncate(task.bytes);
         return 0;
     }
@@ -329,7 +333,7 @@ inline std::int64_t NodeClient::now_ns() const noexcept {
 
 inline void NodeClient::kick() noexcept { node_.kick(); }
 
-// As a process waits: for some time at most.
+// As a process does, waits for a limited time.
 inline void NodeClient::wait(const Word& word, std::uint32_t seen) noexcept {
     node_.world().step({"wait for the daemon"});
     if (word.load() == seen) {
@@ -337,7 +341,7 @@ inline void NodeClient::wait(const Word& word, std::uint32_t seen) noexcept {
     }
 }
 
-// As a process maps it: while somebody is known by this number.
+// As a process does, maps the log while a client has this number.
 inline Log NodeClient::log_of(std::uint32_t client) noexcept {
     node_.world().step({"look for a log"});
     if (client == client_) {
@@ -375,7 +379,7 @@ inline bool NodeClient::fill(std::byte* to, std::span<const std::byte> bytes) no
     return true;
 }
 
-// A stuck world is reported soon.
+// The limit makes a world that is stuck fail soon.
 inline adapters::MemoryWorldOptions bounded(adapters::MemoryWorldOptions world) {
     world.steps_max = std::min<std::int64_t>(world.steps_max, 1'000'000);
     return world;
@@ -500,7 +504,7 @@ inline void Node::client(const std::string& name, std::function<void(NodeClient&
     });
 }
 
-// True when all have gone.
+// Returns true when all clients have gone.
 inline bool Node::look_after_clients() {
     for (const auto& life : lives_) {
         const bool over =
@@ -551,7 +555,7 @@ inline adapters::WorldEnding Node::run() {
     return ending;
 }
 
-// So many clients, "reader 0" or "writer 0" …, each of which opens `file` first.
+// Adds `count` clients, "reader 0" or "writer 0" …, each of which opens `file` first.
 inline void add_clients(Node& node, int count, adapters::MemoryFile& file, AccessMode access,
                         const std::function<void(NodeClient&, FileId, int)>& body) {
     const std::string name = access == AccessMode::read ? "reader " : "writer ";
@@ -562,7 +566,7 @@ inline void add_clients(Node& node, int count, adapters::MemoryFile& file, Acces
     }
 }
 
-// To its end: the daemon, and one client, which opens `file` first.
+// Runs the daemon and one client, which opens `file` first, to their end.
 inline void run_client(Node& node, adapters::MemoryFile& file, AccessMode access,
                        const std::function<void(NodeClient&, FileId)>& body) {
     node.daemon();

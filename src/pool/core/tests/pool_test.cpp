@@ -1,3 +1,4 @@
+// Tests the way of one large write through the pool to the file.
 #include "pool/core/tests/pool_check.hpp"
 
 #include <gtest/gtest.h>

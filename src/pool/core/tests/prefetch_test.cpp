@@ -1,3 +1,4 @@
+// Tests read-ahead: which blocks are read, for whom, and that no reader gets old bytes.
 #include "pool/core/tests/pool_check.hpp"
 
 #include "foundation/base/bytes.hpp"
@@ -14,7 +15,7 @@ namespace {
 constexpr std::int64_t slow_ns = 10'000'000;
 constexpr std::int64_t long_ago_ns = -3'600'000'000'000;
 
-// Different in all places that could be mistaken for one another.
+// Bytes that differ at all offsets that could be mistaken for one another.
 std::vector<std::byte> bytes_of(std::int64_t begin, std::int64_t count, std::uint64_t salt = 0) {
     std::vector<std::byte> bytes(static_cast<std::size_t>(count));
     for (std::int64_t at = 0; at < count; at += 8) {
@@ -126,7 +127,8 @@ TEST(BlockPrefetcher, WhatIsReadHereAndThereIsNotFetched) {
     OldFile old{node, 64 * mib};
     run_client(node, old.file, AccessMode::read, [&](NodeClient& self, FileId id) {
         const std::vector<std::int64_t> numbers = shuffled(64 * mib / piece);
-        for (const std::int64_t number : std::span{numbers}.first(300)) {  // some five of a block
+        // About five in each block.
+        for (const std::int64_t number : std::span{numbers}.first(300)) {
             read_and_compare(self, id, old.file, {Offset{number * piece}, Length{piece}});
         }
         self.close(id);
@@ -215,10 +217,10 @@ TEST(Coherence, AReaderDoesNotWaitForAWriterThatGoesAwayMeanwhile) {
     }
 }
 
-// The fourth MiB of a file, as somebody else makes it.
+// The fourth MiB of a file after somebody else has changed it.
 std::vector<std::byte> changed_bytes() { return bytes_of(3 * mib, mib, 77); }
 
-// Somebody else changes a file that a reader has blocks of.
+// Checks that a reader that has blocks of a file sees a change that `change` makes.
 void reader_sees(std::uint64_t seed,
                  const std::function<void(Node&, NodeClient&, OldFile&)>& change) {
     Node node{{.seed = seed}};
@@ -307,7 +309,8 @@ TEST(Coherence, NoReaderEverSeesOldBytesWhileWritersWriteAndFilesAreDrained) {
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {
         Node node{{.seed = seed}, {.quiet_ns = 0}};
         OldFile old{node, pieces * piece};
-        std::vector<std::int64_t> written(pieces, 0);  // salts of writes that have ended
+        // The salts of the last writes that have ended.
+        std::vector<std::int64_t> written(pieces, 0);
         std::vector<std::int64_t> begun(pieces, 0);
         node.direct_read_ns = 300'000;
         int writers = 2;
@@ -340,7 +343,7 @@ TEST(Coherence, NoReaderEverSeesOldBytesWhileWritersWriteAndFilesAreDrained) {
                             fits = got ==
                                    bytes_of(where, piece, static_cast<std::uint64_t>(turn) * 4096);
                         }
-                        // A write of several entries may be seen in parts while it is under way.
+                        // A write of several entries may be seen in part while it is in flight.
                         EXPECT_TRUE(fits || least < most) << "seed " << seed << " at " << at;
                     }
                 }
@@ -368,7 +371,8 @@ TEST(BlockPrefetcher, AWishThatMakesNoSenseIsNotFollowed) {
         self.log_writer().notify_daemon(id, EntryKind::wanted, 0, 0);
         self.log_writer().notify_daemon(id, EntryKind::wanted, 100 * mib, 4096);
         self.log_writer().notify_daemon({.slot = files_max - 1}, EntryKind::wanted, 0, 4096);
-        for (std::uint32_t slot = 0; slot < 8; ++slot) {  // it has not opened the other file
+        // The client has not opened the other file.
+        for (std::uint32_t slot = 0; slot < 8; ++slot) {
             if (slot != id.slot) {
                 self.log_writer().notify_daemon({slot, 0}, EntryKind::wanted, 0, 4096);
                 self.log_writer().notify_daemon({slot, 1}, EntryKind::wanted, 0, 4096);
@@ -384,7 +388,7 @@ TEST(BlockPrefetcher, AWishThatMakesNoSenseIsNotFollowed) {
     EXPECT_EQ(old.fetched(), 3 * mib);
 }
 
-// For another node: what is not there is read, and counts as long as the file is the same.
+// A block that another node asks for is read ahead, and is valid as long as the file is unchanged.
 TEST(BlockPrefetcher, ABlockIsReadForAnotherNode) {
     Node node{{.seed = 1}};
     OldFile old{node, 3 * mib - 100};
@@ -420,7 +424,7 @@ TEST(BlockPrefetcher, ABlockIsReadForAnotherNode) {
     EXPECT_LE(old.fetched(), mib);
 }
 
-// Its times may not show that it is changed once more.
+// The times of such a file may not show a further change.
 TEST(BlockPrefetcher, WhatWasChangedJustBeforeItWasOpenedIsNotPassedOn) {
     Node node{{.seed = 1}};
     OldFile old{node, mib};
@@ -435,11 +439,11 @@ TEST(BlockPrefetcher, WhatWasChangedJustBeforeItWasOpenedIsNotPassedOn) {
     });
 }
 
-// Also the first read, and those that nobody could foresee.
+// This includes the first read, and random reads, which nobody can predict.
 TEST(BlockPrefetcher, WhereFewNodesReadClientsReadNothingThemselves) {
     Node node{{.seed = 1}};
     OldFile old{node, 8 * mib};
-    node.direct_read_ns = 0;  // as from the kernel's cache
+    node.direct_read_ns = 0;  // as fast as from the page cache
     node.directory().header.readers.store(1);
     run_client(node, old.file, AccessMode::read, [&](NodeClient& self, FileId id) {
         for (const std::int64_t at : {5 * mib, 3 * mib + 1000, std::int64_t{0}, 7 * mib}) {

@@ -1,4 +1,4 @@
-// Memory as the daemon maps it, for tests and fuzzers.
+// Sparse memory, as the daemon maps it, for tests and fuzzers.
 #pragma once
 
 #include "foundation/base/contracts.hpp"
@@ -8,7 +8,7 @@
 
 namespace forebay::pool {
 
-// Memory that costs nothing until it is touched.
+// An anonymous mapping: it costs nothing until it is touched.
 class Sparse {
 public:
     explicit Sparse(std::size_t bytes)

@@ -1,6 +1,6 @@
-// The daemon ends in good order, or a file leaves, while a client is suspended at any step of what
-// it does: for a moment, or for an hour. Acknowledged writes are in the file, nobody hangs, and
-// nobody waits for a client that does not come back (docs/decisions/0037).
+// Suspends a client at every step of an operation, for a moment or for an hour, while the daemon
+// shuts down or a file leaves. Acknowledged writes are in the file, nobody hangs, and nobody waits
+// for a client that does not come back (docs/decisions/0037).
 #include "pool/core/tests/pool_check.hpp"
 
 #include <cstring>
@@ -13,17 +13,18 @@ namespace {
 
 constexpr std::int64_t moment_ns = 3'000'000;
 constexpr std::int64_t hour_ns = std::int64_t{3600} * 1'000'000'000;
-// While the daemon goes on, and looks round every millisecond.
+// A long suspension while the daemon goes on. An hour would take too many steps, since the daemon
+// does a round each millisecond.
 constexpr std::int64_t long_ns = 1'500'000'000;
-// The longest that anybody waits for a suspended client.
+// The maximum time for which anybody waits for a suspended client.
 constexpr std::int64_t soon_ns = 1'000'000'000;
 
 std::vector<std::byte> bytes_of(std::size_t count, int value) {
     return std::vector<std::byte>(count, static_cast<std::byte>(value));
 }
 
-// A write by hand, with a step between any two changes of memory that it makes
-// (pool/protocol/log.hpp). False: the client has to write the bytes to the file itself.
+// A write made by hand, with a step between any two changes of memory (pool/protocol/log.hpp). It
+// returns false if the client has to write the bytes to the file itself.
 class SlowWriter {
 public:
     SlowWriter(Node& node, NodeClient& self) : node_{node}, self_{self}, log_{self.log()} {}
@@ -70,7 +71,7 @@ private:
         step();
         return false;
     }
-    // False: the log is sealed, or the file leaves; the entry stays as it was.
+    // Returns false if the log is sealed or the file leaves; the entry is unchanged then.
     bool wait_for_room(std::uint64_t number, std::uint64_t end, FileId file) {
         const ClientSlot& slot = node_.directory().clients[self_.number()];
         while (number >= slot.entries + entries_max || slot.credit < end) {
@@ -109,8 +110,8 @@ private:
     Log log_;
 };
 
-// One client does something and is suspended at step `step` of it; then the daemon is stopped, or
-// somebody has its file leave.
+// One client does `what_.body` and is suspended at step `step` of it; then the daemon is stopped,
+// or the file leaves.
 class Suspended {
 public:
     using Body = std::function<void(Suspended&, NodeClient&)>;
@@ -129,7 +130,7 @@ public:
         node.world().suspend("victim", step, what.for_ns);
     }
 
-    // False: it was never suspended.
+    // Returns false if the client ended before it was suspended.
     bool run() {
         node.daemon();
         node.client("victim", [&](NodeClient& self) { what_.body(*this, self); });
@@ -150,11 +151,11 @@ public:
         return suspended;
     }
 
-    // These bytes are acknowledged from then on. Each record is written once.
+    // From now on these bytes are acknowledged. Each record is written once.
     void acknowledged(std::int64_t offset, std::vector<std::byte> bytes) {
         promised_.emplace_back(offset, std::move(bytes));
     }
-    // As a program's write: itself, where the pool does not.
+    // Writes as a program does: directly if the pool does not take the bytes.
     void write(NodeClient& self, FileId id, std::int64_t offset,
                const std::vector<std::byte>& bytes) {
         if (id.slot == files_max) {
@@ -205,7 +206,7 @@ private:
     std::vector<std::pair<std::int64_t, std::vector<std::byte>>> promised_;
 };
 
-// How many steps it could be suspended at.
+// Returns the number of steps at which the client could be suspended.
 std::int64_t suspend_everywhere(const Suspended::What& what) {
     for (std::int64_t step = 0; step < 2000; ++step) {
         Suspended one{what, step};
@@ -244,7 +245,7 @@ void deposits_by_hand(Suspended& all, NodeClient& self) {
     }
 }
 
-// The bytes go through memory that is lent, as an aggregator's windows do.
+// Writes through lent memory, as aggregators do.
 void loans(Suspended& all, NodeClient& self) {
     constexpr std::size_t bytes = 100'000;
     const FileId id = self.open(all.file, AccessMode::write);
@@ -262,7 +263,7 @@ void loans(Suspended& all, NodeClient& self) {
         all.node.world().step({"hand it in"});
         const WriteResult written = self.log_writer().append_lent(id, at, *loan);
         if (written.taken == 0) {
-            // From its own memory: nobody else may have got it meanwhile.
+            // From the loan: nobody else may have got its memory meanwhile.
             const std::vector<std::byte> kept{loan->bytes.begin(), loan->bytes.end()};
             EXPECT_TRUE(same(kept, record));
             all.write(self, id, at, kept);
@@ -351,8 +352,8 @@ TEST(Stop, AFileLeavesWithoutWaitingForWhoIsSuspended) {
     }
 }
 
-// It jumped out of a signal handler, or its thread was cancelled. The process waited for itself,
-// for ever, once the ring had come round to that write.
+// A thread has left its write by a jump out of a signal handler, or was cancelled. Regression: the
+// process waited for itself for ever when the ring had come round to that write.
 TEST(Stop, AProcessThatLeftAWriteInItsMiddleGoesOnWithoutThePool) {
     constexpr int writes = static_cast<int>(entries_max) + 100;
     Node node{{.seed = 3, .quiet_ns_max = 100 * soon_ns}, {.cap_bytes = 64 << 20}};

@@ -1,6 +1,5 @@
-// Real threads: a daemon, two clients each of which is several threads that share a log, and
-// readers of what they write. For ThreadSanitizer; what interleaves how is drawn from seeds
-// elsewhere (world_test.cpp).
+// Runs the pool with real threads, for ThreadSanitizer: a daemon, two clients whose threads share a
+// log, and readers. Interleavings drawn from seeds are tested in world_test.cpp.
 #include "pool/client/copy.hpp"
 #include "pool/core/tests/pool_check.hpp"
 #include "storage/posix/clock.hpp"
@@ -30,7 +29,8 @@ public:
     [[nodiscard]] bool alive() const noexcept override { return true; }
     [[nodiscard]] std::int64_t now_ns() const noexcept override { return clock_.now_ns(); }
     void kick() noexcept override {
-        // As a write to an eventfd: it orders nothing that could hide a race from ThreadSanitizer.
+        // Relaxed, as a write to an eventfd: it must not order memory and so hide a race from
+        // ThreadSanitizer.
         bell_.fetch_add(1, std::memory_order_relaxed);
         adapters::futex_wake(bell_);
     }
@@ -40,7 +40,7 @@ public:
     [[nodiscard]] Log log_of(std::uint32_t client) noexcept override {
         return client < logs_.size() ? Log{logs_[client].begin()} : Log{};
     }
-    // Client 0's commits are seen in its log; for the others' a reader waits for a round.
+    // A reader sees client 0's commits in its log; for those of others it waits for a round.
     [[nodiscard]] bool sees(std::uint32_t client) noexcept override { return client == 0; }
     void prepare(std::byte* /*begin*/, std::size_t /*bytes*/) noexcept override {}
 
@@ -167,7 +167,7 @@ TEST(Threads, CopyBytesThatOneOfThemWrites) {
     writer.join();
 }
 
-// One record that a thread writes again and again, each time with the next value.
+// A record that one thread writes again and again, each time with the next value.
 struct Rewritten {
     static constexpr std::int64_t bytes = 100'000;
     std::atomic<int> begun{0};
@@ -186,12 +186,12 @@ struct Below final : BackingFile {
     adapters::MemoryFile& file;
 };
 
-// A reader copies memory that may be leased anew and written to meanwhile, and looks afterwards.
+// A reader copies memory that may be leased anew and written to meanwhile, and then checks.
 TEST(Threads, ReadWhatOthersWriteMeanwhile) {
     constexpr int rounds = 120;
     adapters::MemoryFile file;
     const std::array<Sparse, 2> logs{Sparse{LogShape::bytes}, Sparse{LogShape::bytes}};
-    // Most of what is read has not been drained.
+    // Most of the bytes read have not been drained.
     Machine machine{{.cap_bytes = 16 << 20, .window_bytes = 12 << 20, .quiet_ns = 1'000'000'000}};
     FlushBacklog line{machine.bell, logs};
     std::array<Rewritten, 4> records;
@@ -202,7 +202,7 @@ TEST(Threads, ReadWhatOthersWriteMeanwhile) {
     }
     machine.start();
     std::atomic<std::size_t> writers{logs.size()};
-    // One for each thread: one that all of them change would put what they do in order.
+    // One counter for each thread: a shared one would order the threads.
     std::array<int, 4> wrong{};
     std::vector<std::thread> threads;
     for (std::uint32_t who = 0; who < logs.size(); ++who) {
@@ -232,7 +232,7 @@ TEST(Threads, ReadWhatOthersWriteMeanwhile) {
                 const std::int64_t got = reader.read(ids[0], below, nullptr, at, bytes);
                 const int most = records[n].begun.load();
                 if (got != Rewritten::bytes) {
-                    wrong[2 + who] += least == 0 ? 0 : 1;  // else nobody has written it yet
+                    wrong[2 + who] += least == 0 ? 0 : 1;  // 0: nobody has written the record yet
                     continue;
                 }
                 const auto [low, high] = std::ranges::minmax(bytes);

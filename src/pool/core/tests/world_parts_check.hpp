@@ -1,5 +1,5 @@
-// The parts of a node in simulated time, for tests: a file's other side, calls that take their
-// time, and a clock at which others may go on. The node itself: pool_check.hpp.
+// The parts of a node in simulated time, for tests: the FileControl of a file, background calls
+// that take time, and a clock at which other actors may go on. The node itself: pool_check.hpp.
 #pragma once
 
 #include "foundation/ports/background_io.hpp"
@@ -21,7 +21,7 @@
 
 namespace forebay::pool {
 
-// Says where they differ, not what all of their bytes are.
+// Compares bytes; the message says where they differ, not all of the bytes.
 inline testing::AssertionResult same(const std::vector<std::byte>& got,
                                      const std::vector<std::byte>& expected) {
     if (got.size() == expected.size() &&
@@ -38,7 +38,7 @@ inline testing::AssertionResult same(const std::vector<std::byte>& got,
            << ")";
 }
 
-// A file's other side: what the pool does with it beside writing it.
+// A FileControl over plain data, which tests read and change.
 class Control final : public ports::FileControl {
 public:
     struct Facts {
@@ -47,11 +47,11 @@ public:
         std::int64_t modified_ns = 0;
         int truncate_error = 0;
         int sync_error = 0;
-        std::size_t syncs = 0;  // beside those of a storage
+        std::size_t syncs = 0;  // not counting FileStorage::sync()
         std::function<void(Length)> truncate = [](Length) {};
         std::function<ports::ChangeStamp()> stamp = [] { return ports::ChangeStamp{}; };
         std::function<void()> touched = [] {};
-        std::uint64_t inode = 0;  // 0: the file's own
+        std::uint64_t inode = 0;  // 0: the memory file's own
     };
     explicit Control(Facts& facts) : facts_{facts} {}
     int truncate(Length bytes) override {
@@ -77,7 +77,7 @@ private:
     Facts& facts_;
 };
 
-// Calls that take simulated time, as those of threads do.
+// Background calls that take simulated time, as those of threads take real time.
 class SlowBackgroundIo final : public ports::BackgroundIo {
 public:
     explicit SlowBackgroundIo(adapters::MemoryWorld& world) : world_{world} {}
@@ -96,7 +96,7 @@ private:
     std::vector<Ended> ended_;
 };
 
-// A clock at which others may go on.
+// A clock that lets other actors go on when it is read.
 class CrowdedClock final : public ports::TimeSource {
 public:
     explicit CrowdedClock(adapters::MemoryWorld& world) : world_{world} {}

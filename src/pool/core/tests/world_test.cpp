@@ -1,5 +1,5 @@
-// Programs at random over a pool that is too small for them and storage that is in a bad mood. A
-// seed gives the same run again, to the step.
+// Random programs over a pool that is too small for them and storage with faults. A seed reproduces
+// a run to the step.
 #include "foundation/base/bytes.hpp"
 #include "pool/core/tests/crash_check.hpp"
 #include "pool/core/tests/oracle_check.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t file_bytes_max = 600'000;
 
-// A run, as its seed has it.
+// The parameters of a run, drawn from its seed.
 struct Drawn {
     explicit Drawn(std::uint64_t the_seed) : seed{the_seed} {
         pool.cap_bytes = (2 + draw(7)) * mib;
@@ -62,7 +62,7 @@ struct Drawn {
     NodeOptions node;
     adapters::StorageFaults faults;
     std::int64_t clients = 1;
-    std::int64_t threads = 1;  // of each client
+    std::int64_t threads = 1;  // threads of each client
     std::int64_t files = 1;
     bool journal = false;
 };
@@ -106,7 +106,7 @@ public:
             EXPECT_EQ(one->oracle.judge(all), "") << "in the file";
         }
         EXPECT_EQ(node_.provided(), 0) << "blocks return";
-        // A client that holds nothing gets one, whatever the cap.
+        // A client that holds nothing gets one block, even beyond the cap.
         EXPECT_LE(node_.most_provided(), drawn_.pool.cap_bytes / mib + drawn_.clients);
         EXPECT_EQ(node_.pool().counts().refused, 0U);
         EXPECT_EQ(node_.pool().counts().distrusted, 0U);
@@ -198,7 +198,7 @@ private:
         }
     }
 
-    // The error is reported once, at least; the failed writes are tried again.
+    // An error is reported at least once; failed writes are retried.
     void sync(NodeClient& self, FileId id) {
         int error = EIO;
         for (int tries = 0; tries < 20 && error != 0; ++tries) {
