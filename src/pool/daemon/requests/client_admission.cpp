@@ -1,4 +1,4 @@
-// See client_admission.hpp.
+// Admits processes as clients, and frees what the pool keeps for a client that has gone.
 #include "pool/daemon/requests/client_admission.hpp"
 
 #include "foundation/base/contracts.hpp"

@@ -1,5 +1,5 @@
-// The processes that use the pool: from their admission until nothing in their logs is needed any
-// more.
+// The clients of the daemon: the processes that use the pool, each from its admission until nothing
+// in its log is needed any more.
 #pragma once
 
 #include "pool/core/pool.hpp"
@@ -16,25 +16,28 @@ namespace forebay::daemon {
 
 class ClientAdmission {
 public:
-    // Both outlive it.
+    // The pool and the memory outlive this object.
     ClientAdmission(pool::Pool& pool, SharedLogMemory& memory) : pool_{pool}, memory_{memory} {}
 
-    // With the log that the memory has prepared, which is discarded where there is no place.
+    // Admits a process with the log that SharedLogMemory::prepare has made, and returns its client
+    // number. nullopt: there are clients_max clients already; the log is discarded.
     [[nodiscard]] std::optional<std::uint32_t> admit(std::uint64_t process, const pool::Log& log);
-    // The session is no client any more; what it committed counts.
+    // The client has gone. Its log stays until everything that it committed is drained.
     void dismiss(Session& session);
-    // Gives the memory of dismissed clients back, once nothing in it is needed any more.
+    // Frees the logs of dismissed clients from which nothing is left to be drained. Called each
+    // round.
     void forget_departed();
 
-    // Places that come free once what programs left is drained.
+    // Dismissed clients still occupy places, which become free once their deposits are drained.
     [[nodiscard]] bool some_depart() const noexcept { return !departing_.empty(); }
     [[nodiscard]] bool any() const noexcept { return admitted_ > 0; }
 
 private:
     pool::Pool& pool_;
     SharedLogMemory& memory_;
-    std::size_t admitted_ = 0;              // and not dismissed
-    std::vector<std::uint32_t> departing_;  // dismissed, and their logs are still needed
+    std::size_t admitted_ = 0;  // clients that are not dismissed
+    // Clients that were dismissed, but whose logs are still needed.
+    std::vector<std::uint32_t> departing_;
 };
 
 }  // namespace forebay::daemon

@@ -1,4 +1,5 @@
-// See dispatcher.hpp.
+// Creates the request object for each kind of question, and drives requests until their replies are
+// due.
 #include "pool/daemon/requests/dispatcher.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -78,7 +79,8 @@ Dispatcher::Progress Dispatcher::resume(std::span<const ReturnedTicket> returned
         std::unique_ptr<ClientRequest> request;
         int error = 0;
     };
-    // All of them are found before one goes on: what it does may be of consequence for others.
+    // All requests that can go on are collected before the first one is resumed, since resuming one
+    // may change what the others wait for.
     std::vector<Ready> ready;
     const auto add = [&](PendingRequests::List requests) {
         for (auto& request : requests) {

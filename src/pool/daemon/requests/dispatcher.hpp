@@ -1,5 +1,7 @@
-// Routes questions to requests, and what comes back from the pool, the other daemons and the
-// threads to the requests that wait for it. What a request does is its own: see request.hpp.
+// Makes a request object of each question that a client sends over its socket, and resumes the
+// request when what it waits for has happened: the pool, another daemon or a thread has returned
+// its ticket, or a condition holds. How a request is answered is the request's own business: see
+// request.hpp.
 #pragma once
 
 #include "pool/daemon/requests/request_context.hpp"
@@ -15,34 +17,41 @@ namespace forebay::daemon {
 
 class Dispatcher {
 public:
-    // It outlives the dispatcher.
+    // The context outlives the dispatcher.
     explicit Dispatcher(DaemonContext& daemon) : context_{daemon} {}
     Dispatcher(const Dispatcher&) = delete;
     Dispatcher& operator=(const Dispatcher&) = delete;
     ~Dispatcher() = default;
 
-    // Begins what is asked for. The session has a reply more from then on, which may be due.
+    // Begins the request that the question asks for. From then on the session owes one more reply,
+    // which may be due at once.
     void receive(Session& session, const protocol::ClientQuestion& question,
                  std::vector<OwnFd> descriptors);
-    // The session said something that is no question: it gets one more reply, and no other.
+    // The session sent bytes that are no valid question. It gets EPROTO as its last reply, and is
+    // closed.
     static void reject_malformed(Session& session);
 
     struct Progress {
-        bool any = false;         // something that a session waits for went on
-        bool asks_again = false;  // and the pool, or somebody else, was asked for more
+        bool any = false;  // at least one request was resumed
+        // One of them has to wait again, for the pool or another daemon.
+        bool asks_again = false;
     };
-    // Tickets have come back; also looks for whatever else requests wait for.
+    // Resumes the requests whose tickets have returned, and those whose other conditions hold by
+    // now.
     Progress resume(std::span<const ReturnedTicket> returned);
 
-    // The other side of the session is gone, or is not to be served: nothing of it is answered.
+    // The session's socket is closed or is to be closed: its pending requests become unwanted, and
+    // no reply is sent.
     void drop_replies(Session& session);
-    // The session, which owes no replies, is over; what its client committed counts.
+    // The session, which owes no replies any more, is closed. What its client has committed stays
+    // valid.
     void end_session(Session& session);
 
-    // Does what follows from a round of the pool. True when anything was done.
+    // Does what may follow from a round of the pool: files come back, departed clients are freed.
+    // True when anything was done.
     bool run_once();
     [[nodiscard]] bool has_clients() const noexcept { return context_.clients.any(); }
-    // The daemon ends: the replies to those that asked for it.
+    // The daemon ends: completes the replies to StopRequests, with this errno.
     void reply_to_stops(int error);
 
 private:

@@ -1,4 +1,5 @@
-// See exec.hpp.
+// Drains a program's file and waits until the daemon has closed it, so that execve() does not fail
+// with ETXTBSY.
 #include "pool/daemon/requests/exec.hpp"
 
 #include "pool/daemon/requests/request_context.hpp"

@@ -1,5 +1,8 @@
-// A client is about to run a program that may be in the pool. The kernel runs none that somebody
-// can write to: the file is drained, and then the daemon has to have closed it.
+// A client is about to execve() a file that may be in the pool. The kernel fails an execve with
+// ETXTBSY as long as any process has the file open for writing, and the daemon itself keeps a
+// written file open until it has drained and closed it. So the reply waits for that, or, if a
+// client still has the file open, only for the draining: the execve then fails as it would without
+// Forebay.
 #pragma once
 
 #include "foundation/ports/storage.hpp"

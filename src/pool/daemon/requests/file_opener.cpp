@@ -1,4 +1,4 @@
-// See file_opener.hpp.
+// Decides whether a file is opened in the daemon's own thread or by another one.
 #include "pool/daemon/requests/file_opener.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -9,13 +9,15 @@ namespace forebay::daemon {
 
 namespace {
 
-// A file that opens at once is answered at once. Beyond this time a file system holds up only the
-// clients that wait for it.
+// How long the daemon's only thread waits for an opening by another thread. An opening that is
+// over by then is answered at once. After that, a slow file system delays only the client that
+// asked.
 constexpr auto opening_wait = std::chrono::milliseconds{1};
 
 }  // namespace
 
-// Nobody else has to be asked where files of the same mount have been opened before.
+// A file on a mount that is known to be local opens without asking a server, so the daemon's own
+// thread may open it.
 bool FileOpener::opens_at_once(const FileOpening& opening) const {
     return !local_mounts_.empty() && !opening.takes_long() &&
            local_mounts_.contains(opening.mount());
@@ -33,7 +35,8 @@ std::optional<OpeningTicket> FileOpener::begin(const std::shared_ptr<FileOpening
 
 void FileOpener::note_mount(const FileOpening& opening, bool is_local) {
     if (!is_local) {
-        local_mounts_.erase(opening.mount());  // what had this number before is gone
+        // The number may have been that of a local mount, which was unmounted since.
+        local_mounts_.erase(opening.mount());
     } else if (opening.mount() != 0) {
         local_mounts_.insert(opening.mount());
     }

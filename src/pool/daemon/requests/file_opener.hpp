@@ -1,5 +1,5 @@
-// Opens clients' files once more for the daemon: at once where that cannot take long, else on a
-// thread, since a file system may hang at it.
+// Opens a client's file a second time, for the daemon: in the daemon's own thread where that cannot
+// take long, else on a background thread, since a file system may hang at it.
 #pragma once
 
 #include "foundation/base/yielding.hpp"
@@ -16,13 +16,15 @@ namespace forebay::daemon {
 
 class FileOpener {
 public:
-    // They outlive it.
+    // The ticket sources outlive this object.
     explicit FileOpener(TicketSources& tickets) : tickets_{tickets} {}
 
     [[nodiscard]] const DescriptorBudget& budget() const noexcept { return budget_; }
-    // nullopt: it is over already. The opening is shared with the thread that runs it.
+    // nullopt: the opening is over already. The opening is shared with the thread that runs it,
+    // which may go on after the request was abandoned.
     [[nodiscard]] std::optional<OpeningTicket> begin(const std::shared_ptr<FileOpening>& opening);
-    // An opening is over, and its file is one that nobody but this node has, or not.
+    // After an opening is over: remembers whether the mount of its file is local, that is, used by
+    // no other node.
     void note_mount(const FileOpening& opening, bool is_local);
 
 private:
@@ -30,7 +32,7 @@ private:
 
     TicketSources& tickets_;
     DescriptorBudget budget_;
-    std::set<std::uint64_t> local_mounts_;  // whose files nobody but this node has
+    std::set<std::uint64_t> local_mounts_;  // numbers of mounts whose files no other node uses
     CoreYielding yielding_;
 };
 

@@ -1,4 +1,4 @@
-// See file_tasks.hpp.
+// Translates a question about one file into a task of the pool.
 #include "pool/daemon/requests/file_tasks.hpp"
 
 #include "foundation/base/contracts.hpp"

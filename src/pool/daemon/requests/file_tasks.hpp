@@ -1,5 +1,5 @@
-// What a client asks the pool to do with a file that it has open: sync (or only drain) it, let it
-// leave, truncate it. The reply is due when the pool has done that.
+// A client asks the pool to do something with a file that it has open: sync it (or only drain it),
+// let it leave the pool, or truncate it. The reply is due when the pool has done that.
 #pragma once
 
 #include "pool/daemon/requests/request.hpp"

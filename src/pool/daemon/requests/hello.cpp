@@ -1,4 +1,5 @@
-// See hello.hpp.
+// Admits a process as a client: with a log to map, without one where descriptors are scarce, or not
+// at all.
 #include "pool/daemon/requests/hello.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -25,7 +26,9 @@ constexpr const char* no_means =
 
 NextStep HelloRequest::begin(const protocol::ClientQuestion& question,
                              std::vector<OwnFd> /*descriptors*/) {
-    // A client that did without may do better now; other nodes may count on what it has opened.
+    // A client that was admitted without a log may ask again for one, and is then admitted anew.
+    // Not on several nodes: dismissing the client closes its files, and other nodes rely on their
+    // tokens.
     const bool may_do_better = session().maps_nothing && !context().daemon.coherence;
     if (session().client && !may_do_better) {
         return refuse(EALREADY);
@@ -77,13 +80,13 @@ NextStep HelloRequest::admit_with_log(const protocol::ClientQuestion& question) 
     return ReplyIsDue{};
 }
 
-// Without a log and a bell. It keeps its socket, and has files that it opens leave the pool, as a
-// process that cannot map what it got.
+// Admits the process without a log and an eventfd. The client keeps its socket, and a file that it
+// opens leaves the pool, as it does for a process that cannot map the pool's memory.
 NextStep HelloRequest::admit_without_log(const protocol::ClientQuestion& question) {
     expects(!session().client, "a process is admitted once");
     DaemonContext& daemon = context().daemon;
     if (daemon.give_descriptors_back() && (question.flags & protocol::last_try) == 0) {
-        return refuse(EAGAIN);  // there will be some in a moment
+        return refuse(EAGAIN);  // give_descriptors_back() has begun to free some
     }
     const Result<pool::Log> log = daemon.memory.prepare();
     if (!log) {
@@ -114,7 +117,8 @@ std::optional<std::uint32_t> HelloRequest::admit(const protocol::ClientQuestion&
 
 NextStep HelloRequest::refuse_for_want_of_place(const protocol::ClientQuestion& question) {
     if (context().clients.some_depart() && (question.flags & protocol::last_try) == 0) {
-        return refuse(EAGAIN);  // a place comes free once what a program left is drained
+        // A place becomes free once the deposits of a departed client are drained.
+        return refuse(EAGAIN);
     }
     return reject(EUSERS, "More than " + std::to_string(pool::clients_max) +
                               " processes use the pool at a time.");

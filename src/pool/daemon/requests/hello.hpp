@@ -1,6 +1,7 @@
-// A process becomes a client: whether the daemon has room for it, and the memory that it gets to
-// map. A process that is rejected gets its reply when all files have left: it would not see what is
-// in the pool, and would write past it.
+// A process asks to become a client. The reply carries the memory that it is to map, or says that
+// the daemon has no room for it. A process that is rejected would neither see the deposits of
+// others nor write through the pool; so the pool closes down, and the reply waits until all files
+// have left.
 #pragma once
 
 #include "pool/daemon/requests/request.hpp"
@@ -23,14 +24,17 @@ private:
     [[nodiscard]] NextStep go_on() override;
     [[nodiscard]] NextStep admit_with_log(const protocol::ClientQuestion& question);
     [[nodiscard]] NextStep admit_without_log(const protocol::ClientQuestion& question);
-    // Gives the client the log that the memory has prepared; nullopt: there is no place for it.
+    // Admits the process with the log that SharedLogMemory::prepare has made. nullopt: there are
+    // clients_max clients already.
     [[nodiscard]] std::optional<std::uint32_t> admit(const protocol::ClientQuestion& question,
                                                      const pool::Log& log) const;
     [[nodiscard]] NextStep refuse_for_want_of_place(const protocol::ClientQuestion& question);
-    // The process goes on without the pool.
+    // The process goes on without the pool, and the pool closes down: everybody writes through from
+    // now on.
     [[nodiscard]] NextStep reject(int error, const std::string& why);
 
-    int rejected_ = 0;  // errno of the reply, once all files have left
+    // errno of the reply, which is sent once all files have left; 0: not rejected
+    int rejected_ = 0;
 };
 
 }  // namespace forebay::daemon

@@ -1,4 +1,4 @@
-// See immediate.hpp.
+// Answers the questions for which nothing has to happen first.
 #include "pool/daemon/requests/immediate.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -57,7 +57,8 @@ void ImmediateRequest::adjust(const protocol::ClientQuestion& question) const {
         queued().refuse(session().client ? EBADF : ENOTCONN);
         return;
     }
-    // Where everything is written through, nothing comes back.
+    // Where everything is written through, or while an uncaptured program runs, no file returns to
+    // the pool.
     DaemonContext& daemon = context().daemon;
     const bool back = (question.flags & protocol::comes_back) != 0;
     const int error = back && (daemon.options.through || context().uncaptured.keeps_files_out())

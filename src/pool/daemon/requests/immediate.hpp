@@ -1,5 +1,5 @@
-// Questions that are answered at once: for memory to map (watch, log, lend, borrow), for the
-// status, and those that close a file or adjust what the pool does with it.
+// Questions that can be answered at once: those for shared memory to map (watch, log, lend,
+// borrow), for the status, and those that close a file or adjust how the pool treats it.
 #pragma once
 
 #include "pool/daemon/requests/request.hpp"

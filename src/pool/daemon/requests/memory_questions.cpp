@@ -1,4 +1,4 @@
-// See memory_questions.hpp.
+// Passes descriptors of shared memory to clients, over their sockets (SCM_RIGHTS).
 #include "pool/daemon/requests/memory_questions.hpp"
 
 #include "foundation/base/contracts.hpp"

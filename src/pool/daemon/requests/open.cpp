@@ -1,4 +1,4 @@
-// See open.hpp.
+// The states of an open, in the order in which a request passes through them.
 #include "pool/daemon/requests/open.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -58,7 +58,7 @@ NextStep OpenFileRequest::begin(const protocol::ClientQuestion& question,
     return request_token();
 }
 
-// Asks whether the other nodes' daemons let this one have the file, and how.
+// Asks the home of the file for a token: whether this node may cache the file, and for what.
 NextStep OpenFileRequest::request_token() {
     expects(key_ && ticket_ && !admitted_, "a token is asked for until it is there, and no longer");
     expects(opening_ != nullptr, "the file is opened once its token is there");
@@ -100,7 +100,8 @@ NextStep OpenFileRequest::refuse_opened(int error) {
     return refuse(error);
 }
 
-// Where few nodes read a file for all of them.
+// Where few nodes read a file for all: the file's read-ahead asks another node before the file
+// system.
 void OpenFileRequest::read_from_peers(pool::DaemonFile& file) const {
     DaemonContext& daemon = context().daemon;
     if (!daemon.peer_read_client || daemon.options.readers == 0 || !file.open_for_reading) {
@@ -126,7 +127,8 @@ void OpenFileRequest::choose_reason(const pool::DaemonFile& file) {
                context().unmapped_files.contains(identity)) {
         reason_ = pool::ThroughReason::unmapped;
     }
-    // Last of the reasons: the file comes back from it.
+    // Uncaptured programs are the last reason to be considered, since the file returns to the pool
+    // when they have ended; the other reasons are for good.
     UncapturedPeriod& uncaptured = context().uncaptured;
     uncaptured.bring_files_back(context().pending);
     if (uncaptured.keeps_files_out() && reason_ == pool::ThroughReason::none) {
@@ -134,7 +136,7 @@ void OpenFileRequest::choose_reason(const pool::DaemonFile& file) {
     }
 }
 
-// The file that was opened becomes known to the pool.
+// Makes the opened file known to the pool, and lets it leave at once where it may not be pooled.
 NextStep OpenFileRequest::register_file() {
     expects(state_ == State::opens && opening_ != nullptr, "a file is registered once it is open");
     DaemonContext& daemon = context().daemon;
@@ -148,7 +150,8 @@ NextStep OpenFileRequest::register_file() {
     }
     context().opener.note_mount(*opening, file->local);
     file->rule = pool::rule_of(daemon.options.folders, file->place);
-    daemon.statistics.update();  // what is over: its slot may be this file's
+    // Ends the totals of forgotten files, since this file may get the slot of one.
+    daemon.statistics.update();
     choose_reason(*file);
     const ports::FileIdentity identity = file->identity;
     std::shared_ptr<StorageMeter> meter = daemon.statistics.meter_of(identity);
@@ -184,7 +187,8 @@ NextStep OpenFileRequest::register_file() {
     return next;
 }
 
-// Nobody opens it into the pool any more: the process need not say when it closes it.
+// A file of a client that maps nothing stays out of the pool for everybody. So the daemon closes it
+// for the client at once, and the client need not say when it does.
 void OpenFileRequest::close_if_unmapped() const {
     DaemonContext& daemon = context().daemon;
     if (client_maps_nothing_ && !daemon.coherence && session().client) {
@@ -219,7 +223,7 @@ void OpenFileRequest::abandon() {
     }
 }
 
-// The thread that opens the file closes it then.
+// The thread that opens the file shares it, and closes it when the opening is over.
 void OpenFileRequest::release() noexcept { opening_.reset(); }
 
 }  // namespace forebay::daemon

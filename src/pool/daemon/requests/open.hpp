@@ -1,12 +1,12 @@
-// A client opens a file. Its request is a state machine:
+// A client has opened a file, which is to become known to the pool. A state machine:
 //
 //   begin ─▶ awaits_token ─▶ opens ─▶ known to the pool ─▶ leaves ─▶ reply
 //                │  ▲          │
 //                └──┘          └─▶ the reply says why not, and the token is given up
 //        not granted yet
 //
-// Without other daemons there is no token to wait for, and a file that may be pooled does not
-// leave. Each state may be over at once.
+// Without daemons on other nodes, there is no token to wait for; a file that may be pooled does not
+// leave. The request may pass through a state without waiting in it.
 #pragma once
 
 #include "pool/cluster/tokens/token.hpp"
@@ -31,34 +31,39 @@ public:
 private:
     enum class State {
         asked,
-        awaits_token,  // the home of the file says whether this node may cache it
-        opens,   // a thread opens it; where there are other daemons, they have admitted this one
-        leaves,  // it is known to the pool, and is to be written through from the start
+        awaits_token,  // waits for the home of the file to say whether this node may cache it
+        opens,   // being opened, perhaps by another thread; on several nodes, the token is there
+        leaves,  // known to the pool, but leaving it: written through from the start
     };
 
     [[nodiscard]] NextStep go_on() override;
     void release() noexcept override;
-    // From one state to the next.
+    // Each takes the request from one state to the next.
     [[nodiscard]] NextStep request_token();
     [[nodiscard]] NextStep begin_opening();
     [[nodiscard]] NextStep register_file();
+    // Refuses the open, and gives the token up that was granted for it.
     [[nodiscard]] NextStep refuse_opened(int error);
-    // Reasons for which the opened file is not pooled, beside the one that it may have already.
+    // Finds the reason why the opened file may not be pooled, unless reason_ already has one.
     void choose_reason(const pool::DaemonFile& file);
+    // Lets the file's read-ahead ask another node that has read the same bytes.
     void read_from_peers(pool::DaemonFile& file) const;
+    // Closes the file for a client that maps no memory of the pool.
     void close_if_unmapped() const;
 
     State state_ = State::asked;
-    // Shared with the thread that opens the file. Null: it was taken, or nobody wants it.
+    // Shared with the thread that opens the file. Null: its result was taken, or the client has
+    // gone.
     std::shared_ptr<FileOpening> opening_;
     pool::ThroughReason reason_ =
-        pool::ThroughReason::none;      // it leaves for this; none: it is pooled
-    bool client_maps_nothing_ = false;  // it cannot map the pool's memory
-    // Where there are other daemons:
+        pool::ThroughReason::none;      // why the file leaves the pool; none: it stays
+    bool client_maps_nothing_ = false;  // the client cannot map the pool's memory
+    // The following are used only where there are other daemons.
     std::optional<tokens::FileKey> key_;
-    std::uint64_t group_ = 0;  // of ranks that open it together
+    // The group of ranks on several nodes that open the file together; 0: none.
+    std::uint64_t group_ = 0;
     std::optional<TokenTicket> ticket_;
-    bool admitted_ = false;  // by them, which is to be followed by entered() or not_entered()
+    bool admitted_ = false;  // the token was granted; entered() or not_entered() must follow
 };
 
 }  // namespace forebay::daemon

@@ -1,5 +1,5 @@
-// Through /proc/self/fd, so that the daemon has a file description of its own: flags and position
-// of the client's are the client's to change.
+// Opens the client's file again through /proc/self/fd. That gives the daemon an open file
+// description of its own, so that it does not share flags and file position with the client.
 #include "pool/daemon/requests/opening.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -35,8 +35,8 @@ OwnFd reopen(int fd, int flags) {
     return OwnFd{kernel::open(name_of(fd).c_str(), flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)};
 }
 
-// For writing. A file that its mode forbids to write to (git's objects) can be written by who made
-// it, through the descriptor that made it.
+// Opens the file for writing. A file whose mode forbids writing (git's objects) can still be
+// written through the descriptor that created it; such a descriptor is duplicated instead.
 OwnFd reopen_for_writing(const OwnFd& received, int flags) {
     for (const int mode : {O_RDWR, O_WRONLY}) {
         OwnFd fd = reopen(received.get(), mode);
@@ -45,7 +45,7 @@ OwnFd reopen_for_writing(const OwnFd& received, int flags) {
         }
     }
     if ((flags & (O_APPEND | O_DIRECT | O_PATH)) != 0) {
-        errno = EACCES;  // bytes would go elsewhere, or must be aligned
+        errno = EACCES;  // O_APPEND ignores the offset, and O_DIRECT wants aligned memory
         return OwnFd{};
     }
     return OwnFd{::fcntl(received.get(), F_DUPFD_CLOEXEC, 0)};
@@ -61,8 +61,8 @@ std::int64_t nanoseconds_of(const timespec& time) noexcept {
     return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-// Where the file is open for reading already, the file system is not asked again: the daemon's own
-// thread does this.
+// Opens for reading by duplicating `from` where it can read, because the daemon's own thread calls
+// this and must not wait for the file system.
 std::unique_ptr<ports::FileStorage> open_for_reading(int from, const std::string& path,
                                                      adapters::StoragePreference preference) {
     const int flags = ::fcntl(from, F_GETFL);
@@ -76,11 +76,12 @@ std::unique_ptr<ports::FileStorage> open_for_reading(int from, const std::string
     return storage ? std::move(*storage) : nullptr;
 }
 
-// To open a file that is open already takes a few microseconds where no server is asked.
+// How long over_within() yields the core before it sleeps. Opening a file that is open already
+// takes a few microseconds where no server is asked.
 constexpr std::chrono::nanoseconds looks{50'000};
 
-// Their files are in memory or on a device of this node: to open one whose inode is in memory, as
-// that of an open file is, nobody has to be asked.
+// File systems in memory or on a device of this node. An open there asks no server, if the inode is
+// cached, as that of an open file is.
 constexpr std::array<std::uint32_t, 5> local_file_systems{
     TMPFS_MAGIC, EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC};
 
@@ -89,11 +90,13 @@ bool is_local(const struct statfs& system) noexcept {
            local_file_systems.end();
 }
 
-// Where a name leads that is as short as this, it is cut off.
+// The bytes that are read of a /proc/self/fd link. A name that fills them may be truncated and
+// counts as not known.
 constexpr std::size_t place_bytes_max = 4096;
 
-// The mount of an open file; 0: not known. The kernel gives it with a handle of the file, which it
-// makes of what is in memory; the handle itself has no room here.
+// The number of the mount that an open file belongs to; 0: not known. name_to_handle_at() gives it
+// together with a file handle, without asking a server. There is no room for the handle here, so
+// EOVERFLOW is the usual result.
 std::uint64_t mount_of(int fd) noexcept {
     file_handle none{};
     int mount = 0;
@@ -102,6 +105,7 @@ std::uint64_t mount_of(int fd) noexcept {
     return said ? static_cast<std::uint64_t>(mount) : 0;
 }
 
+// The path of an open file; empty where it is not known.
 std::string place_of(int fd) {
     std::string place(place_bytes_max, '\0');
     const ssize_t got = kernel::readlink(name_of(fd).c_str(), place.data(), place.size());
@@ -116,7 +120,8 @@ ports::ChangeStamp stamp_of(const struct stat& found) noexcept {
             .changed_ns = nanoseconds_of(found.st_ctim)};
 }
 
-// Nobody can drain it, or read ahead of it, unless it is known otherwise.
+// A file without storage: the pool knows it, but can neither drain it nor read it ahead, unless
+// another open of the same file brings storage.
 pool::DaemonFile only_known(const OwnFd& received, const struct stat& found,
                             const std::string& path) {
     pool::DaemonFile file;
@@ -127,6 +132,8 @@ pool::DaemonFile only_known(const OwnFd& received, const struct stat& found,
     return file;
 }
 
+// Makes the directory entry of a newly created file durable: fsync of the file and of its
+// directory. Returns an errno, or 0.
 int make_name_durable(int fd, const std::string& place) {
     const std::string folder = place.substr(0, place.rfind('/') + 1);
     const OwnFd above{kernel::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
@@ -171,7 +178,7 @@ Result<pool::DaemonFile> open_again(const OwnFd& received, const OpenWish& wish,
     if (!fd.valid() && (errno == EMFILE || errno == ENFILE)) {
         return only_known(received, found, wish.path);
     }
-    // Once more: opening may have taken long, and have brought news.
+    // fstat once more: the open may have taken long, and the file may have changed meanwhile.
     if (!fd.valid() || kernel::fstat(fd.get(), &found) != 0) {
         return failure(system_error(errno, "open once more " + wish.path));
     }
@@ -187,7 +194,8 @@ Result<pool::DaemonFile> open_again(const OwnFd& received, const OpenWish& wish,
         }
     }
     file.stamp = stamp_of(found);
-    // It lives as long as the file is open. One is enough: descriptors are a budget.
+    // `file.storage` or `file.control` owns this descriptor, and lives as long as the file is open.
+    // The other uses share it, because descriptors are scarce.
     const int shared = fd.get();
     file.open_for_reading = [shared, path = wish.path, preference](const auto& /*seen*/) {
         return open_for_reading(shared, path, preference);
@@ -214,7 +222,8 @@ void FileOpening::run() {
     expects(received_.valid() && !file_, "a file is opened once");
     Result<pool::DaemonFile> file = open_again(received_, wish_, preference_);
     struct statfs system{};
-    if (file && kernel::fstatfs(received_.get(), &system) == 0) {  // which may hang
+    // Which may hang, as the open may.
+    if (file && kernel::fstatfs(received_.get(), &system) == 0) {
         file->local = is_local(system);
         file->room = adapters::room_of(system);
     }

@@ -1,5 +1,5 @@
-// A file that a client has opened, opened once more by the daemon for itself: it can go on writing
-// when the client has ended.
+// Opens a client's file a second time, for the daemon itself, so that the daemon can write to it
+// after the client has ended.
 #pragma once
 
 #include "foundation/base/own_fd.hpp"
@@ -19,41 +19,45 @@
 namespace forebay::daemon {
 
 struct OpenWish {
-    std::string path;  // for messages
+    std::string path;  // for messages only
     pool::AccessMode access = pool::AccessMode::read;
-    // Acknowledged writes are to outlive the node: so must the name of a file that was just made.
+    // Make the file's name durable, too, if the file is new: with a journal, acknowledged writes
+    // are to survive the node, and a replay must find the file.
     bool durable_name = false;
-    // Descriptors are scarce: the file becomes known, and nothing of it is opened.
+    // The daemon is short of descriptors: the file only becomes known to the pool, without being
+    // opened.
     bool only_known = false;
 };
 
-// The access that a client asks for with its descriptor, as far as the descriptor allows it.
+// The access that a client asks for, as far as its descriptor allows it.
 [[nodiscard]] pool::AccessMode access_of(const OwnFd& received, bool writes);
 
-// The same inode as the received descriptor's, whatever the path says by now. Fails where it is no
-// plain file (EINVAL), where the client asks for writing and its descriptor may not (EBADF), and
-// where the daemon cannot write to it although the client can.
+// Opens the inode of the received descriptor again, wherever its path leads by now. Fails for
+// anything but a regular file (EINVAL), where the client asks for writing but its descriptor does
+// not allow it (EBADF), and where the daemon may not write to the file although the client can
+// (EACCES, EPERM).
 [[nodiscard]] Result<pool::DaemonFile> open_again(const OwnFd& received, const OpenWish& wish,
                                                   adapters::StoragePreference preference);
 
-// The same, done by another thread where a file system may hang at this, too.
+// open_again() as a job for a background thread, because a file system may hang at it. Shared by
+// that thread and the request.
 class FileOpening {
 public:
     FileOpening(OwnFd received, OpenWish wish, adapters::StoragePreference preference) noexcept
         : received_{std::move(received)}, wish_{std::move(wish)}, preference_{preference} {}
 
-    // Which mount of this node the received descriptor belongs to; 0: not known. Not while another
-    // thread runs this.
+    // The number of the mount that the received descriptor belongs to; 0: not known. Must not be
+    // called while another thread executes run().
     [[nodiscard]] std::uint64_t mount() const noexcept;
-    // The opening may take long wherever the file is.
+    // An fsync follows, which may take long even on a local file system.
     [[nodiscard]] bool takes_long() const noexcept { return wish_.durable_name; }
-    // Once. Closes what was received.
+    // Opens the file, and closes the received descriptor. Contract: called once.
     void run();
-    // It has been run. The caller does not sleep for a file that comes at once: waking takes longer
-    // than opening.
+    // Waits for the end of run(), at most for `time`; true: it is over. Yields the core before it
+    // sleeps, since waking up takes longer than most openings.
     [[nodiscard]] bool over_within(std::chrono::nanoseconds time, CoreYielding& yielding);
     [[nodiscard]] pool::AccessMode access() const noexcept { return wish_.access; }
-    // Once, when it is over.
+    // The opened file, or why it could not be opened. Contract: called once, after run() is over.
     [[nodiscard]] Result<pool::DaemonFile> take();
 
 private:
@@ -63,8 +67,9 @@ private:
     std::mutex mutex_;
     std::condition_variable news_;
     std::atomic<bool> over_ = false;
-    std::optional<Result<pool::DaemonFile>> file_;  // that thread's until it is over
-    std::uint64_t mount_ = 0;                       // the same; of what was received
+    // Written by run(), and read by others only once `over_` is set.
+    std::optional<Result<pool::DaemonFile>> file_;
+    std::uint64_t mount_ = 0;  // likewise; of the received descriptor, once that is closed
 };
 
 }  // namespace forebay::daemon

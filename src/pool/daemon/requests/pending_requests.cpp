@@ -1,4 +1,4 @@
-// See pending_requests.hpp.
+// Keeps waiting requests in one container for each kind of condition.
 #include "pool/daemon/requests/pending_requests.hpp"
 
 #include "foundation/base/contracts.hpp"

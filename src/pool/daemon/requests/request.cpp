@@ -1,4 +1,4 @@
-// See request.hpp.
+// The part that all kinds of requests have in common.
 #include "pool/daemon/requests/request.hpp"
 
 #include "foundation/base/atomics.hpp"

@@ -1,5 +1,6 @@
 // A question of a client, from its arrival until its reply is due. Each kind of request is a state
-// machine of its own: begin() and resume() take it as far as it comes, and say what it waits for.
+// machine: begin() and resume() take it as far as it can go without blocking the daemon's only
+// thread, and return what it waits for next.
 #pragma once
 
 #include "foundation/ports/storage.hpp"
@@ -16,9 +17,9 @@ namespace forebay::daemon {
 struct RequestContext;
 
 struct ReplyIsDue {};
-// Nothing is in the pool any more, but for what cannot be drained.
+// Until no file is in the pool any more, except for those that cannot be drained.
 struct UntilFilesLeft {};
-// The daemon has drained and closed the file, unless clients have it open.
+// Until the daemon has drained and closed the file, or a client has it open (again).
 struct UntilFileClosed {
     ports::FileIdentity file;
 };
@@ -29,32 +30,35 @@ using NextStep = std::variant<ReplyIsDue, TaskTicket, TokenTicket, OpeningTicket
 
 class ClientRequest {
 public:
-    // The reply is the session's; both outlive the request, or session_ended() is called before.
+    // The session owns the reply. Both outlive the request, unless session_ended() is called
+    // before.
     ClientRequest(RequestContext& context, Session& session, QueuedReply& reply);
     ClientRequest(const ClientRequest&) = delete;
     ClientRequest& operator=(const ClientRequest&) = delete;
     virtual ~ClientRequest() = default;
 
-    // Once. The descriptors are those that came with the question.
+    // Called once. `descriptors` are those that came with the question (SCM_RIGHTS).
     [[nodiscard]] virtual NextStep begin(const protocol::ClientQuestion& question,
                                          std::vector<OwnFd> descriptors) = 0;
-    // What it waited for has come, with an errno, which is the reply's unless the request knows
-    // better.
+    // The event that the request waited for has happened. `error` is an errno, or 0, and becomes
+    // that of the reply unless the request sets another one.
     [[nodiscard]] NextStep resume(int error);
-    // In the place of resume(), where the session has ended.
+    // Called instead of resume() when the session has ended meanwhile: gives back what was obtained
+    // for it.
     virtual void abandon() {}
 
     [[nodiscard]] bool is_of(const Session& session) const noexcept { return session_ == &session; }
     [[nodiscard]] bool is_wanted() const noexcept { return session_ != nullptr; }
     // Nobody waits for the reply any more.
     void session_ended() noexcept;
-    // The last step: the session may send the reply.
+    // The last step: completes the reply, so that the session may send it.
     void finish();
 
 protected:
-    // What it waited for has come. Only a request that waits is asked.
+    // The event that the request waited for has happened. Every kind of request that ever waits
+    // overrides this.
     [[nodiscard]] virtual NextStep go_on();
-    // Lets go of what nobody but the client wanted.
+    // The session has ended: frees what only the client needed, while the request still waits.
     virtual void release() noexcept {}
 
     [[nodiscard]] RequestContext& context() const noexcept { return context_; }
@@ -62,7 +66,8 @@ protected:
     [[nodiscard]] QueuedReply& queued() const;
     [[nodiscard]] protocol::DaemonReply& reply() const { return queued().reply; }
     [[nodiscard]] NextStep refuse(int error) const;
-    // The reply says how the file stands now, and its statistics how long the client has waited.
+    // Fills in the file's present state, and adds the time that the client has waited to the file's
+    // statistics.
     void reply_about_file() const;
 
 private:

@@ -1,4 +1,5 @@
-// What requests share: the daemon's parts, and what is known from one request to the next.
+// The state that all requests share: the parts of the daemon, and what requests remember for later
+// ones.
 #pragma once
 
 #include "pool/daemon/daemon_context.hpp"
@@ -25,8 +26,8 @@ struct RequestContext {
     FileOpener opener;
     UncapturedPeriod uncaptured;
     PendingRequests pending;
-    // Files that processes have opened which cannot map the pool's memory, by device and inode:
-    // they are not pooled for anybody.
+    // Files, by device and inode, that a process has open which cannot map the pool's memory. They
+    // are written through by everybody from then on.
     std::set<std::pair<std::uint64_t, std::uint64_t>> unmapped_files;
 };
 

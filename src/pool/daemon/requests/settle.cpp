@@ -1,4 +1,4 @@
-// See settle.hpp.
+// Has the home of the file order all nodes to drain it; on a single node, only drains it.
 #include "pool/daemon/requests/settle.hpp"
 
 #include "foundation/base/atomics.hpp"

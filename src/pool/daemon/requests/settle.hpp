@@ -1,6 +1,6 @@
-// A client wants what was deposited of a file before, on whatever node, to be in the file. The
-// other nodes come first: the home has this one drain the file, too, where any may have deposits.
-// Alone, the daemon drains it.
+// A client wants everything that was deposited for a file so far, on whatever node, to be in the
+// file. The file's home orders every node that may have deposits to drain it, including this one.
+// Where there are no other daemons, this daemon just drains the file.
 #pragma once
 
 #include "pool/cluster/tokens/token.hpp"
@@ -23,7 +23,7 @@ private:
     [[nodiscard]] NextStep ask_home();
 
     tokens::FileKey key_{};
-    std::optional<TokenTicket> ticket_;  // nullopt: the daemon is the only one
+    std::optional<TokenTicket> ticket_;  // nullopt: there are no other daemons
 };
 
 }  // namespace forebay::daemon

@@ -1,4 +1,5 @@
-// See ticket_sources.hpp.
+// Converts between typed tickets and the integers of the pool, the coherence client and the
+// background threads.
 #include "pool/daemon/requests/ticket_sources.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -67,7 +68,8 @@ std::vector<ReturnedTicket> TicketSources::returned() {
         invariant(was_under_way, "an opening that ends was under way");
         returned.push_back({ticket, 0});
     }
-    // Those that have ended become known to the pool, or are given up, before its next round.
+    // A file whose opening has ended becomes known to the pool, or is given up, before the pool's
+    // next round.
     pool_.being_opened(static_cast<std::int64_t>(opening_.size()));
     return returned;
 }

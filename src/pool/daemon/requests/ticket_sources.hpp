@@ -1,5 +1,6 @@
-// The three sources of tickets. Below this border (the pool, the coherence client, background I/O)
-// tickets are plain integers; above it they are of types that cannot be mixed up.
+// The three places that give out tickets for work that ends later: the pool, the coherence client,
+// and the background threads. These use plain integers; here they become types that cannot be mixed
+// up.
 #pragma once
 
 #include "foundation/ports/background_io.hpp"
@@ -17,20 +18,20 @@ namespace forebay::daemon {
 
 class TicketSources {
 public:
-    // All outlive it. No coherence client: the daemon is the only one.
+    // All parameters outlive this object. `coherence` is empty where there are no other daemons.
     TicketSources(pool::Pool& pool, std::optional<cluster::CoherenceClient>& coherence,
                   ports::BackgroundIo& openings)
         : pool_{pool}, coherence_{coherence}, openings_{openings} {}
 
-    // See pool::Pool.
+    // As Pool::ask and Pool::drain_all.
     [[nodiscard]] TaskTicket ask(std::uint32_t slot, std::uint32_t generation,
                                  const pool::FileTask& task);
     [[nodiscard]] TaskTicket drain_all();
 
-    // For want() and settle(), which a request calls again with the same ticket when it has come
-    // back.
+    // A ticket for want() or settle(). When it returns, the request calls the same function again
+    // with the same ticket.
     [[nodiscard]] TokenTicket new_token_ticket() { return TokenTicket{next_token_++}; }
-    // See cluster::CoherenceClient, which must be there.
+    // As the functions of cluster::CoherenceClient. Contract: there is one.
     [[nodiscard]] std::optional<tokens::FileAdmission> want(tokens::FileKey file,
                                                             const tokens::TokenWish& wish,
                                                             TokenTicket ticket);
@@ -38,11 +39,12 @@ public:
                                                               TokenTicket ticket);
     void abandon(tokens::FileKey file, TokenTicket ticket);
 
-    // Begins to open a file, on whatever thread. The pool hears that one is being opened.
+    // Runs `call`, which opens a file, on a background thread. The pool is told how many files are
+    // being opened.
     [[nodiscard]] OpeningTicket open(std::function<void()> call);
     [[nodiscard]] std::size_t openings_under_way() const noexcept { return opening_.size(); }
 
-    // The tickets that have come back since the last call: of the pool those that are not the
+    // The tickets that have returned since the last call: first those of the pool, except for the
     // coherence client's own, then those of tokens, then those of openings.
     [[nodiscard]] std::vector<ReturnedTicket> returned();
 
@@ -54,7 +56,7 @@ private:
     ports::BackgroundIo& openings_;
     std::uint64_t next_token_ = 1;
     std::uint64_t next_opening_ = 1;
-    std::set<OpeningTicket> opening_;  // under way
+    std::set<OpeningTicket> opening_;  // openings under way
 };
 
 }  // namespace forebay::daemon

@@ -1,5 +1,5 @@
-// Numbers of what was begun and comes back later: one type for each source, so that a number of one
-// is never taken for a number of another.
+// Tickets: numbers of operations that were begun and end later. Each source has a type of its own,
+// so that a number of one source is never taken for that of another.
 #pragma once
 
 #include <compare>
@@ -8,19 +8,19 @@
 
 namespace forebay::daemon {
 
-// A task of the pool: drain, sync, leave or truncate a file, or drain all of them.
+// A task of the pool: drain, sync, truncate or remove a file from the pool, or drain all files.
 struct TaskTicket {
     std::uint64_t number = 0;
     auto operator<=>(const TaskTicket&) const noexcept = default;
 };
 
-// A question to the home of a file: for its token, or that other nodes' deposits be drained.
+// A question to the home of a file: for a token, or that all nodes drain their deposits.
 struct TokenTicket {
     std::uint64_t number = 0;
     auto operator<=>(const TokenTicket&) const noexcept = default;
 };
 
-// A file that a thread opens for the daemon.
+// An opening of a file by a background thread.
 struct OpeningTicket {
     std::uint64_t number = 0;
     auto operator<=>(const OpeningTicket&) const noexcept = default;
@@ -30,7 +30,7 @@ using Ticket = std::variant<TaskTicket, TokenTicket, OpeningTicket>;
 
 struct ReturnedTicket {
     Ticket ticket;
-    int error = 0;  // errno; only a task has one
+    int error = 0;  // an errno, or 0; only tasks have one
 };
 
 }  // namespace forebay::daemon

@@ -1,5 +1,6 @@
-// A descriptor of a process (pidfd) becomes readable when it ends, and never means another process.
-// The kernel has them since Linux 5.3; without, the connections have to do.
+// Watches uncaptured processes by pidfd, which becomes readable when the process ends and, unlike a
+// process number, is never reused. Before Linux 5.3 there are none; only the connections count
+// then.
 #include "pool/daemon/requests/uncaptured.hpp"
 
 #include "foundation/base/contracts.hpp"

@@ -1,9 +1,11 @@
-// Programs that are not captured (statically linked, set-user-ID, started without LD_PRELOAD …) see
-// and change what the file system has. While one of them may live, nothing is in the pool.
+// Which programs run on this node whose file calls are not captured (statically linked,
+// set-user-ID, started without LD_PRELOAD …). They see and change only what the file system has; so
+// as long as one of them may be alive, nothing is in the pool.
 //
-// The process that starts one says so over a separate connection, which the program and all that it
-// starts inherit; and names the process, since a program may close what it has inherited. It lives
-// as long as either is there.
+// The process that starts such a program tells the daemon over a separate connection, whose
+// descriptor the program and its children inherit. It also names the process, since a program may
+// close what it has inherited. The program counts as alive as long as the process or the connection
+// exists.
 #pragma once
 
 #include "foundation/base/own_fd.hpp"
@@ -16,21 +18,22 @@ namespace forebay::daemon {
 
 class UncapturedPrograms {
 public:
-    // A connection stands for some from now on.
+    // One more connection stands for uncaptured programs.
     void connected() noexcept { ++connections_; }
-    // Nobody has its other end any more.
+    // The last process that had inherited the connection has closed it.
     void disconnected() noexcept;
-    // A process of this node is one, or was not made one after all.
+    // Starts to watch a process, by its number in the daemon's PID namespace; stops watching it,
+    // because the program was not started after all.
     void watch(std::int64_t process);
     void forget(std::int64_t process);
-    // Looks at the processes. True: there is none, and no connection.
+    // Polls all processes. True when none is alive and no connection is open.
     [[nodiscard]] bool all_have_ended();
 
 private:
     std::size_t connections_ = 0;
     struct Watched {
         std::int64_t number;
-        OwnFd process;  // pidfd
+        OwnFd process;  // a pidfd
     };
     std::vector<Watched> processes_;
 };

@@ -1,4 +1,4 @@
-// See uncaptured_period.hpp.
+// Has all files leave the pool for uncaptured programs, and return afterwards.
 #include "pool/daemon/requests/uncaptured_period.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -22,7 +22,9 @@ void UncapturedPeriod::begin(Session& session, const protocol::ClientQuestion& q
         session.stands_for_uncaptured = true;
         programs_.connected();
     }
-    // A number means the same here only where both see the same processes.
+    // question.inode is the number by which the asking process knows itself. If that is the number
+    // that the kernel gives for the socket's other end, both are in one PID namespace, and
+    // question.number means the same process here.
     const std::int64_t itself = session.process();
     const bool is_itself = (question.flags & protocol::itself) != 0;
     const bool same_numbers = question.inode == static_cast<std::uint64_t>(itself);
@@ -31,7 +33,7 @@ void UncapturedPeriod::begin(Session& session, const protocol::ClientQuestion& q
     }
     keeps_files_out_ = true;
     daemon_.statistics.update();
-    // Nobody waits for these tickets: the request looks whether all files have left.
+    // Nobody waits for these tickets: the request waits for all files to have left.
     static_cast<void>(daemon_.pool.ask_each(
         daemon_.statistics.slots(),
         {.kind = pool::FileTask::Kind::leave, .reason = pool::ThroughReason::uncaptured}));

@@ -1,5 +1,5 @@
-// The time in which programs run that are not captured: all files leave the pool before the first
-// one begins, and come back when the last one has ended.
+// The time in which uncaptured programs run. All files leave the pool before the first one starts,
+// and return when the last one has ended.
 #pragma once
 
 #include "pool/daemon/requests/uncaptured.hpp"
@@ -13,27 +13,28 @@ class PendingRequests;
 
 class UncapturedPeriod {
 public:
-    // It outlives this.
+    // The context outlives this object.
     explicit UncapturedPeriod(DaemonContext& daemon) : daemon_{daemon} {}
 
-    // The process of the session begins to run such a program, or names one that does. Files begin
-    // to leave.
+    // The process of the session is about to run an uncaptured program, or names a process that
+    // does. All files begin to leave.
     void begin(Session& session, const protocol::ClientQuestion& question);
-    // It did not begin after all.
+    // The program was not started after all.
     void not_begun(const Session& session);
-    // What the session stood for has closed its connection.
+    // Every process that had inherited the session's connection has closed it.
     void session_ended(Session& session);
 
-    // Files that are opened leave, too.
+    // True in such a period: files that are opened meanwhile leave at once.
     [[nodiscard]] bool keeps_files_out() const noexcept { return keeps_files_out_; }
-    // Where all have ended, and nobody waits for files to leave. Those that are still being drained
-    // come back later. True when anything was done.
+    // Lets the files return to the pool when all such programs have ended and no request waits for
+    // files to leave. A file that is still being drained returns in a later call. True when
+    // anything was done.
     bool bring_files_back(const PendingRequests& pending);
 
 private:
     DaemonContext& daemon_;
     UncapturedPrograms programs_;
-    bool keeps_files_out_ = false;  // files left for one, and have not come back
+    bool keeps_files_out_ = false;  // files have left for such a program, and not all have returned
 };
 
 }  // namespace forebay::daemon

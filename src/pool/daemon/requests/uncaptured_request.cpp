@@ -1,4 +1,4 @@
-// See uncaptured_request.hpp.
+// Begins a period in which all files are out of the pool, or takes back that one was to begin.
 #include "pool/daemon/requests/uncaptured_request.hpp"
 
 #include "pool/daemon/requests/request_context.hpp"

@@ -1,5 +1,5 @@
-// A program that is not captured is about to begin. The reply waits until nothing is in the pool
-// that the program would miss.
+// A client is about to start a program whose file calls are not captured. The reply waits until all
+// files have left the pool, so that the program finds everything in the file system.
 #pragma once
 
 #include "pool/daemon/requests/request.hpp"

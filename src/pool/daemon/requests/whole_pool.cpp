@@ -1,4 +1,4 @@
-// See whole_pool.hpp.
+// Drains the whole pool for `forebay pool drain`.
 #include "pool/daemon/requests/whole_pool.hpp"
 
 #include "pool/daemon/requests/request_context.hpp"

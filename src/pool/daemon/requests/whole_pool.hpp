@@ -1,11 +1,11 @@
-// Requests to all of the pool: drain it, and stop the daemon.
+// Requests that concern the whole pool: drain it, and stop the daemon.
 #pragma once
 
 #include "pool/daemon/requests/request.hpp"
 
 namespace forebay::daemon {
 
-// Everything that is there is drained; the reply has the error of the first file that has one.
+// Drains all files. The reply has the error of the first file that has one.
 class DrainRequest final : public ClientRequest {
 public:
     using ClientRequest::ClientRequest;
@@ -17,7 +17,8 @@ private:
     [[nodiscard]] NextStep go_on() override { return ReplyIsDue{}; }
 };
 
-// The reply waits for the end of the daemon. To bring that about is the server's.
+// The reply waits for the end of the daemon. DaemonServer, which reads the question, begins
+// the shutdown.
 class StopRequest final : public ClientRequest {
 public:
     using ClientRequest::ClientRequest;
