@@ -1,4 +1,5 @@
-// See daemon_context.hpp.
+// Builds the parts of the daemon in the order in which they depend on each other, and runs one
+// round of them.
 #include "pool/daemon/daemon_context.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -36,7 +37,8 @@ Result<std::unique_ptr<DaemonContext>> DaemonContext::make(const DaemonOptions& 
     if (!clean) {
         return failure(std::move(clean.error()));
     }
-    // Last: what is held and given up unseen stays in this thread's list of what it holds.
+    // The robust mutex is locked last. If something failed afterwards and the memory were unmapped,
+    // the mutex would stay in the list of robust mutexes that the kernel keeps for this thread.
     auto& directory = *reinterpret_cast<pool::Directory*>(segment->base());
     if (auto alive = begin_life(directory.header); !alive) {
         return failure(std::move(alive.error()));
@@ -97,11 +99,11 @@ DaemonContext::~DaemonContext() { end_life(directory.header, ending); }
 bool DaemonContext::run_once() {
     bool did = peer_read_client && peer_read_client->run_once();
     if (coherence) {
-        coherence->receive();  // first: others may wait for its answer
+        coherence->receive();  // first, because other daemons may wait for this one's answer
     }
     did = pool.run_once() || did;
     if (coherence) {
-        did = coherence->forget() || did;  // at once: the next open may have such a slot
+        did = coherence->forget() || did;  // before the next open, which may get such a slot
         if (coherence->closes_down()) {
             pool.close_down(pool::ThroughReason::node_lost);
             coherence->draining_all(pool.drain_all());

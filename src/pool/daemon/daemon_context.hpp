@@ -1,5 +1,5 @@
-// The pool of a node and the parts around it: what the daemon's requests, its shutdown and its loop
-// work on.
+// The pool of a node and everything that it needs in its daemon (shared memory, journal, clocks,
+// other daemons), in one object: requests, shutdown and the daemon's loop all work on it.
 #pragma once
 
 #include "foundation/ports/clock.hpp"
@@ -31,34 +31,37 @@ namespace forebay::daemon {
 
 struct DaemonOptions {
     pool::PoolOptions pool;
-    pool::MemoryLimit memory;        // that the pool shares with the programs
-    std::vector<std::string> notes;  // what people are to know of these options
+    pool::MemoryLimit memory;        // memory that the pool shares with the programs
+    std::vector<std::string> notes;  // messages for users about these options
     adapters::StoragePreference storage = adapters::StoragePreference::automatic;
     JournalOptions journal;
-    // No file is pooled: every write is with the file system before it returns.
+    // True: every file is written through; no write returns before the file system has it.
     bool through = false;
     std::vector<pool::FolderRule> folders;
-    // The end of the batch job, CLOCK_REALTIME, and how long before it the pool takes nothing more.
+    // When the batch job ends (CLOCK_REALTIME), and how long before that the pool closes down.
     std::int64_t job_end_ns = pool::DrainDeadline::never;
     std::int64_t job_margin_ns = 0;
-    // For the daemons of a job, which each have a pool; see coherence_client.hpp.
+    // For a job on several nodes, whose daemons each have a pool: the number of this one, and how
+    // many there are; see coherence_client.hpp.
     tokens::Node node = 0;
     std::uint32_t nodes = 1;
     std::uint32_t readers = 0;  // see CoherenceClient::Job
-    // Outlives the daemon's context; null: only connected processes find files by their inodes.
+    // Outlives the context. Null: only connected processes can tell which inodes the daemon knows.
     pool::KnownInodes* inodes = nullptr;
 };
 
 struct DaemonClocks {
     const ports::TimeSource& steady;
-    const ports::TimeSource& calendar;          // of files' times
-    const ports::TimeSource* effort = nullptr;  // processor time of this process; null: not bounded
+    const ports::TimeSource& calendar;  // CLOCK_REALTIME, for the times of files
+    // CPU time of this process; null: its use is not bounded
+    const ports::TimeSource* effort = nullptr;
 };
 
 struct DaemonContext {
-    // The clocks outlive it, and so does `post`, where there are other daemons. The calling thread
-    // is the one whose death clients see. All that a journal has is in its files then, or its notes
-    // say that it is not.
+    // The clocks outlive the context, and so does `post`, which is null where there are no other
+    // daemons. Clients see the death of the calling thread as that of the daemon. If an earlier
+    // daemon left a journal, its deposits are in their files when this returns, or the notes say
+    // why not.
     [[nodiscard]] static Result<std::unique_ptr<DaemonContext>> make(const DaemonOptions& options,
                                                                      const DaemonClocks& clocks,
                                                                      cluster::PeerTransport* post);
@@ -67,26 +70,27 @@ struct DaemonContext {
                   cluster::PeerTransport* post);
     DaemonContext(const DaemonContext&) = delete;
     DaemonContext& operator=(const DaemonContext&) = delete;
-    // Clients see that the daemon is dead, unless its shutdown said that it ends well.
+    // Clients see that the daemon is dead, unless its shutdown has set `ending` to `well`.
     ~DaemonContext();
 
-    // A round of the pool, and of what passes between the daemons. True when anything was done.
+    // One round of the pool and of the messages between daemons. True when anything was done.
     bool run_once();
     [[nodiscard]] bool idle() const;
-    // Nothing is in the pool any more, but for what cannot be drained.
+    // No file is in the pool any more, except for those that cannot be drained.
     [[nodiscard]] bool all_files_have_left();
-    // Files that were left alone do with fewer descriptors, if there are any.
+    // Has the pool close descriptors of files that nobody has used lately. True if there were any.
     bool give_descriptors_back();
 
     [[nodiscard]] std::string status(bool ended, const std::vector<RescuedFile>& rescued = {});
-    // Messages for people, since the last time.
+    // The messages for users that have come since the last call.
     [[nodiscard]] std::vector<std::string> new_notes();
-    // Readable when the journal has something to tell; -1: there is none. To be emptied.
+    // An eventfd that becomes readable when a request of the journal has ended, and must be
+    // emptied; -1: there is no journal.
     [[nodiscard]] int journal_bell() const noexcept;
 
     const DaemonOptions options;
     const DaemonClocks clocks;
-    SharedSegment segment;  // of the directory
+    SharedSegment segment;  // the memory of `directory`
     pool::Directory& directory;
     SharedLogMemory memory;
     SharedCleanMemory clean;
@@ -96,11 +100,13 @@ struct DaemonContext {
     ShutdownOutcome ending = ShutdownOutcome::badly;
     KeptJournal journal;
     DaemonNotes notes;
-    // A file system that hangs must not stop the daemon.
+    // Threads for calls that a file system may hang in: the daemon's own thread must not wait for
+    // them.
     adapters::BackgroundThreads background_io;
     adapters::BackgroundThreads openings;
-    // The three for the other daemons are there together, or none is. Files of the pool use the
-    // first two to their end, so that these outlive it.
+    // These and peer_read_server exist together, where there are other daemons. Files of the pool
+    // use the first two until they are closed, so these are declared before the pool and outlive
+    // it.
     std::optional<cluster::CoherenceClient> coherence;
     std::optional<cluster::PeerReadClient> peer_read_client;
     pool::Pool pool;

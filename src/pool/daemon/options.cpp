@@ -1,4 +1,5 @@
-// See options.hpp.
+// Turns the command line and the settings into the daemon's options, with defaults from the
+// machine.
 #include "pool/daemon/options.hpp"
 
 #include "foundation/kernel/calls.hpp"
@@ -21,11 +22,13 @@ namespace forebay::daemon {
 namespace {
 
 constexpr std::int64_t mebibyte = 1 << 20;
+// A journal's default size is twice the pool's, and this.
 constexpr std::int64_t journal_bytes_more = 128 * mebibyte;
 constexpr std::int64_t second_ns = 1'000'000'000;
-constexpr std::int64_t job_end_max = 4'102'444'800;  // 2100: as for the setting
+// The year 2100; the setting has the same maximum.
+constexpr std::int64_t job_end_max = 4'102'444'800;
 
-// The memory that the machine has, or a control group leaves of it.
+// The node's memory, or less where a control group limits it (memory.max).
 pool::MemoryLimit memory_limit() {
     const auto pages = static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES));
     const auto page = static_cast<std::int64_t>(::sysconf(_SC_PAGESIZE));
@@ -40,7 +43,7 @@ pool::MemoryLimit memory_limit() {
     return limit;
 }
 
-// Takes the cap from the settings, or the usual one where they say nothing.
+// Takes the pool's size from the settings; 0 there means the default for this machine.
 void choose_cap(DaemonOptions& daemon, const UserSettings& settings, const NodeResources& around) {
     const std::int64_t wanted = settings.number(Setting::pool_cap);
     daemon.memory = around.memory;
@@ -75,7 +78,7 @@ tl::unexpected<Error> refuse(std::string_view what, std::string_view why) {
 
 constexpr std::uint32_t nodes_max = 65536;
 
-// nullopt: it is no whole number, or too large.
+// nullopt: `text` is not a whole number, or it is above nodes_max.
 std::optional<std::uint32_t> number_in(std::string_view text) {
     std::uint32_t number = 0;
     const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -83,7 +86,7 @@ std::optional<std::uint32_t> number_in(std::string_view text) {
     return whole && number <= nodes_max ? std::optional{number} : std::nullopt;
 }
 
-// False: there is no such option, or its value makes no sense.
+// False: there is no such option, or its value is not valid.
 bool take_job_word(std::string_view word, std::string_view value, ServerOptions& options) {
     const auto number = number_in(value);
     if (word == "--host") {
@@ -114,7 +117,7 @@ DaemonOptions daemon_options(const UserSettings& settings, const NodeResources& 
     daemon.readers = static_cast<std::uint32_t>(settings.number(Setting::pool_readers));
     daemon.pool.consistency =
         static_cast<pool::CacheConsistency>(settings.number(Setting::pool_consistency));
-    // The choices stand in the order of the enum, here and above.
+    // The setting's choices have the order of the enum, here and for pool_consistency above.
     daemon.storage = static_cast<adapters::StoragePreference>(settings.number(Setting::storage));
     daemon.through = settings.text(Setting::pool_durability) == "global";
     daemon.pool.sync_to_journal = settings.text(Setting::pool_fsync) == "node";
@@ -127,7 +130,7 @@ DaemonOptions daemon_options(const UserSettings& settings, const NodeResources& 
     return daemon;
 }
 
-// The end of the job, as Slurm gives it; 0: nothing that makes sense.
+// The end of the job as Slurm gives it, in seconds since 1970; 0: none, or no plausible time.
 std::int64_t job_end() {
     const char* const text = std::getenv("SLURM_JOB_END_TIME");
     const std::string_view digits{text == nullptr ? "" : text};
@@ -137,7 +140,7 @@ std::int64_t job_end() {
     return whole && end > 0 && end <= job_end_max ? end : 0;
 }
 
-// A folder's name with the node's own name for %h, and its number in the job for %n.
+// Replaces %h in a directory's name by the node's host name, and %n by its number in the job.
 std::string placed(std::string_view folder, std::string_view host, std::uint32_t node) {
     std::string whole;
     for (std::size_t at = 0; at < folder.size(); ++at) {
@@ -155,14 +158,15 @@ std::string placed(std::string_view folder, std::string_view host, std::uint32_t
     return whole;
 }
 
-// As the kernel names it, which is how files are known.
+// The path with symbolic links resolved, as the kernel names open files.
 std::string real_path(const std::string& path) {
     std::error_code unknown;
     const std::filesystem::path real = std::filesystem::weakly_canonical(path, unknown);
     return unknown ? path : real.string();
 }
 
-// A journal is replayed wherever it is named, and kept where writes wait for it.
+// If a journal is named, it is replayed in any case. New deposits are written to it only where
+// writes are to wait for it (pool_durability = node).
 Result<void> read_journal(ServerOptions& options, const UserSettings& settings,
                           const NodeResources& around) {
     JournalOptions& journal = options.daemon.journal;
@@ -186,7 +190,8 @@ Result<void> read_journal(ServerOptions& options, const UserSettings& settings,
     return {};
 }
 
-// Those of the command line, else those of the settings, else where we are.
+// The directories for rescue files: those of the command line, else those of the settings, else the
+// working directory and the one for temporary files.
 void choose_rescue_folders(ServerOptions& options, const UserSettings& settings,
                            const NodeResources& around) {
     std::vector<std::string>& folders = options.rescue_folders;
@@ -200,7 +205,8 @@ void choose_rescue_folders(ServerOptions& options, const UserSettings& settings,
     }
 }
 
-// Reads the rules for files below folders. Files are known by where they really lie.
+// Reads the rules for files below certain directories, whose symbolic links are resolved, as in the
+// names of open files.
 Result<void> read_folders(ServerOptions& options, const UserSettings& settings,
                           const NodeResources& around) {
     auto folders = pool::folder_rules(settings.list(Setting::pool_folders), around.folder);
@@ -219,7 +225,8 @@ Result<void> read_folders(ServerOptions& options, const UserSettings& settings,
 NodeResources look_around() {
     NodeResources around;
     around.memory = memory_limit();
-    around.processors = std::thread::hardware_concurrency();  // that this process may use
+    // The processors that this process may run on.
+    around.processors = std::thread::hardware_concurrency();
     std::array<char, 4096> folder{};
     if (kernel::getcwd(folder.data(), folder.size()) > 0 && folder.front() == '/') {
         around.folder = folder.data();

@@ -1,4 +1,5 @@
-// The daemon's options: its command line, the settings, and what they leave to the machine.
+// The daemon's options, from its command line, the user's settings and, where these leave it open,
+// the machine.
 #pragma once
 
 #include "foundation/base/result.hpp"
@@ -12,20 +13,21 @@
 
 namespace forebay::daemon {
 
-// The resources that the daemon may use on this machine.
+// The properties of the node and of the environment that options depend on.
 struct NodeResources {
-    pool::MemoryLimit memory{};  // the node's, or a control group's where that is less
+    pool::MemoryLimit memory{};  // of the node, or of a control group if that allows less
     std::size_t processors = 0;
-    std::string folder;  // it was started in
+    std::string folder;  // the working directory
     std::string temporary_folder;
-    std::string host;            // its name
-    std::int64_t job_end_s = 0;  // since 1970; 0: not known
+    std::string host;            // this node's name
+    std::int64_t job_end_s = 0;  // in seconds since 1970; 0: not known
 };
 [[nodiscard]] NodeResources look_around();
 
-// Words behind the program's name: --socket PATH and, any number of times, --rescue FOLDER. For the
-// daemons of a job, which learn of each other on standard input: --node NUMBER --nodes COUNT, and
-// --host NAME by which the others reach this node.
+// `words` are the arguments after the program's name: --socket PATH and, any number of times,
+// --rescue FOLDER. The daemons of a job on several nodes, which learn each other's addresses from
+// standard input, also have --node NUMBER, --nodes COUNT, and --host NAME, by which other nodes
+// reach this one.
 [[nodiscard]] Result<ServerOptions> options_of(std::span<char* const> words,
                                                const UserSettings& settings,
                                                const NodeResources& around);

@@ -1,4 +1,5 @@
-// See server.hpp.
+// The daemon's event loop (epoll), on one thread: everything that may take long is left to other
+// threads.
 #include "pool/daemon/server.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -25,23 +26,31 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-// How often logs are looked at. Deposits come without a message.
+// How long the loop sleeps at most. Clients announce deposits by no message, so their logs are
+// polled: soon after a turn in which something was done, since more is likely to follow; every
+// millisecond while anything is to be drained or answered; and 50 times a second while there are
+// clients. Without clients, only events wake the loop (and heartbeats of other daemons are sent).
 constexpr nanoseconds after_something = std::chrono::microseconds{200};
 constexpr nanoseconds while_busy = milliseconds{1};
 constexpr nanoseconds while_idle = milliseconds{20};
 constexpr nanoseconds without_clients = std::chrono::hours{1};
 
-// After a question or an answer; to sleep and be woken takes as long.
+// After a question or an answer, the loop yields the core for this long before it sleeps, since
+// sleeping and being woken takes about as long.
 constexpr nanoseconds near_for = std::chrono::microseconds{60};
 
+// Bounds for one turn, so that no client keeps the others waiting: questions of one session, and
+// new connections.
 constexpr std::size_t questions_at_once = 16;
 constexpr std::size_t connections_at_once = 8;
+// The data of an epoll event are a Source in the lowest bits, and above it a session's number.
 constexpr std::uint64_t source_bits = 3;
 
 void note(const std::string& text) {
     std::fprintf(stderr, "forebayd: %s\n", printable(text).c_str());
 }
 
+// Resets an eventfd.
 void empty_bell(int bell) {
     std::uint64_t rings = 0;
     static_cast<void>(::read(bell, &rings, sizeof rings));
@@ -52,7 +61,7 @@ int wait_for_events(int epoll, std::span<epoll_event> events, nanoseconds wait_m
     const timespec limit{wait_max.count() / second, wait_max.count() % second};
     const int count = static_cast<int>(events.size());
     int got = ::epoll_pwait2(epoll, events.data(), count, &limit, nullptr);
-    if (got < 0 && errno == ENOSYS) {  // before Linux 5.11
+    if (got < 0 && errno == ENOSYS) {  // Linux before 5.11 has no epoll_pwait2()
         const auto whole = std::chrono::ceil<milliseconds>(wait_max).count();
         got = ::epoll_wait(epoll, events.data(), count, static_cast<int>(whole));
     }
@@ -171,7 +180,8 @@ nanoseconds DaemonServer::patience() const {
     return dispatcher_.has_clients() ? while_idle : most;
 }
 
-// A client that asks once often asks again at once, and a home answers soon.
+// True when a question may follow at once: a client that has asked once often asks again, and
+// another daemon's answer comes soon.
 bool DaemonServer::something_is_near() const {
     return std::chrono::steady_clock::now() < next_question_near_ ||
            (peers_ != nullptr && peers_->answer_may_be_near());
@@ -230,7 +240,7 @@ void DaemonServer::handle(Source source, std::uint64_t number, std::uint32_t eve
         return;
     }
     if (source == Source::peers) {
-        return;  // they are heard in each turn
+        return;  // read_peers() is called in each turn anyway
     }
     if (source == Source::owner) {
         read_owner();
@@ -246,7 +256,7 @@ void DaemonServer::handle(Source source, std::uint64_t number, std::uint32_t eve
     }
     const auto found = sessions_.find(number);
     if (found == sessions_.end()) {
-        return;  // it ended in this very turn
+        return;  // the session was closed in this turn
     }
     Session& session = found->second;
     if (source == Source::bell) {
@@ -274,7 +284,7 @@ void DaemonServer::accept_all() {
             note("sent somebody away (" + incoming.refused + ").");
         }
         if (incoming.no_room) {
-            // A rejected client sees nothing that is pooled.
+            // A rejected client does not see what is pooled, so nothing may be pooled any more.
             context_->pool.close_down(pool::ThroughReason::full);
         }
         if (!incoming.socket.valid()) {
@@ -314,7 +324,7 @@ void DaemonServer::read(std::uint64_t number, Session& session) {
     }
 }
 
-// False: there was none.
+// False: there was none, or the session is not read from any more.
 bool DaemonServer::take_question(std::uint64_t number, Session& session) {
     ReceivedMessage received = receive(session.socket(), sizeof(protocol::ClientQuestion));
     if (received.arrival == ReceiveResult::nothing) {
@@ -355,7 +365,7 @@ void DaemonServer::read_peers() {
     }
 }
 
-// Nobody is there any more to take what the session is owed, or it is not to be served.
+// Ends the session without sending its replies: the other side has gone, or is not to be served.
 void DaemonServer::cut_off(Session& session) {
     session.end();
     dispatcher_.drop_replies(session);
@@ -386,14 +396,15 @@ void DaemonServer::resume_requests() {
     }
 }
 
-// Sends what is due, and takes care of how the session is watched, or that it is over.
+// Sends replies that are due, then adapts the events that epoll reports for the session, or closes
+// it if it has ended.
 void DaemonServer::tend(std::uint64_t number, Session& session) {
     if (!session.send()) {
         cut_off(session);
     }
     if (session.ended()) {
         dispatcher_.end_session(session);
-        sessions_.erase(number);  // closing its descriptors ends their being watched
+        sessions_.erase(number);  // closing a descriptor also removes it from epoll
         return;
     }
     const std::uint32_t wanted =

@@ -1,4 +1,5 @@
-// The daemon's loop: connections, their questions, and the rounds of the pool between them.
+// The daemon's loop: accepts connections, answers clients' questions, and runs a round of the pool
+// in between. One thread.
 #pragma once
 
 #include "foundation/base/own_fd.hpp"
@@ -24,18 +25,18 @@ namespace forebay::daemon {
 
 struct ServerOptions {
     std::string socket;                       // an absolute path
-    std::vector<std::string> rescue_folders;  // that are tried in this order
-    std::string host;                         // by which other nodes reach this one; empty: ask
+    std::vector<std::string> rescue_folders;  // candidates for rescue files, in this order
+    std::string host;  // by which other nodes reach this one; empty: gethostname()
     DaemonOptions daemon;
 };
 
 class DaemonServer {
 public:
-    // Also of processes that only ask.
+    // Includes connections of processes that only ask, and use no pool.
     static constexpr std::size_t sessions_max = 8 * pool::clients_max;
 
-    // The clocks outlive it.
-    // `peers`, where there are other daemons, have joined; they outlive it, too.
+    // The clocks outlive the server. So do `peers`, if the job has daemons on other nodes (null: it
+    // has not); their join() has succeeded before the first run_once().
     [[nodiscard]] static Result<std::unique_ptr<DaemonServer>> make(
         const ServerOptions& options, const DaemonClocks& clocks,
         cluster::PeerConnections* peers = nullptr);
@@ -43,28 +44,29 @@ public:
     DaemonServer& operator=(const DaemonServer&) = delete;
     ~DaemonServer();
 
-    // Hears of signals by this descriptor (signalfd): SIGUSR1 closes down, any other stops, and
-    // stops at once where it came before.
+    // Handles the signals of this signalfd: SIGUSR1 closes the pool down, any other one stops the
+    // daemon, and a second one stops it at once.
     Result<void> listen(OwnFd signals);
 
-    // Stops when nobody has the other end of this descriptor any more. It need not be one that can
-    // be waited for.
+    // Stops the daemon when all other ends of `owner` (a pipe or socket) are closed. If `owner`
+    // cannot be polled, as a regular file, nothing happens.
     void live_as_long_as(int owner);
 
-    // Waits until something is to be done, but no longer than `wait_max`; does it.
+    // Waits for an event, at most for `wait_max`, and handles what there is.
     void run_once(std::chrono::nanoseconds wait_max);
-    // run_once() until the end.
+    // Calls run_once() until the daemon has ended.
     void run();
 
-    void stop();     // when everything is drained that can be
-    void give_up();  // now
+    void stop();     // ends once everything that can be drained is
+    void give_up();  // ends now
     [[nodiscard]] bool ended() const noexcept { return ended_; }
-    // The bytes that did not arrive.
+    // The files whose bytes could not be written to them.
     [[nodiscard]] const std::vector<RescuedFile>& rescued() const noexcept { return rescued_; }
     [[nodiscard]] const pool::Directory& directory() const noexcept { return context_->directory; }
-    // The report on the end, as one line of JSON.
+    // The final status, as one line of JSON.
     [[nodiscard]] const std::string& report() const noexcept { return report_; }
-    // It was asked to end twice: something may hang in the file system for ever.
+    // True when the daemon was asked twice to end. A thread may then hang in the file system for
+    // ever.
     [[nodiscard]] bool gave_up() const noexcept { return gave_up_; }
 
 private:
@@ -102,12 +104,12 @@ private:
     DaemonShutdown shutdown_;
     OwnFd epoll_;
     cluster::PeerConnections* peers_;
-    int owner_ = -1;
+    int owner_ = -1;  // see live_as_long_as(); -1: none
     OwnFd signals_;
     std::map<std::uint64_t, Session> sessions_;  // by numbers that are never used again
     std::uint64_t next_session_ = 0;
-    bool did_something_ = false;
-    std::chrono::steady_clock::time_point next_question_near_;  // until then
+    bool did_something_ = false;                                // in the last turn
+    std::chrono::steady_clock::time_point next_question_near_;  // until when something_is_near()
     CoreYielding yielding_;
     bool ended_ = false;
     bool gave_up_ = false;

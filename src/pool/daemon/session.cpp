@@ -1,4 +1,4 @@
-// See session.hpp.
+// The queue of a connection's replies.
 #include "pool/daemon/session.hpp"
 
 #include "foundation/base/contracts.hpp"

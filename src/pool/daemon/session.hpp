@@ -1,5 +1,5 @@
-// One connection: its client, if it is one, and the replies that it is owed. They leave in the
-// order of the questions, however long one of them takes.
+// One connection of a process to the daemon: its client, if it uses the pool, and the replies that
+// it is owed. Replies are sent in the order of the questions, however long one of them takes.
 #pragma once
 
 #include "foundation/base/own_fd.hpp"
@@ -16,28 +16,30 @@
 
 namespace forebay::daemon {
 
-// A reply in its place in the queue of its session. The request that it answers fills it in.
+// A reply in its place in the session's queue, to be filled in by the request that it belongs to.
 struct QueuedReply {
     protocol::DaemonReply reply{};
     std::vector<OwnFd> descriptors{};
-    bool due = false;  // it is complete, and may be sent
+    bool due = false;  // the reply is complete and may be sent
 
+    // Sets the errno, and drops the descriptors.
     void refuse(int error) noexcept;
-    // False: there is no such descriptor, and the reply says so.
+    // Adds a descriptor to the reply. False: there is none, and the reply has its errno instead.
     bool pass(Result<OwnFd> descriptor);
 };
 
-// The errno for a client, which has no use for the message.
+// The errno in an error; EIO where it has none. Clients get no message.
 [[nodiscard]] int errno_of(const Error& error) noexcept;
 
 class Session {
 public:
-    // Replies that may be owed; then the session is not read any more until some are sent.
+    // How many replies may be owed. When that many are, nothing more is read from the session until
+    // some have been sent.
     static constexpr std::size_t replies_max = 64;
 
     Session(OwnFd socket, std::int64_t process) noexcept
         : socket_{std::move(socket)}, process_{process} {}
-    // Requests refer to it.
+    // Not copyable or movable, because requests refer to it.
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
     ~Session() = default;
@@ -45,37 +47,40 @@ public:
     [[nodiscard]] int socket() const noexcept { return socket_.get(); }
     [[nodiscard]] std::int64_t process() const noexcept { return process_; }
 
-    // The number of the client, if it uses the pool.
+    // The client's number; nullopt: the process does not use the pool.
     std::optional<std::uint32_t> client;
+    // An eventfd by which the client wakes the daemon.
     OwnFd bell;
-    // A client that got nothing to map, for want of descriptors: what it opens leaves the pool.
+    // The client was admitted without a log, as descriptors are scarce. A file that it opens leaves
+    // the pool.
     bool maps_nothing = false;
-    // The connection stands for programs that are not captured; see uncaptured.hpp.
+    // The connection was inherited by programs that are not captured; see uncaptured.hpp.
     bool stands_for_uncaptured = false;
-    // Generations of the slots that the client has opened for writing.
+    // The slots of files that the client has opened for writing, each with its generation.
     std::unordered_map<std::uint32_t, std::uint32_t> opened_for_writing;
 
-    // The client has the file of the question open for writing.
+    // True when this session has opened the question's file for writing, even if it has closed it
+    // since.
     [[nodiscard]] bool may_write(const protocol::ClientQuestion& question) const;
 
-    // A place behind all others, for the reply to a question. It stays where it is until it is sent
-    // or dropped.
+    // Adds the place for a question's reply at the end of the queue. Its address does not change
+    // until it is sent or dropped.
     [[nodiscard]] QueuedReply& add_reply(const protocol::ClientQuestion& question);
-    // Sends what is due. False: the other side is gone.
+    // Sends the replies that are due. False: the other side has closed the connection.
     [[nodiscard]] bool send();
 
     [[nodiscard]] bool reads() const noexcept { return !ending_ && replies_.size() < replies_max; }
-    // The other side does not take replies at the moment.
+    // The other side's queue is full.
     [[nodiscard]] bool blocked() const noexcept { return blocked_; }
     [[nodiscard]] bool owes_replies() const noexcept { return !replies_.empty(); }
-    // It is closed when its replies have been sent.
+    // The session is closed once its replies have been sent.
     void end() noexcept { ending_ = true; }
-    // Nobody is there to take the replies. To be called by the dispatcher, which tells the
-    // requests.
+    // Drops all replies, as the other side has gone. To be called by the dispatcher, which
+    // tells the requests.
     void drop_replies() noexcept { replies_.clear(); }
     [[nodiscard]] bool ended() const noexcept { return ending_ && replies_.empty(); }
 
-    std::uint32_t watched = 0;  // the events that epoll looks for
+    std::uint32_t watched = 0;  // the events for which the socket is registered with epoll
 
 private:
     OwnFd socket_;

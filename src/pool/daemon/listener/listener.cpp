@@ -1,5 +1,6 @@
-// A lock file beside the socket says whether a daemon lives: the kernel lets go of the lock when
-// its holder dies, whatever it died of. So nobody has to guess what a socket that is there means.
+// A lock file beside the socket tells whether a daemon is alive. The kernel releases the lock when
+// its holder dies, for whatever reason; so a socket that a dead daemon has left can be removed
+// safely.
 #include "pool/daemon/listener/listener.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -19,6 +20,7 @@ namespace forebay::daemon {
 
 namespace {
 
+// The backlog of listen().
 constexpr int queue_max = 128;
 constexpr mode_t user_only = 0700;
 constexpr mode_t others = 0077;
@@ -27,6 +29,8 @@ tl::unexpected<Error> refuse(ErrorCode code, int system, std::string message) {
     return failure(Error{code, system, std::move(message)});
 }
 
+// Makes the directory of the socket, or checks that the existing one belongs to this user and that
+// nobody else can enter it.
 Result<void> make_folder(const std::string& folder) {
     if (kernel::mkdir(folder.c_str(), user_only) != 0 && errno != EEXIST) {
         return failure(system_error(errno, "make the folder " + folder));
@@ -44,7 +48,7 @@ Result<void> make_folder(const std::string& folder) {
     return {};
 }
 
-// Held as long as the descriptor is open.
+// Takes an flock, which is held as long as the returned descriptor is open.
 Result<OwnFd> take_lock(const std::string& path) {
     constexpr mode_t user_reads_and_writes = 0600;
     OwnFd lock{kernel::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
@@ -79,7 +83,7 @@ Result<OwnFd> listen_at(const std::string& path) {
     if (!socket.valid()) {
         return failure(system_error(errno, "make a socket"));
     }
-    kernel::unlink(path.c_str());  // a dead daemon's: the lock is ours
+    kernel::unlink(path.c_str());  // left by a dead daemon, since the lock is ours
     if (::bind(socket.get(), reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0 ||
         ::listen(socket.get(), queue_max) != 0) {
         return failure(system_error(errno, "listen at " + path));
@@ -87,6 +91,7 @@ Result<OwnFd> listen_at(const std::string& path) {
     return socket;
 }
 
+// A descriptor in reserve, which next() closes when the process has no other left (EMFILE).
 OwnFd spare_descriptor() { return OwnFd{kernel::open("/dev/null", O_RDONLY | O_CLOEXEC)}; }
 
 }  // namespace
@@ -135,6 +140,9 @@ IncomingConnection SocketListener::next() {
     expects(socket_.valid(), "a listener that was moved from is not asked");
     OwnFd socket{::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
     if (!socket.valid() && (errno == EMFILE || errno == ENFILE)) {
+        // No descriptor is left for the connection. With the reserve closed there is one, so the
+        // connection can be accepted and closed; otherwise it would stay in the queue and its
+        // client would wait.
         spare_ = OwnFd{};
         const OwnFd sent_away{::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC)};
         spare_ = spare_descriptor();

@@ -1,5 +1,6 @@
-// Where clients come in: a socket in a folder that only its user can enter. One daemon stands at
-// it; what a dead one left is cleared away.
+// Accepts connections of clients, at a Unix domain socket in a directory that only its owner, the
+// user who runs the daemon, can enter. Only one daemon can listen at a socket; one that a dead
+// daemon has left is replaced.
 #pragma once
 
 #include "foundation/base/own_fd.hpp"
@@ -11,18 +12,20 @@
 
 namespace forebay::daemon {
 
-// An incoming connection, as the kernel reports it.
+// A connection that was accepted, or why it was not.
 struct IncomingConnection {
-    OwnFd socket = {};  // not valid: nobody was there, or it was rejected
+    OwnFd socket = {};  // not valid: no connection was waiting, or it was rejected
+    // The client's process (SO_PEERCRED).
     std::int64_t process = 0;
-    std::string refused = {};  // why it was rejected; empty: it was not
-    bool no_room = false;      // which is why
+    std::string refused = {};  // why the connection was rejected; empty: it was not
+    // It was rejected because descriptors (EMFILE, ENFILE) or sessions (sessions_max) have run out.
+    bool no_room = false;
 };
 
 class SocketListener {
 public:
-    // Makes the folder of `path`, with mode 0700, where it is missing. Fails where the folder is
-    // somebody else's or open to others, and where a daemon that lives stands at the listener.
+    // Makes the directory of `path`, with mode 0700, if it is missing. Fails where the directory
+    // belongs to another user or others may enter it, and where a living daemon listens at `path`.
     [[nodiscard]] static Result<SocketListener> open(const std::string& path);
     SocketListener(SocketListener&&) noexcept = default;
     SocketListener& operator=(SocketListener&&) = delete;
@@ -32,7 +35,8 @@ public:
 
     [[nodiscard]] int socket() const noexcept { return socket_.get(); }
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
-    // Next in the queue. Only processes of this user are accepted; not even root's are.
+    // Accepts the next connection in the queue, without waiting. Connections of other users are
+    // rejected, even root's.
     [[nodiscard]] IncomingConnection next();
 
 private:
@@ -40,7 +44,9 @@ private:
 
     OwnFd lock_;
     OwnFd socket_;
-    OwnFd spare_;  // given up for a moment to send somebody away when descriptors have run out
+    // A descriptor in reserve: closed for a moment when none is left, to accept and close a
+    // connection.
+    OwnFd spare_;
     std::string path_;
 };
 

@@ -1,4 +1,4 @@
-// See socket.hpp.
+// recvmsg() and sendmsg() with descriptors in control messages (SCM_RIGHTS).
 #include "pool/daemon/listener/socket.hpp"
 
 #include "foundation/base/contracts.hpp"

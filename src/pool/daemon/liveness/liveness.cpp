@@ -1,4 +1,4 @@
-// See liveness.hpp.
+// Locks and unlocks the robust mutex that tells clients whether the daemon is alive.
 #include "pool/daemon/liveness/liveness.hpp"
 
 #include <atomic>
@@ -26,7 +26,8 @@ Result<void> begin_life(pool::DirectoryHeader& header) {
 
 void end_life(pool::DirectoryHeader& header, ShutdownOutcome ending) noexcept {
     if (ending == ShutdownOutcome::badly) {
-        // This is what the kernel would do. Nobody takes the lock, so its order misleads nobody.
+        // Marks the mutex as the kernel does when the owner of a robust mutex dies. Nobody else
+        // locks this mutex, so the order of these steps is never seen.
         auto& word = *reinterpret_cast<std::atomic<std::uint32_t>*>(&header.alive);
         word.fetch_or(FUTEX_OWNER_DIED);
         const std::uint32_t dead = word.load();
@@ -34,7 +35,7 @@ void end_life(pool::DirectoryHeader& header, ShutdownOutcome ending) noexcept {
         word.store(dead);
         return;
     }
-    // There is no other round for which anybody could wait.
+    // Nobody needs to wait for a round of the pool any more, as there will be none.
     header.taken_round.store(header.round.load() + 1);
     ::pthread_mutex_unlock(&header.alive);
 }

@@ -1,5 +1,6 @@
-// How clients see that the daemon is dead, without asking: a robust mutex in the directory, which
-// it holds. When its holder dies, the kernel sets FUTEX_OWNER_DIED in the mutex' first word.
+// How clients see without a message that the daemon is dead: the daemon holds a robust mutex in the
+// directory that they map. When the owner of such a mutex dies, the kernel sets FUTEX_OWNER_DIED in
+// the mutex's futex word.
 #pragma once
 
 #include "foundation/base/result.hpp"
@@ -7,15 +8,16 @@
 
 namespace forebay::daemon {
 
-// The calling thread holds it until it calls end_life(), or ends.
+// Initialises and locks the mutex. The calling thread holds it until it calls end_life(), or dies.
 Result<void> begin_life(pool::DirectoryHeader& header);
 
 enum class ShutdownOutcome {
-    well,   // everything has arrived: who still maps the directory is not to take it for dead
-    badly,  // as if it had been killed
+    // Everything is in the files: clients that still map the directory must not take it for dead.
+    well,
+    badly,  // clients see the same as if the daemon had been killed
 };
-// By the thread that began it, before the memory is unmapped: the kernel and libc keep a list of
-// what a thread holds.
+// To be called by the thread that called begin_life(), before the memory is unmapped: the kernel
+// and libc keep a list of the robust mutexes that a thread holds.
 void end_life(pool::DirectoryHeader& header, ShutdownOutcome ending) noexcept;
 
 }  // namespace forebay::daemon

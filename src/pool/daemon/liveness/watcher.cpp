@@ -1,4 +1,5 @@
-// See watcher.hpp.
+// The forked process that waits at a pipe for the daemon's end, and then reports what was in the
+// pool.
 #include "pool/daemon/liveness/watcher.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -19,6 +20,7 @@ namespace forebay::daemon {
 
 namespace {
 
+// True when the file may have deposits that are not drained.
 bool holds(const pool::FileSlot& slot) noexcept {
     const auto state = slot.state.load(relaxed);
     return state == pool::FileState::pooled || state == pool::FileState::leaving;
@@ -35,7 +37,8 @@ void print(const std::string& line) noexcept {
     }
 }
 
-// The daemon keeps its end open as long as it lives.
+// Waits for the end of the daemon, which keeps its end of the pipe open as long as it lives. True:
+// it has sent the byte that says that no report is needed.
 bool dismissed(int line) noexcept {
     char word = 0;
     ssize_t got = 0;
@@ -47,7 +50,8 @@ bool dismissed(int line) noexcept {
 
 [[noreturn]] void watch(const pool::Directory& directory, std::uint32_t node, int line) noexcept {
     static_cast<void>(::prctl(PR_SET_NAME, "forebayd-watch"));
-    // The daemon's descriptors end with it.
+    // The daemon's descriptors, which fork() duplicated, must be closed here: otherwise its clients
+    // would not notice its death, as their sockets stayed open.
     constexpr int own = STDERR_FILENO + 1;
     if (line != own) {
         static_cast<void>(::dup2(line, own));

@@ -1,5 +1,5 @@
-// A process beside the daemon of a job that reports what the daemon took along if it dies: the
-// memory that holds this outlives the daemon, but only on its own node.
+// A process beside the daemon of a job that reports which deposits are lost if the daemon is
+// killed. The memory that they are in can still be read then, but only on the daemon's own node.
 #pragma once
 
 #include "foundation/base/own_fd.hpp"
@@ -14,21 +14,21 @@ namespace forebay::daemon {
 
 class DaemonWatcher {
 public:
-    // Forks. Where the daemon ends without dismiss(), the process prints a line of JSON on standard
-    // output (schema/pool.md).
+    // Forks the watcher. If the daemon ends without having called dismiss(), the watcher prints a
+    // line of JSON on standard output (schema/pool.md).
     [[nodiscard]] static Result<DaemonWatcher> beside(const pool::Directory& directory,
                                                       std::uint32_t node);
 
-    // The daemon has said itself how it ends.
+    // Tells the watcher to end without a report, as the daemon has reported how it ends.
     void dismiss() noexcept;
 
 private:
     explicit DaemonWatcher(OwnFd line) noexcept : line_{std::move(line)} {}
 
-    OwnFd line_;  // the other end is the process'
+    OwnFd line_;  // the writing end of a pipe that the watcher reads
 };
 
-// The files of a daemon that has died whose deposits were taken and not written yet.
+// As JSON: the files that a dead daemon had in its pool, each with the bytes that were not drained.
 [[nodiscard]] std::string told_by_watcher(const pool::Directory& directory, std::uint32_t node,
                                           const std::string& host);
 

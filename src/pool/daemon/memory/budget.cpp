@@ -1,3 +1,4 @@
+// Derives thresholds for open descriptors from RLIMIT_NOFILE.
 #include "pool/daemon/memory/budget.hpp"
 
 #include "foundation/kernel/calls.hpp"
@@ -12,6 +13,7 @@ namespace forebay::daemon {
 
 namespace {
 
+// The soft limit of RLIMIT_NOFILE.
 int limit_of_this_process() noexcept {
     constexpr rlim_t most = std::numeric_limits<int>::max();
     return static_cast<int>(std::min(kernel::limit_of(RLIMIT_NOFILE), most));
@@ -31,7 +33,8 @@ DescriptorBudget::Means DescriptorBudget::means_of_one_more(int in_use, int limi
     return in_use < limit - kept_for_a_moment ? Means::socket : Means::none;
 }
 
-// The lowest free number does not tell: there may be many above it.
+// Counts the entries of /proc/self/fd. The number of a new descriptor, the lowest free one, would
+// not tell, since there may be many above it.
 DescriptorBudget::Means DescriptorBudget::means_of_one_more() noexcept {
     std::error_code none;
     std::filesystem::directory_iterator each{"/proc/self/fd", none};

@@ -1,4 +1,4 @@
-// See inodes_file.hpp.
+// Makes a memfd for the table, and a symbolic link to it beside the daemon's socket.
 #include "pool/daemon/memory/inodes_file.hpp"
 
 #include "foundation/base/atomics.hpp"

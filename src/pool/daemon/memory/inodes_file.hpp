@@ -1,6 +1,7 @@
-// Where processes that are not connected see which inodes the daemon may know: memory of the daemon
-// to which a link beside its socket leads (through /proc), so that it cannot be taken from under
-// either, and is gone with the daemon.
+// A table in shared memory in which processes that are not connected to the daemon see whether it
+// may know an inode. A symbolic link beside the socket leads to the daemon's memfd, through
+// /proc/PID/fd. Unlike a file, the memfd cannot be truncated under the daemon or a reader, and it
+// vanishes with the daemon.
 #pragma once
 
 #include "foundation/base/result.hpp"
@@ -15,7 +16,7 @@ namespace forebay::daemon {
 
 class InodesFile {
 public:
-    // The link is made anew: what a dead daemon left there leads nowhere.
+    // Replaces the link, which a dead daemon may have left there.
     [[nodiscard]] static Result<std::unique_ptr<InodesFile>> make(std::string link);
     InodesFile(const InodesFile&) = delete;
     InodesFile& operator=(const InodesFile&) = delete;
@@ -31,7 +32,7 @@ private:
 
     std::string link_;
     SharedSegment segment_;
-    OwnFd read_;  // where the link leads
+    OwnFd read_;  // the read-only descriptor that the link leads to
 };
 
 }  // namespace forebay::daemon

@@ -1,4 +1,4 @@
-// See memory.hpp.
+// Gives each client a memfd for its log, and the daemon one for read-cache blocks.
 #include "pool/daemon/memory/memory.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -12,6 +12,7 @@ namespace forebay::daemon {
 
 namespace {
 
+// Where in the log's memory a block begins, in bytes.
 std::size_t place_of(std::uint32_t block) noexcept {
     expects(block < pool::blocks_max, "a log has so many blocks");
     return pool::LogShape::data_at + block * pool::block_bytes;
@@ -28,7 +29,7 @@ Result<pool::Log> SharedLogMemory::prepare() {
         return failure(std::move(made.error()));
     }
     next_ = std::move(*made);
-    // A client writes to this memory at its first deposits.
+    // The log's header and entries, which its client touches first, get their memory now.
     if (!next_.provide(0, pool::LogShape::data_at)) {
         discard();
         return failure(system_error(ENOMEM, "make shared memory for a client's log"));
@@ -44,7 +45,8 @@ void SharedLogMemory::assign(std::uint32_t client) {
 }
 
 void SharedLogMemory::forget(std::uint32_t client) {
-    // A process that has borrowed the log may still map it.
+    // A process that has borrowed the log may still map it, so closing the descriptor would free
+    // nothing: its memory is given back explicitly.
     if (std::exchange(names_.at(client), 0) != 0) {
         areas_[client].release(0, pool::LogShape::bytes);
     }
@@ -68,7 +70,8 @@ const SharedSegment* SharedLogMemory::lent(std::uint64_t name) const {
                                  : &areas_[static_cast<std::size_t>(owner - names_.begin())];
 }
 
-// The pool may want blocks for a client that it is about to admit.
+// The pool may ask for blocks for a client that it is just admitting, to which assign() has not yet
+// given the prepared log.
 SharedSegment& SharedLogMemory::area_of(std::uint32_t client) {
     SharedSegment& own = areas_.at(client);
     return own.made() ? own : next_;

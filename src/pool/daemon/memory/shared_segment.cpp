@@ -1,4 +1,4 @@
-// See shared_segment.hpp.
+// Makes memfds, seals their size, and gives pages to them and takes them back.
 #include "pool/daemon/memory/shared_segment.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -27,7 +27,7 @@ tl::unexpected<Error> refused(const char* name, int system) {
     return failure(system_error(system, fmt::format("make shared memory for {}", name)));
 }
 
-// Growing a file beyond this limit would end the process by SIGXFSZ.
+// Growing a file beyond RLIMIT_FSIZE would end the process by SIGXFSZ.
 bool within_file_limit(std::size_t bytes) noexcept {
     rlimit limit{};
     return ::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
@@ -43,7 +43,8 @@ bool seal(int fd, SegmentWriters writers) noexcept {
     if (writers == SegmentWriters::daemon_that_releases && ::fchmod(fd, S_IRUSR) != 0) {
         return false;
     }
-    // Before Linux 5.1 it is only the descriptor that keeps clients from writing, always.
+    // Linux before 5.1 has no F_SEAL_FUTURE_WRITE. There, as for the other kinds, clients are kept
+    // from writing only by the read-only descriptor that they get.
     return ::fcntl(fd, F_ADD_SEALS, always) == 0;
 }
 
@@ -98,7 +99,7 @@ bool SharedSegment::provide(std::size_t begin, std::size_t bytes) noexcept {
 
 bool SharedSegment::provide_here(std::size_t begin, std::size_t bytes) noexcept {
     expects(within(begin, bytes), "memory is provided within the segment");
-    // Linux before 5.14 does not know it.
+    // Linux before 5.14 has no MADV_POPULATE_WRITE.
     return kernel::madvise(base() + begin, bytes, MADV_POPULATE_WRITE) == 0 ||
            (errno == EINVAL && provide(begin, bytes));
 }

@@ -1,5 +1,5 @@
-// Memory that the daemon makes and clients map: a memfd that nobody can make shorter or longer
-// under a reader. Pages take memory only when they are provided, or touched.
+// Shared memory that the daemon makes and clients map: a memfd whose size is sealed, so that nobody
+// can truncate it under a reader. Its pages take memory only when they are provided or touched.
 #pragma once
 
 #include "foundation/base/own_fd.hpp"
@@ -12,9 +12,12 @@
 namespace forebay::daemon {
 
 enum class SegmentWriters {
-    daemon,  // whoever else maps it can only read it, however the descriptor is opened
-    // The same by the descriptor that is passed on, which the file's mode keeps from being opened
-    // for writing. The kernel takes back no part of what the first kind seals.
+    // Nobody else can map it for writing, even by opening the descriptor again
+    // (F_SEAL_FUTURE_WRITE).
+    daemon,
+    // Others get a read-only descriptor, and the file's mode keeps them from opening it again for
+    // writing. Not sealed, because the kernel punches no holes into a sealed segment, and release()
+    // needs that.
     daemon_that_releases,
     daemon_and_client,
 };
@@ -28,19 +31,21 @@ public:
 
     [[nodiscard]] bool made() const noexcept { return fd_.valid(); }
     [[nodiscard]] std::byte* base() const noexcept { return mapping_.bytes().data(); }
-    // For the one client that may write to it.
+    // A descriptor for the one client that may write to the memory.
     [[nodiscard]] Result<OwnFd> for_writing() const;
     [[nodiscard]] Result<OwnFd> for_reading() const;
 
-    // Nobody else will map it; it stays mapped here, and gets no memory any more.
+    // No other process will map the memory: closes the descriptor. The memory stays mapped here;
+    // provide() and release() must not be called any more.
     void keep_to_itself() noexcept { fd_ = OwnFd{}; }
 
-    // The bytes are there from now on, charged to this process. False: there is no memory. The
-    // first process to touch them clears them, which takes about as long again.
+    // Allocates pages for the range, which count as this process's memory. False: there is no
+    // memory. The first process to touch a page clears it, which takes about as long again.
     [[nodiscard]] bool provide(std::size_t begin, std::size_t bytes) noexcept;
-    // The same, and this process touches them.
+    // As provide(), but the pages are cleared now, by this process.
     [[nodiscard]] bool provide_here(std::size_t begin, std::size_t bytes) noexcept;
-    // They go back to the system, and read as zeros again. Not of SegmentWriters::daemon.
+    // Gives the pages back to the system; the range reads as zeros then. Contract: the segment is
+    // not of SegmentWriters::daemon.
     void release(std::size_t begin, std::size_t bytes) noexcept;
 
 private:

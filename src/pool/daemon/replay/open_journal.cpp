@@ -1,4 +1,4 @@
-// See open_journal.hpp.
+// Replays the journal, and says in notes what was written, what was not, and why.
 #include "pool/daemon/replay/open_journal.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -18,6 +18,7 @@ namespace {
 
 using pool::journal::Verdict;
 
+// Why the replay has not written a file.
 std::string why(const pool::ReplayedFile& one) {
     switch (one.verdict) {
         case Verdict::missing: return "there is no such file any more";
@@ -47,7 +48,7 @@ std::string note_of(const pool::ReplayedFile& one) {
     return note;
 }
 
-// Notes what the end of a journal leaves open, if its node went down while it was written.
+// Adds notes about how the journal ends: whether its last records may be missing or damaged.
 void note_end(const pool::Replay& replayed, const std::string& folder,
               std::vector<std::string>& notes) {
     if (replayed.unfinished) {
@@ -83,7 +84,7 @@ Result<KeptJournal> open_journal(const JournalOptions& options, const ports::Tim
         return failure(std::move(folder.error()));
     }
     kept.folder = std::move(*folder);
-    if (sodium_init() < 0) {  // which chooses what is fastest on this machine
+    if (sodium_init() < 0) {  // sodium_init() chooses the fastest implementation for this CPU
         return failure({ErrorCode::input_output, 0,
                         "cannot keep a journal (libsodium does not start on this machine)."});
     }

@@ -1,4 +1,5 @@
-// The journal of a daemon: opened, and what another daemon left in it written to its files first.
+// Opens the daemon's journal. If an earlier daemon has left deposits in it, they are first written
+// to their files (replay).
 #pragma once
 
 #include "foundation/base/result.hpp"
@@ -14,22 +15,22 @@
 namespace forebay::daemon {
 
 struct JournalOptions {
-    std::string folder;      // an absolute path; empty: no journal is kept
-    bool keeps = true;       // false: only what another daemon left is looked at
-    std::int64_t bytes = 0;  // at most
+    std::string folder;      // an absolute path; empty: there is no journal
+    bool keeps = true;       // false: an existing journal is replayed, but none is written
+    std::int64_t bytes = 0;  // the maximum size
     std::vector<std::string> rescue_folders;
-    // Files below these paths are written to by a replay, as the kernel names them; others are kept
-    // in rescue files. Nothing: wherever they are.
+    // A replay writes only to files below these paths, with symbolic links resolved; what belongs
+    // to other files goes to rescue files. Empty: to files anywhere.
     std::vector<std::string> below;
 };
 
 struct KeptJournal {
     std::unique_ptr<adapters::JournalFolder> folder;
     std::unique_ptr<pool::JournalWriter> writer;
-    std::vector<std::string> notes;  // what people are to know of the replay
+    std::vector<std::string> notes;  // messages for users about the replay
 };
 
-// The clock (CLOCK_REALTIME) outlives it.
+// `calendar` is CLOCK_REALTIME, and outlives the result.
 [[nodiscard]] Result<KeptJournal> open_journal(const JournalOptions& options,
                                                const ports::TimeSource& calendar);
 

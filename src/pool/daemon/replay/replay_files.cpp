@@ -1,3 +1,5 @@
+// Finds the file that a replay is to write to, and opens it only if it is a regular file whose name
+// leads there without symbolic links.
 #include "pool/daemon/replay/replay_files.hpp"
 
 #include "foundation/base/own_fd.hpp"
@@ -55,7 +57,7 @@ private:
     OwnFd fd_;
 };
 
-// As the kernel names what is open.
+// The kernel's name of an open file, with all symbolic links resolved; empty where it gives none.
 std::string name_of(const OwnFd& fd) {
     const std::string link = "/proc/self/fd/" + std::to_string(fd.get());
     std::string name(4096, '\0');
@@ -64,8 +66,11 @@ std::string name_of(const OwnFd& fd) {
     return name;
 }
 
-// Nothing but a plain file is opened for writing: to open a pipe or a device does something. The
-// journal has the kernel's name of a file, so that a link on the way to it is none that was there.
+// Opens a file for reading and writing, but only a regular file: opening a FIFO or a device may
+// block or have side effects. The journal's paths were resolved by the kernel when the file was
+// opened in the pool; so a symbolic link on the path was put there since then, and is not followed.
+// Sets `error` to 0, to an errno, or, where the path leads to something that is not a regular file
+// or passes through a link, to ENOENT: the file that was meant is not there.
 OwnFd open_plain(const std::string& path, int& error) {
     struct stat is{};
     if (kernel::stat(path.c_str(), &is) != 0) {
@@ -85,13 +90,15 @@ OwnFd open_plain(const std::string& path, int& error) {
     return fd;
 }
 
+// True when the open file has the device and inode number that the journal recorded.
 bool is_the_one(const OwnFd& fd, const ReplayPlan& replay_plan) {
     struct stat is{};
     return fd.valid() && kernel::fstat(fd.get(), &is) == 0 &&
            is.st_dev == replay_plan.facts.device && is.st_ino == replay_plan.facts.inode;
 }
 
-// It was renamed, as programs do that write a file beside the old one first.
+// Looks in the same directory for the recorded inode under another name, since many programs write
+// a temporary file and then rename it. Not valid: it is not there.
 OwnFd look_beside(const ReplayPlan& replay_plan) {
     const std::size_t slash = replay_plan.path.rfind('/');
     if (slash == std::string::npos) {
@@ -132,6 +139,9 @@ bool StoredReplayFiles::is_asked_for(const ReplayPlan& replay_plan) const {
            });
 }
 
+// If the inode at the path is another one, and the recorded one is not beside it either, the file
+// at the path is returned all the same: judge() then sees that it is another one (Verdict::other),
+// and the user is told so. Null: no regular file is there.
 Result<std::unique_ptr<pool::ReplayFile>> StoredReplayFiles::find(const ReplayPlan& replay_plan) {
     int error = 0;
     OwnFd fd = open_plain(replay_plan.path, error);

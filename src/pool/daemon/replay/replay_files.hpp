@@ -1,4 +1,5 @@
-// The files of a replay: found by name, or beside it by inode; else kept in a rescue file.
+// The files that a replay writes to: each is looked for at its path, then in the same directory by
+// its inode number. Bytes that may not be written to it go to a rescue file.
 #pragma once
 
 #include "pool/daemon/rescue/rescue.hpp"
@@ -13,7 +14,7 @@ namespace forebay::daemon {
 
 class StoredReplayFiles final : public pool::ReplayFiles {
 public:
-    // See RescueFolder, and JournalOptions::below.
+    // See RescueFolder for the first two parameters, and JournalOptions::below for the third.
     StoredReplayFiles(std::vector<std::string> rescue_folders, std::int64_t now_ns,
                       std::vector<std::string> below)
         : rescue_{std::move(rescue_folders), now_ns}, below_{std::move(below)} {}
@@ -29,7 +30,8 @@ private:
     std::vector<std::string> below_;
 };
 
-// The generation of the inode that is open; 0: its file system does not tell.
+// The generation number of the open inode (FS_IOC_GETVERSION), which tells apart files that had the
+// same inode number one after another; 0: the file system has none.
 [[nodiscard]] std::uint64_t generation_of(int fd) noexcept;
 
 }  // namespace forebay::daemon

@@ -1,4 +1,4 @@
-// See rescue.hpp.
+// Writes rescue files: a header as JSON, then each run of bytes with its offset and checksum.
 #include "pool/daemon/rescue/rescue.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -23,6 +23,7 @@ namespace forebay::daemon {
 namespace {
 
 constexpr std::string_view rescue_schema = "forebay.rescue/1";
+// How many directory names are tried.
 constexpr int names_max = 1000;
 
 struct RunHeader {
@@ -105,8 +106,8 @@ Result<void> write_file(const NewFile& file, const std::string& header,
     return done;
 }
 
-// Without what a terminal or a shell would take for something else: the name is part of a command
-// that people copy.
+// The last part of a path, with anything that a terminal or a shell would interpret replaced by
+// `_`, since the name appears in a command that users copy.
 std::string last_part(std::string_view path) {
     const std::size_t slash = path.rfind('/');
     constexpr std::size_t bytes_max = 200;  // a name may have 255
@@ -154,8 +155,8 @@ std::vector<RescueRun> bytes_of(const pool::Directory& directory, const SharedLo
     return runs;
 }
 
-// The folder is held by a descriptor: in a candidate that others may write to, another one could
-// get its name.
+// The directory is kept open and used by its descriptor: in a candidate that other users may write
+// to, its name could be given to another directory.
 Result<void> RescueFolder::make_folder_in(const std::string& candidate) {
     constexpr mode_t user_only = 0700;
     for (int number = 1; number < names_max; ++number) {

@@ -1,5 +1,5 @@
-// Bytes that could not be written to their file are kept in a file of another folder, from which
-// `forebay pool rescue` writes them later (schema/rescue.md).
+// Keeps bytes that could not be written to their file in a file elsewhere, from which `forebay pool
+// rescue` can write them later (schema/rescue.md).
 #pragma once
 
 #include "foundation/base/own_fd.hpp"
@@ -17,22 +17,22 @@
 
 namespace forebay::daemon {
 
-// Bytes of a file that lie together in memory.
+// A contiguous range of a file, whose bytes are contiguous in memory, too.
 struct RescueRun {
     std::int64_t offset = 0;
     std::span<const std::byte> bytes;
 };
 
-// Where the deposits lie. Deposits that lie nowhere are left out.
+// The bytes of deposits in their logs. Deposits whose log does not exist any more are left out.
 [[nodiscard]] std::vector<RescueRun> bytes_of(const pool::Directory& directory,
                                               const SharedLogMemory& memory,
                                               std::span<const pool::Deposit> deposits);
 
-// As zlib's crc32: `before` is that of the bytes in front.
+// As zlib's crc32: `before` is the checksum of the bytes that precede these.
 [[nodiscard]] std::uint32_t crc32(std::span<const std::byte> bytes,
                                   std::uint32_t before = 0) noexcept;
 
-// Which file the bytes belong to, and why they are not there.
+// Which file the bytes belong to, and why they are not in it.
 struct RescueOf {
     std::string path;
     std::uint64_t device = 0;
@@ -43,13 +43,13 @@ struct RescueOf {
 
 class RescueFolder {
 public:
-    // The first of the folders that takes a file gets a folder forebay-rescue-PROCESS-NUMBER. A
-    // program that changes a file after `now_ns` (the calendar's) may have written anew what is
-    // kept here.
+    // Makes the directory forebay-rescue-PROCESS-NUMBER in the first of `folders` in which a file
+    // can be written. `now_ns` (CLOCK_REALTIME) is recorded: a file that was modified later may
+    // have newer bytes than those kept here.
     RescueFolder(std::vector<std::string> folders, std::int64_t now_ns)
         : candidates_{std::move(folders)}, now_ns_{now_ns} {}
 
-    // Tells where the bytes are now, or why they are nowhere.
+    // Writes a rescue file. The result says where it is, or why no folder took it.
     [[nodiscard]] RescuedFile keep(const RescueOf& file, std::span<const RescueRun> runs);
 
 private:
@@ -57,8 +57,8 @@ private:
 
     std::vector<std::string> candidates_;
     std::int64_t now_ns_;
-    std::string in_;    // the candidate that the folder is in; empty: it is not made yet
-    std::string path_;  // the folder's
+    std::string in_;    // the candidate in which the directory was made; empty: not made yet
+    std::string path_;  // path of the directory
     OwnFd folder_;
     int files_ = 0;
 };

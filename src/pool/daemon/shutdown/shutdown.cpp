@@ -1,4 +1,4 @@
-// See shutdown.hpp.
+// Drains everything, rescues what cannot be drained, and tells clients how the daemon has ended.
 #include "pool/daemon/shutdown/shutdown.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -12,6 +12,7 @@ namespace forebay::daemon {
 
 namespace {
 
+// How often the end of the batch job is compared with what is left to be drained (100 ms).
 constexpr std::int64_t deadline_check_ns = 100'000'000;
 
 }  // namespace
@@ -66,8 +67,8 @@ bool DaemonShutdown::drained_as_far_as_possible() const {
            daemon_.pool.all_taken() &&
            std::ranges::all_of(daemon_.statistics.slots(), [&](std::uint32_t slot) {
                const pool::FileSlot& file = daemon_.directory.files[slot];
-               // From then on clients write to it themselves. A file with records in the journal
-               // keeps leaving until it is durable.
+               // A file that is written through is written by the clients themselves. A file with
+               // records in the journal stays in `leaving` until it is durable.
                const bool left = file.state.load(relaxed) != pool::FileState::leaving;
                return (file.taken.load(relaxed) <= file.drained.load(relaxed) && left) ||
                       file.error.load(relaxed) != 0;

@@ -1,4 +1,5 @@
-// How the daemon ends: no more deposits, everything drained that can be, the rest rescued.
+// How the daemon ends: it takes no more deposits, drains everything that can be drained, and
+// rescues the rest.
 //
 //   begin ─▶ everything is drained, or has an error ─▶ is_complete ─▶ save ─▶ end
 //                                  (give_up comes at any time) ────────┘
@@ -19,28 +20,30 @@ namespace forebay::daemon {
 
 class DaemonShutdown {
 public:
-    // It outlives this.
+    // The context outlives this object.
     explicit DaemonShutdown(DaemonContext& daemon);
 
-    // Closes down once, when the batch job will end. True: it was now.
+    // Closes the pool down when the batch job ends so soon that draining must begin. True only in
+    // the call that did.
     [[nodiscard]] bool close_before_the_job_ends();
 
-    // Closes down, and drains everything. Only the first call counts.
+    // Closes the pool down, and begins to drain everything. Only the first call has an effect.
     void begin();
     [[nodiscard]] bool has_begun() const noexcept { return draining_.has_value(); }
-    // Takes the ticket of draining everything, if it is among these.
+    // Looks for the ticket of draining everything among those that have returned.
     void look_for_end_of_draining(std::span<const ReturnedTicket> returned);
-    // Everything is drained that can be, and nothing can arrive that has not arrived.
+    // Everything that can be drained is, and no further deposit can come.
     [[nodiscard]] bool is_complete() const { return drained_ && drained_as_far_as_possible(); }
 
-    // Then, or at any time. Nothing is acknowledged from now on that was not taken. What did not
-    // arrive is written into rescue files below the first folder that takes them; what the journal
-    // still has, it keeps for the next daemon.
+    // When is_complete(), or earlier if the daemon gives up. No further deposit is acknowledged.
+    // Bytes that could not be drained go to rescue files in the first of `folders` that takes them;
+    // those that only the journal has stay there for the next daemon.
     [[nodiscard]] std::vector<RescuedFile> save(const std::vector<std::string>& folders);
-    // The error for those that asked for the end: of draining, or that something was not drained.
+    // The errno for clients that have asked the daemon to stop: the first error of draining, or EIO
+    // where something was rescued.
     [[nodiscard]] int error_of(const std::vector<RescuedFile>& rescued) const noexcept;
-    // Last: clients see that the daemon has ended, and how. Before any connection is closed, since
-    // a client looks at that when its connection ends.
+    // Called last: tells clients that the daemon has ended, and how. Before any connection is
+    // closed, since a client looks at this when its connection ends.
     void end(ShutdownOutcome ending);
 
 private:
@@ -51,9 +54,9 @@ private:
     DaemonContext& daemon_;
     pool::DrainDeadline deadline_;
     std::int64_t deadline_checked_ns_ = 0;
-    std::optional<TaskTicket> draining_;  // everything
-    bool drained_ = false;                // the ticket came back
-    int drain_error_ = 0;                 // with this errno
+    std::optional<TaskTicket> draining_;  // the ticket of draining everything
+    bool drained_ = false;                // the ticket has returned
+    int drain_error_ = 0;                 // … with this errno
     bool saved_ = false;
 };
 

@@ -1,4 +1,4 @@
-// See chunked_lines.hpp. By base64, so that nobody need know where a character or an escape ends.
+// Splits a line into parts. They are base64, so that no character and no escape sequence is split.
 #include "pool/daemon/status/chunked_lines.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -11,7 +11,8 @@ namespace forebay::daemon {
 
 namespace {
 
-constexpr std::size_t part_bytes = 600;  // 800 in base64
+// 800 characters in base64, so that a line stays below 1000.
+constexpr std::size_t part_bytes = 600;
 
 std::string encoded(std::string_view bytes) {
     expects(bytes.size() <= part_bytes, "the text has room for a part");

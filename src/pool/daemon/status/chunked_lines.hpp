@@ -1,5 +1,5 @@
-// A long line as several short ones. A program that reads the output of many tasks at once, as srun
-// does, puts lines of some kilobytes together out of pieces of several tasks.
+// Splits a long line of output into short ones, because launchers like srun may interleave pieces
+// of lines of some kilobytes from several tasks.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace forebay::daemon {
 
-// Lines of JSON (forebay.pool.part/1, schema/pool.md), each below 1000 bytes and without its end.
+// Lines of JSON (forebay.pool.part/1, schema/pool.md), each shorter than 1000 bytes, without
+// newlines.
 [[nodiscard]] std::vector<std::string> in_parts(std::uint32_t node, std::string_view line);
 
 }  // namespace forebay::daemon

@@ -1,4 +1,4 @@
-// See file_statistics.hpp.
+// Adds up the statistics of each path over all times that a file was known to the pool under it.
 #include "pool/daemon/status/file_statistics.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -15,7 +15,8 @@ namespace forebay::daemon {
 
 namespace {
 
-// The oldest deposit's time, or now. A file with very many extents is looked at in part.
+// The time of the oldest deposit, or `now_ns` if there is none. At most 256 000 extents are looked
+// at.
 std::int64_t oldest_of(const pool::Directory& directory, const pool::FileSlot& file,
                        std::int64_t now_ns) {
     constexpr int looks_max = 1000;
@@ -42,7 +43,8 @@ void add_meter(const StorageMeter& meter, std::int64_t now_ns, FileTotals& to) {
     to.requests += meter.requests;
 }
 
-// A reason that every file has at the end, or that can be undone, hides none that came later.
+// True for a reason that explains why a file was not pooled. `closing`, which every file has at the
+// end, and reasons that can be undone must not hide one that comes later.
 bool says_why(pool::ThroughReason reason) noexcept {
     return reason != pool::ThroughReason::none && reason != pool::ThroughReason::closing &&
            !pool::can_be_undone(reason);
@@ -52,7 +54,7 @@ pool::ThroughReason first_of(pool::ThroughReason before, pool::ThroughReason lat
     return says_why(before) || later == pool::ThroughReason::none ? before : later;
 }
 
-// `later` came after all that `totals` has.
+// Adds the totals of a later time at which the same path was known.
 void add_later(const FileTotals& later, FileTotals& totals) {
     const FileTotals before = std::exchange(totals, later);
     totals.reason = first_of(before.reason, later.reason);
@@ -131,10 +133,11 @@ void FileStatistics::update() {
             continue;
         }
         if (is_free && generation == known.generation + 1) {
-            update(slot, known);  // its statistics stay until another file has the slot
+            update(slot, known);  // its last values stay in the slot until another file gets it
         }
         known.totals.state = pool::FileState::free;
-        known.totals.drained = known.totals.taken;  // only then is a file forgotten
+        // A file is forgotten only when everything is drained.
+        known.totals.drained = known.totals.taken;
         known.totals.extents = 0;
         add_meter(*known.meter, 0, known.totals);
         if (ended_.size() >= closed_files_max && !ended_.contains(known.totals.path)) {

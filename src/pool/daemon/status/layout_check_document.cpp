@@ -1,4 +1,4 @@
-// See layout_check_document.hpp.
+// Lists offsets and sizes of the directory as the compiler has chosen them.
 #include "pool/daemon/status/layout_check_document.hpp"
 
 #include "pool/protocol/directory.hpp"

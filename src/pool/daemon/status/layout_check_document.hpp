@@ -1,5 +1,5 @@
-// Where things lie in the directory, as JSON: for who looks into it and was not built from these
-// sources (`forebay run`, when the daemon has died).
+// The offsets of some fields of pool::Directory, as JSON. `forebay run`, which is not built from
+// these sources, reads the directory of a daemon that has died by them.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// See meter.hpp.
+// Counts requests to one file, and the time during which at least one of them is in flight.
 #include "pool/daemon/status/meter.hpp"
 
 #include "foundation/base/contracts.hpp"

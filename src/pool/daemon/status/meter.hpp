@@ -1,4 +1,5 @@
-// How long the file system takes for a file's bytes: a storage that counts what goes through it.
+// Measures how long a file system takes to transfer a file's bytes: a FileStorage that counts and
+// times the requests that pass through it.
 #pragma once
 
 #include "foundation/ports/clock.hpp"
@@ -13,22 +14,22 @@ namespace forebay::daemon {
 
 struct StorageMeter {
     std::int64_t requests = 0;
-    std::int64_t bytes = 0;      // moved
-    std::int64_t busy_ns = 0;    // with at least one request, or a sync, at the file system
-    std::int64_t in_flight = 0;  // requests, now
-    std::int64_t since_ns = 0;   // when the first of these was given
-    std::int64_t news_ns = 0;    // when the file system answered last
+    std::int64_t bytes = 0;      // bytes transferred
+    std::int64_t busy_ns = 0;    // time with at least one request or sync in flight
+    std::int64_t in_flight = 0;  // requests in flight now
+    std::int64_t since_ns = 0;   // when the first of these was submitted
+    std::int64_t news_ns = 0;    // when a request ended last
 };
 
-// The busy time of a meter, with what is in flight at the moment.
+// busy_ns, and the time since `since_ns` if requests are in flight.
 [[nodiscard]] std::int64_t busy_ns(const StorageMeter& meter, std::int64_t now_ns) noexcept;
 
-// How long the file system has owed an answer; 0: it owes none.
+// How long the file system has not answered although requests are in flight; 0: none is.
 [[nodiscard]] std::int64_t silent_ns(const StorageMeter& meter, std::int64_t now_ns) noexcept;
 
 class MeteredStorage final : public ports::FileStorage {
 public:
-    // The meter is shared with the statistics of the file, which outlive the storage.
+    // The meter is shared with the file's statistics.
     MeteredStorage(std::unique_ptr<ports::FileStorage> inner, std::shared_ptr<StorageMeter> meter,
                    const ports::TimeSource& clock)
         : inner_{std::move(inner)}, meter_{std::move(meter)}, clock_{clock} {}

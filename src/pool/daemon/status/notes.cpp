@@ -1,4 +1,4 @@
-// See notes.hpp.
+// Collects messages for users.
 #include "pool/daemon/status/notes.hpp"
 
 #include "foundation/base/contracts.hpp"

@@ -1,4 +1,4 @@
-// See status.hpp.
+// The status report of the pool as JSON.
 #include "pool/daemon/status/status.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -150,7 +150,7 @@ std::string status_document(const pool::Directory& directory, const SharedLogMem
                            {"rescued", std::move(lost)},
                            {"durability_ended", moment.durability_ended},
                            {"notes", moment.notes}};
-    // Paths may hold bytes that are not UTF-8: they must not lose the rest.
+    // Bytes of paths that are not UTF-8 are replaced, since they would make dump() throw.
     return document.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

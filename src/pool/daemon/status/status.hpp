@@ -1,4 +1,5 @@
-// How the pool stands, as JSON (schema/pool.md).
+// The state of the pool as JSON (schema/pool.md), for `forebay pool status` and the daemon's last
+// report.
 #pragma once
 
 #include "pool/daemon/memory/memory.hpp"
@@ -12,10 +13,10 @@
 
 namespace forebay::daemon {
 
-// Bytes that did not arrive, and where they are now.
+// Bytes that could not be written to their file, and where they are now.
 struct RescuedFile {
     std::string path;
-    int error = 0;  // why they did not arrive
+    int error = 0;  // why they could not be written
     std::int64_t bytes = 0;
     std::string file = {};     // the rescue file; empty: there is none
     std::string problem = {};  // why there is none
@@ -25,11 +26,12 @@ struct StatusMoment {
     std::int64_t now_ns = 0;
     std::int64_t started_ns = 0;
     bool ended = false;
-    pool::MemoryLimit memory = {};        // that programs and pool have together
-    std::vector<std::string> notes = {};  // for people
-    std::string durability_ended = {};  // why what was asked for is not kept any more; empty: it is
-    std::int64_t from_nodes = 0;        // bytes of files that other nodes passed on to this one,
-    std::int64_t to_nodes = 0;          // … and this one to others
+    pool::MemoryLimit memory = {};        // memory that the programs and the pool share
+    std::vector<std::string> notes = {};  // messages for users
+    // Why durability is no longer what the user asked for; empty: it is.
+    std::string durability_ended = {};
+    std::int64_t from_nodes = 0;  // bytes of files that this node has read from other nodes
+    std::int64_t to_nodes = 0;    // … and other nodes from this one
 };
 
 [[nodiscard]] std::string status_document(const pool::Directory& directory,
