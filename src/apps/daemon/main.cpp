@@ -1,16 +1,18 @@
 // forebayd --socket PATH [--rescue FOLDER]... [--node NUMBER --nodes COUNT [--host NAME]]
 //
-// The daemon of a node. Prints one line of JSON on standard output when it listens (schema/pool.md)
-// and nothing after it; messages go to standard error. Settings come from FOREBAY_SETTINGS and the
-// environment. SIGTERM: drains and ends. SIGTERM again: ends, what has not arrived is rescued.
-// SIGUSR1: drains; then writes go to the file system directly.
+// The daemon of a node. When it listens, it prints one line of JSON on standard output
+// (schema/pool.md) and nothing after it; messages go to standard error. Settings come from
+// FOREBAY_SETTINGS and the environment. SIGTERM: drains everything and ends. A second SIGTERM: ends
+// at once; what is not drained goes to rescue files. SIGUSR1: drains everything; from then on,
+// writes go to the file system directly.
 //
-// One of several daemons of a job says in its line by which address the others reach it, and reads
-// a line from standard input that names all of them. When it has met them it says so in a line; it
-// ends when standard input does, and says then what its report says. If it dies, a process beside
-// it says what it took along (schema/pool.md).
+// The line of a daemon that is one of several in a job has the address by which the others reach
+// it. The daemon then reads a line with all addresses from standard input, and prints another line
+// when it is connected to them. It ends at the end of standard input, and prints its final status.
+// If it is killed, a process beside it prints what is lost (schema/pool.md).
 //
-// Exit status: 0 everything arrived, 1 something did not, or it could not start, 2 wrong arguments.
+// Exit status: 0 everything is in its files, 1 something is not, or the daemon could not start, 2
+// wrong arguments.
 #include "foundation/base/printable.hpp"
 #include "pool/daemon/liveness/watcher.hpp"
 #include "pool/daemon/options.hpp"
@@ -54,6 +56,7 @@ int fail(const Error& error, int status) {
     return status;
 }
 
+// Blocks the signals that the daemon handles, before any thread exists, and returns a signalfd.
 OwnFd signals_to_hear() {
     sigset_t signals;
     ::sigemptyset(&signals);
@@ -64,7 +67,7 @@ OwnFd signals_to_hear() {
     return OwnFd{::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK)};
 }
 
-// Every file that is known takes two descriptors.
+// Every file that the daemon knows takes two descriptors.
 void raise_descriptor_limit() {
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
@@ -73,7 +76,8 @@ void raise_descriptor_limit() {
     }
 }
 
-// With a journal, programs wait for the daemon at each write: then it keeps its priority.
+// The daemon lets the programs' processes go first. Not with a journal, because then each write
+// waits for the daemon.
 void be_nice(const forebay::daemon::JournalOptions& journal) {
     constexpr int niceness = 5;
     if (journal.folder.empty() || !journal.keeps) {
@@ -91,7 +95,7 @@ void say_ready(const forebay::daemon::ServerOptions& options,
                ::getpid(), options.socket, job, forebay::daemon::directory_shape());
     std::fflush(stdout);
     if (peers == nullptr) {
-        // A reader that waits for this line waits for the end of the output, too.
+        // A reader that waits for this line may wait for the end of the output, too.
         static_cast<void>(std::freopen("/dev/null", "w", stdout));
     }
 }
@@ -101,7 +105,7 @@ void say(const std::string& line) {
     std::fflush(stdout);
 }
 
-// The first line of standard input.
+// The first line of standard input, at most 8 MiB of it.
 std::string line_of_input() {
     constexpr std::size_t bytes_max = std::size_t{8} << 20;
     std::string line;
@@ -198,7 +202,7 @@ int run(std::span<char* const> words) {
     }
     const int status = report_rescued(**server);
     if (status != all_arrived || (*server)->gave_up()) {
-        std::_Exit(status);  // what hangs in the file system is not waited for
+        std::_Exit(status);  // without waiting for threads that may hang in the file system
     }
     return status;
 }

@@ -1,8 +1,9 @@
 // forebay-layout show PATH
 // forebay-layout set PATH STRIPE_COUNT STRIPE_BYTES FIRST_OST POOL
 //
-// The one place where `forebay layout` and `forebay doctor` get layouts from. Prints one line of
-// JSON (schema/layout.md). Exit status: 0 done, 1 not done or not as asked for, 2 wrong arguments.
+// Shows or sets how a file is striped, for `forebay layout` and `forebay doctor`, which get layouts
+// from nowhere else. Prints one line of JSON (schema/layout.md). Exit status: 0 done, 1 not done or
+// not as asked for, 2 wrong arguments.
 #include "storage/layout/document/document.hpp"
 #include "storage/posix/attributes.hpp"
 
@@ -40,7 +41,7 @@ int show(const std::string& path) {
                      : fail(path, described.error());
 }
 
-// A word of `set` and what it may be. Whatever a file system allows is within.
+// An argument of `set` and its range, which includes whatever a file system allows.
 struct NumberOption {
     const char* name;
     std::int64_t least;

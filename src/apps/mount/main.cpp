@@ -1,9 +1,10 @@
 // forebay-mount [--socket PATH] [--allow-other] DIRECTORY
 //
-// Mounts over a directory: programs' calls on it come here and are done below, and the bytes go
-// through the pool whose daemon listens at the socket. Prints one line of JSON on standard output
-// when it is mounted; messages go to standard error. SIGTERM unmounts; it ends when nobody has a
-// file of it open any more.
+// A FUSE mount over a directory. The kernel sends programs' calls on the directory to this process,
+// which carries them out on the directory below; the bytes of files go through the pool whose
+// daemon listens at the socket. Prints one line of JSON on standard output when it is mounted;
+// messages go to standard error. SIGTERM unmounts; the process ends when no file of the mount is
+// open any more.
 //
 // Exit status: 0 it was unmounted, 1 it could not be mounted, 2 wrong arguments.
 #include "foundation/base/printable.hpp"
@@ -56,8 +57,8 @@ std::optional<MountOptions> options_of(std::span<char* const> words) {
     return options.directory.starts_with("/") ? std::optional{options} : std::nullopt;
 }
 
-// Each inode that the kernel knows takes a descriptor. A limit of our own for files would hold for
-// those of all callers.
+// Each inode that the kernel knows takes a descriptor. SIGXFSZ is ignored, because a write beyond
+// this process's RLIMIT_FSIZE must fail for its caller, and not end the mount for all of them.
 void raise_limits() {
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) {
@@ -98,7 +99,7 @@ int run(std::span<char* const> words) {
     if (const auto mounted = (*server)->mount(); !mounted) {
         return fail(mounted.error(), not_mounted);
     }
-    // It lives as long as the process; a signal needs somebody to hear it.
+    // Lives as long as the process, and waits for a signal to unmount.
     std::thread{[&signals, &watcher] {
         int got = 0;
         ::sigwait(&signals, &got);
@@ -108,10 +109,11 @@ int run(std::span<char* const> words) {
                "\n",
                ::getpid());
     std::fflush(stdout);
-    // A reader that waits for this line waits for the end of the output, too.
+    // A reader that waits for this line may wait for the end of the output, too.
     static_cast<void>(std::freopen("/dev/null", "w", stdout));
     (*server)->serve();
-    std::_Exit(unmounted);  // the thread that hears signals still uses what is here
+    // Skips destructors, because the thread that waits for signals uses `watcher` and `signals`.
+    std::_Exit(unmounted);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// forebay_sim: one experiment, one JSON line. Options are key=value; `forebay simulate` gives them.
+// forebay_sim: runs one simulated experiment and prints its result as one line of JSON. Options are
+// key=value; `forebay simulate` passes them.
 #include "foundation/base/printable.hpp"
 #include "worlds/simulate/independent_options.hpp"
 #include "worlds/simulate/options.hpp"
@@ -13,7 +14,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// Parses the words, runs the simulation and prints its result as one line. The exit status.
+// Parses the options, runs the simulation and prints its result. Returns the exit status.
 template <class Parse>
 int simulate(const Words& words, const std::string& help, Parse parse) {
     if (words == Words{"--help"}) {
@@ -41,12 +42,12 @@ int simulate(const Words& words, const std::string& help, Parse parse) {
 int main(int argc, char** argv) {
     try {
         const Words words(argv + 1, argv + argc);
-        // A program that computes and puts out, with and without the pool.
+        // A program that computes and writes in turns, with and without the pool.
         if (!words.empty() && words.front() == "pool") {
             return simulate({words.begin() + 1, words.end()}, forebay::sim::pool_help(),
                             forebay::sim::parse_pool_options);
         }
-        // Processes that read or write by themselves.
+        // Processes that read or write independently of each other.
         if (!words.empty() && words.front() == "independent") {
             return simulate({words.begin() + 1, words.end()}, forebay::sim::independent_help(),
                             forebay::sim::parse_independent_options);

@@ -1,3 +1,5 @@
+// Numbers groups, chooses their places, hands them to the device, and accounts for those that have
+// become durable. The device's own threads do the waiting.
 #include "pool/journal/journal_writer.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -11,7 +13,8 @@ namespace forebay::pool {
 namespace {
 
 constexpr std::size_t alignment = ports::JournalDevice::alignment;
-// As many as may be under way, so that none is filled while it is written.
+// Memory for as many heads as can be in flight, so that none is overwritten while the device reads
+// it.
 constexpr std::size_t heads_bytes = ports::JournalDevice::writes_max * journal::head_unit;
 static_assert(ports::JournalDevice::writes_max > 2 * JournalWriter::groups_under_way_max,
               "a head may go before each group, and one by itself");
@@ -62,7 +65,7 @@ JournalWriter::JournalWriter(ports::JournalDevice& device, const ports::TimeSour
     }
 }
 
-// The device may still be reading the memory.
+// Waits for writes in flight, since the device reads this object's memory.
 JournalWriter::~JournalWriter() {
     for (std::size_t left = under_way_.size(); left > 0; --left) {
         static_cast<void>(device_.wait());
@@ -166,7 +169,7 @@ bool JournalWriter::grow() {
     return true;
 }
 
-// That there is no room for another segment is no error: no more are made.
+// A lack of room for another segment is not an error: the journal just does not grow any more.
 int JournalWriter::take_segment(int error) {
     expects(growing(), "a segment was being made");
     const std::uint32_t made = *adds_;
@@ -227,15 +230,15 @@ std::optional<int> JournalWriter::ended() {
     return std::nullopt;
 }
 
-// Where the head says it, nobody takes what is not there any more for lost. It has its place, also
-// where no group has one any more.
+// If the head says that nothing is needed, a replay does not miss segments that are gone. The head
+// has a place even when the journal is too full for another group.
 bool JournalWriter::say_that_nothing_is_needed() {
     durable_group_ = next_group_ - 1;
     durable_sum_ = last_;
     durable_ = next_record_;
     head_.segment = journal::JournalHead::no_segment;
     head_.unneeded = durable_group_;
-    // In both places: where one is damaged, the other one still says so.
+    // Written to both places: if one is damaged, the other still says so.
     return say_what_is_durable() && say_what_is_durable();
 }
 
@@ -267,6 +270,7 @@ bool JournalWriter::finish(bool nothing) {
     return removed;
 }
 
+// Waits for all writes in flight, and returns the first error.
 int JournalWriter::wait() {
     int first = 0;
     while (!idle()) {

@@ -1,5 +1,5 @@
-// Writes groups of records to a journal's device: one is made durable while the next is filled, or
-// waits already.
+// Writes groups of records to the device of a journal. While one group is being made durable, the
+// next one is filled, or waits already. Called by the daemon's only thread.
 #pragma once
 
 #include "foundation/ports/clock.hpp"
@@ -17,7 +17,7 @@
 
 namespace forebay::pool {
 
-// Memory that a device can write from.
+// Memory whose address and size are aligned as the device needs them.
 class GroupMemory {
 public:
     explicit GroupMemory(std::size_t bytes);
@@ -28,39 +28,41 @@ private:
     std::size_t bytes_;
 };
 
+// Where a writer begins: after the groups that a replay has found.
 struct JournalStart {
-    std::uint64_t life = 1;  // a number by chance
+    std::uint64_t life = 1;  // a random number
     std::uint64_t next_record = 1;
     std::uint64_t next_epoch = 1;
     std::uint64_t next_group = 1;
-    journal::KeyedSum last{};         // of the group before that
-    std::uint64_t heads = 0;          // that were written
+    journal::KeyedSum last{};         // checksum of the group before next_group
+    std::uint64_t heads = 0;          // how many heads have been written
     std::uint64_t unneeded = 0;       // see journal::JournalHead
     std::uint64_t held = 0;           // see journal::SegmentAllocator::hold
-    std::vector<std::uint32_t> free;  // segments
-    std::uint32_t next_segment = 0;   // numbers that no segment has, from here on
-    std::size_t segments_max = 64;    // so many may be made
+    std::vector<std::uint32_t> free;  // numbers of free segments
+    std::uint32_t next_segment = 0;   // no segment has this number or a larger one
+    std::size_t segments_max = 64;    // how many segments there may be
 };
 
 class JournalWriter {
 public:
-    // Larger than any record.
+    // Size of a group. Larger than any record.
     static constexpr std::size_t group_bytes = std::size_t{4} << 20;
-    // One is made durable, and another one waits behind it.
+    // Groups in flight: one is being made durable, another one waits for that.
     static constexpr std::size_t groups_under_way_max = 2;
 
-    // Device and clock (CLOCK_REALTIME) outlive it.
+    // The device and the clock (CLOCK_REALTIME) outlive the writer.
     JournalWriter(ports::JournalDevice& device, const ports::TimeSource& calendar,
                   const JournalStart& start);
     JournalWriter(const JournalWriter&) = delete;
     JournalWriter& operator=(const JournalWriter&) = delete;
     ~JournalWriter();
 
-    // The group that is being filled has room for it.
+    // The group that is being filled has room for a record with this payload.
     [[nodiscard]] bool fits(std::size_t payload) const noexcept;
-    // … and the journal has, beside its reserve.
+    // … and the journal has room for the group then, without its reserve.
     [[nodiscard]] bool has_room(std::size_t payload) const noexcept;
-    // Number of the record, and its payload to be filled in. Contract: it fits.
+    // Adds a record to the group. Returns the record's number, and the room for its payload, which
+    // the caller fills. Contract: fits().
     struct Added {
         std::uint64_t at = 0;
         std::span<std::byte> payload;
@@ -69,54 +71,58 @@ public:
     [[nodiscard]] std::uint64_t next_record() const noexcept { return next_record_; }
     [[nodiscard]] bool filled() const noexcept { return group().records() > 0; }
 
-    // Nothing is being written.
+    // No write is in flight.
     [[nodiscard]] bool idle() const noexcept { return under_way_.empty(); }
-    // Another group may be begun, which waits until the one before it is durable.
+    // Another group may be submitted; it is written when the one before it is durable.
     [[nodiscard]] bool may_begin() const noexcept {
         return groups_under_way_ < groups_under_way_max;
     }
-    // Begins to write what was added; also where that is nothing, as a sign of life. False: there
-    // is no room. Contract: it may begin. Where it goes to another segment, the head says so first:
-    // if that segment is lost, it is missed.
+    // Submits the group that was filled; if it is empty, it serves as a sign of life. False: the
+    // journal has no room. If the group begins a segment, the head is written first, so that a
+    // replay notices when that segment is lost. Contract: may_begin().
     bool begin();
-    // Nothing that was begun so far is needed, and the next group can say so from another segment.
+    // Nothing that was submitted so far is needed, and the next group can say so from another
+    // segment.
     [[nodiscard]] bool may_move_on() const noexcept { return segments_.may_move_on(group_first_); }
-    // Contract: it may.
+    // Contract: may_move_on().
     void move_on() { segments_.move_on(group_first_); }
-    // The first group that was begun has ended: errno.
+    // If a group in flight has ended: its errno, or 0. Does not wait.
     std::optional<int> ended();
-    // Until nothing is under way: errno.
+    // Waits until nothing is in flight; returns the first errno, or 0.
     int wait();
 
-    // The head is to know which group was the last: from then on, a journal that ends before it is
-    // known to be damaged. A group proves that for those before it, so that there is no hurry
-    // (`quiet`) but where it is the first of its segment. No write waits for it.
+    // Writes the head if it does not name the last durable group. From then on, a replay notices
+    // when the journal ends before that group. Usually the next group proves as much, so this can
+    // wait until nothing comes any more (`quiet`), except after the first group of a segment. No
+    // write waits for the head.
     void tend_head(bool quiet);
-    // The last group that is durable, and the last that a durable head knows.
+    // The last group that is durable, and the last that a durable head names.
     [[nodiscard]] std::uint64_t durable_group() const noexcept { return durable_group_; }
     [[nodiscard]] std::uint64_t proven_group() const noexcept { return proven_group_; }
-    // The error of writing the head.
+    // The errno of writing the head, or 0.
     [[nodiscard]] int head_error() const noexcept { return head_error_; }
 
-    // Another segment will be wanted soon: where it is made only then, all wait for that.
+    // Another segment will be needed soon. It is made early, since all writers would wait for it
+    // otherwise.
     [[nodiscard]] bool wants_to_grow() const noexcept;
-    // A segment is being made, beside what is written.
+    // A segment is being made, while groups are being written.
     [[nodiscard]] bool growing() const noexcept { return adds_.has_value(); }
-    // Begins to make one. False: there may not be more. Contract: none is being made.
+    // Begins to make a segment. False: there may not be more. Contract: none is being made.
     bool grow();
-    // It has ended: errno, where that is not lack of room. Contract of wait_until_grown(): growing.
+    // If the new segment is ready: its errno, or 0. A lack of room is not reported; the journal
+    // does not grow any more then. Contract of wait_until_grown(): growing().
     std::optional<int> grown();
     int wait_until_grown();
-    // So many segments there may be.
+    // Sets how many segments there may be.
     void allow(std::size_t segments_max) noexcept { segments_max_ = segments_max; }
 
-    // At the end. `nothing`: nothing of it is needed, and its segments are removed; false where
-    // that was not so, or did not succeed. Contract: it is idle.
+    // At the end of the daemon. `nothing`: nothing in the journal is needed, so its segments are
+    // removed. True: they are. Contract: idle().
     bool finish(bool nothing);
 
-    // Records below are durable.
+    // Records with smaller numbers are durable.
     [[nodiscard]] std::uint64_t durable() const noexcept { return durable_; }
-    // When the last durable group was made.
+    // When the last durable group was made (CLOCK_REALTIME).
     [[nodiscard]] std::int64_t lived_ns() const noexcept { return lived_ns_; }
     [[nodiscard]] journal::SegmentAllocator& segments() noexcept { return segments_; }
     [[nodiscard]] const journal::SegmentAllocator& segments() const noexcept { return segments_; }
@@ -125,10 +131,10 @@ public:
 private:
     struct UnderWay {
         bool is_head = false;
-        std::uint64_t end = 0;  // records
+        std::uint64_t end = 0;  // the number after its last record
         std::int64_t time_ns = 0;
         std::uint64_t oldest = 0;
-        std::uint64_t number = 0;  // of the group, or of the one that the head knows
+        std::uint64_t number = 0;  // of the group, or of the group that the head names
         journal::KeyedSum sum{};
     };
     [[nodiscard]] journal::GroupWriter& group() noexcept { return groups_[filling_]; }
@@ -149,20 +155,20 @@ private:
     static constexpr std::size_t groups = groups_under_way_max + 1;
     std::array<GroupMemory, groups> memory_;
     std::array<journal::GroupWriter, groups> groups_;
-    std::size_t filling_ = 0;
-    std::uint64_t group_first_;
-    std::deque<UnderWay> under_way_;
-    std::size_t groups_under_way_ = 0;
-    std::uint64_t next_group_;
-    journal::KeyedSum last_;            // of the group before that
-    std::uint64_t first_of_epoch_ = 0;  // the group that began the last segment
-    std::uint64_t durable_group_;
-    journal::KeyedSum durable_sum_;
+    std::size_t filling_ = 0;           // index of the group that is being filled
+    std::uint64_t group_first_;         // number of its first record
+    std::deque<UnderWay> under_way_;    // groups and heads in flight, in the order of submission
+    std::size_t groups_under_way_ = 0;  // groups among them
+    std::uint64_t next_group_;          // number of the group that is being filled
+    journal::KeyedSum last_;            // checksum of the group before that
+    std::uint64_t first_of_epoch_ = 0;  // the first group of the last segment
+    std::uint64_t durable_group_;       // the last durable group …
+    journal::KeyedSum durable_sum_;     // … and its checksum
     GroupMemory heads_memory_;
-    journal::JournalHead head_;  // as it was begun last
-    std::uint64_t proven_group_ = 0;
-    int head_error_ = 0;
-    std::optional<std::uint32_t> adds_;  // the segment that is being made
+    journal::JournalHead head_;          // as it was last written
+    std::uint64_t proven_group_ = 0;     // the last group that a durable head names
+    int head_error_ = 0;                 // errno
+    std::optional<std::uint32_t> adds_;  // number of the segment that is being made
     std::int64_t sealed_ns_ = 0;         // when the last group was made
     std::uint64_t durable_;
     std::int64_t lived_ns_ = 0;

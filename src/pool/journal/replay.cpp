@@ -1,6 +1,6 @@
-// The order makes it the same when it is done twice: files are judged, then the journal says which
-// of them are being changed from now on, then they are, and what is in them is settled. The dead
-// daemon's records are let go at the very end.
+// A replay can be interrupted and repeated at any point, because of the order of its steps: all
+// files are judged; the journal durably says which of them will be changed; they are changed and
+// synced; the journal says that they are settled. The dead daemon's records are freed last.
 #include "pool/journal/replay.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -27,7 +27,8 @@ constexpr std::int64_t sign_of_life_ns = 250'000'000;
 
 Error refused(int error, const char* what) { return system_error(error, what); }
 
-// Nothing of such a journal is written to files: what is left of it may be older than what is lost.
+// A damaged journal is not replayed at all: what is left of it may be older than what is missing,
+// and would overwrite newer bytes.
 Error refused(journal::DamageKind damage) {
     constexpr std::string_view cannot = "cannot replay the journal (";
     constexpr std::string_view then =
@@ -98,7 +99,8 @@ private:
         std::unique_ptr<ReplayFile> file;
         Verdict verdict = Verdict::missing;
         int error = 0;
-        std::uint64_t changing = 0;  // the record that says so; 0: it is not changed
+        // Number of the record that says that the file is being changed; 0: it is not changed.
+        std::uint64_t changing = 0;
     };
 
     Result<void> read_chain() {
@@ -144,7 +146,7 @@ private:
             .free = free_,
             .next_segment = next_segment_,
             .segments_max = std::max(options_.segments_max, ReplayOptions::segments_least)};
-        // Those of the chain are added when it is let go.
+        // Segments of the dead daemon count only once let_go() has added them.
         start.segments_max =
             std::max(start.segments_max, used + ReplayOptions::segments_least) - used;
         if (!scan_.groups.empty()) {
@@ -179,7 +181,8 @@ private:
         return {};
     }
 
-    // A sign of life from time to time.
+    // Writes a group, as a sign of life, if the last one is too old: a later replay then knows
+    // until when this one has changed files.
     Result<void> write_sign_of_life() {
         const bool due = calendar_.now_ns() - writer_->lived_ns() >= sign_of_life_ns;
         return due ? write() : Result<void>{};
@@ -258,7 +261,7 @@ private:
         return done;
     }
 
-    // errno; an error is the journal's.
+    // The errno of changing the file, or 0. An Error is one of the journal.
     Result<int> apply(const ReplayPlan& replay_plan, ReplayFile& file) {
         int error = 0;
         if (replay_plan.cut && file.length() > *replay_plan.cut) {
@@ -279,6 +282,7 @@ private:
         return error == 0 ? file.sync() : error;
     }
 
+    // Nothing of the dead daemon's journal is needed any more: its segments become free.
     Result<void> let_go() {
         if (scan_.groups.empty()) {
             return {};

@@ -1,3 +1,4 @@
+// Writes and parses groups. What is parsed is untrusted input: every number is checked.
 #include "pool/journal/format/group.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -13,7 +14,7 @@ namespace {
 
 constexpr std::size_t summed_from = offsetof(GroupHeader, number);
 
-// The header identifies a group: lives, numbers and times are never the same twice.
+// The header serves as the nonce: life, number and time of two groups are never all the same.
 KeyedSum sum_of_group(std::span<const std::byte> group, const Key& key) {
     return sum_of(key, group.subspan(summed_from), sizeof(GroupHeader) - summed_from);
 }

@@ -1,3 +1,4 @@
+// Writes and parses the head. What is parsed is untrusted input.
 #include "pool/journal/format/head.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -13,7 +14,7 @@ namespace {
 
 constexpr std::size_t head_summed_from = offsetof(JournalHead, count);
 
-// All of it names it: there is one of each count, or the same once more.
+// The whole head is its nonce: two different heads never have the same `count`.
 KeyedSum sum_of_head(const JournalHead& head, const Key& key) {
     std::array<std::byte, sizeof(JournalHead)> bytes{};
     std::memcpy(bytes.data(), &head, sizeof head);
@@ -49,7 +50,7 @@ void seal_head(JournalHead head, const Key& key, std::span<std::byte> to) {
 JournalHeads heads_of(std::span<const std::byte> bytes, const Key& key) {
     JournalHeads heads;
     if (bytes.size() != 2 * head_unit) {
-        return heads;  // it was being made
+        return heads;  // the journal was just being made
     }
     for (std::size_t place = 0; place + head_unit <= bytes.size(); place += head_unit) {
         const auto head = head_at(bytes, place, key);

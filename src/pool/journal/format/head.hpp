@@ -1,5 +1,5 @@
-// The head of a journal, as it is written and read. It is written in turns to two places: what is
-// torn while it is written leaves the one before it.
+// Writes and reads the head of a journal. Its two places are written alternately: if a power
+// failure tears one, the other still has the previous head.
 #pragma once
 
 #include "pool/journal/format/sum.hpp"
@@ -10,16 +10,17 @@
 
 namespace forebay::pool::journal {
 
-// Fills a place of `head_unit` bytes.
+// Fills `to`, `head_unit` bytes, with the head and its checksum.
 void seal_head(JournalHead head, const Key& key, std::span<std::byte> to);
-// Where in the head this one lies.
+// The offset at which this head is written.
 [[nodiscard]] constexpr std::size_t place_of(const JournalHead& head) noexcept {
     return head.count % 2 * head_unit;
 }
 
 struct JournalHeads {
     std::optional<JournalHead> newest;
-    bool damaged = false;  // one of the two was written, and is not whole (any more)
+    // A place is neither blank nor a valid head: it was torn, or damaged later.
+    bool damaged = false;
 };
 [[nodiscard]] JournalHeads heads_of(std::span<const std::byte> bytes, const Key& key);
 

@@ -1,5 +1,5 @@
-// Twice over the records: first how far each file is settled, since a mark says so of records
-// that lie before it, then what the others do.
+// Goes over the records twice: first for the marks that say up to which record each file is
+// settled, since a mark is about records that precede it; then for the records that are left.
 #include "pool/journal/format/replay_plan.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -52,7 +52,7 @@ private:
     struct File {
         ReplayPlan replay_plan;
         bool changing = false;
-        std::map<std::int64_t, std::span<const std::byte>> bytes;  // by offset, apart
+        std::map<std::int64_t, std::span<const std::byte>> bytes;  // by offset; they do not overlap
     };
 
     void take(const Record& record) {
@@ -80,11 +80,13 @@ private:
         }
     }
 
+    // True when the record is not settled.
     [[nodiscard]] bool counts(const Record& record) const {
         const auto settled = settled_.find(record.header.file);
         return settled == settled_.end() || record.at > settled->second;
     }
 
+    // The daemon may be changing the file from here on.
     static void change(File& file) {
         file.changing = true;
         file.replay_plan.stamp.reset();
@@ -113,7 +115,8 @@ private:
         }
     }
 
-    // Until the last group before this.
+    // The end of a daemon's life: what it was changing, it may have changed until the time of its
+    // last group, or a little later (slack_ns).
     void end_life() {
         for (auto& [number, file] : files_) {
             if (file.changing) {
@@ -123,6 +126,7 @@ private:
         }
     }
 
+    // Removes a range of offsets from the runs, as later bytes replace it.
     static void remove(File& file, std::int64_t begin, std::int64_t end) {
         auto next = file.bytes.lower_bound(begin);
         if (next != file.bytes.begin()) {
@@ -194,8 +198,8 @@ Verdict judge(const ReplayPlan& replay_plan, const std::optional<FoundFile>& fou
         return now.changed_ns <= replay_plan.lived_ns + slack_ns ? Verdict::apply
                                                                  : Verdict::changed;
     }
-    // After a power failure it may be older. A change of only the name or the mode leaves length
-    // and time of change.
+    // The times may be older than recorded, as a power failure loses times that were not synced. A
+    // newer ctime alone is harmless: chmod and rename leave length and mtime as they were.
     const bool bytes_are_the_same =
         now.bytes == replay_plan.stamp->bytes && now.modified_ns == replay_plan.stamp->modified_ns;
     return now.changed_ns <= replay_plan.stamp->changed_ns || bytes_are_the_same ? Verdict::apply

@@ -1,5 +1,5 @@
-// The replay plan of each file of a journal: which of its bytes are to be written once more, and
-// until when the daemon that has died may have changed it.
+// The work of a replay for each file of a journal: which bytes it must write again, and whether
+// it may, or somebody else has changed the file since the daemon died.
 #pragma once
 
 #include "foundation/base/units.hpp"
@@ -14,52 +14,58 @@
 
 namespace forebay::pool::journal {
 
-// Bytes of the file, as they lie in the journal.
+// Bytes to be written to the file; they lie in the journal's memory.
 struct JournalRun {
     Offset at;
     std::span<const std::byte> bytes;
 };
 
 struct ReplayPlan {
-    std::uint64_t number = 0;  // of the file, in the journal
+    std::uint64_t number = 0;  // number of the file in the journal
     JournalFileFacts facts;
     std::string path;
-    // Nobody was changing it when this was seen.
+    // Length and times of the file when the daemon last saw it, if the daemon has not changed it
+    // since.
     std::optional<ports::ChangeStamp> stamp;
-    // Else: the daemon lived at this time, and may have changed it until a little later.
+    // Else the time when the daemon last said that it was alive: it may have changed the file until
+    // then, and up to slack_ns later.
     std::int64_t lived_ns = 0;
 
-    std::vector<JournalRun> runs;  // in order, apart
-    // First it is cut to this length, and behind the runs made as long as that.
+    std::vector<JournalRun> runs;  // by offset; they do not overlap
+    // The file is first truncated to `cut`, if that is given; after the runs are written, it is
+    // extended to `length_least`, if it is shorter.
     std::optional<Length> cut;
     Length length_least{};
 
+    // The bytes of all runs together.
     [[nodiscard]] Length bytes() const;
     [[nodiscard]] bool empty() const noexcept { return runs.empty() && !cut; }
 };
 
-// The plans for files of which something is not settled, in the order in which they became known.
-// The runs point into the groups.
+// A plan for each file with records that are not settled. The runs refer to memory of the groups.
 [[nodiscard]] std::vector<ReplayPlan> stories_of(std::span<const Group> groups);
 
-// A file as replay finds it.
+// A file as the replay finds it.
 struct FoundFile {
     std::uint64_t device = 0;
     std::uint64_t inode = 0;
-    std::uint64_t generation = 0;  // 0: not told
+    std::uint64_t generation = 0;  // 0: the file system has none
     ports::ChangeStamp stamp;
 };
 
 enum class Verdict {
     apply,
-    missing,    // it is not there
+    missing,    // there is no such file
     other,      // another file has its name
-    changed,    // somebody else changed it since
-    elsewhere,  // it does not lie where files are to be written: see ReplayFiles
+    changed,    // somebody else has changed it since
+    elsewhere,  // it is outside of the places where a replay may write: see ReplayFiles
 };
-// By how much later than it last said that it lives a daemon may have changed a file.
+// How long after its last sign of life a daemon may still have changed a file (2 s); clocks of node
+// and file system may differ by as much.
 inline constexpr std::int64_t slack_ns = 2'000'000'000;
 
+// Whether the plan may be applied to the file that was found. nullopt: none was. Pure: compares
+// what the journal says about the file with what it is now.
 [[nodiscard]] Verdict judge(const ReplayPlan& replay_plan,
                             const std::optional<FoundFile>& found) noexcept;
 

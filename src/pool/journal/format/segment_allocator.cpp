@@ -1,3 +1,4 @@
+// Says which segment the next group is written to, and which segments are free again.
 #include "pool/journal/format/segment_allocator.hpp"
 
 #include "foundation/base/contracts.hpp"

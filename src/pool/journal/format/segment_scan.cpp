@@ -1,5 +1,6 @@
-// The newest group says from which epoch on all is needed: from there to it, and to the last one
-// that the head knows, every number has to be there once.
+// Finds the valid groups in all segments, orders them by number, and checks that none is missing:
+// the newest group says which epoch is the oldest that is needed, and from there to the newest
+// group, or to the one that the head names if that is later, each number must exist exactly once.
 #include "pool/journal/format/segment_scan.hpp"
 
 #include <algorithm>
@@ -59,6 +60,7 @@ public:
     }
 
 private:
+    // Finds the first numbers of records, epochs and groups that were never used.
     void number_on() {
         for (const PlacedGroup& one : all_) {
             const GroupHeader& header = header_of(one);
@@ -80,6 +82,7 @@ private:
         }
     }
 
+    // Checks what the head says first, then the groups that are needed.
     [[nodiscard]] DamageKind damage() {
         if (older_format_) {
             return DamageKind::older_format;
@@ -96,7 +99,7 @@ private:
         return all_.empty() ? DamageKind::none : damage_of_needed();
     }
 
-    // The one that the head says may have been begun.
+    // True when the segment exists that the head says may have been begun last.
     [[nodiscard]] bool newest_segment_is_there() const {
         const JournalHead& head = *head_.newest;
         if (!all_.empty() && header_of(all_.back()).epoch >= head.epoch) {
@@ -108,7 +111,8 @@ private:
                });
     }
 
-    // A file is as long as a segment before it is used.
+    // True when a segment with groups is shorter than it should be. Segments get their full length
+    // before they are used.
     [[nodiscard]] bool is_cut_off() const {
         return std::ranges::any_of(segments_, [&](const SegmentBytes& one) {
             return !one.is_whole && std::ranges::any_of(all_, [&](const PlacedGroup& group) {
@@ -147,8 +151,8 @@ private:
         return DamageKind::none;
     }
 
-    // Whether something was being written where the next group would have been: behind the newest,
-    // or in the segment that was begun last.
+    // Looks for remains of a group where the next one would have been written: after the newest
+    // group, or in the segment that was begun last.
     void look_behind() {
         GroupHeader next{.number = scan_.next_group, .before = scan_.last};
         std::uint64_t segment = 0;
@@ -172,13 +176,14 @@ private:
             });
     }
 
-    // A segment is made of zeros. Where it is used for the first time, whatever lies behind the
-    // newest group was one, though nothing of its header may be left.
+    // New segments are all zeros. So in a segment that is used for the first time, anything other
+    // than zeros after the newest group is the rest of a group, even if its header is lost.
     [[nodiscard]] static bool has_anything(std::span<const std::byte> bytes) {
         return std::ranges::any_of(bytes, [](std::byte one) { return one != std::byte{0}; });
     }
 
-    // Segments that have groups of more than one epoch. More may be left of what they had before.
+    // Finds the segments that have groups of more than one epoch, and thus remains of earlier
+    // groups.
     void note_what_was_used_before() {
         std::map<std::uint64_t, std::uint64_t> epochs;
         for (const PlacedGroup& one : all_) {
@@ -200,7 +205,7 @@ private:
 
     std::span<const SegmentBytes> segments_;
     JournalHeads head_;
-    std::vector<PlacedGroup> all_;  // by number
+    std::vector<PlacedGroup> all_;  // ordered by number
     bool older_format_ = false;
     bool unknown_ = false;
     std::set<std::uint64_t> used_before_;

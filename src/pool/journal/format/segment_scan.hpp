@@ -1,5 +1,5 @@
-// Which segments of a folder are the journal, and in which order; and whether all that was durable
-// is there.
+// Finds out which segments of a directory form the journal, in which order, and whether everything
+// that was once durable is still there. Pure.
 #pragma once
 
 #include "pool/journal/format/group.hpp"
@@ -14,39 +14,39 @@ namespace forebay::pool::journal {
 struct SegmentBytes {
     std::uint32_t number = 0;
     std::span<const std::byte> bytes;
-    bool is_whole = true;  // as long as a segment is before it is used
+    bool is_whole = true;  // has the full length that segments get before they are used
 };
 
-// Something was durable, and is not there (any more).
+// Why a journal must not be replayed: something that was durable is not there (any more).
 enum class DamageKind {
     none,
-    older_format,  // no damage: another version of Forebay has written it
-    head,          // there are groups, and no head
+    older_format,  // not damaged, but written by an older version of Forebay
+    head,          // there are groups, but no valid head
     lost,          // groups are missing
-    twice,         // one is there twice
-    mixed,         // groups that do not belong together
+    twice,         // a group exists twice
+    mixed,         // groups contradict each other: they are from different times or journals
 };
 
 struct SegmentScan {
-    std::vector<Group> groups;            // in order; what is not needed any more is left out
-    std::vector<std::uint32_t> segments;  // that they lie in
+    std::vector<Group> groups;            // in order, without those that are not needed any more
+    std::vector<std::uint32_t> segments;  // in which these groups are
     DamageKind damage = DamageKind::none;
-    // It ends with a group that is not whole: it was being written, and nothing of it acknowledged,
-    // or it was damaged before the head knew of it.
+    // At the end are remains of a group. Either it was being written, and nothing in it was
+    // acknowledged, or it was damaged before a head named it.
     bool unfinished = false;
-    // One of the two heads is not whole: it was being written, or is damaged.
+    // One of the two heads is not valid: it was being written, or it was damaged.
     bool head_damaged = false;
 
-    // How it goes on: numbers that were never used, from here on.
+    // For the next writer: the first numbers that were never used.
     std::uint64_t next_record = 1;
     std::uint64_t next_epoch = 1;
     std::uint64_t next_group = 1;
-    KeyedSum last;  // of the group before that
-    std::uint64_t heads = 0;
+    KeyedSum last;               // checksum of the group before next_group
+    std::uint64_t heads = 0;     // how many heads have been written
     std::uint64_t unneeded = 0;  // see JournalHead
 };
 
-// `head`: none where there is no file of it.
+// `head` is empty where there is no such file.
 [[nodiscard]] SegmentScan chain_of(std::span<const SegmentBytes> segments,
                                    std::span<const std::byte> head, const Key& key);
 

@@ -1,5 +1,5 @@
-// Keyed sums of groups and heads: without the journal's key nobody can make a group that counts,
-// and a group of another journal is none of this one's.
+// Checksums with a key (MACs) for groups and heads. Without the journal's key nobody can forge a
+// group, and a group of another journal is not valid in this one.
 #pragma once
 
 #include "pool/journal/format/format.hpp"
@@ -11,8 +11,9 @@ namespace forebay::pool::journal {
 
 using Key = ports::JournalKey;
 
-// Poly1305 of the bytes behind the first `named` ones, by a key that is made of the journal's and
-// of these (BLAKE2b): no two messages begin with the same `named` bytes.
+// Poly1305 over the bytes after the first `named`, with a key that BLAKE2b derives from the
+// journal's key and those first bytes. They serve as the nonce: Contract: no two different messages
+// begin with the same `named` bytes.
 [[nodiscard]] KeyedSum sum_of(const Key& key, std::span<const std::byte> message,
                               std::size_t named);
 
