@@ -1,3 +1,4 @@
+// Passes questions and events to the TokenMember, and carries out the actions that it decides on.
 #include "pool/cluster/coherence/coherence_client.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -147,7 +148,8 @@ bool CoherenceClient::took(const pool::TaskCompletion& done) {
 bool CoherenceClient::Leaving::take(const pool::TaskCompletion& done) {
     const bool waited = tickets.erase(done.ticket) > 0;
     expects(waited, "the answer is to one of these tickets");
-    // ENOENT: it was forgotten before it was asked.
+    // ENOENT: the pool had forgotten the file before it was asked, so nothing was left to be
+    // drained.
     drained = drained && (done.error == 0 || done.error == ENOENT);
     return tickets.empty();
 }
@@ -156,7 +158,7 @@ std::vector<std::uint64_t> CoherenceClient::again() { return std::exchange(again
 
 bool CoherenceClient::closes_down() { return std::exchange(closes_down_, false); }
 
-// Files of which something is still here.
+// The files of which this node still has deposits.
 std::vector<tokens::FileKey> CoherenceClient::stuck() const {
     std::set<tokens::FileKey> files;
     for (const auto& [slot, key] : slots_) {
@@ -169,7 +171,7 @@ std::vector<tokens::FileKey> CoherenceClient::stuck() const {
 
 void CoherenceClient::announce_shutdown() {
     if (!member_.peer_lost() || closing_) {
-        member_.closed_down(stuck());  // nobody has told the others yet
+        member_.closed_down(stuck());  // nobody has told the others yet what is stuck here
     }
     member_.announce_shutdown();
     apply();

@@ -1,6 +1,7 @@
-// The other daemons of the job, as the dispatcher sees them: which node may cache which file, by
-// the rules of pool/cluster/tokens/member.hpp. Carries out what these decide, over the pool and the
-// transport.
+// This daemon's side of the token protocol (the client of a distributed lock manager): asks the
+// homes of files for tokens, and has files leave the pool when tokens are revoked. The decisions
+// are those of pool/cluster/tokens/member.hpp, which is pure; this class carries them out over the
+// pool and the transport.
 #pragma once
 
 #include "pool/cluster/tokens/member.hpp"
@@ -22,12 +23,12 @@ public:
         PeerTransport& post;
         tokens::Node self = 0;
         std::uint32_t nodes = 1;
-        std::uint32_t readers = 0;  // nodes that read a file for all; 0: each for itself
+        std::uint32_t readers = 0;  // as Home's constructor has it
     };
-    // Both outlive it.
+    // The transport and the pool outlive this object.
     CoherenceClient(const Job& job, pool::Pool& pool);
 
-    // See tokens::TokenMember: want, settle, entered, not_entered, abandon.
+    // As the functions of tokens::TokenMember.
     [[nodiscard]] std::optional<tokens::FileAdmission> want(tokens::FileKey file,
                                                             const tokens::TokenWish& wish,
                                                             std::uint64_t ticket);
@@ -37,7 +38,7 @@ public:
     void not_entered(tokens::FileKey file);
     void abandon(tokens::FileKey file, std::uint64_t ticket);
 
-    // See tokens::TokenMember: parent_of, passed_on.
+    // As the functions of tokens::TokenMember.
     [[nodiscard]] tokens::Parent parent_of(tokens::FileKey file) const {
         return member_.parent_of(file);
     }
@@ -46,21 +47,24 @@ public:
         return member_.passed_on(file, grant);
     }
 
-    // Hears what has arrived, and does what follows.
+    // Takes messages that have arrived, and does what follows from them.
     void receive();
-    // The same for the slots that the pool has forgotten, before any of them is used again. True
-    // when there were any.
+    // Gives up the tokens of files that the pool has forgotten since the last call. Must be called
+    // before the pool uses their slots again. True when there were any.
     bool forget();
-    // Whether the ticket was of its own, and is thereby dealt with.
+    // True when the ticket belongs to a task that this object has given to the pool; its answer is
+    // thereby handled.
     [[nodiscard]] bool took(const pool::TaskCompletion& done);
-    // Tickets of want() that are to be asked again.
+    // Tickets of want() and settle(), for which these are to be called again.
     [[nodiscard]] std::vector<std::uint64_t> again();
-    // Nothing at all may be cached any more: to be called down once, then closed().
+    // True once after another daemon has gone: nothing may be cached any more. The caller closes
+    // the pool down, drains it, and passes the ticket to draining_all().
     [[nodiscard]] bool closes_down();
-    // Another daemon has died since the last call: what it had not drained is lost.
+    // True when another daemon has died since the last call. What it had not drained is lost.
     [[nodiscard]] bool somebody_died() noexcept { return std::exchange(died_, false); }
+    // `ticket` is that of the pool's task to drain all files.
     void draining_all(std::uint64_t ticket) { closing_ = ticket; }
-    // The end: what could not be drained, and that it ends.
+    // At the end: tells the other daemons which files could not be drained, and that this one ends.
     void announce_shutdown();
 
     [[nodiscard]] bool idle() const {
@@ -74,15 +78,16 @@ private:
     void drain(const tokens::MemberActions::Drain& order);
     [[nodiscard]] std::vector<tokens::FileKey> stuck() const;
 
-    // A file that another node wants drained: the tickets of its slots.
+    // A file that another node wants drained: the pool's tickets for its slots.
     struct Leaving {
         std::set<std::uint64_t> tickets;
+        // All answers so far were without an error.
         bool drained = true;
-        // One of them is answered. True: none is left.
+        // Takes the answer to one of the tickets. True: none is left.
         bool take(const pool::TaskCompletion& done);
     };
-    // Whether one of the orders has the ticket. The last of an order's tickets ends it: `tell`
-    // hears its key, and whether all was drained.
+    // Looks for the ticket among `orders`; false: none has it. With an order's last ticket the
+    // order ends, and `tell` gets its key and whether everything was drained.
     template <class Key, class Tell>
     [[nodiscard]] bool answered(std::map<Key, Leaving>& orders, const pool::TaskCompletion& done,
                                 Tell tell);
@@ -91,8 +96,10 @@ private:
     pool::Pool& pool_;
     tokens::TokenMember member_;
     std::map<tokens::FileKey, Leaving> leaving_;
-    std::map<std::pair<tokens::FileKey, std::uint64_t>, Leaving> draining_;  // by its number
-    std::set<std::uint64_t> ignored_;  // tickets whose answers nobody needs
+    // By file and the order's number.
+    std::map<std::pair<tokens::FileKey, std::uint64_t>, Leaving> draining_;
+    std::set<std::uint64_t> ignored_;  // tickets whose answers are not needed
+    // The file of each slot that the pool has for one.
     std::map<std::uint32_t, tokens::FileKey> slots_;
     std::vector<std::uint64_t> again_;
     std::optional<std::uint64_t> closing_;  // the ticket of draining everything

@@ -1,3 +1,4 @@
+// Sends requests to parents, and copies the parts of their answers into the caller's memory.
 #include "pool/cluster/peer_reads/peer_read_client.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -59,7 +60,8 @@ bool PeerReadClient::run_once() {
     return any;
 }
 
-// Treats a part that does not fit as a refusal: the file is read then.
+// Takes a part of an answer. A part that does not fit counts as a refusal, so that the file is read
+// instead: what another node sends is untrusted input.
 void PeerReadClient::take_part(tokens::Node from, const protocol::PeerReadPart& part) {
     const auto found = asked_.find(part.number);
     if (found == asked_.end() || found->second.of != from || found->second.outcome) {

@@ -1,5 +1,6 @@
-// Receives the bytes that other nodes pass on to this one. Where few nodes read a file for all, the
-// rest get its bytes from each other, and read the file themselves where that fails.
+// Requests bytes of files from other nodes, instead of the file system. Where few nodes read a file
+// for all (setting pool_readers), the others get its bytes along a tree of nodes; where that fails,
+// they read the file themselves.
 #pragma once
 
 #include "foundation/ports/stamp.hpp"
@@ -19,34 +20,37 @@
 
 namespace forebay::cluster {
 
-// Everything that this node has asked others for.
+// The requests of this node to others.
 class PeerReadClient final : public pool::PassedBytes {
 public:
-    // The node that passes a file on to this one; grant 0: none.
+    // Returns the node that passes a file on to this one, its parent in the tree; grant 0: there is
+    // none.
     using Parents = std::function<tokens::Parent(tokens::FileKey)>;
 
-    // The transport outlives it.
+    // The transport outlives this object.
     PeerReadClient(PeerTransport& post, Parents parents)
         : post_{post}, parents_{std::move(parents)} {}
 
     struct TokenWish {
         tokens::FileKey file;
-        ports::ChangeStamp seen;  // the file's stamp when it was opened
+        ports::ChangeStamp seen;  // length and times of the file when it was opened
         ports::Piece piece;
     };
-    // A number for it; nullopt: nobody passes the file on to this node. The memory must live until
-    // take() or forget().
+    // Requests the bytes of one piece, and returns a number for take() and forget(). nullopt: no
+    // node passes the file on to this one. The piece's memory must live until take() has returned
+    // an outcome, or forget() is called.
     [[nodiscard]] std::optional<std::uint64_t> ask(const TokenWish& wish);
     [[nodiscard]] std::optional<Outcome> take(std::uint64_t number) override;
     void forget(std::uint64_t number) override { asked_.erase(number); }
 
-    // Takes what has come. True when anything was done.
+    // Takes parts that have arrived. True when anything was done.
     bool run_once();
-    // Bytes that have come.
+    // How many bytes have arrived.
     [[nodiscard]] std::int64_t bytes() const noexcept { return bytes_; }
 
 private:
     struct Asked {
+        // The parent, the memory for the bytes, and how many of them have arrived.
         tokens::Node of = 0;
         std::span<std::byte> to;
         std::size_t got = 0;
@@ -61,7 +65,8 @@ private:
     std::int64_t bytes_ = 0;
 };
 
-// The file, by what others pass on, and by itself. `passed` outlives it.
+// A storage that reads the file through other nodes where possible, and else from `own`. `passed`
+// outlives it.
 [[nodiscard]] std::unique_ptr<ports::FileStorage> read_by(
     std::unique_ptr<ports::FileStorage> own, PeerReadClient& passed, tokens::FileKey file,
     std::shared_ptr<const ports::ChangeStamp> seen);

@@ -1,3 +1,4 @@
+// Answers requests for bytes as soon as the pool has them.
 #include "pool/cluster/peer_reads/peer_read_server.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -21,7 +22,8 @@ bool PeerReadServer::run_once() {
     return std::erase_if(waiting_, [this](Waiting& one) { return pass_on(one); }) > 0 || any;
 }
 
-// Two files of different devices may have one inode: their times tell them apart.
+// Looks for the bytes in the pool. Files of different file systems may have the same inode number,
+// and hence the same token; length and times tell them apart.
 pool::SharedBytes PeerReadServer::look(Waiting& one) {
     using enum pool::SharedBytes::State;
     const protocol::PeerReadRequest& wanted = one.request.wanted;

@@ -1,5 +1,6 @@
-// Passes files on to other nodes: it reads a file, or gets it from another node in turn, and gives
-// its bytes to those that the file's home sends here (pool/cluster/tokens/token.hpp).
+// Passes bytes of files on to other nodes: to those whose grants name this node as their parent
+// (pool/cluster/tokens/token.hpp). This node has read the bytes from the file system, or has got
+// them from its own parent.
 #pragma once
 
 #include "pool/cluster/coherence/coherence_client.hpp"
@@ -14,26 +15,27 @@ namespace forebay::cluster {
 
 class PeerReadServer {
 public:
-    // That one node may wait for at a time; further ones are refused.
+    // Requests of one node that may wait at a time; further ones are refused.
     static constexpr std::size_t waiting_max = 256;
 
-    // All outlive it.
+    // All parameters outlive this object.
     PeerReadServer(PeerTransport& post, const CoherenceClient& coherence, pool::Pool& pool)
         : post_{post}, coherence_{coherence}, pool_{pool} {}
 
-    // Hears what is asked for, and passes on what is there by now. True when anything was done.
+    // Takes new requests, and answers those whose bytes have come by now. True when anything was
+    // done.
     bool run_once();
     [[nodiscard]] bool idle() const noexcept { return waiting_.empty(); }
-    // Bytes that were passed on.
+    // How many bytes were passed on.
     [[nodiscard]] std::int64_t bytes() const noexcept { return bytes_; }
 
 private:
     struct Waiting {
         PeerTransport::Request request;
-        bool begun = false;  // it is being read
+        bool begun = false;  // the pool was asked to read the bytes ahead
     };
     [[nodiscard]] pool::SharedBytes look(Waiting& one);
-    // True: it is over.
+    // True: the request is answered, or nobody waits for the answer.
     bool pass_on(Waiting& one);
 
     PeerTransport& post_;

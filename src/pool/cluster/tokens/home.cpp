@@ -1,5 +1,5 @@
-// One wish of a file after the other. While one waits for tokens to be given back, further ones
-// queue.
+// A home handles one wish for a file at a time. While it waits for tokens to be given back, further
+// wishes for the file queue up.
 #include "pool/cluster/tokens/home.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -11,8 +11,8 @@ namespace forebay::tokens {
 
 namespace {
 
-// Whether the nodes may have these tokens at a time, now that one was granted by which its node
-// caches the file.
+// Invariant: whether nodes may hold these tokens at the same time, just after `granted`, a token by
+// which a node may cache the file, was given to one of them.
 bool are_consistent(const std::map<Node, Token>& tokens, Token granted) noexcept {
     const bool alone = granted != Token::write || tokens.size() == 1;
     return alone &&
@@ -59,6 +59,7 @@ void Home::receive(Node from, const TokenMessage& message, std::vector<OutgoingM
     }
 }
 
+// Notes which token the node has from now on.
 void Home::give(File& file, Node node, Token token) {
     expects(token != Token::refused && token != Token::settled, "an answer is no token");
     std::erase_if(file.reading, [node](const Parent& one) { return one.node == node; });
@@ -69,7 +70,8 @@ void Home::give(File& file, Node node, Token token) {
     }
 }
 
-// A tree in which each node comes after its parent.
+// The parent of the node that is granted `read` next. The first `readers_` nodes have none; the
+// others form trees in the order of their grants, so that each node comes after its parent.
 Parent Home::parent_of_next(const File& file) const noexcept {
     expects(readers_ > 0, "few nodes read for all");
     const std::size_t before = file.reading.size();
@@ -81,8 +83,9 @@ Parent Home::parent_of_next(const File& file) const noexcept {
     return file.reading[parent];
 }
 
-// An earlier number was answered by `forgotten`, which crossed the question. A node that keeps what
-// it was to give back says that another one cannot have it.
+// A node's answer to a revoke. If its number is an earlier one, that revoke was already answered by
+// a `forgotten` that crossed it. A node that does not give its token back, because it cannot drain
+// the file, causes the wish to be refused.
 void Home::take_back(File& file, Node from, const TokenMessage& message) {
     if (!file.revoking || file.revoking->number != message.number ||
         file.revoking->awaited.erase(from) == 0) {
@@ -91,7 +94,7 @@ void Home::take_back(File& file, Node from, const TokenMessage& message) {
     switch (message.token) {
         case Token::none:
         case Token::through: give(file, from, message.token); break;
-        case Token::collective:  // it is drained, and kept
+        case Token::collective:  // the node has drained the file, and keeps its token
             file.revoking->refused =
                 file.revoking->refused || file.revoking->wish.token != Token::settled;
             break;
@@ -99,6 +102,7 @@ void Home::take_back(File& file, Node from, const TokenMessage& message) {
     }
 }
 
+// True when the token must be revoked before the wish can be granted.
 bool Home::in_the_way(Node node, Token token, const File& file, const Asked& wish) noexcept {
     const bool own = node == wish.node;
     switch (token) {
@@ -106,13 +110,13 @@ bool Home::in_the_way(Node node, Token token, const File& file, const Asked& wis
             return wish.token == Token::collective || (wish.token == Token::write && !own);
         case Token::write:
             return wish.token != Token::settled && (wish.token == Token::collective || !own);
-        // Also where the same node asks: it is not by collective calls that it wants to write.
+        // Also if the node that asks has it: it wants to write otherwise than by collective calls.
         case Token::collective: return wish.token != Token::collective || file.group != wish.number;
         default: return false;
     }
 }
 
-// Asks those whose tokens are in the way of the wish.
+// Revokes the tokens that are in the way of the wish.
 Home::Revoking Home::revoke(FileKey key, const File& file, const Asked& wish,
                             std::vector<OutgoingMessage>& send) {
     expects(!file.revoking, "one wish of a file waits at a time");
@@ -131,6 +135,7 @@ Home::Revoking Home::revoke(FileKey key, const File& file, const Asked& wish,
     return revoking;
 }
 
+// Takes wishes from the queue and grants them, until one has to wait for other nodes.
 void Home::go_on(FileKey key, File& file, std::vector<OutgoingMessage>& send) {
     for (;;) {
         if (!file.revoking && !file.wishes.empty()) {
@@ -146,13 +151,15 @@ void Home::go_on(FileKey key, File& file, std::vector<OutgoingMessage>& send) {
     }
 }
 
+// True when some node writes the file through: then every node must.
 bool Home::is_shared(const File& file) noexcept {
     return std::ranges::any_of(file.tokens,
                                [](const auto& one) { return one.second == Token::through; });
 }
 
-// A node that reads the file ahead, and will be told that it is through, drops its blocks before
-// anybody else writes. False: there is no need to.
+// The node that asks may itself have `read`, and will be told `through`: it must drop its
+// read-cache blocks before another node writes, so its token is revoked, too. False: there is no
+// need.
 bool Home::revoke_own(FileKey key, File& file, std::vector<OutgoingMessage>& send) {
     expects(file.revoking && file.revoking->awaited.empty(), "all others have answered");
     Revoking& now = *file.revoking;
@@ -170,6 +177,7 @@ bool Home::revoke_own(FileKey key, File& file, std::vector<OutgoingMessage>& sen
     return true;
 }
 
+// Answers the wish: with the token, with `through`, or with a refusal.
 void Home::grant(FileKey key, File& file, const Revoking& ended,
                  std::vector<OutgoingMessage>& send) {
     expects(ended.awaited.empty(), "all that were asked have answered");

@@ -1,4 +1,6 @@
-// The tokens of the files whose home this daemon is.
+// The home of files: knows which nodes hold tokens of them, grants tokens and revokes them (the
+// server side of a distributed lock manager). Pure: its messages are returned, not sent. Each
+// daemon is the home of the files whose inode numbers are hashed to it.
 #pragma once
 
 #include "pool/cluster/tokens/token.hpp"
@@ -16,16 +18,18 @@ namespace forebay::tokens {
 
 class Home {
 public:
-    // Nodes to which one node passes a file on.
+    // To how many nodes a node passes a file on.
     static constexpr std::size_t children_max = 2;
 
-    // `readers`: so many nodes read a file for all that read it; 0: each reads it for itself.
+    // `readers`: how many nodes read a file from the file system, for all nodes that read it
+    // (setting pool_readers); 0: each node reads for itself.
     explicit Home(std::uint32_t readers = 0) noexcept : readers_{readers} {}
 
-    // An ask, given_back or forgotten. Appends the messages to be sent about it.
+    // Takes a message of kind ask, given_back or forgotten, and appends the messages that follow
+    // from it to `send`.
     void receive(Node from, const TokenMessage& message, std::vector<OutgoingMessage>& send);
 
-    // Files of which any node has a token.
+    // The number of files of which some node has a token.
     [[nodiscard]] std::size_t files() const noexcept { return files_.size(); }
     [[nodiscard]] Token token_of(Node node, FileKey file) const;
     auto operator<=>(const Home&) const noexcept = default;
@@ -34,21 +38,24 @@ private:
     struct Asked {
         Node node = 0;
         Token token = Token::none;
-        std::uint64_t number = 0;  // the message's
+        std::uint64_t number = 0;  // of the message
         auto operator<=>(const Asked&) const noexcept = default;
     };
-    // A wish that waits for other nodes.
+    // A wish that waits for other nodes to give their tokens back.
     struct Revoking {
         Asked wish;
+        // The number of the revoke messages.
         std::uint64_t number = 0;
+        // Nodes that have not answered yet.
         std::set<Node> awaited;
+        // A node could not drain the file.
         bool refused = false;
         auto operator<=>(const Revoking&) const noexcept = default;
     };
     struct File {
         std::map<Node, Token> tokens;
-        std::uint64_t group = 0;      // the group of the `collective` tokens
-        std::vector<Parent> reading;  // those that have `read`, in the order of their grants
+        std::uint64_t group = 0;      // of the `collective` tokens
+        std::vector<Parent> reading;  // nodes with a `read` token, in the order of their grants
         std::deque<Asked> wishes;
         std::optional<Revoking> revoking;
         auto operator<=>(const File&) const noexcept = default;

@@ -1,3 +1,5 @@
+// Combines this node's own tokens (OwnTokens) with the files that its pool knows, and the Home that
+// it is for others.
 #include "pool/cluster/tokens/member.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -15,7 +17,8 @@ bool is_for_home(Kind kind) noexcept {
     return kind == Kind::ask || kind == Kind::given_back || kind == Kind::forgotten;
 }
 
-// `entering`: clients that were admitted to a file, and have not said yet that they have it open.
+// `entering` counts clients that were admitted to a file, and for which neither entered() nor
+// not_entered() was called yet.
 void end_entering(std::int32_t& entering) noexcept {
     expects(entering > 0, "a client that was admitted enters once, or not at all");
     --entering;
@@ -62,7 +65,7 @@ std::optional<FileAdmission> TokenMember::admit(FileKey file, const TokenWish& w
         return token == Token::through ? FileAdmission::through : FileAdmission::cached;
     }
     deliver();
-    // Where the home is this daemon, nobody may have to be waited for.
+    // If this daemon is the home, the answer may be there already.
     const bool at_once = std::erase(actions_.again, ticket) > 0;
     if (at_once && promised_.erase(ticket) > 0) {
         end_entering(known_[file].entering);
@@ -95,6 +98,7 @@ void TokenMember::abandon(FileKey file, std::uint64_t ticket) {
     }
 }
 
+// Admission after another daemon has gone: only when all daemons have drained everything.
 std::optional<FileAdmission> TokenMember::admit_bereaved(FileKey file, std::uint64_t ticket) {
     if (!closed_down_ || !std::ranges::includes(drained_, others_)) {
         waiting_.push_back(ticket);
@@ -107,8 +111,9 @@ std::optional<FileAdmission> TokenMember::admit_bereaved(FileKey file, std::uint
 }
 
 bool TokenMember::entered(FileKey file, std::uint32_t slot) {
-    // It was asked back while the file was being opened here, and was known to others of this node;
-    // these may have closed it meanwhile, so that nobody remembers that it has left.
+    // The token may have become `through` while the file was being opened here. A file that was
+    // known then has left the pool; but if the clients that had it open have closed it since, the
+    // pool does not remember that.
     const bool may_cache = tokens_.token_of(file) != Token::through;
     Known& known = known_[file];
     end_entering(known.entering);
@@ -139,7 +144,7 @@ void TokenMember::forgotten(std::uint32_t slot) {
     tidy(file);
 }
 
-// Where nothing of the file is known here any more, its token is of no use.
+// Gives the token back when this node does not know the file any more.
 void TokenMember::tidy(FileKey file) {
     const auto known = known_.find(file);
     if (known != known_.end()) {
@@ -153,6 +158,8 @@ void TokenMember::tidy(FileKey file) {
     deliver();
 }
 
+// A revoked token is given back once no client is entering: the file leaves first, if it has a
+// slot.
 void TokenMember::give_back_if_nobody_enters(FileKey file) {
     const auto known = known_.find(file);
     if (known == known_.end() || known->second.entering > 0 || !known->second.revoked) {
@@ -170,10 +177,10 @@ void TokenMember::give_back_if_nobody_enters(FileKey file) {
 void TokenMember::left(FileKey file, bool drained) {
     const auto known = known_.find(file);
     if (known == known_.end() || !std::exchange(known->second.leaving, false)) {
-        return;  // it was forgotten, and the token given back by that
+        return;  // the file was forgotten, and its token given back by that
     }
     if (known->second.slots.empty()) {
-        known->second.revoked = true;  // it was forgotten, and is being opened once more
+        known->second.revoked = true;  // the file was forgotten, and is being opened again
         give_back_if_nobody_enters(file);
         return;
     }
@@ -184,18 +191,18 @@ void TokenMember::left(FileKey file, bool drained) {
 void TokenMember::drained(FileKey file, std::uint64_t number, bool well) {
     const auto known = known_.find(file);
     if (known == known_.end() || known->second.draining != number) {
-        return;  // it was forgotten, and the token given back by that
+        return;  // the file was forgotten, and its token given back by that
     }
     known->second.draining = 0;
     tokens_.give_back(file, well ? Token::collective : Token::refused, actions_.send);
     deliver();
 }
 
-// All that is here by now; while others go on.
+// Has what is deposited so far drained; clients go on writing meanwhile.
 void TokenMember::begin_to_drain(FileKey file) {
     const auto known = known_.find(file);
     if (known == known_.end() || known->second.slots.empty()) {
-        tokens_.give_back(file, Token::collective, actions_.send);  // nobody has entered yet
+        tokens_.give_back(file, Token::collective, actions_.send);  // no client has entered yet
         return;
     }
     const auto& slots = known->second.slots;
@@ -242,7 +249,8 @@ void TokenMember::apply(FileKey file, const OwnTokens::Reception& heard) {
     if (heard.refused) {
         refused_.insert(heard.tickets.begin(), heard.tickets.end());
     } else if (!heard.tickets.empty()) {
-        // Nobody takes the token away before they have asked again.
+        // The clients count as entering until they ask again, so that the token is not given back
+        // before.
         const std::size_t before = promised_.size();
         promised_.insert(heard.tickets.begin(), heard.tickets.end());
         invariant(promised_.size() == before + heard.tickets.size(),
@@ -261,7 +269,7 @@ void TokenMember::apply(FileKey file, const OwnTokens::Reception& heard) {
         give_back_if_nobody_enters(file);
     }
     if (heard.tickets.empty()) {
-        tidy(file);  // nobody waits for it any more
+        tidy(file);  // no client waits for the file any more
     }
 }
 
@@ -294,6 +302,7 @@ void TokenMember::lost(Node node) {
     }
 }
 
+// Another daemon is gone: from now on nothing is cached.
 void TokenMember::bereave() {
     if (peer_lost_) {
         return;
@@ -312,7 +321,8 @@ void TokenMember::closed_down(const std::vector<FileKey>& stuck) {
     settle();
 }
 
-// Clients that waited because a daemon is gone need not wait any more.
+// If a daemon is gone: once all daemons have drained everything, clients that waited for that can
+// go on.
 void TokenMember::settle() {
     if (peer_lost_ && closed_down_ && std::ranges::includes(drained_, others_)) {
         append(actions_.again, std::exchange(waiting_, {}));
@@ -336,7 +346,7 @@ void TokenMember::say_to_all(const TokenMessage& message) {
     }
 }
 
-// Delivers this daemon's messages to itself, at once.
+// Delivers this daemon's messages to itself at once, as it may be the home of its own files.
 void TokenMember::deliver() {
     for (;;) {
         const auto own = std::ranges::find(actions_.send, self_, &OutgoingMessage::to);

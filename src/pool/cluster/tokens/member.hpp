@@ -1,9 +1,10 @@
-// One daemon of a job, as far as the others are concerned: which files it may cache, what it tells
-// the others, and what it does when one of them is gone. Decides; somebody else sends, drains and
-// waits.
+// One daemon of a job in the token protocol: which files it may cache, what it tells the other
+// daemons, and what it does when one of them is gone. Pure: it decides on actions; the
+// CoherenceClient sends, drains and waits.
 //
-// When a daemon has gone, so has what its files' tokens were. Then nothing is cached any more: each
-// of the rest drains what it has and tells the others, and a file is opened when all have done so.
+// When a daemon is gone, nobody knows any more which tokens it had granted as a home. So caching
+// ends on all nodes: each daemon drains everything and tells the others, and files are opened
+// again, through, when all have done so.
 #pragma once
 
 #include "pool/cluster/tokens/home.hpp"
@@ -21,33 +22,34 @@
 namespace forebay::tokens {
 
 enum class FileAdmission : std::uint8_t {
-    cached,   // its bytes may lie in the pool
-    through,  // they may not: other nodes have it open, or a daemon is gone
-    refused,  // what another node holds of it cannot be had
+    cached,   // the file may be pooled
+    through,  // the file must be written through: other nodes have it open, or a daemon is gone
+    refused,  // another node has bytes of the file, and they cannot be had
 };
 
-// The actions that the caller is to take now.
+// The actions that the caller is to carry out now.
 struct MemberActions {
     std::vector<OutgoingMessage> send;
     struct Leave {
         FileKey file;
         std::vector<std::uint32_t> slots;
-        // Then the caller calls left() with the outcome.
+        // The caller then calls left() with the outcome.
         bool answer = false;
         auto operator<=>(const Leave&) const noexcept = default;
     };
     struct Drain {
         FileKey file;
         std::vector<std::uint32_t> slots;
-        std::uint64_t number = 0;  // for drained()
+        std::uint64_t number = 0;  // to be passed to drained()
         auto operator<=>(const Drain&) const noexcept = default;
     };
-    std::vector<Leave> leave;  // nothing of these is to be cached any more
-    std::vector<Drain> drain;  // what is there by now; they may be cached further on
-    // For these tickets, want() or settle() is to be asked once more.
+    std::vector<Leave> leave;  // files of which nothing may be cached any more
+    // Files whose present deposits are to be drained; they stay in the pool.
+    std::vector<Drain> drain;
+    // Tickets for which want() or settle() is to be called again.
     std::vector<std::uint64_t> again;
-    bool close_down = false;  // nothing at all; then call closed_down()
-    bool died = false;        // another daemon has, without announcing its shutdown
+    bool close_down = false;  // no file may be cached any more; then call closed_down()
+    bool died = false;        // another daemon has died without announcing its shutdown
     [[nodiscard]] bool empty() const noexcept {
         return send.empty() && leave.empty() && drain.empty() && again.empty() && !close_down &&
                !died;
@@ -57,52 +59,58 @@ struct MemberActions {
 
 class TokenMember {
 public:
-    // `readers`: see Home; all members are given the same.
+    // `readers`: see Home; the same for all daemons of the job.
     TokenMember(Node self, std::uint32_t nodes, std::uint32_t readers = 0);
 
-    // A client opens the file. nullopt: its ticket comes back in MemberActions::again. Otherwise
-    // the answer holds until entered() or not_entered(), one of which has to follow if it is not a
-    // refusal.
+    // A client opens the file. nullopt: the answer is not known yet; the ticket will be in
+    // MemberActions::again. An answer other than `refused` must be followed by entered() or
+    // not_entered(), and is valid until then.
     [[nodiscard]] std::optional<FileAdmission> want(FileKey file, const TokenWish& wish,
                                                     std::uint64_t ticket);
-    // A client does something to a file that several nodes write together, by other than their
-    // collective calls: what was deposited before, on whatever node, has to be in the file.
-    // nullopt: the ticket comes back in MemberActions::again. Otherwise it is there, or that is
-    // refused.
+    // A client is going to use a file that several nodes write together otherwise than by their
+    // collective calls: everything deposited so far, on whatever node, must be in the file.
+    // nullopt: the ticket will be in MemberActions::again. `cached`: it is in the file. `refused`:
+    // some of it cannot be drained.
     [[nodiscard]] std::optional<FileAdmission> settle(FileKey file, std::uint64_t ticket);
-    // False: another node was admitted since the answer. Nothing of the file may be cached, from
-    // before the client learns that it is open.
+    // The client has the file open; `slot` is the pool's. False: another node was admitted since
+    // want() answered. Then the file must leave the pool before the client learns that it is open.
     [[nodiscard]] bool entered(FileKey file, std::uint32_t slot);
+    // The client has not opened the file after all.
     void not_entered(FileKey file);
-    // In the place of asking again: nobody wants the file any more.
+    // Instead of calling want() or settle() again: nobody needs the answer any more.
     void abandon(FileKey file, std::uint64_t ticket);
-    // The pool does not know the slot's file any more: nobody has it open, and it is drained.
+    // The pool has forgotten the slot's file: no client has it open, and it is drained.
     void forgotten(std::uint32_t slot);
-    // The caller has done what MemberActions::leave asked for; not `drained` where something has an
-    // error.
+    // The caller has done what MemberActions::leave asked for. `drained` is false if some of the
+    // file could not be drained.
     void left(FileKey file, bool drained);
-    // The caller has done what MemberActions::drain asked for; not `well` where something has an
-    // error.
+    // The caller has done what MemberActions::drain asked for. `well` is false if some of the file
+    // could not be drained.
     void drained(FileKey file, std::uint64_t number, bool well);
-    // The caller has done what MemberActions::close_down asked for, but for files that could not be
-    // drained.
+    // The caller has done what MemberActions::close_down asked for. `stuck`: files that could not
+    // be drained.
     void closed_down(const std::vector<FileKey>& stuck);
 
+    // Takes a message of another daemon.
     void receive(Node from, const TokenMessage& message);
-    // The node that passes the file on to this one, which may read it ahead. Grant 0: none does.
+    // The node that passes the file on to this one, which may read it ahead. Grant 0: there is
+    // none.
     [[nodiscard]] Parent parent_of(FileKey file) const;
-    // Whether this node passes the file on, by that grant.
+    // Whether this node passes the file on to nodes that were told so with this grant.
     struct PassedOn {
-        std::vector<std::uint32_t> slots;  // the file's; none: it does not, or not yet
-        bool later = false;                // it is still being told, or opening the file
+        std::vector<std::uint32_t> slots;  // the file's slots; empty: it does not, or not yet
+        // Ask again: the grant has not arrived here yet, or the file is being opened.
+        bool later = false;
     };
     [[nodiscard]] PassedOn passed_on(FileKey file, std::uint64_t grant) const;
 
-    // Its connection ended. If it had announced its shutdown, nothing of it is lost.
+    // The connection to the node has ended. If the node had announced its shutdown, nothing of its
+    // deposits is lost.
     void lost(Node node);
-    // Refuses the clients that wait for another daemon's answer: one has been silent for too long.
+    // Refuses the clients that wait for another daemon, because one of those has been silent for
+    // too long.
     void refuse_waiting();
-    // Said to all, at the end.
+    // At the end: tells all other daemons that this one ends.
     void announce_shutdown();
 
     [[nodiscard]] MemberActions take_actions();
@@ -116,10 +124,12 @@ public:
 private:
     struct Known {
         std::set<std::uint32_t> slots;
+        // Clients that were admitted, and have not entered yet.
         std::int32_t entering = 0;
-        bool revoked = false;        // once nobody is entering
-        bool leaving = false;        // asked for, not told yet
-        std::uint64_t draining = 0;  // asked for by this number, not told yet; 0: not
+        bool revoked = false;  // the token was revoked; it is given back when no client is entering
+        bool leaving = false;  // MemberActions::leave was given out, left() not called yet
+        // Number of the MemberActions::Drain for which drained() is still to be called; 0: none.
+        std::uint64_t draining = 0;
         auto operator<=>(const Known&) const noexcept = default;
     };
 
@@ -136,22 +146,24 @@ private:
     void settle();
 
     Node self_;
-    std::set<Node> others_;  // that have not gone
+    std::set<Node> others_;  // that are not gone
     OwnTokens tokens_;
     Home home_;
     std::map<FileKey, Known> known_;
     std::map<std::uint32_t, FileKey> by_slot_;
-    std::set<std::uint64_t> refused_;   // tickets that are to ask again, and …
-    std::set<std::uint64_t> promised_;  // … those that count as entering until then
-    std::set<std::uint64_t> settled_;   // tickets of settle(): it is
+    std::set<std::uint64_t> refused_;   // tickets that are refused when they ask again
+    std::set<std::uint64_t> promised_;  // tickets that count as entering until they ask again
+    std::set<std::uint64_t> settled_;   // tickets of settle() for which everything is drained
     std::uint64_t next_draining_ = 1;
     MemberActions actions_;
 
-    bool peer_lost_ = false;
-    bool closed_down_ = false;
-    std::set<Node> drained_;    // others that said so
-    std::set<Node> farewells_;  // others that are about to end
+    bool peer_lost_ = false;    // a daemon is gone: nothing is cached any more
+    bool closed_down_ = false;  // closed_down() was called
+    std::set<Node> drained_;    // daemons that have said that they have drained everything
+    std::set<Node> farewells_;  // daemons that have announced their shutdown
+    // Files that some daemon could not drain.
     std::set<FileKey> stuck_;
+    // Tickets that wait until all daemons have drained everything.
     std::vector<std::uint64_t> waiting_;
 };
 

@@ -1,3 +1,4 @@
+// Keeps the state of each file's token on this node, and builds the messages to its home.
 #include "pool/cluster/tokens/tokens.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -9,6 +10,7 @@ namespace forebay::tokens {
 
 namespace {
 
+// True when a node that has the token `there` need not ask for the wish.
 bool enough(const TokenWish& there, const TokenWish& wish) noexcept {
     switch (there.token) {
         case Token::through: return true;
@@ -54,7 +56,7 @@ bool OwnTokens::settle(FileKey file, std::uint64_t ticket, std::vector<OutgoingM
     if (found == files_.end()) {
         return true;
     }
-    // Where this node has given its token back, others may still be draining.
+    // After this node has given its token back, other nodes may still be draining.
     const Token token = found->second.token;
     if (token != Token::collective && (token != Token::through || found->second.nowhere)) {
         return true;
@@ -164,8 +166,8 @@ void OwnTokens::forget(FileKey file, std::vector<OutgoingMessage>& send) {
     if (found->second.revoking != 0) {
         give_back(file, Token::none, send);
     } else if (found->second.asked.token == Token::none) {
-        // A node that waits keeps the token that is there: the home would take the two messages for
-        // one after the other, and this node would not.
+        // A node that is waiting for another token keeps the one that it has: its `forgotten` could
+        // cross the grant, and then home and node would disagree about the token.
         if (found->second.token != Token::none) {
             say({.kind = TokenMessage::Kind::forgotten,
                  .token = Token::none,

@@ -1,4 +1,4 @@
-// The tokens that this daemon has, and those who wait for one.
+// The tokens that this node has, and the clients that wait for one. Pure.
 #pragma once
 
 #include "pool/cluster/tokens/token.hpp"
@@ -16,47 +16,51 @@ class OwnTokens {
 public:
     OwnTokens(Node self, std::uint32_t nodes) noexcept : self_{self}, nodes_{nodes} {}
 
-    // The token that is there, if it is enough for the wish (read, write or collective). nullopt:
-    // the home was asked, and `ticket` comes back in Reception.
+    // Returns the token that the node has, if it is enough for the wish (read, write or
+    // collective). nullopt: the home is asked, and `ticket` will be in a Reception.
     [[nodiscard]] std::optional<Token> want(FileKey file, const TokenWish& wish,
                                             std::uint64_t ticket,
                                             std::vector<OutgoingMessage>& send);
-    // Whether no other node can have deposits of it. False: the home was asked to have all nodes
-    // drain it, and `ticket` comes back in Reception.
+    // True when no other node can have deposits of the file. False: the home is asked to have all
+    // nodes drain it, and `ticket` will be in a Reception.
     [[nodiscard]] bool settle(FileKey file, std::uint64_t ticket,
                               std::vector<OutgoingMessage>& send);
 
+    // The consequences of a message of a home.
     struct Reception {
-        std::vector<std::uint64_t> tickets;    // call want() again for these, or …
-        bool refused = false;                  // … they cannot be helped
-        std::optional<std::uint64_t> settled;  // or of settle(): it is, unless refused
-        // The file is to be drained, and nothing of it is to be cached any more; then give_back().
+        std::vector<std::uint64_t> tickets;  // to be asked again by want() …
+        bool refused = false;                // … or these, or `settled`, are refused
+        // A ticket of settle(): all nodes have drained the file, unless `refused`.
+        std::optional<std::uint64_t> settled;
+        // The token is revoked: the file is to be drained, and nothing of it cached any more; then
+        // call give_back().
         bool revoked = false;
-        bool drains = false;   // the file is to be drained, no more; then give_back()
-        bool through = false;  // nothing of the file is to be cached any more
+        // The file is to be drained, and may stay cached; then call give_back().
+        bool drains = false;
+        bool through = false;  // nothing of the file may be cached any more
     };
-    // A grant or a revoke.
+    // Takes a grant or a revoke.
     [[nodiscard]] Reception receive(const TokenMessage& message,
                                     std::vector<OutgoingMessage>& send);
 
-    // After `revoked`: none where the file is not known here any more, through where it is, refused
-    // where something of it could not be drained. After `drains`: collective, or refused. Nothing
-    // where it was given back already.
+    // Answers a revoke. After `revoked`, `left` is `none` if this node does not know the file any
+    // more, `through` if it does, or `refused` if some of the file could not be drained. After
+    // `drains`, it is `collective` or `refused`. Does nothing if the token was given back already.
     void give_back(FileKey file, Token left, std::vector<OutgoingMessage>& send);
-    // Nobody has the file open here, and everything of it is drained.
+    // No client of this node has the file open, and everything is drained: gives the token back.
     void forget(FileKey file, std::vector<OutgoingMessage>& send);
-    // Nobody waits for tokens any more: the tickets that did.
+    // Nobody waits for tokens any more. Returns the tickets that did.
     [[nodiscard]] std::vector<std::uint64_t> drop_waiting();
 
     [[nodiscard]] Token token_of(FileKey file) const;
-    // The number of the grant of its token `read`, and the node that passes the file on to this
-    // one. Zero where there is no such token, or each node reads for itself.
+    // The grant of this node's `read` token, and the parent that came with it. Both are 0 if there
+    // is no such token, or each node reads for itself.
     struct Place {
         std::uint64_t grant = 0;
         Parent parent;
     };
     [[nodiscard]] Place place_of(FileKey file) const;
-    // The file's home has given this grant, or a later one, to this node.
+    // True when this grant of the file's home to this node, or a later one, has arrived.
     [[nodiscard]] bool has_heard_of(FileKey file, std::uint64_t grant) const;
     [[nodiscard]] std::size_t files() const noexcept { return files_.size(); }
     [[nodiscard]] std::size_t waiting() const noexcept;
@@ -65,17 +69,18 @@ public:
 private:
     struct File {
         Token token = Token::none;
-        // It is through here, since another node wanted it: others may still have bytes of it,
-        // until the home has answered once more.
+        // The token was revoked and is `through` since: other nodes may still have bytes of the
+        // file, until the home has answered again.
         bool others_may_cache = false;
-        bool nowhere = false;     // it is through, and no node has anything of it any more
-        std::uint64_t group = 0;  // where it is `collective`, …
-        TokenWish asked;          // … or will be; a question is under way
-        std::uint64_t grant = 0;  // the `read` token's
+        bool nowhere = false;     // it is `through`, and no node has deposits of it any more
+        std::uint64_t group = 0;  // of the `collective` token
+        TokenWish asked;          // what the home was asked for; none: nothing
+        std::uint64_t grant = 0;  // of the `read` token
         Parent parent;
-        std::uint64_t revoking = 0;  // number; 0: nobody wants it back, nor drained
+        std::uint64_t revoking = 0;  // number of the revoke that is to be answered; 0: none
         std::vector<std::uint64_t> tickets;
-        std::map<std::uint64_t, std::uint64_t> settling;  // tickets, by the number of the question
+        // Tickets of settle(), by the number of the question.
+        std::map<std::uint64_t, std::uint64_t> settling;
         auto operator<=>(const File&) const noexcept = default;
     };
 
@@ -86,9 +91,9 @@ private:
 
     Node self_;
     std::uint32_t nodes_;
-    std::uint64_t next_number_ = 1;  // for the next question for `settled`
+    std::uint64_t next_number_ = 1;  // of the next question for `settled`
     std::map<FileKey, File> files_;
-    std::map<Node, std::uint64_t> last_grants_;  // by home
+    std::map<Node, std::uint64_t> last_grants_;  // the last grant of each home to this node
 };
 
 }  // namespace forebay::tokens

@@ -1,4 +1,4 @@
-// See peer_address.hpp.
+// Chooses an address of this node that the other nodes can reach, and listens there.
 #include "pool/cluster/transport/peer_address.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -50,7 +50,7 @@ bool is_loopback(const SocketAddress& address) noexcept {
     return ntohl(in4.s_addr) >> 24U == IN_LOOPBACKNET;
 }
 
-// It needs the name of an interface to be reached.
+// A link-local address cannot be reached without the name of an interface.
 bool is_of_a_link_only(const SocketAddress& address) noexcept {
     if (address.family() != AF_INET6) {
         return false;
@@ -84,7 +84,7 @@ std::vector<SocketAddress> addresses_of(const std::string& host, int flags) {
     return addresses;
 }
 
-// From which address of ours that one is reached. Nothing is sent.
+// The address of this node from which `other` is reached. connect() of a UDP socket sends nothing.
 std::optional<SocketAddress> address_towards(const SocketAddress& other) {
     const OwnFd socket{::socket(other.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0)};
     SocketAddress own;
@@ -118,7 +118,7 @@ std::vector<SocketAddress> addresses_of_interfaces(int family) {
     return addresses;
 }
 
-// Not valid where the address is none of this node.
+// Not valid: this node does not have the address.
 OwnFd listen_at(const SocketAddress& address) {
     expects(address.bytes <= sizeof address.name, "an address lies within its memory");
     OwnFd socket{::socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
@@ -152,7 +152,7 @@ std::optional<ListeningSocket> listening_at(const SocketAddress& address) {
     return ListeningSocket{std::move(socket), std::move(told)};
 }
 
-// Slurm says from where it started this step.
+// Uses the interface that leads to the node from which Slurm started this job step.
 std::optional<ListeningSocket> listen_towards_the_starter() {
     const char* const starter = std::getenv("SLURM_LAUNCH_NODE_IPADDR");
     if (starter == nullptr) {
@@ -201,7 +201,7 @@ Result<ListeningSocket> listen_everywhere(const std::string& host) {
 }  // namespace
 
 Result<ListeningSocket> listen_for_peers(const std::string& host) {
-    // An address was given: that one is meant, whatever it is.
+    // `host` is a numeric address: that one is used, whatever it is.
     for (const SocketAddress& one : addresses_of(host, AI_NUMERICHOST)) {
         if (auto made = listening_at(one)) {
             return std::move(*made);

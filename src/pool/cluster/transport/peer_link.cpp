@@ -1,5 +1,5 @@
-// Both sides say their greeting in clear, then a header of the encrypted stream, then messages. The
-// first of these proves that the other side knows the secret.
+// Each side sends its greeting in clear, then the header of its encrypted stream, then messages.
+// The first message proves that the other side knows the secret.
 #include "pool/cluster/transport/peer_link.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::uint64_t magic = 0x3159'4142'4552'4F46;  // "FOREBAY1"
 constexpr std::size_t more_bytes = crypto_secretstream_xchacha20poly1305_ABYTES;
-constexpr std::size_t in_a_turn = std::size_t{4} << 20;  // read before others have their turn
+// Bytes read from one link before others have their turn.
+constexpr std::size_t in_a_turn = std::size_t{4} << 20;
 using FrameLength = std::uint32_t;
 using Key = std::array<unsigned char, crypto_secretstream_xchacha20poly1305_KEYBYTES>;
 using Header = std::array<unsigned char, crypto_secretstream_xchacha20poly1305_HEADERBYTES>;
@@ -32,7 +33,7 @@ struct PeerGreeting {
 };
 static_assert(sizeof(PeerGreeting) == 48);
 
-// The key for what the lower node says to the higher one (`upwards`), or for the other direction.
+// The session key for one direction: `upwards` is from the lower node number to the higher one.
 Key key_of(const Secret& secret, const PeerGreeting& lower, const PeerGreeting& higher,
            bool upwards) {
     std::array<unsigned char, 2 * sizeof(PeerGreeting) + 1> both{};
@@ -133,10 +134,10 @@ void PeerLink::read() {
             return;
         }
         if (bytes.size() < received_->size() && !ends_) {
-            return;  // that was all: the kernel tells when more comes
+            return;  // all was read; the kernel reports when more comes (edge-triggered epoll)
         }
     }
-    event_came_ = true;  // there may be more
+    event_came_ = true;  // there may be more to read
 }
 
 void PeerLink::write() {
@@ -163,7 +164,7 @@ void PeerLink::write() {
     }
 }
 
-// False: there is none.
+// False: no bytes of files are waiting.
 bool PeerLink::encrypt_next_part() {
     if (passing_.empty()) {
         return false;
@@ -225,7 +226,7 @@ bool PeerLink::take_greeting() {
     crypto_secretstream_xchacha20poly1305_init_push(&cipher_->push, header.data(), key.data());
     const auto said = std::as_bytes(std::span{header});
     append(said);
-    send(tokens::TokenMessage{});  // alive: the proof
+    send(tokens::TokenMessage{});  // an `alive`: the proof that this side knows the secret
     for (const protocol::PeerWord& word : std::exchange(early_, {})) {
         send(word);
     }

@@ -1,10 +1,10 @@
-// A connection to another daemon of the job: the job's secret proves who is at the other end, and
+// A TCP connection to another daemon of the job. The job's secret authenticates both sides, and
 // messages are encrypted and in order (libsodium: keyed BLAKE2b, and the secretstream of
-// XChaCha20-Poly1305). Messages recorded from another connection cannot be replayed in this one:
-// both sides choose a part of the key.
+// XChaCha20-Poly1305). Recorded messages of another connection cannot be replayed, because both
+// sides contribute a nonce to the keys.
 //
-// A frame: the length of what is encrypted, in clear, and that. Bytes of files wait until the
-// messages sent before or meanwhile have gone.
+// A frame consists of its length, in clear, and an encrypted message. Bytes of files are sent only
+// when no message waits to be sent.
 #pragma once
 
 #include "foundation/base/own_fd.hpp"
@@ -26,7 +26,7 @@ namespace forebay::cluster {
 inline constexpr std::size_t secret_bytes = 32;
 using Secret = std::array<unsigned char, secret_bytes>;
 
-// Which daemon this is, of how many.
+// The number of this daemon in its job, and how many there are.
 struct ClusterPlace {
     tokens::Node self = 0;
     std::uint32_t nodes = 1;
@@ -34,61 +34,65 @@ struct ClusterPlace {
 
 class PeerLink {
 public:
-    // Bytes that may wait to be sent: the other side does not read any more.
+    // How many bytes may wait to be sent. If there are more, the other side does not read any more,
+    // and the link is cut.
     static constexpr std::size_t waiting_max = std::size_t{1} << 20;
 
-    // The most of these that are held back, where there is no haste: beyond that they are sent at
-    // once.
+    // How many bytes of messages that are not urgent are held back; if there are more, they are
+    // sent at once.
     static constexpr std::size_t held_back_max = std::size_t{64} << 10;
 
-    // `socket`: connected, or about to be, and not blocking.
+    // `socket` is connected or being connected, and does not block.
     PeerLink(OwnFd socket, const ClusterPlace& seat, const Secret& secret);
     PeerLink(const PeerLink&) = delete;
     PeerLink& operator=(const PeerLink&) = delete;
     ~PeerLink();
 
     enum class State : std::uint8_t {
-        greeting,     // who it is has still to be proved
-        established,  // it is `other()`
+        greeting,     // the other side has not proved yet who it is
+        established,  // the other side is the daemon `other()`
         ended,        // the other side has closed it, or died
-        cut,          // the network gave up: whether the other side lives is not known
-        refused,      // it does not belong to this job; why() says it
+        cut,          // the network gave up; nobody knows whether the other side is alive
+        refused,      // the other side does not belong to this job; why() says more
     };
     [[nodiscard]] State state() const noexcept { return state_; }
     [[nodiscard]] tokens::Node other() const noexcept { return other_; }
     [[nodiscard]] const std::string& why() const noexcept { return why_; }
-    // errno of its end; 0 where the other side closed it, or it has not ended.
+    // The errno with which the link ended; 0 if the other side closed it, or it has not ended.
     [[nodiscard]] int error() const noexcept { return error_; }
     [[nodiscard]] int socket() const noexcept { return socket_.get(); }
-    // There is something to be sent that the socket does not take now, or that is held back.
+    // True when something is still to be sent: the socket does not take it now, or it is held back.
     [[nodiscard]] bool blocked() const noexcept { return !out_.empty() || !passing_.empty(); }
 
-    // The kernel has told something of the socket. `ends`: also that nothing more will come.
+    // Epoll has reported an event for the socket. `ends`: one by which nothing more will come.
     void note_event(bool ends = true) noexcept {
         event_came_ = true;
         ends_ = ends_ || ends;
     }
-    // Reads and writes what can be without waiting.
+    // Reads and writes as much as is possible without waiting.
     void run_once();
     enum class Haste : std::uint8_t {
-        none,  // it goes with the next message, or when hasten() is called
+        none,  // sent with the next urgent message, or when hasten() is called
         now,
     };
+    // Queues a message; run_once() sends it.
     void send(const protocol::PeerWord& word, Haste haste = Haste::now);
     void hasten() noexcept { hurries_ = hurries_ || !out_.empty(); }
-    // Bytes of a file, in parts with this number.
+    // Queues bytes of a file, which are sent in parts with this number.
     void pass(std::uint64_t number, std::vector<std::byte> bytes);
-    // The bytes of these that have not been sent yet.
+    // How many of these bytes have not been sent yet.
     [[nodiscard]] std::size_t bytes_to_pass() const noexcept;
+    // The next message that has arrived.
     [[nodiscard]] std::optional<protocol::PeerWord> next();
 
 private:
     struct Cipher;
     using Received = std::array<std::byte, std::size_t{64} << 10>;
+    // The bytes of a file that are being sent.
     struct PeerReadServer {
         std::uint64_t number = 0;
         std::vector<std::byte> bytes;
-        std::size_t begin = 0;  // of the bytes not sent yet
+        std::size_t begin = 0;  // where the bytes begin that were not sent yet
     };
 
     void greet();
@@ -97,7 +101,7 @@ private:
     bool encrypt_next_part();
     void encrypt(const protocol::PeerWord& word);
     void append(std::span<const std::byte> bytes);
-    // The next bytes that have come and were not taken; nullopt: fewer have come.
+    // The next `bytes` bytes that have arrived and were not taken; nullopt: fewer have.
     [[nodiscard]] std::optional<std::span<const std::byte>> look(std::size_t bytes) const;
     [[nodiscard]] std::optional<std::span<const std::byte>> take(std::size_t bytes);
     bool take_greeting();
@@ -115,15 +119,15 @@ private:
     int error_ = 0;
     bool event_came_ = true;
     bool ends_ = false;
-    std::unique_ptr<Received> received_;  // by one call
+    std::unique_ptr<Received> received_;  // a buffer for one recv()
     std::vector<std::byte> in_;
-    std::size_t taken_ = 0;  // bytes of in_
+    std::size_t taken_ = 0;  // how many bytes of in_ are taken
     std::vector<std::byte> out_;
-    std::size_t sent_ = 0;  // bytes of out_
-    bool hurries_ = true;   // what is in out_ is to be sent
+    std::size_t sent_ = 0;  // how many bytes of out_ are sent
+    bool hurries_ = true;   // what is in out_ is to be sent at once
     std::deque<PeerReadServer> passing_;
     std::deque<protocol::PeerWord> words_;
-    std::vector<protocol::PeerWord> early_;  // to be sent when the key is there
+    std::vector<protocol::PeerWord> early_;  // messages that wait for the key
     std::unique_ptr<Cipher> cipher_;
 };
 

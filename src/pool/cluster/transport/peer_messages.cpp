@@ -1,3 +1,4 @@
+// Serialises messages and parses them. What is parsed is untrusted input: every field is checked.
 #include "pool/cluster/transport/peer_messages.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -13,13 +14,13 @@ namespace {
 using tokens::Token;
 using tokens::TokenMessage;
 
-constexpr std::uint16_t wanted_kind = 64;  // a message's are below
+constexpr std::uint16_t wanted_kind = 64;  // kinds of token messages are smaller numbers
 constexpr std::uint16_t part_kind = 65;
 
 struct PeerMessageHeader {
     std::uint32_t format = peer_format;
     std::uint16_t kind = 0;
-    std::uint16_t token = 0;  // a message's; in a part: whether it is refused
+    std::uint16_t token = 0;  // of a token message; in a part: 1 if refused
 };
 
 struct PackedMessage {
@@ -45,7 +46,7 @@ struct PackedWanted {
 };
 static_assert(sizeof(PackedWanted) == 72);
 
-struct PackedPart {  // and its bytes
+struct PackedPart {  // followed by its bytes
     PeerMessageHeader head;
     std::uint64_t number = 0;
     std::uint32_t whole = 0;
@@ -98,7 +99,7 @@ std::vector<std::byte> packed(const PeerReadPart& part) {
                     part.bytes);
 }
 
-// nullopt: not so many bytes.
+// nullopt: there are not as many bytes as the struct has.
 template <class Packed>
 std::optional<Packed> unpacked(std::span<const std::byte> bytes) {
     Packed packed;

@@ -1,4 +1,4 @@
-// How a daemon reaches the others of its job.
+// The port by which a daemon exchanges messages with the other daemons of its job.
 #pragma once
 
 #include "pool/cluster/tokens/token.hpp"
@@ -18,15 +18,17 @@ public:
     };
 
     virtual ~PeerTransport() = default;
-    // In order to each; what is for one that has gone is dropped.
+    // Messages to one daemon arrive in order. A message to one that is gone is dropped.
     virtual void send(tokens::Node to, const tokens::TokenMessage& message) = 0;
     [[nodiscard]] virtual std::vector<PeerMessage> arrived() = 0;
-    // Daemons that have ended since the last call; what they had said before has arrived.
+    // Daemons that have ended since the last call; everything that they had sent has arrived
+    // before.
     [[nodiscard]] virtual std::vector<tokens::Node> gone() = 0;
-    // One of the others has said nothing for so long that nobody knows whether it lives.
+    // True when another daemon has been silent for so long that it may be dead.
     [[nodiscard]] virtual bool anybody_silent() = 0;
 
-    // A request for bytes, where few nodes read for all. Messages may overtake it.
+    // A request for bytes, where few nodes read for all. It is not ordered with messages: these may
+    // overtake it.
     struct Request {
         tokens::Node from = 0;
         protocol::PeerReadRequest wanted;
@@ -34,17 +36,16 @@ public:
     virtual void ask(tokens::Node of, const protocol::PeerReadRequest& wanted) = 0;
     [[nodiscard]] virtual std::vector<Request> requests() = 0;
     virtual void pass(tokens::Node to, std::uint64_t number, std::vector<std::byte> bytes) = 0;
-    // False: so much is on its way that more would only take memory.
+    // False: so many bytes are waiting to be sent to this node that more would only take memory.
     [[nodiscard]] virtual bool takes_more(tokens::Node node) = 0;
     virtual void refuse(tokens::Node to, std::uint64_t number) = 0;
-    // Parts of the bytes asked for. Once the node that passes them on is gone, no more of its parts
-    // come.
+    // A part of the bytes that were requested. None comes any more once the sending node is gone.
     struct PeerReadClient {
         tokens::Node from = 0;
         protocol::PeerReadPart part;
     };
     [[nodiscard]] virtual std::vector<PeerReadClient> passed() = 0;
-    // False: it has gone, or nobody knows whether it lives.
+    // False: the node is gone, or has been silent for too long.
     [[nodiscard]] virtual bool reachable(tokens::Node node) = 0;
 };
 

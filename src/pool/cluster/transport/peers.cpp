@@ -1,4 +1,5 @@
-// See peers.hpp.
+// Connects to all other daemons of the job, authenticates them, and moves messages (epoll,
+// edge-triggered), in the daemon's own thread.
 #include "pool/cluster/transport/peers.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -39,7 +40,7 @@ struct AddrinfoDeleter {
 };
 using Addresses = std::unique_ptr<addrinfo, AddrinfoDeleter>;
 
-// "host:port"; the host may have colons of its own.
+// Resolves "host:port". An IPv6 host may contain colons itself.
 Result<Addresses> addresses_of(const std::string& address) {
     const std::size_t colon = address.rfind(':');
     addrinfo wanted{};
@@ -78,7 +79,7 @@ Result<OwnFd> connect_to(const std::string& address) {
     return failure(system_error(errno, "reach the daemon at " + address));
 }
 
-// As text, without the port.
+// The numeric address, without the port.
 std::string source_of(const sockaddr_storage& name, socklen_t bytes) {
     std::array<char, NI_MAXHOST> host{};
     const int error = ::getnameinfo(reinterpret_cast<const sockaddr*>(&name), bytes, host.data(),
@@ -164,7 +165,8 @@ PeerConnections::PeerConnections(OwnFd listener, OwnFd epoll, std::string addres
 
 PeerConnections::~PeerConnections() { sodium_memzero(secret_.data(), secret_.size()); }
 
-// Edge-triggered: what is not read at once is read before the next event.
+// Adds a connection whose other side has still to prove who it is. Its events are edge-triggered: a
+// PeerLink remembers that there is more to read.
 void PeerConnections::meet(OwnFd socket, Whence whence) {
     expects(socket.valid(), "somebody is met by a socket");
     strangers_.push_back({std::make_unique<PeerLink>(std::move(socket), seat_, secret_),
@@ -219,7 +221,7 @@ Result<void> PeerConnections::join(const PeerList& list) {
         ::poll(&news, 1, tick_ms);
         run_once();
     }
-    // All are there, and none comes twice: who connects from now on is none of the job.
+    // All daemons are connected, and none connects twice: anybody who comes now is not of this job.
     listener_ = OwnFd{};
     strangers_.clear();
     return {};
@@ -234,7 +236,8 @@ Result<void> PeerConnections::reach(const std::string& address) {
     return {};
 }
 
-// A daemon to which many come at once may have taken this one for a stranger that proves nothing.
+// A daemon to which many connect at once may have taken this one for a stranger and closed the
+// connection: tries it again.
 Result<void> PeerConnections::reach_again() {
     const std::int64_t now = clock_.now_ns();
     std::vector<Again> due;
@@ -253,7 +256,8 @@ Result<void> PeerConnections::reach_again() {
     return {};
 }
 
-// So many at a time that those who are there prove who they are between.
+// Accepts only some connections at a time, so that those that are there can prove who they are in
+// between.
 void PeerConnections::accept_all() {
     for (std::size_t i = 0; i < accepted_at_once; ++i) {
         sockaddr_storage name{};
@@ -276,8 +280,9 @@ void PeerConnections::accept_all() {
     }
 }
 
-// Cuts off the oldest stranger from where most have come. Strangers have proved nothing: a daemon
-// of the job proves who it is as soon as it is asked, and comes from where few others do.
+// Closes one connection that has not been authenticated, to make room: the oldest one from the
+// address with the most of them. A daemon of the job proves who it is at once, and few others come
+// from its address.
 bool PeerConnections::reject_stranger() {
     std::map<std::string, std::size_t> count;
     for (const Stranger& one : strangers_) {
@@ -299,7 +304,7 @@ bool PeerConnections::reject_stranger() {
     return true;
 }
 
-// Once: there may be thousands.
+// Reported once, as there may be thousands.
 void PeerConnections::complain_of_strangers(const std::string& source) {
     if (!std::exchange(told_of_strangers_, true)) {
         complaints_.push_back("ended connections of strangers, from " + source +
@@ -321,7 +326,8 @@ void PeerConnections::run_once() {
                 somebody_comes = true;
             }
         }
-        if (somebody_comes) {  // now no event is left of strangers that may be cut off
+        // All events were handled, so none refers to a link that accept_all() may delete.
+        if (somebody_comes) {
             accept_all();
         }
     } while (got == static_cast<int>(events.size()));
@@ -374,7 +380,8 @@ void PeerConnections::poll_strangers() {
     std::erase_if(strangers_, [](const Stranger& one) { return one.link == nullptr; });
 }
 
-// `link`: to a daemon with a lower number, and ended before that had proved who it is.
+// A link to a daemon with a lower number ended before that daemon had proved who it is: tries it
+// again for some time, or gives up.
 void PeerConnections::fail_to_reach(const PeerLink& link, const std::string& address,
                                     std::int64_t now) {
     const bool hung_up = link.state() == PeerLink::State::ended && link.error() != ECONNREFUSED;
@@ -386,7 +393,7 @@ void PeerConnections::fail_to_reach(const PeerLink& link, const std::string& add
     unmet_ = address + ": " + link.why();
 }
 
-// Takes in a peer that has proved to be a daemon of the job.
+// Makes an authenticated link that of its node.
 void PeerConnections::adopt(std::unique_ptr<PeerLink> link) {
     expects(link->state() == PeerLink::State::established, "it has proved to be one of the job");
     const tokens::Node node = link->other();
@@ -454,7 +461,7 @@ void PeerConnections::flush() {
     }
 }
 
-// Null: it has gone.
+// Null: the node is gone.
 PeerLink* PeerConnections::link_to(tokens::Node node) {
     expects(node < peers_.size(), "a message goes to a daemon of the job");
     Peer& peer = peers_[node];
@@ -469,7 +476,7 @@ void PeerConnections::send_at_once(tokens::Node to, const protocol::PeerWord& wo
     }
 }
 
-// Nobody waits for `forgotten`: the next message to that daemon takes it along.
+// `forgotten` is not urgent, as nobody waits for it: it goes with the next message to that daemon.
 void PeerConnections::send(tokens::Node to, const tokens::TokenMessage& message) {
     if (message.kind == tokens::TokenMessage::Kind::ask) {
         asked_ns_ = clock_.now_ns();
@@ -478,7 +485,7 @@ void PeerConnections::send(tokens::Node to, const tokens::TokenMessage& message)
         send_at_once(to, message);
     } else if (PeerLink* const link = link_to(to)) {
         link->send(message, PeerLink::Haste::none);
-        link->run_once();  // as soon as there are many
+        link->run_once();  // sends them when there are many
         later_since_ns_ = later_since_ns_.value_or(clock_.now_ns());
     }
 }

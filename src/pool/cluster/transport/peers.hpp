@@ -1,5 +1,5 @@
-// The daemons of a job, each connected to each other one by TCP. The launcher that started them
-// tells them of each other.
+// The TCP connections of a daemon to all other daemons of its job. The launcher that started the
+// daemons tells each of them the addresses of all.
 #pragma once
 
 #include "foundation/base/own_fd.hpp"
@@ -22,27 +22,36 @@ struct PeerList {
     std::vector<std::string> addresses;  // "host:port" of each daemon, by its number
     Secret secret{};
 };
-// {"schema": "forebay.pool.peers/1", "secret": 64 hexadecimal digits, "addresses": […]}
+// Parses {"schema": "forebay.pool.peers/1", "secret": 64 hexadecimal digits, "addresses": […]}.
 [[nodiscard]] Result<PeerList> peer_list_of(const std::string& line, std::uint32_t nodes);
 
 class PeerConnections final : public PeerTransport {
 public:
+    // How often `alive` is sent: several times within silent_ns.
     static constexpr std::int64_t heartbeat_ns = 2'000'000'000;
+    // How long messages that are not urgent are held back, so that several go together.
     static constexpr std::int64_t later_ns = 1'000'000;
+    // How long after a question to a home the loop yields for the answer, instead of sleeping.
     static constexpr std::int64_t near_ns = 100'000;
+    // A daemon that has sent nothing for this long counts as not reachable: opens that wait for it
+    // fail with EREMOTEIO.
     static constexpr std::int64_t silent_ns = 10'000'000'000;
+    // How long join() waits for all daemons of the job.
     static constexpr std::int64_t join_ns = 60'000'000'000;
-    // Within which somebody who connects proves that he belongs to the job, and how many may be
-    // about to: those who have proved it do not count, nor those that this daemon connects to.
+    // How soon the other side of an accepted connection must prove that it belongs to the job, and
+    // how many such connections there may be at a time.
     static constexpr std::int64_t proof_ns = 5'000'000'000;
     static constexpr std::size_t strangers_max = 256;
-    // How long a daemon that hangs up before it has proved anything is tried again, and how often.
+    // For how long, and how often, a connection is tried again that the other side has closed
+    // before it proved who it is.
     static constexpr std::int64_t hung_up_ns = 10'000'000'000;
     static constexpr std::int64_t again_ns = 100'000'000;
-    static constexpr std::size_t passing_max = std::size_t{4} << 20;  // bytes on their way to one
+    // Bytes waiting to be sent to one node.
+    static constexpr std::size_t passing_max = std::size_t{4} << 20;
 
-    // Listens at a port that the kernel chooses (listen_for_peers), until all have met. `host`:
-    // this node's name or address, as the others know it. The clock outlives it.
+    // Listens at a port that the kernel chooses (listen_for_peers) until all daemons are connected.
+    // `host` is this node's name or address, as the other nodes know it. The clock outlives the
+    // result.
     [[nodiscard]] static Result<std::unique_ptr<PeerConnections>> listen(
         const std::string& host, const ClusterPlace& seat, const ports::TimeSource& clock);
     ~PeerConnections() override;
@@ -50,22 +59,24 @@ public:
     PeerConnections& operator=(const PeerConnections&) = delete;
 
     [[nodiscard]] const std::string& address() const noexcept { return address_; }
-    // Connects to those with lower numbers, and waits until all are there.
+    // Connects to the daemons with lower numbers, and waits until all are connected. Blocks the
+    // calling thread for a minute at most.
     [[nodiscard]] Result<void> join(const PeerList& list);
 
-    // To be waited for; then run_once().
+    // An epoll descriptor: when it is readable, run_once() is to be called.
     [[nodiscard]] int descriptor() const noexcept { return epoll_.get(); }
     void run_once();
-    // There are messages that nobody waits for: the first run_once() that comes `later_ns` after
-    // them, or later, sends them.
+    // True when messages are held back that are not urgent. A run_once() at least `later_ns` after
+    // the first of them sends them.
     [[nodiscard]] bool has_something_for_later() const noexcept {
         return later_since_ns_.has_value();
     }
-    // A home was asked so short a time ago that its answer may come before this thread would wake.
+    // True when a home was asked so recently (`near_ns`) that its answer may come before this
+    // thread could be woken.
     [[nodiscard]] bool answer_may_be_near() const;
-    // Waits, for a moment at most, until all messages have been sent.
+    // Sends all messages; waits at most `heartbeat_ns` for that.
     void flush();
-    // Why connections were refused since the last call.
+    // For the user: why connections were refused since the last call.
     [[nodiscard]] std::vector<std::string> complaints();
 
     void send(tokens::Node to, const tokens::TokenMessage& message) override;
@@ -89,12 +100,13 @@ private:
 
     PeerConnections(OwnFd listener, OwnFd epoll, std::string address, const ClusterPlace& seat,
                     const ports::TimeSource& clock);
-    // The `address` that this daemon connects to, or the `source` of a peer that came by itself.
+    // `address`: where this daemon has connected to; `source`: from where the other side has
+    // connected.
     struct Whence {
         std::string address = {};
         std::string source = {};
     };
-    // One that is connected to anew.
+    // An address that is to be connected to again.
     struct Again {
         std::string address;
         std::int64_t at_ns = 0;
@@ -121,18 +133,18 @@ private:
     ClusterPlace seat_;
     const ports::TimeSource& clock_;
     Secret secret_{};
-    std::vector<Peer> peers_;  // by number; the own one is empty
-    // A peer that has not proved yet who it is.
+    std::vector<Peer> peers_;  // by number; that of this daemon is unused
+    // A connection whose other side has not proved yet who it is.
     struct Stranger {
         std::unique_ptr<PeerLink> link;
         Whence whence;
         std::int64_t since_ns = 0;
     };
-    std::vector<Stranger> strangers_;  // the oldest first
+    std::vector<Stranger> strangers_;  // in the order in which they came
     bool told_of_strangers_ = false;
     std::vector<Again> again_;
     std::optional<std::int64_t> hung_up_since_ns_;
-    std::string unmet_;  // why one that this daemon connected to is not met
+    std::string unmet_;  // why a daemon with a lower number could not be reached
     std::vector<PeerMessage> messages_;
     std::vector<Request> requests_;
     std::vector<PeerReadClient> passed_;
@@ -140,7 +152,7 @@ private:
     std::vector<std::string> complaints_;
     std::int64_t said_alive_ns_ = 0;
     std::optional<std::int64_t> later_since_ns_;
-    std::optional<std::int64_t> asked_ns_;  // a home, and no grant of any has come since
+    std::optional<std::int64_t> asked_ns_;  // when a home was asked, if no grant has come since
 };
 
 }  // namespace forebay::cluster
