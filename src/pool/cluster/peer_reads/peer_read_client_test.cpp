@@ -1,4 +1,4 @@
-// Tests the bytes that another node passes on, and what is read where that fails.
+// Tests that bytes are read through another node, and from the file where that fails.
 #include "pool/cluster/peer_reads/peer_read_client.hpp"
 
 #include "foundation/ports/completions.hpp"
@@ -26,7 +26,7 @@ std::vector<std::byte> contents() {
     return bytes;
 }
 
-// Remembers what was asked for; says what a test tells it.
+// A transport that remembers requests, and answers as the test says.
 class Scripted final : public PeerTransport {
 public:
     void send(tokens::Node /*to*/, const tokens::TokenMessage& /*message*/) override {}
@@ -45,7 +45,7 @@ public:
     std::vector<PeerReadClient> passed() override { return std::exchange(parts, {}); }
     bool reachable(tokens::Node node) override { return !lost.contains(node); }
 
-    // Answers the last request with these of its bytes.
+    // Answers the last request with a part of its bytes, from `begin` to `end`.
     void say(std::size_t begin, std::size_t end, std::size_t whole) {
         const std::vector<std::byte> all = contents();
         const auto at = [&](std::size_t place) {
@@ -63,7 +63,7 @@ public:
     std::set<tokens::Node> lost;
 };
 
-// A file that is read at once.
+// A storage whose requests are complete at once.
 class Own final : public ports::PolledStorage {
 public:
     explicit Own(int& reads) : reads_{reads} {}
@@ -97,13 +97,13 @@ struct Reading {
         storage->submit(
             {.direction = IoDirection::read, .ticket = 5, .pieces = {&piece, 1}, .at_once = false});
     }
-    // Bytes of the request that are there and right; -1: it has not ended.
+    // How many bytes the request got, all of them right; -1: it has not ended.
     std::int64_t got() {
         static_cast<void>(passed.run_once());
         std::array<ports::RequestCompletion, 4> out;
         std::size_t count = storage->poll(out);
         if (count == 0) {
-            count = storage->poll(out);  // what was refused is read
+            count = storage->poll(out);  // a refused request is read from the file
         }
         return count == 1 ? judged(out[0]) : -1;
     }
@@ -175,9 +175,9 @@ TEST(PeerReadClient, WhatDoesNotFitTogetherIsRead) {
 
 TEST(PeerReadClient, WhereNobodyPassesItOnItIsRead) {
     Reading one;
-    one.post.lost.insert(parent.node);  // while it is asked
+    one.post.lost.insert(parent.node);  // the parent is lost after the request …
     EXPECT_EQ(one.got(), 2000);
-    one.submit(0, 10);  // and before
+    one.submit(0, 10);  // … and before it
     EXPECT_EQ(one.got(), 10);
     one.post.lost.clear();
     one.by = {};
@@ -192,7 +192,7 @@ TEST(PeerReadClient, WhoeverWaitsReadsItself) {
     std::array<ports::RequestCompletion, 4> out;
     ASSERT_EQ(one.storage->wait(out), 1U);
     EXPECT_EQ(one.judged(out[0]), 2000);
-    one.post.say(0, 2000, 2000);  // too late
+    one.post.say(0, 2000, 2000);  // the answer comes too late
     EXPECT_FALSE(one.passed.take(one.post.wanted.front().number)->bytes > 0);
 }
 

@@ -1,6 +1,6 @@
-// A job of few nodes and files in memory: clients that open, write, read and close, daemons that
-// drain and forget, and messages under way. Whatever can happen next is a step; who takes all of
-// them in every order sees everything that can happen.
+// A model of a job with few nodes and files, in memory: clients open, write, read and close files,
+// daemons drain and forget them, and messages are in flight. Everything that can happen next is a
+// step. A test that takes all steps in every order explores all states (model checking).
 #pragma once
 
 #include "pool/cluster/tokens/member.hpp"
@@ -20,60 +20,61 @@
 
 namespace forebay::tokens {
 
-// One client opens the file, writes to it if it does so, reads it, and closes it.
+// A client opens the file, writes it if the kind says so, reads it, and closes it.
 struct Visit {
     enum class Kind : std::uint8_t {
         reads,
         writes,
-        // With clients of other nodes, each of which writes a part of its own; then it has all
-        // drained, and reads past the pools.
+        // Clients on several nodes write together, each a part of its own. Then the client has all
+        // nodes drain the file, and reads it past the pools.
         together,
     };
     std::uint64_t file = 0;
     Kind kind = Kind::reads;
-    std::uint64_t group = 0;  // of `together`
+    std::uint64_t group = 0;  // the group of ranks, for `together`
     auto operator<=>(const Visit&) const noexcept = default;
 };
 using Script = std::vector<Visit>;
 
-// The version of each part of a file; 0: none. Node n writes part n, where nodes write together.
+// The version of each part of a file; 0: never written. In a visit of kind `together`, node n
+// writes part n.
 constexpr std::size_t parts_max = 3;
 using Parts = std::array<std::int64_t, parts_max>;
 constexpr Parts nothing{};
 constexpr Parts all_of(std::int64_t version) { return {version, version, version}; }
 
-// A client of a node.
+// A client on some node.
 struct IncomingConnection {
     enum class Stage : std::uint8_t { outside, waiting, entering, inside, asking, settling, done };
     Script script;
     std::size_t at = 0;
     Stage stage = Stage::outside;
-    bool cached = false;  // as it was admitted
+    bool cached = false;  // as it was admitted to the file
     std::uint64_t ticket = 0;
-    std::int32_t used = 0;  // how much of its visit is over
+    std::int32_t used = 0;  // how much of the visit is over
     std::optional<Parts>
-        owed;  // what had been acknowledged when it asked for the rest to be drained
+        owed;  // the versions that were acknowledged when the client asked that all nodes drain
     auto operator<=>(const IncomingConnection&) const noexcept = default;
 };
 
-// The question of a client's node to the one that passes a file on, and its answer.
+// A request for the bytes of a file to the node's parent, and its answer.
 struct PeerReadServer {
     std::size_t incoming = 0;
     Parent parent;
     bool answered = false;
-    bool dropped = false;        // somebody of the node that asked has written there since
-    std::optional<Parts> bytes;  // nullopt: it does not pass it on (any more)
+    bool dropped = false;        // a client of the asking node has written the file since
+    std::optional<Parts> bytes;  // nullopt: the parent does not pass the file on (any more)
     auto operator<=>(const PeerReadServer&) const noexcept = default;
 };
 
-// A file as a node's pool knows it.
+// A file in the pool of a node.
 struct Pooled {
     std::int32_t opens = 0;
     bool cached = true;           // false: it is written through
-    bool to_answer = false;       // it leaves, and left() is to be called
-    std::uint64_t to_settle = 0;  // drained() is to be called with it
+    bool to_answer = false;       // the file is leaving, and left() is to be called
+    std::uint64_t to_settle = 0;  // the number with which drained() is to be called
     Parts deposit{};
-    std::optional<Parts> clean;  // what was read ahead
+    std::optional<Parts> clean;  // the bytes that were read ahead
     auto operator<=>(const Pooled&) const noexcept = default;
 };
 
@@ -83,7 +84,7 @@ public:
         Node node = 0;
         Script script;
     };
-    // `readers`: see Home.
+    // `readers` is as in Home's constructor.
     Job(std::uint32_t nodes, const std::vector<Client>& clients, std::uint32_t readers = 0) {
         for (const Client& client : clients) {
             for (const Visit& visit : client.script) {
@@ -116,8 +117,8 @@ public:
             pass
         };
         Kind kind = Kind::incoming;
-        std::uint32_t a = 0;  // a connection, a node, or who sent the message
-        std::uint64_t b = 0;  // a file, or to whom
+        std::uint32_t a = 0;  // a connection, a node, or the sender of the message
+        std::uint64_t b = 0;  // a file, or the receiver
     };
 
     [[nodiscard]] std::vector<Step> steps() const {
@@ -143,7 +144,7 @@ public:
         return steps;
     }
 
-    // False: a read gave something else than the last acknowledged write; see problem().
+    // False: a read did not return the last acknowledged write; see problem().
     [[nodiscard]] bool take(const Step& step) {
         bool right = true;
         const auto node = static_cast<Node>(step.a);
@@ -179,27 +180,27 @@ public:
         return right;
     }
 
-    // Everybody has done everything, …
+    // All clients have ended their scripts, …
     [[nodiscard]] bool over() const {
         return std::ranges::all_of(incoming_connections_, [](const IncomingConnection& one) {
             return one.stage == IncomingConnection::Stage::done;
         });
     }
-    // … and what the file system has is what was acknowledged.
+    // … and the file system has what was acknowledged.
     [[nodiscard]] bool all_stored() const { return stored_ == latest_; }
     [[nodiscard]] std::string problem() const {
         return "read version " + std::to_string(seen_) + " where " + std::to_string(expected_) +
                " was acknowledged";
     }
-    // It may die, at any moment; what it had not drained is lost.
+    // The node's daemon may die at any moment. What it had not drained is lost.
     void allow_death(Node node) { mortal_ = node; }
-    // Clients that write together then just close the file.
+    // Clients that write together then close the file without draining it on all nodes.
     void nobody_settles() noexcept { settles_ = false; }
-    // Between daemons so far.
+    // The number of messages between daemons so far.
     [[nodiscard]] std::int64_t messages() const noexcept { return messages_; }
-    // Nodes that had bytes of a file from another one.
+    // How many nodes had bytes of a file from another node.
     [[nodiscard]] std::int64_t passed() const noexcept { return passed_; }
-    // Clients that were admitted and may cache the file.
+    // How many clients were admitted with the right to cache.
     [[nodiscard]] std::int64_t cached() const noexcept { return cached_; }
 
     auto operator<=>(const Job&) const noexcept = default;
@@ -209,7 +210,7 @@ private:
         TokenMember member;
         std::map<std::uint64_t, Pooled> pool;
         bool dead = false;
-        bool closes = false;   // nothing is cached any more, and …
+        bool closes = false;   // nothing may be cached any more, and …
         bool closing = false;  // … when all is drained, closed_down() is to be called
         auto operator<=>(const Host&) const noexcept = default;
     };
@@ -226,7 +227,7 @@ private:
         if (one.stage != IncomingConnection::Stage::inside) {
             return true;
         }
-        // A write to a file that leaves waits until it is drained.
+        // A write to a file that is leaving waits until the file is drained.
         const Pooled& file = hosts_[node_of_[number]].pool.at(one.script[one.at].file);
         return one.used != 0 || file.cached || file.deposit == nothing;
     }
@@ -267,7 +268,7 @@ private:
         }
     }
 
-    // To the next visit, or to the end of the script.
+    // Goes on to the next visit, or to the end of the script.
     static void settle(IncomingConnection& incoming) {
         incoming.used = 0;
         incoming.stage = incoming.at < incoming.script.size() ? IncomingConnection::Stage::outside
@@ -325,7 +326,7 @@ private:
         }
     }
 
-    // Writes, reads.
+    // One write or read of a visit.
     [[nodiscard]] bool use(IncomingConnection& incoming, const Host& host, Pooled& file) {
         const std::uint64_t number = incoming.script[incoming.at].file;
         if (incoming.used++ == 0) {
@@ -350,7 +351,7 @@ private:
         return static_cast<std::size_t>(&incoming - incoming_connections_.data());
     }
 
-    // As blocks that are being read are dropped where something is deposited.
+    // A write makes bytes stale that are being read ahead, so they are dropped on arrival.
     void drop_what_comes(Node node, std::uint64_t number) {
         for (PeerReadServer& one : passing_) {
             const IncomingConnection& asks = incoming_connections_[one.incoming];
@@ -379,11 +380,11 @@ private:
                !host.member.passed_on({incoming.script[incoming.at].file}, one.parent.grant).later;
     }
 
-    // The node that is asked answers; then the one that asked hears it, and its client reads.
+    // First the parent answers; then the asking node takes the answer, and its client reads.
     [[nodiscard]] bool pass(std::size_t which) {
         PeerReadServer& now = passing_[which];
         IncomingConnection& incoming = incoming_connections_[now.incoming];
-        if (incoming.stage != IncomingConnection::Stage::asking) {  // it has died
+        if (incoming.stage != IncomingConnection::Stage::asking) {  // its node has died
             passing_.erase(passing_.begin() + static_cast<std::ptrdiff_t>(which));
             return true;
         }
@@ -412,7 +413,8 @@ private:
         return read(number, file);
     }
 
-    // Writes its own part, has all settled, and reads past the pools.
+    // One step of a visit of kind `together`: write the own part, have all nodes drain, read past
+    // the pools.
     [[nodiscard]] bool use_together(IncomingConnection& incoming, Node node, Pooled& file) {
         const std::uint64_t number = incoming.script[incoming.at].file;
         if (incoming.used == 0) {
@@ -479,7 +481,7 @@ private:
         }
     }
 
-    // It is reported lost, so nobody is owed it any more.
+    // The part is reported as lost: nobody expects its last version any more.
     void lose(std::uint64_t file, std::size_t part) {
         latest_[file][part] = stored_[file][part];
         for (IncomingConnection& one : incoming_connections_) {
@@ -549,8 +551,8 @@ private:
     std::vector<Node> node_of_;
     std::vector<PeerReadServer> passing_;
     std::map<Link, std::deque<TokenMessage>> links_;
-    std::set<Link> lost_;                    // from a dead daemon to one that does not know
-    std::map<std::uint64_t, Parts> stored_;  // by the file system
+    std::set<Link> lost_;                    // from a dead daemon to one that does not know it yet
+    std::map<std::uint64_t, Parts> stored_;  // in the file system
     std::map<std::uint64_t, Parts> latest_;  // acknowledged
     std::int64_t version_ = 0;
     std::optional<Node> mortal_;

@@ -1,5 +1,5 @@
-// Small jobs in every order in which things can happen, larger ones in many: whatever is read is
-// what was acknowledged last, on whatever node.
+// Takes small jobs through every order of steps, and larger ones through many random orders: each
+// read returns what was acknowledged last, on whatever node.
 #include "pool/cluster/tokens/orders_check.hpp"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ struct Seen {
     std::string problem;
 };
 
-// All orders, each state once.
+// Visits every state that can be reached, each once.
 Seen every_order_of(const Job& begin, std::size_t states_max = 2'000'000) {
     Seen seen;
     std::set<Job> known{begin};
@@ -80,7 +80,7 @@ std::vector<Script> scripts_of_two_visits() {
     return scripts;
 }
 
-// Both visit twice; by what the first node does.
+// Each node visits twice; the parameter says what the first node does.
 class TwoNodesAndTwoFiles : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(TwoNodesAndTwoFiles, InEveryOrder) {
@@ -91,8 +91,8 @@ TEST_P(TwoNodesAndTwoFiles, InEveryOrder) {
     }
 }
 
-// That the other one dies is the same with scripts and files exchanged: each node is the home of
-// one file.
+// Only one node may die: for the other one the same follows by symmetry, since each node is the
+// home of one file.
 TEST_P(TwoNodesAndTwoFiles, WhileADaemonMayDie) {
     ASSERT_NE(home_of(FileKey{0}, 2), home_of(FileKey{1}, 2));
     const Script one = scripts_of_two_visits().at(GetParam());
@@ -154,7 +154,7 @@ TEST_P(TwoNodesTogether, WhileAnyDaemonMayDie) {
     }
 }
 
-// Two clients of one node, while another one writes with them.
+// Two clients on one node, while a client on another node writes together with them.
 TEST_P(TwoNodesTogether, WithAnotherClientOfANode) {
     const Script third = scripts_of_visits_together().at(GetParam());
     if (slow || third.size() > 1) {
@@ -183,7 +183,7 @@ TEST(Orders, MessagesOfANodeThatWritesTogetherDoNotDependOnTheNumberOfNodes) {
     }
 }
 
-// Node 0 is the file's home; the other two are alike.
+// Node 0 is the home of the file; the other two are interchangeable.
 void three_nodes(const Script& home, const Script& one, const Script& other) {
     const Seen seen = every_order_of(Job{3, {{0, home}, {1, one}, {2, other}}});
     ASSERT_EQ(seen.problem, "") << seen.states << " states";
@@ -199,8 +199,8 @@ TEST(Orders, ThreeNodesAndOneFileInEveryOrder) {
     }
 }
 
-// Where the first node has given its token back, and the second one has not yet: a client of the
-// first one must not read past the second.
+// When the first node has given its token back and the second has not yet, a client of the first
+// must not read past what the second still has.
 TEST(Orders, TwoClientsOfANodeAndOtherNodesThatWriteTogetherInEveryOrder) {
     const Script together{{0, Visit::Kind::together, 1}};
     const Script other_group{{0, Visit::Kind::together, 2}};
@@ -215,8 +215,8 @@ TEST(Orders, TwoClientsOfANodeAndOtherNodesThatWriteTogetherInEveryOrder) {
     }
 }
 
-// A node reads a file ahead, asks to write, and learns that others write, too: it must have dropped
-// what it read ahead before they do.
+// A node reads a file ahead, asks to write, and learns that other nodes write, too. It must have
+// dropped its read-cache blocks before they do.
 TEST(Orders, ANodeThatReadsAndIsToldThatOthersWriteInEveryOrder) {
     const Script writes{{0, Visit::Kind::writes}};
     const Script reads{{0, Visit::Kind::reads}};
@@ -241,7 +241,7 @@ TEST(Orders, TwoNodesThatWriteTogetherAndOneThatDoesNotInEveryOrder) {
     three_nodes(together, writes, together);
 }
 
-// Scripts about one file; either node is the home of one.
+// Scripts about one file; each of the two files has another home.
 std::vector<Script> scripts_about(std::uint64_t file) {
     const Visit reads{file, Visit::Kind::reads};
     const Visit writes{file, Visit::Kind::writes};
@@ -251,7 +251,7 @@ std::vector<Script> scripts_about(std::uint64_t file) {
     return {{reads, reads}, {reads, writes}, {writes, reads}, {writes, writes}};
 }
 
-// One node reads for all.
+// One node reads from the file system, for all.
 class WhereOneNodeReads : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(WhereOneNodeReads, InEveryOrder) {
@@ -290,7 +290,7 @@ TEST(Orders, OfThreeNodesOneReadsInEveryOrder) {
     }
 }
 
-// The shape of the tree: with k readers, and two children each.
+// The shape of the trees: k readers, and two children for each node.
 TEST(Home, EachNodeIsToldWhoPassesTheFileOn) {
     Home home{2};
     std::vector<OutgoingMessage> said;
@@ -311,7 +311,7 @@ TEST(Home, EachNodeIsToldWhoPassesTheFileOn) {
     EXPECT_EQ(parents, (std::vector<Node>{0, 0, 1, 1, 2, 2, 3, 3}));
 }
 
-// Else two nodes might wait for each other.
+// Otherwise two nodes might wait for each other.
 TEST(Home, WhoComesAgainIsBehindThoseThatStayed) {
     Home home{1};
     std::vector<OutgoingMessage> said;
@@ -327,8 +327,9 @@ TEST(Home, WhoComesAgainIsBehindThoseThatStayed) {
     EXPECT_EQ(said[3].message.parent, (Parent{1, said[1].message.grant}));
 }
 
-// While a client of the first node is on its way in, another one of that node leaves, and the
-// second node comes: the file that the first one then opens must not be taken for its own.
+// A client of the first node is entering while another client of it leaves and the second node
+// opens the file. The file that the first client opens then must not be pooled as if its node still
+// had it alone.
 TEST(Orders, TwoClientsOfANodeAndOneOfAnotherInEveryOrder) {
     const Script writes{{0, Visit::Kind::writes}};
     const Script reads{{0, Visit::Kind::reads}};
@@ -341,7 +342,7 @@ TEST(Orders, TwoClientsOfANodeAndOneOfAnotherInEveryOrder) {
     }
 }
 
-// Random steps of larger jobs: several clients a node, more files.
+// Random steps of larger jobs, with several clients on a node and more files.
 std::string one_order_of(std::uint32_t seed, bool with_death) {
     std::mt19937 random{seed};
     const auto below = [&](std::uint32_t most) {
@@ -386,7 +387,7 @@ TEST(Orders, MessagesOfANodeAndAFileDoNotDependOnTheNumberOfNodes) {
         for (auto steps = readers.steps(); !steps.empty(); steps = readers.steps()) {
             ASSERT_TRUE(readers.take(steps.front()));
         }
-        // Asked, granted, forgotten; the home talks to itself for nothing.
+        // Ask, grant and forgotten; the home's messages to itself are free.
         EXPECT_LE(readers.messages(), 3 * (nodes - 1));
         EXPECT_EQ(readers.cached(), nodes);
     }

@@ -1,4 +1,4 @@
-// Two daemons over a socket: who they are, what comes through, and what does not.
+// Two PeerLinks over sockets: authentication, messages, and attacks in between.
 #include "pool/cluster/transport/peer_link.hpp"
 
 #include <array>
@@ -38,7 +38,7 @@ void let_talk(PeerLink& one, PeerLink& other) {
     }
 }
 
-// Two daemons of one job, and nobody between them.
+// Two daemons of one job, connected directly.
 struct Talkers {
     Talkers() : Talkers{connected()} {}
     void talk() { let_talk(zero, one); }
@@ -51,7 +51,7 @@ private:
         : zero{std::move(ends[0]), {0, 2}, secret(1)}, one{std::move(ends[1]), {1, 2}, secret(1)} {}
 };
 
-// All that one side has sent, as it goes over the wire.
+// The bytes that one side has sent, as they are on the wire.
 std::vector<std::byte> read_all(const OwnFd& socket) {
     std::vector<std::byte> bytes(65536);
     const ssize_t got = ::recv(socket.get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
@@ -67,7 +67,7 @@ void write_all(const OwnFd& socket, std::span<const std::byte> bytes) {
 TEST(PeerLink, MessagesComeInOrder) {
     Talkers both;
     auto& [zero, one] = both;
-    zero.send(message(1));  // before anybody is known
+    zero.send(message(1));  // before the other side is authenticated
     both.talk();
     ASSERT_EQ(zero.state(), PeerLink::State::established);
     ASSERT_EQ(one.state(), PeerLink::State::established);
@@ -114,7 +114,7 @@ TEST(PeerLink, WhatWasRecordedBeforeIsNotHeardAgain) {
         PeerLink zero{std::move(left), {0, 2}, secret(1)};
         PeerLink one{std::move(right), {1, 2}, secret(1)};
         one.send(message(1));
-        for (int i = 0; i < 8; ++i) {  // somebody sits between them, and records
+        for (int i = 0; i < 8; ++i) {  // a man in the middle records the bytes
             let_talk(zero, one);
             const auto from_one = read_all(other_middle);
             recorded.insert(recorded.end(), from_one.begin(), from_one.end());
@@ -133,8 +133,8 @@ TEST(PeerLink, WhatWasRecordedBeforeIsNotHeardAgain) {
 }
 
 TEST(PeerLink, AMessageThatIsSaidTwiceIsNotHeardTwice) {
-    std::array<OwnFd, 2> near = connected();  // the connection of zero, and
-    std::array<OwnFd, 2> far = connected();   // … of one: somebody sits between them
+    std::array<OwnFd, 2> near = connected();  // the sockets of zero, and
+    std::array<OwnFd, 2> far = connected();   // … of one; a man in the middle has the other ends
     PeerLink zero{std::move(near[0]), {0, 2}, secret(1)};
     PeerLink one{std::move(far[0]), {1, 2}, secret(1)};
     const auto pass = [&](int times) {
@@ -157,7 +157,7 @@ TEST(PeerLink, AMessageThatIsSaidTwiceIsNotHeardTwice) {
     EXPECT_EQ(zero.state(), PeerLink::State::refused);
 }
 
-// Bytes of a file go in parts; later messages do not wait for the rest of them.
+// Bytes of a file are sent in parts; messages that are sent later do not wait for all of them.
 TEST(PeerLink, BytesOfAFileComeInPartsAndMessagesBetweenThem) {
     Talkers both;
     auto& [zero, one] = both;
@@ -209,14 +209,14 @@ TEST(PeerLink, WhatNobodyWaitsForGoesWithWhatIsSaidNext) {
     zero.hasten();
     both.talk();
     EXPECT_EQ(one.next(), message(3));
-    zero.hasten();  // there is nothing
+    zero.hasten();  // nothing is held back
     zero.send(message(4), PeerLink::Haste::none);
     both.talk();
     EXPECT_FALSE(one.next());
 }
 
-// A daemon may forget all of its files at once: so much would be taken for a side that reads
-// nothing.
+// A daemon may forget all of its files at once. If so many messages were held back, the other side
+// would be taken for one that reads nothing.
 TEST(PeerLink, WhatNobodyWaitsForIsSentWhenItIsMuch) {
     Talkers both;
     auto& [zero, one] = both;

@@ -1,4 +1,5 @@
-// Arbitrary bytes from another daemon: no message, or one that says the same again.
+// Arbitrary bytes from another daemon either are rejected, or parse to a message that serialises to
+// the same bytes.
 #include "foundation/base/must_check.hpp"
 #include "pool/cluster/transport/peer_messages.hpp"
 

@@ -1,4 +1,4 @@
-// Two daemons that know each other, over TCP on this machine.
+// Two daemons that are connected by TCP on this machine.
 #include "pool/cluster/transport/peers.hpp"
 
 #include "storage/posix/clock.hpp"
@@ -38,7 +38,7 @@ struct Pair {
         EXPECT_TRUE(joined.get());
     }
 
-    // The messages that come within this time.
+    // The messages that arrive within `wait_ms`.
     std::vector<TokenMessage> heard_by_one(int wait_ms) const {
         pollfd news{.fd = one->descriptor(), .events = POLLIN, .revents = 0};
         ::poll(&news, 1, wait_ms);

@@ -1,4 +1,5 @@
-// Tests who may listen at a socket: one daemon that lives, in a folder of the user's own.
+// Tests who may listen at a socket: only one living daemon, in a directory that belongs to its
+// user.
 #include "pool/daemon/listener/listener.hpp"
 
 #include "pool/daemon/tests/server_check.hpp"

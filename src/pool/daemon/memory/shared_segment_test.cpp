@@ -1,4 +1,4 @@
-// Memory that the daemon shares: what takes memory, and who may write.
+// Memory that the daemon shares: when pages take memory, and who may write.
 #include "pool/daemon/memory/shared_segment.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t mib = std::size_t{1} << 20;
 
-// The memory of the system that the segment has by now.
+// How much memory the pages of the segment take now.
 std::size_t memory_of(const SharedSegment& segment) {
     struct stat found{};
     const auto fd = segment.for_reading();

@@ -1,5 +1,5 @@
-// Which files a replay writes to: those below the paths of the job, by names that lead where they
-// led.
+// Which files a replay writes to: files below the paths of the job, and only if no symbolic link
+// has appeared on their paths.
 #include "pool/daemon/replay/replay_files.hpp"
 
 #include "pool/daemon/tests/server_check.hpp"

@@ -1,5 +1,5 @@
-// Opening files where there is another daemon: what the request waits for, and what becomes of its
-// token where nobody waits for the request any more.
+// Opening files where there is another daemon: what the request waits for, and that its token is
+// given back if its client has gone.
 #include "pool/daemon/requests/open.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -19,7 +19,7 @@ using protocol::QuestionKind;
 using tokens::Token;
 using tokens::TokenMessage;
 
-// Node 1 of two; says what a test has it say.
+// The daemon of node 1, of two nodes; it answers as the test says.
 class OtherDaemon final : public cluster::PeerTransport {
 public:
     void send(tokens::Node to, const TokenMessage& message) override {
@@ -65,7 +65,7 @@ protected:
         EXPECT_TRUE(session->send() && session->client && check::take(client));
     }
 
-    // Asks for a file whose home is the other daemon.
+    // Opens a file whose home is the other daemon.
     void ask_for_file() {
         for (int number = 0; key == tokens::FileKey{} || tokens::home_of(key, 2) != 1; ++number) {
             path_ = folder_.path("file" + std::to_string(number));
@@ -172,7 +172,7 @@ TEST_F(OpenFile, GivesItsTokenBackWhereTheSessionHasEndedMeanwhile) {
 TEST_F(OpenFile, IsForgottenWhereTheSessionEndsBehindTheGrant) {
     ask_for_file();
     grant(Token::write);
-    context->run_once();  // the token is there, and the request has not heard of it
+    context->run_once();  // the token has arrived, but the request was not resumed yet
     end_session();
     EXPECT_TRUE(round_until([&] { return other.was_told(TokenMessage::Kind::forgotten); }));
     EXPECT_TRUE(round_until([&] { return context->idle(); }));

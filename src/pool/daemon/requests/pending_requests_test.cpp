@@ -1,4 +1,4 @@
-// Requests that wait: each gets back what it waits for, and nothing else.
+// Waiting requests: each is taken out when the event happens that it waits for, and by no other.
 #include "pool/daemon/requests/pending_requests.hpp"
 
 #include "pool/daemon/requests/request_context.hpp"

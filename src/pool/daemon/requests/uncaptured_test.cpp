@@ -1,4 +1,4 @@
-// Programs that nobody captures: files leave before one begins, and come back when all have ended.
+// Uncaptured programs: all files leave the pool before one starts, and return when all have ended.
 #include "pool/daemon/tests/server_check.hpp"
 
 #include <csignal>
@@ -76,7 +76,7 @@ TEST(Uncaptured, FilesAreOutAsLongAsTheProcessLives) {
     }
     OwnFd program = world.connect();
     ASSERT_TRUE(world.ask(program, about("x", process)));
-    program = OwnFd{};  // it has closed what it inherited
+    program = OwnFd{};  // the program has closed the inherited connection
     expect_out(world, client);
     ::kill(process, SIGKILL);
     ::waitpid(process, nullptr, 0);
@@ -101,7 +101,7 @@ TEST(Uncaptured, WhatWasNotStartedIsNotWaitedFor) {
     const Client client{world};
     OwnFd program = world.connect();
     protocol::ClientQuestion itself = about("x");
-    itself.flags = protocol::itself;  // this process, which does not end
+    itself.flags = protocol::itself;  // the process is this one, which does not end
     ASSERT_TRUE(world.ask(program, itself));
     itself.flags = protocol::not_started;
     ASSERT_TRUE(world.ask(program, itself));

@@ -23,7 +23,7 @@ std::string contents(const std::string& path) {
     return {std::istreambuf_iterator<char>{file}, {}};
 }
 
-// A file as the directory has it.
+// A file and its deposits as the directory has them.
 struct Lost {
     Lost() {
         std::string_view{"/scratch/out.nc"}.copy(slot.path.data(), slot.path.size() - 1);

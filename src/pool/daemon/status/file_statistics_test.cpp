@@ -25,7 +25,7 @@ protected:
         return file;
     }
 
-    // As the pool does it.
+    // Forgets the file as the pool does.
     static void forget(pool::FileSlot& file) {
         file.state = pool::FileState::free;
         ++file.generation;
@@ -100,7 +100,7 @@ TEST_F(FileStatisticsTest, RemembersWhyAFileLeftAndWhatWentWrong) {
     EXPECT_EQ(totals[0].error, ENOSPC);
 }
 
-// A disk was full, but the report only said that a byte had been appended later.
+// Regression: a disk was full, but the report said only that a byte had been appended later.
 TEST_F(FileStatisticsTest, ALaterReasonDoesNotHideTheFirst) {
     using enum pool::ThroughReason;
     const auto told = [this](std::initializer_list<pool::ThroughReason> reasons) {

@@ -1,4 +1,4 @@
-// Time at the file system: while at least one request is there, counted once.
+// The time with at least one request in flight is counted once, however many there are.
 #include "pool/daemon/status/meter.hpp"
 
 #include "foundation/ports/polled_storage_check.hpp"

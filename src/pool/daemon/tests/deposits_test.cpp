@@ -1,5 +1,5 @@
-// From a client's write to the file, through the whole daemon: clients that die, daemons that die,
-// disks that are full, ends that are asked for.
+// From a client's write to the file, through the whole daemon: clients and daemons that die, disks
+// that are full, daemons that are stopped.
 #include "pool/client/log_writer.hpp"
 #include "pool/client/reader.hpp"
 #include "pool/daemon/tests/server_check.hpp"
@@ -28,7 +28,7 @@ using protocol::QuestionKind;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-// Begins anew after a prime number of bytes: no block is like its neighbour.
+// The period is a prime number, so that no block has the same bytes as its neighbour.
 std::vector<std::byte> pattern(std::size_t bytes, unsigned seed) {
     constexpr std::size_t period = 65521;
     std::vector<std::byte> made(bytes);
@@ -48,7 +48,8 @@ std::vector<std::byte> contents(const std::string& path) {
     return bytes;
 }
 
-// The daemon as a client that has mapped its memory sees it. The bell is rung, sleeping is a futex.
+// The daemon as seen by a client that maps its memory: it is woken by an eventfd, and the client
+// sleeps on futex words.
 class FlushBacklog final : public pool::Daemon {
 public:
     FlushBacklog(const pool::Directory& directory, const OwnFd& bell)
@@ -79,7 +80,7 @@ private:
     adapters::SteadyClock clock_;
 };
 
-// A daemon with a thread of its own, as clients meet it.
+// A daemon that runs in a thread of its own.
 class Running {
 public:
     explicit Running(DaemonOptions options = {}) : world{std::move(options)} {}
@@ -87,11 +88,11 @@ public:
     Running& operator=(const Running&) = delete;
     ~Running() { end(); }
 
-    // The world must be left alone until end().
+    // From here on, only that thread may use the world, until end().
     void start() {
         thread_ = std::thread{[this] { world.server().run(); }};
     }
-    // As `stop` asks for it; the reply's error.
+    // Stops the daemon as `stop` does. Returns the errno of the reply.
     int end() {
         if (!thread_.joinable()) {
             return 0;
@@ -110,7 +111,7 @@ private:
     std::thread thread_;
 };
 
-// Asks a daemon that runs by itself.
+// Asks the running daemon, and waits for its reply.
 check::Told ask(const OwnFd& socket, const protocol::ClientQuestion& question,
                 const std::vector<OwnFd>& descriptors = {}) {
     EXPECT_TRUE(check::send(socket, question, descriptors));
@@ -123,7 +124,7 @@ check::Told ask(const OwnFd& socket, const protocol::ClientQuestion& question,
 // One client with one file.
 class Client {
 public:
-    // Before the daemon is started. `name`: of the file, in the daemon's folder.
+    // To be made before the daemon is started. `name` is that of the file, in the daemon's folder.
     Client(Running& daemon, const std::string& name)
         : path{daemon.world.folder.path(name)},
           greeted{daemon.world},
@@ -190,7 +191,7 @@ TEST(Deposits, OfAClientThatIsKilledArrive) {
     const pid_t program = ::fork();
     if (program == 0) {
         ::alarm(100);
-        // Until the daemon runs, which is when the first byte comes.
+        // Waits for the first byte, which is sent when the daemon runs.
         char go = 0;
         static_cast<void>(::read(ends[0], &go, 1));
         const OwnFd socket = check::connect_to(daemon.world.options.socket);
@@ -233,7 +234,7 @@ TEST(Deposits, StopSendsFilesPastThePoolAndLeavesNobodyWaiting) {
     EXPECT_TRUE(client.line.alive()) << "it ended well: nobody is to fail";
 }
 
-// A small file system of its own.
+// A small file system, to be filled up.
 class SmallDisk {
 public:
     explicit SmallDisk(const std::string& path) : path_{path} {
@@ -253,7 +254,8 @@ private:
     std::string path_;
 };
 
-// It does not see what the other one commits, and waits for the daemon's rounds.
+// Regression: the reader cannot map the writer's log, and waits for a round of the daemon that has
+// ended.
 TEST(Deposits, ADaemonThatEndsLeavesNoReaderWaiting) {
     Running daemon;
     Client writer{daemon, "file"};
@@ -279,7 +281,8 @@ TEST(Deposits, ThatFindTheDiskFullAreToldAndRescued) {
     Client client{daemon, "disk/file"};
     daemon.start();
     const auto bytes = pattern(6 << 20, 4);
-    // There is room while it is written: else the file leaves the pool, at once or a little later.
+    // The file system has room while this is written: otherwise the file would leave the pool, at
+    // once or a little later.
     const WriteResult written = client.write(0, bytes);
     EXPECT_EQ(written.taken, bytes.size());
     const OwnFd other = check::open_file(daemon.world.folder.path("disk/other"), O_CREAT | O_RDWR);
@@ -295,7 +298,7 @@ TEST(Deposits, ThatFindTheDiskFullAreToldAndRescued) {
     EXPECT_THAT(rescued[0].file, StartsWith(daemon.world.folder.name()));
     EXPECT_GT(rescued[0].bytes, 0);
 
-    // The acknowledged bytes are in the file, or in the rescue file.
+    // All acknowledged bytes are in the file or in the rescue file.
     auto there = contents(client.path);
     there.resize(written.taken);
     const auto kept = contents(rescued[0].file);
@@ -344,12 +347,13 @@ TEST(Deposits, ADaemonThatIsKilledFailsItsClientsAndDoesNotHangThem) {
     EXPECT_EQ(written.rest, WriteResult::Rest::lost);
     daemon.await_death();
     EXPECT_EQ(log_writer.write(file, 0, bytes).rest, WriteResult::Rest::lost);
-    // The mapped directory still tells what was lost.
+    // The directory that is still mapped tells what was lost.
     EXPECT_GE(shared.files[file.slot].taken.load(), shared.files[file.slot].drained.load());
     EXPECT_STREQ(shared.files[file.slot].path.data(), folder.path("file").c_str());
 }
 
-// The kernel ran no program that had just been written: the daemon was about to close it.
+// Regression: execve() of a program that had just been written failed with ETXTBSY, since the
+// daemon had not closed it yet.
 TEST(Deposits, OfAProgramAreClosedBeforeItIsRun) {
     Running daemon;
     Client client{daemon, "program"};

@@ -1,4 +1,5 @@
-// From clients' reads to the file, through the whole daemon: what one has fetched serves all.
+// From clients' reads to the file, through the whole daemon: a block that was read ahead for one
+// client serves all.
 #include "pool/client/log_writer.hpp"
 #include "pool/client/reader.hpp"
 #include "pool/daemon/tests/server_check.hpp"
@@ -30,7 +31,7 @@ void make_file(const std::string& path) {
     std::ofstream{path, std::ios::binary}.write(bytes.data(), file_bytes);
 }
 
-// A client that reads one file, as an unmodified program does through its capture.
+// A client that reads one file as the capture in an unmodified program does.
 class Reading final : private pool::Daemon {
 public:
     Reading(check::World& world, const std::string& path)
@@ -52,7 +53,7 @@ public:
     Reading& operator=(const Reading&) = delete;
     ~Reading() { ::munmap(clean_, clean_bytes_); }
 
-    // Bytes that are not the file's.
+    // How many bytes were read wrong.
     [[nodiscard]] std::int64_t read_all() {
         struct File final : pool::BackingFile {
             explicit File(int descriptor) : fd{descriptor} {}

@@ -1,5 +1,5 @@
-// Test help: a server in a folder of its own, and processes' side of its socket. Everything is one
-// thread: a caller lets the server take its turns while it waits.
+// For tests: a server in a directory of its own, and the clients' side of its socket. Everything
+// runs in one thread: a caller that waits lets the server take turns.
 #pragma once
 
 #include "pool/daemon/listener/socket.hpp"
@@ -31,7 +31,7 @@ namespace forebay::daemon::check {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-// Below /tmp: a socket's name is short, and other users may come near.
+// Below /tmp, because a socket's name must be short; other users could reach it there.
 class Folder {
 public:
     Folder() {
@@ -78,7 +78,7 @@ inline bool send(const OwnFd& socket, const protocol::ClientQuestion& question,
            SendResult::done;
 }
 
-// The message that has come; nullopt: the other side has closed.
+// The next message; nullopt: the other side has closed the connection.
 inline std::optional<Told> take(const OwnFd& socket) {
     ReceivedMessage received = receive(socket.get(), sizeof(protocol::DaemonReply));
     const auto reply = protocol::reply_of(received.bytes);
@@ -104,7 +104,7 @@ public:
         server_ = std::move(*made);
     }
 
-    // Until `holds`; false: it never did.
+    // Lets the server take turns until `holds`. False: it never did.
     template <class Condition>
     [[nodiscard]] bool turn_until(const Condition& holds) {
         const std::int64_t deadline = clock_.now_ns() + 30'000'000'000;
@@ -152,7 +152,7 @@ private:
     std::unique_ptr<DaemonServer> server_;
 };
 
-// The memory that a client has mapped after its greeting.
+// The memory that a client maps after it was admitted.
 class Greeted {
 public:
     explicit Greeted(World& world) : socket{world.connect()} {
@@ -205,7 +205,7 @@ private:
     void* log_at_ = nullptr;
 };
 
-// A daemon as a process of its own, to be killed. It ends itself after 100 s.
+// A daemon in a process of its own, to be killed by the test. It ends itself after 100 s.
 class DaemonProcess {
 public:
     explicit DaemonProcess(const DaemonOptions& daemon = {}) {
@@ -218,7 +218,7 @@ public:
             ::alarm(100);
             run(daemon, tells);
         }
-        tells = OwnFd{};  // who dies before it tells is not waited for
+        tells = OwnFd{};  // if the child dies before it answers, read() returns 0
         char answer = 'n';
         EXPECT_EQ(::read(ready.get(), &answer, 1), 1);
         EXPECT_EQ(answer, 'y') << "there is a server";
@@ -231,7 +231,7 @@ public:
     }
     [[nodiscard]] pid_t process() const noexcept { return process_; }
     [[nodiscard]] OwnFd connect() const { return connect_to(socket_); }
-    // It may take a moment until it has died.
+    // Returns at once; the process may die a moment later.
     void kill() const noexcept {
         if (process_ > 0) {
             ::kill(process_, SIGKILL);

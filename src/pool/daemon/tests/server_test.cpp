@@ -1,4 +1,4 @@
-// Sessions over real sockets: which clients are accepted, what is answered, and what is not.
+// Sessions over real sockets: which clients are accepted, which questions are answered, and how.
 #include "pool/daemon/requests/opening.hpp"
 #include "pool/daemon/tests/server_check.hpp"
 
@@ -189,7 +189,7 @@ TEST(DaemonServer, OpensOnlyPlainFilesThatTheClientMayWrite) {
     EXPECT_EQ(error_of(0, check::one(check::open_file(path, O_PATH))), EINVAL);
 }
 
-// git makes its objects so that nobody may write to them, and writes to them.
+// Git creates its objects with mode 0444, and writes them through the descriptor that created them.
 TEST(DaemonServer, OpensAFileThatMayOnlyBeWrittenThroughItsFirstDescriptor) {
     if (::geteuid() != 0) {
         GTEST_SKIP() << "needs another user's rights (run as root)";
@@ -332,7 +332,7 @@ TEST(DaemonServer, LetsNoOtherUserIn) {
     EXPECT_EQ(status, 0);
 }
 
-// libc's list of what a thread holds once led into memory that was unmapped.
+// Regression: libc's list of robust mutexes of a thread led into memory that was unmapped.
 TEST(DaemonServer, ADaemonThatEndsLetsGoOfItsMutex) {
     for (int i = 0; i < 3; ++i) {
         const World world;
@@ -354,7 +354,7 @@ TEST(DaemonServer, ADaemonThatEndsLetsGoOfItsMutex) {
     EXPECT_NE(dead.load() & 0x40000000U, 0U) << "it did not wait for anything";
 }
 
-// Futex words are what the kernel writes to when an owner dies.
+// The kernel writes to the futex word of a robust mutex when its owner dies.
 TEST(DaemonServer, ADaemonThatIsKilledIsSeenToBeDeadInWhatIsMapped) {
     const check::DaemonProcess daemon;
     const OwnFd socket = daemon.connect();

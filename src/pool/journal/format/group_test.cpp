@@ -1,4 +1,4 @@
-// A group is there as a whole, or not at all.
+// A group is read as a whole, or not at all.
 #include "pool/journal/format/groups_check.hpp"
 
 #include <gtest/gtest.h>
@@ -85,7 +85,7 @@ TEST(JournalGroup, OfAnotherKeyIsNone) {
     EXPECT_FALSE(group_of(some_group(), other));
 }
 
-// Nobody who knows a group's contents can make its sum, nor have another one say the same.
+// Nobody without the key can forge a checksum, nor give a group with the same checksum other bytes.
 TEST(JournalGroup, HasASumThatIsItsOwn) {
     GroupHeader one = header;
     GroupHeader two = header;
@@ -109,7 +109,8 @@ TEST(JournalSegment, GivesGroupsInFrontOfADamagedOneAndBehindIt) {
     EXPECT_TRUE(torn.unknown);
 }
 
-// A program may write the bytes of a journal into a file that goes through it.
+// A program may write a copy of a journal to a pooled file: then groups lie inside of a deposit's
+// payload, and are not groups of the journal.
 TEST(JournalSegment, GivesNoGroupThatLiesElsewhere) {
     GroupHeader second = header;
     second.at = 999 * group_unit;

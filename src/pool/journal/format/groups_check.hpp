@@ -1,4 +1,4 @@
-// Groups for tests: made of records that are written down as one reads them.
+// For tests: groups made of records in a readable notation.
 #pragma once
 
 #include "pool/journal/format/group.hpp"
@@ -33,7 +33,7 @@ inline Said settled(std::uint64_t file, std::int64_t through, const ports::Chang
 
 inline const Key a_key{std::byte{1}, std::byte{2}, std::byte{3}};
 
-// A group as it lies on a device; its header is completed.
+// The bytes of a group on a device; its header is completed.
 inline std::vector<std::byte> group_bytes(GroupHeader& header, const std::vector<Said>& records,
                                           const Key& key = a_key) {
     std::vector<std::byte> memory(std::size_t{1} << 20);
@@ -54,7 +54,7 @@ inline std::vector<std::byte> group_bytes(const GroupHeader& header,
     return group_bytes(own, records, a_key);
 }
 
-// Groups one behind the other, as in a segment of this many bytes.
+// A segment of this many bytes that begins with these groups.
 inline std::vector<std::byte> segment_of(const std::vector<std::vector<std::byte>>& groups,
                                          std::size_t bytes = std::size_t{64} << 10) {
     std::vector<std::byte> all;

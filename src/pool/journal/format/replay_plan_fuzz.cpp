@@ -1,5 +1,6 @@
-// Arbitrary bytes where a journal lies, arbitrary records of a good one, and damage to a good one:
-// what is made of them is within its bounds, and nothing is left out without a word.
+// Arbitrary bytes instead of a journal, arbitrary records in a valid journal, and a valid journal
+// that is damaged: everything that is read stays within its bounds, and nothing is left out
+// silently.
 #include "foundation/base/must_check.hpp"
 #include "pool/journal/format/replay_plan.hpp"
 #include "pool/journal/format/segment_scan.hpp"
@@ -44,8 +45,8 @@ void check_scan(std::span<const std::byte> bytes, std::span<const std::byte> hea
     check_scan(chain_of(segments, head, key), bytes);
 }
 
-// A journal of three segments, of which the input changes bytes, and copies and removes pages:
-// what is left of it is a beginning of it that the head says is all, or it is refused.
+// A valid journal of three segments, in which the input changes bytes, and copies and removes
+// pages. The rest is either refused, or a beginning of the journal that the head says is complete.
 constexpr std::size_t pages = 4;
 constexpr std::size_t segment_bytes = pages * group_unit;
 constexpr std::size_t groups_in_all = 3 * pages;
@@ -106,14 +107,14 @@ void look_at_damage(std::span<const std::byte> bytes) {
              (chain.groups.empty() && changed),
          "all of it, or it is refused");
     if (chain.damage == DamageKind::none && chain.groups.empty()) {
-        // Nothing says that there ever was anything: no head, and no group.
+        // Nothing shows that there ever was a journal: no head, and no group.
         must(std::ranges::all_of(heads, [](std::byte one) { return one == std::byte{0}; }) ||
                  chain.head_damaged,
              "an empty journal has no head");
     }
 }
 
-// Every 16 bytes are a record.
+// Each 16 bytes of the input make a record.
 void look_at_records(std::span<const std::byte> bytes) {
     std::vector<std::byte> memory(std::size_t{1} << 18);
     GroupWriter writer{memory};

@@ -1,4 +1,4 @@
-// Tests which bytes are to be written once more, and which had better not be.
+// Tests which bytes a replay must write, and into which files it must not write.
 #include "pool/journal/format/replay_plan.hpp"
 #include "pool/journal/format/groups_check.hpp"
 
@@ -16,7 +16,7 @@ const JournalFileFacts quiet{.device = 1,
                              .stamped = 1,
                              .stamp = {.bytes = 10, .modified_ns = 50, .changed_ns = 60}};
 
-// Groups one after another, each a second later, with the records numbered from 1.
+// Groups that are written one second apart, with records numbered from 1.
 class Journal {
 public:
     Journal& group(const std::vector<Said>& records) {
@@ -44,7 +44,7 @@ private:
     std::vector<Group> groups_;
 };
 
-// "offset:bytes offset:bytes", the cut and the length.
+// The plan as "offset:bytes offset:bytes", the cut and the length.
 std::string told(const ReplayPlan& replay_plan) {
     std::string text;
     for (const JournalRun& run : replay_plan.runs) {
@@ -64,7 +64,7 @@ Said cut(std::int64_t bytes) { return {RecordKind::cut, 1, bytes, {}}; }
 
 struct Case {
     const char* what;
-    std::vector<Said> records;  // behind the file's own
+    std::vector<Said> records;  // after the record that describes the file
     std::string expected;
 };
 
@@ -102,13 +102,13 @@ TEST(JournalStories, NothingIsLeftOfWhatIsSettled) {
 }
 
 TEST(JournalStories, AFileIsKnownBySomethingSaidLater) {
-    Journal journal;  // the replay plan's bytes lie in it
+    Journal journal;  // the plan refers to its memory
     const ReplayPlan replay_plan = journal.group({put(5, "abc"), a_file(1, "/late", quiet)}).only();
     EXPECT_EQ(replay_plan.path, "/late");
     EXPECT_EQ(told(replay_plan), "5:abc 8");
 }
 
-// -- whether it may be written ---------------------------------------------------------------
+// -- whether a file may be written ------------------------------------------------------------
 
 FoundFile found_with(const ports::ChangeStamp& stamp) {
     return {.device = 1, .inode = 2, .generation = 3, .stamp = stamp};
@@ -139,7 +139,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 class ChangingFile : public testing::TestWithParam<Judged> {};
 
-// The last group is of second 3.
+// The last group is from second 3.
 TEST_P(ChangingFile, IsWrittenWhereTheDaemonMayHaveBeenTheLast) {
     const ReplayPlan replay_plan = Journal{}
                                        .group({a_file(1, "/a", quiet), put(0, "x")})

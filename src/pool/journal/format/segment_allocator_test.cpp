@@ -75,7 +75,8 @@ TEST(JournalSegments, AreUsedAgainWhenThatWasSaid) {
     EXPECT_THAT(segments.used(), ElementsAre(1, 2));
 }
 
-// The first of two segments was full and settled, but kept: there was no room for ever.
+// Regression: the first of two segments was full and settled, but could not be freed, so that there
+// was no room for ever.
 TEST(JournalSegments, MoveOnWhereNothingOfTheLastIsNeeded) {
     SegmentAllocator segments{8192, 1};
     segments.add(0);
@@ -96,7 +97,8 @@ TEST(JournalSegments, MoveOnWhereNothingOfTheLastIsNeeded) {
     EXPECT_FALSE(segments.may_move_on(4)) << "what came since is needed";
 }
 
-// Marks had begun to use it, and deposits filled it up: then no mark had room, and all was over.
+// Regression: marks had begun to use the reserve, and deposits filled it up; then no mark had room,
+// and nothing could be freed any more.
 TEST(JournalSegments, LeaveTheReserveToMarksAlsoWhereItIsBegun) {
     SegmentAllocator segments{8192, 1};
     segments.add(0);

@@ -1,5 +1,5 @@
-// Segments in any order, used again or not, become one journal; and what is not there is
-// missed.
+// Segments in any order, used before or not, are read as one journal; and missing parts are
+// noticed.
 #include "pool/journal/format/segment_scan.hpp"
 #include "pool/journal/format/groups_check.hpp"
 
@@ -12,10 +12,10 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// A journal as a daemon writes it: each group has one record.
+// A journal as a daemon writes it, with one record in each group.
 class Written {
 public:
-    // A segment, of an epoch, with so many groups.
+    // Adds a segment with this epoch and number of groups.
     Written& segment(std::uint32_t number, std::uint64_t epoch, std::size_t groups = 1) {
         std::vector<std::vector<std::byte>> all;
         std::uint64_t at = 0;
@@ -41,7 +41,7 @@ public:
         oldest_ = epoch;
         return *this;
     }
-    // The head knows all that is there now.
+    // Writes a head that names the last group so far.
     Written& head() {
         ++head_.count;
         head_.group = last_.number;
@@ -103,7 +103,8 @@ TEST(JournalChain, LeavesOutWhatIsNotNeeded) {
     EXPECT_THAT(found.segments, ElementsAre(1, 2));
 }
 
-// It was being used again when the node went down: its first group is there, others are not.
+// The segment was being used again when the node went down: its first group is new, the others are
+// from the earlier use.
 TEST(JournalChain, TakesHalfOfASegmentThatIsUsedAgainForNothing) {
     Written journal;
     journal.segment(0, 1, 3).needs_from(2).segment(1, 2).head();
@@ -124,7 +125,7 @@ TEST(JournalChain, GoesOnBehindAGroupThatWasTorn) {
     EXPECT_EQ(found.groups.size(), 3U);
 }
 
-// One bit of it, and all behind it was dropped without a word.
+// Regression: one wrong bit in this group, and everything after it was dropped silently.
 TEST(JournalChain, MissesTheFirstGroupOfTheNewestSegment) {
     Written journal;
     journal.segment(0, 1, 3).segment(1, 2, 5);
@@ -142,7 +143,7 @@ TEST(JournalChain, MissesTheNewestSegment) {
     EXPECT_EQ(journal.chain().damage, DamageKind::lost) << "it is empty";
 }
 
-// The head is written before the segment is: it knows of it, though of no group in it.
+// The head is written before the segment is, so it names the segment although it has no group.
 TEST(JournalChain, MissesASegmentThatWasOnlyBegun) {
     Written journal;
     journal.segment(0, 1, 3).head();
