@@ -1,4 +1,4 @@
-// See client_logs.hpp.
+// The table of mapped logs, and the deferred unmapping of those that a reader may still copy from.
 #include "pool/capture/connection/client_logs.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -9,7 +9,8 @@
 
 namespace forebay::capture {
 
-// Looks twice: number and base belong together.
+// `base` is read before and after `number`, so that the two belong together although another thread
+// may replace them meanwhile.
 std::byte* ClientLogs::find(std::uint32_t client, std::uint64_t number) const noexcept {
     const OtherLog& other = others_[client];
     std::byte* const base = other.base.load(std::memory_order_acquire);
@@ -48,7 +49,8 @@ void ClientLogs::drop_gone(const pool::Directory& directory) noexcept {
 void ClientLogs::forget() noexcept {
     mapped_.store(0, relaxed);
     for (OtherLog& other : others_) {
-        if (other.base.load(relaxed) != nullptr) {  // mostly nothing is written to, and copied
+        // Most places are empty: reading them leaves the page shared with the parent.
+        if (other.base.load(relaxed) != nullptr) {
             unmapped(other.base.exchange(nullptr, relaxed), pool::LogShape::bytes);
         }
     }
@@ -58,7 +60,8 @@ void ClientLogs::forget() noexcept {
     readings_.store(0, relaxed);
 }
 
-// Somebody may still copy from it: it stays mapped until nobody but the caller reads.
+// Unmaps `log` later: a thread may still copy from it. Logs retired before are unmapped here if no
+// thread but the caller is reading.
 void ClientLogs::retire(std::byte* log) noexcept {
     for (std::byte*& old : retired_) {
         if (old != nullptr && readings_.load(std::memory_order_seq_cst) <= 1) {

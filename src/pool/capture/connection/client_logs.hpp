@@ -1,5 +1,6 @@
-// The logs of other clients that this process has mapped, to see what they have committed and to
-// copy what they have deposited. Fixed tables of atomics: reads find a log without a lock.
+// Mappings of other clients' logs in this process, by which a reader sees what they have committed
+// and copies what they have deposited. The tables are fixed arrays of atomics, so that a reader
+// finds a log without a lock.
 #pragma once
 
 #include "pool/protocol/directory.hpp"
@@ -20,19 +21,23 @@ public:
     ClientLogs& operator=(const ClientLogs&) = delete;
     ~ClientLogs() = default;
 
-    // The client's log of that number (ClientSlot::log), where it is mapped; null: it is not.
+    // The mapping of the log of `client`, if the log that is mapped has this `number`
+    // (ClientSlot::log); null otherwise.
     [[nodiscard]] std::byte* find(std::uint32_t client, std::uint64_t number) const noexcept;
-    // More may be mapped of those that are watched.
+    // Whether fewer than logs_watched_max logs are mapped, so that one more may be mapped to see
+    // its commits.
     [[nodiscard]] bool has_room() const noexcept {
         return mapped_.load(std::memory_order_relaxed) < pool::logs_watched_max;
     }
-    // By one thread at a time: this log, which may be null, in place of the one that is mapped.
+    // Puts the mapping `fresh` (may be null) in place of the one that `client` had. Called by one
+    // thread at a time.
     void replace(std::uint32_t client, std::uint64_t number, std::byte* fresh) noexcept;
-    // By one thread at a time: unmaps those of clients that have gone.
+    // Unmaps logs of clients that have ended. Called by one thread at a time.
     void drop_gone(const pool::Directory& directory) noexcept;
-    // In a forked child: unmaps them all.
+    // Called in a forked child: unmaps all logs.
     void forget() noexcept;
-    // Calls `look` with the begin, or null, of each piece of memory as long as a log.
+    // Calls `look` with the first byte of each mapping of LogShape::bytes bytes, or with null for
+    // an empty place of the tables.
     template <class Look>
     void for_each(const Look& look) const noexcept {
         for (const OtherLog& other : others_) {
@@ -43,7 +48,7 @@ public:
         }
     }
 
-    // While it lives, reads are under way: the logs stay mapped.
+    // RAII guard around a read: while it exists, no log is unmapped.
     class Reading {
     public:
         explicit Reading(ClientLogs& logs) noexcept : count_{logs.readings_} {

@@ -1,5 +1,6 @@
-// Nothing here is allocated, and no signal handler of the program runs while a question is open: it
-// could ask one itself.
+// Connecting, the exchange of questions and replies, and the descriptors of the connection. Nothing
+// here allocates memory, and signals are blocked while a question is open, because a signal handler
+// of the program could ask one itself.
 #include "pool/capture/connection/connection.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -27,8 +28,9 @@ namespace forebay::capture {
 
 namespace {
 
-// Naps, while the daemon has as many programs as it can have, and some of them have ended; or while
-// it ends connections before it has said anything, for want of descriptors.
+// Attempts to connect, with a nap of 10 ms between two of them: one minute in all. Another attempt
+// follows if the daemon has its maximum number of clients and some of them have ended, or if the
+// daemon closes connections for want of descriptors before it has replied.
 constexpr int tries_max = 6000;
 int moved_up(int fd) noexcept {
     const int high = doubled_out_of_the_way(fd);
@@ -61,10 +63,12 @@ bool send_question(int socket, const protocol::ClientQuestion& question, int des
     return moved == static_cast<ssize_t>(sizeof question);
 }
 
-// To be woken takes longer than most answers (decision 0009): so many looks come first.
+// Polls before the thread sleeps in recvmsg: waking up takes longer than most replies (decision
+// 0009).
 constexpr int looks_max = 100;
 
-// Bytes, 0 at the end, or -1; and the descriptors that came with them.
+// Receives one message and up to descriptors.size() descriptors with it. Returns bytes, 0 at the
+// end of the connection, or -1 and errno. Polls for a short time before it sleeps.
 ssize_t receive(int socket, std::span<std::byte> to, std::span<int> descriptors,
                 CoreYielding& yielding) noexcept {
     iovec bytes{to.data(), to.size()};
@@ -129,8 +133,8 @@ void DaemonConnection::mark_memory() noexcept {
     mark_->store(1, relaxed);
 }
 
-// By its memory: a process that clone() made with memory and descriptors of its parent has another
-// number, and asks as a thread does.
+// Decided by the memory, not by the process number: a process that clone() made with the parent's
+// memory and descriptors has another number, but shares this connection as a thread does.
 bool DaemonConnection::is_ours() const noexcept {
     return mark_ != nullptr ? mark_->load(relaxed) != 0 : kernel::getpid() == process_;
 }
@@ -151,7 +155,8 @@ bool DaemonConnection::reach() noexcept {
     return reached();
 }
 
-// False: not known yet, since others have still to go.
+// One attempt to connect. Returns false if the daemon told this client to try again (EAGAIN),
+// because it has to release other clients first.
 bool DaemonConnection::settled_with(int tried) noexcept {
     const ExchangeTurn turn{turn_};
     if (state_.load(relaxed) != State::none) {
@@ -169,7 +174,7 @@ bool DaemonConnection::settled_with(int tried) noexcept {
     }
     if (problem == nullptr) {
         may_come_in_ = greeting.reply.number == 0 && !state.under_valgrind;
-        // Its leak check would look through all that is mapped, which takes minutes.
+        // valgrind's leak check would search all memory that is mapped, which takes minutes.
         errno = may_come_in_ ? EMFILE : errno;
         problem = may_come_in_           ? "the daemon has no descriptors for its log"
                   : state.under_valgrind ? "valgrind would look through it"
@@ -193,7 +198,7 @@ bool DaemonConnection::settled_with(int tried) noexcept {
         if (found == State::unreachable && inherited_ != nullptr &&
             life_of(*inherited_) == Life::ended) {
             state_.store(State::ended, std::memory_order_release);
-            return true;  // files are plain files
+            return true;  // the daemon has drained them: they are plain files now
         }
         if (found == State::unreachable && error == ENOENT) {
             tell_that_it_was_stopped();
@@ -236,8 +241,9 @@ bool DaemonConnection::comes_in() noexcept {
     return mapped;
 }
 
-// A daemon that ends takes its socket away. A shell that keeps the variables starts many programs:
-// a file beside the socket, which `forebay pool start` removes, has the first of them tell it.
+// A daemon removes its socket when it ends, while a shell that keeps the pool's variables goes on
+// starting programs. Only the first of them reports the missing daemon: it creates a file beside
+// the socket, which `forebay pool start` removes.
 void DaemonConnection::tell_that_it_was_stopped() const noexcept {
     std::array<char, sizeof address_.sun_path + 8> mark;
     std::snprintf(mark.data(), mark.size(), "%s.told", address_.sun_path);
@@ -256,7 +262,7 @@ void DaemonConnection::tell_that_it_was_stopped() const noexcept {
         "`eval \"$(forebay pool stop --unset)\"` takes its variables out of this shell.");
 }
 
-// Null, or what went wrong, with errno: EACCES where it is not the daemon that has to be there.
+// Sets errno to EACCES if the directory or the listener is not to be trusted.
 const char* DaemonConnection::connect_to_daemon(int socket) const noexcept {
     if (const char* const problem = folder_problem(address_.sun_path)) {
         errno = EACCES;
@@ -272,7 +278,7 @@ const char* DaemonConnection::connect_to_daemon(int socket) const noexcept {
     return problem;
 }
 
-// Null, or what went wrong, with errno.
+// Returns null, or a description of the problem with errno set; EAGAIN asks for another attempt.
 const char* DaemonConnection::connect_and_greet(Received& greeting, bool last_try) noexcept {
     const int made = kernel::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (made < 0) {
@@ -287,7 +293,7 @@ const char* DaemonConnection::connect_and_greet(Received& greeting, bool last_tr
     hello.flags = last_try ? protocol::last_try : 0;
     greeting = exchange(hello, -1);
     if (!greeting.came) {
-        // It had no descriptor for so much as an answer, and is making room.
+        // The daemon had no descriptor left even for a reply, and is making room.
         errno = errno == ECONNRESET || errno == EPIPE ? EAGAIN : errno;
         return "the daemon does not answer";
     }
@@ -322,7 +328,7 @@ const char* DaemonConnection::map(Received& greeting) noexcept {
     greeting.descriptors[2] = -1;
     client_ = greeting.reply.client;
     log_writer_.emplace(*directory_, log_, client_, *this);
-    // Without it, all that is not deposited is read from the file itself.
+    // Without read-cache blocks, a read takes all that is not deposited from the file itself.
     clean_bytes_ = std::size_t{directory_->header.clean_blocks.load(relaxed)} * pool::block_bytes;
     clean_ = clean_bytes_ == 0 ? nullptr : map_whole(greeting.descriptors[3], {clean_bytes_});
     reader_.emplace(
@@ -343,7 +349,8 @@ void DaemonConnection::disconnect(bool but_for_the_socket) noexcept {
     errno = before;
 }
 
-// Unmaps everything that was mapped for this process.
+// Unmaps the memory of this connection, but neither logs of other clients nor the parent's
+// directory.
 void DaemonConnection::unmap() noexcept {
     unmapped(directory_, sizeof(pool::Directory));
     unmapped(log_.mapped() ? &log_.header() : nullptr, pool::LogShape::bytes);
@@ -465,7 +472,9 @@ void DaemonConnection::move_beyond_limit() noexcept {
     log_file_.move_to_double(&doubled_beyond_limit);
 }
 
-// The first word of a robust mutex: its holder, or a bit that the kernel sets when its holder dies.
+// `DirectoryHeader::alive` is a robust mutex that the daemon holds: its first word, a futex word,
+// is the thread number of the holder, or has FUTEX_OWNER_DIED, which the kernel sets when the
+// holder dies.
 DaemonConnection::Life DaemonConnection::life() const noexcept {
     const State now = state_.load(std::memory_order_acquire);
     if (now != State::reached) {
@@ -511,7 +520,8 @@ void DaemonConnection::wait(const pool::Word& word, std::uint32_t seen) noexcept
 
 void DaemonConnection::prepare(std::byte* begin, std::size_t bytes) noexcept {
     const int before = errno;
-    // The daemon has provided this memory; nobody has touched it yet.
+    // The daemon has allocated these pages, but they are not mapped here yet: one call saves a page
+    // fault for each of them.
     kernel::madvise(begin, bytes, MADV_POPULATE_WRITE);
     errno = before;
 }

@@ -1,5 +1,6 @@
-// The process' connection to the daemon of its node: the socket, and the memory that both map.
-// Made when it is first needed; a forked child makes its own.
+// The connection of this process to the daemon of its node: a Unix-domain socket (SOCK_SEQPACKET)
+// for questions, and shared memory (the client's log, the directory, read-cache blocks). It is made
+// when the first file below a pool path is opened; a forked child makes one of its own.
 #pragma once
 
 #include "foundation/base/yielding.hpp"
@@ -22,7 +23,7 @@
 
 namespace forebay::capture {
 
-inline constexpr std::int64_t nanoseconds = 1'000'000'000;  // in a second
+inline constexpr std::int64_t nanoseconds = 1'000'000'000;  // per second
 
 class DaemonConnection final : public pool::Daemon {
 public:
@@ -31,55 +32,63 @@ public:
     DaemonConnection& operator=(const DaemonConnection&) = delete;
     ~DaemonConnection() = default;
 
-    // `daemon`: the environment's text about the process that listens there (daemon_of); may be
-    // null. False: the name of the socket is too long.
+    // Stores the path of the daemon's socket; nothing is connected yet. `daemon` is the text of the
+    // environment about the process that listens there (see daemon_of() in trust.hpp), or null.
+    // Returns false if `path` is too long for sun_path.
     [[nodiscard]] bool set_socket(const char* path, const char* daemon) noexcept;
-    // The daemon's socket.
+    // Address of the daemon's socket.
     [[nodiscard]] const sockaddr_un& address() const noexcept { return address_; }
-    // Connects this socket to the daemon. Null, or what went wrong, with errno: EACCES where
-    // somebody else listens there.
+    // Connects `socket` to the daemon. Returns null, or a description of the problem with errno
+    // set: EACCES if the directory of the socket or the process that listens there cannot be
+    // trusted.
     [[nodiscard]] const char* connect_to_daemon(int socket) const noexcept;
-    // Connects where that was not done yet. False: the daemon cannot be reached; a message says so
-    // once.
+    // Connects to the daemon and maps its memory, unless that was tried before. Returns false if
+    // this process has no mapped connection; the attempt that fails reports why on standard error.
     [[nodiscard]] bool reach() noexcept;
     [[nodiscard]] bool reached() const noexcept {
         return state_.load(std::memory_order_acquire) == State::reached;
     }
-    // The daemon answers, but its memory cannot be mapped here: it is asked to keep the files that
-    // this process opens out of the pool.
+    // Whether the daemon answers but its memory is not mapped in this process (address space
+    // limit, valgrind, no descriptors). This process then only asks the daemon to keep the files
+    // that it opens out of the pool.
     [[nodiscard]] bool stays_out() const noexcept {
         return state_.load(std::memory_order_acquire) == State::out;
     }
-    // Asks once more where it stays out only because the daemon had no descriptors. True: it has
-    // been reached; what was opened before stays out of the pool.
+    // Retries the mapping if stays_out() holds only because the daemon had run out of descriptors
+    // (EMFILE). Returns true once the memory is mapped; files opened before then stay out of the
+    // pool.
     [[nodiscard]] bool comes_in() noexcept;
-    // Another one for each connection of this process and of those that it was forked from.
+    // Generation of the connection: it changes with each connection and each fork. An open file
+    // stores it, to tell a file of this connection from one of an earlier connection or of the
+    // parent process.
     [[nodiscard]] std::uint32_t number() const noexcept {
         return number_.load(std::memory_order_relaxed);
     }
     enum class Life {
         lives,
-        ended,  // everything was drained before: files are libc's business
+        ended,  // the daemon drained everything before it ended: files are libc's business
         dead,
     };
-    // The state of the daemon that was reached last, by this process or the one that it was forked
-    // from.
+    // State of the daemon that was reached last, by this process or by the parent that it was
+    // forked from.
     [[nodiscard]] Life life() const noexcept;
 
-    // All of these where it was reached.
+    // Precondition of these three: reached().
     [[nodiscard]] const pool::Directory& directory() const noexcept { return *directory_; }
     [[nodiscard]] pool::LogWriter& log_writer() noexcept { return *log_writer_; }
     [[nodiscard]] pool::PoolReader& reader() noexcept { return *reader_; }
 
-    // Where it was reached, or stays out. nullopt: the daemon is not there any more; a message says
-    // so once if it is dead. Blocks signals: a handler may ask, too. `descriptor` travels with the
-    // question.
+    // Sends a question and waits for the reply; `descriptor`, unless it is -1, travels along
+    // (SCM_RIGHTS). Precondition: reached() or stays_out(). Returns nullopt if no reply comes; if
+    // the daemon has died, the first call reports that on standard error. Signals are blocked
+    // meanwhile, because a signal handler may ask, too.
     [[nodiscard]] std::optional<protocol::DaemonReply> ask(const protocol::ClientQuestion& question,
                                                            int descriptor = -1) noexcept;
-    // Tells once that the daemon is dead.
+    // Reports the daemon's death on standard error, once in each process.
     void report_daemon_death() noexcept;
 
-    // Whether the descriptor is the connection's own, which a program never has the use of.
+    // Whether `fd` is one of the connection's own descriptors, which the program did not open and
+    // must not use.
     [[nodiscard]] bool owns(int fd) const noexcept {
         return fd >= 0 && (fd == socket_.load(std::memory_order_relaxed) ||
                            fd == bell_.load(std::memory_order_relaxed) || fd == log_file_.number());
@@ -87,14 +96,17 @@ public:
     [[nodiscard]] std::array<int, 3> own() const noexcept {
         return {socket_.load(), bell_.load(), log_file_.number()};
     }
-    // The program wants this number for something else.
+    // Called before the program makes `fd` a descriptor of its own (dup2, for example): moves the
+    // connection's descriptor, if it has this number, to another number.
     void move_from(int fd) noexcept;
-    // The program may have more descriptors than before: ours are not to be among them. For a
-    // process without threads: another one could be about to use the old numbers.
+    // Called after the program raised RLIMIT_NOFILE: moves the connection's descriptors above the
+    // new limit. Only for a process with a single thread, since another thread could be about to
+    // use the old numbers.
     void move_beyond_limit() noexcept;
-    // In a forked child: what is here is the parent's. The directory stays mapped until the child
-    // has one of its own: it says how the parent's daemon ends. Where the table of descriptors is
-    // shared, the parent still uses those of its connection: they stay open.
+    // Called in a forked child, where this object describes the parent's connection: drops that
+    // connection, so that the child makes its own. The parent's directory stays mapped until then,
+    // because it says how the parent's daemon ends. With Table::shared (CLONE_FILES) the
+    // descriptors stay open, since the parent still uses them.
     enum class Table { own, shared };
     void forget(Table table) noexcept;
 
@@ -107,17 +119,18 @@ public:
     void prepare(std::byte* begin, std::size_t bytes) noexcept override;
     [[nodiscard]] bool fill(std::byte* to, std::span<const std::byte> bytes) noexcept override;
 
-    // Where it was reached: lets others write to the own log, by a name; 0: that cannot be done.
+    // Lets other processes of the node write to this process' log. Returns the name by which they
+    // reach it, or 0 if the log cannot be lent. Precondition: reached().
     [[nodiscard]] std::uint64_t lend_log() noexcept;
-    // The log that is lent by this name, to be written to; null: there is none, or too many are
-    // mapped.
+    // Memory of the log that is lent under `name`, mapped for writing. Returns null if there is
+    // none, or if too many logs are mapped (LentLogs). Precondition: reached().
     [[nodiscard]] std::byte* reach_log(std::uint64_t name) noexcept;
 
-    // Memory that is mapped for the connection: the part that lies first behind `at`. Empty: there
-    // is none.
+    // The mapping of this connection with the lowest address among those that end above `at`; empty
+    // if there is none.
     [[nodiscard]] std::span<const std::byte> mapped_behind(const std::byte* at) const noexcept;
 
-    // While it lives, reads are under way: logs of others stay mapped.
+    // RAII guard around a read: while it exists, the logs of other clients stay mapped.
     class Reading : ClientLogs::Reading {
     public:
         explicit Reading(DaemonConnection& connection) noexcept
@@ -127,7 +140,7 @@ public:
 private:
     enum class State : std::uint32_t { none, reached, out, unreachable, ended };
 
-    // Descriptors that came with a reply; all are closed, but one that was taken out.
+    // A reply and the descriptors that came with it; the caller closes those that it does not keep.
     struct Received {
         static constexpr std::size_t most = 4;
         protocol::DaemonReply reply;
@@ -140,7 +153,7 @@ private:
     void tell_that_it_was_stopped() const noexcept;
     [[nodiscard]] const char* connect_and_greet(Received& greeting, bool last_try) noexcept;
     [[nodiscard]] const char* map(Received& greeting) noexcept;
-    // False in a child of which forget() was not told: what is here belongs to its parent.
+    // False in a child that was made without a call of forget(): this connection is its parent's.
     [[nodiscard]] bool is_ours() const noexcept;
     void mark_memory() noexcept;
     void disconnect(bool but_for_the_socket = false) noexcept;
@@ -153,25 +166,27 @@ private:
     [[nodiscard]] pool::Log mapped_or_drained(std::uint32_t client) noexcept;
 
     sockaddr_un address_{};
-    pid_t daemon_ = 0;  // the process that has to listen there; 0: any of this user
+    pid_t daemon_ = 0;  // process that has to listen at the socket; 0: any process of this user
     std::atomic<State> state_{State::none};
     std::atomic<std::uint32_t> number_{0};
-    std::atomic<std::uint32_t> turn_{0};  // exchange_turn.hpp
+    // Futex word of the lock around questions; see exchange_turn.hpp.
+    std::atomic<std::uint32_t> turn_{0};
     std::atomic<int> socket_{-1};
     std::atomic<int> bell_{-1};
     LogFile log_file_;
     std::atomic<bool> told_{false};
-    bool may_come_in_ = false;  // under ExchangeTurn
+    bool may_come_in_ = false;  // protected by ExchangeTurn
     CoreYielding yielding_;
     pid_t process_ = 0;
-    // On a page of its own, which the kernel gives to no child as it is: 0 there. Null: the kernel
-    // does not know how.
+    // Whether this memory belongs to the process that connected: 1 there, 0 in a child, since the
+    // word lies on a page of its own with MADV_WIPEONFORK. Null if the kernel does not support
+    // that.
     std::atomic<std::uint32_t>* mark_ = nullptr;
     std::uint32_t client_ = 0;
     const pool::Directory* directory_ = nullptr;
     const pool::Directory* inherited_ = nullptr;
     pool::Log log_;
-    const std::byte* clean_ = nullptr;  // null: nothing is read ahead
+    const std::byte* clean_ = nullptr;  // read-cache blocks; null: nothing is read ahead
     std::size_t clean_bytes_ = 0;
     std::optional<pool::LogWriter> log_writer_;
     std::optional<pool::PoolReader> reader_;

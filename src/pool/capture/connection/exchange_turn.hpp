@@ -1,4 +1,5 @@
-// Whose turn it is to ask the daemon.
+// The lock around one question and its reply on the socket to the daemon: a futex word, with
+// signals blocked while it is held.
 #pragma once
 
 #include "foundation/base/contracts.hpp"
@@ -12,10 +13,12 @@ namespace forebay::capture {
 
 inline constexpr timespec nap{.tv_sec = 0, .tv_nsec = 10'000'000};
 
-// One question at a time, and no signal handler meanwhile: a handler could ask, too.
+// RAII guard: one question at a time in this process. Signals are blocked while it is held, because
+// a handler that asked a question, too, would wait for its own thread forever.
 class ExchangeTurn {
 public:
-    // The word is 0: nobody asks, 1: somebody, 2: others wait.
+    // Takes the lock. The futex word `turn` is 0 if the lock is free, 1 if it is held, and 2 if
+    // other threads may wait for it.
     explicit ExchangeTurn(std::atomic<std::uint32_t>& turn) noexcept
         : turn_{turn}, signals_{kernel::hold_signals()} {
         std::uint32_t nobody = 0;
@@ -30,7 +33,8 @@ public:
     ExchangeTurn& operator=(const ExchangeTurn&) = delete;
     ~ExchangeTurn() {
         const std::uint32_t before = turn_.exchange(0, std::memory_order_release);
-        // Two that ask at a time may get each other's answers, and so each other's files.
+        // Two threads that ask at the same time could get each other's replies, and with them each
+        // other's descriptors.
         invariant(before != 0, "one thread at a time asks the daemon");
         if (before == 2) {
             kernel::futex_wake(turn_, 1);

@@ -1,4 +1,5 @@
-// See lending.hpp.
+// Lending of the log, by file descriptor: the entries of PoolCalls, over DaemonConnection and
+// LogWriter.
 #include "pool/capture/connection/lending.hpp"
 
 #include "pool/capture/files/files.hpp"

@@ -1,5 +1,5 @@
-// Logs by the names under which they are lent: the own one, and those of other processes to which
-// this one writes. The thread whose turn it is changes the table.
+// Logs that are lent between processes of a node, by name: this process' own, and those of others
+// that are mapped here for writing. The table of mappings is changed under ExchangeTurn only.
 #pragma once
 
 #include "pool/capture/connection/shared_mapping.hpp"
@@ -19,14 +19,14 @@ public:
     LentLogs& operator=(const LentLogs&) = delete;
     ~LentLogs() = default;
 
-    // 0: it is not lent.
+    // The name under which this process' log is lent; 0: it is not lent.
     [[nodiscard]] std::uint64_t own_name() const noexcept {
         return own_name_.load(std::memory_order_acquire);
     }
     void set_own_name(std::uint64_t name) noexcept {
         own_name_.store(name, std::memory_order_release);
     }
-    // Null: it is not mapped.
+    // The mapping of the log of that name; null if it is not mapped.
     [[nodiscard]] std::byte* find(std::uint64_t name) const noexcept {
         for (const LentLog& one : logs_) {
             if (one.name == name) {
@@ -36,7 +36,7 @@ public:
         return nullptr;
     }
     [[nodiscard]] bool has_room() const noexcept { return logs_.back().name == 0; }
-    // Where there is room.
+    // Precondition: has_room().
     void add(std::uint64_t name, std::byte* base) noexcept {
         for (LentLog& one : logs_) {
             if (one.name == 0) {
@@ -45,7 +45,7 @@ public:
             }
         }
     }
-    // In a forked child: unmaps them.
+    // Called in a forked child: unmaps all lent logs.
     void forget() noexcept {
         for (LentLog& one : logs_) {
             unmapped(one.base, pool::LogShape::bytes);
@@ -53,7 +53,8 @@ public:
         }
         own_name_.store(0, std::memory_order_relaxed);
     }
-    // Calls `look` with the begin, or null, of each.
+    // Calls `look` with the first byte of each mapping, or with null for an empty place of the
+    // table.
     template <class Look>
     void for_each(const Look& look) const noexcept {
         for (const LentLog& one : logs_) {

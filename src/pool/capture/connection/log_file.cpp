@@ -1,6 +1,7 @@
-// A program that has set itself a limit for files would be killed by writing beyond it, and one
-// that closes descriptors behind our back would have its own file written to. Both are looked at
-// before each write.
+// Writing to the log by its descriptor. Before each write two things are checked: RLIMIT_FSIZE,
+// since a write beyond it would kill the program by SIGXFSZ, and the inode behind the descriptor,
+// since a program that closed the number by a call that is not captured may have opened a file of
+// its own there.
 #include "pool/capture/connection/log_file.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -18,8 +19,8 @@ namespace {
 
 constexpr std::size_t page = 4096;
 
-// A page of the source that has to be read first is not waited for inside of the write, which keeps
-// the daemon from the log.
+// Reads one byte of each page of the source, so that page faults are served before the write:
+// during the write the daemon is kept from allocating memory for the log.
 void touch(std::span<const std::byte> bytes) noexcept {
     const auto read = [](const std::byte& one) {
         static_cast<void>(*const_cast<const volatile std::byte*>(&one));
@@ -68,8 +69,9 @@ void LogFile::move_to_double(int (*doubled)(int fd)) noexcept {
     }
 }
 
-// A thread that still writes is done in a moment, or will see that the number has changed; unless
-// it is this very thread, which a signal has interrupted. So this ends.
+// A thread that still writes finishes in a moment, or sees after its write that the number has
+// changed. The wait is bounded, because the writer may be this very thread, interrupted by a
+// signal.
 void LogFile::give_up() noexcept {
     constexpr int yields = 1000;
     constexpr int naps = 1000;

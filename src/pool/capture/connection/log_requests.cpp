@@ -1,5 +1,5 @@
-// Connection's questions for logs: those of other clients to read them, and those that processes
-// lend each other to write to them.
+// The part of DaemonConnection that fetches logs from the daemon: those of other clients, to read
+// them, and those that processes lend each other, to write to them.
 #include "foundation/base/atomics.hpp"
 #include "pool/capture/connection/connection.hpp"
 #include "pool/capture/connection/exchange_turn.hpp"
@@ -11,7 +11,7 @@
 
 namespace forebay::capture {
 
-// A client that has gone may have left deposits in its log.
+// A client that has ended may still have deposits in its log.
 pool::Log DaemonConnection::log_of(std::uint32_t client) noexcept {
     if (client == client_) {
         return log_;
@@ -35,8 +35,8 @@ bool DaemonConnection::sees(std::uint32_t client) noexcept {
     return client_logs_.has_room() && map_log(client) != nullptr;
 }
 
-// Maps the client's log. Where that fails, has the daemon drain everything: a process that cannot
-// map a log cannot read deposits that lie in it.
+// Maps the client's log. If that fails, asks the daemon to drain everything, because a process that
+// cannot map a log cannot read the deposits in it.
 pool::Log DaemonConnection::mapped_or_drained(std::uint32_t client) noexcept {
     if (std::byte* const mapped = map_log(client); mapped != nullptr) {
         return pool::Log{mapped};
@@ -49,7 +49,8 @@ pool::Log DaemonConnection::mapped_or_drained(std::uint32_t client) noexcept {
     return {};
 }
 
-// By the thread whose turn it is. Null: the daemon does not give it, or it cannot be mapped.
+// Precondition: the caller holds ExchangeTurn. Returns null if the daemon does not give the log, or
+// if it cannot be mapped.
 std::byte* DaemonConnection::fetch_log(const protocol::ClientQuestion& question,
                                        int protection) noexcept {
     const Received received = exchange(question, -1);
@@ -91,7 +92,7 @@ std::uint64_t DaemonConnection::lend_log() noexcept {
     }
     question.group |= 1U;
     const auto reply = ask(question);
-    // Another thread may have been first.
+    // If another thread was first, its name is the one that is returned.
     if (reply && reply->error == 0) {
         lent_logs_.set_own_name(question.group);
     }

@@ -1,5 +1,5 @@
-// See memory.hpp. Asking costs a system call, which also brings the pages in; the copy would
-// have to, else.
+// The checks themselves: madvise (MADV_POPULATE_READ, MADV_POPULATE_WRITE) also brings the pages
+// in, which the copy would have to do otherwise, so the system call costs little.
 #include "pool/capture/connection/memory.hpp"
 
 #include "foundation/kernel/calls.hpp"
@@ -15,10 +15,10 @@ namespace forebay::capture {
 namespace {
 
 constexpr std::uintptr_t page_bytes = 4096;
-// Bytes probed at a time where the kernel's answer is not clear.
+// Bytes probed at a time where madvise leaves it open.
 constexpr std::size_t probe_bytes_max = std::size_t{1} << 20;
 
-// Nothing is on the first page.
+// False for addresses at which no program has memory: the first page, and those of the kernel.
 bool sensible(std::uintptr_t begin, std::size_t bytes) noexcept {
     return begin >= page_bytes &&
            KnownMemory::possible(reinterpret_cast<const void*>(begin), bytes);
@@ -34,7 +34,7 @@ PageRange pages_of(std::uintptr_t begin, std::size_t bytes) noexcept {
             (begin + bytes + page_bytes - 1) / page_bytes * page_bytes};
 }
 
-// 0, or why the kernel does not bring the pages in.
+// Brings the pages in. Returns 0, or the errno of madvise.
 int bring_in(PageRange pages, int advice) noexcept {
     void* const at = reinterpret_cast<void*>(pages.begin);
     int done = 0;
@@ -44,12 +44,12 @@ int bring_in(PageRange pages, int advice) noexcept {
     return done == 0 ? 0 : errno;
 }
 
-// The kernel's own copy is what decides: from the memory into a file that nobody else has. It
-// stops where the memory does, as any write would.
+// Lets the kernel copy from the memory into a private memfd: the count stops where the memory does,
+// as any write's would. Returns the number of bytes that can be read.
 std::size_t probe_readable(std::uintptr_t begin, std::size_t bytes) noexcept {
     const int fd = kernel::memfd_create("forebay-probe", MFD_CLOEXEC);
     if (fd < 0) {
-        return bytes;  // it cannot be told
+        return bytes;  // no descriptor to probe with: assume that it can be read
     }
     std::size_t done = 0;
     ssize_t moved = 1;
@@ -62,11 +62,12 @@ std::size_t probe_readable(std::uintptr_t begin, std::size_t bytes) noexcept {
     return done;
 }
 
-// As above, the other way: zeros into memory that will be overwritten.
+// The reverse of probe_readable: has the kernel copy zeros into the memory, which the caller
+// overwrites anyway.
 bool probe_writable(std::uintptr_t begin, std::size_t bytes) noexcept {
     const int fd = kernel::memfd_create("forebay-probe", MFD_CLOEXEC);
     if (fd < 0) {
-        return true;  // it cannot be told
+        return true;  // no descriptor to probe with: assume that it can be written to
     }
     std::size_t done = 0;
     ssize_t moved =
@@ -82,7 +83,8 @@ bool probe_writable(std::uintptr_t begin, std::size_t bytes) noexcept {
 
 }  // namespace
 
-// Whole granules where they are there, for the next time; else the very bytes.
+// Remembers whole granules if they are mapped; otherwise the pages of the range; otherwise counts
+// its bytes and remembers nothing.
 std::size_t KnownMemory::look(std::uintptr_t begin, std::size_t bytes) noexcept {
     if (bytes == 0 || !sensible(begin, bytes)) {
         return 0;
@@ -144,7 +146,7 @@ bool KnownMemory::writable(void* at, std::size_t bytes) noexcept {
 }
 
 void KnownMemory::forget(Places& all, std::uintptr_t first, std::uintptr_t last) noexcept {
-    // If the range has more numbers than there are places, this looks at every place.
+    // If the range has more numbers than the table has places, each place is checked once.
     const std::uintptr_t count = std::min<std::uintptr_t>(last - first + 1, places);
     for (std::uintptr_t i = 0; i < count; ++i) {
         std::atomic<std::uintptr_t>& place = all[(first + i) % places];

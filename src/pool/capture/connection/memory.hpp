@@ -1,5 +1,6 @@
-// Whether a program's memory is there. The kernel says EFAULT to a program that gives it a wrong
-// address; the pool copies by itself, and would end that program by SIGSEGV.
+// Checks whether addresses that a program passes to a call are mapped. The kernel answers a bad
+// address with EFAULT; the pool copies in user space, where the same address would end the program
+// by SIGSEGV.
 #pragma once
 
 #include <array>
@@ -9,9 +10,10 @@
 
 namespace forebay::capture {
 
-// Remembers memory that was found to be there, so that a program that uses it again pays a
-// comparison. Forgets it where the program unmaps or protects it, and where newer findings need its
-// place. Threads and signal handlers may use it at any time: each place is one word.
+// A cache of memory that was found to be mapped, so that a buffer that is used again costs one
+// comparison. An entry is dropped when the program unmaps or protects the memory, or when a newer
+// one needs its place. Each place is one atomic word, so threads and signal handlers may use the
+// cache at any time.
 class KnownMemory {
 public:
     constexpr KnownMemory() noexcept = default;
@@ -19,35 +21,35 @@ public:
     KnownMemory& operator=(const KnownMemory&) = delete;
     ~KnownMemory() = default;
 
-    // Whether a program may have such addresses; the kernel looks at those of all pieces before it
-    // moves any.
+    // Whether the range lies in the address space of user programs at all. The kernel checks that
+    // for all pieces of an iovec before it moves any byte.
     [[nodiscard]] static bool possible(const void* at, std::size_t bytes) noexcept {
         const auto begin = reinterpret_cast<std::uintptr_t>(at);
         return begin <= user_end && bytes <= user_end - begin;
     }
-    // Bytes from `at` on that can be read; fewer than `bytes` where the rest cannot.
+    // Number of bytes from `at` on that can be read; less than `bytes` if the rest cannot.
     [[nodiscard]] std::size_t readable(const void* at, std::size_t bytes) noexcept {
         const auto begin = reinterpret_cast<std::uintptr_t>(at);
         const std::uintptr_t granule = begin / granule_bytes;
         const bool one = bytes > 0 && granule == (begin + bytes - 1) / granule_bytes;
         return one && remembered(readable_, granule) ? bytes : look(begin, bytes);
     }
-    // Whether all of these can be written to.
+    // Whether all `bytes` bytes from `at` on can be written to.
     [[nodiscard]] bool writable(void* at, std::size_t bytes) noexcept;
-    // The range is unmapped or protected.
+    // The range is about to be unmapped or protected: drops what is remembered of it.
     void forget(const void* at, std::size_t bytes) noexcept;
 
 private:
     static constexpr std::uintptr_t user_end = std::uintptr_t{1} << 56U;
-    // Memory to be read is checked in whole granules, or by the page where a granule is not all
-    // there; memory to be written is checked by the page: no page that nobody asked for may be
-    // made.
+    // Memory to be read is checked in granules of 64 KiB, or by the page if part of a granule is
+    // not mapped. Memory to be written is checked by the page only, because the check allocates
+    // pages: it must not allocate any that the program did not ask for.
     static constexpr std::size_t granule_bytes = std::size_t{1} << 16;
     static constexpr std::size_t page_bytes = std::size_t{1} << 12;
     static constexpr std::size_t places = 1024;
     using Places = std::array<std::atomic<std::uintptr_t>, places>;
 
-    // Number 0, where nothing can be, stands for nothing.
+    // Number 0 marks an empty place: nothing is mapped at address 0.
     [[nodiscard]] static bool remembered(const Places& all, std::uintptr_t number) noexcept {
         return number != 0 && all[number % places].load(std::memory_order_relaxed) == number;
     }

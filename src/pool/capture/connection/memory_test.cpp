@@ -1,4 +1,4 @@
-// Addresses that a program may give us, and what the kernel would say of them.
+// Tests KnownMemory on addresses that a program may pass, against what the kernel would answer.
 #include "pool/capture/connection/memory.hpp"
 
 #include <sys/mman.h>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t granule = std::size_t{1} << 16;
 
-// Four granules, with nothing on both sides.
+// Four granules of mapped memory, with unmapped memory before and after them.
 class PageRange {
 public:
     PageRange() {
@@ -83,13 +83,13 @@ TEST(KnownMemory, ForgetsALongerRangeThanItRemembers) {
     EXPECT_EQ(memory.readable(pages.at(0), 1), 0U);
 }
 
-// A buffer whose neighbours are not there cost two calls of the kernel for each write.
+// Regression: a buffer without mapped neighbours cost two system calls for each write.
 TEST(KnownMemory, RemembersAPageOfAGranuleThatIsNotAllThere) {
     const PageRange pages;
     KnownMemory memory;
     pages.protect(4096, granule - 4096, PROT_NONE);
     EXPECT_EQ(memory.readable(pages.at(0), 4096), 4096U);
-    pages.protect(0, 4096, PROT_NONE);  // by a call that nobody tells us of
+    pages.protect(0, 4096, PROT_NONE);  // by a call that is not captured
     EXPECT_EQ(memory.readable(pages.at(0), 4096), 4096U);
     memory.forget(pages.at(0), 4096);
     EXPECT_EQ(memory.readable(pages.at(0), 4096), 0U);

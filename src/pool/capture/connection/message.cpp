@@ -1,4 +1,4 @@
-// See message.hpp.
+// Formats messages to the user in buffers on the stack and writes them to standard error.
 #include "pool/capture/connection/message.hpp"
 
 #include "foundation/base/printable.hpp"
@@ -28,7 +28,7 @@ bool is_shown_as_it_is(std::string_view text) noexcept {
     return true;
 }
 
-// In pieces: a signal handler's stack may be small.
+// Writes in pieces of 256 bytes, because a signal handler's stack may be small.
 void write_escaped(std::string_view text) noexcept {
     std::array<char, 256> out;
     std::size_t filled = 0;

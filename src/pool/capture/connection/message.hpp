@@ -1,9 +1,11 @@
-// Messages to the user on standard error, one sentence a problem.
+// Error messages to the user on standard error (no messages of the daemon's socket: those are in
+// pool/protocol/messages.hpp).
 #pragma once
 
 namespace forebay::capture {
 
-// forebay: problem (why). What to do next.
+// Prints "forebay: problem (why). What to do next." on one line. Control characters are escaped;
+// errno is kept. Safe in signal handlers.
 void say(const char* problem, const char* why, const char* next) noexcept;
 
 }  // namespace forebay::capture

@@ -1,4 +1,4 @@
-// Maps memory that another process shares by a descriptor, and lets go of both.
+// Helpers to map and unmap shared memory that another process passed as a descriptor.
 #pragma once
 
 #include "foundation/kernel/calls.hpp"
@@ -21,13 +21,14 @@ inline void unmapped(const void* at, std::size_t bytes) noexcept {
     }
 }
 
-// The memory that is to be there, and what is done with it.
+// How much of the memory behind a descriptor is mapped, and for which access.
 struct MappedRoom {
     std::size_t bytes = 0;
     int protection = PROT_READ;
 };
 
-// Null: there is none, or it is smaller.
+// Maps the first `room.bytes` bytes of `fd` (MAP_SHARED). Returns null if that fails or the file is
+// shorter.
 [[nodiscard]] inline std::byte* map_whole(int fd, const MappedRoom& room) noexcept {
     struct stat found{};
     if (fd < 0 || kernel::fstat(fd, &found) != 0 ||

@@ -1,4 +1,4 @@
-// See trust.hpp.
+// Checks of the socket's directory and of the peer's credentials.
 #include "pool/capture/connection/trust.hpp"
 
 #include "foundation/kernel/calls.hpp"
@@ -59,7 +59,7 @@ const char* listener_problem(int socket, pid_t daemon) noexcept {
 }
 
 pid_t daemon_of(const char* told, const char* socket) noexcept {
-    constexpr pid_t most = 1 << 22;  // the kernel's own bound
+    constexpr pid_t most = 1 << 22;  // PID_MAX_LIMIT of the kernel
     pid_t process = 0;
     while (told != nullptr && *told >= '0' && *told <= '9' && process <= most) {
         process = process * 10 + (*told++ - '0');

@@ -1,4 +1,4 @@
-// Tests which process at a socket's path a program may tell anything.
+// Tests which listener at a socket's path a program trusts.
 #include "pool/capture/connection/trust.hpp"
 
 #include <cstring>

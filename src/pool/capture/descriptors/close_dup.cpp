@@ -1,5 +1,5 @@
-// Descriptors: closed, doubled, and changed. Those of the connection stay, whatever a program
-// closes.
+// Captured close, dup and fcntl. The connection's own descriptors stay open, whatever numbers a
+// program closes.
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "foundation/kernel/calls.hpp"
@@ -18,18 +18,18 @@ namespace forebay::capture {
 
 namespace {
 
-// The loader and the kernel read programs and libraries where nobody sees it.
+// The loader and the kernel read programs and libraries by calls that are not captured.
 bool is_program(int fd) noexcept {
     constexpr mode_t anybody = S_IXUSR | S_IXGRP | S_IXOTH;
     struct stat found{};
     return kernel::fstat(fd, &found) == 0 && (found.st_mode & anybody) != 0;
 }
 
-// Before the descriptor is closed: an errno that its closing is to return.
+// Called before the descriptor is closed. Returns 0, or the errno that close() has to report.
 int report_at_close(CapturedFile place) noexcept {
     const bool writes = (place.file.flags.load(std::memory_order_relaxed) & O_ACCMODE) != O_RDONLY;
     if (!writes || place.file.connection.load(std::memory_order_relaxed) != connection.number()) {
-        return 0;  // the latter: it is the parent's
+        return 0;  // a parent's file, which this process has not used
     }
     if (place.file.passes.load(std::memory_order_relaxed)) {
         return 0;
@@ -46,7 +46,7 @@ int report_at_close(CapturedFile place) noexcept {
     return wrote && lives ? arrives(place.file.file()) : error_of(place);
 }
 
-// `to` refers to what `from` refers to, as the kernel has made it.
+// Makes `to` refer to the description of `from`, or of none, after the kernel has done so.
 void share(const HeldDescription& from, int to) noexcept {
     FileDescription* before = nullptr;
     if (to >= descriptors_max) {
@@ -69,7 +69,7 @@ void share(const HeldDescription& from, int to) noexcept {
     }
 }
 
-// dup2 and dup3.
+// For dup2 and dup3.
 template <class Real>
 int replace(int fd, int other, const Real& real) noexcept {
     if (connection.owns(fd)) {
@@ -91,7 +91,7 @@ int replace(int fd, int other, const Real& real) noexcept {
     return done;
 }
 
-// dup, F_DUPFD and F_DUPFD_CLOEXEC.
+// For dup, F_DUPFD and F_DUPFD_CLOEXEC.
 template <class Real>
 int doubled(int fd, const Real& real) noexcept {
     if (connection.owns(fd)) {
@@ -100,7 +100,8 @@ int doubled(int fd, const Real& real) noexcept {
     if (!descriptors.captured(fd)) {
         const int done = real();
         if (descriptors.captured(done)) {
-            share(HeldDescription{-1}, done);  // closed where nobody could see it
+            // The number was closed by a call that is not captured.
+            share(HeldDescription{-1}, done);
         }
         return done;
     }
@@ -114,7 +115,7 @@ int doubled(int fd, const Real& real) noexcept {
     return done;
 }
 
-// Without those of the connection.
+// Closes the range, but for the connection's own descriptors.
 template <class Close>
 int close_ranges(unsigned first, unsigned last, const Close& close) noexcept {
     auto own = connection.own();
@@ -204,7 +205,8 @@ int close_range(unsigned first, unsigned last, int flags) noexcept {
     const auto end = static_cast<unsigned>(descriptors.end());
     for (unsigned fd = first; fd < end && fd <= last; ++fd) {
         if (descriptors.captured(static_cast<int>(fd))) {
-            static_cast<void>(close(static_cast<int>(fd)));  // nobody is told of its errors
+            // The kernel's close_range reports no errors of close, either.
+            static_cast<void>(close(static_cast<int>(fd)));
         }
     }
     errno = before;

@@ -1,5 +1,5 @@
-// Descriptors that go to another process in a message (SCM_RIGHTS): nobody sees what that process
-// does with them. Their files leave the pool before the message goes.
+// Captured sendmsg and sendmmsg: descriptors that are passed to another process (SCM_RIGHTS) may be
+// used there by calls that are not captured. Their files leave the pool before the message is sent.
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "pool/capture/files/files.hpp"
@@ -13,7 +13,7 @@ namespace forebay::capture {
 
 namespace {
 
-// The most messages that the kernel takes at once.
+// UIO_MAXIOV: the kernel takes no more messages at a time.
 constexpr unsigned messages_max = 1024;
 
 template <class One>
@@ -21,7 +21,7 @@ bool readable(const One* at, std::size_t count = 1) noexcept {
     return state.memory.readable(at, count * sizeof *at) == count * sizeof *at;
 }
 
-// Descriptors of one control message, which may be anything: 0 or an errno.
+// Descriptors of one control message, which is untrusted input. Returns 0 or an errno.
 int leave_those_of(const std::byte* rights, std::size_t bytes) noexcept {
     for (std::size_t at = 0; at + sizeof(int) <= bytes; at += sizeof(int)) {
         int fd = -1;
@@ -34,7 +34,7 @@ int leave_those_of(const std::byte* rights, std::size_t bytes) noexcept {
     return 0;
 }
 
-// 0 or an errno. A message that makes no sense is left to the kernel.
+// Returns 0 or an errno. A malformed message is left to the kernel.
 int prepare_message(const msghdr& message) noexcept {
     const auto* const control = static_cast<const std::byte*>(message.msg_control);
     if (message.msg_controllen < sizeof(cmsghdr) || control == nullptr ||
@@ -62,7 +62,7 @@ int prepare_message(const msghdr& message) noexcept {
     return 0;
 }
 
-// Most programs have captured nothing when they send.
+// False for most programs, which have captured nothing when they send.
 bool may_send_files() noexcept { return descriptors.end() > 0; }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// A descriptor's entry is cleared before its hold is dropped: who finds an entry and then no holder
-// finds the entry changed when looking again.
+// Invariant: a descriptor's entry is cleared before its hold is dropped. A thread that finds an
+// entry whose description has no holder therefore finds another entry when it looks again.
 #include "pool/capture/descriptors/descriptors.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -64,8 +64,8 @@ void DescriptorTable::hold(FileDescription& held) noexcept {
     expects(before != 0, "a description that nobody holds may become another file's");
 }
 
-// Where it was free, another file could be given it while somebody still takes it for his own, and
-// would have the bytes of both.
+// If a description were free although somebody still uses it, another file could get it, and the
+// two would share writes. So a miscounted one is never reused.
 DescriptorTable::Dropped DescriptorTable::drop(FileDescription& held) noexcept {
     const std::uint32_t before = held.holders.fetch_sub(1, std::memory_order_acq_rel);
     if (before == 0) [[unlikely]] {

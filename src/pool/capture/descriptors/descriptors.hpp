@@ -1,6 +1,7 @@
-// Which descriptors of this process are files of the pool. The kernel's words: several descriptors
-// may refer to one open file description (dup, fork), which has the offset. Fixed tables of
-// atomics, so that threads and signal handlers may use them at any time.
+// The table of captured descriptors: which file descriptors of this process refer to files of the
+// pool. As in POSIX, several descriptors may refer to one open file description (dup, fork), which
+// has the offset. Fixed arrays of atomics, so that threads and signal handlers may use them at any
+// time.
 #pragma once
 
 #include "pool/client/daemon.hpp"
@@ -14,29 +15,35 @@
 
 namespace forebay::capture {
 
-inline constexpr int descriptors_max = 65536;             // numbers below this can be captured
-inline constexpr std::size_t descriptions_max = 1 << 13;  // open at a time
-// libc's streams read and write these three, where nobody sees it.
+inline constexpr int descriptors_max = 65536;  // only descriptors below this number can be captured
+inline constexpr std::size_t descriptions_max = 1 << 13;  // open file descriptions at a time
+// Standard input, output and error: libc's streams use them by internal calls, which are not
+// captured.
 inline constexpr int standard_streams = 3;
 [[nodiscard]] constexpr bool is_standard(int fd) noexcept {
     return fd >= 0 && fd < standard_streams;
 }
-inline constexpr std::int64_t in_kernel = -1;  // the offset is the kernel's: others share it
+// FileDescription::offset: the kernel has the offset, since others share it.
+inline constexpr std::int64_t in_kernel = -1;
 
-// An open file description. Free while nobody holds it.
+// An open file description of the pool (POSIX); this place of the table is free while `holders` is
+// 0.
 struct alignas(64) FileDescription {
-    // Descriptors, calls under way and mappings.
+    // Reference count: descriptors, calls that are under way, and mappings.
     std::atomic<std::uint32_t> holders;
-    // The connection over which the daemon learned of the file; another one after fork.
+    // Generation of the connection (DaemonConnection::number) over which the daemon learned of the
+    // file; it differs after a fork.
     std::atomic<std::uint32_t> connection;
     std::atomic<std::uint64_t> id;
     std::atomic<std::int64_t> offset;
-    std::atomic<int> flags;    // as for open(2)
-    std::atomic<bool> passes;  // its data is libc's business: it left the pool
-    // It was opened by ranks of several nodes together, and never is in the pool; groups.hpp.
+    std::atomic<int> flags;    // open(2)'s flags
+    std::atomic<bool> passes;  // the file has left the pool: reads and writes are passed on to libc
+    // Opened by ranks of several nodes together, without depositing itself (group_opens in
+    // calls.hpp): it never is in the pool.
     std::atomic<bool> beside;
-    std::atomic<bool> wrote;  // at least once
-    // By its first bytes, a file that the loader or libc reads inside; inside_kind.hpp.
+    std::atomic<bool> wrote;  // at least one write went through this description
+    // The first bytes written mark a file that the loader or libc reads by internal calls; see
+    // inside_kind.hpp.
     std::atomic<bool> read_inside;
 
     [[nodiscard]] pool::FileId file() const noexcept {
@@ -49,15 +56,14 @@ struct alignas(64) FileDescription {
     }
 };
 
-// The prediction of the reads by a description. One call at a time uses it. It is there from when
-// the description is made; before that all bytes are 0, so that tables take no room in the
-// library's file.
+// The read-ahead state of a description, used by one call at a time. `ahead` is empty until the
+// description is made: an all-zero table takes no space in the library's file.
 struct alignas(64) ReadPrediction {
     std::atomic<bool> taken;
     std::optional<pool::ReadAheadPolicy> ahead;
 };
 
-// While it lives, nobody else has the guess; null, where somebody else has it.
+// Try-lock on a description's read-ahead state. get() is null if another call has it.
 class PredictionLock {
 public:
     explicit PredictionLock(ReadPrediction& guess) noexcept
@@ -89,25 +95,25 @@ public:
         return static_cast<unsigned>(fd) < descriptors_max &&
                table_[static_cast<std::size_t>(fd)].load(std::memory_order_acquire) != 0;
     }
-    // One past the highest number that ever was captured.
+    // One past the highest number that was ever captured.
     [[nodiscard]] int end() const noexcept { return end_.load(std::memory_order_acquire); }
 
-    // A description that nobody else knows, held by the caller; null where there is none left.
+    // A new description with one hold, which is the caller's; null if none is free.
     [[nodiscard]] FileDescription* make() noexcept;
-    // To be dropped by the caller. Null: the descriptor is not captured. Not `right`: it was closed
-    // meanwhile; drop what was held instead, and try again.
+    // Takes a hold of the description behind `fd`, for the caller to drop. `held` is null if `fd`
+    // is not captured. If `right` is false, `fd` was closed meanwhile: drop `held` and try again.
     struct Try {
         FileDescription* held = nullptr;
         bool right = true;
     };
     [[nodiscard]] Try try_hold(int fd) noexcept;
-    // One holder more. Contract: the caller holds it.
+    // Adds a hold. Contract: the caller has one already.
     static void hold(FileDescription& held) noexcept;
-    // The state of a description after a hold of it was dropped.
+    // The state of a description after a hold was dropped.
     enum class Dropped : std::uint8_t {
-        held,        // by others
-        free,        // it was the last hold; the description's `file` was read before
-        miscounted,  // nobody held it, which is a defect: it is not handed out any more
+        held,        // others have holds
+        free,        // that was the last hold: the description may be reused at once
+        miscounted,  // it had no hold, which is a defect: it is never reused
     };
     [[nodiscard]] static Dropped drop(FileDescription& held) noexcept;
 
@@ -115,20 +121,24 @@ public:
         return guesses_[static_cast<std::size_t>(&one - descriptions_.data())];
     }
 
-    // The caller's hold becomes the descriptor's. Returns the hold that was there before, for the
-    // caller to drop. Contract: the number can be captured.
+    // Stores `held` for descriptor `fd`, which takes over the caller's hold; null clears the entry.
+    // Returns the description that was stored before, for the caller to drop. Contract: `fd` is
+    // below descriptors_max.
     FileDescription* put(int fd, FileDescription* held) noexcept;
     FileDescription* take(int fd) noexcept { return put(fd, nullptr); }
-    // Only if it is still this one. True: its hold is the caller's to drop.
+    // Clears the entry if it still is `expected`. Returns whether it did; the hold is then the
+    // caller's to drop.
     [[nodiscard]] bool take(int fd, const FileDescription& expected) noexcept;
 
-    // In a forked child: calls that were under way in other threads have ended.
+    // In a forked child: counts only the holds of descriptors, since calls that were under way in
+    // other threads do not exist here.
     void recount() noexcept;
 
 private:
-    using Number = std::uint16_t;  // a description's, from 1; 0: not captured
+    using Number = std::uint16_t;  // index of a description plus 1; 0: not captured
     static_assert(descriptions_max < UINT16_MAX);
-    static constexpr std::uint32_t miscounted = std::uint32_t{1} << 31U;  // never free again
+    // A hold count that never becomes 0 again.
+    static constexpr std::uint32_t miscounted = std::uint32_t{1} << 31U;
 
     [[nodiscard]] Number number_of(const FileDescription& one) const noexcept {
         return static_cast<Number>(&one - descriptions_.data() + 1);
@@ -137,7 +147,8 @@ private:
     std::array<std::atomic<Number>, descriptors_max> table_{};
     std::array<FileDescription, descriptions_max> descriptions_{};
     std::array<ReadPrediction, descriptions_max> guesses_{};
-    std::atomic<std::uint32_t> made_{0};  // descriptions that were ever in use are below it
+    // One past the highest index of a description that was ever used.
+    std::atomic<std::uint32_t> made_{0};
     std::atomic<int> end_{0};
 };
 

@@ -1,4 +1,4 @@
-// Tests the counting of those who hold a description.
+// Tests the reference counts of open file descriptions.
 #include "pool/capture/descriptors/descriptors.hpp"
 
 #include <gtest/gtest.h>

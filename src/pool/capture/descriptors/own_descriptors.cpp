@@ -1,4 +1,5 @@
-// See own_descriptors.hpp. A number that is in use stays so when the limit falls below it.
+// A descriptor stays open if the limit later falls below its number, so the limit need only be
+// raised for the moment of the dup.
 #include "pool/capture/descriptors/own_descriptors.hpp"
 
 #include "foundation/kernel/calls.hpp"
@@ -12,7 +13,8 @@ namespace forebay::capture {
 
 namespace {
 
-// The kernel's table of descriptors is as long as the highest of them, and each fork copies it.
+// Upper bound of the limit for which this is done: the kernel's table of descriptors is as long as
+// its highest number, and each fork copies it.
 constexpr rlim_t beyond_max = rlim_t{1} << 16;
 constexpr rlim_t own_max = 8;
 constexpr std::array<long, 3> high_numbers{512, 100, 3};

@@ -1,13 +1,14 @@
-// Where descriptors of ours lie, so that a program neither meets them nor has fewer than it may
-// have.
+// Duplicates our own descriptors (socket, eventfd, log) to high numbers, so that a program does not
+// come across them and its limit of open files is not reduced.
 #pragma once
 
 namespace forebay::capture {
 
-// A double beyond what the program may have: the limit is raised for a moment, which needs a
-// privilege where the soft limit is the hard one. -1: it cannot be.
+// A duplicate above the program's limit (RLIMIT_NOFILE), which is raised for a moment; that needs a
+// privilege if the soft limit equals the hard one. Returns -1 if it fails.
 int doubled_beyond_limit(int fd) noexcept;
-// As above, or else where programs rarely look. -1: there is no descriptor left.
+// As above, or else at a number that programs rarely use. Returns -1 if no descriptor is left
+// (EMFILE).
 int doubled_out_of_the_way(int fd) noexcept;
 
 }  // namespace forebay::capture

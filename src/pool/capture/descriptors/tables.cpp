@@ -1,4 +1,4 @@
-// clone() and unshare(): who shares what with whom. See tables.hpp.
+// Captured clone() and unshare(), which decide what parent and child share:
 //
 //  memory   descriptors   the child is
 //  copied   copied        as forked
@@ -20,7 +20,7 @@ namespace forebay::capture {
 
 namespace {
 
-// The start of a child. It lies on the parent's stack, of which the child has a copy.
+// The start of a child. It lies on the parent's stack, which is copied into the child's memory.
 struct ChildStart {
     CloneFunction* function;
     void* argument;
@@ -39,9 +39,9 @@ int begin_child(void* beginning) noexcept {
 
 }  // namespace
 
-// /proc has a folder for each thread, and counts them as links.
+// /proc/self/task has a directory for each thread, and each counts as a link.
 bool is_shared_table() noexcept {
-    constexpr nlink_t alone = 3;  // the folder's own two, and that of one thread
+    constexpr nlink_t alone = 3;  // the directory's own two links, and that of one thread
     struct stat found{};
     return state.many_processes.load(std::memory_order_acquire) ||
            kernel::stat("/proc/self/task", &found) != 0 || found.st_nlink > alone;
@@ -50,7 +50,7 @@ bool is_shared_table() noexcept {
 int stop_tracking(int fd) noexcept {
     const int error = leave_if_captured(fd, pool::ThroughReason::tables);
     if (error == 0 && descriptors.captured(fd)) {
-        // The description that it held stays held: see tables.hpp.
+        // Its hold is not dropped, so the daemon keeps the file open; see tables.hpp.
         static_cast<void>(descriptors.take(fd));
     }
     return error;

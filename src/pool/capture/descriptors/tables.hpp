@@ -1,21 +1,22 @@
-// The kernel lets threads and processes share memory and the table of descriptors each by itself
-// (clone, unshare, close_range). Our table of descriptors lies in memory. Where one memory has
-// several of the kernel's tables, or one of the kernel's has several memories, it cannot say what a
-// number means: all files leave the pool then, no descriptor is tracked any more, and what is
-// opened later is written through. The daemon holds these files open for this process until it
-// ends, so that nobody else pools them meanwhile.
+// clone, unshare and close_range can separate memory from descriptors: two of the kernel's
+// descriptor tables for one memory, or one descriptor table for two memories. DescriptorTable lies
+// in memory, so it could then no longer tell which file a number means. In that case tracking stops
+// for good: all files leave the pool, and files opened later are written through. The daemon keeps
+// these files open for this process until the process ends, so that no other process pools them
+// meanwhile.
 #pragma once
 
 namespace forebay::capture {
 
-// All files leave, and nothing is tracked from now on. 0 or an errno: a file cannot be drained.
+// Makes all captured files leave the pool and stops tracking. Returns 0, or the errno of the first
+// file that could not be drained.
 int stop_tracking() noexcept;
-// As above, of one descriptor.
+// The same for one descriptor.
 int stop_tracking(int fd) noexcept;
-// Whether other threads, or other processes with this memory, may use our descriptors.
+// Whether other threads, or other processes with this memory, may use our descriptor table.
 [[nodiscard]] bool is_shared_table() noexcept;
-// The calling thread is to have a table of descriptors of its own: stop_tracking(), unless it has
-// that already. 0 or an errno.
+// Called before the calling thread gets a descriptor table of its own: stops tracking, unless no
+// other thread shares the present table. Returns 0 or an errno.
 int prepare_own_table() noexcept;
 
 }  // namespace forebay::capture
