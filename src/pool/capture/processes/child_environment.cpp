@@ -1,4 +1,5 @@
-// See child_environment.hpp. Nothing is allocated: a child of a program with threads may be here.
+// Nothing is allocated: this may run in a forked child of a program with threads, where malloc's
+// lock may be held by a thread that does not exist.
 #include "pool/capture/processes/child_environment.hpp"
 
 #include "foundation/kernel/calls.hpp"
@@ -24,7 +25,7 @@ bool is_variable(const char* entry, std::string_view name) noexcept {
     return std::strncmp(entry, name.data(), name.size()) == 0 && entry[name.size()] == '=';
 }
 
-// As the loader does: between blanks and colons.
+// The separators of LD_PRELOAD, as in ld.so(8).
 bool separates(char letter) noexcept { return letter == ':' || letter == ' '; }
 
 bool is_own(std::string_view library) noexcept {
@@ -36,7 +37,7 @@ bool is_own(std::string_view library) noexcept {
            (before == 0 || library[before - 1] == '/');
 }
 
-// Takes the next library off the list; empty: there is none.
+// Takes the first library off `list` and returns it; empty if there is none.
 std::string_view next_library(std::string_view& list) noexcept {
     while (!list.empty() && separates(list.front())) {
         list.remove_prefix(1);
@@ -63,7 +64,7 @@ bool says_no(const char* value) noexcept {
 bool can_be_loaded(std::string_view library) noexcept {
     std::array<char, library_path_max> path;
     if (library.size() >= path.size() || library.find('/') == std::string_view::npos) {
-        return true;  // the loader knows
+        return true;  // the loader searches for it, and reports if there is none
     }
     std::memcpy(path.data(), library.data(), library.size());
     path[library.size()] = '\0';
@@ -75,7 +76,7 @@ char* append(char* to, std::string_view text) noexcept {
     return to + text.size();
 }
 
-// LD_PRELOAD without our library. Behind it.
+// Writes "LD_PRELOAD=" and the list without our library to `to`. Returns where the text ends.
 char* without_own(char* to, std::string_view list) noexcept {
     to = append(to, preload);
     *to++ = '=';
@@ -131,7 +132,8 @@ const char* why_uncaptured(char* const* environment, const PoolOfProcess& pool) 
     if (!all) {
         return "its environment names another pool";
     }
-    // In another root, or where other file systems are mounted.
+    // The program may run in another root directory or mount namespace, where these paths do not
+    // exist.
     return can_be_loaded(library) && kernel::access(socket, W_OK) == 0
                ? nullptr
                : "neither library nor daemon can be reached from its root folder";
@@ -165,7 +167,8 @@ char* const* changed(char* const* environment, EnvironmentChanges changes, void*
         if (changes.without_library && is_variable(entry, preload)) {
             made[at - 1] = text;
             text = without_own(text, entry + preload.size() + 1);
-            at -= made[at - 1][preload.size() + 1] == '\0' ? 1 : 0;  // nothing is left of it
+            // The list is empty: leave the variable out.
+            at -= made[at - 1][preload.size() + 1] == '\0' ? 1 : 0;
         } else if (wants_option && is_variable(entry, sanitizer)) {
             wants_option = false;
             if (std::strstr(entry, order.data()) == nullptr) {

@@ -1,4 +1,4 @@
-// Tests what an environment says of the program that is started with it, and how it is changed.
+// Tests what an environment says of the program that is started with it, and how it is edited.
 #include "pool/capture/processes/child_environment.hpp"
 
 #include "pool/capture/files/paths.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// As execve takes it.
+// An environment as execve takes it.
 class Environment {
 public:
     explicit Environment(Words words) : words_{std::move(words)} {
@@ -80,7 +80,8 @@ TEST(ChildEnvironment, AddressSanitizerIsToldOnce) {
 TEST(ChildEnvironment, OnlyWithLibrarySocketAndPathsIsAProgramCaptured) {
     PoolPaths paths;
     ASSERT_EQ(paths.set("/scratch,/other"), 0U);
-    const std::string here = "/proc/self/exe";  // is there, in the place of library and socket
+    // A file that exists, in place of library and socket.
+    const std::string here = "/proc/self/exe";
     const PoolOfProcess pool{.socket = here.c_str(), .paths = paths};
     const std::string library = "LD_PRELOAD=libforebay_posix.so";
     const std::string socket = "FOREBAY_POOL_SOCKET=" + here;

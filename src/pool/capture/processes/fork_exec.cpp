@@ -1,4 +1,5 @@
-// Children: what they inherit, and the programs that they become.
+// Captured fork, exec, posix_spawn, system, popen and wordexp: which descriptors children inherit,
+// and the programs that they become.
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "foundation/kernel/calls.hpp"
@@ -17,7 +18,8 @@ namespace forebay::capture {
 
 namespace {
 
-// A program that is started with a file open writes to it as it likes.
+// Files of the pool without close-on-exec leave it: the program that inherits them writes to them
+// by calls that do not know the pool.
 void leave_inherited() noexcept {
     const int before = errno;
     for (int fd = 0; fd < descriptors.end(); ++fd) {
@@ -28,8 +30,9 @@ void leave_inherited() noexcept {
     errno = before;
 }
 
-// The kernel reads a program itself, and runs none that somebody can write to: it is drained, and
-// the daemon closes it.
+// Before a program is started from a file that may be in the pool: has it drained, because the
+// kernel reads the file itself, and closed by the daemon, because execve fails with ETXTBSY while
+// anybody has it open for writing.
 void drain_program(int folder, const char* path, int flags) noexcept {
     struct stat found{};
     if (kernel::fstatat(folder, path, &found, flags) != 0 || !S_ISREG(found.st_mode)) {
@@ -55,7 +58,7 @@ void prepare(int folder, const char* path, int flags) noexcept {
 
 void prepare(const char* path) noexcept { prepare(AT_FDCWD, path, 0); }
 
-// A program by its name alone: looked for in those folders of PATH that are pooled.
+// For execvp and posix_spawnp: looks for `file` in those directories of PATH that are pooled.
 void prepare_named(const char* file) noexcept {
     if (!capturing() || file == nullptr || std::strchr(file, '/') != nullptr) {
         prepare(file);
@@ -79,7 +82,7 @@ void prepare_named(const char* file) noexcept {
     errno = before;
 }
 
-// Arguments that follow `first`, without the null at their end.
+// Number of arguments from `first` on, without the null pointer at their end.
 std::size_t count_of(const char* first, va_list rest) noexcept {
     va_list counted;
     va_copy(counted, rest);
@@ -91,7 +94,8 @@ std::size_t count_of(const char* first, va_list rest) noexcept {
     return count;
 }
 
-// The environment follows behind the arguments, where there is one.
+// Copies `first` and `count` pointers of `rest` (the last one is null). For execle, `rest` then
+// stands at the environment.
 void list(const char* first, va_list rest, char** to, std::size_t count) noexcept {
     to[0] = const_cast<char*>(first);
     for (std::size_t i = 1; i <= count; ++i) {
@@ -99,10 +103,10 @@ void list(const char* first, va_list rest, char** to, std::size_t count) noexcep
     }
 }
 
-// On the stack: a child of a program with threads may not allocate.
+// The memory comes from alloca: a forked child of a program with threads may not call malloc.
 char** room_for(void* memory) noexcept { return static_cast<char**>(memory); }
 
-// The shell that libc's system and popen start.
+// The shell that libc's system() and popen() start.
 constexpr const char* shell_path = "/bin/sh";
 
 int spawned(ProgramStart& starting, int error, pid_t child, pid_t* process) noexcept {
@@ -269,7 +273,7 @@ FILE* popen(const char* command, const char* mode) noexcept {
     return real::popen(command, mode);
 }
 
-// Commands in the words are run by a shell that libc starts inside.
+// libc runs commands in the words by a shell that it starts by internal calls.
 int wordexp(const char* words, wordexp_t* to, int flags) noexcept {
     if (capturing() && words != nullptr && std::strpbrk(words, "`(") != nullptr) {
         leave_inherited();

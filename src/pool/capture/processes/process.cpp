@@ -1,4 +1,5 @@
-// The process' part: libc's functions, what the environment says, and forks.
+// Definitions of the process-wide state, and the library's start: finds libc's functions, reads the
+// environment, registers fork handlers.
 #include "pool/capture/processes/process.hpp"
 
 #include "capture/real.hpp"
@@ -21,8 +22,8 @@
 namespace forebay::capture {
 
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): a process has no other place
-// GCC lays these out from the last one to the first: so the large tables, of which most are never
-// touched, are behind what each program touches at its start.
+// GCC lays these out from the last one to the first. So the large tables, most pages of which are
+// never touched, come after the objects that each program touches at its start.
 constinit DescriptorTable descriptors;
 constinit NextSymbols symbols;
 constinit ObjectSymbols own_symbols;
@@ -33,7 +34,7 @@ constinit RealAddresses real_addresses{};
 
 namespace {
 
-// There from the start: nothing is allocated when it is first used.
+// Initialised statically (initial-exec TLS), so that the first use in a thread allocates nothing.
 [[gnu::tls_model("initial-exec")]] constinit thread_local FileGrouping own_grouping;
 [[gnu::tls_model("initial-exec")]] constinit thread_local TreeWalk walk_of_thread;
 
@@ -46,13 +47,13 @@ TreeWalk& own_walk() noexcept { return walk_of_thread; }
 }  // namespace forebay::capture
 
 extern "C" {
-// For shared/vfork.S. A child of vfork shares all that is above with its parent, so where there is
-// a pool, vfork is fork.
+// Read by shared/vfork.S. A child of vfork shares this state with its parent, so vfork becomes fork
+// if there is a pool.
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): assembly has no other way
 constinit unsigned forebay_vfork_is_fork = 0;
 constinit void* forebay_real_vfork = nullptr;
-// For shared/system_call.S and shared/loader.S: dlsym, dlvsym, dlopen and dlmopen, once they are
-// known.
+// Read by shared/system_call.S and shared/loader.S. The array is for dlsym, dlvsym, dlopen and
+// dlmopen, in this order; null until they are found.
 constinit unsigned forebay_captures_calls = 0;
 constinit void* forebay_real_syscall = nullptr;
 constinit void* forebay_real_loader[4] = {};
@@ -64,7 +65,7 @@ namespace forebay::capture {
 
 namespace {
 
-// Stands for what this libc does not have.
+// Called in place of a function that this libc does not have.
 long missing() noexcept {
     errno = ENOSYS;
     return -1;
@@ -84,7 +85,7 @@ bool disabled() noexcept {
     return false;
 }
 
-// By the library that it preloads itself.
+// valgrind preloads a library of its own.
 bool is_under_valgrind() noexcept {
     const char* const preloaded = std::getenv("LD_PRELOAD");
     return preloaded != nullptr && std::strstr(preloaded, "/vgpreload_") != nullptr;
@@ -102,7 +103,8 @@ void take_on_standard_streams() noexcept {
     }
 }
 
-// dlsym may not be called by a signal handler, so where it has to be asked, it is asked before.
+// A signal handler may not call dlsym, so all functions that dlsym has to find are found at the
+// start.
 void ask_the_loader() noexcept {
     for (std::size_t number = 0; number < function_count; ++number) {
         if (!function_is_late[number] && symbols.find(function_names[number]) == nullptr) {
@@ -137,7 +139,7 @@ void ask_the_loader() noexcept {
         forebay_vfork_is_fork = 1;
         state.other_names.map(socket);
         state.under_valgrind = is_under_valgrind();
-        if (learnt) {  // else all of them are known already
+        if (learnt) {  // otherwise all of them are known already
             ask_the_loader();
         }
         own_symbols.learn(&forebay_vfork_is_fork);
@@ -149,14 +151,15 @@ void ask_the_loader() noexcept {
     errno = before;
 }
 
-// Null, as where nothing is found.
+// Stands for a function of the loader that was not found: fails as they do.
 void* no_loader() noexcept { return nullptr; }
 
 }  // namespace
 
 }  // namespace forebay::capture
 
-// Before this library has begun, a constructor of another one or a sanitizer may ask.
+// May run before this library's constructor: a constructor of another library, or a sanitizer, may
+// call dlsym first.
 void* forebay_find_loader(unsigned number) noexcept {
     using namespace forebay::capture;
     constexpr const char* names[] = {"dlsym", "dlvsym", "dlopen", "dlmopen"};

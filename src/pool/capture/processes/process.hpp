@@ -1,4 +1,5 @@
-// State of the process, the only thing here that changes outside of functions.
+// The process-wide state of the capture library (its only mutable globals), and functions around it
+// that other folders need: libc's own functions, fork handlers, state of the calling thread.
 #pragma once
 
 #include "pool/capture/calls/libc.hpp"
@@ -17,23 +18,26 @@
 
 namespace forebay::capture {
 
-// File systems, by the numbers that the kernel gives them; looked for when they are first needed.
+// Device numbers (st_dev) of the root and of the pool's directories; looked up when first needed.
 struct PoolDevices {
     std::atomic<bool> known;
     dev_t root;
     std::array<dev_t, PoolPaths::folders_max> folders;
 };
 
-// Where relative paths begin; looked for again after chdir.
+// Where the working directory is; looked up again after chdir.
 enum class WorkingFolder : std::uint32_t { unknown, outside, pooled };
 
 struct CaptureState {
-    std::atomic<bool> captures{false};          // there is a pool
-    std::atomic<bool> moving_offset{false};     // a thread puts one into the kernel
-    std::atomic<bool> asynchronous{false};      // io_uring or libaio may use any descriptor
-    std::atomic<bool> many_tables{false};       // so no descriptor is tracked; tables.hpp
-    std::atomic<bool> many_processes{false};    // with this memory and this table of descriptors
-    std::atomic<bool> spawns_elsewhere{false};  // it has asked for children in other folders
+    std::atomic<bool> captures{false};  // there is a pool, and captured calls use it
+    // Spin lock: a thread is moving an offset into the kernel.
+    std::atomic<bool> moving_offset{false};
+    std::atomic<bool> asynchronous{false};  // io_uring or libaio may use any descriptor
+    std::atomic<bool> many_tables{false};   // descriptors are no longer tracked; tables.hpp
+    // Another process shares this memory and descriptor table.
+    std::atomic<bool> many_processes{false};
+    // A posix_spawn file action changes the working directory.
+    std::atomic<bool> spawns_elsewhere{false};
     bool under_valgrind = false;
     std::atomic<std::int64_t> limit_asked_ns{0};  // size_limit.hpp
     std::atomic<WorkingFolder> folder{WorkingFolder::unknown};
@@ -53,40 +57,40 @@ extern DaemonConnection connection;
 // NOLINTEND(bugprone-dynamic-static-initializers)
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
-// The group that a thread's newly opened files belong to; see pool/client/calls.hpp.
+// The group that the calling thread's newly opened files belong to; see pool/client/calls.hpp.
 struct FileGrouping {
-    std::uint64_t group = 0;  // 0: to none
-    bool part = false;        // its writes are deposits
+    std::uint64_t group = 0;  // 0: none
+    bool part = false;        // true: their writes are deposits
 };
-// The calling thread's.
+// The calling thread's grouping.
 [[nodiscard]] FileGrouping& grouping() noexcept;
 
-// A walk through a tree of files by nftw (`visit_with_flags`) or ftw (`visit`).
+// A walk through a directory tree by nftw (`visit_with_flags`) or ftw (`visit`).
 struct TreeWalk {
     NftwVisit* visit_with_flags = nullptr;
     FtwVisit* visit = nullptr;
-    bool follows = true;          // links
+    bool follows = true;          // follows symbolic links
     bool changes_folder = false;  // FTW_CHDIR
 };
-// The calling thread's.
+// The calling thread's walk.
 [[nodiscard]] TreeWalk& own_walk() noexcept;
 
 [[nodiscard]] inline bool capturing() noexcept {
     return state.captures.load(std::memory_order_relaxed);
 }
 
-// libc's; null: it has none of this name.
+// libc's function of that name; null if it has none.
 [[nodiscard]] void* real_function(const char* name) noexcept;
-// The function for a program that has `found` one of this name in one library: ours, if `found` is
-// libc's and no other library stands between. One that does may have asked itself.
+// The function that a dlsym of `name`, which has `found` this address, should return: ours if
+// `found` is libc's and no other library interposes it; otherwise `found` itself.
 [[nodiscard]] void* ours_for(void* found, const char* name) noexcept;
-// There is one of ours.
+// Whether we have a function of that name.
 [[nodiscard]] bool is_captured(const char* name) noexcept;
 
-// Around every fork: before it, and in the child.
+// Fork handlers: before every fork, and in the child.
 void before_fork() noexcept;
 void in_child() noexcept;
-// In a child that has a copy of the memory, and shares the descriptors (CLONE_FILES).
+// For a child that has a copy of the memory but shares the descriptor table (CLONE_FILES).
 void in_child_with_our_descriptors() noexcept;
 
 }  // namespace forebay::capture

@@ -20,11 +20,12 @@ namespace forebay::capture {
 
 namespace {
 
-// The kernel goes no further, from script to script.
+// How many scripts in a row the kernel follows, each naming the next as its interpreter.
 constexpr int scripts_max = 5;
 constexpr std::size_t program_path_max = 4096;
 constexpr std::size_t segments_max = 64;
-// Entries of the dynamic section that are read at a time, and libraries that are looked at.
+// Entries of the dynamic section that are read at a time, and bounds on entries and libraries: the
+// file is untrusted input.
 constexpr std::size_t entries_at_once = 64;
 constexpr std::size_t entries_max = 1024;
 constexpr std::size_t libraries_max = 64;
@@ -48,7 +49,7 @@ bool read_all(int fd, std::span<T> to, Elf64_Off at) noexcept {
            static_cast<ssize_t>(to.size_bytes());
 }
 
-// Text in the file, up to its zero.
+// The text at offset `at` of the file, up to its first null byte; empty if nothing can be read.
 std::string_view text_at(int fd, Elf64_Off at, std::span<char> to) noexcept {
     const ssize_t got = kernel::pread(fd, to.data(), to.size(), static_cast<off_t>(at));
     return got <= 0
@@ -68,7 +69,7 @@ struct ProgramSegments {
         }
         return nullptr;
     }
-    // Where in the file an address lies.
+    // The offset in the file of a virtual address; nullopt if no loaded segment has it.
     [[nodiscard]] std::optional<Elf64_Off> offset_of(Elf64_Addr address) const noexcept {
         for (std::size_t i = 0; i < count; ++i) {
             const Elf64_Phdr& one = each[i];
@@ -81,7 +82,8 @@ struct ProgramSegments {
     }
 };
 
-// Names, of the libraries that it needs, where they begin among all names; and these in the file.
+// The libraries that DT_NEEDED entries name: offsets of their names in the string table, and the
+// string table's offset in the file (nullopt: there is none).
 struct NeededLibraries {
     std::array<Elf64_Xword, libraries_max> names;
     std::size_t count = 0;
@@ -127,7 +129,8 @@ bool needs_address_sanitizer(int fd, const ProgramSegments& segments) noexcept {
     return false;
 }
 
-// A user may have the loader start a program, as ldd does.
+// The dynamic loader itself is linked statically, but loads what LD_PRELOAD names into the program
+// that it is told to start, as ldd uses it.
 bool is_loader(int fd) noexcept {
     std::array<char, 32> link{"/proc/self/fd/"};
     std::size_t end = std::strlen(link.data());
@@ -167,20 +170,20 @@ ProgramFile look_at_elf(int fd, const Elf64_Ehdr& header) noexcept {
     return {ProgramKind::preloadable, needs_address_sanitizer(fd, segments)};
 }
 
-// Whether what is started by the file has other rights than who starts it: the loader then loads
-// nothing that the environment names.
+// Whether the program would run in secure mode (AT_SECURE), in which the loader ignores LD_PRELOAD.
 bool gives_rights(int fd, const struct stat& found) noexcept {
     const uid_t user = ::getuid();
     const gid_t group = ::getgid();
     const bool as_user = (found.st_mode & S_ISUID) != 0 && found.st_uid != user;
     const bool as_group =
         (found.st_mode & S_ISGID) != 0 && (found.st_mode & S_IXGRP) != 0 && found.st_gid != group;
-    // Root gets no more by capabilities.
+    // For root, file capabilities add nothing.
     return as_user || as_group || ::geteuid() != user || ::getegid() != group ||
            (user != 0 && kernel::fgetxattr(fd, "security.capability", nullptr, 0) > 0);
 }
 
-// "#!", blanks, the interpreter's path, and its arguments. Empty: there is none.
+// The interpreter's path in a script's first line ("#!", blanks, the path, arguments); empty if
+// there is none.
 std::string_view interpreter_in(std::string_view script) noexcept {
     std::size_t begin = 2;
     while (begin < script.size() && (script[begin] == ' ' || script[begin] == '\t')) {
@@ -194,7 +197,8 @@ std::string_view interpreter_in(std::string_view script) noexcept {
     return {script.data() + begin, end - begin};
 }
 
-// Looks at one file. A script's interpreter is another file to be looked at: its path is in `next`.
+// Examines one file. If it is a script, `next` gets the path of its interpreter; otherwise `next`
+// is empty.
 ProgramFile look_once(int fd, Path& next) noexcept {
     next[0] = '\0';
     struct stat found{};
@@ -204,7 +208,7 @@ ProgramFile look_once(int fd, Path& next) noexcept {
     std::array<char, 256> head{};
     const ssize_t got = kernel::pread(fd, head.data(), head.size(), 0);
     const std::string_view begin{head.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
-    if (begins_with(begin, "#!")) {  // a script's own mode gives no rights
+    if (begins_with(begin, "#!")) {  // set-user-ID bits of a script have no effect
         const std::string_view path = interpreter_in(begin);
         std::memcpy(next.data(), path.data(), path.size());
         next[path.size()] = '\0';

@@ -1,5 +1,5 @@
-// Predicts what the kernel and the loader make of a program's file: whether they load a library
-// that LD_PRELOAD names into it.
+// Examines a program's file (ELF header, interpreter, script line) to predict whether the dynamic
+// loader will load a library that LD_PRELOAD names into it.
 #pragma once
 
 #include <sys/types.h>
@@ -7,26 +7,29 @@
 namespace forebay::capture {
 
 enum class ProgramKind {
-    preloadable,     // glibc's loader starts it
-    linked_static,   // nothing is loaded into it
-    other_libc,      // its loader is another one's, into which our library cannot be relocated
-    other_machine,   // it has another word size or processor
-    privileged,      // it gets rights by its mode or its capabilities: the loader trusts nobody
-    unreadable,      // so it cannot be told
-    not_understood,  // what the kernel refuses, and shells take for a script
+    preloadable,    // dynamically linked, and started by glibc's loader
+    linked_static,  // has no dynamic loader
+    other_libc,     // started by the loader of another libc, which cannot relocate our library
+    other_machine,  // for another word size or processor
+    // Set-user-ID, set-group-ID or capabilities: the loader ignores LD_PRELOAD (AT_SECURE).
+    privileged,
+    unreadable,  // the file cannot be read, so nothing is known
+    // Neither ELF nor "#!": execve fails with ENOEXEC, and execvp runs it by /bin/sh.
+    not_understood,
 };
 
 struct ProgramFile {
     ProgramKind kind = ProgramKind::not_understood;
-    bool address_sanitizer = false;  // it is linked to libasan, which insists on being the first
+    bool address_sanitizer = false;  // linked to libasan, which insists on being the first library
 };
 
-// By a descriptor that may read. For a script, looks at its interpreter.
+// Examines the file open as `fd`, which must be readable; for a script, its interpreter.
 [[nodiscard]] ProgramFile look_at_program(int fd) noexcept;
-// The same. A file that is not there is not understood, either.
+// The same, by path. A file that does not exist is `not_understood`.
 [[nodiscard]] ProgramFile look_at_program(int folder, const char* path) noexcept;
 
-// Why nobody captures it, for people; null: that is no reason.
+// Text for the user why a program of this kind cannot be captured; null if its kind does not
+// prevent it.
 [[nodiscard]] const char* why_uncaptured(ProgramKind kind) noexcept;
 
 }  // namespace forebay::capture

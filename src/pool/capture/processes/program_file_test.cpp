@@ -1,4 +1,5 @@
-// Programs' files, as the kernel would take them: those of this machine, and others made of bytes.
+// Tests look_at_program on programs of this machine, and on ELF files and scripts made byte by
+// byte.
 #include "pool/capture/processes/program_file.hpp"
 
 #include <elf.h>
@@ -33,7 +34,7 @@ std::string_view as_text(const auto& what) {
     return {reinterpret_cast<const char*>(&what), sizeof what};
 }
 
-// With an interpreter, where one is named, and libraries that it needs.
+// An ELF file with this interpreter, unless it is empty, and with these needed libraries.
 std::string elf(const std::string& interpreter, const std::vector<std::string>& libraries = {},
                 int machine = EM_X86_64) {
     constexpr std::size_t table_at = 0x400;
@@ -131,7 +132,7 @@ TEST(ProgramFile, AddressSanitizersLibraryIsFoundAmongOthers) {
     EXPECT_FALSE(sanitized({}));
 }
 
-// Whatever a file says of itself, nothing beyond it is touched.
+// Whatever offsets and lengths a file claims, nothing outside of it is read.
 TEST(ProgramFile, BrokenFilesAreLookedAtWithoutHarm) {
     const std::string whole = elf(glibc, {"libasan.so.8"});
     for (std::size_t at = 0; at < 0x640; ++at) {

@@ -1,4 +1,4 @@
-// See starting.hpp. Forked children of programs with threads run this, too: it allocates nothing.
+// Allocates nothing: forked children of programs with threads run this, too.
 #include "pool/capture/processes/starting.hpp"
 
 #include "foundation/kernel/calls.hpp"
@@ -19,9 +19,9 @@ namespace forebay::capture {
 
 namespace {
 
-constexpr const char* usual_folders = "/bin:/usr/bin";  // as execvp has them
+constexpr const char* usual_folders = "/bin:/usr/bin";  // the search path of execvp without PATH
 
-// Where programs rarely look for descriptors, or as high as the limit lets us.
+// Numbers that programs rarely use; the first one that the descriptor limit allows is taken.
 constexpr std::array<long, 3> inherited_numbers{512, 100, 3};
 
 std::string_view last_name_of(const char* path) noexcept {
@@ -29,8 +29,8 @@ std::string_view last_name_of(const char* path) noexcept {
     return slash == nullptr ? path : slash + 1;
 }
 
-// Programs started by these have another root, or other file systems mounted, where neither our
-// library nor the daemon need be.
+// Programs that start others in another root directory or mount namespace, where neither our
+// library nor the daemon's socket may exist.
 constexpr std::array<std::string_view, 11> container_programs{
     "apptainer", "bwrap", "ch-run",  "docker",      "enroot", "nsenter",
     "podman",    "sarus", "shifter", "singularity", "unshare"};
@@ -44,7 +44,7 @@ bool is_container_program(const char* path) noexcept {
     return false;
 }
 
-// The program is our own: it touches no file that nobody has sent it.
+// The daemon is ours, and touches no file but those whose descriptors it was sent.
 bool is_harmless(const char* path) noexcept { return last_name_of(path) == "forebayd"; }
 
 bool send_about(int socket, const protocol::ClientQuestion& question) noexcept {
@@ -59,7 +59,7 @@ bool send_about(int socket, const protocol::ClientQuestion& question) noexcept {
     return sent == static_cast<int>(sizeof question);
 }
 
-// Waits for the reply, whatever it says.
+// Waits until a reply comes or the connection ends; its contents do not matter.
 void await_reply(int socket) noexcept {
     protocol::DaemonReply reply;
     iovec bytes{&reply, sizeof reply};
@@ -137,7 +137,7 @@ ProgramStart::ProgramStart(As as, int fd, char* const* environment) noexcept
         return;
     }
     const int before = errno;
-    // It may be one that only names the file (O_PATH), which cannot be read.
+    // `fd` may be an O_PATH descriptor, which cannot be read: open the file anew by /proc.
     std::array<char, 32> name;
     std::snprintf(name.data(), name.size(), "/proc/self/fd/%d", fd);
     decide(look_at_program(AT_FDCWD, name.data()), name.data());
@@ -164,7 +164,7 @@ void ProgramStart::look(int folder, const char* path) noexcept {
     errno = before;
 }
 
-// Folders where it is not, or may not be started, are passed over.
+// As execvp does: the first directory in which the file may be executed is the one.
 void ProgramStart::look_in(const char* folders, const char* file) noexcept {
     const int before = errno;
     const std::size_t name = std::strlen(file) + 1;
@@ -174,7 +174,7 @@ void ProgramStart::look_in(const char* folders, const char* file) noexcept {
         if (bytes + 1 + name <= path.size()) {
             std::memcpy(path.data(), folders, bytes);
             path[bytes] = '/';
-            // An empty folder is the current one.
+            // An empty entry of PATH is the current directory.
             std::memcpy(&path[bytes == 0 ? 0 : bytes + 1], file, name);
             if (kernel::access(path.data(), X_OK) == 0) {
                 decide(look_at_program(AT_FDCWD, path.data()), path.data());
@@ -188,7 +188,7 @@ void ProgramStart::look_in(const char* folders, const char* file) noexcept {
 
 void ProgramStart::decide(ProgramFile file, const char* path) noexcept {
     const char* why = why_uncaptured(file.kind);
-    // valgrind's own program is static, and loads for the user's what the environment names.
+    // valgrind is linked statically, but loads what LD_PRELOAD names into the program that it runs.
     if (file.kind == ProgramKind::linked_static &&
         variable_in(environment_, "VALGRIND_LAUNCHER") != nullptr) {
         why = nullptr;

@@ -1,6 +1,6 @@
-// A program that is about to be started: looked at, and where nobody will capture its calls, the
-// daemon is asked to keep the pool empty until it has ended. See
-// pool/daemon/requests/uncaptured.hpp.
+// Guards the start of a program (exec, posix_spawn, system, popen): examines it beforehand, and if
+// its calls will not be captured, asks the daemon to keep the pool empty while it runs, because
+// such a program sees the file system only. The daemon's side: pool/daemon/requests/uncaptured.hpp.
 #pragma once
 
 #include "pool/capture/processes/child_environment.hpp"
@@ -10,18 +10,21 @@
 
 namespace forebay::capture {
 
-// A connection to the daemon, which is inherited by whatever is started from now on. -1: it is not
-// there.
+// Opens a second connection to the daemon without close-on-exec, so that the programs that are
+// started from now on inherit it: it stays open as long as one of them lives. Returns -1 if the
+// daemon cannot be reached.
 [[nodiscard]] int connect_for_program() noexcept;
 struct UncapturedProgram {
     const char* path;
-    const char* why;  // nobody captures it
+    const char* why;  // why its calls are not captured
 };
-// Returns when nothing is in the pool any more, as long as somebody has this connection. `itself`:
-// or this process lives.
+// Asks over `socket` to empty the pool, and returns when it is empty; it stays so while any process
+// has the connection open. With `itself`, also while the calling process lives, since the program
+// may close what it inherits.
 void ask_for_room(int socket, bool itself, const UncapturedProgram& program) noexcept;
 
-// While it lives, the program is being started; it is over where that has failed.
+// RAII guard around the call that starts a program. Its destructor runs after that call has failed
+// (exec) or has returned (spawn), and closes this process' end of the connection.
 class ProgramStart {
 public:
     enum class As {
@@ -29,25 +32,25 @@ public:
         child,
     };
 
-    // The program, relative to `folder`; and what it is to be started with. Nothing is looked at
-    // where there is no pool.
+    // The program at `path`, relative to `folder` (as in openat), with its environment. Examines
+    // nothing if this process has no pool.
     ProgramStart(As as, int folder, const char* path, char* const* environment) noexcept;
-    // The same; found by its name alone as execvp does, in the folders of PATH.
+    // The same, by name as in execvp: without a slash, `file` is looked up in PATH.
     ProgramStart(As as, const char* file, char* const* environment) noexcept;
-    // By a descriptor.
+    // The same, for the file open as `fd`.
     ProgramStart(As as, int fd, char* const* environment) noexcept;
     ProgramStart(const ProgramStart&) = delete;
     ProgramStart& operator=(const ProgramStart&) = delete;
     ~ProgramStart();
 
-    // The environment to start it with; `room` has as many bytes as room() says.
+    // The environment for the call; `room` points to room() bytes, which must live as long as it.
     [[nodiscard]] std::size_t room() const noexcept {
         return changes_.any() ? room_for(environment_) : 0;
     }
     [[nodiscard]] char* const* environment(void* room) const noexcept {
         return changes_.any() ? changed(environment_, changes_, room) : environment_;
     }
-    // It was started, as this child.
+    // Tells the daemon which process the program runs in. Not needed for As::itself.
     void started(pid_t child) noexcept;
 
 private:
@@ -59,8 +62,8 @@ private:
     As as_;
     char* const* environment_;
     EnvironmentChanges changes_;
-    bool shell_takes_it_ = false;  // what the kernel does not understand: execvp has it run by sh
-    int socket_ = -1;              // inherited by the program; -1: it is captured
+    bool shell_takes_it_ = false;  // execvp runs a file that the kernel does not understand by sh
+    int socket_ = -1;              // inherited by the program; -1: the program is captured
 };
 
 }  // namespace forebay::capture
