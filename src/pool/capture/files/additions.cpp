@@ -1,5 +1,5 @@
-// See additions.hpp. tar takes a file that has a length and no blocks for one hole, and one whose
-// st_ctime changes for one that is being written to.
+// This matters, for example, to tar: it takes a file with a length but no blocks for one hole, and
+// reports a file whose st_ctime changes as being modified.
 #include "pool/capture/files/additions.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -15,7 +15,7 @@ namespace forebay::capture {
 namespace {
 
 constexpr std::int64_t sector = 512;  // the unit of st_blocks
-// Beyond, it is estimated.
+// With more extents than this, the room is estimated instead of counted.
 constexpr std::uint32_t extents_walked_max = 256;
 constexpr int additions_tries_max = 8;
 
@@ -23,11 +23,12 @@ std::int64_t up(std::int64_t bytes, std::int64_t grain) noexcept {
     return (bytes + grain - 1) / grain * grain;
 }
 
-// Exactly, of a list that does not change meanwhile.
+// The exact number of bytes, by a walk over the extents; nullopt if the daemon changes the list
+// meanwhile.
 std::optional<std::int64_t> walked(const pool::FileSlot& slot, std::int64_t grain) noexcept {
     std::array<pool::Deposit, 16> some{};
     std::int64_t occupied = 0;
-    std::int64_t end = 0;  // where the counted grains end
+    std::int64_t end = 0;  // end of the grains counted so far
     Offset at{0};
     for (std::uint32_t left = extents_walked_max / some.size() + 1; left > 0; --left) {
         const pool::DepositSearch search =
@@ -49,7 +50,7 @@ std::optional<std::int64_t> walked(const pool::FileSlot& slot, std::int64_t grai
     return std::nullopt;
 }
 
-// No fewer than they will take.
+// Bytes that the deposits will occupy; an estimate is never too low.
 std::int64_t occupied_by(const pool::FileSlot& slot, std::int64_t grain) noexcept {
     for (int tried = 0; tried < additions_tries_max; ++tried) {
         const std::uint32_t extents = slot.extents.load(relaxed);
@@ -75,7 +76,7 @@ ChangeTimes times_in(const pool::FileSlot& slot) noexcept {
     return times;
 }
 
-// The file system's time is the pool's doing.
+// Whether the file system's ctime is that of the pool's draining.
 bool is_ours(const ChangeTimes& times, std::int64_t found_ns) noexcept {
     const bool settled = times.stamped_ns != 0 && times.stamped_ns == found_ns;
     return settled || (times.modified_ns != 0 && times.stamped_ns == pool::ChangeTime::unsettled);

@@ -1,4 +1,4 @@
-// See draining.hpp.
+// Finds the file in the daemon's directory by its inode, and asks the daemon to drain it.
 #include "pool/capture/files/draining.hpp"
 
 #include "foundation/kernel/calls.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 enum class DrainPurpose { look, change };
 
-// The caller has seen that the file may be the pool's.
+// Precondition: the caller has found that the file may be pooled.
 int drain_inode(const struct stat& found, DrainPurpose purpose) noexcept {
     if (!connection.reach() || connection.life() != DaemonConnection::Life::lives) {
         return connection.stays_out() ? drain_and_close(found.st_dev, found.st_ino) : 0;
@@ -95,7 +95,8 @@ int drain_all() noexcept {
     if (reply) {
         return reply->error;
     }
-    // Before an orderly end everything is drained; who stays out does not hear of another one.
+    // A daemon that ends in good order has drained everything. A process that stays out cannot tell
+    // how the daemon ended.
     return connection.reached() && connection.life() != DaemonConnection::Life::ended ? EIO : 0;
 }
 

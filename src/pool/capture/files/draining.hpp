@@ -1,20 +1,20 @@
-// Files are drained before a call whose outcome draining would change, or that has to find
-// everything in the file system; also those that this process knows by name only, or by a
-// descriptor that is not captured. They stay in the pool.
+// Drains files before a call that depends on the file system's state, or whose outcome draining
+// would change: also files that this process knows only by name, or by a descriptor that is not
+// captured. The files stay in the pool.
 #pragma once
 
 #include <sys/types.h>
 
 namespace forebay::capture {
 
-// Puts all earlier writes, by whomever, into the file system. 0 or an errno; a file that is not
-// there, or not the pool's, has nothing to be drained.
+// All earlier writes to the file, by any process, are in the file system. Returns 0 or an errno; 0
+// if the file does not exist or is not pooled.
 [[nodiscard]] int drain_open(int fd) noexcept;
-// Before the program changes the file itself, beside its bytes. A name is looked up as fstatat
-// does.
+// The same before the program changes the inode itself (times, mode, owner). A name is looked up as
+// fstatat does.
 [[nodiscard]] int drain_open_to_change(int fd) noexcept;
 [[nodiscard]] int drain_named_to_change(int folder, const char* path, int flags) noexcept;
-// Everything in the pool, whoever wrote it.
+// Drains everything in this node's pool, by whichever process. Returns 0 or an errno.
 [[nodiscard]] int drain_all() noexcept;
 
 }  // namespace forebay::capture

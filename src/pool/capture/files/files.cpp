@@ -1,4 +1,5 @@
-// See files.hpp. A function that fails here leaves errno to its caller.
+// Implements files.hpp by questions to the daemon and its directory. A function that returns an
+// errno keeps `errno` itself as it was, or leaves that to its caller.
 #include "pool/capture/files/files.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -30,10 +31,11 @@ protocol::ClientQuestion about(const FileDescription& file, protocol::QuestionKi
     return question;
 }
 
-// The system call where the daemon has ended: everything is drained, and nothing is left to do.
+// For ask(): the daemon has drained everything before it ended, so nothing is left to do.
 constexpr auto nothing_is_left = []() noexcept { return 0; };
 
-// 0 or an errno. `ended`: a system call that does it where the daemon has ended in good order.
+// Asks the daemon. Returns 0 or an errno. If the daemon has ended in good order, `ended` does the
+// same by a system call.
 template <class Ended>
 int ask(const protocol::ClientQuestion& question, const Ended& ended) noexcept {
     const auto reply = connection.ask(question);
@@ -52,12 +54,12 @@ int ask(const protocol::ClientQuestion& question) noexcept {
 
 enum class IntroductionResult {
     yes,
-    no,         // the daemon will have none of it
-    refused,    // another node has bytes of it that cannot be had
-    undrained,  // it should have been, and could not be
+    no,         // the daemon does not take the file
+    refused,    // another node has deposits of the file that cannot be had (EREMOTEIO)
+    undrained,  // the file's deposits could not be drained
 };
 
-// Tells the daemon of the file over the present connection.
+// Makes the file known to the daemon over the present connection, and passes its descriptor.
 IntroductionResult introduce(CapturedFile place, std::string_view path,
                              pool::ThroughReason through) noexcept {
     protocol::ClientQuestion question;
@@ -75,7 +77,7 @@ IntroductionResult introduce(CapturedFile place, std::string_view path,
         return IntroductionResult::no;
     }
     question.inode = found.st_ino;
-    // A long path is cut to its end, which says more.
+    // If the path is too long, its end is sent, which tells more than its beginning.
     const std::size_t bytes = std::min(path.size(), question.path.size() - 1);
     std::memcpy(question.path.data(), path.data() + (path.size() - bytes), bytes);
     const auto reply = connection.ask(question, place.fd);
@@ -86,7 +88,7 @@ IntroductionResult introduce(CapturedFile place, std::string_view path,
     }
     if (!reply || reply->error != 0) {
         const int error = reply ? reply->error : 0;
-        // EBADF: the daemon had no descriptor to take it with.
+        // EBADF: the daemon had no descriptor left to receive the file's.
         const bool failed = error == EIO || error == ENOSPC || error == EDQUOT || error == EBADF;
         return through == pool::ThroughReason::unmapped && failed ? IntroductionResult::undrained
                                                                   : IntroductionResult::no;
@@ -112,7 +114,7 @@ pool::ThroughReason reason_of(int fd, const DescriptorOrigin& opening) noexcept 
     if ((opening.flags & (O_DIRECT | O_DSYNC)) != 0) {
         return pool::ThroughReason::direct;
     }
-    // A deposit knows no limit of a file's size.
+    // Deposits do not enforce RLIMIT_FSIZE.
     const bool limited =
         may_write(opening.flags) && kernel::limit_of(RLIMIT_FSIZE) != RLIM_INFINITY;
     return limited ? pool::ThroughReason::asked : pool::ThroughReason::none;
@@ -133,15 +135,15 @@ bool regular_and_pooled(int fd, PathBuffer& buffer, std::string_view& path) noex
     return true;
 }
 
-// nullptr where the daemon has forgotten the file.
+// Null if the daemon has forgotten the file.
 const pool::FileSlot* slot_of(const FileDescription& file) noexcept {
     const pool::FileId id = file.file();
     const pool::FileSlot& slot = connection.directory().files[id.slot];
     return slot.generation.load(std::memory_order_acquire) == id.generation ? &slot : nullptr;
 }
 
-// It left the pool because a program switched it off, or one ran that nobody captures, and is in it
-// again since.
+// Whether a file that left the pool is in it again: it had left because a program asked for that,
+// or while an uncaptured program ran.
 bool came_back(CapturedFile place) noexcept {
     const pool::FileSlot* const slot = slot_of(place.file);
     return slot != nullptr &&
@@ -149,7 +151,7 @@ bool came_back(CapturedFile place) noexcept {
            connection.life() == DaemonConnection::Life::lives;
 }
 
-// Not captured from now on, and not the daemon's business.
+// Passes the file's calls on to libc from now on: the daemon has ended in good order.
 void give_up(CapturedFile place) noexcept {
     put_offset_into_kernel(place);
     place.file.passes.store(true, std::memory_order_release);
@@ -160,7 +162,7 @@ bool pending(const pool::FileSlot& slot) noexcept {
            slot.extents.load(relaxed) > 0 || slot.modified_ns.load(relaxed) != 0;
 }
 
-// The result of `act` on a captured descriptor: 0 or an errno. Keeps errno as it was.
+// Runs `act` if `fd` is captured. Returns 0 or an errno, and keeps `errno`.
 template <class Act>
 int if_captured(int fd, Act act) noexcept {
     if (!descriptors.captured(fd)) {
@@ -178,8 +180,8 @@ int if_captured(int fd, Act act) noexcept {
     return error;
 }
 
-// It is not known any more which of this process' descriptors mean the file: nothing of it is
-// deposited from now on. Its offset stays ours, since the kernel's is not the same.
+// A reference count was wrong, so it is unknown which descriptors mean the file: it is written
+// through from now on. Its offset stays in the description, since the kernel's is not up to date.
 void leave_miscounted(FileDescription& file) noexcept {
     const int before = errno;
     protocol::ClientQuestion question = about(file, protocol::QuestionKind::leave);
@@ -259,8 +261,8 @@ FileRoute route(CapturedFile place) noexcept {
 
 namespace {
 
-// 0 or an errno. A process that opened the file beside the pool empties it so: nobody has deposits
-// yet.
+// Empties the file (O_TRUNC). Returns 0 or an errno. Ranks that opened it beside the pool do so
+// directly, because nobody has deposits of it yet.
 int make_empty(CapturedFile place) noexcept {
     if (!place.file.beside.load(relaxed)) {
         return truncate(place, 0);
@@ -268,7 +270,7 @@ int make_empty(CapturedFile place) noexcept {
     return kernel::ftruncate(place.fd, 0) == 0 ? 0 : errno;
 }
 
-// Drops the description of a file that was closed where nobody could see it.
+// Drops the description of a file that was closed by a call that is not captured.
 void let_go_stale(int fd) noexcept {
     if (static_cast<unsigned>(fd) >= descriptors_max || !descriptors.captured(fd)) {
         return;
@@ -279,13 +281,14 @@ void let_go_stale(int fd) noexcept {
     }
 }
 
-// Empties a file again that libc may have emptied: what was drained meanwhile has come back to it.
+// For a file that is not captured after all: applies O_TRUNC. The file may have been emptied
+// before, but what was drained since would be in it again.
 CaptureResult not_taken(int fd, const DescriptorOrigin& opening) noexcept {
     const bool failed = opening.empties && kernel::ftruncate(fd, 0) != 0;
     return failed ? CaptureResult::failed : CaptureResult::no;
 }
 
-// Whether the table may say what the descriptor is.
+// Whether the table of descriptors may say what `fd` is.
 bool tracks(int fd) noexcept {
     return fd < descriptors_max && !state.many_tables.load(std::memory_order_acquire);
 }
@@ -295,7 +298,8 @@ pool::ThroughReason untracked_reason() noexcept {
                                            : pool::ThroughReason::asked;
 }
 
-// This process would neither see deposits of the file nor keep out of their way.
+// For a process without the daemon's memory (stays_out): it would neither see deposits of the file
+// nor avoid overwriting them, so the daemon keeps the file out of the pool.
 CaptureResult keep_out(int fd, const DescriptorOrigin& opening, std::string_view path) noexcept {
     FileDescription spare{};
     const CapturedFile place{spare, fd};
@@ -324,7 +328,7 @@ CaptureResult take_on(int fd, const DescriptorOrigin& opening) noexcept {
     }
     const bool tracked = tracks(fd);
     FileDescription* const made = tracked ? descriptors.make() : nullptr;
-    FileDescription spare{};  // one that is never closed
+    FileDescription spare{};  // used if no description is free; never closed
     const CapturedFile place{made != nullptr ? *made : spare, fd};
     place.file.flags.store(opening.flags, relaxed);
     const pool::ThroughReason through =
@@ -356,7 +360,7 @@ CaptureResult take_on(int fd, const DescriptorOrigin& opening) noexcept {
     }
     if (made != nullptr) {
         descriptors.put(fd, made);
-        if (!tracks(fd)) {  // another thread has just seen to all others
+        if (!tracks(fd)) {  // another thread has just stopped tracking all others
             static_cast<void>(stop_tracking(fd));
         }
     }
@@ -365,13 +369,13 @@ CaptureResult take_on(int fd, const DescriptorOrigin& opening) noexcept {
 
 namespace {
 
-// One thread at a time moves offsets to the kernel: a second one would move the offset back by what
-// the file had gone on since.
+// One thread at a time moves offsets into the kernel: a second one could set an offset that is
+// outdated by what the file was read or written since.
 class OffsetTurn {
 public:
     OffsetTurn() noexcept : signals_{kernel::hold_signals()} {
         while (state.moving_offset.exchange(true, std::memory_order_acquire)) {
-            ::sched_yield();  // the thread that has the turn may have been interrupted
+            ::sched_yield();  // the holder may have been preempted
         }
     }
     OffsetTurn(const OffsetTurn&) = delete;
@@ -403,7 +407,8 @@ void put_offset_into_kernel(CapturedFile place) noexcept {
 
 namespace {
 
-// A file that left before: a reason that can be undone does not hide one that cannot.
+// Whether the daemon has to learn `reason` although the file has left before: a lasting reason
+// replaces one that can be undone.
 bool needs_to_be_told(CapturedFile place, pool::ThroughReason reason) noexcept {
     if (!connection.reached() || place.file.connection.load(relaxed) != connection.number() ||
         connection.life() != DaemonConnection::Life::lives) {
@@ -454,7 +459,7 @@ int leave_if_captured(int fd, pool::ThroughReason reason) noexcept {
 
 int drain(CapturedFile place) noexcept {
     const DaemonConnection::Reading reading{connection};
-    // Looks only once all that was written before is counted.
+    // First waits until all earlier deposits are counted in the directory.
     if (const std::int64_t size = connection.reader().deposited_size(place.file.file()); size < 0) {
         return static_cast<int>(-size);
     }
@@ -476,7 +481,7 @@ int arrives(pool::FileId file) noexcept {
     question.slot = file.slot;
     question.generation = file.generation;
     const int error = ask(question);
-    return error == ENOENT ? 0 : error;  // all of it has been drained, and nobody has it open
+    return error == ENOENT ? 0 : error;  // it is drained, and nobody has it open
 }
 
 int drain_if_captured(int fd) noexcept {
@@ -485,8 +490,9 @@ int drain_if_captured(int fd) noexcept {
     });
 }
 
-// The time of change that the file system has stands for another one only until then. To look
-// whether it is another one since is not enough: times of files go on in steps.
+// The file system's ctime after the pool's own writes is replaced by `changed_ns` (FileSlot), but
+// only until the program itself changes the inode. Comparing times cannot tell that, since file
+// times advance in ticks: so the daemon settles it before the change.
 int drain_to_change(CapturedFile place) noexcept {
     const DaemonConnection::Reading reading{connection};
     if (const std::int64_t size = connection.reader().deposited_size(place.file.file()); size < 0) {
@@ -509,7 +515,8 @@ int drain_to_change_if_captured(int fd) noexcept {
 
 namespace {
 
-// For good: nobody has deposits of it, and the daemon may have no descriptor of it any more.
+// The file is written through for good: nobody has deposits of it, and the daemon may have closed
+// it.
 bool is_through(const FileDescription& file) noexcept {
     const pool::FileSlot* const slot = slot_of(file);
     return slot != nullptr &&

@@ -1,4 +1,5 @@
-// The use that this process makes of a file of the pool: makes it known, holds it, asks for it.
+// Operations of this process on one captured file: introduces it to the daemon, routes its calls,
+// and asks the daemon to drain, truncate or sync it, or to make it leave the pool.
 #pragma once
 
 #include "pool/capture/descriptors/descriptors.hpp"
@@ -12,25 +13,28 @@
 
 namespace forebay::capture {
 
-// Beyond, the kernel is asked whether the file system has such an offset.
+// Offsets in bytes up to which every file system is assumed to go; beyond, the kernel is asked
+// (EFBIG).
 inline constexpr std::int64_t sure_max = std::int64_t{1} << 40;
 
-// As libc's calls fail.
+// Fails as libc's calls do: sets errno and returns -1.
 inline int fail(int error) noexcept {
     errno = error;
     return -1;
 }
 
-// A file, and a descriptor by which the kernel knows it.
+// An open file description of the pool, and a descriptor that refers to it; -1: none is open here.
 struct CapturedFile {
     FileDescription& file;
     int fd;
 };
 
-// Drops a hold; the last one tells the daemon. An errno that the file kept, or 0.
+// Drops a hold of the description; with the last one the daemon learns that the file is closed.
+// Returns 0, or the errno that the daemon kept for the file.
 int let_go(FileDescription& held) noexcept;
 
-// While it lives, the description stays this file's, whatever is closed meanwhile.
+// Holds the description behind `fd` during a call, so that it is not reused although another thread
+// closes the descriptor. False if `fd` is not captured.
 class HeldDescription {
 public:
     explicit HeldDescription(int fd) noexcept;
@@ -50,64 +54,73 @@ private:
 };
 
 enum class FileRoute {
-    pooled,  // over the pool
-    passed,  // libc's business
+    pooled,  // deposits, and reads over them
+    passed,  // the file is not pooled: libc's function does it
     lost,    // the daemon is dead: EIO
 };
-// A forked child makes its files known anew here.
+// Decides how a call on the file goes. In a forked child, the first call introduces the file anew
+// over the child's connection.
 [[nodiscard]] FileRoute route(CapturedFile place) noexcept;
 
 // How a descriptor came about.
 struct DescriptorOrigin {
     int flags = 0;
-    pool::ThroughReason through = pool::ThroughReason::none;  // why it is not to be pooled
-    bool empties = false;  // O_TRUNC, which the kernel was not told
-    bool fresh = true;     // nobody else has its offset
+    // A reason not to pool the file, or none.
+    pool::ThroughReason through = pool::ThroughReason::none;
+    bool empties = false;  // O_TRUNC was asked for, but withheld from the kernel
+    bool fresh = true;     // no other descriptor shares its offset
 };
-enum class CaptureResult { no, yes, failed };  // failed: with errno, and the descriptor is open
-// Makes it a captured descriptor, if it is a regular file below a pool path.
+// Failed: errno is set, and the descriptor is still open.
+enum class CaptureResult { no, yes, failed };
+// Captures the descriptor if it is a regular file below a pool path, or known to the daemon.
 [[nodiscard]] CaptureResult take_on(int fd, const DescriptorOrigin& opening) noexcept;
 
-// The offset is the kernel's from now on.
+// From now on the kernel has the offset (lseek), so that libc or another process can use it.
 void put_offset_into_kernel(CapturedFile place) noexcept;
-// It is drained, and everybody's writes go to the file system. 0 or an errno.
+// Makes the file leave the pool: it is drained, and all processes write through. Returns 0 or an
+// errno.
 int leave(CapturedFile place, pool::ThroughReason reason) noexcept;
-// A program's wishes for one file (forebay_pool.h). 0 or an errno.
+// Adjustments of one file that a program asks for (forebay_pool.h).
 struct RequestedAdjustment {
-    std::int64_t window = 0;  // bytes; 0: as it is
-    bool back = false;        // into the pool
+    std::int64_t window = 0;  // write-behind window in bytes; 0: unchanged
+    bool back = false;        // the file comes back into the pool
 };
+// Returns 0 or an errno.
 int adjust(CapturedFile place, const RequestedAdjustment& wanted) noexcept;
-// Leaves, if the descriptor is captured. 0 or an errno.
+// leave(), if `fd` is captured. Returns 0 or an errno.
 int leave_if_captured(int fd, pool::ThroughReason reason) noexcept;
-// All files of this process, and all that it will open.
+// Makes all captured files of this process leave, and those that it will open.
 void leave_for_good() noexcept;
-// Puts all earlier writes, by whomever, into the file system. 0 or an errno.
+// Drains the file: all earlier writes, by any process, are in the file system. Returns 0 or an
+// errno.
 int drain(CapturedFile place) noexcept;
 int drain_if_captured(int fd) noexcept;
-// The same, before the program changes the file itself, beside its bytes.
+// drain(), before the program changes the inode itself (times, mode, owner) beside the file's
+// bytes.
 int drain_to_change(CapturedFile place) noexcept;
 int drain_to_change_if_captured(int fd) noexcept;
-// As drain; and the storage has it.
+// drain(), and then fsync: the storage has the bytes. Returns 0 or an errno.
 int sync(CapturedFile place) noexcept;
 int truncate(CapturedFile place, std::int64_t bytes) noexcept;
-// The error that the daemon still holds for the file.
+// The errno that the daemon keeps for the file from draining; 0: none.
 [[nodiscard]] int error_of(CapturedFile place) noexcept;
-// As fstat's st_size, with deposits; or minus an errno.
+// fstat's st_size, with deposits; or minus an errno.
 [[nodiscard]] std::int64_t size_of(CapturedFile place) noexcept;
 
-// A file that the daemon knows; where it was reached.
+// The name of the file in the directory; nullopt if the daemon does not know it. Precondition:
+// connection.reached().
 [[nodiscard]] std::optional<pool::FileId> known(dev_t device, ino_t inode) noexcept;
-// The daemon drains that file, and closes it unless clients have it open. 0 or an errno.
+// Has the daemon drain the file, and close it unless clients have it open. Returns 0 or an errno.
 [[nodiscard]] int drain_and_close(dev_t device, ino_t inode) noexcept;
-// As far as can be known, what was deposited arrives; it is drained where only that tells. 0, or an
-// errno: what closing a descriptor returns that has written to the file.
+// The result of closing a descriptor that wrote to the file: 0 if its deposits are expected to
+// reach the file system, or an errno. If only draining can tell (little room is left), it is
+// drained.
 [[nodiscard]] int arrives(pool::FileId file) noexcept;
-// All nodes have drained it. 0, or -1 and errno.
+// Has all nodes drain the file. Returns 0, or -1 and errno.
 int settle(pool::FileId file) noexcept;
 
-// A captured call: `pass` is libc's, `own` is done over the pool, and returns -1 and errno as libc
-// does. errno stays as it was where nothing fails.
+// Runs a captured call on `fd`: `own` does it over the pool and returns -1 and errno as libc does;
+// `pass` calls libc's function. Keeps errno unless the call fails.
 template <class Pass, class Own>
 auto on(int fd, const Pass& pass, const Own& own) noexcept -> decltype(pass());
 
@@ -138,7 +151,8 @@ auto on(int fd, const Pass& pass, const Own& own) noexcept -> decltype(pass()) {
             return result;
         }
     }
-    // libc's may be a cancellation point, and a cancelled thread would not give back what it holds.
+    // The hold is dropped before: libc's function may be a cancellation point, and a thread
+    // cancelled in it would keep the hold.
     errno = before;
     return pass();
 }

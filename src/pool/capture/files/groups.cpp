@@ -1,4 +1,4 @@
-// See groups.hpp.
+// The entries of PoolCalls for groups, as questions to the daemon of this node.
 #include "pool/capture/files/groups.hpp"
 
 #include "capture/captured.hpp"
@@ -52,7 +52,7 @@ int settle(dev_t device, ino_t inode) noexcept {
         return fail(EIO);
     }
     if (connection.life() == DaemonConnection::Life::ended) {
-        return 0;  // everything was drained before
+        return 0;  // the daemon drained everything before it ended
     }
     const auto file = known(device, inode);
     return file ? settle(*file) : fail(ENOENT);

@@ -1,4 +1,5 @@
-// Files that ranks on several nodes open together; see pool/client/calls.hpp.
+// Files that ranks on several nodes open together: functions behind PoolCalls in
+// pool/client/calls.hpp, which documents them.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Mapped files of the pool: they stay written through until they are unmapped.
+// Memory mappings (mmap) of captured files: each holds its file description, so that the file stays
+// written through until it is unmapped.
 #pragma once
 
 #include "pool/capture/descriptors/descriptors.hpp"
@@ -18,7 +19,8 @@ public:
     FileMappings& operator=(const FileMappings&) = delete;
     ~FileMappings() = default;
 
-    // Takes over the caller's hold. Where there is no room, the file stays open until the end.
+    // Remembers that `held` is mapped at `at`, and takes over the caller's hold. If the table is
+    // full, the hold is never dropped, so the file stays open until the process ends.
     void add(const void* at, FileDescription& held) noexcept {
         for (Mapping& one : all_) {
             const void* none = nullptr;
@@ -30,8 +32,8 @@ public:
             }
         }
     }
-    // The description held for the range's beginning, for the caller to drop; null: it is not
-    // known.
+    // Forgets the mapping that begins at `at`. Returns its description, for the caller to drop;
+    // null if no mapping of ours begins there.
     [[nodiscard]] FileDescription* remove(const void* at) noexcept {
         if (count_.load(std::memory_order_acquire) == 0) {
             return nullptr;
@@ -49,7 +51,7 @@ public:
         }
         return nullptr;
     }
-    // In a forked child: the holds were the parent's.
+    // In a forked child: recount() has counted no holds of mappings, so they are forgotten.
     void forget() noexcept {
         if (count_.exchange(0, std::memory_order_relaxed) == 0) {
             return;

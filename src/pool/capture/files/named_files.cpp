@@ -12,7 +12,8 @@ namespace forebay::capture {
 
 namespace {
 
-// `act` on a regular file that the pool knows: 0 or an errno, and errno as it was.
+// Runs `act` on the regular file of that name, if the pool knows it. Returns 0 or an errno, and
+// keeps `errno`.
 template <class Act>
 int on_named(int folder, const char* path, int flags, const Act& act) noexcept {
     if (!capturing() || path == nullptr) {

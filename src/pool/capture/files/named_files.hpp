@@ -1,15 +1,19 @@
-// Handles a file by its name before libc or the kernel touches it where nobody sees it.
+// Prepares a file, given by its name, for libc or the kernel to use it by calls that are not
+// captured.
 #pragma once
 
 #include "pool/protocol/directory.hpp"
 
 namespace forebay::capture {
 
-// Puts all earlier writes into the file system. `flags` are fstatat's. 0 or an errno.
+// All earlier writes to the file are in the file system. `flags` are fstatat's. Returns 0 or an
+// errno.
 int drain_named(int folder, const char* path, int flags) noexcept;
-// As drain_named; and everybody's writes go to the file system until nobody has it open any more.
+// Makes the file leave the pool: it is drained and written through until nobody has it open any
+// more. Returns 0 or an errno.
 int leave_named(int folder, const char* path, int flags, pool::ThroughReason reason) noexcept;
-// Everything in the pool of this node is in the file system, whoever wrote it. 0 or an errno.
+// All that was written to this node's pool, by any process, is in the file system. Returns 0 or an
+// errno.
 int drain_everything() noexcept;
 
 }  // namespace forebay::capture

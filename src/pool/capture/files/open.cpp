@@ -1,4 +1,5 @@
-// Files are opened by the kernel, with all that it checks; the descriptor is then captured.
+// Captured open calls: the kernel opens the file, with all its checks; then its descriptor is
+// captured.
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "foundation/kernel/calls.hpp"
@@ -18,8 +19,8 @@ namespace forebay::capture {
 
 namespace {
 
-// A file that is there already loses its deposits in their order: the daemon makes it empty, and
-// the kernel is not told O_TRUNC.
+// Whether O_TRUNC has to be withheld from the kernel: truncation of a pooled file goes to the
+// daemon, in order with the file's deposits.
 bool is_emptied_by_us(int folder, const char* path, int flags) noexcept {
     const bool asked = (flags & O_TRUNC) != 0 && (flags & O_ACCMODE) != O_RDONLY;
     if (!asked || (flags & (O_PATH | O_DIRECTORY)) != 0 || path == nullptr) {
@@ -37,7 +38,8 @@ int closed_again(int fd, int error) noexcept {
     return -1;
 }
 
-// The kernel has opened it, without O_TRUNC where it `empties`. It, or -1 and errno.
+// Captures `fd`, which the kernel has opened; without O_TRUNC if `empties` is true. Returns `fd`,
+// or -1 and errno, with `fd` closed.
 int taken_on(int fd, int flags, bool empties, int errno_before) noexcept {
     const CaptureResult taken = take_on(fd, {.flags = flags, .empties = empties});
     if (taken == CaptureResult::failed) {
@@ -72,7 +74,8 @@ int temporary(const Make& make) noexcept {
     const int before = errno;
     const int fd = make();
     if (fd >= 0 && capturing()) {
-        static_cast<void>(take_on(fd, {.flags = O_RDWR}));  // nothing is emptied, which could fail
+        // Without truncation, which alone could fail.
+        static_cast<void>(take_on(fd, {.flags = O_RDWR}));
         errno = before;
     }
     return fd;
@@ -125,7 +128,7 @@ int mkostemps(char* name, int suffix, int flags) noexcept {
     return temporary([&]() noexcept { return real::mkostemps(name, suffix, flags); });
 }
 
-// A handle tells nothing of the file before it is open.
+// Nothing is known of the file behind a handle before it is open, so O_TRUNC is always withheld.
 int open_by_handle_at(int mounted, file_handle* handle, int flags) noexcept {
     if (!capturing()) {
         return real::open_by_handle_at(mounted, handle, flags);
@@ -136,7 +139,8 @@ int open_by_handle_at(int mounted, file_handle* handle, int flags) noexcept {
     return fd < 0 ? fd : taken_on(fd, flags, empties && is_regular(fd), before);
 }
 
-// Where the path leads, its flags decide; so nothing is known of the file before it is open.
+// The resolve flags of openat2 decide where the path leads, so nothing is known of the file before
+// it is open.
 long openat2(int folder, const char* path, const void* how, size_t bytes) noexcept {
     const auto opened = [&](const void* as_asked) noexcept {
         return kernel::system_call(SYS_openat2, folder, kernel::word_of(path),
@@ -152,13 +156,14 @@ long openat2(int folder, const char* path, const void* how, size_t bytes) noexce
     const int flags = static_cast<int>(asked.flags);
     const bool empties =
         (flags & O_TRUNC) != 0 && (flags & O_PATH) == 0 && (flags & O_ACCMODE) != O_RDONLY;
-    const bool ours = empties && bytes == sizeof asked;  // what a later kernel adds is not copied
+    // A larger structure of a later kernel is passed as it is.
+    const bool ours = empties && bytes == sizeof asked;
     asked.flags &= ~static_cast<__u64>(O_TRUNC);
     const auto fd = static_cast<int>(opened(ours ? &asked : how));
     return fd < 0 ? fd : taken_on(fd, flags, empties && is_regular(fd), before);
 }
 
-// The other process moves its offset, and may not be one of the pool.
+// The other process shares the offset, and may not be captured.
 int pidfd_getfd(int process, int fd, unsigned flags) noexcept {
     const int before = errno;
     const int got = real::pidfd_getfd(process, fd, flags);

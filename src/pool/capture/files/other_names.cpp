@@ -1,4 +1,4 @@
-// See other_names.hpp.
+// Maps the daemon's file of known inodes, beside its socket, read-only.
 #include "pool/capture/files/other_names.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -26,7 +26,8 @@ void OtherNames::map(const char* socket) noexcept {
     }
     std::memcpy(path.data(), socket, bytes);
     std::memcpy(path.data() + bytes, pool::KnownInodes::suffix, suffix);
-    // A link into /proc, which in another namespace may lead to anything.
+    // The file is a symbolic link into /proc, which may lead anywhere in another PID namespace: so
+    // its type, length and format are checked.
     struct stat found{};
     const int fd = kernel::open(path.data(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd >= 0 && kernel::fstat(fd, &found) == 0 && S_ISREG(found.st_mode) &&

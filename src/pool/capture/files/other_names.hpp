@@ -1,5 +1,5 @@
-// A file of the pool that is met by a name outside of the pool paths (a hard link, after it was
-// renamed, where its folder is mounted once more) is found by its inode.
+// Recognises a file of the pool by its inode number, where its name lies outside of the pool paths:
+// a hard link, a renamed file, or a directory that is mounted a second time.
 #pragma once
 
 #include "pool/protocol/known_inodes.hpp"
@@ -11,9 +11,10 @@ namespace forebay::capture {
 
 class OtherNames {
 public:
-    // Maps the inodes of the daemon at this socket. Where that fails, no file has another name.
+    // Maps the set of inodes that the daemon at `socket` publishes. If that fails, may_have() is
+    // always false.
     void map(const char* socket) noexcept;
-    // False: the daemon does not know the file. True: it may.
+    // False: the daemon does not know the file. True: it may (the set can err on this side).
     [[nodiscard]] bool may_have(dev_t device, ino_t inode) const noexcept {
         return inodes_ != nullptr && inodes_->may_have(device, inode);
     }
@@ -22,7 +23,7 @@ private:
     const pool::KnownInodes* inodes_ = nullptr;
 };
 
-// The daemon knows the file, or keeps out of its way for this process.
+// Whether the daemon knows the file, or may know it while this process stays out of the pool.
 [[nodiscard]] bool is_known_by_inode(const struct stat& found) noexcept;
 
 }  // namespace forebay::capture

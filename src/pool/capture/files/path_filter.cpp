@@ -1,5 +1,5 @@
-// A file's own path, as the kernel resolves it, decides: what a program calls it may lead through
-// links and relative folders.
+// The path that counts is the kernel's own, with links resolved: the name that a program uses may
+// lead through symbolic links and relative directories.
 #include "pool/capture/files/path_filter.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -67,8 +67,8 @@ std::string_view path_of(int fd, PathBuffer& buffer) noexcept {
                : std::string_view{};
 }
 
-// Spares most files of programs the question. (Other file systems may be mounted below a pool
-// path.)
+// One comparison of device numbers dismisses most files of a program. Other file systems are always
+// possible, because they may be mounted below a pool path.
 bool possible_on(dev_t device) noexcept {
     const dev_t root = devices().root;
     return device != root || any_on(root);

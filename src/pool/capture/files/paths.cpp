@@ -1,4 +1,5 @@
-// See paths.hpp.
+// Parsing and prefix comparison, without the C++ library's exceptions: programs that preload this
+// need not have it.
 #include "pool/capture/files/paths.hpp"
 
 #include <cstring>
@@ -14,7 +15,7 @@ std::size_t PoolPaths::set(std::string_view folders) noexcept {
         while (comma < folders.size() && folders[comma] != ',') {
             ++comma;
         }
-        std::string_view one{folders.data(), comma};  // substr could throw
+        std::string_view one{folders.data(), comma};  // string_view::substr could throw
         folders.remove_prefix(comma < folders.size() ? comma + 1 : comma);
         while (one.size() > 1 && one.back() == '/') {
             one.remove_suffix(1);

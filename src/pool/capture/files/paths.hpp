@@ -1,4 +1,5 @@
-// Which paths are below a pool path, and which file systems have any.
+// The list of pool paths (setting pool_paths), and whether a path lies below one of them, by
+// comparing text only.
 #pragma once
 
 #include <array>
@@ -19,12 +20,12 @@ public:
     PoolPaths& operator=(const PoolPaths&) = delete;
     ~PoolPaths() = default;
 
-    // Absolute folders, already resolved, with commas between, as the setting pool_paths has them.
-    // Returns how many it left out, since they do not fit or are not absolute.
+    // Parses absolute directories with symbolic links resolved, separated by commas. Returns the
+    // number of directories left out because they are not absolute or do not fit.
     std::size_t set(std::string_view folders) noexcept;
     [[nodiscard]] bool none() const noexcept { return count_ == 0; }
-    // An absolute path below one of the folders, or one of them, by its letters. ".." and links in
-    // it are the caller's affair.
+    // Whether an absolute path is one of the directories or lies below one, by its characters. The
+    // caller has resolved ".." and symbolic links.
     [[nodiscard]] bool hold(std::string_view path) const noexcept;
     [[nodiscard]] std::string_view folder(std::size_t number) const noexcept;
     [[nodiscard]] std::size_t count() const noexcept { return count_; }

@@ -1,4 +1,4 @@
-// See size_limit.hpp.
+// Reading the limit, and the captured calls that set it.
 #include "pool/capture/files/size_limit.hpp"
 
 #include "capture/captured.hpp"
@@ -20,8 +20,8 @@ namespace {
 
 bool is_limited() noexcept { return kernel::limit_of(RLIMIT_FSIZE) != RLIM_INFINITY; }
 
-// Files that this process only reads stay in the pool; so do those that a child has inherited and
-// not used: it mostly sets limits for a program that it is about to start.
+// Makes files leave that this process has open for writing. Files that a child inherited and has
+// not used stay: such a child mostly sets limits for a program that it is about to start.
 void leave_for_limit() noexcept {
     const int before = errno;
     for (int fd = 0; fd < descriptors.end(); ++fd) {
@@ -38,7 +38,7 @@ void leave_for_limit() noexcept {
     errno = before;
 }
 
-// The call that may have set a limit has returned.
+// To be called after a call that may have set a limit; returns `result`.
 template <class Result>
 Result limit_was_set(int resource, Result result) noexcept {
     const int before = errno;
@@ -57,7 +57,7 @@ Result limit_was_set(int resource, Result result) noexcept {
 
 void heed_size_limit() noexcept {
     timespec now{};
-    ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);  // reads memory that the kernel shares
+    ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);  // vDSO: no system call
     const std::int64_t tick = now.tv_sec * nanoseconds + now.tv_nsec;
     if (state.limit_asked_ns.load(relaxed) == tick) [[likely]] {
         return;

@@ -1,16 +1,16 @@
-// A limit of file sizes (RLIMIT_FSIZE), which a deposit does not know: where there is one, files
-// that the process has open for writing leave the pool, so that the kernel can say EFBIG and send
-// SIGXFSZ. It is seen when a file is opened and when this process sets it. Another process may set
-// it, too (prlimit, also by the program of that name), and nobody tells us: it is asked for once in
-// each tick of the kernel's clock in which something is written. So at most what is written within
-// one tick (1 to 10 ms) goes beyond a limit that another process has just set.
+// The limit of file sizes (RLIMIT_FSIZE), which deposits do not enforce: if there is one, files
+// that the process has open for writing leave the pool, so that the kernel can fail with EFBIG and
+// send SIGXFSZ. The limit is read when a file is opened and when this process sets it. Another
+// process may set it, too (prlimit), without notice: so it is read again at the first write in each
+// tick of the kernel's clock. At most the writes of one tick (1 to 10 ms) go beyond a limit that
+// another process has just set.
 #pragma once
 
 namespace forebay::capture {
 
-// Before something is deposited.
+// To be called before a deposit: reads the limit once in each tick.
 void heed_size_limit() noexcept;
-// Whether there is one that a file of so many bytes would go beyond.
+// Whether a file of `bytes` bytes would exceed a limit.
 [[nodiscard]] bool is_beyond_size_limit(long long bytes) noexcept;
 
 }  // namespace forebay::capture
