@@ -1,6 +1,6 @@
-// The attributes that a program sets of a file, beside its bytes. The kernel clears set-user-ID and
-// set-group-ID bits and file capabilities at each write, and notes the time. So earlier deposits
-// are drained first: draining must not be a write that comes after.
+// Captured calls that set a file's attributes (mode, owner, extended attributes). Earlier deposits
+// are drained first: at each write the kernel clears set-user-ID and set-group-ID bits and file
+// capabilities and sets times, so draining must not come after the program's call.
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "pool/capture/files/draining.hpp"

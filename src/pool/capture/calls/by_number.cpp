@@ -1,5 +1,5 @@
-// Calls that are made by number only (syscall(2)), or mean something else than libc's function of
-// that name.
+// Handlers of system calls that are captured only by number (syscall(2)), or that mean something
+// else than libc's function of that name.
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "foundation/kernel/calls.hpp"
@@ -19,7 +19,7 @@ namespace forebay::capture {
 
 namespace {
 
-// As captured::bare_fork; or, where the child has its parent's table of descriptors, as
+// A fork by number; if the child shares the descriptor table, tracking stops first, as in
 // captured::clone.
 long forked(long number, const long* words, bool shares_descriptors) noexcept {
     const int error = shares_descriptors && capturing() ? stop_tracking() : 0;
@@ -37,7 +37,7 @@ long forked(long number, const long* words, bool shares_descriptors) noexcept {
     return child;
 }
 
-// The flags of a clone_args block that can be read.
+// The flags of a clone_args block, which has been checked to be readable.
 std::uint64_t flags_of(const void* block) noexcept {
     std::uint64_t flags = 0;
     std::memcpy(&flags, block, sizeof flags);
@@ -51,16 +51,16 @@ bool concerns(long fd) noexcept {
     return descriptors.captured(number) || connection.owns(number);
 }
 
-// libc's F_GETOWN asks in another way. A duplicate may get the number of a descriptor that was
-// closed where nobody saw it.
+// F_GETOWN is left out, because libc's function asks in another way than the kernel's. A duplicate
+// may get the number of a descriptor that was closed by a call that is not captured.
 bool is_own_fcntl(const long* words) noexcept {
     const int command = static_cast<int>(words[1]);
     return command == F_DUPFD || command == F_DUPFD_CLOEXEC ||
            (command != F_GETOWN && concerns(words[0]));
 }
 
-// A child with memory of its own that goes on where its parent is, as after fork. Another one
-// returns on another stack, so that nothing of ours may be below it.
+// Whether the child has its own memory and returns on the parent's stack, as after fork. A child
+// with another stack would return there below frames of ours that do not exist.
 bool is_fork(const long* words) noexcept { return (words[0] & CLONE_VM) == 0 && words[1] == 0; }
 
 bool is_fork_by_block(const long* words) noexcept {
@@ -118,7 +118,7 @@ long clone3_by_number(void* block, size_t bytes) noexcept {
     return forked(SYS_clone3, words, (flags_of(block) & CLONE_FILES) != 0);
 }
 
-// The kernel reads a module by itself.
+// The kernel reads the module from the file system.
 long finit_module(int fd, const char* parameters, int flags) noexcept {
     const int error = drain_if_captured(fd);
     return error != 0

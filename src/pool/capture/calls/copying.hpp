@@ -1,11 +1,12 @@
-// Copies that the kernel makes.
+// Preparation for copies that the kernel makes between descriptors (copy_file_range, sendfile,
+// splice, FICLONE).
 #pragma once
 
 namespace forebay::capture {
 
-// The source is drained, and the kernel has its offset. 0 or an errno.
+// Drains the source file, and puts its offset into the kernel. Returns 0 or an errno.
 int prepare_source(int fd) noexcept;
-// As above; and what it is copied to leaves the pool.
+// The same for `from`; and the file of `to` leaves the pool. Returns 0 or an errno.
 int prepare_copy(int from, int to) noexcept;
 
 }  // namespace forebay::capture

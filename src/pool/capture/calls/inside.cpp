@@ -1,4 +1,4 @@
-// Functions of libc that open, read or write a file inside, where nobody sees it. A file is drained
+// Captured functions of libc that open, read or write a file by internal calls. The file is drained
 // before they read it, and leaves the pool before they write to it.
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
@@ -17,7 +17,7 @@ namespace forebay::capture {
 
 namespace {
 
-// libc closes a standard stream's descriptor, or puts another file there, inside.
+// Forgets descriptors 0 to 2 after libc has closed or replaced them by internal calls.
 void forget_standard_streams() noexcept {
     for (int fd = 0; fd < standard_streams; ++fd) {
         FileDescription* const held = descriptors.captured(fd) ? descriptors.take(fd) : nullptr;
@@ -37,7 +37,7 @@ int drained(const char* path, const Pass& pass) noexcept {
 
 namespace captured {
 
-// As libc: a stream that closes at exec, and that one thread uses.
+// As libc does: a stream with close-on-exec, and without locking.
 FILE* setmntent(const char* path, const char* mode) noexcept {
     constexpr std::size_t letters_max = 8;
     if (!capturing() || mode == nullptr || std::strlen(mode) > letters_max) {
@@ -59,7 +59,7 @@ int endmntent(FILE* stream) noexcept {
     if (stream != nullptr) {
         static_cast<void>(captured::fclose(stream));
     }
-    return 1;  // always, says its manual
+    return 1;  // its manual page says: always
 }
 
 nl_catd catopen(const char* name, int flags) noexcept {
@@ -69,7 +69,7 @@ nl_catd catopen(const char* name, int flags) noexcept {
     return real::catopen(name, flags);
 }
 
-// The kernel appends to it from now on.
+// The kernel appends accounting records to the file from now on.
 int acct(const char* path) noexcept {
     const int error = leave_named(AT_FDCWD, path, 0, pool::ThroughReason::asked);
     return error != 0 ? fail(error) : real::acct(path);
@@ -89,7 +89,7 @@ void updwtmpx(const char* path, const struct utmpx* entry) noexcept {
     real::updwtmpx(path, entry);
 }
 
-// Memory by its name is a file of /dev/shm, which may be below a pool path.
+// POSIX shared memory is a file of /dev/shm, which may lie below a pool path.
 int shm_open(const char* name, int flags, mode_t mode) noexcept {
     const int before = errno;
     const int fd = real::shm_open(name, flags, mode);
@@ -109,7 +109,7 @@ int shm_open(const char* name, int flags, mode_t mode) noexcept {
     return fd;
 }
 
-// The terminal becomes the three standard streams.
+// The terminal replaces the three standard streams.
 int login_tty(int fd) noexcept {
     const int done = real::login_tty(fd);
     if (done == 0) {
@@ -118,7 +118,8 @@ int login_tty(int fd) noexcept {
     return done;
 }
 
-// The child opens it before it becomes a program that has this library, and may empty it. An errno.
+// The child opens, and may truncate, the file before it runs a program with this library: the file
+// leaves the pool. Returns 0 or an errno.
 int posix_spawn_file_actions_addopen(posix_spawn_file_actions_t* actions, int fd, const char* path,
                                      int flags, mode_t mode) noexcept {
     if (capturing() && path != nullptr) {
@@ -144,7 +145,7 @@ int posix_spawn_file_actions_addfchdir_np(posix_spawn_file_actions_t* actions, i
     return real::posix_spawn_file_actions_addfchdir_np(actions, fd);
 }
 
-// libc doubles /dev/null to the standard streams where nobody sees it.
+// libc duplicates /dev/null to the standard streams by internal calls.
 int daemon(int stay, int keep) noexcept {
     const int done = real::daemon(stay, keep);
     if (done == 0 && keep == 0) {

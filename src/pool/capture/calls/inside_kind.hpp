@@ -1,5 +1,6 @@
-// Kinds of files that the loader and libc read inside, where nobody sees it. Such a file is drained
-// when it is closed: the loader of the next program runs before this library does.
+// Recognises files that the loader or libc read by internal calls, which are not captured. Such a
+// file is drained when it is closed, because the loader of the next program runs before this
+// library does.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +14,8 @@ namespace forebay::capture {
 inline constexpr std::size_t magic_bytes = 4;
 using Magic = std::array<unsigned char, magic_bytes>;
 
-// By the bytes that a file begins with: libraries (ELF), texts for gettext and for catgets in both
-// orders of bytes. A shorter beginning that may become one counts, too.
+// Whether a file begins with the magic number of a library (ELF) or of a message catalogue of
+// gettext or catgets, in either byte order. A shorter beginning that may become one counts, too.
 [[nodiscard]] inline bool is_read_inside(std::span<const std::byte> begin) noexcept {
     constexpr Magic kinds[] = {{0x7f, 'E', 'L', 'F'},
                                {0xde, 0x12, 0x04, 0x95},

@@ -1,4 +1,4 @@
-// By which bytes a file is known that the loader or libc reads inside.
+// Tests which first bytes mark a file that the loader or libc reads by internal calls.
 #include "pool/capture/calls/inside_kind.hpp"
 
 #include <gtest/gtest.h>

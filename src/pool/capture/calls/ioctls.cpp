@@ -1,6 +1,6 @@
-// ioctl. The table knows the effect on a file's bytes and length of the requests that Linux carries
-// out for every file system, and of those of the file systems that clusters and workstations have.
-// It distinguishes requests by their type and number; their sizes differ between 32 and 64 bits.
+// Captured ioctl. A table lists the effect on a file's bytes and length of the requests that Linux
+// implements for every file system, and of those of file systems on clusters and workstations.
+// Requests are compared by type and number only; their sizes differ between 32 and 64 bits.
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "pool/capture/calls/copying.hpp"
@@ -23,8 +23,8 @@ namespace {
 
 enum class IoctlEffect {
     none,
-    reads,    // the file system's bytes: the file is drained first
-    changes,  // bytes, length, or who may write: it leaves the pool
+    reads,    // reads the file system's bytes: the file is drained first
+    changes,  // changes bytes, length or permissions: the file leaves the pool
 };
 
 struct KnownIoctl {
@@ -33,9 +33,10 @@ struct KnownIoctl {
     IoctlEffect effect;
 };
 
+// For KnownIoctl::number: matches all requests of the type.
 constexpr unsigned any_number = 0x100;
 
-// The first that fits counts. A request that is not here may do anything: the file is drained.
+// The first match counts. An unknown request may read the file, so the file is drained.
 constexpr std::array<KnownIoctl, 25> requests{{
     KnownIoctl{0x00, 2, IoctlEffect::none},              // FIGETBSZ
     KnownIoctl{'T', 0x60, IoctlEffect::reads},           // FIOQSIZE
@@ -73,7 +74,7 @@ IoctlEffect effect_of(unsigned long request) noexcept {
     return found == requests.end() ? IoctlEffect::reads : found->effect;
 }
 
-// The kernel compares what lies on the file system.
+// FIDEDUPERANGE compares bytes in the file system: all files are drained. Returns 0 or an errno.
 int prepare_comparison(int fd, const void* argument) noexcept {
     file_dedupe_range range{};
     if (state.memory.readable(argument, sizeof range) != sizeof range) {
@@ -94,7 +95,7 @@ int prepare_comparison(int fd, const void* argument) noexcept {
     return error;
 }
 
-// 0 or an errno.
+// Returns 0 or an errno.
 int prepare_ioctl(int fd, unsigned long request, const void* argument) noexcept {
     switch (request) {
         case FICLONE:
@@ -119,7 +120,7 @@ int prepare_ioctl(int fd, unsigned long request, const void* argument) noexcept 
     return leave_if_captured(fd, pool::ThroughReason::asked);
 }
 
-// FIONREAD, by which libstdc++ asks how much of a file is left to read.
+// FIONREAD, by which libstdc++ asks how many bytes of a file are left to read.
 int tell_left(CapturedFile place, void* to) noexcept {
     const std::int64_t size = size_of(place);
     if (size < 0) {
@@ -129,7 +130,7 @@ int tell_left(CapturedFile place, void* to) noexcept {
     if (at < 0) {
         return -1;
     }
-    const auto left = static_cast<int>(size - at);  // the kernel's answer is as odd for more
+    const auto left = static_cast<int>(size - at);  // the kernel truncates to int, too
     if (!state.memory.writable(to, sizeof left)) {
         return fail(EFAULT);
     }

@@ -1,6 +1,6 @@
-// fread of a buffer or more: libc's own streams read it to where it is wanted, a stream of
-// fopencookie buffer by buffer. So what a stream of ours is asked for is read here, as libc would:
-// whole buffers at once, also behind an end of file that was seen before (the file may have grown).
+// fread of at least a buffer. libc's own streams read such bytes straight into the caller's memory,
+// a stream of fopencookie buffer by buffer. So for pooled streams it is done here, as libc does it:
+// whole buffers in one read, and also after an end of file was seen, since the file may have grown.
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "pool/capture/streams/pooled_stream.hpp"
@@ -21,22 +21,22 @@ std::size_t ready_in(const FILE& stream) noexcept {
     return static_cast<std::size_t>(stream._IO_read_end - stream._IO_read_ptr);
 }
 
-// Bytes pushed back (ungetc) lie outside of the stream's own buffer: so does the read pointer.
+// Bytes that were pushed back (ungetc) lie in another buffer; then the read pointer does, too.
 bool was_pushed_back(const FILE& stream) noexcept {
     const char* const at = stream._IO_read_ptr;
     return at != nullptr && (at < stream._IO_buf_base || at > stream._IO_buf_end);
 }
 
-// The buffer is empty from now on; what was written and not flushed is lost, as in libc.
+// Empties the buffer; bytes written and not flushed are lost, as in libc.
 void forget_buffer(FILE& stream) noexcept {
     char* const begin = stream._IO_buf_base;
     stream._IO_read_base = stream._IO_read_ptr = stream._IO_read_end = begin;
     stream._IO_write_base = stream._IO_write_ptr = stream._IO_write_end = begin;
 }
 
-// Bytes that were read: fewer than whole buffers where the file ends, or with an error.
+// Returns bytes read: fewer than whole buffers at the end of the file, or after an error.
 std::size_t read_whole_buffers(FILE& stream, char* to, std::size_t want) noexcept {
-    constexpr std::size_t least = 128;  // libc's: of smaller buffers it does not keep to whole ones
+    constexpr std::size_t least = 128;  // libc's limit, below which it reads any number of bytes
     const std::size_t whole = buffer_of(stream);
     forget_buffer(stream);
     const ssize_t got =
@@ -74,7 +74,7 @@ std::size_t take(FILE& stream, char* to, std::size_t want) noexcept {
     return done;
 }
 
-// Bytes that are wanted; nothing where it is libc's to do.
+// Bytes wanted; nullopt if libc's fread is to do it.
 std::optional<std::size_t> large(const FILE* stream, std::size_t size, std::size_t count) noexcept {
     std::size_t bytes = 0;
     if (!is_pooled(stream) || __builtin_mul_overflow(size, count, &bytes) || bytes == 0 ||
@@ -97,9 +97,10 @@ std::size_t fread(void* to, std::size_t size, std::size_t count, FILE* stream) n
     if (!large(stream, size, count)) [[likely]] {
         return real::fread(to, size, count, stream);
     }
-    ::pthread_testcancel();  // a thread that only reads ends, too
+    ::pthread_testcancel();  // a cancellation point, as libc's fread is
     const StreamLock locked{*stream};
-    const std::optional<std::size_t> bytes = large(stream, size, count);  // nobody turned it
+    // Again: another thread may have turned the stream into libc's.
+    const std::optional<std::size_t> bytes = large(stream, size, count);
     return bytes ? take(*stream, static_cast<char*>(to), *bytes) / size
                  : real::fread(to, size, count, stream);
 }
@@ -110,7 +111,7 @@ std::size_t fread_unlocked(void* to, std::size_t size, std::size_t count, FILE* 
                  : real::fread_unlocked(to, size, count, stream);
 }
 
-// libc ends a program that reads more than it has room for.
+// With _FORTIFY_SOURCE, libc aborts a program that reads more than its buffer holds.
 std::size_t fread_chk(void* to, std::size_t room, std::size_t size, std::size_t count,
                       FILE* stream) noexcept {
     return fits(size, count, room) ? captured::fread(to, size, count, stream)

@@ -1,4 +1,4 @@
-// The types of the functions that are captured.
+// Declarations of libc that the generated table of captured functions needs.
 #pragma once
 
 #include <aio.h>
@@ -28,8 +28,8 @@
 #include <ctime>
 #include <cwchar>
 
-// The functions that nftw and ftw call for each file.
+// The callbacks of nftw and ftw, called for each file.
 using NftwVisit = int(const char* path, const struct stat* found, int kind, FTW* place);
 using FtwVisit = int(const char* path, const struct stat* found, int kind);
-struct mount_attr;                 // from <sys/mount.h>
-using CloneFunction = int(void*);  // what a child of clone() begins with
+struct mount_attr;                 // in <sys/mount.h>
+using CloneFunction = int(void*);  // the first function of a child of clone()

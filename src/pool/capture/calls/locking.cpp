@@ -1,7 +1,7 @@
-// mlockall. The kernel counts everything that is mapped: the pool's memory, 16 GiB of a log alone,
-// would be beyond what most users may lock, and is the daemon's anyway; so are our tables beyond
-// the 8 MiB that are usual. So all else is locked, part by part, as a program without a pool would
-// have it. Under MCL_FUTURE nothing as large can be mapped any more: the connection is made before.
+// Captured mlockall. The kernel counts all mapped memory: a log alone (16 GiB) exceeds what most
+// users may lock, and its pages are the daemon's anyway; our tables exceed the usual limit of 8
+// MiB. So everything else is locked range by range, as in a program without a pool. Since large
+// mappings fail under MCL_FUTURE, the connection is made before.
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "foundation/base/atomics.hpp"
@@ -18,7 +18,7 @@
 #include <sys/mman.h>
 
 extern "C" {
-// Where the linker has put the first and the last byte of this library.
+// Defined by the linker: the first byte of this library, and one past its last.
 // NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming)
 [[gnu::visibility("hidden")]] extern const std::byte __ehdr_start;
 [[gnu::visibility("hidden")]] extern const std::byte _end;
@@ -36,7 +36,8 @@ struct AddressRange {
     std::uintptr_t end = 0;
 };
 
-// The first range behind `at` that the library or the connection has mapped; empty: none.
+// The range of the library or of the connection with the lowest address among those that end above
+// `at`; empty if there is none.
 AddressRange own_behind(std::uintptr_t at) noexcept {
     const AddressRange library{
         .begin =
@@ -50,7 +51,7 @@ AddressRange own_behind(std::uintptr_t at) noexcept {
     return library_first ? library : AddressRange{.begin = begin, .end = begin + mapped.size()};
 }
 
-// Does `act` for each part of the range that is not ours.
+// Calls `act` for each part of `range` that is not ours.
 template <class Act>
 void for_others(AddressRange range, Act act) noexcept {
     while (range.begin < range.end) {
@@ -64,7 +65,7 @@ void for_others(AddressRange range, Act act) noexcept {
     }
 }
 
-// The hexadecimal number at the beginning of `text`, which loses it and the character behind.
+// Takes a hexadecimal number and the character after it off the front of `text`.
 std::uintptr_t take_number(std::span<const char>& text) noexcept {
     std::uintptr_t number = 0;
     while (!text.empty()) {
@@ -81,8 +82,7 @@ std::uintptr_t take_number(std::span<const char>& text) noexcept {
     return number;
 }
 
-// Does `act` for everything that the process has mapped and that is not ours. False: /proc does not
-// tell.
+// Calls `act` for each mapped range that is not ours. False if /proc/self/maps cannot be read.
 template <class Act>
 bool for_mapped(Act act) noexcept {
     const int fd = kernel::open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
@@ -91,7 +91,7 @@ bool for_mapped(Act act) noexcept {
     }
     std::array<char, 4096> text;
     std::size_t held = 0;
-    bool in_line = false;  // what comes belongs to a line whose range was seen
+    bool in_line = false;  // the next bytes belong to a line that was parsed already
     for (;;) {
         const ssize_t got = kernel::read(fd, text.data() + held, text.size() - held);
         if (got <= 0) {
@@ -119,7 +119,7 @@ bool for_mapped(Act act) noexcept {
     return true;
 }
 
-// 0, or why the kernel would not lock what is not ours.
+// The errno with which the kernel would refuse to lock what is not ours (EPERM, ENOMEM); 0: none.
 int refusal() noexcept {
     if (kernel::is_capable(CAP_IPC_LOCK)) {
         return 0;
@@ -133,7 +133,7 @@ int refusal() noexcept {
     return bytes > limit ? ENOMEM : 0;
 }
 
-// As the kernel does, it goes on where something cannot be locked.
+// As the kernel does, goes on after a range that cannot be locked.
 void lock_current(bool on_fault) noexcept {
     for_mapped([&](AddressRange range) noexcept {
         // NOLINTNEXTLINE(performance-no-int-to-ptr): of /proc/self/maps
@@ -161,7 +161,7 @@ int mlockall(int flags) noexcept {
         return fail(error);
     }
     const int done = (flags & MCL_FUTURE) != 0 ? real::mlockall(flags & ~MCL_CURRENT)
-                                               : ::munlockall();  // nothing in future
+                                               : ::munlockall();  // MCL_FUTURE is switched off
     if (done == 0) {
         lock_current((flags & MCL_ONFAULT) != 0);
         errno = before;

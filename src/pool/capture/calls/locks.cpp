@@ -1,4 +1,5 @@
-// See locks.hpp. The kernel, too, looks at offset and length once, before it waits for a lock.
+// The kernel also resolves offset and length once, before it waits for the lock, so the conversion
+// is no further race.
 #include "pool/capture/calls/locks.hpp"
 
 #include "capture/captured.hpp"
@@ -17,11 +18,11 @@ namespace {
 
 constexpr std::int64_t the_kernels = -1;
 
-// The offset that a range is counted from; `the_kernels` where the kernel knows it; or
-// `the_kernels` minus an errno.
+// The offset that a range is relative to; `the_kernels` if the kernel has it; or `the_kernels`
+// minus an errno.
 std::int64_t origin(CapturedFile place, int whence) noexcept {
     if (whence == SEEK_CUR) {
-        return place.file.offset.load(std::memory_order_acquire);  // in_kernel, perhaps
+        return place.file.offset.load(std::memory_order_acquire);  // may be in_kernel
     }
     const std::int64_t size = size_of(place);
     return size < 0 ? the_kernels + size : size;
@@ -60,7 +61,7 @@ bool is_record_lock(int command) noexcept {
     }
 }
 
-// Nothing is held while the kernel waits: a thread may be cancelled there.
+// No hold is kept while the kernel waits for the lock: a thread may be cancelled there.
 int record_lock(int fd, int command, void* argument) noexcept {
     auto* const wanted = static_cast<struct flock*>(argument);
     if (!descriptors.captured(fd) ||
@@ -85,7 +86,7 @@ int record_lock(int fd, int command, void* argument) noexcept {
     }
     const int done = real::fcntl(fd, command, &absolute);
     if (done == 0 && asks(command)) {
-        // Where nobody is in the way, the kernel says that and leaves the rest as it was.
+        // If no lock conflicts, the kernel sets l_type and leaves the other fields as they were.
         if (absolute.l_type == F_UNLCK) {
             wanted->l_type = F_UNLCK;
         } else {
@@ -97,7 +98,7 @@ int record_lock(int fd, int command, void* argument) noexcept {
 
 namespace captured {
 
-// libc's makes its call of fcntl inside of libc.
+// libc's lockf calls fcntl internally, past the capture.
 int lockf(int fd, int command, off_t bytes) noexcept {
     if (!descriptors.captured(fd)) {
         return real::lockf(fd, command, bytes);

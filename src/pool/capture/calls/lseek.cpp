@@ -1,4 +1,4 @@
-// lseek.
+// Captured lseek: moves the offset of the description, here or in the kernel.
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "foundation/kernel/calls.hpp"
@@ -10,7 +10,7 @@ namespace forebay::capture {
 
 namespace {
 
-// The offset becomes base + by.
+// Sets the offset to base + by. Returns it, or -1 and errno.
 off_t move(CapturedFile place, std::int64_t base, std::int64_t by) noexcept {
     std::int64_t to = 0;
     if (__builtin_add_overflow(base, by, &to) || to < 0) {
@@ -45,7 +45,7 @@ off_t move_on(CapturedFile place, std::int64_t by) noexcept {
     return kernel::lseek(place.fd, by, SEEK_CUR);
 }
 
-// Where data and holes are, the file system knows, once it has everything.
+// SEEK_DATA and SEEK_HOLE: drains the file, since only the file system knows its holes.
 off_t look_for(CapturedFile place, off_t at, int whence) noexcept {
     const int error = drain(place);
     if (error != 0) {

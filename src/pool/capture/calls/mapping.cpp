@@ -1,6 +1,7 @@
-// Memory of files: a file leaves before it is mapped, and memory that was found to be there may be
-// none from now on. Each by libc's function and by number: a library that makes such a call by
-// number may have put its own code into libc's function, as UCX does, and calls from in there.
+// Captured mmap, munmap, mprotect and mremap: a file leaves the pool before it is mapped, and
+// KnownMemory drops ranges that may no longer be mapped. Each call exists twice, as libc's function
+// and by number (syscall(2)): a library that uses numbers may have patched libc's function to call
+// itself, as UCX does, so that calling libc's function would recurse.
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "foundation/kernel/system_call.hpp"

@@ -1,5 +1,5 @@
-// The daemon's descriptors keep a file system busy: what is unmounted, or made read-only, is
-// drained first, and closed where no program has it open.
+// Captured umount and remount: the daemon's open descriptors keep a file system busy (EBUSY), so
+// its files are drained first, and closed by the daemon unless a program has them open.
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "foundation/base/atomics.hpp"
@@ -18,7 +18,7 @@ namespace forebay::capture {
 
 namespace {
 
-// Every file that the pool knows; if `device` is given, only those on it.
+// Drains and closes every file that the daemon knows, or only those on `device`.
 void close_files(std::optional<dev_t> device) noexcept {
     const pool::Directory& directory = connection.directory();
     for (std::size_t word = 0; word < directory.files_known.size(); ++word) {
@@ -54,8 +54,8 @@ void leave_file_system(const char* path) noexcept {
     errno = before;
 }
 
-// The daemon closes a file that it has drained and forgotten within a few milliseconds, and may be
-// asking for the file system's room: nothing shows when that has ended.
+// Repeats the call for up to 100 ms while it fails with EBUSY: the daemon closes a drained file a
+// few milliseconds later, or may be in statfs, and nothing shows when that has ended.
 template <class Call>
 int while_busy(const Call& call) noexcept {
     constexpr int tries_max = 100;
@@ -95,7 +95,7 @@ int mount(const char* from, const char* to, const char* type, unsigned long flag
     return while_busy(as_asked);
 }
 
-// The new way to mount again; which file system that is, only the kernel knows.
+// fsconfig is the newer way to remount; which file system `fd` stands for, only the kernel knows.
 int fsconfig(int fd, unsigned command, const char* key, const void* value, int number) noexcept {
     const auto as_asked = [&]() noexcept {
         return real::fsconfig(fd, command, key, value, number);

@@ -1,4 +1,4 @@
-// syscall(2) by its number: what the generated numbers.cpp, which has the numbers, is made of.
+// syscall(2) by number: helpers of the generated numbers.cpp, which has the table of numbers.
 #pragma once
 
 #include "foundation/kernel/system_call.hpp"
@@ -9,7 +9,7 @@
 
 namespace forebay::capture {
 
-// Not 0: a call by this number may be ours. system_call.S knows the size.
+// Indexed by system call number; not 0: the call may be captured. system_call.S has the size, too.
 using NumberTable = std::array<unsigned char, 512>;
 
 template <std::size_t count>
@@ -21,19 +21,20 @@ consteval NumberTable table_of(const int (&numbers)[count]) {
     return table;
 }
 
-// Whether the call is ours: `words` are its arguments.
+// Whether this call is captured; `words` are its arguments.
 [[nodiscard]] bool is_ours(long number, const long* words) noexcept;
-// One that is ours: as syscall(2).
+// Carries out a captured call; returns as syscall(2) does.
 long call_by_number(long number, const long* words) noexcept;
 
-// A descriptor that is captured, or the connection's own.
+// Whether `fd` is captured, or one of the connection's own descriptors.
 [[nodiscard]] bool concerns(long fd) noexcept;
-// Calls that are ours for other reasons than a descriptor.
+// Conditions of functions.toml (if_holds): captured for another reason than a descriptor.
 [[nodiscard]] bool is_own_fcntl(const long* words) noexcept;
 [[nodiscard]] bool is_fork(const long* words) noexcept;
 [[nodiscard]] bool is_fork_by_block(const long* words) noexcept;
 
-// An argument from the word that a program gave; of narrower ones, the rest means nothing.
+// An argument as its type, from the word that the program passed; bits beyond a narrower type are
+// ignored.
 template <class Argument>
 Argument as(long word) noexcept {
     if constexpr (std::is_pointer_v<Argument>) {
@@ -44,7 +45,7 @@ Argument as(long word) noexcept {
     }
 }
 
-// A result as a word.
+// A result as a word of syscall(2).
 template <class Result>
 long word(Result result) noexcept {
     return kernel::word_of(result);

@@ -1,4 +1,5 @@
-// A file that is switched off leaves the pool as others do, for a reason that can be undone.
+// Carries out these ioctls. A file that is switched off leaves the pool for a reason that can be
+// undone (ThroughReason::switched).
 #include "pool/capture/calls/pool_switch.hpp"
 
 #include "capture/real.hpp"
@@ -18,7 +19,7 @@ namespace forebay::capture {
 
 namespace {
 
-// 0 or an errno.
+// Returns 0 or an errno.
 int set(CapturedFile place, const forebay_pool_setting& setting) noexcept {
     const bool off = setting.mode == FOREBAY_POOL_OFF || setting.durability == FOREBAY_POOL_GLOBAL;
     const bool on = setting.mode == FOREBAY_POOL_ON || setting.durability == FOREBAY_POOL_PROCESS;
@@ -64,7 +65,7 @@ forebay_pool_state state_of(const pool::FileSlot& slot) noexcept {
     return said;
 }
 
-// The answer counts all earlier writes.
+// Waits until all earlier writes are counted in the directory. Returns 0 or an errno.
 int fill_state(CapturedFile place, forebay_pool_state& said) noexcept {
     const DaemonConnection::Reading reading{connection};
     const std::int64_t size = connection.reader().deposited_size(place.file.file());
@@ -115,7 +116,8 @@ int switch_file(int fd, unsigned long request, void* argument) noexcept {
     const bool known = connection.reached() && connection.life() == DaemonConnection::Life::lives &&
                        held->connection.load(std::memory_order_acquire) == connection.number();
     if (!known) {
-        return real::ioctl(fd, request, argument);  // the kernel knows nothing of a pool
+        // Without a pool, the kernel refuses the request.
+        return real::ioctl(fd, request, argument);
     }
     const int error = answer(place, request, argument);
     errno = before;

@@ -1,9 +1,10 @@
-// The ioctls by which a program steers the pool for one of its files: include/forebay_pool.h.
+// The ioctls by which a program controls the pool for one of its files: include/forebay_pool.h.
 #pragma once
 
 namespace forebay::capture {
 
-// `fd` is a captured descriptor, `request` one of forebay_pool.h. 0, or -1 and errno.
+// Carries out such an ioctl: `fd` is a captured descriptor, `request` one of forebay_pool.h.
+// Returns 0, or -1 and errno.
 int switch_file(int fd, unsigned long request, void* argument) noexcept;
 [[nodiscard]] bool is_switch(unsigned long request) noexcept;
 

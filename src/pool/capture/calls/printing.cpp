@@ -1,5 +1,5 @@
-// libc functions that format and write to a descriptor by themselves: dprintf, and the functions
-// that print a backtrace.
+// Captured dprintf, and functions that print a backtrace: libc formats and writes to the descriptor
+// by internal calls.
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "foundation/kernel/calls.hpp"
@@ -11,7 +11,7 @@
 #include <array>
 #include <cerrno>
 
-// libc's, of programs that were compiled with _FORTIFY_SOURCE.
+// libc's, for programs compiled with _FORTIFY_SOURCE.
 // NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming): libc's name
 extern "C" int __vsnprintf_chk(char* to, std::size_t bytes, int checks, std::size_t room,
                                const char* format, va_list rest);
@@ -20,7 +20,7 @@ namespace forebay::capture {
 
 namespace {
 
-// dprintf writes all of it; a program of a pooled file waits where it cannot.
+// Repeats write() until all bytes are written, as dprintf does. Returns the bytes, or -1 and errno.
 int write_all(int fd, const char* text, std::size_t bytes) noexcept {
     std::size_t written = 0;
     while (written < bytes) {
@@ -33,8 +33,8 @@ int write_all(int fd, const char* text, std::size_t bytes) noexcept {
     return static_cast<int>(bytes);
 }
 
-// `format` makes the text, and returns its bytes as vsnprintf does; it may be called twice. `pass`
-// is libc's own.
+// Formats the text and writes it to `fd`. `format` is called as vsnprintf, up to twice; `pass`
+// calls libc's function.
 template <class Format, class Pass>
 int print(int fd, const Format& format, const Pass& pass) noexcept {
     constexpr std::size_t usual_bytes = 4096;
@@ -115,9 +115,10 @@ int dprintf_chk(int fd, int checks, const char* format, va_list rest) noexcept {
     return vdprintf_chk(fd, checks, format, rest);
 }
 
-// It is called in a program that has crashed, and allocates nothing.
+// Called in programs that have crashed, so nothing is allocated.
 void backtrace_symbols_fd(void* const* frames, int count, int fd) noexcept {
-    static_cast<void>(leave_if_captured(fd, pool::ThroughReason::stream));  // it tells of no error
+    // The function reports no errors.
+    static_cast<void>(leave_if_captured(fd, pool::ThroughReason::stream));
     real::backtrace_symbols_fd(frames, count, fd);
 }
 

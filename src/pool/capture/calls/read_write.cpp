@@ -1,6 +1,6 @@
-// read, write and their relatives. The offset of a description that only this process has is in
-// `FileDescription::offset`; else it is the kernel's, which adds to it at once for all who share
-// it.
+// Captured read, write, readv, writev and the variants with an offset. If only this process uses a
+// file description, `FileDescription::offset` is its offset; otherwise the kernel has the offset,
+// and advances it atomically for all processes that share it.
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "foundation/base/atomics.hpp"
@@ -23,12 +23,12 @@ namespace forebay::capture {
 
 namespace {
 
-constexpr std::size_t move_max = 0x7ffff000;  // the kernel moves no more at a time
-constexpr off_t here = -1;                    // preadv2: at the description's offset
+constexpr std::size_t move_max = 0x7ffff000;  // MAX_RW_COUNT: the kernel moves no more in one call
+constexpr off_t here = -1;                    // as offset of preadv2: use the description's offset
 
 using Pieces = std::span<const iovec>;
 
-// The file itself, below the pool.
+// The file in the file system, read by the kernel.
 class KernelFile final : public pool::BackingFile {
 public:
     explicit KernelFile(int fd) noexcept : fd_{fd} {}
@@ -52,7 +52,7 @@ bool may_write(CapturedFile place) noexcept {
     return (place.file.flags.load(relaxed) & O_ACCMODE) != O_RDONLY;
 }
 
-// Bytes of all pieces, as many as are moved at a time.
+// Bytes of all pieces of an iovec, but no more than one call moves.
 std::int64_t bytes_of(Pieces pieces) noexcept {
     std::size_t bytes = 0;
     for (const iovec& piece : pieces) {
@@ -61,8 +61,8 @@ std::int64_t bytes_of(Pieces pieces) noexcept {
     return static_cast<std::int64_t>(bytes);
 }
 
-// Moves one piece after the other, each by `move` (its memory, its bytes, and how many were moved
-// before it), until one falls short: bytes moved, or minus an errno.
+// Calls `move` (memory, bytes, bytes moved before) for one piece after the other until one is moved
+// only in part. Returns the bytes moved, or minus an errno if there are none.
 template <class Move>
 std::int64_t move_each(Pieces pieces, Move move) noexcept {
     std::int64_t total = 0;
@@ -84,7 +84,8 @@ std::int64_t move_each(Pieces pieces, Move move) noexcept {
 // -- writing
 // ----------------------------------------------------------------------------------------
 
-// Whether a file can be so long, its file system says when it is written.
+// Writes at an offset above `sure_max`, where only the file system can tell whether a file may be
+// that long: the file leaves the pool, and the kernel writes. Returns bytes, or minus an errno.
 std::int64_t write_far(CapturedFile place, std::span<const std::byte> bytes,
                        std::int64_t at) noexcept {
     const int error = leave(place, pool::ThroughReason::asked);
@@ -95,7 +96,8 @@ std::int64_t write_far(CapturedFile place, std::span<const std::byte> bytes,
     return moved < 0 ? -errno : moved;
 }
 
-// `put` hands the bytes to the pool. Bytes written, or minus an errno.
+// Writes to the pool by `put`, and the rest directly if the file is written through by now. Returns
+// bytes written, or minus an errno.
 template <class Put>
 std::int64_t deposit(CapturedFile place, std::span<const std::byte> bytes, std::int64_t at,
                      const Put& put) noexcept {
@@ -135,7 +137,8 @@ std::int64_t deposit(CapturedFile place, std::span<const std::byte> bytes, std::
     return taken > 0 ? taken : -error;
 }
 
-// `moved`, or minus an errno: where the pool promises to outlive the node, when it does.
+// Waits until the write is as durable as pool_durability promises. Returns `moved`, or minus an
+// errno.
 std::int64_t made_durable(CapturedFile place, std::int64_t moved) noexcept {
     const pool::WriteResult durable = connection.log_writer().make_durable(place.file.file());
     switch (durable.rest) {
@@ -148,7 +151,7 @@ std::int64_t made_durable(CapturedFile place, std::int64_t moved) noexcept {
     return -EIO;
 }
 
-// Bytes written, or minus an errno.
+// Returns bytes written, or minus an errno.
 std::int64_t write_at(CapturedFile place, Pieces pieces, std::int64_t at) noexcept {
     heed_size_limit();
     if (!place.file.wrote.load(relaxed)) {
@@ -160,7 +163,7 @@ std::int64_t write_at(CapturedFile place, Pieces pieces, std::int64_t at) noexce
             if (want == 0) {
                 return 0;
             }
-            // The bytes before the first unreadable one are written, as the kernel does.
+            // As the kernel does, writes the bytes before the first unreadable one.
             const std::size_t there = state.memory.readable(memory, want);
             const std::span bytes{static_cast<const std::byte*>(memory), there};
             if (at + before == 0 && is_read_inside(bytes)) {
@@ -174,7 +177,7 @@ std::int64_t write_at(CapturedFile place, Pieces pieces, std::int64_t at) noexce
     return moved > 0 ? made_durable(place, moved) : moved;
 }
 
-// As write_at, of bytes that lie in the log already.
+// write_at() of bytes that lie in lent memory of the log already.
 std::int64_t write_lent_at(CapturedFile place, const pool::LogReservation& part, std::int64_t at,
                            bool& taken) noexcept {
     heed_size_limit();
@@ -187,8 +190,8 @@ std::int64_t write_lent_at(CapturedFile place, const pool::LogReservation& part,
     return moved > 0 ? made_durable(place, moved) : moved;
 }
 
-// Where the caller's bytes go; from there on they are nobody else's. -1 and errno where no offset
-// can be so large.
+// Advances the description's offset by `bytes`, so that no other thread reads or writes the same
+// range. Returns the offset before, or -1 and errno if the sum overflows.
 std::int64_t claim(CapturedFile place, std::int64_t bytes) noexcept {
     std::int64_t at = place.file.offset.load(std::memory_order_acquire);
     while (at != in_kernel) {
@@ -205,7 +208,8 @@ std::int64_t claim(CapturedFile place, std::int64_t bytes) noexcept {
     return end < 0 ? fail(EINVAL) : end - bytes;
 }
 
-// Moves the offset back over bytes that were claimed but not moved, if nobody went on from there.
+// Moves the offset back over bytes that were claimed but not moved, unless another call has moved
+// it since.
 void give_back(CapturedFile place, std::int64_t end, std::int64_t bytes) noexcept {
     if (bytes == 0) {
         return;
@@ -221,7 +225,7 @@ ssize_t told(std::int64_t moved) noexcept {
     return moved < 0 ? fail(static_cast<int>(-moved)) : moved;
 }
 
-// From where the file stands, which goes on by as much.
+// Reads or writes at the description's offset, and advances it by the bytes moved.
 template <class MoveAt>
 ssize_t move_here(CapturedFile place, Pieces pieces, std::int64_t bytes, MoveAt move_at) noexcept {
     const std::int64_t at = claim(place, bytes);
@@ -248,7 +252,7 @@ ssize_t write_there(CapturedFile place, Pieces pieces, off_t at) noexcept {
 // -- reading
 // ----------------------------------------------------------------------------------------
 
-// Bytes read, or minus an errno.
+// Returns bytes read, or minus an errno.
 std::int64_t read_at(CapturedFile place, Pieces pieces, std::int64_t at) noexcept {
     const DaemonConnection::Reading reading{connection};
     const PredictionLock guess{descriptors.guess(place.file)};
@@ -259,7 +263,8 @@ std::int64_t read_at(CapturedFile place, Pieces pieces, std::int64_t at) noexcep
     });
 }
 
-// Whose offset only this process moves: read, and then see whether it is still the same.
+// Reads at an offset that only this process moves: reads first, then advances the offset if it is
+// still the same, and repeats otherwise.
 ssize_t read_here(CapturedFile place, Pieces pieces) noexcept {
     const std::int64_t bytes = bytes_of(pieces);
     std::int64_t at = place.file.offset.load(std::memory_order_acquire);
@@ -288,14 +293,15 @@ ssize_t read_there(CapturedFile place, Pieces pieces, off_t at) noexcept {
 
 enum class CallDirection { reads, writes };
 
-// In which direction, and at which offset: the description's, or the caller's.
+// Direction and offset of a call; without `has_offset`, the description's offset.
 struct CallTransfer {
     CallDirection direction;
     bool has_offset = false;
     off_t at = 0;
 };
 
-// The checks that the kernel makes before it looks at memory: 0 or an errno.
+// The checks of descriptor and offset that the kernel makes before those of memory. Returns 0 or an
+// errno.
 int refusal_of(CapturedFile place, const CallTransfer& move) noexcept {
     if (move.has_offset && move.at < 0) {
         return EINVAL;
@@ -311,7 +317,7 @@ ssize_t move(CapturedFile place, Pieces pieces, const CallTransfer& how) noexcep
     return how.has_offset ? write_there(place, pieces, how.at) : write_here(place, pieces);
 }
 
-// read, write, and those with an offset.
+// For read, write, pread and pwrite.
 template <class Pass>
 ssize_t on_bytes(int fd, const iovec& piece, const CallTransfer& how, const Pass& pass) noexcept {
     return on(fd, pass, [&](CapturedFile place) noexcept -> ssize_t {
@@ -326,8 +332,9 @@ ssize_t on_bytes(int fd, const iovec& piece, const CallTransfer& how, const Pass
     });
 }
 
-// The checks that the kernel makes of pieces before it moves any, in its order: 0 or an errno. It
-// cuts a single piece to what it moves at a time before it looks at the address, but not several.
+// The checks of an iovec that the kernel makes before it moves any byte, in its order. Returns 0 or
+// an errno. The kernel cuts a single piece to MAX_RW_COUNT before it checks the address, but not
+// several pieces.
 int refusal_of(const iovec* pieces, int count) noexcept {
     if (count < 0 || count > IOV_MAX) {
         return EINVAL;
@@ -348,7 +355,7 @@ int refusal_of(const iovec* pieces, int count) noexcept {
     return possible ? 0 : EFAULT;
 }
 
-// readv, writev, and those with an offset.
+// For readv, writev, and those with an offset.
 template <class Pass>
 ssize_t on_pieces(int fd, const iovec* pieces, int count, const CallTransfer& how,
                   const Pass& pass) noexcept {
@@ -360,7 +367,7 @@ ssize_t on_pieces(int fd, const iovec* pieces, int count, const CallTransfer& ho
     });
 }
 
-// Flags that a deposit does not know make the file leave.
+// Flags that deposits cannot honour: the file leaves the pool, and libc's function is called.
 template <class Pass>
 ssize_t leave_for(int fd, int flags, const Pass& pass) noexcept {
     const pool::ThroughReason why = (flags & RWF_APPEND) != 0 ? pool::ThroughReason::append
@@ -431,7 +438,7 @@ ssize_t pwritev2(int fd, const iovec* pieces, int count, off_t at, int flags) no
     return on_pieces(fd, pieces, count, {CallDirection::writes, at != here, at}, pass);
 }
 
-// libc ends a program that reads more than it has room for.
+// With _FORTIFY_SOURCE, libc aborts a program that reads more than its buffer holds.
 ssize_t read_chk(int fd, void* to, size_t bytes, size_t room) noexcept {
     return bytes > room ? real::read_chk(fd, to, bytes, room) : read(fd, to, bytes);
 }

@@ -1,5 +1,5 @@
-// A process that changes its root folder has other names for its files from then on, and reaches
-// the daemon no more: it goes on without the pool, which is kept empty until it has ended.
+// Captured chroot: a process with another root directory has other names for its files and can no
+// longer reach the daemon. It goes on without the pool, which is kept empty until the process ends.
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "foundation/kernel/calls.hpp"
@@ -13,7 +13,8 @@ namespace forebay::capture {
 
 namespace {
 
-// The files that the process has open are written through, by its children, too.
+// All captured files leave the pool, those that children inherit, too. `socket` is left open on
+// purpose.
 void go_on_without_the_pool(int socket, const char* folder) noexcept {
     ask_for_room(socket, true, {.path = folder, .why = "the root folder of a process"});
     for (int fd = 0; fd < descriptors.end(); ++fd) {
@@ -31,12 +32,12 @@ int chroot(const char* folder) noexcept {
         return real::chroot(folder);
     }
     const int before = errno;
-    const int socket = connect_for_program();  // from the new root there is no way
+    const int socket = connect_for_program();  // it cannot be reached from the new root
     errno = before;
     const int done = real::chroot(folder);
     const int after = errno;
     if (done == 0 && socket >= 0) {
-        go_on_without_the_pool(socket, folder);  // which keeps the connection
+        go_on_without_the_pool(socket, folder);  // keeps the connection open
     } else if (socket >= 0) {
         kernel::close(socket);
     }

@@ -1,4 +1,5 @@
-// Calls that report on a file: its size and times include the deposits.
+// Captured stat calls, whose sizes and times include deposits; and calls that set times or change
+// the working directory.
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "foundation/base/atomics.hpp"
@@ -71,7 +72,7 @@ void add(const StatAddition& addition, const ChangeTimes& after, struct statx& o
     set_change_time(addition.times, after, out);
 }
 
-// Asks libc, of a file that the pool has drained and forgotten.
+// stat of a file that the pool has drained and forgotten: only its ctime may need correction.
 template <class Status, class Ask>
 int look_at_forgotten(dev_t device, Status* out, const Ask& ask) noexcept {
     const int done = ask();
@@ -82,9 +83,9 @@ int look_at_forgotten(dev_t device, Status* out, const Ask& ask) noexcept {
     return done;
 }
 
-// Asks libc, and where the file is one of the pool, asks again once it is known what to add: what
-// was drained in between counts in one of the two. The pool forgets a file whose bytes have all
-// been drained, so one that it does not know may have got them since libc was asked.
+// stat by name. Calls libc first; if the file may be pooled, takes the pool's addition and then
+// calls libc again, so that bytes drained in between are not missed. A file that the daemon does
+// not know may have been drained and forgotten since the first call.
 template <class Status, class Ask>
 int look(int folder, const char* path, Status* out, const Ask& ask) noexcept {
     const int done = ask();
@@ -114,8 +115,8 @@ int look(int folder, const char* path, Status* out, const Ask& ask) noexcept {
     return again;
 }
 
-// By its inode where the descriptor is not captured, or its data is libc's business: the file may
-// have deposits by other descriptors, and its times are the same by all.
+// stat by descriptor. A file whose descriptor is not captured, or is passed on to libc, is looked
+// up by its inode: it may have deposits by other descriptors, and its times are the same by all.
 template <class Ask>
 int look_at_open(int fd, struct stat* out, const Ask& ask) noexcept {
     const auto pass = [&]() noexcept {
@@ -135,7 +136,7 @@ int look_at_open(int fd, struct stat* out, const Ask& ask) noexcept {
     });
 }
 
-// Before times are set: what comes later would set others.
+// Deposits are drained before the program sets times: draining later would set others.
 template <class Set>
 int set_times(int folder, const char* path, int flags, const Set& set) noexcept {
     const int error = drain_named_to_change(folder, path, flags);

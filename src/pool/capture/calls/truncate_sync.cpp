@@ -1,4 +1,4 @@
-// A file's length, and when its bytes are on the storage.
+// Captured truncate, fallocate, fsync and their relatives.
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "foundation/kernel/calls.hpp"
@@ -18,8 +18,8 @@ namespace {
 
 int done(int error) noexcept { return error == 0 ? 0 : fail(error); }
 
-// A descriptor that is not captured may be one of a file in the pool all the same: it was received
-// from another process, or bears a name from outside.
+// A descriptor that is not captured may still be one of a pooled file: it was received from another
+// process, or the file has a name outside of the pool paths.
 template <class Pass>
 int synced(int fd, const Pass& pass) noexcept {
     if (!descriptors.captured(fd)) {
@@ -29,7 +29,8 @@ int synced(int fd, const Pass& pass) noexcept {
     return on(fd, pass, [&](CapturedFile place) noexcept { return done(sync(place)); });
 }
 
-// A descriptor of this file that the process has already; one that may write, if there is any.
+// A descriptor of this process that refers to the same file; one that may write, if there is one.
+// `fd` is -1 if there is none.
 struct OwnDescriptor {
     int fd = -1;
     bool writes = false;
@@ -49,8 +50,8 @@ OwnDescriptor own_of(const struct stat& wanted) noexcept {
     return own;
 }
 
-// A mode that moves bytes or takes some away makes the file leave the pool, with its deposits and
-// the blocks read ahead. For any other mode the file is drained.
+// A mode that moves or removes bytes makes the file leave the pool, with its deposits and
+// read-cache blocks. For any other mode the file is drained. `pass` gets 0 or the errno.
 template <class Pass>
 auto prepared(int fd, int mode, const Pass& pass) noexcept {
     constexpr int changes = FALLOC_FL_COLLAPSE_RANGE | FALLOC_FL_INSERT_RANGE |
@@ -84,7 +85,7 @@ int syncfs(int fd) noexcept {
 }
 
 void sync() noexcept {
-    static_cast<void>(drain_all());  // sync tells nobody
+    static_cast<void>(drain_all());  // sync() reports no errors
     real::sync();
 }
 
@@ -106,7 +107,7 @@ int ftruncate(int fd, off_t bytes) noexcept {
         return real::ftruncate(fd, bytes);
     }
     if (here != FileRoute::lost && is_beyond_size_limit(bytes) && bytes > size_of(place)) {
-        return real::ftruncate(fd, bytes);  // fails, and the signal comes
+        return real::ftruncate(fd, bytes);  // fails with EFBIG and sends SIGXFSZ
     }
     return here == FileRoute::lost ? fail(EIO) : done(truncate(place, bytes));
 }
@@ -118,7 +119,7 @@ int truncate(const char* path, off_t bytes) noexcept {
         return real::truncate(path, bytes);
     }
     const int before = errno;
-    // To open it once more and close that would give away the process' locks on it.
+    // Opening and closing the file once more would release the process' record locks on it.
     const OwnDescriptor own = own_of(found);
     errno = before;
     if (own.writes) {

@@ -1,6 +1,6 @@
-// Calls whose effect the pool cannot see: the file leaves the pool first. Where the kernel's own
-// copying only reads a file, draining it is enough, and its writers are not slowed down from then
-// on.
+// Captured calls whose effect the pool cannot see (kernel copies, asynchronous I/O): the file
+// leaves the pool first. A file that the kernel's copy only reads is drained instead, so that its
+// writers stay fast.
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "foundation/kernel/calls.hpp"
@@ -14,7 +14,7 @@
 
 namespace forebay::capture {
 
-// The source of a copy that the kernel makes: drained, and the kernel has its offset.
+// For the source of a copy by the kernel: drains it and puts its offset into the kernel.
 int prepare_source(int fd) noexcept {
     const int error = drain_if_captured(fd);
     if (error == 0 && descriptors.captured(fd)) {
@@ -36,7 +36,8 @@ int prepare_copy(int from, int to) noexcept {
     return error != 0 ? error : leave_if_captured(to, pool::ThroughReason::copied);
 }
 
-// All that are captured, and all that will be.
+// For io_uring and libaio, which may use any descriptor: all captured files leave, and those opened
+// later are written through.
 void leave_for_good() noexcept {
     if (!capturing()) {
         return;

@@ -1,5 +1,5 @@
-// Walks through trees of files (nftw, ftw, fts): libc looks at each file inside, and gives the
-// program sizes and times without deposits. So this looks at each regular file once more.
+// Captured nftw, ftw and fts: libc calls stat internally, without the capture, and gives the
+// program sizes and times without deposits. So each regular file is examined once more here.
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "pool/capture/files/path_filter.hpp"
@@ -14,8 +14,8 @@ namespace forebay::capture {
 
 namespace {
 
-// `flags` are fstatat's. If another file has this name meanwhile, the result stays as libc found
-// it.
+// Replaces `found` by the captured fstatat's answer; `flags` are fstatat's. Keeps `found` if the
+// name means another file by now.
 void add_deposits(const char* path, int flags, struct stat& found) noexcept {
     if (!capturing() || !S_ISREG(found.st_mode) ||
         (!connection.reached() && !may_be_pooled(AT_FDCWD, path, found.st_dev))) {
@@ -30,9 +30,9 @@ void add_deposits(const char* path, int flags, struct stat& found) noexcept {
     errno = before;
 }
 
-// The functions of a program get no word of their caller's, so what is called is the thread's. It
-// is set again behind each call: the program may have walked through another tree in it, and have
-// left that by longjmp.
+// Callbacks of nftw get no user pointer, so the program's callback is kept in the thread. It is
+// stored again after each call, since the callback may itself have walked a tree and left that by
+// longjmp.
 int visit_with_flags(const char* path, const struct stat* found, int kind, FTW* place) {
     const TreeWalk walk = own_walk();
     struct stat corrected = *found;
@@ -52,8 +52,8 @@ int visit(const char* path, const struct stat* found, int kind) {
     return said;
 }
 
-// The name by which the process reaches what fts_children tells of: it has not changed to that
-// folder yet. Empty where it is too long.
+// The path of an entry of fts_children, relative to the directory in which the process is now
+// (fts_accpath is relative to another one). Empty if it is too long.
 const char* path_of_child(const FTSENT& child, PathBuffer& buffer) noexcept {
     if (child.fts_level <= FTS_ROOTLEVEL || child.fts_parent == nullptr) {
         return child.fts_accpath;
@@ -76,7 +76,7 @@ int flags_of(const FTS& tree) noexcept {
     return (tree.fts_options & FTS_PHYSICAL) != 0 ? AT_SYMLINK_NOFOLLOW : 0;
 }
 
-// FTS_F: libc has looked at it, and it is a regular file.
+// FTS_F: a regular file of which libc has called stat.
 bool is_looked_at(const FTSENT& one) noexcept {
     return one.fts_info == FTS_F && one.fts_statp != nullptr;
 }

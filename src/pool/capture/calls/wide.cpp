@@ -1,6 +1,6 @@
-// Wide characters: libc has no streams of fopencookie for them. The first one that a program asks
-// of a stream of ours turns that stream into one of libc's; its file leaves the pool. A stream that
-// was used for bytes before is left as it is: libc refuses wide characters on it.
+// fopencookie streams cannot hold wide characters. So the first wide operation on a pooled stream
+// turns the stream into one of libc's, and its file leaves the pool. A stream that was used for
+// bytes before is left alone: libc refuses wide characters on it.
 #include "pool/capture/calls/wide.hpp"
 
 #include "capture/captured.hpp"
@@ -15,7 +15,7 @@ namespace forebay::capture {
 
 namespace {
 
-// 0 or an errno.
+// Returns 0 or an errno.
 int left_to_libc(FILE* stream) noexcept {
     const int error = leave_if_captured(stream->_fileno, pool::ThroughReason::stream);
     if (error == 0) {

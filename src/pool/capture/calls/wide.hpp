@@ -1,11 +1,13 @@
-// Common to the functions for wide characters, which are generated from functions.toml.
+// The check that all captured functions for wide characters begin with; they are generated from
+// functions.toml.
 #pragma once
 
 #include <cstdio>
 
 namespace forebay::capture {
 
-// True: libc may have wide characters of the stream. Else with errno, and the stream has an error.
+// Whether libc may use the stream for wide characters. If false, errno and the stream's error flag
+// are set.
 [[nodiscard]] bool ready_for_wide(FILE* stream) noexcept;
 
 }  // namespace forebay::capture

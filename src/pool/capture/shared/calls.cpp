@@ -1,4 +1,5 @@
-// For Forebay's other libraries in this process: see pool/client/calls.hpp.
+// The exported table of PoolCalls, by which Forebay's other libraries in this process use the pool;
+// see pool/client/calls.hpp.
 #include "pool/client/calls.hpp"
 
 #include "capture/captured.hpp"

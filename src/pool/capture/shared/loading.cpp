@@ -1,4 +1,4 @@
-// A program's requests to the loader: functions by their names, and libraries. See loader.S.
+// The C++ part of captured dlsym, dlvsym, dlopen and dlmopen; loader.S has the entry points.
 #include "pool/capture/files/files.hpp"
 #include "pool/capture/files/named_files.hpp"
 #include "pool/capture/processes/process.hpp"
@@ -11,7 +11,7 @@
 
 extern "C" {
 
-// Shared with process.cpp and loader.S.
+// Defined in process.cpp, and used in loader.S.
 extern void* forebay_real_loader[4];
 void* forebay_find_loader(unsigned number) noexcept;
 
@@ -29,8 +29,8 @@ void* loader_function(unsigned number) noexcept {
     return known != nullptr ? known : forebay_find_loader(number);
 }
 
-// The loader opens and maps it inside. A name alone is looked for in folders that only the loader
-// knows: a library that has been closed is drained.
+// The loader opens and maps the library by internal calls. A name without a slash is looked up in
+// directories that only the loader knows; such a library was drained when it was closed.
 void drain_library(const char* path) noexcept {
     if (path != nullptr && std::strchr(path, '/') != nullptr) {
         static_cast<void>(forebay::capture::drain_named(AT_FDCWD, path, 0));
@@ -39,7 +39,8 @@ void drain_library(const char* path) noexcept {
 
 }  // namespace
 
-// In one library. (Everywhere, or behind the caller, is the loader's to look: loader.S.)
+// dlsym with the handle of one library. (RTLD_DEFAULT and RTLD_NEXT depend on the caller's address:
+// loader.S passes them on to the loader.)
 void* forebay_look_up(void* handle, const char* name) noexcept {
     using Function = void* (*)(void*, const char*);
     void* const found = reinterpret_cast<Function>(loader_function(0))(handle, name);
@@ -56,7 +57,8 @@ bool forebay_captures_name(const char* name) noexcept {
     return forebay::capture::is_captured(name);
 }
 
-// A library that prefers what it brings along (RTLD_DEEPBIND), libc among it, calls that past us.
+// With RTLD_DEEPBIND a library prefers the symbols of what it brings along, and so may call libc
+// past us.
 void forebay_before_dlopen(const char* path, int flags) noexcept {
     drain_library(path);
     if ((flags & RTLD_DEEPBIND) != 0 && (flags & RTLD_NOLOAD) == 0) {
@@ -64,7 +66,7 @@ void forebay_before_dlopen(const char* path, int flags) noexcept {
     }
 }
 
-// A name space of its own has a libc of its own.
+// Another namespace has a libc of its own, whose calls are not captured.
 void forebay_before_dlmopen(Lmid_t space, const char* path, int flags) noexcept {
     forebay_before_dlopen(path, flags);
     if (space != LM_ID_BASE) {

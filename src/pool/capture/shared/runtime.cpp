@@ -1,8 +1,9 @@
-// The parts of a C++ run time that the compiler needs where there is none. Nothing here throws; a
-// cancelled thread unwinds through our functions as through C's.
+// The symbols of a C++ run time that the compiler's output refers to, since this library links
+// none. Nothing here throws; a cancelled thread unwinds through our functions as through those of
+// C.
 extern "C" {
 
-// The compiler's name:
+// The compiler chooses this name:
 // NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming)
 int __gxx_personality_v0() noexcept;
 

@@ -1,4 +1,4 @@
-// syscall(2) by its number: from system_call.S to the handlers.
+// The C++ part of captured syscall(2): system_call.S calls it.
 #include "pool/capture/calls/numbers.hpp"
 
 #include <pthread.h>
@@ -14,7 +14,7 @@ bool forebay_is_ours(const long* words) noexcept {
     return forebay::capture::is_ours(words[0], words + 1);
 }
 
-// syscall is no cancellation point, whatever libc's function of that name may be.
+// syscall(2) is no cancellation point, even if libc's function for the same call is one.
 long forebay_call_by_number(long number, long one, long two, long three, long four, long five,
                             long six) noexcept {
     const long words[] = {one, two, three, four, five, six};

@@ -1,7 +1,7 @@
-// This uses only what <bits/types/struct_FILE.h> shows of libc's FILE, and the words behind it: the
-// table of functions that every stream has, and, in streams that fopencookie makes, the cookie and
-// the functions that it was given, mangled in the same way in the whole process. The cookie shows,
-// each time, that they are there.
+// Relies on <bits/types/struct_FILE.h>, and on the words after it in libc's streams: the table of
+// functions (vtable), and in streams of fopencookie the cookie and the callbacks, mangled with one
+// key in the whole process. Each use checks by the cookie that these words are where they are
+// expected.
 #include "pool/capture/streams/pooled_stream.hpp"
 
 #include "capture/captured.hpp"
@@ -30,17 +30,18 @@ const CookieStream& whole(const FILE* stream) noexcept {
     return *reinterpret_cast<const CookieStream*>(stream);
 }
 
-// All streams have one.
+// Every stream has a table of functions.
 const void* table_of(const FILE* stream) noexcept { return whole(stream).table; }
 
-// The cookie of a stream of ours is its model: the stream that libc made for the same descriptor,
-// and which nobody uses. Whose model it is: kept where libc keeps the buffer that it takes away
-// from a stream at the end of a process. The model is unbuffered, and libc takes nothing from it.
+// The cookie of a pooled stream is its model: a stream that libc made for the same descriptor, and
+// that nobody uses. The model's `_freeres_buf` points to the pooled stream: libc keeps there the
+// buffer that it frees at the end of the process, and an unbuffered stream, as the model is, has
+// none.
 FILE* stream_of(const void* model) noexcept {
     return static_cast<FILE*>(static_cast<const FILE*>(model)->_freeres_buf);
 }
 
-// The stream's, which a program may have changed.
+// The stream's descriptor, which the program may have changed.
 int descriptor_of(const void* model) noexcept { return stream_of(model)->_fileno; }
 
 // -- what libc calls -----------------------------------------------------------------------------
@@ -49,10 +50,9 @@ ssize_t read_by(void* model, char* to, std::size_t bytes) noexcept {
     return captured::read(descriptor_of(model), to, bytes);
 }
 
-// As libc's streams do: all of it, until a write fails. Returns the bytes written, without a sign
-// of failure: libc sees the failure from fewer bytes. The offset that it may know of the file goes
-// on: libc itself does not see to that in a stream of fopencookie, and fseek from where it stands
-// would then go to a wrong place.
+// Writes all bytes unless a write fails, as libc's streams do. Returns the bytes written, never -1:
+// libc recognises a failure by fewer bytes. Also advances the offset that libc has cached, which
+// libc does not do in a fopencookie stream; fseek relative to it would then go to a wrong place.
 ssize_t write_by(void* model, const char* from, std::size_t bytes) noexcept {
     std::size_t done = 0;
     while (done < bytes) {
@@ -100,11 +100,11 @@ FILE* made_with(FILE* model, const char* mode) noexcept {
                      {.read = read_by, .write = write_by, .seek = seek_by, .close = close_by});
 }
 
-// The buffer that libc would take when it first needs one, of a size that it chooses: a stream of
-// fopencookie would take another.
+// Allocates the model's buffer as libc would at the first use, and in the size that libc chooses
+// for the file; a fopencookie stream would choose another.
 bool buffered(FILE* model) noexcept { return ::setvbuf(model, nullptr, _IOFBF, 0) == 0; }
 
-// Whether libc calls our functions for it.
+// Whether the stream's callbacks are ours.
 bool calls_ours(const CookieStream& stream) noexcept {
     const PooledStreams& streams = state.streams;
     for (std::size_t i = 0; i < stream.calls.size(); ++i) {
@@ -115,9 +115,8 @@ bool calls_ours(const CookieStream& stream) noexcept {
     return stream.table == streams.table.load(std::memory_order_acquire);
 }
 
-// Checks the stream that libc has made of a model: false where it is not as we know it. The first
-// stream of ours shows how libc makes all of them; two threads may both make a first one, without
-// harm.
+// Checks that libc laid out the stream as we expect. The first pooled stream shows how libc makes
+// all of them; if two threads make a first one at the same time, both record the same.
 bool is_as_known(const CookieStream& stream, const FILE* model) noexcept {
     if (stream.cookie != model || stream.table == nullptr || stream.table == table_of(model)) {
         return false;
@@ -132,14 +131,15 @@ bool is_as_known(const CookieStream& stream, const FILE* model) noexcept {
     return calls_ours(stream);
 }
 
-// The model's buffer, with none left there.
+// Moves the model's buffer to the stream, and makes the model unbuffered.
 void take_buffer(FILE& stream, FILE* model) noexcept {
     stream._IO_buf_base = std::exchange(model->_IO_buf_base, nullptr);
     stream._IO_buf_end = std::exchange(model->_IO_buf_end, nullptr);
     ::setvbuf(model, nullptr, _IONBF, 0);
 }
 
-// Takes the model over. Null where libc is not as we know it, or has no memory.
+// Makes a pooled stream over `model`, which it then owns. Returns null, with the model closed, if
+// libc's layout is unknown or no memory is left.
 FILE* like(FILE* model, const char* mode) noexcept {
     FILE* const stream = buffered(model) ? made_with(model, mode) : nullptr;
     if (stream == nullptr) {
@@ -148,14 +148,14 @@ FILE* like(FILE* model, const char* mode) noexcept {
     }
     model->_freeres_buf = stream;
     if (!is_as_known(whole(stream), model)) {
-        real::fclose(stream);  // it has no descriptor yet
+        real::fclose(stream);  // closes neither file nor descriptor: it has none yet
         return nullptr;
     }
     stream->_fileno = model->_fileno;
     take_buffer(*stream, model);
     stream->_wide_data = model->_wide_data;
     stream->_mode = model->_mode;
-    // The usual streams take their lock only where there are threads; those of fopencookie always.
+    // libc's own streams lock only if there are threads; those of fopencookie always.
     stream->_flags2 = model->_flags2;
     return stream;
 }
@@ -198,8 +198,8 @@ StreamLock::StreamLock(FILE& stream) noexcept
     }
 }
 
-// flockfile has the stream take its lock each time from then on, which a process of one thread does
-// without: that is undone.
+// flockfile makes the stream take its lock in each later call, which a process with one thread does
+// without: its flags are restored.
 StreamLock::~StreamLock() {
     if (locks_) {
         stream_._flags2 &= ~added_;

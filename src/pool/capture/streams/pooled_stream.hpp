@@ -1,8 +1,8 @@
-// C streams whose bytes go through the pool. libc's own streams make their system calls inside of
-// libc, where nobody sees it. So a captured descriptor gets a stream of fopencookie(3), which asks
-// the captured calls instead, and is made to look like the one that libc would have made: with its
-// descriptor, its buffer, and no orientation yet. libc does what such a stream cannot (wide
-// characters, freopen): the FILE that the program has is then turned into a stream of libc's.
+// C streams (FILE) over pooled files. libc's own streams make system calls internally, past the
+// capture. So a captured descriptor gets a stream of fopencookie(3), whose callbacks are the
+// captured calls, and which is made to look like libc's own: descriptor, buffer, no orientation
+// yet. For operations that such a stream cannot do (wide characters, freopen), the program's FILE
+// is turned into a stream of libc's.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace forebay::capture {
 
-// Belongs to the process; fixed tables of atomics.
+// State of the process: fixed tables of atomics.
 class PooledStreams {
 public:
     static constexpr std::size_t turned_max = 64;
@@ -23,17 +23,18 @@ public:
     PooledStreams& operator=(const PooledStreams&) = delete;
     ~PooledStreams() = default;
 
-    // By which libc knows all streams of fopencookie; null until there is one of ours.
+    // The table of functions (vtable) by which libc recognises fopencookie streams; null until one
+    // is made.
     std::atomic<const void*> table;
-    // Our functions, as libc keeps them in a stream of ours; there before the table is.
+    // Our callbacks as libc stores them in a stream (mangled); written before `table` is.
     std::array<std::atomic<const void*>, calls_count> calls{};
-    // libc's fopencookie; looked for once.
+    // libc's fopencookie; null until it is looked up.
     std::atomic<void*> maker;
 
-    // A stream that was turned, and the one whose parts it uses from then on. Where there is no
-    // room, the latter stays until the end.
+    // Remembers that the stream `turned` uses parts of `model` from now on. If the table is full,
+    // the model is never closed.
     void add(FILE* turned, FILE* model) noexcept;
-    // The model to be closed behind the stream; null: none.
+    // Forgets the stream. Returns its model, to be closed after the stream; null if there is none.
     [[nodiscard]] FILE* remove(const FILE* turned) noexcept;
 
 private:
@@ -45,9 +46,9 @@ private:
     std::atomic<std::size_t> count_{0};
 };
 
-// Holds a stream's lock, as libc's functions on it do: not where callers do so (__fsetlocking).
-// Meanwhile the thread is not cancelled: a cancelled one runs no destructors of ours, and the lock
-// would stay taken.
+// RAII guard: holds the stream's lock as libc's functions do, unless the caller does the locking
+// (__fsetlocking). The thread cannot be cancelled meanwhile: cancellation would skip this
+// destructor and leave the lock taken.
 class StreamLock {
 public:
     explicit StreamLock(FILE& stream) noexcept;
@@ -62,15 +63,16 @@ private:
     int cancelling_ = 0;
 };
 
-// A stream for a captured descriptor. `mode` is r or w, maybe with +. Null and errno as of fdopen;
-// the descriptor is open then. Where there is none of ours to be had, the file leaves the pool, and
-// the stream is libc's.
+// Makes a stream for the captured descriptor; `mode` is r or w, maybe with +. Returns null and
+// errno as fdopen does, with `fd` still open. If no pooled stream can be made, the file leaves the
+// pool, and the stream is libc's.
 [[nodiscard]] FILE* stream_over(int fd, const char* mode) noexcept;
+// Whether the stream is one of ours, whose bytes go through the pool.
 [[nodiscard]] bool is_pooled(const FILE* stream) noexcept;
-// The same FILE, with what is in its buffer, is a stream of libc's from now on. The caller sees to
-// its file.
+// Turns the FILE, with what is in its buffer, into a stream of libc's. The caller makes the file
+// leave the pool.
 void make_plain(FILE* stream) noexcept;
-// Closes the model that a turned stream used, once the stream is closed; null: there is none.
+// Closes the model of a turned stream after the stream itself; null: there is none.
 void close_model(FILE* model) noexcept;
 
 }  // namespace forebay::capture

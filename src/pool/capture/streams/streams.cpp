@@ -1,5 +1,6 @@
-// C streams: those of files of the pool go through it; the others, and what ours cannot do, are
-// libc's. Their files leave the pool: libc reads and writes inside, where nobody sees it.
+// Captured fopen, freopen, fdopen, fclose: files of the pool get pooled streams. All other streams,
+// and those with modes that a pooled stream cannot serve, are libc's; their files leave the pool,
+// because libc reads and writes them by internal calls.
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "foundation/kernel/calls.hpp"
@@ -18,15 +19,16 @@ namespace forebay::capture {
 
 namespace {
 
-// The meaning of fopen's mode, where a stream of ours can do it all.
+// A mode of fopen, as far as a pooled stream can serve it.
 struct StreamMode {
     bool ours = false;
-    int flags = 0;            // as for open(2)
+    int flags = 0;            // open(2)'s flags
     const char* plain = "r";  // r or w, maybe with +
 };
 
-// As libc reads it: one letter, and six that may follow. A stream of ours does no appending,
-// mapping, encodings (behind a comma) or calls that nobody cancels; nor anything that libc refuses.
+// Parses the mode as libc does: one letter, and up to six that follow. A pooled stream does not
+// serve appending, mapping, encodings (after a comma), uncancellable calls, or anything that libc
+// refuses.
 StreamMode mode_of(const char* mode) noexcept {
     constexpr int letters_max = 7;
     const bool writes = mode[0] == 'w';
@@ -59,8 +61,8 @@ int descriptor_of(FILE* stream) noexcept {
     return fd;
 }
 
-// libc has opened it already, and made it empty where the mode says so; the daemon does so again,
-// since it may hold deposits. False: with errno, and the stream is open.
+// Captures a stream that libc has opened, and truncated if the mode says so; the daemon truncates
+// again, since it may hold deposits. False: errno is set, and the stream is still open.
 bool taken_on(FILE* stream, const char* mode) noexcept {
     const int fd = descriptor_of(stream);
     if (fd < 0 || !capturing()) {
@@ -77,7 +79,7 @@ bool taken_on(FILE* stream, const char* mode) noexcept {
     if (take_on(fd, opening) == CaptureResult::failed) {
         return false;
     }
-    // libc has looked for the end before the file was drained.
+    // libc went to the end before the file was drained, so the position is set again.
     if (appends && mode != nullptr && std::strchr(mode, '+') == nullptr) {
         kernel::lseek(fd, 0, SEEK_END);
     }
@@ -96,11 +98,11 @@ FILE* opened_plain(const char* path, const char* mode) noexcept {
     return stream;
 }
 
-// Prepares a stream of ours for libc to close: it has nothing left to write, which would go past
-// the pool, and finds the offset in the kernel.
+// Prepares a pooled stream for libc to close: everything is written through the pool, and the
+// kernel has the offset.
 void flush_and_turn(FILE* stream) noexcept {
     if (::fflush(stream) != 0) {
-        ::__fpurge(stream);  // freopen does not say so either
+        ::__fpurge(stream);  // freopen reports no error of flushing either
     }
     const HeldDescription held{stream->_fileno};
     if (held) {
@@ -114,7 +116,7 @@ FILE* over(int fd, const char* mode) noexcept {
                                                         : real::fdopen(fd, mode);
 }
 
-// Closes a stream of libc's.
+// Closes a stream of libc's, and forgets its descriptor.
 int close_plain(FILE* stream) noexcept {
     const int fd = descriptor_of(stream);
     if (!descriptors.captured(fd)) {
@@ -154,8 +156,8 @@ FILE* fopen(const char* path, const char* mode) noexcept {
     return stream;
 }
 
-// Other threads that use the stream wait for all of it: what they write goes neither to the old
-// file by libc's functions, nor into the new one before the daemon has made that empty.
+// The stream stays locked throughout, so that other threads write neither to the old file by libc's
+// functions, nor to the new file before the daemon has truncated it.
 FILE* freopen(const char* path, const char* mode, FILE* stream) noexcept {
     if (!capturing()) {
         return real::freopen(path, mode, stream);
@@ -173,7 +175,8 @@ FILE* freopen(const char* path, const char* mode, FILE* stream) noexcept {
     }
     if (!taken_on(reopened, mode)) {
         const int error = errno;
-        static_cast<void>(real::freopen("", "r", stream));  // closed, as libc leaves it that fails
+        // Closes it, as a failing freopen of libc does.
+        static_cast<void>(real::freopen("", "r", stream));
         errno = error;
         return nullptr;
     }
@@ -205,7 +208,7 @@ int fclose(FILE* stream) noexcept {
     return closed;
 }
 
-// It writes to a descriptor of its own, unless the stream was written to before.
+// libc's perror writes to a duplicate of the descriptor, unless the stream was written to before.
 void perror(const char* message) noexcept {
     if (is_pooled(::stderr) && ::stderr->_mode == 0) {
         leave_if_captured(::stderr->_fileno, pool::ThroughReason::stream);

@@ -1,5 +1,5 @@
-// The tables are those of the System V ABI, and of DT_GNU_HASH as GNU's and LLVM's linkers write
-// it.
+// Sources: System V ABI (dynamic section, symbol table), and the format of DT_GNU_HASH as GNU's and
+// LLVM's linkers write it.
 #include "pool/capture/symbols/symbols.hpp"
 
 #include <link.h>
@@ -8,7 +8,7 @@ namespace forebay::capture {
 
 namespace {
 
-constexpr Elf64_Half hidden_version = 0x8000;  // not the one that a name without a version means
+constexpr Elf64_Half hidden_version = 0x8000;  // not the default version of the symbol
 
 std::uint32_t hash_of(const char* name) noexcept {
     std::uint32_t hash = 5381;
@@ -18,7 +18,7 @@ std::uint32_t hash_of(const char* name) noexcept {
     return hash;
 }
 
-// strcmp may be a sanitizer's, which asks for functions before it can compare.
+// Own strcmp: libc's may be a sanitizer's, which looks up functions before it can compare.
 bool same(const char* one, const char* other) noexcept {
     while (*one != '\0' && *one == *other) {
         ++one;
@@ -27,7 +27,7 @@ bool same(const char* one, const char* other) noexcept {
     return *one == *other;
 }
 
-// That of this object; null: the loader does not tell.
+// The loader's entry for this library; null if it has none.
 const link_map* own_map() noexcept {
     const link_map* map = _r_debug.r_map;
     while (map != nullptr && map->l_ld != &_DYNAMIC[0]) {
@@ -38,7 +38,8 @@ const link_map* own_map() noexcept {
 
 }  // namespace
 
-// Addresses, or offsets from the base: the loader changes most objects' to addresses, not all.
+// Values of the dynamic section. The loader has relocated most of them to addresses, but in some
+// libraries they are offsets from the base.
 struct NextSymbols::Tables {
     explicit Tables(const link_map& map) noexcept : base{map.l_addr} {
         for (const ElfW(Dyn)* entry = map.l_ld; entry != nullptr && entry->d_tag != DT_NULL;
@@ -86,8 +87,9 @@ bool NextSymbols::learn() noexcept {
     if (map == nullptr) {
         return false;
     }
-    // Up to the loader, which libc needs and is therefore about the last: behind it may be what
-    // constructors have loaded since. Symbols that are not found before it are left to dlsym.
+    // The list is read up to the loader itself, which libc needs and which therefore is about the
+    // last: entries after it may be libraries that constructors have loaded since. Symbols found
+    // only there are left to dlsym.
     std::size_t count = 0;
     for (map = map->l_next; map != nullptr && map->l_addr != _r_debug.r_ldbase; map = map->l_next) {
         const Tables tables{*map};
@@ -155,7 +157,8 @@ void* NextSymbols::find_behind(const char* name) noexcept {
     return nullptr;
 }
 
-// Objects that are loaded at the start do not overlap: it is in the one that begins last before it.
+// Libraries loaded at the start do not overlap, so it is the one with the highest base not above
+// the address.
 bool ObjectSymbols::learn(const void* inside) noexcept {
     const auto address = reinterpret_cast<std::uintptr_t>(inside);
     const link_map* best = nullptr;

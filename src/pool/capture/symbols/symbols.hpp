@@ -1,4 +1,5 @@
-// Functions of what is loaded behind this library, by name: those that it stands in front of.
+// Finds libc's functions by name in the libraries that are loaded after this one, which interposes
+// them.
 #pragma once
 
 #include <array>
@@ -8,39 +9,39 @@
 
 namespace forebay::capture {
 
-// Does what dlsym(RTLD_NEXT) does, but takes no lock and allocates nothing: signal handlers may
-// ask, and no program pays at its start for what it never calls. Objects that a program starts with
-// are never unloaded, so what is known of them stays true.
+// As dlsym(RTLD_NEXT), but without a lock or an allocation: signal handlers may use it, and a
+// program pays nothing at its start for functions that it never calls. Libraries loaded at a
+// program's start are never unloaded, so what is learnt stays valid.
 class NextSymbols {
 public:
     constexpr NextSymbols() noexcept = default;
 
-    // Learns what is behind the object that contains this code. For a constructor of that object,
-    // before there are threads. False: there are more objects than it can keep, one of them has
-    // only a table of the old kind (DT_HASH), or the loader does not tell.
+    // Records the hash tables of the libraries loaded after the one that contains this code. To be
+    // called in its constructor, before there are threads. False: there are more than objects_max,
+    // one has only an old hash table (DT_HASH), or the loader's list of libraries is missing.
     bool learn() noexcept;
 
-    // Null: it is in none of those objects, or the loader has to choose one of several for this
-    // processor, or nothing was learnt. dlsym knows.
+    // Returns null if no recorded library has the name, if the symbol is an indirect function
+    // (IFUNC), or if nothing was recorded: the caller then asks dlsym.
     [[nodiscard]] void* find(const char* name) const noexcept;
-    // The same where nothing was learnt, and slower. Calls nothing of libc: a sanitizer asks before
-    // it can answer itself.
+    // The same without learn(), by a slower search. Calls nothing of libc: a sanitizer may ask
+    // before its own functions work.
     [[nodiscard]] static void* find_behind(const char* name) noexcept;
 
 private:
-    // The parts of an object's hash table for names, which the loader uses (DT_GNU_HASH).
+    // Pointers into the hash table of one library (DT_GNU_HASH).
     struct Object {
         std::uintptr_t base;
         const Elf64_Sym* symbols;
         const char* names;
-        const Elf64_Half* versions;  // null: none of its symbols has one
+        const Elf64_Half* versions;  // null: the library has no symbol versions
         const std::uint64_t* bloom;
-        std::uint32_t bloom_mask;  // a power of two less one
+        std::uint32_t bloom_mask;  // number of words minus 1
         std::uint32_t bloom_shift;
         const std::uint32_t* buckets;
         std::uint32_t bucket_count;
-        std::uint32_t first;          // symbol with a chain
-        const std::uint32_t* chains;  // for the symbols from there on
+        std::uint32_t first;          // index of the first symbol in the table
+        const std::uint32_t* chains;  // hash chains of the symbols from `first` on
     };
     struct Tables;
     friend class ObjectSymbols;
@@ -52,17 +53,17 @@ private:
     [[nodiscard]] static void* address_of(const Object& object, const Elf64_Sym& symbol) noexcept;
 
     std::size_t count_ = 0;
-    std::array<Object, objects_max> objects_{};  // behind it: of most, nothing is touched
+    std::array<Object, objects_max> objects_{};  // last member: most of it is never touched
 };
 
-// Functions of one object that the program started with.
+// Symbols of one library that the program started with.
 class ObjectSymbols {
 public:
     constexpr ObjectSymbols() noexcept = default;
 
-    // Learns what is in the object that `inside` is in; see NextSymbols::learn.
+    // Records the library that contains the address `inside`; see NextSymbols::learn.
     bool learn(const void* inside) noexcept;
-    // As NextSymbols::find.
+    // See NextSymbols::find.
     [[nodiscard]] void* find(const char* name) const noexcept;
 
 private:

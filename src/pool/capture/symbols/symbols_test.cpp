@@ -1,4 +1,4 @@
-// Functions that are loaded behind this program.
+// Tests NextSymbols on the libraries loaded after this program.
 #include "pool/capture/symbols/symbols.hpp"
 
 #include "capture/real.hpp"
