@@ -1,7 +1,7 @@
-// A reader's copy of bytes whose owner may write to them meanwhile: their block may be leased anew
-// while it is being read. The reader checks afterwards whether the bytes are still the same, and
-// forgets them if not. By the letter this is a data race, as in every sequence lock; it is the only
-// one, so ThreadSanitizer learns of it here and nowhere else.
+// The copy of a reader (sequence lock): the owner of the bytes may write to them meanwhile, because
+// their block may be leased anew. The reader checks afterwards whether the bytes are still the same
+// deposit, and drops the copy if not. By the language's rules this is a data race, as in every
+// sequence lock; it is the only intended one, so ThreadSanitizer is silenced here and nowhere else.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,8 @@
 namespace forebay::pool {
 
 #ifdef FOREBAY_THREAD_SANITIZER
-// memcpy is looked at wherever it is called from; volatile keeps this from becoming one.
+// ThreadSanitizer intercepts memcpy wherever it is called from; `volatile` keeps the compiler from
+// making a memcpy of this loop.
 [[clang::no_sanitize("thread"), gnu::noinline]]
 inline void copy_changing(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
     const volatile std::byte* const begin = from;

@@ -1,5 +1,6 @@
-// The services that a process needs of its node's daemon while it writes and reads, beside the
-// memory that they share.
+// Port: the services that a process needs of its node's daemon while it writes and reads, besides
+// the memory that they share. Adapters: DaemonConnection in programs, and the mount's and the
+// tests' own.
 #pragma once
 
 #include "pool/protocol/directory.hpp"
@@ -16,35 +17,37 @@ public:
     Daemon(const Daemon&) = delete;
     Daemon& operator=(const Daemon&) = delete;
 
-    // A load, no system call.
+    // Whether the daemon lives. One load, no system call.
     [[nodiscard]] virtual bool alive() const noexcept = 0;
-    // CLOCK_MONOTONIC, the same for all processes of the node.
+    // CLOCK_MONOTONIC in nanoseconds, the same for all processes of the node.
     [[nodiscard]] virtual std::int64_t now_ns() const noexcept = 0;
-    // It looks at the logs at once, not only the next time that it would anyway.
+    // Wakes the daemon, so that it looks at the logs at once instead of in its next regular round.
     virtual void kick() noexcept = 0;
-    // Sleeps until `word` is not `seen` any more, or for some milliseconds.
+    // Sleeps on the futex word while it is `seen`, but for some milliseconds at most.
     virtual void wait(const Word& word, std::uint32_t seen) noexcept = 0;
-    // The log of another client, to read it; not mapped where that cannot be had.
+    // The log of another client, mapped for reading; an unmapped Log if it cannot be had.
     [[nodiscard]] virtual Log log_of(std::uint32_t client) noexcept = 0;
-    // Whether the client's commits can be seen in its log, which is mapped or may be; else the
-    // reader has to wait for a round of the daemon.
+    // Whether this process can see the client's commits in its log, because the log is mapped or
+    // can be. If false, the reader has to wait for a round of the daemon instead.
     [[nodiscard]] virtual bool sees(std::uint32_t /*client*/) noexcept { return true; }
-    // These bytes of the own log will be written for the first time.
+    // Prepares bytes of this process' log for their first write (maps the pages).
     virtual void prepare(std::byte* begin, std::size_t bytes) noexcept = 0;
-    // The same for these bytes, and writes them: new memory that is not mapped first costs half as
-    // much. False: this cannot be done, and nothing was written that matters.
+    // Writes `bytes` to new memory of the log without mapping it first, which costs half as much as
+    // prepare() and a copy. False: this cannot be done, and nothing counts as written.
     [[nodiscard]] virtual bool fill(std::byte* /*to*/,
                                     std::span<const std::byte> /*bytes*/) noexcept {
         return false;
     }
 
 protected:
-    // Nobody deletes one through this class: `operator delete` is the C++ library's.
+    // Protected and not virtual: nobody deletes an adapter through this class, since `operator
+    // delete` would come from the C++ library, which programs need not have.
     Daemon() noexcept = default;
     ~Daemon() = default;
 };
 
-// A file as a process knows it.
+// Names a file in the directory: its slot, and the slot's generation, by which a stale name is
+// recognised.
 struct FileId {
     std::uint32_t slot = 0;
     std::uint32_t generation = 0;

@@ -1,5 +1,6 @@
-// The order of the stores is the protocol: see pool/protocol/log.hpp and `leave` in
-// pool/core/pool.cpp.
+// The client's side of the log protocol in pool/protocol/log.hpp: the order of its stores and loads
+// is the protocol. The daemon's side: PoolFiles::leave (core/state/files.cpp) and LogIngest
+// (core/ingest).
 #include "pool/client/log_writer.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -18,7 +19,8 @@ WriteResult::Rest LogWriter::standing(FileId file) const noexcept {
     if (slot.error.load(relaxed) != 0) {
         return WriteResult::Rest::failed;
     }
-    // After the entry's state: who makes the file leave looks in the other order.
+    // Must come after the store of the entry's state: PoolFiles::leave stores `state` before it
+    // looks at entries, so at least one of the two sees the other (Dekker's algorithm).
     const bool pooled = slot.state.load(std::memory_order_seq_cst) == FileState::pooled &&
                         slot.generation.load(relaxed) == file.generation;
     return pooled ? WriteResult::Rest::none : WriteResult::Rest::through;
@@ -42,10 +44,11 @@ WriteResult::Rest LogWriter::wait_for_window(FileId file, std::size_t bytes,
         }
         const ClientSlot& self = directory_.clients[client_];
         const std::uint32_t seen_self = self.progress.load(std::memory_order_acquire);
-        // First: what is counted meanwhile is counted twice, not left out.
+        // Read before `taken`: bytes that the daemon counts in between are then counted twice
+        // instead of not at all.
         const std::int64_t uncounted = uncounted_bytes();
         const std::int64_t held = slot.taken.load(relaxed) - slot.drained.load(relaxed) + uncounted;
-        // A write that is larger than the window goes when nothing else is there.
+        // A write larger than the window goes ahead when nothing else is waiting to be drained.
         if (held <= 0 || held + static_cast<std::int64_t>(bytes) <= slot.window.load(relaxed)) {
             return rest;
         }
@@ -84,12 +87,13 @@ std::byte* LogWriter::memory_at(std::uint64_t position) noexcept {
 }
 
 void LogWriter::copy(std::uint64_t position, std::span<const std::byte> bytes) noexcept {
-    // Beyond lies a block that may be leased to other bytes, or to nobody.
+    // The next block may be leased to other bytes, or to no one.
     expects(position % block_bytes + bytes.size() <= block_bytes, "an entry lies in one block");
     if (bytes.size() >= filled_least && directory_.header.crowded.load(relaxed) != 0) {
         const Memory memory = memory_of(position / block_bytes);
         if (memory.is_new && daemon_.fill(memory.begin + position % block_bytes, bytes)) {
-            // The memory that was mapped there before was given back meanwhile.
+            // pwrite did not map the block; pages that were mapped there for an earlier lease are
+            // gone.
             std::atomic<std::uint64_t>& word = prepared_[memory.block / 64];
             const std::uint64_t bit = std::uint64_t{1} << memory.block % 64;
             if ((word.load(relaxed) & bit) != 0) {
@@ -114,8 +118,9 @@ bool LogWriter::reserve(std::uint64_t number) noexcept {
                                          std::memory_order_seq_cst);
 }
 
-// False: the daemon died, stopped listening, or sealed the log, while the entry was still somebody
-// else's. It is not touched then.
+// Fills in entry `number`, after waiting until the ring has room for it. False: the daemon died,
+// stopped listening or sealed the log while the entry was in use by an older number; it is not
+// touched then.
 bool LogWriter::fill_in(std::uint64_t number, FileId file, EntryKind kind,
                         const Piece& piece) noexcept {
     const ClientSlot& self = directory_.clients[client_];
@@ -150,8 +155,8 @@ void LogWriter::abandon(FileId file, const Piece& piece) noexcept {
     }
 }
 
-// The bytes that the entry was about are still somebody's. It has to be about something: a byte
-// that nobody will use.
+// Abandons an entry whose bytes stay the caller's. Every entry must account for positions of the
+// log, so this one gets a byte of its own that nobody will use.
 void LogWriter::abandon_without_bytes(std::uint64_t number) noexcept {
     Entry& entry = log_.entry(number);
     entry.position.store(log_.header().reserved.fetch_add(1, relaxed), relaxed);
@@ -189,7 +194,7 @@ WriteResult::Rest LogWriter::deposit(FileId file, const Piece& piece,
     return daemon_listens() ? WriteResult::Rest::none : WriteResult::Rest::lost;
 }
 
-// False: the daemon has revoked the entry, while this client took its time.
+// False: the daemon revoked the entry before this client committed it.
 bool LogWriter::commit(std::uint64_t number, const Piece& piece) noexcept {
     committed_bytes_.fetch_add(piece.length, relaxed);
     std::uint64_t expected = stated(number, EntryState::reserved);
@@ -199,7 +204,8 @@ bool LogWriter::commit(std::uint64_t number, const Piece& piece) noexcept {
         committed_bytes_.fetch_sub(piece.length, relaxed);
         return false;
     }
-    // Before the look whether anybody listens: who stops listening looks in the other order.
+    // Must come before the look whether the daemon listens: the daemon stops listening before it
+    // looks at `commits`.
     log_.header().commits.fetch_add(1, std::memory_order_seq_cst);
     return true;
 }
@@ -214,8 +220,8 @@ WriteResult LogWriter::write(FileId file, std::int64_t offset,
     return durable.rest == WriteResult::Rest::none ? written : durable;
 }
 
-// Before it says that all is durable after its journal has failed, the daemon says that it has:
-// what a file could not take is not durable then, although all clients go on.
+// If the journal fails, the daemon first changes `durability` to `files` and then reports
+// everything as durable. So a file's error counts then, although `durable` has been reached.
 WriteResult LogWriter::make_durable(FileId file) noexcept {
     const std::atomic<WriteDurability>& promised = directory_.header.durability;
     if (promised.load(relaxed) == WriteDurability::process) {
@@ -265,7 +271,7 @@ WriteResult LogWriter::append(FileId file, std::int64_t offset,
                 written.rest = deposit(file, piece, bytes.data() + written.taken);
                 written.taken += written.rest == WriteResult::Rest::none ? piece.length : 0;
             } else {
-                abandon(file, piece);  // what is reserved is accounted for
+                abandon(file, piece);  // reserved positions must be accounted for
             }
             position += piece.length;
             piece.waited_ns = 0;
@@ -290,7 +296,7 @@ std::optional<LogReservation> LogWriter::lend(FileId file, std::size_t bytes) no
         const std::uint64_t left = block_bytes - position % block_bytes;
         const std::uint64_t skipped = left < bytes ? left : 0;
         if (position + skipped + bytes > self.credit.load(std::memory_order_acquire)) {
-            daemon_.kick();  // the next one shall be luckier
+            daemon_.kick();  // so that the next call finds more credit
             return std::nullopt;
         }
         if (log_.header().reserved.compare_exchange_weak(position, position + skipped + bytes,
@@ -340,7 +346,7 @@ WriteResult::Rest LogWriter::deposit_lent(FileId file, Piece piece) noexcept {
     } else if (rest == WriteResult::Rest::none) {
         return daemon_listens() ? WriteResult::Rest::none : WriteResult::Rest::lost;
     }
-    abandon_without_bytes(*number);  // who wrote them there writes them to the file
+    abandon_without_bytes(*number);  // the caller then writes the bytes to the file
     return rest;
 }
 
@@ -379,7 +385,8 @@ WriteResult LogWriter::settle(FileId file) noexcept {
             slot.generation.load(relaxed) != file.generation) {
             return {.rest = WriteResult::Rest::through};
         }
-        // Deposits that could not be drained would overwrite newer bytes, once they can be.
+        // Deposits that could not be drained may be drained later, and would then overwrite newer
+        // bytes.
         if (const int error = slot.error.load(relaxed); error != 0) {
             return {.rest = WriteResult::Rest::failed, .error = error};
         }

@@ -1,9 +1,10 @@
-// Writing into the pool: reserve, copy, commit (pool/protocol/log.hpp). Safe in several threads at
-// once, in signal handlers, and in a forked child that shares the log. Allocates nothing, and makes
-// no system call while there is credit, but where memory is new.
+// Writes deposits into this process' log: reserve, copy, commit (pool/protocol/log.hpp). Safe in
+// several threads at once, in signal handlers, and in a forked child that shares the log. Allocates
+// nothing, and makes no system call unless credit is exhausted or memory is new.
 //
-// Several processes can write bytes together, such as a window of a collective write, without one
-// more copy: lend() reserves memory of the log that all of them fill, and append_lent() commits it.
+// Several processes can fill memory together without a further copy, such as a window of a
+// collective write: lend() reserves memory of the log, all of them write to it, and append_lent()
+// commits it.
 #pragma once
 
 #include "pool/client/daemon.hpp"
@@ -17,12 +18,12 @@
 
 namespace forebay::pool {
 
-// How a write went on after its first `taken` bytes, which are acknowledged.
+// The result of a write: its first `taken` bytes are acknowledged, and `rest` says how to go on.
 struct WriteResult {
     enum class Rest {
-        none,     // all of it is taken
-        through,  // the rest goes to the file system directly
-        failed,   // `error`
+        none,     // all bytes are taken
+        through,  // the caller writes the rest to the file system directly
+        failed,   // draining has failed: `error` is its errno
         lost,     // the daemon is dead, or does not listen to this client any more
     };
     std::size_t taken = 0;
@@ -30,7 +31,7 @@ struct WriteResult {
     int error = 0;
 };
 
-// A stretch of the own log, in one block, that is reserved and not committed yet.
+// A range of this process' log, within one block, that is reserved and not committed yet.
 struct LogReservation {
     std::uint64_t position = 0;  // in the log
     std::size_t place = 0;       // where its memory begins in the log's mapping
@@ -39,16 +40,16 @@ struct LogReservation {
 
 class LogWriter {
 public:
-    // Where the node's pool may have less, nothing is lent: loans that wait for other processes
-    // could be all that there is.
+    // Bytes. A pool with a smaller capacity lends nothing: loans that wait for other processes
+    // could take all of it.
     static constexpr std::int64_t lending_cap_least = std::int64_t{128} << 20;
-    // New memory is filled without being mapped where so much is written at a time and all
-    // processors are busy. With less, the system calls take longer than mapping does. And the
-    // kernel lets nobody fill a log while the daemon gets memory for it: where a processor is free
-    // for that, mapping goes on beside it.
+    // Minimum bytes of a write that fills new memory without mapping it (Daemon::fill), while all
+    // processors are busy: for smaller writes the system call takes longer than mapping does. While
+    // a processor is free, mapping is better, because the kernel lets nobody write to a log by its
+    // descriptor while the daemon allocates memory for it.
     static constexpr std::size_t filled_least = 8192;
 
-    // The client is admitted.
+    // Contract: the daemon has admitted `client`.
     LogWriter(const Directory& directory, Log log, std::uint32_t client, Daemon& daemon) noexcept
         : directory_{directory},
           log_{log},
@@ -59,39 +60,41 @@ public:
     LogWriter& operator=(const LogWriter&) = delete;
     ~LogWriter() = default;
 
-    // offset + bytes.size() must not overflow. Returns when what is taken is as durable as this
-    // pool promises.
+    // Writes `bytes` at `offset`; the sum must not overflow. Returns when the bytes taken are as
+    // durable as the pool promises.
     [[nodiscard]] WriteResult write(FileId file, std::int64_t offset,
                                     std::span<const std::byte> bytes) noexcept;
-    // The two halves of write(): the first does not wait for durability, and several may come
-    // before one of the second.
+    // The two halves of write(): append() does not wait for durability, and several calls of it may
+    // be followed by one make_durable().
     [[nodiscard]] WriteResult append(FileId file, std::int64_t offset,
                                      std::span<const std::byte> bytes) noexcept;
-    // Everything that this process has appended is durable: none; else failed or lost.
+    // Waits until everything that this process has appended is durable. `rest` is none, failed or
+    // lost.
     [[nodiscard]] WriteResult make_durable(FileId file) noexcept;
-    // Memory for bytes of the file. nullopt: there is none at the moment, more is asked for than a
-    // block has, or the file is not pooled. Does not wait for memory.
+    // Lends memory for bytes of the file, without waiting. nullopt: no memory is free at the
+    // moment, `bytes` exceeds a block, or the file is not pooled.
     [[nodiscard]] std::optional<LogReservation> lend(FileId file, std::size_t bytes) noexcept;
-    // As append() of these bytes, which lie in a loan. Contract: each byte of a loan is taken once
-    // at most.
+    // append() of bytes that lie in a loan. Contract: each byte of a loan is taken at most once.
     [[nodiscard]] WriteResult append_lent(FileId file, std::int64_t offset,
                                           const LogReservation& part) noexcept;
-    // Returns the part of a loan that was not taken. Nobody may look at it any more.
+    // Returns a part of a loan that was not taken; nobody may access it any more.
     void give_back(const LogReservation& part) noexcept;
-    // Tells the daemon something that holds no bytes. It is forgotten where the log is full.
+    // Sends the daemon a hint (EntryKind::wanted or closed), which is dropped if half of the log's
+    // entries are in use.
     void notify_daemon(FileId file, EntryKind kind, std::int64_t offset,
                        std::uint32_t length) noexcept;
-    // Sleeps until the file may be written directly. Its `rest` is never none.
+    // Sleeps until a file that leaves the pool may be written directly. `rest` of the result is
+    // never none.
     [[nodiscard]] WriteResult settle(FileId file) noexcept;
 
 private:
-    // The daemon lives, and takes what this client commits.
+    // Whether the daemon lives and still takes what this client commits.
     [[nodiscard]] bool daemon_listens() const noexcept {
         const std::uint64_t now =
             directory_.clients[client_].admission.load(std::memory_order_seq_cst);
         return now == admission_ && now != 0 && daemon_.alive();
     }
-    // The part of one write that lies in one block.
+    // The part of a write that lies in one block of the log.
     struct Piece {
         std::int64_t offset = 0;
         std::uint64_t position = 0;
@@ -102,34 +105,37 @@ private:
     [[nodiscard]] WriteResult::Rest standing(FileId file) const noexcept;
     [[nodiscard]] WriteResult::Rest wait_for_window(FileId file, std::size_t bytes,
                                                     std::int64_t& waited_ns) noexcept;
-    // The most bytes deposited by this process that are not yet among the files' taken bytes.
+    // An upper bound of the bytes that this process has deposited and FileSlot::taken does not
+    // count yet.
     [[nodiscard]] std::int64_t uncounted_bytes() noexcept;
-    // Until the word has changed, or for some time; nanoseconds.
+    // Wakes the daemon and sleeps until the word has changed, for some milliseconds at most.
+    // Returns nanoseconds slept.
     [[nodiscard]] std::int64_t sleep(const Word& word, std::uint32_t seen) noexcept;
     [[nodiscard]] WriteResult::Rest deposit(FileId file, const Piece& piece,
                                             const std::byte* bytes) noexcept;
     [[nodiscard]] WriteResult::Rest deposit_lent(FileId file, Piece piece) noexcept;
     void abandon(FileId file, const Piece& piece) noexcept;
     void abandon_without_bytes(std::uint64_t number) noexcept;
-    // A client itself writes what the daemon does not take, unless the daemon is dead.
+    // The result if the daemon does not take an entry: the client writes directly, unless the
+    // daemon is dead.
     [[nodiscard]] WriteResult::Rest refused() const noexcept {
         return daemon_listens() ? WriteResult::Rest::through : WriteResult::Rest::lost;
     }
     [[nodiscard]] bool sealed() const noexcept {
         return (log_.header().entries.load(std::memory_order_acquire) & log_sealed) != 0;
     }
-    // nullopt: the log is sealed.
+    // The number of the next entry; nullopt if the log is sealed.
     [[nodiscard]] std::optional<std::uint64_t> next_number() noexcept;
     // False: the daemon has revoked the entry.
     [[nodiscard]] bool reserve(std::uint64_t number) noexcept;
     [[nodiscard]] bool commit(std::uint64_t number, const Piece& piece) noexcept;
     [[nodiscard]] bool fill_in(std::uint64_t number, FileId file, EntryKind kind,
                                const Piece& piece) noexcept;
-    // The memory of a block of the log.
+    // Memory of a block of the log.
     struct Memory {
         std::byte* begin = nullptr;
-        std::uint32_t block = 0;  // where it is in memory
-        bool is_new = false;      // nobody has written there through this mapping
+        std::uint32_t block = 0;  // number of the physical block
+        bool is_new = false;      // no page of it has been written through this mapping
     };
     [[nodiscard]] Memory memory_of(std::uint64_t number) const noexcept;
     [[nodiscard]] std::byte* memory_at(std::uint64_t position) noexcept;
@@ -140,12 +146,12 @@ private:
     std::uint32_t client_;
     std::uint64_t admission_;
     Daemon& daemon_;
-    // A bit for each block: it is mapped.
+    // One bit for each physical block: its pages are mapped.
     std::array<std::atomic<std::uint64_t>, blocks_max / 64> prepared_{};
-    // Blocks of the log, by number + 1, whose memory was prepared last.
+    // Number + 1 of log blocks whose new memory was prepared lately.
     std::array<std::atomic<std::uint64_t>, 16> new_ones_{};
-    // Since the index last had all that the log's processes had committed. Two threads may forget
-    // a piece that is just being committed: the window is then exceeded by as much.
+    // Bytes committed since the directory last counted all commits of this log. Two threads may
+    // lose a piece that is being committed; the write-behind window is then exceeded by that piece.
     std::atomic<std::int64_t> committed_bytes_ = 0;
 };
 

@@ -1,6 +1,6 @@
-// Look, copy, look again: what was copied counts if the list is still the same there. A writer
-// elsewhere in the file does not keep a reader from ending, and one that writes there again and
-// again meets ever shorter looks.
+// A sequence lock, range by range: find the extents, copy, and find them again; the copy counts if
+// they are the same. A writer elsewhere in the file does not delay a reader, and after each
+// conflict the reader tries a shorter range.
 #include "pool/client/reader.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -16,10 +16,10 @@ namespace forebay::pool {
 
 namespace {
 
-constexpr std::size_t found_max = 64;                   // extents at a time; they lie on the stack
-constexpr std::int64_t again = -EAGAIN;                 // the list changed: look again
-constexpr std::size_t part_max = std::size_t{8} << 20;  // looked for at a time
-constexpr std::size_t part_min = 4096;                  // where the list changes all the time
+constexpr std::size_t found_max = 64;                   // extents found at a time; on the stack
+constexpr std::int64_t again = -EAGAIN;                 // the list changed meanwhile: try again
+constexpr std::size_t part_max = std::size_t{8} << 20;  // bytes searched for at a time
+constexpr std::size_t part_min = 4096;                  // lower bound, after conflicts
 constexpr std::int64_t wish_bytes_max = std::int64_t{1} << 30;
 
 struct DepositPlace {
@@ -32,7 +32,7 @@ DepositPlace place_of(const Deposit& deposit) noexcept {
     return {deposit.extent, deposit.client, deposit.position};
 }
 
-// Room for what is found, on the stack. Nothing is in it before: to clear it takes as long as the
+// Uninitialised memory on the stack for the extents found: clearing it would take as long as the
 // rest of a small read.
 class DepositRoom {
 public:
@@ -52,7 +52,7 @@ bool PoolReader::catch_up_with(std::uint32_t client) noexcept {
     const std::uint64_t process = slot.used.load(std::memory_order_acquire);
     const Log log = daemon_.log_of(client);
     if (process == 0 || !log.mapped()) {
-        return true;  // it is gone: all it had written is taken
+        return true;  // the client has ended: all its commits are taken
     }
     const std::uint64_t written = log.header().commits.load(std::memory_order_acquire);
     for (;;) {
@@ -69,7 +69,7 @@ bool PoolReader::catch_up_with(std::uint32_t client) noexcept {
     }
 }
 
-// A round that has begun may have passed by what was committed since: the next one has not.
+// A round that has begun may have passed what was committed since, so this waits for the next one.
 bool PoolReader::catch_up_with_all() noexcept {
     const DirectoryHeader& header = directory_.header;
     const std::uint32_t next = header.round.load(std::memory_order_seq_cst) + 1;
@@ -118,17 +118,18 @@ bool PoolReader::copy(const Deposit& deposit, std::byte* to) noexcept {
     return true;
 }
 
-// Blocks that may be fetched ahead of this reader.
+// Number of read-cache blocks that may be fetched ahead of this reader.
 std::int32_t PoolReader::share_of(const FileSlot& slot) const noexcept {
     const auto share = static_cast<std::int64_t>(
         std::min<std::uint32_t>(directory_.header.clean_share.load(relaxed), clean_max));
-    const bool bounded = consistency_ == CacheConsistency::paper;  // one window for both directions
+    // The paper's mode has one window for reads and writes.
+    const bool bounded = consistency_ == CacheConsistency::paper;
     const std::int64_t window = slot.window.load(relaxed) / static_cast<std::int64_t>(block_bytes);
     return static_cast<std::int32_t>(bounded ? std::min(share, std::max<std::int64_t>(window, 0))
                                              : share);
 }
 
-// Tells the daemon what is to be fetched; mostly there is nothing new.
+// Notes the read, and sends prefetch hints if there are new ones, which is rare.
 void PoolReader::wish(const Source& source, std::int64_t offset, std::size_t bytes) noexcept {
     const PrefetchHints wishes = source.guess->note(
         {Offset{offset}, Length{static_cast<std::int64_t>(bytes)}}, share_of(source.slot));
@@ -149,8 +150,8 @@ void PoolReader::publish(const Source& source, const PrefetchHints& wishes) noex
     daemon_.kick();
 }
 
-// Bytes that a clean block has of the first part of the range; 0: none. Waits for a block that is
-// just being fetched.
+// Copies from a read-cache block the beginning of the range. Returns bytes; 0 if no block has it.
+// Waits for a block that is just being fetched.
 std::size_t PoolReader::clean(const Source& source, std::int64_t offset,
                               std::span<std::byte> bytes) noexcept {
     constexpr auto block = static_cast<std::int64_t>(block_bytes);
@@ -166,7 +167,7 @@ std::size_t PoolReader::clean(const Source& source, std::int64_t offset,
             if (caught_up || !catch_up_with(ahead_.client)) {
                 return 0;
             }
-            caught_up = true;  // now the daemon has heard the wish
+            caught_up = true;  // now the daemon has taken the hint
             continue;
         }
         if (clean_state(found.word) == CleanState::fetching) {
@@ -178,7 +179,7 @@ std::size_t PoolReader::clean(const Source& source, std::int64_t offset,
         }
         const std::size_t count = std::min<std::size_t>(bytes.size(), end - within);
         if (!source.backing.may_fill(bytes.first(count))) {
-            return 0;  // the kernel says what is wrong with it
+            return 0;  // the kernel's own read will return the right error
         }
         copy_changing(bytes.data(), ahead_.blocks + clean_place(found.number) + within, count);
         std::atomic_thread_fence(std::memory_order_acquire);
@@ -189,7 +190,7 @@ std::size_t PoolReader::clean(const Source& source, std::int64_t offset,
     return 0;
 }
 
-// As BackingFile::read; how long that takes says whether it is worth while to fetch ahead.
+// BackingFile::read(), measured: its duration tells whether fetching ahead is worthwhile.
 std::int64_t PoolReader::direct(const Source& source, std::int64_t offset,
                                 std::span<std::byte> bytes) noexcept {
     if (source.guess == nullptr) {
@@ -210,7 +211,8 @@ std::int64_t PoolReader::direct(const Source& source, std::int64_t offset,
     return got;
 }
 
-// Reads what lies below the deposits: bytes, fewer at the end of the file only, or minus an errno.
+// Reads the bytes below the deposits. Returns bytes, fewer only at the end of the file, or minus an
+// errno.
 std::int64_t PoolReader::below(const Source& source, std::int64_t offset,
                                std::span<std::byte> bytes) noexcept {
     if (ahead_.blocks == nullptr || (source.slot.clean.load(std::memory_order_acquire) == 0 &&
@@ -241,7 +243,7 @@ std::int64_t PoolReader::below(const Source& source, std::int64_t offset,
     return static_cast<std::int64_t>(done);
 }
 
-// Bytes read of the first part of the range, `again`, or minus an errno.
+// One attempt to read the range. Returns bytes from its beginning, `again`, or minus an errno.
 std::int64_t PoolReader::look(const Source& source, std::int64_t offset,
                               std::span<std::byte> bytes) noexcept {
     const FileSlot& slot = source.slot;
@@ -267,11 +269,10 @@ std::int64_t PoolReader::look(const Source& source, std::int64_t offset,
         if (got < 0) {
             return got;
         }
-        // A hole between the file system's end of file and a deposit reads as zeros.
+        // Between the file system's end of file and a deposit lies a hole, which reads as zeros.
         const std::int64_t size = slot.size.load(std::memory_order_acquire);
         if (size < size_before) {
-            return again;  // cut; or drained, and gone through: the file system knows more than it
-                           // said
+            return again;  // truncated, or drained and written through meanwhile
         }
         const std::int64_t until = std::clamp(size - offset, got, want);
         const std::span<std::byte> hole =
@@ -300,8 +301,8 @@ std::int64_t PoolReader::look(const Source& source, std::int64_t offset,
     return same ? got : again;
 }
 
-// Positions are never used twice: a deposit that is there again was there all the time. One that
-// came and went meanwhile was written while we read.
+// Log positions are never reused, so a deposit that is found again was there all the time. One that
+// came and went meanwhile was written during this read.
 bool PoolReader::still_there(const FileSlot& slot, const Extent& range,
                              std::span<const Deposit> before) const noexcept {
     DepositRoom room;
@@ -335,7 +336,7 @@ std::int64_t PoolReader::read(FileId file, BackingFile& backing, ReadAheadPolicy
         std::size_t want = std::min(bytes.size() - done, most);
         if (source.guess != nullptr) {
             if (want > block_bytes && !source.guess->worthwhile()) {
-                // A long read shows with its first block whether it is slow.
+                // The first block of a long read shows whether the file system is slow.
                 want = block_bytes - static_cast<std::size_t>(at) % block_bytes;
             }
             if (done >= told) {

@@ -1,5 +1,6 @@
-// Reading a file: what was deposited is laid over what the file system has. That comes from clean
-// blocks, which the daemon fetched for all who read the file, or else from the file itself.
+// Reads pooled files: overlays deposits, straight from the logs in which they lie, over the file
+// system's bytes. These come from read-cache blocks, which the daemon fetched for all processes of
+// the node, or else from the file itself.
 #pragma once
 
 #include "pool/client/daemon.hpp"
@@ -13,16 +14,16 @@
 
 namespace forebay::pool {
 
-// The file itself, below the pool.
+// Port: the file in the file system, without the pool.
 class BackingFile {
 public:
     BackingFile(const BackingFile&) = delete;
     BackingFile& operator=(const BackingFile&) = delete;
 
-    // As pread: bytes read, or minus an errno.
+    // As pread: returns bytes read, or minus an errno.
     [[nodiscard]] virtual std::int64_t read(std::int64_t offset,
                                             std::span<std::byte> bytes) noexcept = 0;
-    // False: these bytes of a program's memory cannot be written to. Asked before deposits are
+    // Whether these bytes of the program's memory can be written to. Asked before deposits are
     // copied there.
     [[nodiscard]] virtual bool may_fill(std::span<std::byte> bytes) noexcept {
         static_cast<void>(bytes);
@@ -34,10 +35,11 @@ protected:
     ~BackingFile() = default;
 };
 
-// How a reader tells what it will read, and where clean blocks lie; null: there are none.
+// How a reader sends prefetch hints (`wishes`), and the read-cache blocks; null: nothing is read
+// ahead.
 struct ReadAheadAccess {
     LogWriter* wishes = nullptr;
-    std::uint32_t client = 0;  // the own one
+    std::uint32_t client = 0;  // this process'
     const std::byte* blocks = nullptr;
 };
 
@@ -52,19 +54,20 @@ public:
     PoolReader& operator=(const PoolReader&) = delete;
     ~PoolReader() = default;
 
-    // Sees everything that any process of the node had written to the file before. Bytes read,
-    // fewer at the file's end only, or minus an errno: the file's own, or EIO when the daemon is
-    // dead. `guess`: the prediction for this descriptor; null: nothing is fetched ahead.
+    // Reads `bytes` at `offset`, and sees everything that any process of the node had written to
+    // the file before. Returns bytes read, fewer only at the end of the file, or minus an errno:
+    // the file's, or EIO if the daemon is dead. `guess` predicts reads by this descriptor; null:
+    // nothing is fetched ahead.
     [[nodiscard]] std::int64_t read(FileId file, BackingFile& backing, ReadAheadPolicy* guess,
                                     std::int64_t offset, std::span<std::byte> bytes) noexcept;
-    // One past the last byte that was deposited, 0 without deposits; minus EIO: the daemon is dead.
+    // One past the last deposited byte; 0 without deposits; minus EIO if the daemon is dead.
     [[nodiscard]] std::int64_t deposited_size(FileId file) noexcept;
 
 private:
     [[nodiscard]] bool catch_up(const FileSlot& slot) noexcept;
     [[nodiscard]] bool catch_up_with(std::uint32_t client) noexcept;
     [[nodiscard]] bool catch_up_with_all() noexcept;
-    // One file, and its reader.
+    // The arguments of one read.
     struct Source {
         FileId file;
         const FileSlot& slot;

@@ -1,4 +1,4 @@
-// A deposit is a copy in memory: requests are done within submit(), on the caller's thread.
+// A deposit is a copy in memory, so requests complete within submit(), on the caller's thread.
 #include "pool/mpi_bridge/storage.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -20,7 +20,7 @@ namespace {
 
 static_assert(lent_bytes_max == std::int64_t{pool::block_bytes});
 
-// Loans of the process' log, and what of them the pool has taken.
+// The loans of this process' log that are open, with the parts of each that the pool has taken.
 class LogLender final : public ports::MemoryLender {
 public:
     LogLender(const pool::PoolCalls& calls, int fd, std::uint64_t name) noexcept
@@ -49,7 +49,7 @@ public:
         open_.erase(one);
     }
 
-    // As pwrite, if the bytes lie in a loan.
+    // Deposits bytes that lie in a loan; returns as pwrite does. nullopt: they lie in none.
     [[nodiscard]] std::optional<ssize_t> write(std::span<const std::byte> bytes, Offset at) {
         for (Open& open : open_) {
             const std::less_equal<const std::byte*> before;
@@ -171,7 +171,7 @@ private:
     std::vector<ports::RequestCompletion> finished_;
 };
 
-// Logs of other processes, mapped here for as long as this one lives.
+// Mappings of other processes' logs, which stay until this process ends.
 class LogBorrower final : public ports::MemoryBorrower {
 public:
     explicit LogBorrower(const pool::PoolCalls& calls) noexcept : calls_{calls} {}
@@ -195,7 +195,7 @@ private:
     struct Log {
         std::uint64_t name = 0;
         std::byte* base = nullptr;
-        std::vector<bool> prepared;  // blocks
+        std::vector<bool> prepared;  // for each block: its pages are mapped
     };
     [[nodiscard]] Log& log(std::uint64_t name) {
         const auto known = std::ranges::find(logs_, name, &Log::name);
@@ -220,7 +220,7 @@ const pool::PoolCalls* pool_calls() noexcept {
 
 namespace {
 
-// Makes a storage of the descriptor, or an error of what opening said.
+// Makes a storage of the descriptor that opening returned; if `fd` is negative, an error of errno.
 Result<std::unique_ptr<ports::FileStorage>> storage_of(int fd, const pool::PoolCalls& calls,
                                                        const std::string& path,
                                                        IoDirection direction) {

@@ -1,6 +1,6 @@
-// A file whose writes are deposits in the pool of the node: a request is done when it lies in
-// memory of the node's daemon, which writes it to the file system later, by target and as many at a
-// time as that likes. Reads return deposits of other processes of the node, too.
+// FileStorage over the node's pool, for collective calls: a write is complete when it is a deposit
+// in the daemon's memory, which the daemon drains later. Reads see the deposits of all processes of
+// the node.
 #pragma once
 
 #include "foundation/base/result.hpp"
@@ -13,24 +13,25 @@
 
 namespace forebay::adapters {
 
-// Those of the library that captures this process' file calls; null where there is none.
+// The table of the capture library in this process; null if that library is not preloaded, or has
+// another version of the table.
 [[nodiscard]] const pool::PoolCalls* pool_calls() noexcept;
 
-// `calls` outlives the storage.
+// Opens `path` for one direction, over the pool. `calls` must outlive the storage.
 [[nodiscard]] Result<std::unique_ptr<ports::FileStorage>> open_pooled(const pool::PoolCalls& calls,
                                                                       const std::string& path,
                                                                       IoDirection direction);
-// For writing, by ranks of several nodes together: nobody writes what another one does. `group`:
-// as in pool/client/calls.hpp.
+// Opens `path` for writing as one of the ranks on several nodes that open it together, whose writes
+// must be disjoint. `group` is as in pool/client/calls.hpp.
 [[nodiscard]] Result<std::unique_ptr<ports::FileStorage>> open_part(const pool::PoolCalls& calls,
                                                                     const std::string& path,
                                                                     std::uint64_t group);
 
-// The most that is lent at a time.
+// Bytes; the maximum of one loan (a block of the log).
 inline constexpr std::int64_t lent_bytes_max = std::int64_t{1} << 20;
 
-// Reaches what other processes' storages of this kind lend. Kept for as long as the process lives:
-// what it has mapped stays mapped. `calls` outlives it.
+// Access to memory that other processes' storages of this kind lend. Logs that were mapped stay
+// mapped, so the caller keeps the result until the process ends. `calls` must outlive it.
 [[nodiscard]] std::unique_ptr<ports::MemoryBorrower> borrower_of(const pool::PoolCalls& calls);
 
 }  // namespace forebay::adapters

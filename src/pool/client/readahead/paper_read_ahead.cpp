@@ -36,19 +36,19 @@ PrefetchHints PaperReadAhead::note(const Extent& read, std::int32_t share) noexc
     return wishes;
 }
 
-// Algorithm 1: the blocks behind the read, beginning with the one in which it ends.
+// Algorithm 1: the blocks after the read, from the one in which it ends.
 void PaperReadAhead::follow(const Extent& read, std::int32_t share,
                             PrefetchHints& wishes) noexcept {
     const std::int64_t from = down(read.end().bytes());
     wish(std::max(known_, from), saturated_sum(from, share * block), wishes);
 }
 
-// Algorithm 2: the blocks of the reads to come, as many as there may be ahead.
+// Algorithm 2: the blocks of the next reads, as many as `share` allows.
 void PaperReadAhead::stride(const Extent& read, std::int32_t share,
                             PrefetchHints& wishes) noexcept {
     const std::int64_t length = read.length.bytes();
     const std::int64_t step = read.begin.bytes() - begin_;
-    const std::int64_t reads = share / (length / block + 2);  // wherever they begin
+    const std::int64_t reads = share / (length / block + 2);  // whatever their alignment
     std::int64_t at = read.begin.bytes();
     for (std::int64_t i = 0; i < std::max<std::int64_t>(reads, 1); ++i) {
         at = saturated_sum(at, step);

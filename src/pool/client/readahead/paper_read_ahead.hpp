@@ -1,7 +1,7 @@
-// Which blocks of a file are read ahead as in the block cache of 2022, where pool_consistency says
-// so (docs/decisions/0020-the-papers-cache-is-a-mode.md): its algorithm 1 for reads that follow one
-// another, its algorithm 2 for reads at one constant distance. No confidence, nothing nested,
-// nothing backwards, and no question whether it is worth while.
+// Read-ahead as in the block cache of He et al. (2022), used in the mode `paper` of
+// pool_consistency (docs/decisions/0020-the-papers-cache-is-a-mode.md): algorithm 1 for consecutive
+// reads, algorithm 2 for reads at one constant stride. There is no confidence, no nested or
+// backward pattern, and no test whether fetching is worthwhile. Pure.
 #pragma once
 
 #include "foundation/base/units.hpp"
@@ -17,9 +17,10 @@ public:
 
     constexpr PaperReadAhead() noexcept = default;
 
-    // A read begins. Whole blocks to be fetched, at most `share` of them behind it.
+    // To be called when a read begins. Returns whole blocks to fetch, at most `share` of them
+    // beyond the read.
     [[nodiscard]] PrefetchHints note(const Extent& read, std::int32_t share) noexcept;
-    // The policy has asked for it: the reader waits for it.
+    // Whether the byte was asked for, so that a reader should wait for it.
     [[nodiscard]] bool asked(std::int64_t at) const noexcept {
         return at >= asked_.begin.bytes() && at - asked_.begin.bytes() < asked_.length.bytes();
     }
@@ -29,11 +30,11 @@ private:
     void stride(const Extent& read, std::int32_t share, PrefetchHints& wishes) noexcept;
     void wish(std::int64_t begin, std::int64_t end, PrefetchHints& wishes) noexcept;
 
-    std::int64_t begin_ = 0;   // the last read
-    std::int64_t end_ = -1;    // -1: there was none
-    std::int64_t step_ = 0;    // between the beginnings of the last two; 0: not known
-    std::int64_t known_ = -1;  // up to here it was asked for; -1: for nothing
-    Extent asked_;             // the last range
+    std::int64_t begin_ = 0;   // of the last read
+    std::int64_t end_ = -1;    // of the last read; -1: there was none
+    std::int64_t step_ = 0;    // distance between the last two reads' offsets; 0: not known
+    std::int64_t known_ = -1;  // blocks up to here were asked for; -1: none
+    Extent asked_;             // the range asked for, contiguous
 };
 
 }  // namespace forebay::pool

@@ -1,4 +1,4 @@
-// A few comparisons for a read that was foreseen.
+// A read that was predicted costs a few comparisons.
 #include "pool/client/readahead/read_ahead.hpp"
 
 #include <algorithm>
@@ -8,12 +8,12 @@ namespace forebay::pool {
 
 namespace {
 
-constexpr std::int32_t missed = 3;  // confidence that one surprise costs
+constexpr std::int32_t missed = 3;  // loss of confidence by a read that was not predicted
 constexpr std::int32_t run_max = 1 << 30;
-constexpr std::int64_t latency_ns = 50'000;  // slower than this, and …
-constexpr std::int64_t bytes_per_us = 1000;  // … than this, was not in the kernel's cache
-constexpr std::int32_t reads_max = 1024;     // that are foreseen at a time
-constexpr std::int64_t gap_max = 256 << 10;  // between ranges that are fetched as one
+constexpr std::int64_t latency_ns = 50'000;  // a read slower than this plus …
+constexpr std::int64_t bytes_per_us = 1000;  // … its bytes at this rate was not in the page cache
+constexpr std::int32_t reads_max = 1024;     // predicted at a time
+constexpr std::int64_t gap_max = 256 << 10;  // bytes between ranges that are fetched as one
 
 constexpr std::int64_t down(std::int64_t at, std::int64_t to) noexcept { return at / to * to; }
 std::int64_t up(std::int64_t at, std::int64_t to) noexcept {
@@ -45,7 +45,7 @@ void ReadAhead::learn(Step step) noexcept {
     } else if (step == jump_ && run_ == row_) {
         rows_ = std::min(rows_ + 1, run_max);
         run_ = 0;
-    } else if (rows_ > 1) {  // a jump of a higher order: the rows go on behind it
+    } else if (rows_ > 1) {  // a jump of a higher order: the rows go on after it
         --rows_;
         run_ = 0;
     } else if (run_ > 0) {
@@ -87,7 +87,7 @@ PrefetchHints ReadAhead::note(const Extent& read, std::int32_t share) noexcept {
     PrefetchHints wishes;
     const Step step = step_to(read);
     if (read.empty() || (end_ >= 0 && step == 0)) {
-        return wishes;  // what is read again says nothing
+        return wishes;  // reading the same again tells nothing
     }
     if (end_ >= 0) {
         if (step == expected()) {
@@ -126,13 +126,13 @@ PrefetchHints ReadAhead::note(const Extent& read, std::int32_t share) noexcept {
     return wishes;
 }
 
-// Where a block begins, the rest of it is likely to follow.
+// Asks for the read itself; from the beginning of a block, the rest of it is likely to follow.
 void ReadAhead::ask_for_itself(PrefetchHints& wishes) noexcept {
     asked_ = between(down(begin_, grain), up(end_, begin_ % block == 0 ? block : grain));
     wishes.ranges[wishes.count++] = asked_;
 }
 
-// Asks when half of what was asked for is read.
+// Consecutive blocks: asks for more when half of what was asked for is read.
 void ReadAhead::ask_along(int direction, std::int64_t window, PrefetchHints& wishes) noexcept {
     std::int64_t from = down(begin_, grain);
     std::int64_t to = up(end_, grain);
@@ -162,7 +162,7 @@ void ReadAhead::ask_along(int direction, std::int64_t window, PrefetchHints& wis
     }
 }
 
-// False: it would lie outside of any file.
+// Advances `coming` by one predicted step. False: it would lie outside of any file.
 bool ReadAhead::next_of(Coming& coming) const noexcept {
     const bool jumps = rows_ > 0 && coming.run == row_;
     const Step step = jumps ? jump_ : step_;
@@ -185,7 +185,7 @@ void ReadAhead::ask_in_steps(std::int64_t window, PrefetchHints& wishes) noexcep
     std::int64_t bytes = 0;
     bool more = true;
     if (left_ == 0) {
-        coming_ = {begin_, run_};  // the read itself
+        coming_ = {begin_, run_};  // the present read itself
         depth_ = 0;
     }
     const std::int32_t before = left_;
@@ -207,7 +207,7 @@ void ReadAhead::ask_in_steps(std::int64_t window, PrefetchHints& wishes) noexcep
         more = next_of(coming_);
     }
     for (Extent& range : std::span{wishes.ranges}.first(wishes.count)) {
-        if (range.length.bytes() >= block / 2) {  // what is left of its blocks is asked for soon
+        if (range.length.bytes() >= block / 2) {  // the rest of its blocks would be asked for soon
             range = between(down(range.begin.bytes(), block), up(range.end().bytes(), block));
         }
     }

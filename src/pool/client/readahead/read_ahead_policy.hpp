@@ -1,4 +1,5 @@
-// Predicts a process' next reads of a file, in the way that the daemon caches.
+// Read-ahead of one open file description: the pool's policy (ReadAhead, ScatteredReads) or the
+// paper's (PaperReadAhead), as the daemon's consistency mode demands.
 #pragma once
 
 #include "pool/client/readahead/paper_read_ahead.hpp"
@@ -14,16 +15,16 @@ class ReadAheadPolicy {
 public:
     constexpr ReadAheadPolicy() noexcept = default;
 
-    // Before anything else, at each read: a daemon does not change its way, but there may be
-    // another one.
+    // To be called first at each read. The mode of a daemon is constant, but a process may get
+    // another daemon.
     void use(CacheConsistency way) noexcept { paper_way_ = way == CacheConsistency::paper; }
     void leave_to_daemon() noexcept { own_.leave_to_daemon(); }
 
-    // As in ReadAhead.
+    // The following are as in ReadAhead.
     [[nodiscard]] PrefetchHints note(const Extent& read, std::int32_t share) noexcept {
         return paper_way_ ? paper_.note(read, share) : own_.note(read, share);
     }
-    // True: the block that it lies in is worth fetching. `fetch_ns` as in ScatteredReads.
+    // True: the whole block of the read is worth fetching. `fetch_ns` is as in ScatteredReads.
     [[nodiscard]] bool direct(const Extent& read, std::int64_t took_ns,
                               std::int64_t fetch_ns) noexcept {
         const bool slow = own_.direct(read.length.bytes(), took_ns);

@@ -15,7 +15,7 @@ constexpr std::int32_t share = 16;
 
 Extent at(std::int64_t begin, std::int64_t length) { return {Offset{begin}, Length{length}}; }
 
-// A reader whose reads are slow as long as nobody fetches ahead.
+// A reader whose reads are slow unless their bytes were fetched ahead.
 class Guess {
 public:
     // The bytes of the read that had been asked for before it began.
@@ -52,12 +52,12 @@ public:
     std::vector<Extent> asked;
 };
 
-// Reads that come one after another; from number `from` on all were asked for before.
+// Consecutive reads, all of which, from number `from` on, were asked for before.
 struct Pattern {
     const char* name;
     std::vector<Extent> reads;
     std::size_t from;
-    std::int64_t most;  // bytes asked for in all
+    std::int64_t most;  // bytes asked for in all, as a maximum
 };
 
 std::vector<Extent> steps(std::int64_t begin, std::int64_t step, std::int64_t length, int count) {
@@ -68,7 +68,7 @@ std::vector<Extent> steps(std::int64_t begin, std::int64_t step, std::int64_t le
     return reads;
 }
 
-// Rows of a plane: `row` reads `step` apart, and the next row `pitch` behind the last.
+// Rows of a plane: `row` reads at distance `step`, and rows at distance `pitch`.
 std::vector<Extent> rows(int count, int row, std::int64_t step, std::int64_t pitch,
                          std::int64_t length) {
     std::vector<Extent> reads;
@@ -119,7 +119,7 @@ TEST(ReadAhead, RandomReadsAskForNothing) {
     for (int i = 0; i < 10000; ++i) {
         guess.read(at(static_cast<std::int64_t>(dice() % 100000) * 8 * kib, 8 * kib));
     }
-    EXPECT_LE(guess.asked_bytes(), 4 * mib);  // two that follow one another by chance
+    EXPECT_LE(guess.asked_bytes(), 4 * mib);  // two reads may be consecutive by chance
 }
 
 TEST(ReadAhead, ReadsOfDifferentLengthThatFollowOneAnotherAreForeseen) {
@@ -135,8 +135,8 @@ TEST(ReadAhead, ReadsOfDifferentLengthThatFollowOneAnotherAreForeseen) {
     }
 }
 
-// Where few nodes read a file for all of them, its daemon fetches everything, also what the kernel
-// would give at once.
+// If few nodes read a file for all of them, their daemon fetches everything, also what the kernel's
+// page cache has.
 TEST(ReadAhead, WhatIsLeftToTheDaemonIsAskedForAtOnce) {
     ReadAhead ahead;
     ahead.leave_to_daemon();

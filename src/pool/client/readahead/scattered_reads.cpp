@@ -7,10 +7,10 @@ namespace forebay::pool {
 bool ScatteredReads::direct(std::int64_t at, std::int64_t took_ns, std::int64_t fetch_ns) noexcept {
     read_ns_ = read_ns_ == 0 ? took_ns : (3 * read_ns_ + took_ns) / 4;
     const std::int64_t price = (fetch_ns > 0 ? fetch_ns : unknown_price * took_ns) * reluctance_;
-    // In a file so long that blocks get equal numbers, two may be taken for one another.
+    // In a very large file block numbers wrap, and two blocks may be taken for one.
     const auto block = static_cast<std::uint32_t>(at / static_cast<std::int64_t>(block_bytes));
     const auto place = block % places;
-    // One read says nothing of others.
+    // A single read pays at most half of the price, since it says nothing of further reads.
     const std::int64_t more =
         std::clamp<std::int64_t>(took_ns * parts / std::max<std::int64_t>(price, 1), 1, parts / 2);
     std::int64_t sum = cost_[place] + (block == block_[place] ? more : -more);

@@ -1,4 +1,4 @@
-// Reads are paid for one by one until they have cost what the block would.
+// Tests the ski rental: reads are paid for one by one until they have cost as much as the block.
 #include "pool/client/readahead/scattered_reads.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@ namespace {
 constexpr std::int64_t block = static_cast<std::int64_t>(block_bytes);
 constexpr std::int64_t us = 1000;
 
-// Reads of one block until it is worth fetching.
+// Counts reads of one block until it is worth fetching.
 int reads_of(ScatteredReads& reads, std::int64_t number, std::int64_t took_ns,
              std::int64_t fetch_ns) {
     for (int count = 1; count < 10'000; ++count) {
