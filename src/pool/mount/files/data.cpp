@@ -1,4 +1,4 @@
-// Requests about a file's bytes.
+// Handlers of READ, WRITE, FSYNC, FALLOCATE, LSEEK and COPY_FILE_RANGE.
 #include "foundation/base/own_fd.hpp"
 #include "pool/mount/serving/operations.hpp"
 
@@ -13,8 +13,8 @@ namespace forebay::mount {
 
 namespace {
 
-// A page is filled for a mapping: only then the request has no owner. What the mapping changes
-// comes back page by page, whenever the kernel likes, so that there are no deposits from now on.
+// For a request that fills a page of a mapping (it has no lock owner), or writes one back: the
+// kernel writes pages back whenever it likes, so the file gets no more deposits.
 int settle_for_mapping(const FuseRequest& asked, MountedInode& inode) {
     return asked.server.route().step_aside(inode.use, pool::ThroughReason::mapped);
 }
@@ -27,7 +27,7 @@ int read(const FuseRequest& asked, fuse_ino_t number, std::size_t bytes, off_t o
             return error;
         }
     }
-    // Not cleared: most of it is written to at once.
+    // Not initialised: most of it is overwritten at once.
     const std::unique_ptr<std::byte[]> room{new std::byte[bytes]};
     const std::int64_t got =
         asked.server.route().read(inode.use, open_handle(file), offset, {room.get(), bytes});

@@ -1,4 +1,4 @@
-// What the mount knows of a regular file beside its inode: who has it open, whose locks it has, and
+// State of a regular file in the mount, beside its inode: open handles, owners of POSIX locks, and
 // whether its bytes go into the pool.
 #pragma once
 
@@ -14,29 +14,30 @@
 
 namespace forebay::mount {
 
-// The POSIX locks of one owner, which are those of an open file description below.
+// The POSIX locks of one owner: they are held by an open file description (OFD locks) of the file
+// below.
 struct LockOwner {
     OwnFd fd;
-    pid_t process = 0;  // for who asks about them
+    pid_t process = 0;  // reported by F_GETLK
 };
 
 struct FileUse {
-    std::mutex mutex;  // of all that is not atomic
+    std::mutex mutex;  // protects all members that are not atomic
     std::uint32_t handles = 0;
     std::map<std::uint64_t, LockOwner> locks;
 
-    // The daemon knows the file, as long as its slot has this generation. Kept when the last
-    // handle is closed: until it is drained, the pool knows more of it than the file system.
-    // Its slot plus one, and its generation, in one word; 0: it never was.
+    // The file's slot in the daemon's directory plus 1, and the slot's generation, in one word; 0:
+    // the daemon never knew the file. Kept after the last handle is closed: until the file is
+    // drained, the pool has bytes that the file system lacks.
     std::atomic<std::uint64_t> file_word = 0;
-    std::uint32_t introductions = 0;  // that have to be taken back
-    bool aside = false;  // a mapping, or a program that syncs all the time: no deposits
-    std::atomic<bool> pooled = false;        // introduced, and not taken back
-    std::atomic<bool> writes_known = false;  // the daemon was told that the mount writes to it
-    // Set-id bits and capabilities were cleared since they may last have been set.
+    std::uint32_t introductions = 0;  // opens that the daemon has to be told of as closed
+    bool aside = false;  // no deposits until the last close: it is mapped, or synced all the time
+    std::atomic<bool> pooled = false;        // the daemon knows the file, and writes are deposits
+    std::atomic<bool> writes_known = false;  // the daemon knows that the mount writes to the file
+    // Set-id bits and file capabilities were cleared, and no change of attributes has come since.
     std::atomic<bool> unprivileged = false;
-    std::atomic<std::int64_t> size = 0;     // where pooled
-    std::atomic<std::int64_t> written = 0;  // bytes, since it was opened first
+    std::atomic<std::int64_t> size = 0;     // file size with deposits, while `pooled`
+    std::atomic<std::int64_t> written = 0;  // bytes written since the first open
     std::uint32_t small_syncs = 0;
     std::int64_t written_at_sync = 0;
     pool::ReadAheadPolicy guess;
@@ -55,12 +56,13 @@ struct FileUse {
     }
 };
 
-// A descriptor of the mount.
+// An open file of the mount, with its descriptor of the file below.
 struct OpenHandle {
     OwnFd fd;
     int flags = 0;
-    bool deposited = false;  // by the mount's writers; for errors at close
-    // Owners that have locked by it and are not told of at close, since it is read-only.
+    bool deposited = false;  // it has written deposits, so a close reports errors
+    // Owners that took POSIX locks by this handle. If it is read-only, the kernel sends no FLUSH at
+    // a close, so their locks are dropped at RELEASE.
     std::mutex mutex;
     std::map<std::uint64_t, bool> lockers;
 };

@@ -1,5 +1,5 @@
-// Requests that open and close files. Each descriptor of the mount has one below of its own, so
-// that flock() means the same there.
+// Handlers of OPEN, CREATE, FLUSH and RELEASE. Each open file of the mount has its own open file
+// description below, so that flock() has the same meaning there.
 #include "pool/mount/serving/operations.hpp"
 
 #include <cerrno>
@@ -14,7 +14,8 @@ namespace forebay::mount {
 
 namespace {
 
-// Appending is the request's business, and memory that is not aligned is ours.
+// O_APPEND is done for each write, and O_DIRECT's alignment concerns the program's memory, not
+// ours.
 int flags_below(int flags) noexcept {
     constexpr int not_below = O_APPEND | O_DIRECT | O_NOFOLLOW | O_CREAT | O_EXCL | O_NOCTTY;
     return (flags & ~not_below) | O_CLOEXEC | O_NONBLOCK;
@@ -23,11 +24,13 @@ int flags_below(int flags) noexcept {
 void set_reply(fuse_file_info& file, OpenHandle& handle) noexcept {
     file.fh = reinterpret_cast<std::uint64_t>(&handle);
     file.direct_io = 1;
-    // A close that nobody hears of: for who writes, it tells whether what was deposited arrives.
+    // Without FLUSH a close is not reported here. A file open for writing needs it, to return
+    // errors of deposits.
     file.noflush = (handle.flags & O_ACCMODE) == O_RDONLY ? 1 : 0;
 }
 
-// Of a file that the pool has bytes of, emptying is the pool's business. An errno, or 0.
+// Counts the handle, and truncates the file (O_TRUNC) in order with its deposits. Returns 0 or an
+// errno.
 int opened(const FuseRequest& asked, MountedInode& inode, OpenHandle& handle, bool empties) {
     PoolRoute& route = asked.server.route();
     int error = route.opened(inode.use, handle, inode.key.inode);
@@ -62,13 +65,13 @@ int open(const FuseRequest& asked, fuse_ino_t number, fuse_file_info* file) {
     return replied;
 }
 
-// A new file, or the one of that name, as open() of the caller would.
+// Opens or creates a file with the identity of the caller.
 OwnFd open_or_create(const FuseRequest& asked, fuse_ino_t parent, const char* name, mode_t mode,
                      int flags) {
     const int folder = asked.inode(parent).path.get();
     const CallerIdentity caller{*fuse_req_ctx(asked.request), asked.server.by_root()};
     if (std::strcmp(name, tmpfile_name) == 0) {
-        const int excludes = flags & O_EXCL;  // it is never given a name
+        const int excludes = flags & O_EXCL;  // O_EXCL: it cannot be linked to a name later
         return OwnFd{::openat(folder, ".", flags_below(flags) | O_TMPFILE | excludes, mode)};
     }
     return OwnFd{
@@ -114,7 +117,7 @@ void drop_locks(FileUse& use, std::uint64_t owner) {
     use.locks.erase(owner);
 }
 
-// A close of one of the descriptors of a handle.
+// FLUSH: one of the descriptors that share the handle was closed.
 int flush(const FuseRequest& asked, fuse_ino_t number, fuse_file_info* file) {
     MountedInode& inode = asked.inode(number);
     drop_locks(inode.use, file->lock_owner);

@@ -1,4 +1,4 @@
-// See lock_waiter.hpp. The kernel tells nobody when a lock gets free but those that sleep for it.
+// It polls because the kernel reports a released lock only to threads that sleep for it.
 #include "pool/mount/files/lock_waiter.hpp"
 
 #include <algorithm>

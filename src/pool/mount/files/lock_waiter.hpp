@@ -1,5 +1,5 @@
-// Locks that somebody waits for. A thread of its own tries them again and again, so that none of
-// those that answer requests waits for a request that would free the lock.
+// Blocking locks (F_SETLKW, flock): one thread polls for all requests that wait, so that no serving
+// thread sleeps on a lock that another request would release.
 #pragma once
 
 #include "pool/mount/serving/fuse.hpp"
@@ -19,8 +19,8 @@ public:
     LockWaiter& operator=(const LockWaiter&) = delete;
     ~LockWaiter();
 
-    // `attempt` returns 0 or an errno; EAGAIN: the lock is not free yet. The request is answered
-    // once it is, or the caller is interrupted.
+    // Answers `request` once `attempt` returns something else than EAGAIN: 0 or an errno. An
+    // interrupted caller gets EINTR.
     void wait(fuse_req_t request, std::function<int()> attempt);
 
 private:

@@ -1,5 +1,6 @@
-// Locks are taken below, so that those of other mounts and nodes count. A POSIX lock belongs to a
-// process: each owner has an open file description below for them.
+// Handlers of locks, which are taken on the file below, so that they hold against other mounts and
+// nodes. A POSIX lock belongs to a process: each owner has an open file description below of its
+// own (OFD locks).
 #include "foundation/base/own_fd.hpp"
 #include "pool/mount/serving/operations.hpp"
 
@@ -14,7 +15,8 @@ namespace forebay::mount {
 
 namespace {
 
-// As open as the file may be: the owner may lock by another of its descriptors next.
+// Opened for reading and writing if permitted: the owner's next lock may come by a descriptor of
+// another mode.
 OwnFd open_for_locks(const MountedInode& inode, const OpenHandle& handle) {
     const DescriptorName name{inode.path.get()};
     OwnFd fd{::open(name.text(), O_RDWR | O_CLOEXEC | O_NONBLOCK)};
@@ -24,7 +26,8 @@ OwnFd open_for_locks(const MountedInode& inode, const OpenHandle& handle) {
     return fd;
 }
 
-// The owner's descriptor below; -1 and errno where there is none and none can be made.
+// The owner's descriptor below, which is opened at its first lock. Returns -1 and errno if that
+// fails.
 int lock_descriptor(MountedInode& inode, OpenHandle& handle, std::uint64_t owner, pid_t process) {
     {
         const std::scoped_lock lock{handle.mutex};
@@ -38,8 +41,8 @@ int lock_descriptor(MountedInode& inode, OpenHandle& handle, std::uint64_t owner
     return one.fd.get();
 }
 
-// The same description by another number: whoever waits for a lock of it may close it meanwhile.
-// Shared by the copies of a function that waits.
+// A duplicate, because the descriptor may be closed while a request waits for a lock by it. Shared
+// by copies of the waiting function.
 std::shared_ptr<OwnFd> doubled(int fd) {
     return std::make_shared<OwnFd>(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
 }
@@ -53,7 +56,8 @@ int getlk(const FuseRequest& asked, fuse_ino_t number, fuse_file_info* file, str
         return errno;
     }
     if (wanted->l_type != F_UNLCK) {
-        // The kernel does not say whose it is: it may be another node's.
+        // The kernel gives no owner for OFD locks, and it may be on another node: another owner
+        // known here is a guess.
         const std::scoped_lock lock{inode.use.mutex};
         for (const auto& [owner, one] : inode.use.locks) {
             if (owner != file->lock_owner) {

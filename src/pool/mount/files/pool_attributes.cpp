@@ -1,5 +1,5 @@
-// A file's attributes with what the pool has of it: tar takes a file that has a length and no
-// blocks for one hole, and one whose st_ctime changes for one that is being written to.
+// Adds deposits to stat's answer. This matters, for example, to tar: it takes a file with a length
+// but no blocks for one hole, and reports a file whose st_ctime changes as being modified.
 #include "foundation/base/atomics.hpp"
 #include "pool/mount/files/pool_route.hpp"
 
@@ -33,7 +33,7 @@ SlotTimes times_in(const pool::FileSlot& slot) noexcept {
     return times;
 }
 
-// The file system's time is the pool's doing.
+// Whether the file system's ctime is that of the pool's draining.
 bool is_ours(const SlotTimes& times, std::int64_t found_ns) noexcept {
     const bool settled = times.stamped_ns != 0 && times.stamped_ns == found_ns;
     return settled || (times.modified_ns != 0 && times.stamped_ns == pool::ChangeTime::unsettled);
@@ -50,7 +50,7 @@ void set_times(const SlotTimes& before, const SlotTimes& after, struct stat& sta
                                   : std::max(found, before.modified_ns));
 }
 
-// The times of a file that the pool has drained and forgotten.
+// The times that the directory still has of a file that the pool has drained and forgotten.
 SlotTimes remembered_times(const pool::Directory& directory, const struct stat& status) noexcept {
     const pool::ChangeTime& one =
         directory.change_times[pool::change_time_place(status.st_dev, status.st_ino)];
@@ -79,7 +79,7 @@ void PoolRoute::add(const FileUse& use, int fd, struct stat& status) {
     const std::int64_t size = link_->reader().deposited_size(use.file());
     const SlotTimes before = times_in(*slot);
     const std::int64_t held = slot->taken.load(relaxed) - slot->drained.load(relaxed);
-    // Once more: what was drained meanwhile counts in one of the two.
+    // Asks the file system once more, so that bytes drained meanwhile are not missed.
     if (size < 0 || slot_of(use) != slot ||
         ::fstatat(fd, "", &status, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) != 0) {
         return;

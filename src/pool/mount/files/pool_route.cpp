@@ -1,4 +1,5 @@
-// See pool_route.hpp.
+// Questions to the daemon are asked under the file's mutex, for which reads and deposits do not
+// wait unless the file leaves the pool.
 #include "pool/mount/files/pool_route.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -19,7 +20,8 @@ namespace forebay::mount {
 
 namespace {
 
-// Whether a file may be longer, its file system says when it is written.
+// Offsets in bytes up to which every file system is assumed to go; beyond, the file is written
+// below, and the file system decides (EFBIG).
 constexpr std::int64_t sure_max = std::int64_t{1} << 40U;
 
 class FileBelow final : public pool::BackingFile {
@@ -37,7 +39,8 @@ private:
 
 bool writes(int flags) noexcept { return (flags & O_ACCMODE) != O_RDONLY; }
 
-// As a write would: that of the daemon, which comes later, has root's rights.
+// Clears set-id bits and file capabilities, as a write by the caller would: the daemon's later
+// write has root's privileges, and keeps them.
 void clear_privileges(int fd) noexcept {
     struct stat status{};
     if (::fstat(fd, &status) != 0) {
@@ -96,7 +99,8 @@ int PoolRoute::ask(const FileUse& use, protocol::ClientQuestion question) {
     return link_->life() == PoolLink::Life::ended ? 0 : EIO;
 }
 
-// Under the file's mutex.
+// Makes the file known to the daemon. Precondition: the caller holds the file's mutex. Returns 0 or
+// an errno.
 int PoolRoute::introduce(FileUse& use, int fd, int flags, ino_t inode) {
     protocol::ClientQuestion question;
     question.ask = protocol::QuestionKind::open;
@@ -119,7 +123,7 @@ int PoolRoute::introduce(FileUse& use, int fd, int flags, ino_t inode) {
         use.writes_known.store(true, relaxed);
     }
     if (!use.pooled.load(relaxed) && !use.aside) {
-        // What was committed before counts, whether the daemon has taken it or not.
+        // Counts all that was committed before, whether the daemon has taken it or not.
         const std::int64_t deposited = link_->reader().deposited_size(use.file());
         struct stat status{};
         if (deposited < 0 || ::fstat(fd, &status) != 0) {
@@ -209,7 +213,7 @@ std::int64_t PoolRoute::deposit(FileUse& use, OpenHandle& handle, const WriteOrd
     }
     std::int64_t error = 0;
     if (written.rest == pool::WriteResult::Rest::through) {
-        // Everything is below, and stays there: what changes the size there is not heard of.
+        // All is below and stays there: the pool would not learn of changes of the size there.
         const std::scoped_lock lock{use.mutex};
         use.aside = true;
         use.pooled.store(false, std::memory_order_release);
@@ -234,12 +238,12 @@ std::int64_t PoolRoute::write(FileUse& use, OpenHandle& handle, const WriteOrder
         const std::scoped_lock lock{use.mutex};
         struct stat status{};
         if (may_pool(use, handle) && ::fstat(handle.fd.get(), &status) == 0) {
-            // A file that the daemon does not take is written below, and asked about no more.
+            // A file that the daemon refuses is written below, and not asked about again.
             use.aside = introduce(use, handle.fd.get(), handle.flags, status.st_ino) != 0;
         }
     } else if (!use.writes_known.load(relaxed)) {
         const std::scoped_lock lock{use.mutex};
-        // It was made known by a descriptor that may only read.
+        // So far the daemon knows the file only by a read-only descriptor.
         struct stat status{};
         const int error = ::fstat(handle.fd.get(), &status) != 0
                               ? errno

@@ -1,12 +1,12 @@
-// Where the bytes of a file go: into the pool, or to the file below. A file is made known to the
-// daemon once more than a few hundred KiB were written to it, so that small files cost no question;
-// or at once, where the pool still has bytes of it.
+// Decides where the bytes of a file go: into the pool, or to the file below the mount. A file
+// becomes known to the daemon after 256 KiB were written to it, so that small files cost no
+// messages; or at once, if the pool still has bytes of it from before.
 //
 //   below ──(large write, or the pool knows it)──▶ pooled ──(mapped, synced all the time)──▶ aside
 //     ▲                                              │                                        │
 //     └───────────────── the last descriptor is closed ◀──────────────────────────────────────┘
 //
-// Writes of one file come one after the other: the kernel holds the inode's lock for each of them.
+// Writes to one file do not run concurrently: the kernel holds the inode's lock for each of them.
 #pragma once
 
 #include "pool/mount/files/file_use.hpp"
@@ -22,18 +22,20 @@ namespace forebay::mount {
 
 class PoolRoute {
 public:
-    // Bytes that are written to a file below before it is made known.
+    // Bytes written to a file below before it becomes known to the daemon.
     static constexpr std::int64_t small_bytes = std::int64_t{256} << 10;
-    // Syncs with less than that between them, after which a file stays aside.
+    // Number of consecutive syncs with fewer than small_bytes written between them, after which a
+    // file stays aside.
     static constexpr std::uint32_t small_syncs_max = 3;
 
-    // Null: there is no pool.
+    // `link` is null if there is no pool.
     explicit PoolRoute(PoolLink* link) noexcept : link_{link} {}
 
-    // A descriptor was opened; `fd` is the one below. Or the last one was closed. An errno, or 0.
+    // A handle was opened, or was closed (the last one ends the file's use of the pool). Returns 0
+    // or an errno.
     [[nodiscard]] int opened(FileUse& use, const OpenHandle& handle, ino_t inode);
     void closed(FileUse& use);
-    // The pool may know of it from before.
+    // A file was looked up for the first time: the daemon may know it from before.
     void found(FileUse& use, const struct stat& status);
 
     struct WriteOrder {
@@ -41,22 +43,22 @@ public:
         bool appends = false;
         std::span<const std::byte> bytes;
     };
-    // Bytes moved, or minus an errno.
+    // Returns bytes moved, or minus an errno.
     [[nodiscard]] std::int64_t write(FileUse& use, OpenHandle& handle, const WriteOrder& order);
     [[nodiscard]] std::int64_t read(FileUse& use, const OpenHandle& handle, std::int64_t offset,
                                     std::span<std::byte> bytes);
-    // The rest of these return an errno, or 0.
+    // The rest return 0 or an errno.
     [[nodiscard]] int truncate(FileUse& use, int fd, std::int64_t bytes);
     [[nodiscard]] int sync(FileUse& use, int fd, bool data_only);
-    // Deposits are in the file below.
+    // All deposits are in the file below afterwards.
     [[nodiscard]] int drain(FileUse& use);
-    // … and the caller then changes the file there, beside its bytes.
+    // drain(), before the caller changes the file's attributes below.
     [[nodiscard]] int before_change(FileUse& use);
-    // Deposits are in the file below, and there will be none until the last descriptor is closed.
+    // drain(), and no deposits from then on until the last handle is closed.
     [[nodiscard]] int step_aside(FileUse& use, pool::ThroughReason reason);
-    // Whether what was deposited arrives, as far as is known.
+    // The result of close(): whether deposits are expected to reach the file system.
     [[nodiscard]] int arrives(FileUse& use);
-    // Adds what the pool has to what the file system says.
+    // Adds the pool's size, times and blocks to the file system's `status`.
     void add(const FileUse& use, int fd, struct stat& status);
 
 private:

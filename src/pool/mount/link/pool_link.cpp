@@ -1,4 +1,4 @@
-// See pool_link.hpp and pool/protocol/messages.hpp.
+// Messages are those of pool/protocol/messages.hpp, over a Unix-domain socket.
 #include "pool/mount/link/pool_link.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -198,7 +198,8 @@ PoolLink::Life PoolLink::life() const noexcept {
     if (end != pool::DaemonEnd::not_yet) [[unlikely]] {
         return end == pool::DaemonEnd::well ? Life::ended : Life::dead;
     }
-    // The first word of a robust mutex: the kernel sets a bit of it when its holder dies.
+    // A robust mutex that the daemon holds: the kernel sets FUTEX_OWNER_DIED in its first word when
+    // the daemon dies.
     const auto& word = reinterpret_cast<const pool::Word&>(directory_->header.alive);
     const std::uint32_t seen = word.load(std::memory_order_acquire);
     if ((seen & FUTEX_OWNER_DIED) != 0) {
@@ -246,7 +247,7 @@ std::byte* PoolLink::mapped(std::uint32_t client) {
     if (!received || received->reply.error != 0 || received->descriptors.empty()) {
         return nullptr;
     }
-    // The one that was here before stays mapped: some thread may be copying from it.
+    // A log that was mapped before stays mapped: a thread may still copy from it.
     other = {number, map_whole(received->descriptors.front(), pool::LogShape::bytes, PROT_READ)};
     return other.base;
 }
@@ -261,7 +262,7 @@ bool PoolLink::sees(std::uint32_t client) noexcept {
 }
 
 void PoolLink::prepare(std::byte* begin, std::size_t bytes) noexcept {
-    // The daemon has provided this memory; nobody has touched it yet.
+    // The daemon has allocated these pages, but they are not mapped here yet.
     ::madvise(begin, bytes, MADV_POPULATE_WRITE);
 }
 

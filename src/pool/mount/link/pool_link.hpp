@@ -1,4 +1,5 @@
-// The mount's connection to the daemon of its node: it is one more client, with a log of its own.
+// The mount's connection to the daemon of its node: the mount is a client of the pool, with one
+// log.
 #pragma once
 
 #include "foundation/base/own_fd.hpp"
@@ -21,7 +22,8 @@ namespace forebay::mount {
 
 class PoolLink final : public pool::Daemon {
 public:
-    // `before_waiting` is called before a thread sleeps until the daemon has done something.
+    // Connects to the daemon's socket and maps its memory. `before_waiting` is called before a
+    // thread sleeps until the daemon has done something.
     [[nodiscard]] static Result<std::unique_ptr<PoolLink>> connect(
         const std::string& socket, std::function<void()> before_waiting);
     PoolLink(const PoolLink&) = delete;
@@ -30,7 +32,7 @@ public:
 
     enum class Life {
         lives,
-        ended,  // everything was drained before: files are plain files
+        ended,  // the daemon drained everything before it ended: files are plain files
         dead,
     };
     [[nodiscard]] Life life() const noexcept;
@@ -39,7 +41,7 @@ public:
     [[nodiscard]] pool::LogWriter& log_writer() noexcept { return *log_writer_; }
     [[nodiscard]] pool::PoolReader& reader() noexcept { return *reader_; }
 
-    // nullopt: the daemon is not there any more.
+    // Asks the daemon, one question at a time. Returns nullopt if no reply comes.
     [[nodiscard]] std::optional<protocol::DaemonReply> ask(const protocol::ClientQuestion& question,
                                                            int descriptor = -1);
 
@@ -56,7 +58,7 @@ private:
         protocol::DaemonReply reply;
         std::vector<OwnFd> descriptors;
     };
-    // Another client's log, as long as it has this number (ClientSlot::log).
+    // The mapping of another client's log; valid while ClientSlot::log is `number`.
     struct OtherLog {
         std::uint64_t number = 0;
         std::byte* base = nullptr;
@@ -81,7 +83,7 @@ private:
     std::optional<pool::LogWriter> log_writer_;
     std::optional<pool::PoolReader> reader_;
     std::mutex others_mutex_;
-    // Kept mapped: a thread may still copy from one.
+    // Mappings stay even if a log is replaced, since a thread may still copy from it.
     std::array<OtherLog, pool::clients_max> others_{};
 };
 

@@ -1,4 +1,4 @@
-// By system calls: libc's change all threads of the process.
+// Uses raw system calls, which change the calling thread only.
 #include "pool/mount/serving/caller_identity.hpp"
 
 #include <array>
@@ -16,8 +16,8 @@ namespace forebay::mount {
 namespace {
 
 int drop_capabilities() noexcept {
-    // A change of fsuid leaves the rest as they are: the kernel has already checked what the caller
-    // may do (default_permissions).
+    // A change of fsuid must leave the other capabilities: the kernel has already checked what the
+    // caller may do (default_permissions).
     if (::prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP, 0, 0, 0) != 0) {
         return errno;
     }
@@ -40,7 +40,8 @@ int become_serving_thread() noexcept {
         return errno;
     }
     ::umask(0);
-    // What the kernel frees for this thread's memory must not wait for this thread. Only root may.
+    // Memory reclaim on behalf of this thread must not wait for writeback that this thread itself
+    // would serve (deadlock). Only root may set this.
     ::prctl(PR_SET_IO_FLUSHER, 1, 0, 0, 0);
     return ::geteuid() == 0 ? drop_capabilities() : 0;
 }

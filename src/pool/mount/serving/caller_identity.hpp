@@ -1,5 +1,6 @@
-// As whom a serving thread acts. A daemon of root creates files as the caller would, by owner and
-// group, and clears set-id bits as the caller's own write would: its threads do without CAP_FSETID.
+// Identities and privileges of serving threads. If the mount runs as root, files are created with
+// the caller's owner and group, and set-id bits are cleared as by the caller's own writes, since
+// serving threads give up CAP_FSETID.
 #pragma once
 
 #include "pool/mount/serving/fuse.hpp"
@@ -8,11 +9,12 @@
 
 namespace forebay::mount {
 
-// Once in each serving thread: it has a umask of its own, and where it is root's, neither
-// CAP_FSETID nor CAP_SYS_RESOURCE, which would let writes past quotas. An errno, or 0.
+// To be called once in each serving thread: gives it a umask of its own, and, if it is root's,
+// takes CAP_FSETID and CAP_SYS_RESOURCE (by which writes could exceed quotas) from it. Returns 0 or
+// an errno.
 [[nodiscard]] int become_serving_thread() noexcept;
 
-// While it lives, this thread creates files as the caller of the request.
+// RAII guard: this thread creates files with the owner, group and umask of the request's caller.
 class CallerIdentity {
 public:
     CallerIdentity(const fuse_ctx& caller, bool by_root) noexcept;
@@ -24,8 +26,8 @@ private:
     bool acts_;
 };
 
-// While it lives, this thread is of that group: else the kernel would take S_ISGID away from a mode
-// that it sets.
+// RAII guard: this thread has the file's group. Otherwise chmod without CAP_FSETID would clear
+// S_ISGID.
 class GroupIdentity {
 public:
     GroupIdentity(gid_t group, bool by_root) noexcept;

@@ -1,4 +1,4 @@
-// See custom_io.hpp.
+// libfuse calls these functions in place of read() and writev() on /dev/fuse.
 #include "pool/mount/serving/custom_io.hpp"
 
 #include <unistd.h>

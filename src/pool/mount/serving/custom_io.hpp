@@ -1,5 +1,5 @@
-// Between libfuse and the kernel: says in the answer to INIT what this libfuse has no names for,
-// and lets it take a request for a file without a name for one that creates a file.
+// Filters between libfuse and the kernel: sets flags in the answer to INIT that this libfuse has no
+// names for, and turns TMPFILE requests into CREATE, which libfuse knows.
 #pragma once
 
 #include "pool/mount/serving/fuse.hpp"
@@ -11,8 +11,9 @@
 namespace forebay::mount {
 
 struct CustomIo {
-    std::uint64_t init = 0;     // number of the INIT request
-    std::uint64_t offered = 0;  // by the kernel, in it
+    std::uint64_t init = 0;     // `unique` of the INIT request
+    std::uint64_t offered = 0;  // flags that the kernel offered in it
+    // Number of requests read so far.
     std::atomic<std::uint64_t> served = 0;
 
     [[nodiscard]] bool maps_direct_files() const noexcept {

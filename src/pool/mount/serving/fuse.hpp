@@ -1,5 +1,5 @@
-// libfuse's low-level interface, and the values of the kernel's protocol that this version of it
-// does not know.
+// libfuse's low-level interface, and constants of the kernel's protocol that the libfuse compiled
+// against lacks.
 #pragma once
 
 #include <cerrno>
@@ -9,8 +9,8 @@
 
 namespace forebay::mount {
 
-// Bits of the INIT message; see include/uapi/linux/fuse.h of the kernel. libfuse 3.14 passes on
-// only those that it has names for, so that these are put into its answer (custom_io.hpp).
+// Flags of the INIT message; see include/uapi/linux/fuse.h of the kernel. libfuse 3.14 passes on
+// only those that it knows, so custom_io.hpp sets these in its answer.
 struct InitFlag {
     static constexpr std::uint64_t handle_killpriv = std::uint64_t{1} << 19U;
     static constexpr std::uint64_t handle_killpriv_v2 = std::uint64_t{1} << 28U;
@@ -18,12 +18,12 @@ struct InitFlag {
     static constexpr std::uint64_t direct_io_allow_mmap = std::uint64_t{1} << 36U;
 };
 
-// Requests without a name in the libfuse that is compiled against.
+// Requests that the libfuse compiled against has no name for.
 inline constexpr std::uint32_t opcode_tmpfile = 51;
-// The name that the kernel gives with opcode_tmpfile; no file can have it.
+// The name that comes with opcode_tmpfile; no file can have it.
 inline constexpr const char* tmpfile_name = "/";
 
-// A handler's result: 0 or an errno to answer with, or this.
+// A handler's result is 0 or an errno to answer with, or `replied` if it has answered itself.
 inline constexpr int replied = -1;
 
 }  // namespace forebay::mount

@@ -1,4 +1,4 @@
-// See mount_server.hpp.
+// The session with the kernel, and the loop of the serving threads.
 #include "pool/mount/serving/mount_server.hpp"
 
 #include "foundation/base/yielding.hpp"
@@ -26,18 +26,19 @@ namespace forebay::mount {
 
 namespace {
 
-// Those that wait, for the pool, a file system or a sync, and one that reads on.
+// Serving threads: some may wait for the pool, the file system or a sync, while one reads requests.
 constexpr std::size_t threads_max = 8;
-// Reads of mappings, and closes, share it; libfuse's 12 are soon used up.
+// Background requests (page reads of mappings, closes) in flight; libfuse's default of 12 is soon
+// used up.
 constexpr unsigned background_max = 64;
 constexpr unsigned background_congested = 48;
 constexpr unsigned write_bytes_max = 1U << 20U;
 constexpr double valid_seconds = 1.0;
-// A request is found by looking again for so long; to be woken takes longer.
+// How long a thread polls for the next request before it sleeps: waking up takes longer.
 constexpr auto looks_for = std::chrono::microseconds{50};
 constexpr int sleep_ms = 1000;
 
-// Those in memory or on a device of this node: what is in memory of them is read at once.
+// File systems in memory or on a device of this node, which answer quickly when data is cached.
 constexpr std::array<std::uint32_t, 5> local_file_systems{
     TMPFS_MAGIC, EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC};
 
@@ -46,7 +47,7 @@ bool is_local(const struct statfs& system) noexcept {
            local_file_systems.end();
 }
 
-// May wait for a device or for another request.
+// Whether a request may wait for a device or for another request.
 bool takes_long(const fuse_buf& request, bool below_is_local) noexcept {
     switch (static_cast<const fuse_in_header*>(request.mem)->opcode) {
         case FUSE_FSYNC:
@@ -73,7 +74,7 @@ fuse_lowlevel_ops operations() {
     return table;
 }
 
-// libfuse takes both with the server as the last argument.
+// libfuse calls both with the server as the last argument.
 ssize_t write_by(int fd, iovec* pieces, int count, void* io) {
     return static_cast<MountServer*>(io)->io().write(fd, pieces, count);
 }
@@ -171,7 +172,7 @@ Result<void> MountServer::mount() {
     return agree();
 }
 
-// The first request says what the kernel can do.
+// Processes the INIT request, which tells what the kernel supports.
 Result<void> MountServer::agree() {
     fuse_buf request{};
     while (io_.offered == 0 && receive(request)) {

@@ -1,5 +1,6 @@
-// The mount over a directory: what the kernel asks of it is done below, by descriptors that were
-// taken before it was mounted, and its bytes go through the pool where there is one.
+// The FUSE server of a mount over a directory. Requests are carried out on the directory below, by
+// descriptors that were opened before it was mounted over; bytes of files go through the pool if
+// there is one.
 #pragma once
 
 #include "foundation/base/own_fd.hpp"
@@ -23,11 +24,11 @@ namespace forebay::mount {
 
 struct MountOptions {
     std::string directory;
-    std::string socket;  // the daemon's; empty: there is no pool, and all is passed through
+    std::string socket;  // path of the daemon's socket; empty: no pool, all is passed through
     bool allow_other = false;
 };
 
-// "/proc/self/fd/N": the file of a descriptor that is O_PATH, by name.
+// "/proc/self/fd/N": a path to the file of an O_PATH descriptor, for calls that need a path.
 class DescriptorName {
 public:
     explicit DescriptorName(int fd) noexcept;
@@ -39,19 +40,20 @@ private:
 
 class MountServer {
 public:
-    // The directory is opened; nothing is mounted yet.
+    // Connects to the daemon and opens the directory; nothing is mounted yet.
     [[nodiscard]] static Result<std::unique_ptr<MountServer>> make(const MountOptions& options);
     MountServer(const MountServer&) = delete;
     MountServer& operator=(const MountServer&) = delete;
     ~MountServer();
 
     [[nodiscard]] Result<void> mount();
-    // Serves until it is unmounted and nobody has a file of it open any more.
+    // Serves requests until the directory is unmounted and no program has a file of it open any
+    // more.
     void serve();
-    // 0: there is no pool.
+    // The daemon's process number; 0: there is no pool.
     [[nodiscard]] pid_t daemon() const noexcept { return link_ ? link_->process() : 0; }
 
-    // For the handlers of requests.
+    // The following are for handlers of requests.
     [[nodiscard]] InodeTable& inodes() noexcept { return *inodes_; }
     [[nodiscard]] PoolRoute& route() noexcept { return *route_; }
     [[nodiscard]] RequestLead& lead() noexcept { return lead_; }
@@ -66,7 +68,7 @@ private:
     [[nodiscard]] Result<void> open_below();
     [[nodiscard]] Result<void> agree();
     void serve_in_thread();
-    // False: the mount is gone.
+    // Reads the next request, if this thread leads. False: the mount is gone.
     [[nodiscard]] bool receive(fuse_buf& request);
 
     MountOptions options_;
@@ -78,7 +80,7 @@ private:
     std::optional<InodeTable> inodes_;
     LockWaiter lock_waiter_;
     CustomIo io_;
-    CoreYielding yielding_;  // of the thread that leads
+    CoreYielding yielding_;  // used by the thread that leads
     fuse_session* session_ = nullptr;
 };
 

@@ -1,4 +1,5 @@
-// See mount_watcher.hpp.
+// The watcher waits in poll() for the end of a pipe (the serving process) or of a pidfd (the
+// daemon).
 #include "pool/mount/serving/mount_watcher.hpp"
 
 #include "pool/mount/serving/mounted_path.hpp"
@@ -19,9 +20,9 @@ namespace forebay::mount {
 
 namespace {
 
-// The serving process and the watcher's own standard error are all that it keeps open.
+// The watcher's process. It keeps only the pipe, the pidfd and standard error open.
 [[noreturn]] void watch(const std::string& path, const std::string& name, int line, int daemon) {
-    // A connection to the daemon, and memory of it, would stay with this process, else.
+    // Otherwise the connection to the daemon, and its memory, would be kept alive by this process.
     const auto [first, last] = std::minmax(line, daemon);
     unsigned from = STDERR_FILENO + 1;
     for (const int kept : {first, last}) {
@@ -41,7 +42,7 @@ namespace {
                               pollfd{.fd = daemon, .events = POLLIN, .revents = 0}};
     while (::poll(all.data(), all.size(), -1) < 0 && errno == EINTR) {
     }
-    // Somebody may have unmounted it, and another may be there by now.
+    // Only if our mount is still there: it may have been unmounted, and another one mounted.
     if (name_over(path) == name) {
         unmount_lazily(path);
     }

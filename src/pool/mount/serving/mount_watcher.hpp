@@ -1,5 +1,5 @@
-// A process beside the mount's, without a file of it: when the one that serves it or the daemon of
-// the pool dies, it unmounts, and the path is the directory below again.
+// A second process that unmounts when the serving process or the pool's daemon dies, so that the
+// path is the plain directory again. It has no file of the mount open.
 #pragma once
 
 #include "foundation/base/own_fd.hpp"
@@ -12,14 +12,15 @@ namespace forebay::mount {
 
 class MountWatcher {
 public:
-    // Before anything is mounted and before there are threads. `daemon`: 0 where there is none.
+    // Forks the watcher. To be called before anything is mounted and before there are threads.
+    // `daemon` is the daemon's process number; 0: there is no pool.
     [[nodiscard]] static Result<MountWatcher> beside(const std::string& path, pid_t daemon);
-    // Unmounts now.
+    // Makes the watcher unmount now.
     void unmount();
 
 private:
     explicit MountWatcher(OwnFd line) noexcept : line_{std::move(line)} {}
-    OwnFd line_;  // its end is the sign
+    OwnFd line_;  // write end of a pipe; its end-of-file starts the watcher
 };
 
 }  // namespace forebay::mount

@@ -1,4 +1,5 @@
-// See mounted_path.hpp.
+// Reads /proc/self/mountinfo; unmounts by umount2, or by fusermount3 for users without that
+// privilege.
 #include "pool/mount/serving/mounted_path.hpp"
 
 #include <array>
@@ -19,7 +20,7 @@ namespace {
 
 constexpr std::string_view prefix = "forebay-mount:";
 
-// "\040" for a blank and so on, as the kernel writes them.
+// Decodes the kernel's octal escapes, such as "\040" for a blank.
 std::string unescaped(std::string_view text) {
     std::string plain;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -54,7 +55,8 @@ bool unmount_by_helper(const std::string& path) {
 
 std::string mount_name(pid_t server) { return std::string{prefix} + std::to_string(server); }
 
-// A line: number, parent, device, root, where, options, …, "-", type, name, options.
+// Fields of a line: number, parent, device, root, mount point, options, …, "-", type, name,
+// options.
 std::string name_over(const std::string& path) {
     std::ifstream list{"/proc/self/mountinfo"};
     std::string name;

@@ -1,4 +1,5 @@
-// What is mounted over a path, by the kernel's list: to ask the mount itself could take forever.
+// Finds and removes mounts over a path by the kernel's list (/proc/self/mountinfo): a call on the
+// mount itself could hang in uninterruptible sleep if nobody serves it.
 #pragma once
 
 #include <string>
@@ -6,14 +7,15 @@
 
 namespace forebay::mount {
 
-// The name by which a mount of ours is listed.
+// The name (fsname) under which a mount by process `server` is listed.
 [[nodiscard]] std::string mount_name(pid_t server);
-// The last of the mounts over the path, if it is one of ours: its name; else empty.
+// The name of the topmost mount over `path` if it is one of ours; otherwise empty.
 [[nodiscard]] std::string name_over(const std::string& path);
-// Unmounts it, whoever uses it: what is open stays usable as long as somebody serves it. False: it
-// is still there.
+// Unmounts lazily (MNT_DETACH): open files stay usable while the server lives. False: the mount is
+// still there.
 bool unmount_lazily(const std::string& path);
-// The same, if it is one of ours whose process has gone. False: it is not, or it is still there.
+// unmount_lazily(), if the mount is ours and its server has died. False: it is not, or it is still
+// there.
 bool forget_dead_mount(const std::string& path);
 
 }  // namespace forebay::mount

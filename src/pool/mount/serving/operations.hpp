@@ -1,5 +1,5 @@
-// The handlers of the kernel's requests, by what they are about. Each fills in its part of
-// libfuse's table.
+// Handlers of the kernel's requests, grouped by subject: each function adds its group to libfuse's
+// table.
 #pragma once
 
 #include "pool/mount/serving/mount_server.hpp"
@@ -15,7 +15,7 @@ void add_handle_operations(fuse_lowlevel_ops& table);
 void add_data_operations(fuse_lowlevel_ops& table);
 void add_lock_operations(fuse_lowlevel_ops& table);
 
-// What a handler gets.
+// The server and the request that a handler works on.
 struct FuseRequest {
     MountServer& server;
     fuse_req_t request;
@@ -25,7 +25,8 @@ struct FuseRequest {
     }
 };
 
-// A handler as libfuse calls it: its errno is the answer, unless it has answered itself.
+// Adapter from a handler to libfuse's callback: answers with the errno that the handler returns,
+// unless the handler has answered itself. Converts exceptions to ENOMEM.
 template <auto handle, class... Arguments>
 void answer(fuse_req_t request, Arguments... arguments) noexcept {
     int error = ENOMEM;
@@ -33,26 +34,27 @@ void answer(fuse_req_t request, Arguments... arguments) noexcept {
         error = handle(FuseRequest{*static_cast<MountServer*>(fuse_req_userdata(request)), request},
                        arguments...);
     } catch (const std::exception&) {
-        error = ENOMEM;  // before anything was answered: that allocates nothing
+        error = ENOMEM;  // answers allocate nothing, so none has been sent yet
     }
     if (error != replied) {
         fuse_reply_err(request, error);
     }
 }
 
-// 0, or the errno of a call that has returned -1.
+// 0 if a system call succeeded, or errno if it returned -1.
 inline int errno_of_call(int done) noexcept { return done == -1 ? errno : 0; }
 
-// The handle that an answer to OPEN or CREATE has given to the kernel.
+// The handle that the answer to OPEN or CREATE gave to the kernel.
 inline OpenHandle& open_handle(const fuse_file_info* file) noexcept {
     return *reinterpret_cast<OpenHandle*>(file->fh);
 }
 
-// One more lookup of the file of `fd`. An errno, or 0.
+// Adds one lookup of the file of `fd`, and fills `entry` for the answer. Returns 0 or an errno.
 [[nodiscard]] int fill_entry(MountServer& server, OwnFd fd, fuse_entry_param& entry);
+// The same, by name. Returns 0 or an errno.
 [[nodiscard]] int look_up(MountServer& server, fuse_ino_t parent, const char* name,
                           fuse_entry_param& entry);
-// Its attributes, with what the pool has of it.
+// stat of the inode, with what the pool adds. Returns 0 or an errno.
 [[nodiscard]] int status_of(MountServer& server, MountedInode& inode, struct stat& status);
 
 }  // namespace forebay::mount

@@ -1,6 +1,7 @@
-// Which thread reads the next request. One does, and answers what is done at once itself: it then
-// finds the next request without having slept. Before it may have to wait, it passes the lead on,
-// so that nobody else's request waits with it.
+// Leader/followers: one serving thread, the leader, reads the next request and carries it out
+// itself if that takes no time, so that it finds the following request without having slept. Before
+// it may have to wait, it passes the lead to another thread, so that no other request waits with
+// it.
 #pragma once
 
 #include <atomic>
@@ -21,7 +22,7 @@ public:
     [[nodiscard]] bool leads() const noexcept {
         return leader_.load(std::memory_order_relaxed) == ::pthread_self();
     }
-    // Once more, and from a thread that does not lead, it has no effect.
+    // Does nothing in a thread that does not lead.
     void pass_on() noexcept {
         if (leads()) {
             leader_.store(pthread_t{}, std::memory_order_relaxed);
@@ -34,7 +35,8 @@ public:
     }
 
 private:
-    // Not std::binary_semaphore: with GCC 12 a release wakes all that wait, where one can go on.
+    // Not std::binary_semaphore: with GCC 12 a release wakes all waiting threads, although only one
+    // can go on.
     std::mutex mutex_;
     std::condition_variable free_;
     bool taken_ = false;

@@ -1,4 +1,5 @@
-// Requests about what a file is, beside its bytes.
+// Handlers of attributes: GETATTR, SETATTR, extended attributes, STATFS, and the ioctls of lsattr
+// and chattr.
 #include "foundation/base/own_fd.hpp"
 #include "pool/mount/serving/operations.hpp"
 
@@ -88,7 +89,7 @@ int setattr(const FuseRequest& asked, fuse_ino_t number, struct stat* wanted, in
     MountedInode& inode = asked.inode(number);
     int error = 0;
     if ((set & (FUSE_SET_ATTR_MODE | owner | times)) != 0) {
-        // What is drained later would change times, and clear set-id bits.
+        // Draining later would change times and clear set-id bits.
         error = asked.server.route().before_change(inode.use);
     }
     if (error == 0 && (set & owner) != 0) {
@@ -122,7 +123,8 @@ int removexattr(const FuseRequest& asked, fuse_ino_t number, const char* name) {
     return error != 0 ? error : errno_of_call(::removexattr(file.text(), name));
 }
 
-// `get` fills memory, and returns bytes, or the number of them where there is no memory.
+// For GETXATTR and LISTXATTR: `get` fills memory and returns its bytes, or returns the bytes needed
+// if it gets null.
 template <class Get>
 int answer_value(const FuseRequest& asked, std::size_t bytes, const Get& get) {
     std::vector<char> value(bytes);
@@ -161,7 +163,7 @@ int statfs(const FuseRequest& asked, fuse_ino_t number) {
     return replied;
 }
 
-// lsattr and chattr; the kernel asks for these by ioctl, too.
+// FS_IOC_GETFLAGS and FS_IOC_SETFLAGS, which the kernel also sends for its own fileattr calls.
 int ioctl(const FuseRequest& asked, fuse_ino_t number, unsigned command, void* /*argument*/,
           fuse_file_info* /*file*/, unsigned /*flags*/, const void* in, std::size_t in_bytes,
           std::size_t out_bytes) {

@@ -1,5 +1,5 @@
-// Requests that list directories. With each name its attributes go to the kernel where it asks for
-// them: `du` and `find` would look up every name, else.
+// Handlers that list directories. READDIRPLUS also sends the attributes of each name, since `du`
+// and `find` would otherwise look up every name.
 #include "pool/mount/serving/operations.hpp"
 
 #include <cerrno>
@@ -22,7 +22,7 @@ struct CloseDirectory {
 struct DirectoryHandle {
     std::unique_ptr<DIR, CloseDirectory> directory;
     off_t offset = 0;
-    const dirent* next = nullptr;  // read, and not answered yet
+    const dirent* next = nullptr;  // read, but not yet sent
 };
 
 DirectoryHandle& directory_handle(const fuse_file_info* file) noexcept {
@@ -51,8 +51,8 @@ int opendir(const FuseRequest& asked, fuse_ino_t number, fuse_file_info* file) {
 
 bool is_dots(std::string_view name) noexcept { return name == "." || name == ".."; }
 
-// Bytes that the entry takes; more than `room`: it does not fit, and the kernel has no lookup of
-// it.
+// Returns the bytes that the entry takes in the answer. If that exceeds the room, the entry was not
+// added, and its lookup is taken back.
 std::size_t add_entry(const FuseRequest& asked, fuse_ino_t number, const dirent& one,
                       std::span<char> room, bool attributes) {
     fuse_entry_param entry{};
@@ -63,7 +63,7 @@ std::size_t add_entry(const FuseRequest& asked, fuse_ino_t number, const dirent&
                                  one.d_off);
     }
     if (!is_dots(one.d_name) && look_up(asked.server, number, one.d_name, entry) != 0) {
-        entry.ino = 0;  // gone meanwhile: the kernel looks it up
+        entry.ino = 0;  // removed meanwhile: leaves the lookup to the kernel
     }
     const std::size_t taken = fuse_add_direntry_plus(asked.request, room.data(), room.size(),
                                                      one.d_name, &entry, one.d_off);

@@ -1,4 +1,5 @@
-// See inodes.hpp.
+// Inode numbers given to the kernel are addresses of MountedInode; the kernel's FORGET ends their
+// life.
 #include "pool/mount/tree/inodes.hpp"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ namespace forebay::mount {
 
 InodeKey key_of(int fd, const struct stat& found) noexcept {
     InodeKey key{.device = found.st_dev, .inode = found.st_ino};
-    // The handle lies behind its head.
+    // A file_handle, followed by the bytes of the handle.
     alignas(file_handle) std::array<unsigned char, sizeof(file_handle) + MAX_HANDLE_SZ> bytes{};
     auto& handle = *reinterpret_cast<file_handle*>(bytes.data());
     handle.handle_bytes = MAX_HANDLE_SZ;
@@ -50,7 +51,7 @@ InodeTable::Found InodeTable::add(OwnFd fd, const struct stat& found) {
 }
 
 void InodeTable::forget(MountedInode& inode, std::uint64_t lookups) {
-    std::unique_ptr<MountedInode> gone;  // closed without the lock
+    std::unique_ptr<MountedInode> gone;  // destroyed after the lock is released
     const std::scoped_lock lock{mutex_};
     if (&inode == root_.get()) {
         return;

@@ -1,6 +1,6 @@
-// The inodes that the kernel knows through the mount. Each is held by an O_PATH descriptor below
-// the mount, so that its number is not given to another file meanwhile, and it is reached whatever
-// its name is by now.
+// The table of inodes that the kernel knows through the mount. Each has an O_PATH descriptor of the
+// file below: so its inode number is not reused for another file, and it is reached by any name it
+// has by now.
 #pragma once
 
 #include "foundation/base/own_fd.hpp"
@@ -16,8 +16,8 @@
 
 namespace forebay::mount {
 
-// `handle`: a sum of the file system's handle of the file, which says more than the number where a
-// server may give that to another file; 0: there is none.
+// Identifies a file. `handle` is a hash of its file handle (name_to_handle_at), which differs even
+// if a server reuses the inode number; 0: the file system has no handles.
 struct InodeKey {
     dev_t device = 0;
     ino_t inode = 0;
@@ -34,15 +34,15 @@ struct MountedInode {
     OwnFd path;
     InodeKey key;
     mode_t type;
-    std::uint64_t lookups = 0;  // under the table's mutex
-    FileUse use;                // of a regular file
+    std::uint64_t lookups = 0;  // the kernel's references; protected by the table's mutex
+    FileUse use;                // for a regular file
 };
 
 class InodeTable {
 public:
     explicit InodeTable(OwnFd root, const struct stat& found);
 
-    // The inode of a request.
+    // The inode that a request's `number` stands for.
     [[nodiscard]] MountedInode& at(fuse_ino_t number) noexcept {
         return number == FUSE_ROOT_ID ? *root_ : *reinterpret_cast<MountedInode*>(number);
     }
@@ -53,7 +53,7 @@ public:
         MountedInode& inode;
         bool is_new;
     };
-    // One more lookup of it.
+    // The inode of the file, which is added if it is new, with one more lookup.
     [[nodiscard]] Found add(OwnFd fd, const struct stat& found);
     void forget(MountedInode& inode, std::uint64_t lookups);
     [[nodiscard]] std::size_t size() const;

@@ -1,4 +1,4 @@
-// Requests about names: they are made below by the directory's descriptor.
+// Handlers of requests about names, carried out relative to the parent directory's descriptor.
 #include "pool/mount/serving/operations.hpp"
 
 #include <climits>
@@ -68,7 +68,7 @@ void forget_many(fuse_req_t request, std::size_t count, fuse_forget_data* all) {
     fuse_reply_none(request);
 }
 
-// Makes something as the caller would: `make` returns as the system call does.
+// Creates a file or directory with the caller's identity: `make` returns as the system call does.
 template <class Make>
 int made(const FuseRequest& asked, fuse_ino_t parent, const char* name, const Make& make) {
     int error = 0;
