@@ -95,6 +95,7 @@ private:
         return now == admission_ && now != 0 && daemon_.alive();
     }
     // The part of a write that lies in one block of the log.
+    // The offset lies in the file, the position in the log; times are nanoseconds.
     struct Piece {
         std::int64_t offset = 0;
         std::uint64_t position = 0;
@@ -102,7 +103,10 @@ private:
         std::int64_t time_ns = 0;
         std::int64_t waited_ns = 0;
     };
+    // Whether the file may be deposited to now: none if it may; otherwise how the write goes on.
     [[nodiscard]] WriteResult::Rest standing(FileId file) const noexcept;
+    // Waits until `bytes` more fit into the file's write-behind window; adds the time to
+    // `waited_ns`.
     [[nodiscard]] WriteResult::Rest wait_for_window(FileId file, std::size_t bytes,
                                                     std::int64_t& waited_ns) noexcept;
     // An upper bound of the bytes that this process has deposited and FileSlot::taken does not
@@ -111,9 +115,11 @@ private:
     // Wakes the daemon and sleeps until the word has changed, for some milliseconds at most.
     // Returns nanoseconds slept.
     [[nodiscard]] std::int64_t sleep(const Word& word, std::uint32_t seen) noexcept;
+    // Writes one piece: entry, reservation, credit, copy, commit.
     [[nodiscard]] WriteResult::Rest deposit(FileId file, const Piece& piece,
                                             const std::byte* bytes) noexcept;
     [[nodiscard]] WriteResult::Rest deposit_lent(FileId file, Piece piece) noexcept;
+    // Declares reserved positions unused, by an entry.
     void abandon(FileId file, const Piece& piece) noexcept;
     void abandon_without_bytes(std::uint64_t number) noexcept;
     // The result if the daemon does not take an entry: the client writes directly, unless the
@@ -128,7 +134,9 @@ private:
     [[nodiscard]] std::optional<std::uint64_t> next_number() noexcept;
     // False: the daemon has revoked the entry.
     [[nodiscard]] bool reserve(std::uint64_t number) noexcept;
+    // False: the daemon has revoked the entry.
     [[nodiscard]] bool commit(std::uint64_t number, const Piece& piece) noexcept;
+    // Writes the entry's fields once the ring has room for it. False: it never will.
     [[nodiscard]] bool fill_in(std::uint64_t number, FileId file, EntryKind kind,
                                const Piece& piece) noexcept;
     // Memory of a block of the log.
@@ -137,13 +145,16 @@ private:
         std::uint32_t block = 0;  // number of the physical block
         bool is_new = false;      // no page of it has been written through this mapping
     };
+    // Where block `number` of the log lies; no page is touched.
     [[nodiscard]] Memory memory_of(std::uint64_t number) const noexcept;
+    // The address of a position, with its block prepared for writing.
     [[nodiscard]] std::byte* memory_at(std::uint64_t position) noexcept;
     void copy(std::uint64_t position, std::span<const std::byte> bytes) noexcept;
 
     const Directory& directory_;
     Log log_;
     std::uint32_t client_;
+    // ClientSlot::admission as it was at first: if it changes, the daemon has stopped listening.
     std::uint64_t admission_;
     Daemon& daemon_;
     // One bit for each physical block: its pages are mapped.

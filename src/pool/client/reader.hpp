@@ -64,6 +64,8 @@ public:
     [[nodiscard]] std::int64_t deposited_size(FileId file) noexcept;
 
 private:
+    // Wait until the daemon has taken all commits made before to this file, by one client, or by
+    // all. False: the daemon is dead.
     [[nodiscard]] bool catch_up(const FileSlot& slot) noexcept;
     [[nodiscard]] bool catch_up_with(std::uint32_t client) noexcept;
     [[nodiscard]] bool catch_up_with_all() noexcept;
@@ -74,19 +76,29 @@ private:
         BackingFile& backing;
         ReadAheadPolicy* guess;
     };
+    // Tells the policy how the daemon caches.
     void set_up(ReadAheadPolicy& guess) const noexcept;
+    // Read-cache blocks that may be fetched ahead of this reader.
     [[nodiscard]] std::int32_t share_of(const FileSlot& slot) const noexcept;
+    // Sends hints to the daemon by entries of the log.
     void publish(const Source& source, const PrefetchHints& wishes) noexcept;
+    // Notes a read, and publishes what it predicts.
     void wish(const Source& source, std::int64_t offset, std::size_t bytes) noexcept;
+    // One attempt of a read: extents, bytes below, deposits, and the check that nothing changed.
     [[nodiscard]] std::int64_t look(const Source& source, std::int64_t offset,
                                     std::span<std::byte> bytes) noexcept;
+    // Whether the range has the same deposits as `before`.
     [[nodiscard]] bool still_there(const FileSlot& slot, const Extent& range,
                                    std::span<const Deposit> before) const noexcept;
+    // Copies a deposit from its log. False: the log is not mapped, or the deposit makes no sense.
     [[nodiscard]] bool copy(const Deposit& deposit, std::byte* to) noexcept;
+    // The bytes below the deposits: from read-cache blocks or the file.
     [[nodiscard]] std::int64_t below(const Source& source, std::int64_t offset,
                                      std::span<std::byte> bytes) noexcept;
+    // From the file.
     [[nodiscard]] std::int64_t direct(const Source& source, std::int64_t offset,
                                       std::span<std::byte> bytes) noexcept;
+    // From one read-cache block; 0: it has nothing of the range's beginning.
     [[nodiscard]] std::size_t clean(const Source& source, std::int64_t offset,
                                     std::span<std::byte> bytes) noexcept;
 

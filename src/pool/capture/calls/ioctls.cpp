@@ -36,7 +36,7 @@ struct KnownIoctl {
 // For KnownIoctl::number: matches all requests of the type.
 constexpr unsigned any_number = 0x100;
 
-// The first match counts. An unknown request may read the file, so the file is drained.
+// The first match counts. A request that is not listed may do anything: the file is drained.
 constexpr std::array<KnownIoctl, 25> requests{{
     KnownIoctl{0x00, 2, IoctlEffect::none},              // FIGETBSZ
     KnownIoctl{'T', 0x60, IoctlEffect::reads},           // FIOQSIZE

@@ -93,6 +93,7 @@ public:
         return fd >= 0 && (fd == socket_.load(std::memory_order_relaxed) ||
                            fd == bell_.load(std::memory_order_relaxed) || fd == log_file_.number());
     }
+    // The connection's descriptors; -1 in place of one that it does not have.
     [[nodiscard]] std::array<int, 3> own() const noexcept {
         return {socket_.load(), bell_.load(), log_file_.number()};
     }
@@ -110,6 +111,7 @@ public:
     enum class Table { own, shared };
     void forget(Table table) noexcept;
 
+    // Port pool::Daemon: kick() writes to an eventfd, and wait() is a futex wait of at most 10 ms.
     [[nodiscard]] bool alive() const noexcept override { return life() != Life::dead; }
     [[nodiscard]] std::int64_t now_ns() const noexcept override;
     void kick() noexcept override;
@@ -138,6 +140,7 @@ public:
     };
 
 private:
+    // `none`: not tried yet; `out`: see stays_out(); `unreachable` and `ended` are final.
     enum class State : std::uint32_t { none, reached, out, unreachable, ended };
 
     // A reply and the descriptors that came with it; the caller closes those that it does not keep.
@@ -148,16 +151,25 @@ private:
         bool came = false;
     };
 
+    // The state that the directory of a daemon shows.
     [[nodiscard]] static Life life_of(const pool::Directory& directory) noexcept;
+    // One attempt to reach the daemon; `tried` counts attempts from 1. False: try again after a
+    // nap.
     [[nodiscard]] bool settled_with(int tried) noexcept;
+    // Reports that no daemon is there, once for each shell that keeps the pool's variables.
     void tell_that_it_was_stopped() const noexcept;
+    // Connects and sends `hello`. Returns null, or the problem, with errno.
     [[nodiscard]] const char* connect_and_greet(Received& greeting, bool last_try) noexcept;
+    // Maps the memory whose descriptors came with the greeting. Returns null, or the problem.
     [[nodiscard]] const char* map(Received& greeting) noexcept;
     // False in a child that was made without a call of forget(): this connection is its parent's.
     [[nodiscard]] bool is_ours() const noexcept;
+    // Sets `mark_` to 1: the connection is this process'.
     void mark_memory() noexcept;
+    // Closes the descriptors, but keeps the socket of a process that stays out.
     void disconnect(bool but_for_the_socket = false) noexcept;
     void unmap() noexcept;
+    // Sends a question and receives its reply. Precondition: the caller holds ExchangeTurn.
     [[nodiscard]] Received exchange(const protocol::ClientQuestion& question,
                                     int descriptor) noexcept;
     [[nodiscard]] std::byte* fetch_log(const protocol::ClientQuestion& question,
@@ -168,23 +180,24 @@ private:
     sockaddr_un address_{};
     pid_t daemon_ = 0;  // process that has to listen at the socket; 0: any process of this user
     std::atomic<State> state_{State::none};
-    std::atomic<std::uint32_t> number_{0};
+    std::atomic<std::uint32_t> number_{0};  // see number()
     // Futex word of the lock around questions; see exchange_turn.hpp.
     std::atomic<std::uint32_t> turn_{0};
-    std::atomic<int> socket_{-1};
-    std::atomic<int> bell_{-1};
+    std::atomic<int> socket_{-1};  // -1: not connected
+    std::atomic<int> bell_{-1};    // eventfd that wakes the daemon
     LogFile log_file_;
-    std::atomic<bool> told_{false};
-    bool may_come_in_ = false;  // protected by ExchangeTurn
-    CoreYielding yielding_;
-    pid_t process_ = 0;
+    std::atomic<bool> told_{false};  // the daemon's death was reported
+    // Stays_out() only for want of descriptors; protected by ExchangeTurn.
+    bool may_come_in_ = false;
+    CoreYielding yielding_;  // whether polling pays while a reply is awaited
+    pid_t process_ = 0;      // process that made the connection
     // Whether this memory belongs to the process that connected: 1 there, 0 in a child, since the
     // word lies on a page of its own with MADV_WIPEONFORK. Null if the kernel does not support
     // that.
     std::atomic<std::uint32_t>* mark_ = nullptr;
-    std::uint32_t client_ = 0;
+    std::uint32_t client_ = 0;  // index of ClientSlot in the directory
     const pool::Directory* directory_ = nullptr;
-    const pool::Directory* inherited_ = nullptr;
+    const pool::Directory* inherited_ = nullptr;  // the parent's directory, in a forked child
     pool::Log log_;
     const std::byte* clean_ = nullptr;  // read-cache blocks; null: nothing is read ahead
     std::size_t clean_bytes_ = 0;

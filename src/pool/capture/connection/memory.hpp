@@ -40,6 +40,7 @@ public:
     void forget(const void* at, std::size_t bytes) noexcept;
 
 private:
+    // Above all user addresses, also with five-level page tables.
     static constexpr std::uintptr_t user_end = std::uintptr_t{1} << 56U;
     // Memory to be read is checked in granules of 64 KiB, or by the page if part of a granule is
     // not mapped. Memory to be written is checked by the page only, because the check allocates
@@ -54,11 +55,12 @@ private:
         return number != 0 && all[number % places].load(std::memory_order_relaxed) == number;
     }
     static void forget(Places& all, std::uintptr_t first, std::uintptr_t last) noexcept;
+    // readable(), for a range that is not known.
     [[nodiscard]] std::size_t look(std::uintptr_t begin, std::size_t bytes) noexcept;
 
-    Places readable_{};
-    Places readable_pages_{};
-    Places writable_{};
+    Places readable_{};        // numbers of granules
+    Places readable_pages_{};  // numbers of pages
+    Places writable_{};        // numbers of pages
 };
 
 }  // namespace forebay::capture

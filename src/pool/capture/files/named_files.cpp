@@ -1,3 +1,4 @@
+// Finds the file of a name in the daemon's directory, and asks the daemon about it.
 #include "pool/capture/files/named_files.hpp"
 
 #include "foundation/kernel/calls.hpp"

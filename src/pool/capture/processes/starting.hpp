@@ -54,9 +54,12 @@ public:
     void started(pid_t child) noexcept;
 
 private:
+    // Examine the file, found by path or in the directories of PATH.
     void look(int folder, const char* path) noexcept;
     void look_in(const char* folders, const char* file) noexcept;
+    // Decides whether the program is captured, and which changes its environment needs.
     void decide(ProgramFile file, const char* path) noexcept;
+    // Connects for the program, and has the daemon empty the pool.
     void request_room(const char* path, const char* why) noexcept;
 
     As as_;

@@ -1,3 +1,4 @@
+// Algorithms 1 and 2 of He et al. (2022), in whole blocks.
 #include "pool/client/readahead/paper_read_ahead.hpp"
 
 #include <algorithm>

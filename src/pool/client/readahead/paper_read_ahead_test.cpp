@@ -1,3 +1,4 @@
+// Tests the read-ahead of the mode `paper`: which ranges it asks for, and that it never asks twice.
 #include "pool/client/readahead/paper_read_ahead.hpp"
 
 #include "foundation/base/bytes.hpp"

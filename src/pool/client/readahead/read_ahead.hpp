@@ -64,28 +64,37 @@ private:
         std::int32_t run = 0;
     };
 
+    // How the next read was reached from the last one.
     [[nodiscard]] Step step_to(const Extent& read) const noexcept;
+    // The step that the next read will be, by what was learnt.
     [[nodiscard]] Step expected() const noexcept;
+    // Takes the step into the pattern.
     void learn(Step step) noexcept;
+    // The last read was not predicted: less confidence, and the smallest window.
     void doubt() noexcept;
+    // Whether the confidence is enough to ask for anything.
     [[nodiscard]] bool sure() const noexcept;
     // 1 or -1: consecutive blocks in this direction; 0: steps that skip blocks.
     [[nodiscard]] int direction() const noexcept;
+    // Asks for the read itself.
     void ask_for_itself(PrefetchHints& wishes) noexcept;
+    // Asks for consecutive blocks in `direction`.
     void ask_along(int direction, std::int64_t window, PrefetchHints& wishes) noexcept;
+    // Asks for strided reads.
     void ask_in_steps(std::int64_t window, PrefetchHints& wishes) noexcept;
+    // The read after `coming`. False: it lies outside of any file.
     [[nodiscard]] bool next_of(Coming& coming) const noexcept;
 
-    std::int64_t begin_ = 0;  // of the last read
-    std::int64_t end_ = -1;   // of the last read; -1: there was none
-    Step step_ = 0;           // 0: not known
-    Step jump_ = 0;           // step between rows; 0: not known
-    std::int32_t run_ = 0;    // equal steps so far
-    std::int32_t row_ = 0;    // equal steps before the last jump
-    std::int32_t rows_ = 0;   // how often a row of this length recurred
-    std::int32_t confidence_ = 0;
-    std::int32_t window_ = 1;  // blocks
-    std::int32_t worth_ = 0;
+    std::int64_t begin_ = 0;       // of the last read
+    std::int64_t end_ = -1;        // of the last read; -1: there was none
+    Step step_ = 0;                // 0: not known
+    Step jump_ = 0;                // step between rows; 0: not known
+    std::int32_t run_ = 0;         // equal steps so far
+    std::int32_t row_ = 0;         // equal steps before the last jump
+    std::int32_t rows_ = 0;        // how often a row of this length recurred
+    std::int32_t confidence_ = 0;  // 0 to confidence_max
+    std::int32_t window_ = 1;      // blocks
+    std::int32_t worth_ = 0;  // 0 to worth_max: how often reads of the file system were slow lately
     bool left_to_daemon_ = false;
     Extent asked_;           // contiguous range; in steps, the first range
     Coming coming_;          // the first predicted read that was not asked for

@@ -1,3 +1,4 @@
+// Tests which access patterns ReadAhead predicts, and that random reads fetch nothing.
 #include "pool/client/readahead/read_ahead.hpp"
 
 #include "foundation/base/bytes.hpp"

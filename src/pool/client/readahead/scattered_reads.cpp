@@ -1,3 +1,4 @@
+// The ski rental of scattered reads: a few operations for each read of the file system.
 #include "pool/client/readahead/scattered_reads.hpp"
 
 #include <algorithm>

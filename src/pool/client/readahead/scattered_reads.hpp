@@ -29,18 +29,20 @@ private:
     static constexpr std::size_t places = 256;
     static constexpr std::int32_t parts = 16384;
     static constexpr std::int64_t unknown_price = 16;  // price while fetch_ns is unknown, in reads
+    // Direct and saved reads after which the price is adjusted.
     static constexpr std::int32_t look_reads = 4096;
     static constexpr std::int32_t reluctance_max = 64;
 
+    // Doubles the price while fetching has cost more than it saved, and halves it otherwise.
     void look() noexcept;
 
-    std::array<std::uint32_t, places> block_{};
-    std::array<std::uint16_t, places> cost_{};
-    std::int32_t reluctance_ = 1;  // factor on the price
-    std::int32_t reads_ = 0;       // since the last look()
-    std::int64_t read_ns_ = 0;     // moving average of a direct read's time
+    std::array<std::uint32_t, places> block_{};  // number of the block in this place
+    std::array<std::uint16_t, places> cost_{};   // of that block
+    std::int32_t reluctance_ = 1;                // factor on the price
+    std::int32_t reads_ = 0;                     // since the last look()
+    std::int64_t read_ns_ = 0;                   // moving average of a direct read's time
     std::int64_t spent_ns_ = 0;
-    std::int64_t saved_ns_ = 0;
+    std::int64_t saved_ns_ = 0;  // fetching cost so far; halved at each look()
 };
 
 }  // namespace forebay::pool

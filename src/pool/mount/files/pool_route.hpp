@@ -44,6 +44,7 @@ public:
         std::span<const std::byte> bytes;
     };
     // Returns bytes moved, or minus an errno.
+    // Precondition of writes: none of the same file is under way.
     [[nodiscard]] std::int64_t write(FileUse& use, OpenHandle& handle, const WriteOrder& order);
     [[nodiscard]] std::int64_t read(FileUse& use, const OpenHandle& handle, std::int64_t offset,
                                     std::span<std::byte> bytes);
@@ -62,12 +63,19 @@ public:
     void add(const FileUse& use, int fd, struct stat& status);
 
 private:
+    // The file's slot, while it is the same file; null otherwise.
     [[nodiscard]] const pool::FileSlot* slot_of(const FileUse& use) const noexcept;
+    // Makes the file known to the daemon. Returns 0 or an errno.
     [[nodiscard]] int introduce(FileUse& use, int fd, int flags, ino_t inode);
+    // Whether writes by this handle may become deposits.
     [[nodiscard]] bool may_pool(const FileUse& use, const OpenHandle& handle) const noexcept;
+    // Writes to the file below. Returns bytes, or minus an errno.
     [[nodiscard]] std::int64_t write_below(FileUse& use, OpenHandle& handle,
                                            const WriteOrder& order);
+    // Writes to the pool, and the rest below if the file leaves it meanwhile. Returns as
+    // write_below().
     [[nodiscard]] std::int64_t deposit(FileUse& use, OpenHandle& handle, const WriteOrder& order);
+    // Asks the daemon about the file. Returns 0 or an errno.
     [[nodiscard]] int ask(const FileUse& use, protocol::ClientQuestion question);
     [[nodiscard]] bool leaves_nothing(const FileUse& use) noexcept;
 

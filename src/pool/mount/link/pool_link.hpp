@@ -36,6 +36,7 @@ public:
         dead,
     };
     [[nodiscard]] Life life() const noexcept;
+    // The daemon's process number.
     [[nodiscard]] pid_t process() const noexcept;
     [[nodiscard]] const pool::Directory& directory() const noexcept { return *directory_; }
     [[nodiscard]] pool::LogWriter& log_writer() noexcept { return *log_writer_; }
@@ -66,19 +67,21 @@ private:
 
     PoolLink(OwnFd socket, std::function<void()> before_waiting)
         : socket_{std::move(socket)}, before_waiting_{std::move(before_waiting)} {}
+    // Sends `hello` and maps the memory whose descriptors come with the reply.
     [[nodiscard]] Result<void> greet();
     [[nodiscard]] std::optional<Received> exchange(const protocol::ClientQuestion& question,
                                                    int descriptor);
+    // The log of `client`, mapped for reading; null if it has none or cannot be mapped.
     [[nodiscard]] std::byte* mapped(std::uint32_t client);
 
     OwnFd socket_;
-    OwnFd bell_;
+    OwnFd bell_;  // eventfd that wakes the daemon
     std::function<void()> before_waiting_;
     std::mutex turn_;  // one question at a time
     std::uint32_t client_ = 0;
     const pool::Directory* directory_ = nullptr;
     pool::Log log_;
-    const std::byte* clean_ = nullptr;
+    const std::byte* clean_ = nullptr;  // read-cache blocks; null: nothing is read ahead
     std::size_t clean_bytes_ = 0;
     std::optional<pool::LogWriter> log_writer_;
     std::optional<pool::PoolReader> reader_;

@@ -46,6 +46,7 @@ public:
     MountServer& operator=(const MountServer&) = delete;
     ~MountServer();
 
+    // Mounts and negotiates with the kernel (INIT).
     [[nodiscard]] Result<void> mount();
     // Serves requests until the directory is unmounted and no program has a file of it open any
     // more.
@@ -59,13 +60,16 @@ public:
     [[nodiscard]] RequestLead& lead() noexcept { return lead_; }
     [[nodiscard]] LockWaiter& lock_waiter() noexcept { return lock_waiter_; }
     [[nodiscard]] CustomIo& io() noexcept { return io_; }
+    // Whether the server has root's privileges, and so acts as its callers.
     [[nodiscard]] bool by_root() const noexcept { return by_root_; }
+    // Seconds for which the kernel may cache attributes and names.
     [[nodiscard]] double attributes_valid(const MountedInode& inode) const noexcept;
     void init(fuse_conn_info& connection);
 
 private:
     explicit MountServer(const MountOptions& options) : options_{options} {}
     [[nodiscard]] Result<void> open_below();
+    // Processes INIT; fails if the kernel lacks FUSE_DIRECT_IO_ALLOW_MMAP (Linux 6.6).
     [[nodiscard]] Result<void> agree();
     void serve_in_thread();
     // Reads the next request, if this thread leads. False: the mount is gone.
@@ -73,7 +77,7 @@ private:
 
     MountOptions options_;
     bool by_root_ = false;
-    bool below_is_local_ = false;
+    bool below_is_local_ = false;  // the file system answers without waiting for a server
     RequestLead lead_;
     std::unique_ptr<PoolLink> link_;
     std::optional<PoolRoute> route_;

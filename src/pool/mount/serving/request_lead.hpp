@@ -13,6 +13,7 @@ namespace forebay::mount {
 
 class RequestLead {
 public:
+    // Waits until no thread leads; then this thread leads.
     void take() {
         std::unique_lock lock{mutex_};
         free_.wait(lock, [this] { return !taken_; });

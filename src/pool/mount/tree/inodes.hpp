@@ -31,9 +31,9 @@ struct MountedInode {
     MountedInode(OwnFd fd, const InodeKey& key_, mode_t type_)
         : path{std::move(fd)}, key{key_}, type{type_} {}
 
-    OwnFd path;
+    OwnFd path;  // O_PATH descriptor of the file below
     InodeKey key;
-    mode_t type;
+    mode_t type;                // S_IFMT bits of st_mode
     std::uint64_t lookups = 0;  // the kernel's references; protected by the table's mutex
     FileUse use;                // for a regular file
 };
@@ -55,6 +55,7 @@ public:
     };
     // The inode of the file, which is added if it is new, with one more lookup.
     [[nodiscard]] Found add(OwnFd fd, const struct stat& found);
+    // Takes `lookups` from its count; at 0 the inode is destroyed.
     void forget(MountedInode& inode, std::uint64_t lookups);
     [[nodiscard]] std::size_t size() const;
 
