@@ -1,6 +1,7 @@
-/* dlsym, dlvsym, dlopen and dlmopen: libc's look at the address that they return to. It says which
- * library asks, and so what comes next behind it (RTLD_NEXT), which names it sees, and where it
- * looks for libraries. So nothing may stand between them and their caller: these jump. */
+/* Captured dlsym, dlvsym, dlopen and dlmopen. libc's functions derive from their return address
+ * which library calls them: that decides which library comes next (RTLD_NEXT), which namespace is
+ * used, and where libraries are searched. So no frame of ours may lie between them and their
+ * caller: these functions end in jumps. loading.cpp has the C++ part. */
 #if !defined(__x86_64__) || !defined(__linux__)
 #error "dlsym is captured on x86-64 Linux only: add its registers to loader.S"
 #endif
@@ -19,7 +20,7 @@
     .endr
     .endm
 
-    /* Jumps to libc's function; looks for it where this library has not begun yet. */
+    /* Jumps to libc's function, which is looked up first if our constructor has not run yet. */
     .macro pass_on number
     movq forebay_real_loader+8*\number(%rip), %rax
     testq %rax, %rax
@@ -32,8 +33,8 @@
     jmp *%rax
     .endm
 
-    /* RTLD_DEFAULT is 0, RTLD_NEXT is -1; other handles are looked at. \default is where the former
-     * goes. */
+    /* Passes RTLD_NEXT (-1) on to libc, and the handle of one library to \ours. RTLD_DEFAULT (0) is
+     * also passed on, unless the code in \default jumps elsewhere. */
     .macro look_up name, number, ours, default
     .globl \name
     .type \name, @function
@@ -54,7 +55,7 @@
     .size \name, .-\name
     .endm
 
-    /* The loader gives none of ours to who wants one of a version: they have none. */
+    /* Our functions have no symbol versions, so the loader never returns them for a version. */
     .macro default_of_dlvsym
     keep rdi, rsi, rdx
     movq %rsi, %rdi
@@ -64,7 +65,7 @@
     jne forebay_look_up_version
     .endm
 
-    /* `before` is called with the same arguments. */
+    /* Calls \before with the same arguments, and then jumps to libc's function. */
     .macro open_library name, number, before
     .globl \name
     .type \name, @function

@@ -1,10 +1,11 @@
-/* syscall(2) by its number. What is no call on files of ours goes on to libc's function with its
- * arguments as they came, by a jump: a child of a raw clone returns on a stack of its own. */
+/* Captured syscall(2). Calls that do not concern files of the pool are passed on to libc's function
+ * with unchanged arguments, by a jump: a child of a raw clone returns on a stack of its own, where
+ * no frame of ours may lie. system_calls.cpp has the C++ part. */
 #if !defined(__x86_64__) || !defined(__linux__)
 #error "syscall is captured on x86-64 Linux only: add its registers to system_call.S"
 #endif
 
-    .set numbers_max, 512  /* NumberTable */
+    .set numbers_max, 512  /* size of NumberTable in numbers.hpp */
 
     .text
     .p2align 4
@@ -20,7 +21,8 @@ syscall:
     leaq forebay_numbers(%rip), %rax
     cmpb $0, (%rax,%rdi)
     je .Lpass
-    /* The number and its arguments, as forebay_is_ours is shown them; the sixth is on the stack. */
+    /* Saves number and arguments as the array that forebay_is_ours reads; the sixth argument came
+     * on the stack. */
     subq $8, %rsp
     .cfi_adjust_cfa_offset 8
     pushq 16(%rsp)
@@ -65,7 +67,7 @@ syscall:
     je .Lown
     jmp *%rax
 .Lown:
-    /* Before this library has begun: libc's function is not known yet. */
+    /* Our constructor has not run yet, so libc's function is not known. */
     movq %rdi, %rax
     movq %rsi, %rdi
     movq %rdx, %rsi

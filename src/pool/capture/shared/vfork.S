@@ -1,4 +1,5 @@
-/* vfork returns twice on one stack, so nothing may stand between it and its caller: this jumps. */
+/* Captured vfork. It returns twice on one stack, so no frame of ours may lie between it and its
+ * caller: both ways out are jumps. */
 #if !defined(__x86_64__) || !defined(__linux__)
 #error "vfork is captured on x86-64 Linux only: add a jump for this machine to vfork.S"
 #endif
