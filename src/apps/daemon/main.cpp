@@ -18,7 +18,7 @@
 #include "pool/daemon/options.hpp"
 #include "pool/daemon/server.hpp"
 #include "pool/daemon/status/chunked_lines.hpp"
-#include "pool/daemon/status/layout_check_document.hpp"
+#include "pool/daemon/status/directory_shape.hpp"
 #include "settings/settings.hpp"
 #include "storage/posix/clock.hpp"
 
@@ -154,7 +154,7 @@ int run(std::span<char* const> words) {
         return fail(settings.error(), wrong_arguments);
     }
     const auto options =
-        forebay::daemon::options_of(words, *settings, forebay::daemon::look_around());
+        forebay::daemon::options_of(words, *settings, forebay::daemon::probe_node());
     if (!options) {
         return fail(options.error(), wrong_arguments);
     }
@@ -190,7 +190,7 @@ int run(std::span<char* const> words) {
             return fail(met.error(), not_all);
         }
         say(fmt::format(R"({{"schema":"forebay.pool.joined/1","node":{}}})", options->daemon.node));
-        (*server)->live_as_long_as(STDIN_FILENO);
+        (*server)->stop_when_closed(STDIN_FILENO);
     }
     (*server)->run();
     if (*peers) {

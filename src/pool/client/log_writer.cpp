@@ -89,7 +89,7 @@ std::byte* LogWriter::memory_at(std::uint64_t position) noexcept {
 void LogWriter::copy(std::uint64_t position, std::span<const std::byte> bytes) noexcept {
     // The next block may be leased to other bytes, or to no one.
     expects(position % block_bytes + bytes.size() <= block_bytes, "an entry lies in one block");
-    if (bytes.size() >= filled_least && directory_.header.crowded.load(relaxed) != 0) {
+    if (bytes.size() >= fill_bytes_min && directory_.header.crowded.load(relaxed) != 0) {
         const Memory memory = memory_of(position / block_bytes);
         if (memory.is_new && daemon_.fill(memory.begin + position % block_bytes, bytes)) {
             // pwrite did not map the block; pages that were mapped there for an earlier lease are
@@ -286,7 +286,7 @@ WriteResult LogWriter::append(FileId file, std::int64_t offset,
 std::optional<LogReservation> LogWriter::lend(FileId file, std::size_t bytes) noexcept {
     const DirectoryHeader& header = directory_.header;
     const bool lends = header.consistency.load(relaxed) == CacheConsistency::pool &&
-                       header.cap.load(relaxed) >= lending_cap_least;
+                       header.cap.load(relaxed) >= lending_cap_min;
     if (!lends || bytes == 0 || bytes > block_bytes || standing(file) != WriteResult::Rest::none) {
         return std::nullopt;
     }

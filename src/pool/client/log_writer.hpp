@@ -42,12 +42,12 @@ class LogWriter {
 public:
     // Bytes. A pool with a smaller capacity lends nothing: loans that wait for other processes
     // could take all of it.
-    static constexpr std::int64_t lending_cap_least = std::int64_t{128} << 20;
+    static constexpr std::int64_t lending_cap_min = std::int64_t{128} << 20;
     // Minimum bytes of a write that fills new memory without mapping it (Daemon::fill), while all
     // processors are busy: for smaller writes the system call takes longer than mapping does. While
     // a processor is free, mapping is better, because the kernel lets nobody write to a log by its
     // descriptor while the daemon allocates memory for it.
-    static constexpr std::size_t filled_least = 8192;
+    static constexpr std::size_t fill_bytes_min = 8192;
 
     // Contract: the daemon has admitted `client`.
     LogWriter(const Directory& directory, Log log, std::uint32_t client, Daemon& daemon) noexcept

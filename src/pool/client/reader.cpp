@@ -144,8 +144,8 @@ void PoolReader::publish(const Source& source, const PrefetchHints& wishes) noex
     }
     for (const Extent& range : std::span{wishes.ranges}.first(wishes.count)) {
         const std::int64_t length = std::min<std::int64_t>(range.length.bytes(), wish_bytes_max);
-        ahead_.wishes->notify_daemon(source.file, EntryKind::wanted, range.begin.bytes(),
-                                     static_cast<std::uint32_t>(length));
+        ahead_.hint_writer->notify_daemon(source.file, EntryKind::wanted, range.begin.bytes(),
+                                          static_cast<std::uint32_t>(length));
     }
     daemon_.kick();
 }

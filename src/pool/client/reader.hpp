@@ -35,10 +35,10 @@ protected:
     ~BackingFile() = default;
 };
 
-// How a reader sends prefetch hints (`wishes`), and the read-cache blocks; null: nothing is read
-// ahead.
+// How a reader sends prefetch hints (`hint_writer`), and the read-cache blocks; null: nothing is
+// read ahead.
 struct ReadAheadAccess {
-    LogWriter* wishes = nullptr;
+    LogWriter* hint_writer = nullptr;
     std::uint32_t client = 0;  // this process'
     const std::byte* blocks = nullptr;
 };

@@ -92,7 +92,7 @@ void Pool::dismiss(std::uint32_t client) {
     }
 }
 
-bool Pool::departed(std::uint32_t client) {
+bool Pool::forget_if_departed(std::uint32_t client) {
     return state_->pool_state.clients.forget_departed(client);
 }
 
@@ -216,7 +216,7 @@ std::vector<TaskCompletion> Pool::done() { return state_->tasks.done(); }
 std::vector<std::uint32_t> Pool::forgotten() { return state_->pool_state.files.take_forgotten(); }
 
 bool Pool::idle() const {
-    return state_->tasks.idle() && !state_->pool_state.files.any_busy() && !closing() &&
+    return state_->tasks.idle() && !state_->pool_state.files.any_busy() && !closes_under_way() &&
            state_->fetch.idle() && state_->log_ingest.idle();
 }
 
@@ -226,7 +226,7 @@ const std::vector<FailedClose>& Pool::failed_closes() const {
     return state_->pool_state.background.failed_closes();
 }
 
-bool Pool::closing() const { return state_->pool_state.background.closing(); }
+bool Pool::closes_under_way() const { return state_->pool_state.background.closes_under_way(); }
 
 bool Pool::lets_go(const ports::FileIdentity& file) const {
     return state_->pool_state.files.lets_go(file);

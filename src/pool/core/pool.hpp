@@ -11,7 +11,8 @@
 // Shutdown is a protocol with the caller, the daemon (pool/daemon/shutdown), in this order:
 //
 // 1. close_down(): nothing more is deposited. All files leave, and all logs are sealed.
-// 2. drain_all(), and run_once() until its ticket comes back, all_taken() is true, closing() is
+// 2. drain_all(), and run_once() until its ticket comes back, all_taken() is true,
+// closes_under_way() is
 //    false, and each file has left the pool or has an error. Writes of suspended clients are
 //    revoked after 100 ms; given_up() names them. The caller may cut this short at any time.
 // 3. refuse_commits(): takes what is committed now, and revokes all other entries. A write that is
@@ -55,14 +56,15 @@ public:
     // its blocks comes from PoolPorts::memory.
     [[nodiscard]] std::optional<std::uint32_t> admit(std::uint64_t process, Log log);
     // The process of the client has ended: what it committed counts, and its files are closed. A
-    // client passes through dismiss() once; when departed() is true, its log can be unmapped.
+    // client passes through dismiss() once; when forget_if_departed() is true, its log can be
+    // unmapped.
     void dismiss(std::uint32_t client);
     // Whether the client's log was malformed, so that the pool takes nothing more from it. The
     // caller is to close its connection and dismiss it.
     [[nodiscard]] bool distrusted(std::uint32_t client) const;
     // Whether a dismissed client's log holds no bytes any more. If so, its number becomes free for
     // another client, and the caller unmaps the log.
-    [[nodiscard]] bool departed(std::uint32_t client);
+    [[nodiscard]] bool forget_if_departed(std::uint32_t client);
 
     // The client has opened `file`. If the pool knows the inode already, it is the same file, and
     // of its two DaemonFiles the pool keeps one that can write. An error: the pool does not take
@@ -129,10 +131,10 @@ public:
     // being closed.
     [[nodiscard]] bool idle() const;
     [[nodiscard]] const PoolCounts& counts() const;
-    // Closes that have failed. More may come while closing() is true: some files are still being
-    // closed.
+    // Closes that have failed. More may come while closes_under_way() is true: some files are still
+    // being closed.
     [[nodiscard]] const std::vector<FailedClose>& failed_closes() const;
-    [[nodiscard]] bool closing() const;
+    [[nodiscard]] bool closes_under_way() const;
     // 0, or the errno of the journal's device, since which everything is written through.
     [[nodiscard]] int journal_error() const;
     // Step 4: what was not drained of the file has been saved elsewhere, durably.

@@ -44,7 +44,7 @@ pool::MemoryLimit memory_limit() {
 }
 
 // Takes the pool's size from the settings; 0 there means the default for this machine.
-void choose_cap(DaemonOptions& daemon, const UserSettings& settings, const NodeResources& around) {
+void choose_cap(DaemonOptions& daemon, const UserSettings& settings, const NodeFacts& around) {
     const std::int64_t wanted = settings.number(Setting::pool_cap);
     daemon.memory = around.memory;
     daemon.pool.cap_bytes = wanted == 0 ? pool::usual_cap(around.memory.bytes)
@@ -101,7 +101,7 @@ bool take_job_word(std::string_view word, std::string_view value, ServerOptions&
     return true;
 }
 
-DaemonOptions daemon_options(const UserSettings& settings, const NodeResources& around) {
+DaemonOptions daemon_options(const UserSettings& settings, const NodeFacts& around) {
     DaemonOptions daemon;
     choose_cap(daemon, settings, around);
     daemon.pool.processors = around.processors;
@@ -168,7 +168,7 @@ std::string real_path(const std::string& path) {
 // If a journal is named, it is replayed in any case. New deposits are written to it only where
 // writes are to wait for it (pool_durability = node).
 Result<void> read_journal(ServerOptions& options, const UserSettings& settings,
-                          const NodeResources& around) {
+                          const NodeFacts& around) {
     JournalOptions& journal = options.daemon.journal;
     const std::string folder =
         placed(settings.text(Setting::pool_journal), around.host, options.daemon.node);
@@ -193,7 +193,7 @@ Result<void> read_journal(ServerOptions& options, const UserSettings& settings,
 // The directories for rescue files: those of the command line, else those of the settings, else the
 // working directory and the one for temporary files.
 void choose_rescue_folders(ServerOptions& options, const UserSettings& settings,
-                           const NodeResources& around) {
+                           const NodeFacts& around) {
     std::vector<std::string>& folders = options.rescue_folders;
     if (folders.empty()) {
         for (const std::string& folder : settings.list(Setting::pool_rescue)) {
@@ -208,7 +208,7 @@ void choose_rescue_folders(ServerOptions& options, const UserSettings& settings,
 // Reads the rules for files below certain directories, whose symbolic links are resolved, as in the
 // names of open files.
 Result<void> read_folders(ServerOptions& options, const UserSettings& settings,
-                          const NodeResources& around) {
+                          const NodeFacts& around) {
     auto folders = pool::folder_rules(settings.list(Setting::pool_folders), around.folder);
     if (!folders) {
         return failure(std::move(folders.error()));
@@ -222,8 +222,8 @@ Result<void> read_folders(ServerOptions& options, const UserSettings& settings,
 
 }  // namespace
 
-NodeResources look_around() {
-    NodeResources around;
+NodeFacts probe_node() {
+    NodeFacts around;
     around.memory = memory_limit();
     // The processors that this process may run on.
     around.processors = std::thread::hardware_concurrency();
@@ -242,7 +242,7 @@ NodeResources look_around() {
 }
 
 Result<ServerOptions> options_of(std::span<char* const> words, const UserSettings& settings,
-                                 const NodeResources& around) {
+                                 const NodeFacts& around) {
     ServerOptions options;
     options.daemon = daemon_options(settings, around);
     for (std::size_t i = 0; i < words.size(); i += 2) {

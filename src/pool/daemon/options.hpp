@@ -14,7 +14,7 @@
 namespace forebay::daemon {
 
 // The properties of the node and of the environment that options depend on.
-struct NodeResources {
+struct NodeFacts {
     pool::MemoryLimit memory{};  // of the node, or of a control group if that allows less
     std::size_t processors = 0;
     std::string folder;  // the working directory
@@ -22,7 +22,7 @@ struct NodeResources {
     std::string host;            // this node's name
     std::int64_t job_end_s = 0;  // in seconds since 1970; 0: not known
 };
-[[nodiscard]] NodeResources look_around();
+[[nodiscard]] NodeFacts probe_node();
 
 // `words` are the arguments after the program's name: --socket PATH and, any number of times,
 // --rescue FOLDER. The daemons of a job on several nodes, which learn each other's addresses from
@@ -30,6 +30,6 @@ struct NodeResources {
 // reach this one.
 [[nodiscard]] Result<ServerOptions> options_of(std::span<char* const> words,
                                                const UserSettings& settings,
-                                               const NodeResources& around);
+                                               const NodeFacts& around);
 
 }  // namespace forebay::daemon

@@ -13,15 +13,15 @@ using testing::HasSubstr;
 
 constexpr std::int64_t gibibyte = std::int64_t{1} << 30;
 constexpr std::int64_t second = 1'000'000'000;
-const NodeResources around{.memory = {.bytes = 100 * gibibyte},
-                           .folder = "/w",
-                           .temporary_folder = "/t",
-                           .host = "n%n",
-                           .job_end_s = 1'800'000'000};
+const NodeFacts around{.memory = {.bytes = 100 * gibibyte},
+                       .folder = "/w",
+                       .temporary_folder = "/t",
+                       .host = "n%n",
+                       .job_end_s = 1'800'000'000};
 
 Result<ServerOptions> read(std::initializer_list<const char*> words,
                            const UserSettings& settings = {},
-                           const NodeResources& surroundings = around) {
+                           const NodeFacts& surroundings = around) {
     std::vector<std::string> texts{words.begin(), words.end()};
     std::vector<char*> pointers;
     pointers.reserve(texts.size());
@@ -53,8 +53,8 @@ TEST(ServerOptions, ComeFromSettings) {
 }
 
 TEST(ServerOptions, AControlGroupBoundsTheCapAndThatIsSaid) {
-    EXPECT_GT(look_around().memory.bytes, 0);
-    NodeResources small = around;
+    EXPECT_GT(probe_node().memory.bytes, 0);
+    NodeFacts small = around;
     small.memory = {.bytes = 120 << 20, .file = "/cg/memory.max"};
     EXPECT_EQ(read({"--socket", "/s/x"}, {}, small)->daemon.pool.cap_bytes, 30 << 20);
     EXPECT_TRUE(read({"--socket", "/s/x"}, {}, small)->daemon.notes.empty());
@@ -100,7 +100,7 @@ TEST(ServerOptions, TheJournalIsOfItsNode) {
     EXPECT_EQ(journal("j-%n/%n"), "/w/j-3/3");
     EXPECT_EQ(journal("/j-%h-%n%h"), "/j-n%n-3n%n");
     EXPECT_EQ(journal("/100%/j"), "/100%/j");
-    EXPECT_FALSE(look_around().host.empty());
+    EXPECT_FALSE(probe_node().host.empty());
 }
 
 TEST(ServerOptions, TheJournalWritesBelowThePathsOfThePool) {

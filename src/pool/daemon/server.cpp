@@ -147,13 +147,13 @@ Result<void> DaemonServer::listen(OwnFd signals) {
     return watch(signals_.get(), Source::signals, 0);
 }
 
-void DaemonServer::live_as_long_as(int owner) {
+void DaemonServer::stop_when_closed(int owner) {
     if (watch(owner, Source::owner, 0)) {
         owner_ = owner;
     }
 }
 
-void DaemonServer::read_owner() {
+void DaemonServer::read_lifeline() {
     expects(owner_ >= 0, "an owner is heard where there is one");
     std::array<char, 512> words{};
     if (::read(owner_, words.data(), words.size()) == 0) {
@@ -243,7 +243,7 @@ void DaemonServer::handle(Source source, std::uint64_t number, std::uint32_t eve
         return;  // read_peers() is called in each turn anyway
     }
     if (source == Source::owner) {
-        read_owner();
+        read_lifeline();
         return;
     }
     if (source == Source::signals) {

@@ -50,7 +50,7 @@ public:
 
     // Stops the daemon when all other ends of `owner` (a pipe or socket) are closed. If `owner`
     // cannot be polled, as a regular file, nothing happens.
-    void live_as_long_as(int owner);
+    void stop_when_closed(int owner);
 
     // Waits for an event, at most for `wait_max`, and handles what there is.
     void run_once(std::chrono::nanoseconds wait_max);
@@ -92,7 +92,7 @@ private:
     void close_distrusted(Session& session);
     void cut_off(Session& session);
     void read_peers();
-    void read_owner();
+    void read_lifeline();
     void tend(std::uint64_t number, Session& session);
     void finish();
 
@@ -104,7 +104,7 @@ private:
     DaemonShutdown shutdown_;
     OwnFd epoll_;
     cluster::PeerConnections* peers_;
-    int owner_ = -1;  // see live_as_long_as(); -1: none
+    int owner_ = -1;  // see stop_when_closed(); -1: none
     OwnFd signals_;
     std::map<std::uint64_t, Session> sessions_;  // by numbers that are never used again
     std::uint64_t next_session_ = 0;

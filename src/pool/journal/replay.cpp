@@ -72,7 +72,7 @@ public:
         if (auto ready = prepare(); !ready) {
             return failure(std::move(ready.error()));
         }
-        std::vector<ReplayPlan> replay_plans = journal::stories_of(scan_.groups);
+        std::vector<ReplayPlan> replay_plans = journal::replay_plans_of(scan_.groups);
         if (auto judged = judge(replay_plans); !judged) {
             return failure(std::move(judged.error()));
         }
@@ -118,7 +118,7 @@ private:
             return failure(std::move(head.error()));
         }
         has_head_ = std::ssize(*head) == ports::JournalDevice::head_bytes;
-        scan_ = journal::chain_of(all, *head, device_.key());
+        scan_ = journal::scan_segments(all, *head, device_.key());
         if (scan_.damage != journal::DamageKind::none) {
             return failure(refused(scan_.damage));
         }
@@ -195,7 +195,7 @@ private:
         static_cast<void>(writer_->add({.kind = RecordKind::life}));
         for (const ReplayPlan& replay_plan : replay_plans) {
             Case one;
-            if (!files_.is_asked_for(replay_plan)) {
+            if (!files_.may_be_written(replay_plan)) {
                 one.verdict = Verdict::elsewhere;
                 cases_.push_back(std::move(one));
                 continue;
@@ -276,8 +276,8 @@ private:
                 return failure(std::move(alive.error()));
             }
         }
-        if (error == 0 && replay_plan.cut && file.length() < replay_plan.length_least) {
-            error = file.set_length(replay_plan.length_least);
+        if (error == 0 && replay_plan.cut && file.length() < replay_plan.length_min) {
+            error = file.set_length(replay_plan.length_min);
         }
         return error == 0 ? file.sync() : error;
     }

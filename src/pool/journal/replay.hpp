@@ -33,7 +33,7 @@ class ReplayFiles {
 public:
     virtual ~ReplayFiles() = default;
     // True when the file lies where a replay may write. Others get the verdict `elsewhere`.
-    [[nodiscard]] virtual bool is_asked_for(const journal::ReplayPlan& /*replay_plan*/) const {
+    [[nodiscard]] virtual bool may_be_written(const journal::ReplayPlan& /*replay_plan*/) const {
         return true;
     }
     // The file that the plan is for, at its path or under another name in the same directory; else

@@ -12,11 +12,11 @@ constexpr std::int64_t spare_part = 8;
 
 }  // namespace
 
-std::int64_t fair_share(const BlockLeases& lending) noexcept {
+std::int64_t fair_share(const LeaseTotals& lending) noexcept {
     return std::max(minimum_blocks, lending.cap / std::max<std::int64_t>(lending.writers, 1));
 }
 
-bool may_have_more(std::int64_t holds, const BlockLeases& lending) noexcept {
+bool may_have_more(std::int64_t holds, const LeaseTotals& lending) noexcept {
     if (holds == 0) {
         return true;  // the first block is granted even beyond the cap: no writer may hang
     }
@@ -28,7 +28,7 @@ bool may_have_more(std::int64_t holds, const BlockLeases& lending) noexcept {
            (holds < fair_share(lending) || !lending.others_wait);
 }
 
-bool may_be_warmed(std::int64_t holds, const BlockLeases& lending) noexcept {
+bool may_be_warmed(std::int64_t holds, const LeaseTotals& lending) noexcept {
     return 2 * (lending.held + lending.missing) < lending.cap && 2 * holds < fair_share(lending);
 }
 
@@ -48,21 +48,21 @@ ClientDemand next_demand(const ClientDemand& demand, std::int64_t used,
     return next;
 }
 
-std::int64_t ahead(const ClientDemand& demand, const BlockLeases& lending) noexcept {
+std::int64_t ahead(const ClientDemand& demand, const LeaseTotals& lending) noexcept {
     return std::clamp<std::int64_t>(fair_share(lending) / 2, 1, demand.ahead);
 }
 
-std::int64_t touched_ahead(const ClientDemand& demand, const BlockLeases& lending) noexcept {
+std::int64_t touched_ahead(const ClientDemand& demand, const LeaseTotals& lending) noexcept {
     return std::min(ahead(demand, lending), touched_ahead_max);
 }
 
 std::int64_t warmed(const ClientDemand& demand, std::int64_t in_use,
-                    const BlockLeases& lending) noexcept {
+                    const LeaseTotals& lending) noexcept {
     return std::max(touched_ahead(demand, lending), demand.peak - in_use);
 }
 
 std::int64_t kept(const ClientDemand& demand, std::int64_t in_use,
-                  const BlockLeases& lending) noexcept {
+                  const LeaseTotals& lending) noexcept {
     return std::max(ahead(demand, lending), demand.peak - in_use);
 }
 

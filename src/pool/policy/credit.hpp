@@ -20,7 +20,7 @@ inline constexpr std::int64_t touched_ahead_max = 8;
 inline constexpr std::int64_t first_peak = 64;
 
 // The state of all clients, in blocks.
-struct BlockLeases {
+struct LeaseTotals {
     std::int64_t cap = 0;      // over all clients
     std::int64_t held = 0;     // held by all clients together
     std::int64_t missing = 0;  // shortfall of the clients that write to their minimum
@@ -29,12 +29,12 @@ struct BlockLeases {
 };
 
 // A client's share of the cap: if it holds more, clients that hold less go first.
-[[nodiscard]] std::int64_t fair_share(const BlockLeases& lending) noexcept;
+[[nodiscard]] std::int64_t fair_share(const LeaseTotals& lending) noexcept;
 // Whether a client that holds `holds` blocks may have one more.
-[[nodiscard]] bool may_have_more(std::int64_t holds, const BlockLeases& lending) noexcept;
+[[nodiscard]] bool may_have_more(std::int64_t holds, const LeaseTotals& lending) noexcept;
 // The same for a block that the client does not need yet: only within half of the cap and of its
 // share.
-[[nodiscard]] bool may_be_warmed(std::int64_t holds, const BlockLeases& lending) noexcept;
+[[nodiscard]] bool may_be_warmed(std::int64_t holds, const LeaseTotals& lending) noexcept;
 
 // A client's recent needs, updated every `look_ns`.
 struct ClientDemand {
@@ -54,15 +54,15 @@ inline constexpr std::int64_t idle_looks_max = 3000;
 [[nodiscard]] ClientDemand next_demand(const ClientDemand& demand, std::int64_t used,
                                        std::int64_t in_use) noexcept;
 // The credit beyond what the client has reserved that it gets out of idle blocks.
-[[nodiscard]] std::int64_t ahead(const ClientDemand& demand, const BlockLeases& lending) noexcept;
+[[nodiscard]] std::int64_t ahead(const ClientDemand& demand, const LeaseTotals& lending) noexcept;
 // The same if new memory has to be provided for it.
 [[nodiscard]] std::int64_t touched_ahead(const ClientDemand& demand,
-                                         const BlockLeases& lending) noexcept;
+                                         const LeaseTotals& lending) noexcept;
 // The number of idle blocks to be provided little by little before they are needed.
 [[nodiscard]] std::int64_t warmed(const ClientDemand& demand, std::int64_t in_use,
-                                  const BlockLeases& lending) noexcept;
+                                  const LeaseTotals& lending) noexcept;
 // The number of idle blocks that the client keeps; more are given back to the system.
 [[nodiscard]] std::int64_t kept(const ClientDemand& demand, std::int64_t in_use,
-                                const BlockLeases& lending) noexcept;
+                                const LeaseTotals& lending) noexcept;
 
 }  // namespace forebay::pool

@@ -22,7 +22,7 @@ TEST(Credit, OneMoreBlockIsHadByThoseWhoMay) {
     struct Row {
         const char* name;
         std::int64_t holds;
-        BlockLeases lending;
+        LeaseTotals lending;
         bool may;
     };
     const std::array rows{
@@ -61,7 +61,7 @@ RC_GTEST_PROP(Credit, AllGetTheirMinimumAndTheCapIsKept, ()) {
     const auto cap = *rc::gen::inRange<std::int64_t>(2, 200);
     const auto writers = *rc::gen::inRange<std::int64_t>(1, cap / minimum_blocks + 1);
     std::vector<std::int64_t> holds(static_cast<std::size_t>(writers), 0);
-    BlockLeases lending{.cap = cap, .missing = writers * minimum_blocks, .writers = writers};
+    LeaseTotals lending{.cap = cap, .missing = writers * minimum_blocks, .writers = writers};
     const auto asks = *rc::gen::container<std::vector<std::size_t>>(
         rc::gen::inRange<std::size_t>(0, holds.size()));
     const auto ask = [&](std::size_t who) {

@@ -187,7 +187,7 @@ pool::DaemonFile PoolNode::file_of(const Wanted& wanted) {
         if (shape_.readers == 0) {
             return own;
         }
-        return std::make_unique<pool::PassedStorage>(
+        return std::make_unique<pool::PeerStorage>(
             std::move(own), passing_, [this, key, stamp](const ports::Piece& piece) {
                 const Extent range{piece.at, Length{std::ssize(piece.bytes)}};
                 return passing_.ask({.file = key, .seen = stamp, .range = range});

@@ -28,7 +28,7 @@ struct PassingCosts {
     double pass_rate = 1e9;  // of a core that encrypts and sends, or receives and decrypts
 };
 
-class PoolPassing final : public pool::PassedBytes {
+class PoolPassing final : public pool::PeerBytes {
 public:
     // The objects given outlive it. `all`: the nodes of the job, by number.
     struct Around {

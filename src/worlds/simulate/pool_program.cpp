@@ -1,6 +1,6 @@
 #include "worlds/simulate/pool_program.hpp"
 
-#include "pool/core/ingest/deposit_source.hpp"
+#include "pool/core/flush/request_cutter.hpp"
 #include "storage/transfer/channel.hpp"
 #include "worlds/simulate/imagined_bytes.hpp"
 #include "worlds/simulate/pool_reading.hpp"
@@ -264,7 +264,7 @@ std::int64_t PoolProgram::write_directly(ports::FileStorage& storage, const Exte
     const FileStripes stripes = stripes_of(experiment_);
     transfer::FixedGate gate{stripes.targets, experiment_.plain_in_flight};
     transfer::Channel channel{storage, gate, ports_.clock, transfer::ChannelOptions{}};
-    channel.begin(0, std::make_unique<pool::DepositSource>(
+    channel.begin(0, std::make_unique<pool::RequestCutter>(
                          std::vector<ports::Piece>{{what.begin, imagined_bytes(what.length)}},
                          stripes, experiment_.pool.request_bytes_max));
     while (!channel.finished(0)) {

@@ -32,7 +32,7 @@ ImaginedReader::ImaginedReader(PoolNode& node, std::uint32_t client, pool::Log l
       wishes_{node.directory(), log, client, *this},
       reader_{node.directory(),
               *this,
-              {.wishes = &wishes_, .client = client, .blocks = node.clean_memory()}} {}
+              {.hint_writer = &wishes_, .client = client, .blocks = node.clean_memory()}} {}
 
 // As a process waits: for some time at most.
 void ImaginedReader::wait(const pool::Word& word, std::uint32_t seen) noexcept {

@@ -143,8 +143,8 @@ int tell_left(CapturedFile place, void* to) noexcept {
 namespace captured {
 
 int ioctl(int fd, unsigned long request, void* argument) noexcept {
-    if (is_switch(request)) {
-        return switch_file(fd, request, argument);
+    if (is_pool_ioctl(request)) {
+        return carry_out_pool_ioctl(fd, request, argument);
     }
     if (request == FIONREAD) {
         return on(

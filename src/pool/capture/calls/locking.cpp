@@ -45,7 +45,8 @@ AddressRange own_behind(std::uintptr_t at) noexcept {
         .end = (reinterpret_cast<std::uintptr_t>(&_end) + locked_page_bytes - 1) /
                locked_page_bytes * locked_page_bytes};
     // NOLINTNEXTLINE(performance-no-int-to-ptr): it is compared only
-    const auto mapped = connection.mapped_behind(reinterpret_cast<const std::byte*>(at));
+    const auto mapped =
+        connection.first_mapping_ending_after(reinterpret_cast<const std::byte*>(at));
     const auto begin = reinterpret_cast<std::uintptr_t>(mapped.data());
     const bool library_first = library.end > at && (mapped.empty() || library.begin < begin);
     return library_first ? library : AddressRange{.begin = begin, .end = begin + mapped.size()};

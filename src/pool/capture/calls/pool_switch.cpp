@@ -98,11 +98,11 @@ int answer(CapturedFile place, unsigned long request, void* argument) noexcept {
 
 }  // namespace
 
-bool is_switch(unsigned long request) noexcept {
+bool is_pool_ioctl(unsigned long request) noexcept {
     return request == FOREBAY_POOL_SET || request == FOREBAY_POOL_GET;
 }
 
-int switch_file(int fd, unsigned long request, void* argument) noexcept {
+int carry_out_pool_ioctl(int fd, unsigned long request, void* argument) noexcept {
     const HeldDescription held{fd};
     if (!held) {
         return real::ioctl(fd, request, argument);
@@ -114,7 +114,7 @@ int switch_file(int fd, unsigned long request, void* argument) noexcept {
         return fail(EIO);
     }
     const bool known = connection.reached() && connection.life() == DaemonConnection::Life::lives &&
-                       held->connection.load(std::memory_order_acquire) == connection.number();
+                       held->connection.load(std::memory_order_acquire) == connection.generation();
     if (!known) {
         // Without a pool, the kernel refuses the request.
         return real::ioctl(fd, request, argument);

@@ -6,7 +6,7 @@
 #include "foundation/base/atomics.hpp"
 #include "foundation/base/contracts.hpp"
 #include "foundation/kernel/calls.hpp"
-#include "pool/capture/calls/inside_kind.hpp"
+#include "pool/capture/calls/read_by_libc.hpp"
 #include "pool/capture/connection/lending.hpp"
 #include "pool/capture/files/files.hpp"
 #include "pool/capture/files/size_limit.hpp"
@@ -166,7 +166,7 @@ std::int64_t write_at(CapturedFile place, Pieces pieces, std::int64_t at) noexce
             // As the kernel does, writes the bytes before the first unreadable one.
             const std::size_t there = state.memory.readable(memory, want);
             const std::span bytes{static_cast<const std::byte*>(memory), there};
-            if (at + before == 0 && is_read_inside(bytes)) {
+            if (at + before == 0 && is_read_by_libc(bytes)) {
                 place.file.read_inside.store(true, relaxed);
             }
             return there == 0 ? -EFAULT

@@ -100,8 +100,8 @@ int look(int folder, const char* path, Status* out, const Ask& ask) noexcept {
         return done;
     }
     if (!connection.reach() || connection.life() != DaemonConnection::Life::lives) {
-        return connection.stays_out() && drain_and_close(device, inode_of(*out)) == 0 ? ask()
-                                                                                      : done;
+        return connection.is_unmapped() && drain_and_close(device, inode_of(*out)) == 0 ? ask()
+                                                                                        : done;
     }
     const auto file = known(device, inode_of(*out));
     const auto addition = file ? addition_of(*file, grain_in(*out)) : std::nullopt;

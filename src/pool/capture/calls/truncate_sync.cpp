@@ -102,7 +102,7 @@ int ftruncate(int fd, off_t bytes) noexcept {
     const FileRoute here = route(place);
     const bool told = here == FileRoute::passed &&
                       connection.life() == DaemonConnection::Life::lives &&
-                      held->connection.load(std::memory_order_relaxed) == connection.number();
+                      held->connection.load(std::memory_order_relaxed) == connection.generation();
     if (here == FileRoute::passed && !told) {
         return real::ftruncate(fd, bytes);
     }

@@ -5,10 +5,10 @@
 
 #include "foundation/base/atomics.hpp"
 #include "foundation/kernel/calls.hpp"
-#include "pool/capture/connection/exchange_turn.hpp"
-#include "pool/capture/connection/message.hpp"
+#include "pool/capture/connection/question_lock.hpp"
 #include "pool/capture/connection/shared_mapping.hpp"
 #include "pool/capture/connection/trust.hpp"
+#include "pool/capture/connection/user_message.hpp"
 #include "pool/capture/descriptors/own_descriptors.hpp"
 #include "pool/capture/processes/process.hpp"
 
@@ -33,7 +33,7 @@ namespace {
 // daemon closes connections for want of descriptors before it has replied.
 constexpr int tries_max = 6000;
 int moved_up(int fd) noexcept {
-    const int high = doubled_out_of_the_way(fd);
+    const int high = duplicate_to_high_number(fd);
     if (high < 0) {
         return fd;
     }
@@ -147,7 +147,7 @@ bool DaemonConnection::reach() noexcept {
         return false;
     }
     const int before = errno;
-    for (int tried = 1; !settled_with(tried); ++tried) {
+    for (int tried = 1; !try_to_reach(tried); ++tried) {
         const std::atomic<std::uint32_t> nobody{0};
         kernel::futex_wait(nobody, 0, nap);
     }
@@ -157,8 +157,8 @@ bool DaemonConnection::reach() noexcept {
 
 // One attempt to connect. Returns false if the daemon told this client to try again (EAGAIN),
 // because it has to release other clients first.
-bool DaemonConnection::settled_with(int tried) noexcept {
-    const ExchangeTurn turn{turn_};
+bool DaemonConnection::try_to_reach(int tried) noexcept {
+    const QuestionLock lock{question_lock_};
     if (state_.load(relaxed) != State::none) {
         return true;
     }
@@ -173,25 +173,26 @@ bool DaemonConnection::settled_with(int tried) noexcept {
         hint = "What could be drained is; `forebay pool status` says the rest.";
     }
     if (problem == nullptr) {
-        may_come_in_ = greeting.reply.number == 0 && !state.under_valgrind;
+        lacked_descriptors_ = greeting.reply.number == 0 && !state.under_valgrind;
         // valgrind's leak check would search all memory that is mapped, which takes minutes.
-        errno = may_come_in_ ? EMFILE : errno;
-        problem = may_come_in_           ? "the daemon has no descriptors for its log"
+        errno = lacked_descriptors_ ? EMFILE : errno;
+        problem = lacked_descriptors_    ? "the daemon has no descriptors for its log"
                   : state.under_valgrind ? "valgrind would look through it"
                                          : map(greeting);
         for (const int fd : greeting.descriptors) {
             close_if_open(fd);
         }
-        found = problem == nullptr ? State::reached : State::out;
-        hint = may_come_in_ ? "Files that it opens leave the pool. Start the daemon with more "
-                              "descriptors (`ulimit -n`)."
-                            : "Files that it opens leave the pool. See whether its address space "
-                              "is limited (`ulimit -v`).";
+        found = problem == nullptr ? State::reached : State::unmapped;
+        hint = lacked_descriptors_
+                   ? "Files that it opens leave the pool. Start the daemon with more "
+                     "descriptors (`ulimit -n`)."
+                   : "Files that it opens leave the pool. See whether its address space "
+                     "is limited (`ulimit -v`).";
     }
     if (problem != nullptr) {
         const int error = errno;
         unmap();
-        disconnect(found == State::out);
+        disconnect(found == State::unmapped);
         if (found == State::unreachable && error == EAGAIN && tried < tries_max) {
             return false;
         }
@@ -206,19 +207,19 @@ bool DaemonConnection::settled_with(int tried) noexcept {
             std::array<char, 256> why;
             std::snprintf(why.data(), why.size(), "%s: %s, errno %d", address_.sun_path, problem,
                           error);
-            say("this program does without the pool", why.data(), hint);
+            report_problem("this program does without the pool", why.data(), hint);
         }
     }
     state_.store(found, std::memory_order_release);
     return true;
 }
 
-bool DaemonConnection::comes_in() noexcept {
-    if (!stays_out() || !is_ours()) {
+bool DaemonConnection::retry_mapping() noexcept {
+    if (!is_unmapped() || !is_ours()) {
         return false;
     }
-    const ExchangeTurn turn{turn_};
-    if (!stays_out() || !may_come_in_) {
+    const QuestionLock lock{question_lock_};
+    if (!is_unmapped() || !lacked_descriptors_) {
         return reached();
     }
     const int before = errno;
@@ -226,7 +227,7 @@ bool DaemonConnection::comes_in() noexcept {
     hello.number = process_;
     Received greeting = exchange(hello, -1);
     const bool welcome = greeting.came && greeting.reply.error == 0 && greeting.reply.number != 0;
-    may_come_in_ = !welcome;
+    lacked_descriptors_ = !welcome;
     const bool mapped = welcome && map(greeting) == nullptr;
     for (const int fd : greeting.descriptors) {
         close_if_open(fd);
@@ -258,7 +259,8 @@ void DaemonConnection::tell_that_it_was_stopped() const noexcept {
     std::array<char, 256> why;
     std::snprintf(why.data(), why.size(),
                   "%s: no daemon is there; it was stopped, or never started", address_.sun_path);
-    say("this program does without the pool", why.data(),
+    report_problem(
+        "this program does without the pool", why.data(),
         "`eval \"$(forebay pool stop --unset)\"` takes its variables out of this shell.");
 }
 
@@ -319,7 +321,7 @@ const char* DaemonConnection::map(Received& greeting) noexcept {
         return "the log cannot be mapped";
     }
     log_ = pool::Log{log};
-    log_file_.take(moved_up(greeting.descriptors[1]), pool::LogShape::bytes);
+    log_descriptor_.take(moved_up(greeting.descriptors[1]), pool::LogShape::bytes);
     greeting.descriptors[1] = -1;
     if (greeting.descriptors[2] < 0) {
         return "there is no bell";
@@ -333,8 +335,8 @@ const char* DaemonConnection::map(Received& greeting) noexcept {
     clean_ = clean_bytes_ == 0 ? nullptr : map_whole(greeting.descriptors[3], {clean_bytes_});
     reader_.emplace(
         *directory_, *this,
-        pool::ReadAheadAccess{.wishes = &*log_writer_, .client = client_, .blocks = clean_});
-    number_.fetch_add(1, relaxed);
+        pool::ReadAheadAccess{.hint_writer = &*log_writer_, .client = client_, .blocks = clean_});
+    generation_.fetch_add(1, relaxed);
     unmapped(std::exchange(inherited_, nullptr), sizeof(pool::Directory));
     return nullptr;
 }
@@ -345,7 +347,7 @@ void DaemonConnection::disconnect(bool but_for_the_socket) noexcept {
         close_if_open(socket_.exchange(-1, relaxed));
     }
     close_if_open(bell_.exchange(-1, relaxed));
-    log_file_.close();
+    log_descriptor_.close();
     errno = before;
 }
 
@@ -360,14 +362,14 @@ void DaemonConnection::unmap() noexcept {
     clean_ = nullptr;
 }
 
-void DaemonConnection::forget(Table table) noexcept {
+void DaemonConnection::forget_parent(DescriptorSharing sharing) noexcept {
     const int before = errno;
-    if (table == Table::own) {
+    if (sharing == DescriptorSharing::copied) {
         disconnect();
     } else {
         socket_.store(-1, relaxed);
         bell_.store(-1, relaxed);
-        log_file_.forget();
+        log_descriptor_.drop_unclosed();
     }
     const bool over = life() == Life::ended;
     if (directory_ != nullptr) {
@@ -379,8 +381,8 @@ void DaemonConnection::forget(Table table) noexcept {
     lent_logs_.forget();
     log_writer_.reset();
     reader_.reset();
-    turn_.store(0, relaxed);
-    number_.fetch_add(1, relaxed);
+    question_lock_.store(0, relaxed);
+    generation_.fetch_add(1, relaxed);
     process_ = kernel::getpid();
     mark_memory();
     state_.store(over ? State::ended : State::none, std::memory_order_release);
@@ -411,13 +413,13 @@ DaemonConnection::Received DaemonConnection::exchange(const protocol::ClientQues
 
 std::optional<protocol::DaemonReply> DaemonConnection::ask(const protocol::ClientQuestion& question,
                                                            int descriptor) noexcept {
-    if ((!reached() && !stays_out()) || !is_ours()) {
+    if ((!reached() && !is_unmapped()) || !is_ours()) {
         return std::nullopt;
     }
     const int before = errno;
     std::optional<protocol::DaemonReply> reply;
     {
-        const ExchangeTurn turn{turn_};
+        const QuestionLock lock{question_lock_};
         const Received received = exchange(question, descriptor);
         for (const int fd : received.descriptors) {
             close_if_open(fd);
@@ -436,7 +438,8 @@ std::optional<protocol::DaemonReply> DaemonConnection::ask(const protocol::Clien
 void DaemonConnection::report_daemon_death() noexcept {
     if (!told_.exchange(true, relaxed)) {
         const bool dead = life() == Life::dead;
-        say("files of the pool fail from now on",
+        report_problem(
+            "files of the pool fail from now on",
             dead ? "the daemon of this node has died, with what was not drained yet"
                  : "the daemon does not listen to this process any more",
             "Look at its messages, and run the program again from its last complete output.");
@@ -444,13 +447,13 @@ void DaemonConnection::report_daemon_death() noexcept {
 }
 
 void DaemonConnection::move_from(int fd) noexcept {
-    const ExchangeTurn turn{turn_};
-    if (log_file_.number() == fd) {
-        log_file_.give_up();
+    const QuestionLock lock{question_lock_};
+    if (log_descriptor_.fd() == fd) {
+        log_descriptor_.yield_number();
     }
     for (std::atomic<int>* one : {&socket_, &bell_}) {
         if (one->load(relaxed) == fd) {
-            const int other = doubled_out_of_the_way(fd);
+            const int other = duplicate_to_high_number(fd);
             if (other >= 0) {
                 one->store(other, relaxed);
                 return;
@@ -460,16 +463,16 @@ void DaemonConnection::move_from(int fd) noexcept {
 }
 
 void DaemonConnection::move_beyond_limit() noexcept {
-    const ExchangeTurn turn{turn_};
+    const QuestionLock lock{question_lock_};
     for (std::atomic<int>* one : {&socket_, &bell_}) {
         const int fd = one->load(relaxed);
-        const int other = fd < 0 ? -1 : doubled_beyond_limit(fd);
+        const int other = fd < 0 ? -1 : duplicate_above_limit(fd);
         if (other >= 0) {
             one->store(other, relaxed);
             kernel::close(fd);
         }
     }
-    log_file_.move_to_double(&doubled_beyond_limit);
+    log_descriptor_.move_to_duplicate(&duplicate_above_limit);
 }
 
 // `DirectoryHeader::alive` is a robust mutex that the daemon holds: its first word, a futex word,
@@ -527,7 +530,7 @@ void DaemonConnection::prepare(std::byte* begin, std::size_t bytes) noexcept {
 }
 
 bool DaemonConnection::fill(std::byte* to, std::span<const std::byte> bytes) noexcept {
-    return log_file_.write(static_cast<std::size_t>(to - log_.base()), bytes);
+    return log_descriptor_.write(static_cast<std::size_t>(to - log_.base()), bytes);
 }
 
 }  // namespace forebay::capture

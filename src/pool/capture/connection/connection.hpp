@@ -6,7 +6,7 @@
 #include "foundation/base/yielding.hpp"
 #include "pool/capture/connection/client_logs.hpp"
 #include "pool/capture/connection/lent_logs.hpp"
-#include "pool/capture/connection/log_file.hpp"
+#include "pool/capture/connection/log_descriptor.hpp"
 #include "pool/client/daemon.hpp"
 #include "pool/client/log_writer.hpp"
 #include "pool/client/reader.hpp"
@@ -51,18 +51,18 @@ public:
     // Whether the daemon answers but its memory is not mapped in this process (address space
     // limit, valgrind, no descriptors). This process then only asks the daemon to keep the files
     // that it opens out of the pool.
-    [[nodiscard]] bool stays_out() const noexcept {
-        return state_.load(std::memory_order_acquire) == State::out;
+    [[nodiscard]] bool is_unmapped() const noexcept {
+        return state_.load(std::memory_order_acquire) == State::unmapped;
     }
-    // Retries the mapping if stays_out() holds only because the daemon had run out of descriptors
+    // Retries the mapping if is_unmapped() holds only because the daemon had run out of descriptors
     // (EMFILE). Returns true once the memory is mapped; files opened before then stay out of the
     // pool.
-    [[nodiscard]] bool comes_in() noexcept;
+    [[nodiscard]] bool retry_mapping() noexcept;
     // Generation of the connection: it changes with each connection and each fork. An open file
     // stores it, to tell a file of this connection from one of an earlier connection or of the
     // parent process.
-    [[nodiscard]] std::uint32_t number() const noexcept {
-        return number_.load(std::memory_order_relaxed);
+    [[nodiscard]] std::uint32_t generation() const noexcept {
+        return generation_.load(std::memory_order_relaxed);
     }
     enum class Life {
         lives,
@@ -79,7 +79,7 @@ public:
     [[nodiscard]] pool::PoolReader& reader() noexcept { return *reader_; }
 
     // Sends a question and waits for the reply; `descriptor`, unless it is -1, travels along
-    // (SCM_RIGHTS). Precondition: reached() or stays_out(). Returns nullopt if no reply comes; if
+    // (SCM_RIGHTS). Precondition: reached() or is_unmapped(). Returns nullopt if no reply comes; if
     // the daemon has died, the first call reports that on standard error. Signals are blocked
     // meanwhile, because a signal handler may ask, too.
     [[nodiscard]] std::optional<protocol::DaemonReply> ask(const protocol::ClientQuestion& question,
@@ -90,12 +90,13 @@ public:
     // Whether `fd` is one of the connection's own descriptors, which the program did not open and
     // must not use.
     [[nodiscard]] bool owns(int fd) const noexcept {
-        return fd >= 0 && (fd == socket_.load(std::memory_order_relaxed) ||
-                           fd == bell_.load(std::memory_order_relaxed) || fd == log_file_.number());
+        return fd >= 0 &&
+               (fd == socket_.load(std::memory_order_relaxed) ||
+                fd == bell_.load(std::memory_order_relaxed) || fd == log_descriptor_.fd());
     }
     // The connection's descriptors; -1 in place of one that it does not have.
     [[nodiscard]] std::array<int, 3> own() const noexcept {
-        return {socket_.load(), bell_.load(), log_file_.number()};
+        return {socket_.load(), bell_.load(), log_descriptor_.fd()};
     }
     // Called before the program makes `fd` a descriptor of its own (dup2, for example): moves the
     // connection's descriptor, if it has this number, to another number.
@@ -106,10 +107,10 @@ public:
     void move_beyond_limit() noexcept;
     // Called in a forked child, where this object describes the parent's connection: drops that
     // connection, so that the child makes its own. The parent's directory stays mapped until then,
-    // because it says how the parent's daemon ends. With Table::shared (CLONE_FILES) the
-    // descriptors stay open, since the parent still uses them.
-    enum class Table { own, shared };
-    void forget(Table table) noexcept;
+    // because it says how the parent's daemon ends. With DescriptorSharing::shared (CLONE_FILES)
+    // the descriptors stay open, since the parent still uses them.
+    enum class DescriptorSharing { copied, shared };
+    void forget_parent(DescriptorSharing sharing) noexcept;
 
     // Port pool::Daemon: kick() writes to an eventfd, and wait() is a futex wait of at most 10 ms.
     [[nodiscard]] bool alive() const noexcept override { return life() != Life::dead; }
@@ -130,7 +131,8 @@ public:
 
     // The mapping of this connection with the lowest address among those that end above `at`; empty
     // if there is none.
-    [[nodiscard]] std::span<const std::byte> mapped_behind(const std::byte* at) const noexcept;
+    [[nodiscard]] std::span<const std::byte> first_mapping_ending_after(
+        const std::byte* at) const noexcept;
 
     // RAII guard around a read: while it exists, the logs of other clients stay mapped.
     class Reading : ClientLogs::Reading {
@@ -140,8 +142,8 @@ public:
     };
 
 private:
-    // `none`: not tried yet; `out`: see stays_out(); `unreachable` and `ended` are final.
-    enum class State : std::uint32_t { none, reached, out, unreachable, ended };
+    // `none`: not tried yet; `unmapped`: see is_unmapped(); `unreachable` and `ended` are final.
+    enum class State : std::uint32_t { none, reached, unmapped, unreachable, ended };
 
     // A reply and the descriptors that came with it; the caller closes those that it does not keep.
     struct Received {
@@ -155,7 +157,7 @@ private:
     [[nodiscard]] static Life life_of(const pool::Directory& directory) noexcept;
     // One attempt to reach the daemon; `tried` counts attempts from 1. False: try again after a
     // nap.
-    [[nodiscard]] bool settled_with(int tried) noexcept;
+    [[nodiscard]] bool try_to_reach(int tried) noexcept;
     // Reports that no daemon is there, once for each shell that keeps the pool's variables.
     void tell_that_it_was_stopped() const noexcept;
     // Connects and sends `hello`. Returns null, or the problem, with errno.
@@ -169,7 +171,7 @@ private:
     // Closes the descriptors, but keeps the socket of a process that stays out.
     void disconnect(bool but_for_the_socket = false) noexcept;
     void unmap() noexcept;
-    // Sends a question and receives its reply. Precondition: the caller holds ExchangeTurn.
+    // Sends a question and receives its reply. Precondition: the caller holds QuestionLock.
     [[nodiscard]] Received exchange(const protocol::ClientQuestion& question,
                                     int descriptor) noexcept;
     [[nodiscard]] std::byte* fetch_log(const protocol::ClientQuestion& question,
@@ -180,15 +182,15 @@ private:
     sockaddr_un address_{};
     pid_t daemon_ = 0;  // process that has to listen at the socket; 0: any process of this user
     std::atomic<State> state_{State::none};
-    std::atomic<std::uint32_t> number_{0};  // see number()
-    // Futex word of the lock around questions; see exchange_turn.hpp.
-    std::atomic<std::uint32_t> turn_{0};
+    std::atomic<std::uint32_t> generation_{0};  // see number()
+    // Futex word of the lock around questions; see question_lock.hpp.
+    std::atomic<std::uint32_t> question_lock_{0};
     std::atomic<int> socket_{-1};  // -1: not connected
     std::atomic<int> bell_{-1};    // eventfd that wakes the daemon
-    LogFile log_file_;
+    LogDescriptor log_descriptor_;
     std::atomic<bool> told_{false};  // the daemon's death was reported
-    // Stays_out() only for want of descriptors; protected by ExchangeTurn.
-    bool may_come_in_ = false;
+    // Stays_out() only for want of descriptors; protected by QuestionLock.
+    bool lacked_descriptors_ = false;
     CoreYielding yielding_;  // whether polling pays while a reply is awaited
     pid_t process_ = 0;      // process that made the connection
     // Whether this memory belongs to the process that connected: 1 there, 0 in a child, since the

@@ -1,5 +1,5 @@
 // Logs that are lent between processes of a node, by name: this process' own, and those of others
-// that are mapped here for writing. The table of mappings is changed under ExchangeTurn only.
+// that are mapped here for writing. The table of mappings is changed under QuestionLock only.
 #pragma once
 
 #include "pool/capture/connection/shared_mapping.hpp"

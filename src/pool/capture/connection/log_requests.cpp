@@ -2,7 +2,7 @@
 // them, and those that processes lend each other, to write to them.
 #include "foundation/base/atomics.hpp"
 #include "pool/capture/connection/connection.hpp"
-#include "pool/capture/connection/exchange_turn.hpp"
+#include "pool/capture/connection/question_lock.hpp"
 #include "pool/capture/connection/shared_mapping.hpp"
 
 #include <cerrno>
@@ -29,7 +29,7 @@ bool DaemonConnection::sees(std::uint32_t client) noexcept {
         return true;
     }
     if (!client_logs_.has_room()) {
-        const ExchangeTurn turn{turn_};
+        const QuestionLock lock{question_lock_};
         client_logs_.drop_gone(*directory_);
     }
     return client_logs_.has_room() && map_log(client) != nullptr;
@@ -49,7 +49,7 @@ pool::Log DaemonConnection::mapped_or_drained(std::uint32_t client) noexcept {
     return {};
 }
 
-// Precondition: the caller holds ExchangeTurn. Returns null if the daemon does not give the log, or
+// Precondition: the caller holds QuestionLock. Returns null if the daemon does not give the log, or
 // if it cannot be mapped.
 std::byte* DaemonConnection::fetch_log(const protocol::ClientQuestion& question,
                                        int protection) noexcept {
@@ -69,7 +69,7 @@ std::byte* DaemonConnection::map_log(std::uint32_t client) noexcept {
     protocol::ClientQuestion question;
     question.ask = protocol::QuestionKind::log;
     question.number = client;
-    const ExchangeTurn turn{turn_};
+    const QuestionLock lock{question_lock_};
     const std::uint64_t number = directory_->clients[client].log.load(std::memory_order_acquire);
     std::byte* base = client_logs_.find(client, number);
     if (base == nullptr) {
@@ -107,7 +107,7 @@ std::byte* DaemonConnection::reach_log(std::uint64_t name) noexcept {
         return log_.base();
     }
     const int before = errno;
-    const ExchangeTurn turn{turn_};
+    const QuestionLock lock{question_lock_};
     std::byte* base = lent_logs_.find(name);
     if (base == nullptr && lent_logs_.has_room()) {
         protocol::ClientQuestion question;
@@ -122,7 +122,8 @@ std::byte* DaemonConnection::reach_log(std::uint64_t name) noexcept {
     return base;
 }
 
-std::span<const std::byte> DaemonConnection::mapped_behind(const std::byte* at) const noexcept {
+std::span<const std::byte> DaemonConnection::first_mapping_ending_after(
+    const std::byte* at) const noexcept {
     std::span<const std::byte> first;
     const auto look = [&](const void* begin, std::size_t bytes) noexcept {
         const std::span one{static_cast<const std::byte*>(begin), bytes};

@@ -28,7 +28,8 @@ bool is_program(int fd) noexcept {
 // Called before the descriptor is closed. Returns 0, or the errno that close() has to report.
 int report_at_close(CapturedFile place) noexcept {
     const bool writes = (place.file.flags.load(std::memory_order_relaxed) & O_ACCMODE) != O_RDONLY;
-    if (!writes || place.file.connection.load(std::memory_order_relaxed) != connection.number()) {
+    if (!writes ||
+        place.file.connection.load(std::memory_order_relaxed) != connection.generation()) {
         return 0;  // a parent's file, which this process has not used
     }
     if (place.file.passes.load(std::memory_order_relaxed)) {
@@ -93,7 +94,7 @@ int replace(int fd, int other, const Real& real) noexcept {
 
 // For dup, F_DUPFD and F_DUPFD_CLOEXEC.
 template <class Real>
-int doubled(int fd, const Real& real) noexcept {
+int duplicate(int fd, const Real& real) noexcept {
     if (connection.owns(fd)) {
         return fail(EBADF);
     }
@@ -158,7 +159,7 @@ int close(int fd) noexcept {
 }
 
 int dup(int fd) noexcept {
-    return doubled(fd, [&]() noexcept { return real::dup(fd); });
+    return duplicate(fd, [&]() noexcept { return real::dup(fd); });
 }
 
 int dup2(int fd, int other) noexcept {
@@ -172,7 +173,7 @@ int dup3(int fd, int other, int flags) noexcept {
 int fcntl(int fd, int command, void* argument) noexcept {
     const auto pass = [&]() noexcept { return real::fcntl(fd, command, argument); };
     if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) {
-        return doubled(fd, pass);
+        return duplicate(fd, pass);
     }
     if (is_record_lock(command)) {
         return record_lock(fd, command, argument);

@@ -43,7 +43,7 @@ struct alignas(64) FileDescription {
     std::atomic<bool> beside;
     std::atomic<bool> wrote;  // at least one write went through this description
     // The first bytes written mark a file that the loader or libc reads by internal calls; see
-    // inside_kind.hpp.
+    // read_by_libc.hpp.
     std::atomic<bool> read_inside;
 
     [[nodiscard]] pool::FileId file() const noexcept {

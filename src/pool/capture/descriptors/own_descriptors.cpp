@@ -21,7 +21,7 @@ constexpr std::array<long, 3> high_numbers{512, 100, 3};
 
 }  // namespace
 
-int doubled_beyond_limit(int fd) noexcept {
+int duplicate_above_limit(int fd) noexcept {
     rlimit before{};
     if (kernel::prlimit(RLIMIT_NOFILE, nullptr, &before) != 0 || before.rlim_cur > beyond_max) {
         return -1;
@@ -36,8 +36,8 @@ int doubled_beyond_limit(int fd) noexcept {
     return high;
 }
 
-int doubled_out_of_the_way(int fd) noexcept {
-    int high = doubled_beyond_limit(fd);
+int duplicate_to_high_number(int fd) noexcept {
+    int high = duplicate_above_limit(fd);
     for (const long number : high_numbers) {
         if (high >= 0) {
             break;

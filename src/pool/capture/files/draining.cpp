@@ -17,7 +17,7 @@ enum class DrainPurpose { look, change };
 // Precondition: the caller has found that the file may be pooled.
 int drain_inode(const struct stat& found, DrainPurpose purpose) noexcept {
     if (!connection.reach() || connection.life() != DaemonConnection::Life::lives) {
-        return connection.stays_out() ? drain_and_close(found.st_dev, found.st_ino) : 0;
+        return connection.is_unmapped() ? drain_and_close(found.st_dev, found.st_ino) : 0;
     }
     const auto file = known(found.st_dev, found.st_ino);
     if (!file) {
@@ -85,7 +85,7 @@ int drain_named_to_change(int folder, const char* path, int flags) noexcept {
 }
 
 int drain_all() noexcept {
-    if (!capturing() || (!connection.reach() && !connection.stays_out()) ||
+    if (!capturing() || (!connection.reach() && !connection.is_unmapped()) ||
         (connection.reached() && connection.life() != DaemonConnection::Life::lives)) {
         return 0;
     }

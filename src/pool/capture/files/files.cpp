@@ -4,7 +4,7 @@
 
 #include "foundation/base/atomics.hpp"
 #include "foundation/kernel/calls.hpp"
-#include "pool/capture/connection/message.hpp"
+#include "pool/capture/connection/user_message.hpp"
 #include "pool/capture/descriptors/tables.hpp"
 #include "pool/capture/files/other_names.hpp"
 #include "pool/capture/files/path_filter.hpp"
@@ -82,8 +82,8 @@ IntroductionResult introduce(CapturedFile place, std::string_view path,
     std::memcpy(question.path.data(), path.data() + (path.size() - bytes), bytes);
     const auto reply = connection.ask(question, place.fd);
     if (reply && reply->error == EREMOTEIO) {
-        say(question.path.data(), "another node has bytes of it that cannot be had",
-            "Look at the messages of the job's daemons, and open it again once it is mended.");
+        report_problem(question.path.data(), "another node has bytes of it that cannot be had",
+                       "See the messages of the job's daemons; open it again once it is mended.");
         return IntroductionResult::refused;
     }
     if (!reply || reply->error != 0) {
@@ -94,7 +94,7 @@ IntroductionResult introduce(CapturedFile place, std::string_view path,
                                                                   : IntroductionResult::no;
     }
     place.file.set_file({.slot = reply->slot, .generation = reply->generation});
-    place.file.connection.store(connection.number(), std::memory_order_release);
+    place.file.connection.store(connection.generation(), std::memory_order_release);
     return IntroductionResult::yes;
 }
 
@@ -187,17 +187,18 @@ void leave_miscounted(FileDescription& file) noexcept {
     protocol::ClientQuestion question = about(file, protocol::QuestionKind::leave);
     question.number = static_cast<std::int64_t>(pool::ThroughReason::tables);
     const bool left = connection.reached() && ask(question) == 0;
-    say(left ? "a file of the pool is written through from now on"
-             : "a file that was in the pool is not closed there",
-        "Forebay has lost count of the descriptors that refer to it, which is a defect of Forebay",
-        "Please report it; FOREBAY_ENABLED=false runs the program without Forebay.");
+    const char* const problem = left ? "a file of the pool is written through from now on"
+                                     : "a file that was in the pool is not closed there";
+    report_problem(problem,
+                   "Forebay has lost count of its descriptors, which is a defect of Forebay",
+                   "Please report it; FOREBAY_ENABLED=false runs the program without Forebay.");
     errno = before;
 }
 
 }  // namespace
 
 int let_go(FileDescription& held) noexcept {
-    const bool known = held.connection.load(relaxed) == connection.number();
+    const bool known = held.connection.load(relaxed) == connection.generation();
     const protocol::ClientQuestion question = about(held, protocol::QuestionKind::close);
     const DescriptorTable::Dropped dropped = DescriptorTable::drop(held);
     if (dropped == DescriptorTable::Dropped::miscounted) [[unlikely]] {
@@ -227,7 +228,7 @@ HeldDescription::HeldDescription(int fd) noexcept {
 FileRoute route(CapturedFile place) noexcept {
     const bool passes = place.file.passes.load(std::memory_order_acquire);
     const bool introduced =
-        place.file.connection.load(std::memory_order_acquire) == connection.number() &&
+        place.file.connection.load(std::memory_order_acquire) == connection.generation() &&
         connection.reached();
     if (passes && introduced) {
         if (place.file.beside.load(relaxed) || !came_back(place)) {
@@ -298,8 +299,8 @@ pool::ThroughReason untracked_reason() noexcept {
                                            : pool::ThroughReason::asked;
 }
 
-// For a process without the daemon's memory (stays_out): it would neither see deposits of the file
-// nor avoid overwriting them, so the daemon keeps the file out of the pool.
+// For a process without the daemon's memory (is_unmapped): it would neither see deposits of the
+// file nor avoid overwriting them, so the daemon keeps the file out of the pool.
 CaptureResult keep_out(int fd, const DescriptorOrigin& opening, std::string_view path) noexcept {
     FileDescription spare{};
     const CapturedFile place{spare, fd};
@@ -323,8 +324,8 @@ CaptureResult take_on(int fd, const DescriptorOrigin& opening) noexcept {
         !regular_and_pooled(fd, buffer, path)) {
         return CaptureResult::no;
     }
-    if (!connection.reach() && !connection.comes_in()) {
-        return connection.stays_out() ? keep_out(fd, opening, path) : not_taken(fd, opening);
+    if (!connection.reach() && !connection.retry_mapping()) {
+        return connection.is_unmapped() ? keep_out(fd, opening, path) : not_taken(fd, opening);
     }
     const bool tracked = tracks(fd);
     FileDescription* const made = tracked ? descriptors.make() : nullptr;
@@ -410,7 +411,7 @@ namespace {
 // Whether the daemon has to learn `reason` although the file has left before: a lasting reason
 // replaces one that can be undone.
 bool needs_to_be_told(CapturedFile place, pool::ThroughReason reason) noexcept {
-    if (!connection.reached() || place.file.connection.load(relaxed) != connection.number() ||
+    if (!connection.reached() || place.file.connection.load(relaxed) != connection.generation() ||
         connection.life() != DaemonConnection::Life::lives) {
         return false;
     }
@@ -551,7 +552,7 @@ int truncate(CapturedFile place, std::int64_t bytes) noexcept {
 }
 
 int error_of(CapturedFile place) noexcept {
-    if (!connection.reached() || place.file.connection.load(relaxed) != connection.number()) {
+    if (!connection.reached() || place.file.connection.load(relaxed) != connection.generation()) {
         return 0;
     }
     const pool::FileSlot& slot = connection.directory().files[place.file.file().slot];

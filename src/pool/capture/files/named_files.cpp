@@ -28,11 +28,11 @@ int on_named(int folder, const char* path, int flags, const Act& act) noexcept {
                               (connection.reached() || may_be_pooled(folder, path, found.st_dev));
     if (worth_asking) {
         if (!connection.reach() || connection.life() != DaemonConnection::Life::lives) {
-            error = connection.stays_out() ? drain_and_close(found.st_dev, found.st_ino) : 0;
+            error = connection.is_unmapped() ? drain_and_close(found.st_dev, found.st_ino) : 0;
         } else if (const auto file = known(found.st_dev, found.st_ino)) {
             FileDescription any{};
             any.set_file(*file);
-            any.connection.store(connection.number(), std::memory_order_relaxed);
+            any.connection.store(connection.generation(), std::memory_order_relaxed);
             any.offset.store(in_kernel, std::memory_order_relaxed);
             error = act(CapturedFile{any, -1});
         }

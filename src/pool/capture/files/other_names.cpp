@@ -53,7 +53,7 @@ bool is_known_by_inode(const struct stat& found) noexcept {
     }
     return connection.reach() ? connection.life() == DaemonConnection::Life::lives &&
                                     known(found.st_dev, found.st_ino).has_value()
-                              : connection.stays_out();
+                              : connection.is_unmapped();
 }
 
 }  // namespace forebay::capture

@@ -29,7 +29,7 @@ void leave_for_limit() noexcept {
         if (descriptors.captured(fd)) {
             const HeldDescription held{fd};
             writes = held && (held->flags.load(relaxed) & O_ACCMODE) != O_RDONLY &&
-                     held->connection.load(relaxed) == connection.number();
+                     held->connection.load(relaxed) == connection.generation();
         }
         if (writes) {
             leave_if_captured(fd, pool::ThroughReason::asked);

@@ -137,20 +137,22 @@ void before_fork() noexcept {
 
 namespace {
 
-void forget_parent(DaemonConnection::Table table) noexcept {
+void forget_parent(DaemonConnection::DescriptorSharing sharing) noexcept {
     state.moving_offset.store(false, std::memory_order_relaxed);
     state.many_processes.store(false, std::memory_order_relaxed);
     state.limit_asked_ns.store(0, std::memory_order_relaxed);
-    connection.forget(table);
+    connection.forget_parent(sharing);
     state.mappings.forget();
     descriptors.recount();
 }
 
 }  // namespace
 
-void in_child() noexcept { forget_parent(DaemonConnection::Table::own); }
+void in_child() noexcept { forget_parent(DaemonConnection::DescriptorSharing::copied); }
 
-void in_child_with_our_descriptors() noexcept { forget_parent(DaemonConnection::Table::shared); }
+void in_child_with_our_descriptors() noexcept {
+    forget_parent(DaemonConnection::DescriptorSharing::shared);
+}
 
 namespace captured {
 

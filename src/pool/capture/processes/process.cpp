@@ -4,7 +4,7 @@
 
 #include "capture/real.hpp"
 #include "foundation/kernel/calls.hpp"
-#include "pool/capture/connection/message.hpp"
+#include "pool/capture/connection/user_message.hpp"
 #include "pool/capture/files/files.hpp"
 #include "pool/capture/symbols/symbols.hpp"
 
@@ -128,12 +128,12 @@ void ask_the_loader() noexcept {
         return;
     }
     if (state.paths.set(paths) > 0) {
-        say("not all pool paths are used", "there are too many, or one is not absolute",
-            "Name fewer folders in FOREBAY_POOL_PATHS.");
+        report_problem("not all pool paths are used", "there are too many, or one is not absolute",
+                       "Name fewer folders in FOREBAY_POOL_PATHS.");
     }
     if (!connection.set_socket(socket, std::getenv("FOREBAY_POOL_DAEMON"))) {
-        say("this program does without the pool", "its socket's name is too long",
-            "Start the daemon in a folder with a shorter name.");
+        report_problem("this program does without the pool", "its socket's name is too long",
+                       "Start the daemon in a folder with a shorter name.");
     } else if (!state.paths.none()) {
         ::pthread_atfork(&before_fork, nullptr, &in_child);
         forebay_vfork_is_fork = 1;

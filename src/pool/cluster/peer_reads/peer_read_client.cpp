@@ -9,7 +9,7 @@
 
 namespace forebay::cluster {
 
-std::optional<std::uint64_t> PeerReadClient::ask(const TokenWish& wish) {
+std::optional<std::uint64_t> PeerReadClient::ask(const ReadWish& wish) {
     expects(!wish.piece.bytes.empty() && wish.piece.bytes.size() <= pool::block_bytes,
             "a request is for a part of one block");
     const tokens::Parent parent = parents_(wish.file);
@@ -47,7 +47,7 @@ std::optional<PeerReadClient::Outcome> PeerReadClient::take(std::uint64_t number
 
 bool PeerReadClient::run_once() {
     bool any = false;
-    for (const PeerTransport::PeerReadClient& one : post_.passed()) {
+    for (const PeerTransport::ReceivedPart& one : post_.passed()) {
         take_part(one.from, one.part);
         any = true;
     }
@@ -86,7 +86,7 @@ void PeerReadClient::take_part(tokens::Node from, const protocol::PeerReadPart& 
 std::unique_ptr<ports::FileStorage> read_by(std::unique_ptr<ports::FileStorage> own,
                                             PeerReadClient& passed, tokens::FileKey file,
                                             std::shared_ptr<const ports::ChangeStamp> seen) {
-    return std::make_unique<pool::PassedStorage>(
+    return std::make_unique<pool::PeerStorage>(
         std::move(own), passed, [&passed, file, seen = std::move(seen)](const ports::Piece& piece) {
             return passed.ask({.file = file, .seen = *seen, .piece = piece});
         });

@@ -21,7 +21,7 @@
 namespace forebay::cluster {
 
 // The requests of this node to others.
-class PeerReadClient final : public pool::PassedBytes {
+class PeerReadClient final : public pool::PeerBytes {
 public:
     // Returns the node that passes a file on to this one, its parent in the tree; grant 0: there is
     // none.
@@ -31,7 +31,7 @@ public:
     PeerReadClient(PeerTransport& post, Parents parents)
         : post_{post}, parents_{std::move(parents)} {}
 
-    struct TokenWish {
+    struct ReadWish {
         tokens::FileKey file;
         ports::ChangeStamp seen;  // length and times of the file when it was opened
         ports::Piece piece;
@@ -39,7 +39,7 @@ public:
     // Requests the bytes of one piece, and returns a number for take() and forget(). nullopt: no
     // node passes the file on to this one. The piece's memory must live until take() has returned
     // an outcome, or forget() is called.
-    [[nodiscard]] std::optional<std::uint64_t> ask(const TokenWish& wish);
+    [[nodiscard]] std::optional<std::uint64_t> ask(const ReadWish& wish);
     [[nodiscard]] std::optional<Outcome> take(std::uint64_t number) override;
     void forget(std::uint64_t number) override { asked_.erase(number); }
 

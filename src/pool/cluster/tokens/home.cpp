@@ -103,7 +103,7 @@ void Home::take_back(File& file, Node from, const TokenMessage& message) {
 }
 
 // True when the token must be revoked before the wish can be granted.
-bool Home::in_the_way(Node node, Token token, const File& file, const Asked& wish) noexcept {
+bool Home::conflicts(Node node, Token token, const File& file, const Asked& wish) noexcept {
     const bool own = node == wish.node;
     switch (token) {
         case Token::read:
@@ -123,7 +123,7 @@ Home::Revoking Home::revoke(FileKey key, const File& file, const Asked& wish,
     Revoking revoking{.wish = wish, .number = next_number_++, .awaited = {}, .refused = false};
     const Token left = wish.token == Token::settled ? Token::collective : Token::none;
     for (const auto& [node, token] : file.tokens) {
-        if (in_the_way(node, token, file, wish)) {
+        if (conflicts(node, token, file, wish)) {
             revoking.awaited.insert(node);
             send.push_back({node,
                             {.kind = TokenMessage::Kind::revoke,

@@ -64,8 +64,8 @@ private:
     static void take_back(File& file, Node from, const TokenMessage& message);
     static void give(File& file, Node node, Token token);
     [[nodiscard]] Parent parent_of_next(const File& file) const noexcept;
-    [[nodiscard]] static bool in_the_way(Node node, Token token, const File& file,
-                                         const Asked& wish) noexcept;
+    [[nodiscard]] static bool conflicts(Node node, Token token, const File& file,
+                                        const Asked& wish) noexcept;
     [[nodiscard]] Revoking revoke(FileKey key, const File& file, const Asked& wish,
                                   std::vector<OutgoingMessage>& send);
     [[nodiscard]] static bool is_shared(const File& file) noexcept;

@@ -44,7 +44,7 @@ constexpr Parts nothing{};
 constexpr Parts all_of(std::int64_t version) { return {version, version, version}; }
 
 // A client on some node.
-struct IncomingConnection {
+struct ModelClient {
     enum class Stage : std::uint8_t { outside, waiting, entering, inside, asking, settling, done };
     Script script;
     std::size_t at = 0;
@@ -54,17 +54,17 @@ struct IncomingConnection {
     std::int32_t used = 0;  // how much of the visit is over
     std::optional<Parts>
         owed;  // the versions that were acknowledged when the client asked that all nodes drain
-    auto operator<=>(const IncomingConnection&) const noexcept = default;
+    auto operator<=>(const ModelClient&) const noexcept = default;
 };
 
 // A request for the bytes of a file to the node's parent, and its answer.
-struct PeerReadServer {
+struct ModelRead {
     std::size_t incoming = 0;
     Parent parent;
     bool answered = false;
     bool dropped = false;        // a client of the asking node has written the file since
     std::optional<Parts> bytes;  // nullopt: the parent does not pass the file on (any more)
-    auto operator<=>(const PeerReadServer&) const noexcept = default;
+    auto operator<=>(const ModelRead&) const noexcept = default;
 };
 
 // A file in the pool of a node.
@@ -96,7 +96,7 @@ public:
             hosts_.push_back(Host{.member = TokenMember{node, nodes, readers}, .pool = {}});
         }
         for (const Client& one : clients) {
-            incoming_connections_.push_back(IncomingConnection{
+            incoming_connections_.push_back(ModelClient{
                 .script = one.script, .ticket = incoming_connections_.size() + 1, .owed = {}});
             node_of_.push_back(one.node);
             settle(incoming_connections_.back());
@@ -182,8 +182,8 @@ public:
 
     // All clients have ended their scripts, …
     [[nodiscard]] bool over() const {
-        return std::ranges::all_of(incoming_connections_, [](const IncomingConnection& one) {
-            return one.stage == IncomingConnection::Stage::done;
+        return std::ranges::all_of(incoming_connections_, [](const ModelClient& one) {
+            return one.stage == ModelClient::Stage::done;
         });
     }
     // … and the file system has what was acknowledged.
@@ -217,14 +217,12 @@ private:
     using Link = std::pair<Node, Node>;  // from, to
 
     [[nodiscard]] bool can_go_on(std::size_t number) const {
-        const IncomingConnection& one = incoming_connections_[number];
-        if (one.stage == IncomingConnection::Stage::done ||
-            one.stage == IncomingConnection::Stage::waiting ||
-            one.stage == IncomingConnection::Stage::settling ||
-            one.stage == IncomingConnection::Stage::asking) {
+        const ModelClient& one = incoming_connections_[number];
+        if (one.stage == ModelClient::Stage::done || one.stage == ModelClient::Stage::waiting ||
+            one.stage == ModelClient::Stage::settling || one.stage == ModelClient::Stage::asking) {
             return false;
         }
-        if (one.stage != IncomingConnection::Stage::inside) {
+        if (one.stage != ModelClient::Stage::inside) {
             return true;
         }
         // A write to a file that is leaving waits until the file is drained.
@@ -269,21 +267,21 @@ private:
     }
 
     // Goes on to the next visit, or to the end of the script.
-    static void settle(IncomingConnection& incoming) {
+    static void settle(ModelClient& incoming) {
         incoming.used = 0;
-        incoming.stage = incoming.at < incoming.script.size() ? IncomingConnection::Stage::outside
-                                                              : IncomingConnection::Stage::done;
+        incoming.stage = incoming.at < incoming.script.size() ? ModelClient::Stage::outside
+                                                              : ModelClient::Stage::done;
     }
 
-    [[nodiscard]] bool visit(IncomingConnection& incoming, Node node) {
+    [[nodiscard]] bool visit(ModelClient& incoming, Node node) {
         Host& host = hosts_[node];
         const Visit& now = incoming.script[incoming.at];
-        if (incoming.stage == IncomingConnection::Stage::outside) {
+        if (incoming.stage == ModelClient::Stage::outside) {
             come(incoming, host);
             return true;
         }
         Pooled& file = host.pool[now.file];
-        if (incoming.stage == IncomingConnection::Stage::entering) {
+        if (incoming.stage == ModelClient::Stage::entering) {
             ++file.opens;
             const bool may_cache =
                 host.member.entered({now.file}, static_cast<std::uint32_t>(now.file));
@@ -291,7 +289,7 @@ private:
                 file.cached = false;
                 file.clean.reset();
             }
-            incoming.stage = IncomingConnection::Stage::inside;
+            incoming.stage = ModelClient::Stage::inside;
             incoming.used = now.kind == Visit::Kind::reads ? 1 : 0;
             return true;
         }
@@ -305,9 +303,9 @@ private:
                                                  : use(incoming, host, file);
     }
 
-    void come(IncomingConnection& incoming, Host& host) {
+    void come(ModelClient& incoming, Host& host) {
         const Visit& now = incoming.script[incoming.at];
-        if (incoming.stage == IncomingConnection::Stage::settling) {
+        if (incoming.stage == ModelClient::Stage::settling) {
             have_settled(incoming, host);
             return;
         }
@@ -315,19 +313,19 @@ private:
                             : now.kind == Visit::Kind::writes ? Token::write
                                                               : Token::collective;
         const auto admission = host.member.want({now.file}, {token, now.group}, incoming.ticket);
-        incoming.stage = IncomingConnection::Stage::waiting;
+        incoming.stage = ModelClient::Stage::waiting;
         if (admission == FileAdmission::refused) {
             ++incoming.at;
             settle(incoming);
         } else if (admission) {
             incoming.cached = admission == FileAdmission::cached;
             cached_ += incoming.cached ? 1 : 0;
-            incoming.stage = IncomingConnection::Stage::entering;
+            incoming.stage = ModelClient::Stage::entering;
         }
     }
 
     // One write or read of a visit.
-    [[nodiscard]] bool use(IncomingConnection& incoming, const Host& host, Pooled& file) {
+    [[nodiscard]] bool use(ModelClient& incoming, const Host& host, Pooled& file) {
         const std::uint64_t number = incoming.script[incoming.at].file;
         if (incoming.used++ == 0) {
             ++version_;
@@ -338,7 +336,7 @@ private:
         }
         if (file.cached && !file.clean) {
             if (const Parent parent = host.member.parent_of({number}); parent.grant != 0) {
-                incoming.stage = IncomingConnection::Stage::asking;
+                incoming.stage = ModelClient::Stage::asking;
                 passing_.push_back({.incoming = index_of(incoming), .parent = parent, .bytes = {}});
                 return true;
             }
@@ -347,16 +345,16 @@ private:
         return read(number, file);
     }
 
-    [[nodiscard]] std::size_t index_of(const IncomingConnection& incoming) const {
+    [[nodiscard]] std::size_t index_of(const ModelClient& incoming) const {
         return static_cast<std::size_t>(&incoming - incoming_connections_.data());
     }
 
     // A write makes bytes stale that are being read ahead, so they are dropped on arrival.
     void drop_what_comes(Node node, std::uint64_t number) {
-        for (PeerReadServer& one : passing_) {
-            const IncomingConnection& asks = incoming_connections_[one.incoming];
+        for (ModelRead& one : passing_) {
+            const ModelClient& asks = incoming_connections_[one.incoming];
             one.dropped = one.dropped || (node_of_[one.incoming] == node &&
-                                          asks.stage == IncomingConnection::Stage::asking &&
+                                          asks.stage == ModelClient::Stage::asking &&
                                           asks.script[asks.at].file == number);
         }
     }
@@ -373,18 +371,18 @@ private:
         return true;
     }
 
-    [[nodiscard]] bool can_pass(const PeerReadServer& one) const {
-        const IncomingConnection& incoming = incoming_connections_[one.incoming];
+    [[nodiscard]] bool can_pass(const ModelRead& one) const {
+        const ModelClient& incoming = incoming_connections_[one.incoming];
         const Host& host = hosts_[one.parent.node];
-        return one.answered || host.dead || incoming.stage != IncomingConnection::Stage::asking ||
+        return one.answered || host.dead || incoming.stage != ModelClient::Stage::asking ||
                !host.member.passed_on({incoming.script[incoming.at].file}, one.parent.grant).later;
     }
 
     // First the parent answers; then the asking node takes the answer, and its client reads.
     [[nodiscard]] bool pass(std::size_t which) {
-        PeerReadServer& now = passing_[which];
-        IncomingConnection& incoming = incoming_connections_[now.incoming];
-        if (incoming.stage != IncomingConnection::Stage::asking) {  // its node has died
+        ModelRead& now = passing_[which];
+        ModelClient& incoming = incoming_connections_[now.incoming];
+        if (incoming.stage != ModelClient::Stage::asking) {  // its node has died
             passing_.erase(passing_.begin() + static_cast<std::ptrdiff_t>(which));
             return true;
         }
@@ -405,7 +403,7 @@ private:
         const std::optional<Parts> bytes = now.bytes;
         passing_.erase(passing_.begin() + static_cast<std::ptrdiff_t>(which));
         passed_ += bytes ? 1 : 0;
-        incoming.stage = IncomingConnection::Stage::inside;
+        incoming.stage = ModelClient::Stage::inside;
         Pooled& file = hosts_[node_of_[index_of(incoming)]].pool.at(number);
         if (file.cached && !file.clean && !dropped) {
             file.clean = bytes.value_or(stored_[number]);
@@ -415,7 +413,7 @@ private:
 
     // One step of a visit of kind `together`: write the own part, have all nodes drain, read past
     // the pools.
-    [[nodiscard]] bool use_together(IncomingConnection& incoming, Node node, Pooled& file) {
+    [[nodiscard]] bool use_together(ModelClient& incoming, Node node, Pooled& file) {
         const std::uint64_t number = incoming.script[incoming.at].file;
         if (incoming.used == 0) {
             ++version_;
@@ -445,11 +443,10 @@ private:
         return true;
     }
 
-    static void have_settled(IncomingConnection& incoming, Host& host) {
+    static void have_settled(ModelClient& incoming, Host& host) {
         const auto answer =
             host.member.settle({incoming.script[incoming.at].file}, incoming.ticket);
-        incoming.stage =
-            answer ? IncomingConnection::Stage::inside : IncomingConnection::Stage::settling;
+        incoming.stage = answer ? ModelClient::Stage::inside : ModelClient::Stage::settling;
     }
 
     void deliver(Node from, Node to) {
@@ -484,7 +481,7 @@ private:
     // The part is reported as lost: nobody expects its last version any more.
     void lose(std::uint64_t file, std::size_t part) {
         latest_[file][part] = stored_[file][part];
-        for (IncomingConnection& one : incoming_connections_) {
+        for (ModelClient& one : incoming_connections_) {
             if (one.owed && one.script[one.at].file == file) {
                 one.owed->at(part) = std::min(one.owed->at(part), stored_[file][part]);
             }
@@ -505,7 +502,7 @@ private:
         host.pool.clear();
         for (std::size_t i = 0; i < incoming_connections_.size(); ++i) {
             if (node_of_[i] == node) {
-                incoming_connections_[i].stage = IncomingConnection::Stage::done;
+                incoming_connections_[i].stage = ModelClient::Stage::done;
             }
         }
         for (Node other = 0; other < hosts_.size(); ++other) {
@@ -547,9 +544,9 @@ private:
     }
 
     std::vector<Host> hosts_;
-    std::vector<IncomingConnection> incoming_connections_;
+    std::vector<ModelClient> incoming_connections_;
     std::vector<Node> node_of_;
-    std::vector<PeerReadServer> passing_;
+    std::vector<ModelRead> passing_;
     std::map<Link, std::deque<TokenMessage>> links_;
     std::set<Link> lost_;                    // from a dead daemon to one that does not know it yet
     std::map<std::uint64_t, Parts> stored_;  // in the file system

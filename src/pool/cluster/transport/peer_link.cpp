@@ -170,7 +170,7 @@ bool PeerLink::encrypt_next_part() {
         return false;
     }
     hurries_ = true;
-    PeerReadServer& now = passing_.front();
+    OutgoingBytes& now = passing_.front();
     invariant(now.begin <= now.bytes.size(), "a part begins within the bytes");
     const std::size_t end =
         std::min(now.begin + std::size_t{protocol::part_bytes_max}, now.bytes.size());
@@ -326,7 +326,7 @@ void PeerLink::pass(std::uint64_t number, std::vector<std::byte> bytes) {
 
 std::size_t PeerLink::bytes_to_pass() const noexcept {
     std::size_t bytes = 0;
-    for (const PeerReadServer& one : passing_) {
+    for (const OutgoingBytes& one : passing_) {
         bytes += one.bytes.size() - one.begin;
     }
     return bytes;

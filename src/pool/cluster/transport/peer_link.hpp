@@ -89,7 +89,7 @@ private:
     struct Cipher;
     using Received = std::array<std::byte, std::size_t{64} << 10>;
     // The bytes of a file that are being sent.
-    struct PeerReadServer {
+    struct OutgoingBytes {
         std::uint64_t number = 0;
         std::vector<std::byte> bytes;
         std::size_t begin = 0;  // where the bytes begin that were not sent yet
@@ -125,7 +125,7 @@ private:
     std::vector<std::byte> out_;
     std::size_t sent_ = 0;  // how many bytes of out_ are sent
     bool hurries_ = true;   // what is in out_ is to be sent at once
-    std::deque<PeerReadServer> passing_;
+    std::deque<OutgoingBytes> passing_;
     std::deque<protocol::PeerWord> words_;
     std::vector<protocol::PeerWord> early_;  // messages that wait for the key
     std::unique_ptr<Cipher> cipher_;

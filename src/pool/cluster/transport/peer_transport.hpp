@@ -40,11 +40,11 @@ public:
     [[nodiscard]] virtual bool takes_more(tokens::Node node) = 0;
     virtual void refuse(tokens::Node to, std::uint64_t number) = 0;
     // A part of the bytes that were requested. None comes any more once the sending node is gone.
-    struct PeerReadClient {
+    struct ReceivedPart {
         tokens::Node from = 0;
         protocol::PeerReadPart part;
     };
-    [[nodiscard]] virtual std::vector<PeerReadClient> passed() = 0;
+    [[nodiscard]] virtual std::vector<ReceivedPart> passed() = 0;
     // False: the node is gone, or has been silent for too long.
     [[nodiscard]] virtual bool reachable(tokens::Node node) = 0;
 };

@@ -515,7 +515,7 @@ std::vector<PeerTransport::Request> PeerConnections::requests() {
     return std::exchange(requests_, {});
 }
 
-std::vector<PeerTransport::PeerReadClient> PeerConnections::passed() {
+std::vector<PeerTransport::ReceivedPart> PeerConnections::passed() {
     return std::exchange(passed_, {});
 }
 

@@ -88,7 +88,7 @@ public:
     void pass(tokens::Node to, std::uint64_t number, std::vector<std::byte> bytes) override;
     [[nodiscard]] bool takes_more(tokens::Node node) override;
     void refuse(tokens::Node to, std::uint64_t number) override;
-    [[nodiscard]] std::vector<PeerReadClient> passed() override;
+    [[nodiscard]] std::vector<ReceivedPart> passed() override;
     [[nodiscard]] bool reachable(tokens::Node node) override;
 
 private:
@@ -147,7 +147,7 @@ private:
     std::string unmet_;  // why a daemon with a lower number could not be reached
     std::vector<PeerMessage> messages_;
     std::vector<Request> requests_;
-    std::vector<PeerReadClient> passed_;
+    std::vector<ReceivedPart> passed_;
     std::vector<tokens::Node> gone_;
     std::vector<std::string> complaints_;
     std::int64_t said_alive_ns_ = 0;

@@ -49,7 +49,7 @@ std::int64_t used_by(const Client& client) noexcept {
 }  // namespace
 
 bool Credit::run_once() {
-    BlockLeases lending = survey();
+    LeaseTotals lending = survey();
     touches_left_ = pool_state_.journal.waited_for()
                         ? touched_least
                         : std::clamp(lending.writers, touched_least, touched_most);
@@ -72,8 +72,8 @@ bool Credit::run_once() {
     return any;
 }
 
-BlockLeases Credit::survey() {
-    BlockLeases lending;
+LeaseTotals Credit::survey() {
+    LeaseTotals lending;
     const std::int64_t now = pool_state_.now_ns();
     lending.cap = (pool_state_.options.cap_bytes - pool_state_.read_cache.bytes()) /
                   static_cast<std::int64_t>(block_bytes);
@@ -93,7 +93,7 @@ BlockLeases Credit::survey() {
     return lending;
 }
 
-void Credit::look_at_demand(BlockLeases& lending) {
+void Credit::look_at_demand(LeaseTotals& lending) {
     const std::int64_t now = pool_state_.now_ns();
     if (now - looked_ns_ < look_ns) {
         return;
@@ -110,7 +110,7 @@ void Credit::look_at_demand(BlockLeases& lending) {
 }
 
 // One block at a time: a client that opens a file and ends soon shall cost little.
-void Credit::warm(Client& client, BlockLeases& lending) {
+void Credit::warm(Client& client, LeaseTotals& lending) {
     if (pool_state_.journal.waited_for()) {
         return;
     }
@@ -128,7 +128,7 @@ std::uint64_t Credit::wanted_end(const Client& client, std::int64_t ahead) const
 }
 
 // A block that was abandoned in advance needs no memory.
-bool Credit::lend(Client& client, BlockLeases& lending) {
+bool Credit::lend(Client& client, LeaseTotals& lending) {
     LogBlocks& blocks = client.blocks;
     if (blocks.leased_end() >= wanted_end(client, ahead(client.lending.demand, lending)) ||
         !blocks.may_lease()) {
@@ -152,7 +152,7 @@ bool Credit::lend(Client& client, BlockLeases& lending) {
     return true;
 }
 
-bool Credit::provide(Client& client, BlockLeases& lending) {
+bool Credit::provide(Client& client, LeaseTotals& lending) {
     const std::int64_t holds = held_by(client);
     const auto physical = client.blocks.absent();
     if (!physical || touches_left_ == 0 || !may_have_more(holds, lending) ||
@@ -168,14 +168,14 @@ bool Credit::provide(Client& client, BlockLeases& lending) {
 }
 
 // Whether the client has closed its last file just now, and no other client waits for memory.
-bool Credit::between_files(const Client& client, const BlockLeases& lending) const {
+bool Credit::between_files(const Client& client, const LeaseTotals& lending) const {
     return client.files_written() == 0 && client.is_here() && !lending.others_wait &&
            client.lending.wrote_ns &&
            pool_state_.now_ns() - *client.lending.wrote_ns < between_files_ns;
 }
 
 // Gives back idle memory that the client will not need soon, or that others wait for.
-void Credit::release(Client& client, BlockLeases& lending) {
+void Credit::release(Client& client, LeaseTotals& lending) {
     const bool may_write = writes(client) || between_files(client, lending);
     if (client.files_written() == 0 && client.ingest.open.empty() && !may_write) {
         // No thread of the client can be about to write beyond what is reserved.
@@ -192,7 +192,7 @@ void Credit::release(Client& client, BlockLeases& lending) {
     }
 }
 
-void Credit::publish(const BlockLeases& lending) {
+void Credit::publish(const LeaseTotals& lending) {
     wanting_ = false;
     in_use_ = 0;
     for (Client& client : pool_state_.clients.admitted()) {

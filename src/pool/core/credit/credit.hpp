@@ -22,19 +22,19 @@ public:
 
 private:
     // Counts the blocks and the writers of all clients.
-    [[nodiscard]] BlockLeases survey();
-    void look_at_demand(BlockLeases& lending);
+    [[nodiscard]] LeaseTotals survey();
+    void look_at_demand(LeaseTotals& lending);
     [[nodiscard]] std::uint64_t wanted_end(const Client& client, std::int64_t ahead) const;
     // Leases one block to the client. False: it needs none, or there is none.
-    [[nodiscard]] bool lend(Client& client, BlockLeases& lending);
+    [[nodiscard]] bool lend(Client& client, LeaseTotals& lending);
     // Provides memory for one block of the client. False: it may not have more, or there is none.
-    [[nodiscard]] bool provide(Client& client, BlockLeases& lending);
-    [[nodiscard]] bool between_files(const Client& client, const BlockLeases& lending) const;
+    [[nodiscard]] bool provide(Client& client, LeaseTotals& lending);
+    [[nodiscard]] bool between_files(const Client& client, const LeaseTotals& lending) const;
     // Provides memory before the client needs it.
-    void warm(Client& client, BlockLeases& lending);
-    void release(Client& client, BlockLeases& lending);
+    void warm(Client& client, LeaseTotals& lending);
+    void release(Client& client, LeaseTotals& lending);
     // Tells clients their credit by the directory.
-    void publish(const BlockLeases& lending);
+    void publish(const LeaseTotals& lending);
     // Whether a deposit of any file can be drained.
     [[nodiscard]] bool any_comes_free() const;
     void let_waiting_files_leave();

@@ -4,7 +4,7 @@
 #include "foundation/base/atomics.hpp"
 #include "foundation/base/contracts.hpp"
 #include "pool/core/flush/change_time.hpp"
-#include "pool/core/ingest/deposit_source.hpp"
+#include "pool/core/flush/request_cutter.hpp"
 #include "pool/core/state/room.hpp"
 #include "storage/policy/tuning.hpp"
 
@@ -121,8 +121,8 @@ void Drain::end_pass(PooledFile& file) {
 DrainCandidate Drain::candidate(const PooledFile& file) {
     const bool leaving = pool_state_.files.state_of(file) == FileState::leaving;
     const bool waited_for = std::ranges::any_of(file.requests.waiting, [&](const FileRequest& one) {
-        return one.task.kind != FileTask::Kind::truncate && !one.task.for_room && !one.entered &&
-               one.at_ns < pool_state_.ingest.taken_until_ns;
+        return one.task.kind != FileTask::Kind::truncate && !one.task.for_room &&
+               !one.journal_entries && one.at_ns < pool_state_.ingest.taken_until_ns;
     });
     const bool truncates = std::ranges::any_of(file.requests.waiting, [](const FileRequest& one) {
         return one.task.kind == FileTask::Kind::truncate;
@@ -239,7 +239,7 @@ void Drain::submit(PooledFile& file, std::vector<Deposit> deposits) {
         *file.open->storage, *flush.gate, pool_state_.ports.clock, transfer::ChannelOptions{});
     ++pool_state_.counts.jobs;
     flush.batch->channel->begin(
-        0, std::make_unique<DepositSource>(
+        0, std::make_unique<RequestCutter>(
                std::move(pieces), file.open->stripes,
                plan::request_bytes_max(tuning, file.open->stripes, IoDirection::write)));
     flush.batch->channel->run_once();

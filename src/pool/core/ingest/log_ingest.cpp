@@ -65,7 +65,7 @@ bool LogIngest::run_once() {
     items_.clear();
     // These counters count only commits before the cutoff.
     for (Client& client : pool_state_.clients.admitted()) {
-        if (client.standing() <= Client::Standing::leaving) {
+        if (client.standing() <= Client::Standing::dismissed) {
             client.ingest.commits =
                 std::max(client.ingest.commits,
                          client.log().header().commits.load(std::memory_order_seq_cst));
@@ -102,7 +102,7 @@ bool LogIngest::run_once() {
     // that.
     bool all = true;
     for (Client& client : pool_state_.clients.admitted()) {
-        all = all && (!client.ingest.behind || client.standing() > Client::Standing::leaving);
+        all = all && (!client.ingest.behind || client.standing() > Client::Standing::dismissed);
         publish(client);
     }
     if (all) {
@@ -176,7 +176,7 @@ LogIngest::Item LogIngest::read(const Entry& entry) {
 
 // Looks at one entry, and collects it if it is committed. True: the entry is done with.
 bool LogIngest::look_at_entry(Client& client, OpenEntry& open) {
-    const bool leaving = client.standing() == Client::Standing::leaving;
+    const bool leaving = client.standing() == Client::Standing::dismissed;
     Entry& entry = client.log().entry(open.number);
     const std::uint64_t seen = entry.state.load(std::memory_order_seq_cst);
     const EntryState state = pool::state_of(open.number, seen);
@@ -417,7 +417,7 @@ void LogIngest::publish(Client& client) {
     if (client.standing() == Client::Standing::gone) {
         return;
     }
-    if (client.standing() == Client::Standing::leaving && client.ingest.open.empty()) {
+    if (client.standing() == Client::Standing::dismissed && client.ingest.open.empty()) {
         close_all_files(pool_state_, client.number());
         pool_state_.clients.end_log(client);
         return;

@@ -172,7 +172,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     world.pool.dismiss(1);
     static_cast<void>(world.pool.drain_all());
     int rounds = 0;
-    while (!world.pool.departed(0) || !world.pool.departed(1) || !world.pool.idle()) {
+    while (!world.pool.forget_if_departed(0) || !world.pool.forget_if_departed(1) ||
+           !world.pool.idle()) {
         must(++rounds < 100'000, "it ends");
         world.pool.run_once();
     }

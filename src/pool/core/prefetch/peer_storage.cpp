@@ -6,13 +6,13 @@
 
 namespace forebay::pool {
 
-PassedStorage::~PassedStorage() {
+PeerStorage::~PeerStorage() {
     for (const auto& [number, request] : asked_) {
         passed_.forget(number);
     }
 }
 
-void PassedStorage::submit(const ports::Request& request) {
+void PeerStorage::submit(const ports::Request& request) {
     constexpr auto block = static_cast<std::int64_t>(block_bytes);
     if (request.pieces.size() == 1 && !request.at_once) {
         const ports::Piece& piece = request.pieces.front();
@@ -28,7 +28,7 @@ void PassedStorage::submit(const ports::Request& request) {
     own_->submit(request);
 }
 
-std::size_t PassedStorage::poll(std::span<ports::RequestCompletion> out) {
+std::size_t PeerStorage::poll(std::span<ports::RequestCompletion> out) {
     std::size_t done = own_->poll(out);
     for (auto at = asked_.begin(); at != asked_.end() && done < out.size();) {
         const auto outcome = passed_.take(at->first);
@@ -50,7 +50,7 @@ std::size_t PassedStorage::poll(std::span<ports::RequestCompletion> out) {
 
 // The daemon receives no messages while it waits here, so that outstanding requests to other nodes
 // are given up and read from the file system.
-std::size_t PassedStorage::wait(std::span<ports::RequestCompletion> out) {
+std::size_t PeerStorage::wait(std::span<ports::RequestCompletion> out) {
     if (const std::size_t done = poll(out); done > 0) {
         return done;
     }

@@ -16,12 +16,12 @@
 namespace forebay::pool {
 
 // Requests to other nodes, by number.
-class PassedBytes {
+class PeerBytes {
 public:
-    PassedBytes() = default;
-    PassedBytes(const PassedBytes&) = delete;
-    PassedBytes& operator=(const PassedBytes&) = delete;
-    virtual ~PassedBytes() = default;
+    PeerBytes() = default;
+    PeerBytes(const PeerBytes&) = delete;
+    PeerBytes& operator=(const PeerBytes&) = delete;
+    virtual ~PeerBytes() = default;
 
     struct Outcome {
         bool refused = false;
@@ -36,18 +36,18 @@ public:
 
 // Sends each read of a part of one block to another node; reads everything else, and what is
 // refused, by `own`.
-class PassedStorage final : public ports::FileStorage {
+class PeerStorage final : public ports::FileStorage {
 public:
     // Requests a part of one block from another node, and returns the request's number. nullopt: no
     // node passes the file on.
     using Ask = std::function<std::optional<std::uint64_t>(const ports::Piece&)>;
 
     // `passed`, and the objects that `ask` refers to, outlive this object.
-    PassedStorage(std::unique_ptr<ports::FileStorage> own, PassedBytes& passed, Ask ask)
+    PeerStorage(std::unique_ptr<ports::FileStorage> own, PeerBytes& passed, Ask ask)
         : own_{std::move(own)}, passed_{passed}, ask_{std::move(ask)} {}
-    PassedStorage(const PassedStorage&) = delete;
-    PassedStorage& operator=(const PassedStorage&) = delete;
-    ~PassedStorage() override;
+    PeerStorage(const PeerStorage&) = delete;
+    PeerStorage& operator=(const PeerStorage&) = delete;
+    ~PeerStorage() override;
 
     [[nodiscard]] int depth() const noexcept override { return own_->depth(); }
     void submit(const ports::Request& request) override;
@@ -60,7 +60,7 @@ public:
 
 private:
     std::unique_ptr<ports::FileStorage> own_;
-    PassedBytes& passed_;
+    PeerBytes& passed_;
     Ask ask_;
     // Requests in flight, by their number in `passed_`.
     std::map<std::uint64_t, ports::Request> asked_;

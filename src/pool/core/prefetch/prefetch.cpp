@@ -4,7 +4,7 @@
 
 #include "foundation/base/atomics.hpp"
 #include "foundation/base/contracts.hpp"
-#include "pool/core/ingest/deposit_source.hpp"
+#include "pool/core/flush/request_cutter.hpp"
 #include "pool/protocol/read_cache.hpp"
 #include "storage/policy/tuning.hpp"
 
@@ -304,7 +304,7 @@ void BlockPrefetcher::begin(PooledFile& file, std::size_t job, const FetchedBloc
     ++in_flight_;
     ++pool_state_.counts.fetches;
     prefetch.channel->begin(
-        job, std::make_unique<DepositSource>(
+        job, std::make_unique<RequestCutter>(
                  std::move(pieces), file.open->stripes,
                  plan::request_bytes_max(tuning, file.open->stripes, IoDirection::read)));
 }

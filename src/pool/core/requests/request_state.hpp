@@ -18,7 +18,7 @@ struct FileRequest {
     // For a sync that is complete when the journal has the bytes: how many entries the journal must
     // have made durable (Journal::so_far()). It is known once everything that was committed before
     // the request is taken. nullopt: not known yet, or the file itself has to be synced.
-    std::optional<std::uint64_t> entered{};
+    std::optional<std::uint64_t> journal_entries{};
 };
 
 struct RequestState {

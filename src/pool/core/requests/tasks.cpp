@@ -69,7 +69,7 @@ void FileTasks::answer(const PooledFile& file, std::uint64_t ticket, int error) 
 }
 
 std::vector<TaskCompletion> FileTasks::done() {
-    while (!cut_.empty() && pool_state_.journal.is_durable(cut_.front().entered)) {
+    while (!cut_.empty() && pool_state_.journal.is_durable(cut_.front().journal_entries)) {
         invariant(waiting_ > 0, "who is answered was waiting");
         --waiting_;
         done_.push_back({cut_.front().ticket, 0});
@@ -123,9 +123,9 @@ void FileTasks::look_at_journal(PooledFile& file) {
             continue;
         }
         if (!enough) {
-            asked.entered.reset();
-        } else if (!asked.entered && asked.at_ns < pool_state_.ingest.taken_until_ns) {
-            asked.entered = pool_state_.journal.so_far();
+            asked.journal_entries.reset();
+        } else if (!asked.journal_entries && asked.at_ns < pool_state_.ingest.taken_until_ns) {
+            asked.journal_entries = pool_state_.journal.so_far();
         }
     }
 }
@@ -133,7 +133,7 @@ void FileTasks::look_at_journal(PooledFile& file) {
 bool FileTasks::asks_for_room(PoolState& pool_state, const PooledFile& file) {
     return std::ranges::any_of(file.requests.waiting, [&](const FileRequest& asked) {
         return asked.task.for_room && asked.at_ns < pool_state.ingest.taken_until_ns &&
-               arrival_of(pool_state, file, asked.at_ns) == RoomEstimate::unknown;
+               arrival_of(pool_state, file, asked.at_ns) == RoomEstimate::must_look;
     });
 }
 
@@ -142,7 +142,7 @@ bool FileTasks::asks_for_room(PoolState& pool_state, const PooledFile& file) {
 void FileTasks::look_at_arrivals(PooledFile& file) {
     for (FileRequest& asked : file.requests.waiting) {
         if (asked.task.for_room && asked.at_ns < pool_state_.ingest.taken_until_ns &&
-            arrival_of(pool_state_, file, asked.at_ns) == RoomEstimate::unsure) {
+            arrival_of(pool_state_, file, asked.at_ns) == RoomEstimate::must_drain) {
             asked.task.for_room = false;
         }
     }
@@ -154,8 +154,9 @@ FileTasks::Outlook FileTasks::outlook(PooledFile& file, const FileRequest& asked
     if (asked.at_ns >= pool_state_.ingest.taken_until_ns) {
         return Outlook::waits;
     }
-    if (asked.entered) {
-        return pool_state_.journal.is_proven(*asked.entered) ? Outlook::done : Outlook::waits;
+    if (asked.journal_entries) {
+        return pool_state_.journal.is_proven(*asked.journal_entries) ? Outlook::done
+                                                                     : Outlook::waits;
     }
     if (asked.task.kind == FileTask::Kind::truncate) {
         return file.flush.batch || file.background_task ? Outlook::waits : Outlook::done;
@@ -182,7 +183,7 @@ bool FileTasks::answered(PooledFile& file, const FileRequest& asked) {
     const Outlook now = outlook(file, asked);
     const bool background_task =
         asked.task.kind == FileTask::Kind::truncate ||
-        (asked.task.kind == FileTask::Kind::sync && !asked.entered && now == Outlook::done);
+        (asked.task.kind == FileTask::Kind::sync && !asked.journal_entries && now == Outlook::done);
     if (now == Outlook::waits || background_task) {
         return false;
     }
@@ -270,7 +271,7 @@ bool FileTasks::begin_syncs(PooledFile& file) {
     }
     std::vector<std::uint64_t> tickets;
     std::erase_if(file.requests.waiting, [&](const FileRequest& asked) {
-        const bool ready = asked.task.kind == FileTask::Kind::sync && !asked.entered &&
+        const bool ready = asked.task.kind == FileTask::Kind::sync && !asked.journal_entries &&
                            outlook(file, asked) == Outlook::done;
         if (ready) {
             tickets.push_back(asked.ticket);

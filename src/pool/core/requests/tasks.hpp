@@ -66,11 +66,11 @@ private:
     std::vector<TaskCompletion> done_;
     std::vector<Close> closes_;
     std::map<std::uint64_t, All> all_;
-    // Truncations that are done, and are answered when the journal has made `entered` entries
-    // durable.
+    // Truncations that are done, and are answered when the journal has made `journal_entries`
+    // entries durable.
     struct Cut {
         std::uint64_t ticket = 0;
-        std::uint64_t entered = 0;
+        std::uint64_t journal_entries = 0;
     };
     std::deque<Cut> cut_;
 };

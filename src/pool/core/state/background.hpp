@@ -39,7 +39,7 @@ public:
     bool collect(const std::function<void(PooledFile&)>& ended);
 
     // Whether any file is being closed; whether one on file system `device` is.
-    [[nodiscard]] bool closing() const noexcept { return !closes_.empty(); }
+    [[nodiscard]] bool closes_under_way() const noexcept { return !closes_.empty(); }
     [[nodiscard]] bool closing_on(std::uint64_t device) const noexcept;
     // Whether the file is being closed. Since somebody waits for that, a close that was put off
     // begins now.

@@ -20,7 +20,7 @@ public:
     enum class Standing {
         here,
         distrusted,  // its log is malformed and ignored; it is to be dismissed
-        leaving,     // dismissed; its last commits are still to be taken
+        dismissed,   // its last commits are still to be taken
         // Everything is taken; its log is kept while it holds bytes.
         gone,
         departed,
@@ -43,7 +43,7 @@ public:
     [[nodiscard]] bool is_here() const noexcept { return standing_ == Standing::here; }
     // Whether entries of its log are taken.
     [[nodiscard]] bool is_taken_from() const noexcept {
-        return standing_ == Standing::here || standing_ == Standing::leaving;
+        return standing_ == Standing::here || standing_ == Standing::dismissed;
     }
     // Whether nothing more will come from its log.
     [[nodiscard]] bool has_ended() const noexcept { return standing_ >= Standing::gone; }

@@ -93,12 +93,12 @@ void PoolClients::distrust(Client& client) {
 void PoolClients::dismiss(Client& client) {
     if (client.standing_ <= Client::Standing::distrusted) {
         stop_listening(client);
-        client.standing_ = Client::Standing::leaving;
+        client.standing_ = Client::Standing::dismissed;
     }
 }
 
 void PoolClients::end_log(Client& client) {
-    expects(client.standing_ == Client::Standing::leaving, "the client was dismissed");
+    expects(client.standing_ == Client::Standing::dismissed, "the client was dismissed");
     expects(client.ingest.open.empty(), "no entry of its log is left to be taken");
     expects(client.files_written_ == 0, "all of its files are closed");
     client.standing_ = Client::Standing::gone;

@@ -69,12 +69,12 @@ RoomEstimate arrival_of(PoolState& pool_state, const PooledFile& file, std::int6
     const FileSlot& slot = pool_state.files.slot_of(file);
     if (slot.room.load(std::memory_order_relaxed) == RoomLeft::scarce ||
         pool_state.files.state_of(file) != FileState::pooled || file.deposits.held_bytes == 0) {
-        return RoomEstimate::unsure;
+        return RoomEstimate::must_drain;
     }
     const RoomLook& look = file.room.look;
     const bool is_new = look.began_ns != never_ns && look.began_ns >= since_ns;
     const bool has_room = !is_limited(pool_state, look.room) || fits(pool_state, file);
-    return is_new && has_room ? RoomEstimate::has_room : RoomEstimate::unknown;
+    return is_new && has_room ? RoomEstimate::has_room : RoomEstimate::must_look;
 }
 
 bool room_may_come(const PoolState& pool_state, const PooledFile& file, std::int64_t since_ns) {

@@ -39,9 +39,9 @@ enum class RoomEstimate {
     has_room,  // there is enough, as far as a recent look at the file system can tell
     // Only draining can tell, since space is scarce or the file is not pooled. Or there is nothing
     // left to drain.
-    unsure,
+    must_drain,
     // The last look is too old, or does not show enough; others use the space, too. Look again.
-    unknown,
+    must_look,
 };
 // `since_ns`: only a look that began then or later counts, which has seen all that the client
 // wrote.

@@ -134,7 +134,7 @@ TEST(Faults, AFileWhoseClosingFailsIsNamedWithWhatWasDrained) {
     ASSERT_EQ(node.pool().failed_closes().size(), 1U);
     EXPECT_EQ(node.pool().failed_closes()[0].error, EDQUOT);
     EXPECT_EQ(node.pool().failed_closes()[0].bytes, 1000);
-    EXPECT_FALSE(node.pool().closing());
+    EXPECT_FALSE(node.pool().closes_under_way());
 }
 
 // Regression: a close reported success by a look at the free space that was up to a second old.

@@ -53,9 +53,9 @@ public:
         }
         std::int64_t bytes = 0;
         const journal::SegmentScan chain =
-            journal::chain_of(all, *disk().look(JournalDisk::head), disk().key());
+            journal::scan_segments(all, *disk().look(JournalDisk::head), disk().key());
         EXPECT_EQ(chain.damage, journal::DamageKind::none);
-        for (const journal::ReplayPlan& replay_plan : journal::stories_of(chain.groups)) {
+        for (const journal::ReplayPlan& replay_plan : journal::replay_plans_of(chain.groups)) {
             bytes += replay_plan.bytes().bytes();
         }
         return bytes;
@@ -188,7 +188,7 @@ TEST(PoolJournal, WhatASyncHasPromisedIsMissedWhenTheDeviceHasLostIt) {
                 }
             }
             const journal::SegmentScan chain =
-                journal::chain_of(all, image.at(JournalDisk::head), kept.disk().key());
+                journal::scan_segments(all, image.at(JournalDisk::head), kept.disk().key());
             EXPECT_EQ(chain.damage, journal::DamageKind::lost) << "after sync " << i;
         }
         EXPECT_EQ(kept.syncs(), 0U) << "the file system knows nothing of it";

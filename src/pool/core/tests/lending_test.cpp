@@ -38,7 +38,7 @@ std::vector<std::byte> at(const adapters::MemoryFile& file, std::int64_t begin,
     return file.get({Offset{begin}, Length{bytes}});
 }
 
-TEST(BlockLeases, WhatIsCommittedFromALoanArrivesAndTheRestIsGivenBack) {
+TEST(LentMemory, WhatIsCommittedFromALoanArrivesAndTheRestIsGivenBack) {
     Node node{{.seed = 1}, roomy};
     adapters::MemoryFile file;
     run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
@@ -62,7 +62,7 @@ TEST(BlockLeases, WhatIsCommittedFromALoanArrivesAndTheRestIsGivenBack) {
     EXPECT_EQ(node.pool().counts().refused, 0U);
 }
 
-TEST(BlockLeases, ALoanLiesInOneBlock) {
+TEST(LentMemory, ALoanLiesInOneBlock) {
     Node node{{.seed = 2}, roomy};
     adapters::MemoryFile file;
     run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
@@ -84,7 +84,7 @@ TEST(BlockLeases, ALoanLiesInOneBlock) {
     EXPECT_EQ(node.provided(), 0);
 }
 
-TEST(BlockLeases, NothingIsLentWhereItCouldNotBeCommitted) {
+TEST(LentMemory, NothingIsLentWhereItCouldNotBeCommitted) {
     Node node{{.seed = 3}, roomy};
     adapters::MemoryFile file;
     run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
@@ -105,7 +105,7 @@ TEST(BlockLeases, NothingIsLentWhereItCouldNotBeCommitted) {
     });
 }
 
-TEST(BlockLeases, BytesOfAFileThatLeftStayForWhoWritesThemToIt) {
+TEST(LentMemory, BytesOfAFileThatLeftStayForWhoWritesThemToIt) {
     Node node{{.seed = 5}, roomy};
     adapters::MemoryFile file;
     run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
@@ -159,7 +159,7 @@ bool killed_at(std::int64_t step) {
     return !ended;
 }
 
-TEST(BlockLeases, ItsClientMayDieAtAnyStep) {
+TEST(LentMemory, ItsClientMayDieAtAnyStep) {
     std::int64_t step = 0;
     while (step < 1000 && killed_at(step) && !testing::Test::HasFailure()) {
         ++step;

@@ -458,7 +458,7 @@ TEST(Life, NewMemoryIsFilledWhereAllProcessorsAreBusy) {
             const std::int64_t before = self.prepared();
             const FileId id = self.open(file, AccessMode::write);
             for (int i = 0; i < 3; ++i) {
-                const auto small = bytes_of(LogWriter::filled_least - 1, i);
+                const auto small = bytes_of(LogWriter::fill_bytes_min - 1, i);
                 EXPECT_EQ(self.write(id, file, i << 18, small).error, 0);
             }
             EXPECT_EQ(self.prepared(), before + 1) << "once for the block";

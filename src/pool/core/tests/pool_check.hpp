@@ -214,7 +214,7 @@ inline NodeClient::NodeClient(Node& node, std::uint32_t client, Log log)
       log_writer_{node.directory(), log, client, *this},
       reader_{node.directory(),
               *this,
-              {.wishes = &log_writer_, .client = client, .blocks = node.clean_memory()}} {}
+              {.hint_writer = &log_writer_, .client = client, .blocks = node.clean_memory()}} {}
 
 inline FileId NodeClient::open(adapters::MemoryFile& file, AccessMode access) {
     FileId id{.slot = files_max};
@@ -466,7 +466,8 @@ inline void Node::stop() {
 
 // As DaemonShutdown::is_complete, and then the server's finish().
 inline bool Node::ends() {
-    if (!stopping_ || !answers_.contains(*stopping_) || !pool_.all_taken() || pool_.closing()) {
+    if (!stopping_ || !answers_.contains(*stopping_) || !pool_.all_taken() ||
+        pool_.closes_under_way()) {
         return false;
     }
     for (std::size_t slot = 0; slot < files_max; ++slot) {
@@ -514,7 +515,7 @@ inline bool Node::look_after_clients() {
             life->dismissed = true;
         }
         if (life->dismissed && !life->departed) {
-            life->departed = pool_.departed(*life->client);
+            life->departed = pool_.forget_if_departed(*life->client);
         }
     }
     const bool over = std::ranges::none_of(lives_, [&](const auto& life) {

@@ -21,11 +21,11 @@ namespace {
 
 using std::chrono::milliseconds;
 
-class FlushBacklog final : public Daemon {
+class ThreadDaemon final : public Daemon {
 public:
-    explicit FlushBacklog(Word& bell, std::span<const Sparse> logs = {})
+    explicit ThreadDaemon(Word& bell, std::span<const Sparse> logs = {})
         : bell_{bell}, logs_{logs} {}
-    ~FlushBacklog() = default;
+    ~ThreadDaemon() = default;
     [[nodiscard]] bool alive() const noexcept override { return true; }
     [[nodiscard]] std::int64_t now_ns() const noexcept override { return clock_.now_ns(); }
     void kick() noexcept override {
@@ -113,7 +113,7 @@ TEST(Threads, ShareALogAndAFile) {
     adapters::MemoryFile file{faults};
     std::array<Sparse, 2> logs{Sparse{LogShape::bytes}, Sparse{LogShape::bytes}};
     Machine machine{{.cap_bytes = 6 << 20, .window_bytes = 4 << 20, .quiet_ns = 100'000}};
-    FlushBacklog line{machine.bell};
+    ThreadDaemon line{machine.bell};
     std::vector<std::unique_ptr<LogWriter>> log_writers;
     std::vector<FileId> ids;
     for (std::uint32_t i = 0; i < logs.size(); ++i) {
@@ -193,7 +193,7 @@ TEST(Threads, ReadWhatOthersWriteMeanwhile) {
     const std::array<Sparse, 2> logs{Sparse{LogShape::bytes}, Sparse{LogShape::bytes}};
     // Most of the bytes read have not been drained.
     Machine machine{{.cap_bytes = 16 << 20, .window_bytes = 12 << 20, .quiet_ns = 1'000'000'000}};
-    FlushBacklog line{machine.bell, logs};
+    ThreadDaemon line{machine.bell, logs};
     std::array<Rewritten, 4> records;
     std::array<FileId, 2> ids;
     for (std::uint32_t i = 0; i < logs.size(); ++i) {

@@ -125,7 +125,7 @@ std::uint64_t generation_of(int fd) noexcept {
     return ::ioctl(fd, FS_IOC_GETVERSION, &version) == 0 ? static_cast<std::uint32_t>(version) : 0;
 }
 
-bool StoredReplayFiles::is_asked_for(const ReplayPlan& replay_plan) const {
+bool StoredReplayFiles::may_be_written(const ReplayPlan& replay_plan) const {
     const std::string_view path = replay_plan.path;
     if (below_.empty()) {
         return true;

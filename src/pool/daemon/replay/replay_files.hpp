@@ -19,7 +19,7 @@ public:
                       std::vector<std::string> below)
         : rescue_{std::move(rescue_folders), now_ns}, below_{std::move(below)} {}
 
-    [[nodiscard]] bool is_asked_for(const pool::journal::ReplayPlan& replay_plan) const override;
+    [[nodiscard]] bool may_be_written(const pool::journal::ReplayPlan& replay_plan) const override;
     [[nodiscard]] Result<std::unique_ptr<pool::ReplayFile>> find(
         const pool::journal::ReplayPlan& replay_plan) override;
     [[nodiscard]] Result<std::string> keep(const pool::journal::ReplayPlan& replay_plan,

@@ -13,29 +13,29 @@ namespace {
 
 using check::Folder;
 
-bool is_asked_for(const std::vector<std::string>& below, const std::string& path) {
+bool may_be_written(const std::vector<std::string>& below, const std::string& path) {
     const StoredReplayFiles files{{}, 0, below};
     pool::journal::ReplayPlan replay_plan;
     replay_plan.path = path;
-    return files.is_asked_for(replay_plan);
+    return files.may_be_written(replay_plan);
 }
 
 TEST(StoredReplayFiles, AreAllWhereNoPathsAreNamed) {
-    EXPECT_TRUE(is_asked_for({}, "/etc/passwd"));
+    EXPECT_TRUE(may_be_written({}, "/etc/passwd"));
 }
 
 TEST(StoredReplayFiles, AreThoseBelowThePathsElse) {
     const std::vector<std::string> below{"/scratch/me", "/data/one", "/slash/"};
-    EXPECT_TRUE(is_asked_for(below, "/scratch/me/a/b"));
-    EXPECT_TRUE(is_asked_for(below, "/data/one")) << "a file";
-    EXPECT_TRUE(is_asked_for(below, "/slash/file"));
-    EXPECT_TRUE(is_asked_for({"/"}, "/any/file"));
-    EXPECT_FALSE(is_asked_for(below, "/scratch/mean"));
-    EXPECT_FALSE(is_asked_for(below, "/etc/passwd"));
-    EXPECT_FALSE(is_asked_for(below, "/scratch/me/../../etc/passwd"));
-    EXPECT_FALSE(is_asked_for(below, "/scratch/me/a/.."));
-    EXPECT_FALSE(is_asked_for(below, "scratch/me/a"));
-    EXPECT_FALSE(is_asked_for(below, ""));
+    EXPECT_TRUE(may_be_written(below, "/scratch/me/a/b"));
+    EXPECT_TRUE(may_be_written(below, "/data/one")) << "a file";
+    EXPECT_TRUE(may_be_written(below, "/slash/file"));
+    EXPECT_TRUE(may_be_written({"/"}, "/any/file"));
+    EXPECT_FALSE(may_be_written(below, "/scratch/mean"));
+    EXPECT_FALSE(may_be_written(below, "/etc/passwd"));
+    EXPECT_FALSE(may_be_written(below, "/scratch/me/../../etc/passwd"));
+    EXPECT_FALSE(may_be_written(below, "/scratch/me/a/.."));
+    EXPECT_FALSE(may_be_written(below, "scratch/me/a"));
+    EXPECT_FALSE(may_be_written(below, ""));
 }
 
 TEST(StoredReplayFiles, AreNotFoundBehindALinkThatCameLater) {

@@ -30,7 +30,7 @@ void ClientAdmission::dismiss(Session& session) {
 
 void ClientAdmission::forget_departed() {
     std::erase_if(departing_, [&](std::uint32_t client) {
-        const bool gone = pool_.departed(client);
+        const bool gone = pool_.forget_if_departed(client);
         if (gone) {
             memory_.forget(client);
         }

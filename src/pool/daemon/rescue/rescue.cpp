@@ -60,7 +60,8 @@ Result<void> write_all(int fd, std::span<const std::byte> bytes, const std::stri
     return {};
 }
 
-std::string header_of(const RescueOf& file, std::span<const RescueRun> runs, std::int64_t kept_ns) {
+std::string header_of(const RescueTarget& file, std::span<const RescueRun> runs,
+                      std::int64_t kept_ns) {
     std::uint64_t bytes = 0;
     for (const RescueRun& run : runs) {
         bytes += run.bytes.size();
@@ -178,14 +179,14 @@ Result<void> RescueFolder::make_folder_in(const std::string& candidate) {
     return failure(system_error(EEXIST, "make a rescue folder in " + candidate));
 }
 
-RescueOf rescue_of(const pool::FileSlot& file) {
+RescueTarget rescue_of(const pool::FileSlot& file) {
     return {.path = std::string{file.path.data()},
             .device = file.device.load(relaxed),
             .inode = file.inode.load(relaxed),
             .error = file.error.load(relaxed)};
 }
 
-RescuedFile RescueFolder::keep(const RescueOf& file, std::span<const RescueRun> runs) {
+RescuedFile RescueFolder::keep(const RescueTarget& file, std::span<const RescueRun> runs) {
     RescuedFile rescued{.path = file.path, .error = file.error};
     for (const RescueRun& run : runs) {
         rescued.bytes += static_cast<std::int64_t>(run.bytes.size());

@@ -33,13 +33,13 @@ struct RescueRun {
                                   std::uint32_t before = 0) noexcept;
 
 // Which file the bytes belong to, and why they are not in it.
-struct RescueOf {
+struct RescueTarget {
     std::string path;
     std::uint64_t device = 0;
     std::uint64_t inode = 0;
     int error = 0;  // errno
 };
-[[nodiscard]] RescueOf rescue_of(const pool::FileSlot& file);
+[[nodiscard]] RescueTarget rescue_of(const pool::FileSlot& file);
 
 class RescueFolder {
 public:
@@ -50,7 +50,7 @@ public:
         : candidates_{std::move(folders)}, now_ns_{now_ns} {}
 
     // Writes a rescue file. The result says where it is, or why no folder took it.
-    [[nodiscard]] RescuedFile keep(const RescueOf& file, std::span<const RescueRun> runs);
+    [[nodiscard]] RescuedFile keep(const RescueTarget& file, std::span<const RescueRun> runs);
 
 private:
     [[nodiscard]] Result<void> make_folder_in(const std::string& candidate);

@@ -63,7 +63,7 @@ void DaemonShutdown::look_for_end_of_draining(std::span<const ReturnedTicket> re
 }
 
 bool DaemonShutdown::drained_as_far_as_possible() const {
-    return !daemon_.pool.closing() && daemon_.tickets.openings_under_way() == 0 &&
+    return !daemon_.pool.closes_under_way() && daemon_.tickets.openings_under_way() == 0 &&
            daemon_.pool.all_taken() &&
            std::ranges::all_of(daemon_.statistics.slots(), [&](std::uint32_t slot) {
                const pool::FileSlot& file = daemon_.directory.files[slot];
@@ -97,7 +97,7 @@ std::vector<RescuedFile> DaemonShutdown::rescue(const std::vector<std::string>& 
     }
     for (const std::uint32_t slot : daemon_.statistics.slots()) {
         const std::vector<pool::Deposit> left = daemon_.pool.undrained(slot);
-        const RescueOf of = rescue_of(daemon_.directory.files[slot]);
+        const RescueTarget of = rescue_of(daemon_.directory.files[slot]);
         if (!left.empty()) {
             rescued.push_back(folder.keep(of, bytes_of(daemon_.directory, daemon_.memory, left)));
         }

@@ -8,16 +8,16 @@
 namespace forebay::daemon {
 
 std::int64_t busy_ns(const StorageMeter& meter, std::int64_t now_ns) noexcept {
-    return meter.busy_ns + (meter.in_flight > 0 ? now_ns - meter.since_ns : 0);
+    return meter.busy_ns + (meter.in_flight > 0 ? now_ns - meter.busy_since_ns : 0);
 }
 
 std::int64_t silent_ns(const StorageMeter& meter, std::int64_t now_ns) noexcept {
-    return meter.in_flight > 0 ? now_ns - std::max(meter.since_ns, meter.news_ns) : 0;
+    return meter.in_flight > 0 ? now_ns - std::max(meter.busy_since_ns, meter.last_end_ns) : 0;
 }
 
 void MeteredStorage::begin() {
     if (meter_->in_flight++ == 0) {
-        meter_->since_ns = clock_.now_ns();
+        meter_->busy_since_ns = clock_.now_ns();
     }
 }
 
@@ -27,9 +27,9 @@ void MeteredStorage::end(std::int64_t requests) {
     }
     invariant(meter_->in_flight >= requests, "no more requests end than have begun");
     meter_->in_flight -= requests;
-    meter_->news_ns = clock_.now_ns();
+    meter_->last_end_ns = clock_.now_ns();
     if (meter_->in_flight == 0) {
-        meter_->busy_ns += meter_->news_ns - meter_->since_ns;
+        meter_->busy_ns += meter_->last_end_ns - meter_->busy_since_ns;
     }
 }
 

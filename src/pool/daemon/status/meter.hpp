@@ -14,14 +14,14 @@ namespace forebay::daemon {
 
 struct StorageMeter {
     std::int64_t requests = 0;
-    std::int64_t bytes = 0;      // bytes transferred
-    std::int64_t busy_ns = 0;    // time with at least one request or sync in flight
-    std::int64_t in_flight = 0;  // requests in flight now
-    std::int64_t since_ns = 0;   // when the first of these was submitted
-    std::int64_t news_ns = 0;    // when a request ended last
+    std::int64_t bytes = 0;          // bytes transferred
+    std::int64_t busy_ns = 0;        // time with at least one request or sync in flight
+    std::int64_t in_flight = 0;      // requests in flight now
+    std::int64_t busy_since_ns = 0;  // when the first of these was submitted
+    std::int64_t last_end_ns = 0;    // when a request ended last
 };
 
-// busy_ns, and the time since `since_ns` if requests are in flight.
+// busy_ns, and the time since `busy_since_ns` if requests are in flight.
 [[nodiscard]] std::int64_t busy_ns(const StorageMeter& meter, std::int64_t now_ns) noexcept;
 
 // How long the file system has not answered although requests are in flight; 0: none is.

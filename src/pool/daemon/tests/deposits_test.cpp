@@ -50,9 +50,9 @@ std::vector<std::byte> contents(const std::string& path) {
 
 // The daemon as seen by a client that maps its memory: it is woken by an eventfd, and the client
 // sleeps on futex words.
-class FlushBacklog final : public pool::Daemon {
+class MappedDaemon final : public pool::Daemon {
 public:
-    FlushBacklog(const pool::Directory& directory, const OwnFd& bell)
+    MappedDaemon(const pool::Directory& directory, const OwnFd& bell)
         : directory_{directory}, bell_{bell} {}
     [[nodiscard]] bool alive() const noexcept override {
         const auto& word =
@@ -151,7 +151,7 @@ public:
 
     std::string path;
     Greeted greeted;
-    FlushBacklog line;
+    MappedDaemon line;
     std::unique_ptr<pool::LogWriter> log_writer;
     FileId file;
 };
@@ -203,7 +203,7 @@ TEST(Deposits, OfAClientThatIsKilledArrive) {
         const auto opened = ask(socket, question_to_open(path, protocol::for_writing),
                                 check::one(check::open_file(path, O_RDWR | O_CREAT)));
         const auto& shared = *static_cast<const pool::Directory*>(directory);
-        FlushBacklog line{shared, told.descriptors.at(2)};
+        MappedDaemon line{shared, told.descriptors.at(2)};
         pool::LogWriter log_writer{shared, pool::Log{static_cast<std::byte*>(log)},
                                    told.reply.client, line};
         const WriteResult written =
@@ -332,7 +332,7 @@ TEST(Deposits, ADaemonThatIsKilledFailsItsClientsAndDoesNotHangThem) {
                              MAP_SHARED | MAP_NORESERVE, told.descriptors[1].get(), 0);
     const auto opened = ask(socket, question_to_open(folder.path("file"), protocol::for_writing),
                             check::one(check::open_file(folder.path("file"), O_RDWR | O_CREAT)));
-    FlushBacklog line{shared, told.descriptors[2]};
+    MappedDaemon line{shared, told.descriptors[2]};
     pool::LogWriter log_writer{shared, pool::Log{static_cast<std::byte*>(log)}, told.reply.client,
                                line};
     const FileId file{opened.reply.slot, opened.reply.generation};

@@ -69,7 +69,7 @@ public:
         File backing{fd_.get()};
         pool::PoolReader reader{greeted_.directory(),
                                 *this,
-                                {.wishes = &log_writer_,
+                                {.hint_writer = &log_writer_,
                                  .client = greeted_.client,
                                  .blocks = static_cast<const std::byte*>(clean_)}};
         std::vector<std::byte> bytes(piece);

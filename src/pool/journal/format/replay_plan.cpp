@@ -154,14 +154,14 @@ private:
         const std::int64_t end = at + static_cast<std::int64_t>(bytes.size());
         remove(file, at, end);
         file.bytes[at] = bytes;
-        file.replay_plan.length_least = std::max(file.replay_plan.length_least, Length{end});
+        file.replay_plan.length_min = std::max(file.replay_plan.length_min, Length{end});
     }
 
     static void cut(File& file, std::int64_t bytes) {
         remove(file, bytes, Offset::none().bytes());
         file.replay_plan.cut =
             std::min(file.replay_plan.cut.value_or(Length{bytes}), Length{bytes});
-        file.replay_plan.length_least = Length{bytes};
+        file.replay_plan.length_min = Length{bytes};
     }
 
     std::map<std::uint64_t, std::uint64_t> settled_;
@@ -179,7 +179,7 @@ Length ReplayPlan::bytes() const {
     return all;
 }
 
-std::vector<ReplayPlan> stories_of(std::span<const Group> groups) {
+std::vector<ReplayPlan> replay_plans_of(std::span<const Group> groups) {
     return PlanBuilder{groups}.replay_plans();
 }
 

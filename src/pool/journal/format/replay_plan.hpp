@@ -33,9 +33,9 @@ struct ReplayPlan {
 
     std::vector<JournalRun> runs;  // by offset; they do not overlap
     // The file is first truncated to `cut`, if that is given; after the runs are written, it is
-    // extended to `length_least`, if it is shorter.
+    // extended to `length_min`, if it is shorter.
     std::optional<Length> cut;
-    Length length_least{};
+    Length length_min{};
 
     // The bytes of all runs together.
     [[nodiscard]] Length bytes() const;
@@ -43,7 +43,7 @@ struct ReplayPlan {
 };
 
 // A plan for each file with records that are not settled. The runs refer to memory of the groups.
-[[nodiscard]] std::vector<ReplayPlan> stories_of(std::span<const Group> groups);
+[[nodiscard]] std::vector<ReplayPlan> replay_plans_of(std::span<const Group> groups);
 
 // A file as the replay finds it.
 struct FoundFile {

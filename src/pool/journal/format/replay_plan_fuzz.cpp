@@ -23,7 +23,7 @@ void check_scan(const SegmentScan& chain, std::span<const std::byte> bytes) {
         must(group.header.epoch < chain.next_epoch, "epochs are below");
         must(group.header.number < chain.next_group, "groups are below");
     }
-    for (const ReplayPlan& replay_plan : stories_of(chain.groups)) {
+    for (const ReplayPlan& replay_plan : replay_plans_of(chain.groups)) {
         std::int64_t end = 0;
         for (const JournalRun& run : replay_plan.runs) {
             must(run.at.bytes() >= end && !run.bytes.empty(), "runs ascend and do not overlap");
@@ -33,7 +33,7 @@ void check_scan(const SegmentScan& chain, std::span<const std::byte> bytes) {
             end = run.at.bytes() + static_cast<std::int64_t>(run.bytes.size());
         }
         must(!replay_plan.empty(), "something is left of it");
-        must(replay_plan.length_least.bytes() >= end, "the file is as long as what is written");
+        must(replay_plan.length_min.bytes() >= end, "the file is as long as what is written");
         must(!replay_plan.cut || replay_plan.cut->bytes() >= 0, "a length is one");
         must(replay_plan.path.size() <= path_bytes_max, "the path is within its bound");
     }
@@ -42,7 +42,7 @@ void check_scan(const SegmentScan& chain, std::span<const std::byte> bytes) {
 void check_scan(std::span<const std::byte> bytes, std::span<const std::byte> head) {
     const std::size_t half = bytes.size() / 2 / group_unit * group_unit;
     const std::vector<SegmentBytes> segments{{0, bytes.first(half)}, {1, bytes.subspan(half)}};
-    check_scan(chain_of(segments, head, key), bytes);
+    check_scan(scan_segments(segments, head, key), bytes);
 }
 
 // A valid journal of three segments, in which the input changes bytes, and copies and removes
@@ -101,7 +101,7 @@ void look_at_damage(std::span<const std::byte> bytes) {
     for (std::uint32_t i = 0; i < 3; ++i) {
         segments.push_back({i, std::span{whole}.subspan(i * segment_bytes, segment_bytes)});
     }
-    const SegmentScan chain = chain_of(segments, heads, key);
+    const SegmentScan chain = scan_segments(segments, heads, key);
     check_scan(chain, whole);
     must(chain.damage != DamageKind::none || chain.groups.size() == groups_in_all ||
              (chain.groups.empty() && changed),

@@ -31,7 +31,7 @@ public:
         groups_.push_back(*group_of(memory_.back(), a_key));
         return *this;
     }
-    [[nodiscard]] std::vector<ReplayPlan> replay_plans() const { return stories_of(groups_); }
+    [[nodiscard]] std::vector<ReplayPlan> replay_plans() const { return replay_plans_of(groups_); }
     [[nodiscard]] ReplayPlan only() const {
         const auto all = replay_plans();
         EXPECT_EQ(all.size(), 1U);
@@ -54,7 +54,7 @@ std::string told(const ReplayPlan& replay_plan) {
     if (replay_plan.cut) {
         text += "cut " + std::to_string(replay_plan.cut->bytes()) + " ";
     }
-    return text + std::to_string(replay_plan.length_least.bytes());
+    return text + std::to_string(replay_plan.length_min.bytes());
 }
 
 Said put(std::int64_t at, std::string bytes) {

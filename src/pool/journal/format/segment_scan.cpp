@@ -24,10 +24,10 @@ bool follows(const GroupHeader& next, const GroupHeader& before) noexcept {
            next.epoch >= before.epoch;
 }
 
-class GroupFinder {
+class SegmentScanner {
 public:
-    GroupFinder(std::span<const SegmentBytes> segments, std::span<const std::byte> head,
-                const Key& key)
+    SegmentScanner(std::span<const SegmentBytes> segments, std::span<const std::byte> head,
+                   const Key& key)
         : segments_{segments}, head_{heads_of(head, key)} {
         for (const SegmentBytes& segment : segments) {
             SegmentGroups found = groups_of(segment.bytes, key);
@@ -214,9 +214,9 @@ private:
 
 }  // namespace
 
-SegmentScan chain_of(std::span<const SegmentBytes> segments, std::span<const std::byte> head,
-                     const Key& key) {
-    return GroupFinder{segments, head, key}.chain();
+SegmentScan scan_segments(std::span<const SegmentBytes> segments, std::span<const std::byte> head,
+                          const Key& key) {
+    return SegmentScanner{segments, head, key}.chain();
 }
 
 }  // namespace forebay::pool::journal

@@ -47,7 +47,7 @@ struct SegmentScan {
 };
 
 // `head` is empty where there is no such file.
-[[nodiscard]] SegmentScan chain_of(std::span<const SegmentBytes> segments,
-                                   std::span<const std::byte> head, const Key& key);
+[[nodiscard]] SegmentScan scan_segments(std::span<const SegmentBytes> segments,
+                                        std::span<const std::byte> head, const Key& key);
 
 }  // namespace forebay::pool::journal

@@ -61,7 +61,7 @@ public:
         for (const auto& [number, bytes] : segments) {
             all.push_back({number, bytes});
         }
-        return chain_of(all, heads, a_key);
+        return scan_segments(all, heads, a_key);
     }
 
     std::map<std::uint32_t, std::vector<std::byte>> segments;
@@ -197,7 +197,7 @@ TEST(JournalChain, OfAnotherKeyIsDamaged) {
     Written journal;
     journal.segment(0, 1, 2).head();
     std::vector<SegmentBytes> all{{0, journal.segments[0]}};
-    EXPECT_EQ(chain_of(all, journal.heads, Key{}).damage, DamageKind::head);
+    EXPECT_EQ(scan_segments(all, journal.heads, Key{}).damage, DamageKind::head);
 }
 
 TEST(JournalChain, HasTwoHeadsOfWhichOneMayBeTorn) {

@@ -146,7 +146,7 @@ Result<void> PoolLink::greet() {
     log_writer_.emplace(*directory_, log_, client_, *this);
     reader_.emplace(
         *directory_, *this,
-        pool::ReadAheadAccess{.wishes = &*log_writer_, .client = client_, .blocks = clean_});
+        pool::ReadAheadAccess{.hint_writer = &*log_writer_, .client = client_, .blocks = clean_});
     return {};
 }
 

@@ -1,5 +1,5 @@
 // Tests which first bytes mark a file that the loader or libc reads by internal calls.
-#include "pool/capture/calls/inside_kind.hpp"
+#include "pool/capture/calls/read_by_libc.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 namespace forebay::capture {
 namespace {
 
-bool is_known(std::string_view begin) { return is_read_inside(std::as_bytes(std::span{begin})); }
+bool is_known(std::string_view begin) { return is_read_by_libc(std::as_bytes(std::span{begin})); }
 
 TEST(InsideKind, LibrariesAndCatalogsAreKnown) {
     EXPECT_TRUE(is_known("\177ELF\2\1\1"));

@@ -6,6 +6,6 @@ namespace forebay::capture {
 
 // Prints "forebay: problem (why). What to do next." on one line. Control characters are escaped;
 // errno is kept. Safe in signal handlers.
-void say(const char* problem, const char* why, const char* next) noexcept;
+void report_problem(const char* problem, const char* why, const char* next) noexcept;
 
 }  // namespace forebay::capture

@@ -1,6 +1,6 @@
 // Cuts requests greedily: a request takes pieces in order until it is full or its stripe ends. It
 // may span holes between pieces, which are not written, but only within one stripe.
-#include "pool/core/ingest/deposit_source.hpp"
+#include "pool/core/flush/request_cutter.hpp"
 
 #include "foundation/base/contracts.hpp"
 #include "storage/policy/domain.hpp"
@@ -11,13 +11,13 @@
 
 namespace forebay::pool {
 
-DepositSource::DepositSource(std::vector<ports::Piece> pieces, const FileStripes& stripes,
+RequestCutter::RequestCutter(std::vector<ports::Piece> pieces, const FileStripes& stripes,
                              std::int64_t request_bytes_max)
     : pieces_{std::move(pieces)}, stripes_{stripes}, request_bytes_max_{request_bytes_max} {
     expects(request_bytes_max > 0, "a request has bytes");
 }
 
-std::optional<TargetId> DepositSource::next(std::vector<ports::Piece>& pieces) {
+std::optional<TargetId> RequestCutter::next(std::vector<ports::Piece>& pieces) {
     pieces.clear();
     if (next_ == pieces_.size()) {
         return std::nullopt;

@@ -1,5 +1,5 @@
 // Formats messages to the user in buffers on the stack and writes them to standard error.
-#include "pool/capture/connection/message.hpp"
+#include "pool/capture/connection/user_message.hpp"
 
 #include "foundation/base/printable.hpp"
 #include "foundation/kernel/calls.hpp"
@@ -50,7 +50,7 @@ void write_escaped(std::string_view text) noexcept {
 
 }  // namespace
 
-void say(const char* problem, const char* why, const char* next) noexcept {
+void report_problem(const char* problem, const char* why, const char* next) noexcept {
     constexpr std::size_t text_max = 1024;
     const int before = errno;
     std::array<char, text_max> text;

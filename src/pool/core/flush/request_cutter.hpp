@@ -11,10 +11,10 @@
 
 namespace forebay::pool {
 
-class DepositSource final : public transfer::RequestSource {
+class RequestCutter final : public transfer::RequestSource {
 public:
     // `pieces` ascend by offset and do not overlap. `request_bytes_max` bounds a request's bytes.
-    DepositSource(std::vector<ports::Piece> pieces, const FileStripes& stripes,
+    RequestCutter(std::vector<ports::Piece> pieces, const FileStripes& stripes,
                   std::int64_t request_bytes_max);
 
     // Fills `pieces` with the next request and returns its target (OST); nullopt: there is none

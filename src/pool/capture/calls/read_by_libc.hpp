@@ -16,7 +16,7 @@ using Magic = std::array<unsigned char, magic_bytes>;
 
 // Whether a file begins with the magic number of a library (ELF) or of a message catalogue of
 // gettext or catgets, in either byte order. A shorter beginning that may become one counts, too.
-[[nodiscard]] inline bool is_read_inside(std::span<const std::byte> begin) noexcept {
+[[nodiscard]] inline bool is_read_by_libc(std::span<const std::byte> begin) noexcept {
     constexpr Magic kinds[] = {{0x7f, 'E', 'L', 'F'},
                                {0xde, 0x12, 0x04, 0x95},
                                {0x95, 0x04, 0x12, 0xde},

@@ -1,5 +1,5 @@
 // Lists offsets and sizes of the directory as the compiler has chosen them.
-#include "pool/daemon/status/layout_check_document.hpp"
+#include "pool/daemon/status/directory_shape.hpp"
 
 #include "pool/protocol/directory.hpp"
 

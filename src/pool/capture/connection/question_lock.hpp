@@ -15,11 +15,11 @@ inline constexpr timespec nap{.tv_sec = 0, .tv_nsec = 10'000'000};
 
 // RAII guard: one question at a time in this process. Signals are blocked while it is held, because
 // a handler that asked a question, too, would wait for its own thread forever.
-class ExchangeTurn {
+class QuestionLock {
 public:
     // Takes the lock. The futex word `turn` is 0 if the lock is free, 1 if it is held, and 2 if
     // other threads may wait for it.
-    explicit ExchangeTurn(std::atomic<std::uint32_t>& turn) noexcept
+    explicit QuestionLock(std::atomic<std::uint32_t>& turn) noexcept
         : turn_{turn}, signals_{kernel::hold_signals()} {
         std::uint32_t nobody = 0;
         if (turn_.compare_exchange_strong(nobody, 1, std::memory_order_acquire)) {
@@ -29,9 +29,9 @@ public:
             kernel::futex_wait(turn_, 2, nap);
         }
     }
-    ExchangeTurn(const ExchangeTurn&) = delete;
-    ExchangeTurn& operator=(const ExchangeTurn&) = delete;
-    ~ExchangeTurn() {
+    QuestionLock(const QuestionLock&) = delete;
+    QuestionLock& operator=(const QuestionLock&) = delete;
+    ~QuestionLock() {
         const std::uint32_t before = turn_.exchange(0, std::memory_order_release);
         // Two threads that ask at the same time could get each other's replies, and with them each
         // other's descriptors.

@@ -2,7 +2,7 @@
 // since a write beyond it would kill the program by SIGXFSZ, and the inode behind the descriptor,
 // since a program that closed the number by a call that is not captured may have opened a file of
 // its own there.
-#include "pool/capture/connection/log_file.hpp"
+#include "pool/capture/connection/log_descriptor.hpp"
 
 #include "foundation/base/atomics.hpp"
 #include "foundation/kernel/calls.hpp"
@@ -35,7 +35,7 @@ void touch(std::span<const std::byte> bytes) noexcept {
 
 }  // namespace
 
-void LogFile::take(int fd, std::size_t bytes) noexcept {
+void LogDescriptor::take(int fd, std::size_t bytes) noexcept {
     struct stat found{};
     if (kernel::fstat(fd, &found) != 0) {
         kernel::close(fd);
@@ -47,37 +47,38 @@ void LogFile::take(int fd, std::size_t bytes) noexcept {
     fd_.store(fd, std::memory_order_seq_cst);
 }
 
-void LogFile::close() noexcept {
+void LogDescriptor::close() noexcept {
     const int fd = fd_.exchange(-1, std::memory_order_seq_cst);
     if (fd >= 0) {
         kernel::close(fd);
     }
-    forget();
+    drop_unclosed();
 }
 
-void LogFile::forget() noexcept {
+void LogDescriptor::drop_unclosed() noexcept {
     fd_.store(-1, std::memory_order_seq_cst);
-    writings_.store(0, relaxed);
+    writes_in_flight_.store(0, relaxed);
 }
 
-void LogFile::move_to_double(int (*doubled)(int fd)) noexcept {
-    const int fd = number();
-    const int other = fd < 0 ? -1 : doubled(fd);
+void LogDescriptor::move_to_duplicate(int (*duplicate)(int fd)) noexcept {
+    const int old = fd();
+    const int other = old < 0 ? -1 : duplicate(old);
     if (other >= 0) {
         fd_.store(other, std::memory_order_seq_cst);
-        kernel::close(fd);
+        kernel::close(old);
     }
 }
 
 // A thread that still writes finishes in a moment, or sees after its write that the number has
 // changed. The wait is bounded, because the writer may be this very thread, interrupted by a
 // signal.
-void LogFile::give_up() noexcept {
+void LogDescriptor::yield_number() noexcept {
     constexpr int yields = 1000;
     constexpr int naps = 1000;
     constexpr timespec nap{.tv_sec = 0, .tv_nsec = 1'000'000};
     fd_.store(-1, std::memory_order_seq_cst);
-    for (int i = 0; i < yields + naps && writings_.load(std::memory_order_seq_cst) > 0; ++i) {
+    for (int i = 0; i < yields + naps && writes_in_flight_.load(std::memory_order_seq_cst) > 0;
+         ++i) {
         if (i < yields) {
             ::sched_yield();
         } else {
@@ -86,23 +87,23 @@ void LogFile::give_up() noexcept {
     }
 }
 
-bool LogFile::is_still_the_log(int fd) const noexcept {
+bool LogDescriptor::is_still_the_log(int fd) const noexcept {
     struct stat found{};
     return kernel::limit_of(RLIMIT_FSIZE) >= bytes_ && kernel::fstat(fd, &found) == 0 &&
            found.st_dev == device_ && found.st_ino == inode_;
 }
 
-bool LogFile::write(std::size_t place, std::span<const std::byte> bytes) noexcept {
+bool LogDescriptor::write(std::size_t place, std::span<const std::byte> bytes) noexcept {
     const int before = errno;
     touch(bytes);
-    writings_.fetch_add(1, std::memory_order_seq_cst);
+    writes_in_flight_.fetch_add(1, std::memory_order_seq_cst);
     const int fd = fd_.load(std::memory_order_seq_cst);
     const bool written =
         fd >= 0 && is_still_the_log(fd) &&
         kernel::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(place)) ==
             static_cast<ssize_t>(bytes.size());
     const bool done = written && fd_.load(std::memory_order_seq_cst) == fd;
-    writings_.fetch_sub(1, std::memory_order_release);
+    writes_in_flight_.fetch_sub(1, std::memory_order_release);
     errno = before;
     return done;
 }
