@@ -1,4 +1,4 @@
-// The worst of each counts, and rates add up.
+// A merged vote has the worst value of each field; summaries and rates add up.
 #include "collective/plan/agreement.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Merged votes: the worst of each, in any order; and how much a rank may then call moved.
+// Votes merged in any order give the worst of each field; and how many bytes a rank may then call
+// moved.
 #include "collective/plan/agreement.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// See attendance.hpp.
+// The transitions of the attendance word, and the costs from which the patience follows.
 #include "collective/plan/attendance.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -9,15 +9,17 @@ namespace forebay::plan {
 
 namespace {
 
-// An entry in the log and an extent in the index, of each piece, beyond copying it. (Of reads: that
-// each rank reads what lies between its pieces, too, as others do.)
+// Estimated cost of each piece beyond copying it, in nanoseconds: a write makes an entry in the log
+// and an extent in the index; a read by one rank alone also reads the bytes between its pieces,
+// which the other ranks read as well.
 constexpr std::int64_t piece_ns = 200;
-// Longer pieces are deposited as fast as windows are.
+// In bytes. Longer pieces are deposited as fast as windows are, so an exchange gains nothing.
 constexpr std::int64_t long_bytes = 8 << 10;
 constexpr std::int64_t longest_ns = 2'000'000;
-// A rank that moves nothing loses nothing by a moment; the others need it.
+// A rank without bytes waits this long, in nanoseconds: it loses little, and the others need it.
 constexpr std::int64_t idle_ns = 200'000;
 
+// Whether `call` is after `than`; the numbers wrap around (serial number arithmetic).
 bool is_newer(std::uint32_t call, std::uint32_t than) noexcept {
     const std::uint32_t ahead = (call - than) % CallAttendance::calls;
     return ahead > 0 && ahead < CallAttendance::calls / 2;
@@ -49,7 +51,7 @@ std::optional<CallAttendance> with_me(const CallAttendance& before,
         now.arrived = before.arrived;
     } else if (before.file == me.file ? is_newer(before.call, me.call)
                                       : before.meeting == MeetingKind::open) {
-        return std::nullopt;  // others are ahead, or wait for another file's call
+        return std::nullopt;  // others are ahead, or an open call of another file uses the word
     }
     now.arrived += 1;
     now.meeting = now.arrived == me.ranks ? MeetingKind::together : MeetingKind::open;

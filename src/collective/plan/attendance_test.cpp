@@ -61,7 +61,8 @@ struct Walk {
         rank.waits = false;
         ++rank.call;
     }
-    // Every order; `gives_up`: or else it looks.
+    // One step of rank `number`: it comes to its next call or, while it waits, gives up
+    // (`gives_up`) or looks at the word.
     void step(std::size_t number, bool gives_up) {
         Rank& rank = all[number];
         if (rank.call > 1 && rank.together[rank.call - 1] && all[1 - number].call < rank.call) {

@@ -1,4 +1,4 @@
-// All of it follows from plan::bypasses, which plans themselves go by.
+// All of it follows from plan::bypasses, by which plans choose, too.
 #include "collective/plan/bypass.hpp"
 
 namespace forebay::plan {

@@ -1,4 +1,4 @@
-// Which ranks move their own pieces, and when they do before anybody is asked.
+// Which ranks move their own pieces, and when they do so before the agreement at the start.
 #include "collective/plan/bypass.hpp"
 
 #include "foundation/base/bytes.hpp"

@@ -1,4 +1,5 @@
-// Claiming and merging blocks.
+// Claims are made by look-ups in the view, so that the cost does not grow with the number of
+// pieces, and merged run by run.
 #include "collective/plan/claims.hpp"
 
 #include <algorithm>
@@ -53,7 +54,7 @@ BlockClaims claim(const pattern::View& view, const pattern::ViewRange& request,
 
 namespace {
 
-// The lowest claimed block at or above `from`, over all.
+// The lowest block at or above `from` in any of the claims; no_horizon if there is none.
 std::int64_t next_claimed(std::span<const BlockClaims> claims, std::int64_t from) noexcept {
     std::int64_t lowest = BlockClaims::no_horizon;
     for (const BlockClaims& one : claims) {

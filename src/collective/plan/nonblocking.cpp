@@ -1,4 +1,4 @@
-// See nonblocking.hpp.
+// A chain of conditions; only the last one may differ between ranks.
 #include "collective/plan/nonblocking.hpp"
 
 namespace forebay::plan {

@@ -1,4 +1,5 @@
-// Placement by (target, node), the choice between exchange and bypass, and the size of windows.
+// How a plan is made: aggregators are placed by target and node, exchange or bypass is chosen, and
+// the windows get a size that fits into staging.
 #include "collective/plan/plan.hpp"
 
 #include <algorithm>
@@ -8,15 +9,18 @@ namespace forebay::plan {
 
 namespace {
 
-// Below this share of data in the span (one byte in so many), empty windows cost more than asking
-// the ranks where their data is.
+// If ranks have data in less than one byte in `dense_share` of the span, rounds go by claims:
+// visiting windows that are nearly empty would cost more than asking the ranks where their data is.
 constexpr std::int64_t dense_share = 16;
 constexpr std::int64_t block_bytes_default = 64 << 10;
-constexpr std::int64_t window_bytes_min = 64 << 10;  // windows are multiples of it
+constexpr std::int64_t window_bytes_min = 64 << 10;  // windows are multiples of this
 constexpr std::int64_t stripe_bytes_min = 4096;
 constexpr std::int32_t buffers_min = 3;
-constexpr std::int64_t unit_max = 4096;  // and it is a multiple of this
+// The maximum unit of coverage; window_bytes_min is a multiple of it.
+constexpr std::int64_t unit_max = 4096;
 
+// The number of aggregators for which all nodes together have room. Every node counts the same, and
+// no node gets more than the smallest one has ranks.
 std::int64_t places(const NodeTopology& topology) {
     const std::int32_t fewest = *std::min_element(topology.locals.begin(), topology.locals.end());
     return std::int64_t{topology.nodes()} * std::min(topology.aggregators_per_node_max, fewest);
@@ -31,8 +35,8 @@ std::int32_t aggregator_count(const FileStripes& layout, const NodeTopology& top
     return static_cast<std::int32_t>(std::max<std::int64_t>(count, 1));
 }
 
-// Where a target has several aggregators, every target has as many. Without stripes there is
-// nothing to deal out.
+// The number of aggregators that share a target, the same for every target. A file without stripes
+// has nothing to deal out to several aggregators.
 std::int32_t share_count(const FileStripes& layout, const NodeTopology& topology,
                          const Tuning& tuning) {
     if (layout.stripe_bytes == 0) {
@@ -47,37 +51,41 @@ std::int32_t share_count(const FileStripes& layout, const NodeTopology& topology
     return static_cast<std::int32_t>(std::max<std::int64_t>(shares, 1));
 }
 
+// Whether all pieces begin and end at stripe boundaries.
 bool aligned(const Summary& all, const FileStripes& layout) noexcept {
     return layout.stripe_bytes == 0 || all.granularity % layout.stripe_bytes == 0;
 }
 
-// Staging that one window takes with its coverage bitmap.
+// Bytes of staging for one window and its coverage bitmap, which has one bit per `granularity`
+// bytes.
 std::int64_t staged_bytes(std::int64_t window, std::int64_t granularity) noexcept {
     return window + window / (8 * granularity) + 64;
 }
 
-// Windows begin at multiples of their size, stripes end where they end, and no piece may straddle
-// a unit of coverage there.
+// The unit of coverage: a power of two that divides every piece and the stripe size. So no unit
+// straddles the end of a piece, a stripe or a window (windows begin at multiples of their size).
 std::int64_t common_granularity(const Summary& all, const FileStripes& layout) noexcept {
     const std::int64_t stripe_unit = layout.stripe_bytes & -layout.stripe_bytes;
     const std::int64_t unit = std::min(all.granularity, unit_max);
     return stripe_unit == 0 ? unit : std::min(unit, stripe_unit);
 }
 
+// `window` rounded down to a multiple of window_bytes_min, but at least that.
 std::int64_t whole_units(std::int64_t window) noexcept {
     return std::max(window / window_bytes_min, std::int64_t{1}) * window_bytes_min;
 }
 
-// Bytes staged on a node: the aggregators' buffers and, with several nodes, images and messages
-// under way.
+// Bytes of staging that the plan needs on a node: the buffers of its aggregators and, with several
+// nodes, images and message buffers.
 std::int64_t staged_on_a_node(const Plan& plan, const NodeTopology& topology) noexcept {
     const std::int64_t windows = std::int64_t{plan.aggregators_on_a_node} * plan.buffers +
                                  (topology.nodes() > 1 ? staged_for_others : 0);
     return windows * staged_bytes(plan.window_bytes, plan.granularity);
 }
 
-// The largest windows, at most what was asked for, with which everything fits; with the smallest
-// windows, fewer buffers. Settings keep staging large enough for three of the smallest.
+// Chooses the largest windows, at most as large as the settings ask for, with which everything fits
+// into staging; if even the smallest windows do not fit, fewer buffers. Both have a minimum, which
+// always fits: settings keep staging large enough for three of the smallest windows.
 void fit_into_staging(Plan& plan, const NodeTopology& topology, const Tuning& tuning,
                       IoDirection direction) {
     plan.window_bytes = whole_units(window_bytes(tuning, plan.layout, direction));
@@ -93,7 +101,8 @@ void fit_into_staging(Plan& plan, const NodeTopology& topology, const Tuning& tu
     }
 }
 
-// A small request does not need four large windows: with smaller ones its rounds overlap.
+// A smaller window for a small request: with a quarter of an aggregator's part in each window, the
+// rounds overlap.
 std::int64_t shared_window(std::int64_t window, const Plan& plan) {
     const std::int64_t share = (plan.span.end() - plan.span.begin).bytes() /
                                (static_cast<std::int64_t>(plan.aggregators.size()) * 4);
@@ -159,7 +168,7 @@ FileStripes completed(FileStripes layout) noexcept {
     if (layout.targets > 1 && layout.stripe_bytes == 0) {
         layout.stripe_bytes = 1 << 20;  // Lustre's default
     }
-    // No file system has smaller stripes; a hint may say so, and would ask for tiny requests.
+    // No file system has smaller stripes. A hint may claim them, and would only make requests tiny.
     while (layout.stripe_bytes > 0 && layout.stripe_bytes < stripe_bytes_min) {
         layout.stripe_bytes *= 2;
     }

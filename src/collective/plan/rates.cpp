@@ -1,4 +1,4 @@
-// Sums, and the slowest apart from them.
+// The sums, with the slowest target kept apart from them.
 #include "collective/plan/rates.hpp"
 
 namespace forebay::plan {

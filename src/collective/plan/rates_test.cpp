@@ -1,4 +1,5 @@
-// Which target is told to be slow, and which k is remembered, from what was seen of each.
+// Which target is reported as slow, and which k is remembered, from what was observed of each
+// target.
 #include "collective/plan/rates.hpp"
 
 #include "foundation/base/bytes.hpp"
@@ -10,8 +11,8 @@
 namespace forebay::plan {
 namespace {
 
-// A throttle whose target moved 64 requests of 1 MiB, each in so many milliseconds; alone, so that
-// this is its rate.
+// A throttle whose target moved 64 requests of 1 MiB one at a time, each in `milliseconds`, so that
+// this gives its rate.
 Throttle seen(std::int64_t milliseconds) {
     Throttle throttle = Throttle::fixed(1);
     for (int i = 0; i < 64; ++i) {

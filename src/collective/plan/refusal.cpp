@@ -1,4 +1,4 @@
-// Reasons as a user reads them.
+// The reasons as users read them.
 #include "collective/plan/refusal.hpp"
 
 namespace forebay::plan {

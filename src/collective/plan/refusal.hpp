@@ -1,15 +1,15 @@
-// Why a call is left to the MPI.
+// Reasons to leave a collective call to the MPI.
 #pragma once
 
 #include <cstdint>
 
 namespace forebay::plan {
 
-// One rank's refusal is everyone's; the largest value wins.
+// One rank's refusal holds for all ranks; if several ranks refuse, the largest value is reported.
 enum class Refusal : std::uint32_t {
     none = 0,
     disabled,  // by a setting or hint
-    excluded,  // path prefix, or not a plain local path ("pvfs2:…")
+    excluded,  // by a path prefix, or since the name is no plain local path ("pvfs2:…")
     atomic_mode,
     data_representation,
     view_unsupported,  // overlapping or descending filetype
@@ -17,8 +17,8 @@ enum class Refusal : std::uint32_t {
     not_the_same_file,  // renamed, replaced or removed since it was opened
     cannot_open,        // the file cannot be opened a second time by its name
     gpu_memory,
-    no_memory,      // for its datatypes, on some rank
-    several_nodes,  // a non-blocking call of a file in the pool of this one
+    no_memory,      // a rank has no memory left to decode its datatypes
+    several_nodes,  // a non-blocking call of ranks on several nodes, for a file in a pool
     other,
 };
 

@@ -1,4 +1,3 @@
-// See storage_route.hpp.
 #include "collective/plan/storage_route.hpp"
 
 namespace forebay::plan {

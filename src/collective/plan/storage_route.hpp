@@ -1,4 +1,5 @@
-// Which way a file's bytes take on this rank: to the file system, or into the pool of its node.
+// Decides where a rank sends a file's bytes: straight to the file system, or into the pool of its
+// node (burst buffer).
 #pragma once
 
 #include "foundation/base/direction.hpp"
@@ -6,20 +7,20 @@
 namespace forebay::plan {
 
 enum class StorageRoute {
-    file_system,  // past every pool
+    file_system,  // past every pool (write-through)
     pool,         // writes are deposits, and reads see what is deposited
-    // Writes are deposits of this node's stripes; the pools of other nodes have theirs.
+    // Writes are deposits of the stripes that belong to this node; other nodes' pools have their
+    // stripes.
     part_of_pools,
 };
 
-// A rank's knowledge of the file when it opens the storage.
+// Facts about the file as this rank knows them when it opens the storage.
 struct StorageFacts {
-    bool in_parts = false;  // pools of several nodes have parts of it; the same on all ranks
+    bool in_parts = false;  // the pools of several nodes have parts of it; the same on all ranks
     bool covered = false;   // it lies below a path of this process' pool
 };
 
-// A file in parts is read past the pools, which have written out by then what they had of it
-// (decision 0024).
+// A file that lies in parts is read past the pools: they have drained it by then (decision 0024).
 [[nodiscard]] StorageRoute choose_storage(const StorageFacts& facts,
                                           IoDirection direction) noexcept;
 

@@ -1,4 +1,5 @@
-// The end points of a request come from two look-ups in its view; nothing here walks pieces.
+// The end points of a request come from two look-ups in its view; nothing here walks over pieces,
+// so the cost does not grow with their number.
 #include "collective/plan/summary.hpp"
 
 #include <algorithm>
@@ -10,6 +11,7 @@ namespace {
 
 using pattern::granularity_max;
 
+// The largest power of two that divides `value`, but at most granularity_max.
 std::int64_t power_of_two_in(std::int64_t value) noexcept {
     if (value == 0) {
         return granularity_max;

@@ -1,4 +1,4 @@
-// A station's part in the ring.
+// The state machine of one station in the token ring.
 #include "collective/plan/turns.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -35,7 +35,8 @@ void Station::take(const RingMessage& message) {
     go_on();
 }
 
-// The token takes a notice in; without it the notice goes on after it.
+// A notice ends at the token. A station that does not have the token passes the notice on to the
+// next station.
 void Station::absorb(const ServedRequest& service) {
     if (!has_token_) {
         RingMessage notice;
@@ -52,6 +53,8 @@ void Station::absorb(const ServedRequest& service) {
     go_on();
 }
 
+// Does what the token allows now: starts this station's next window, passes the token on, or closes
+// the known rounds.
 void Station::go_on() {
     while (has_token_) {
         if (token_.closing > 0) {
@@ -59,7 +62,7 @@ void Station::go_on() {
             return;
         }
         const std::int64_t round = token_.next / stations_;
-        if (round == rounds_) {  // station 0: rounds end here
+        if (round == rounds_) {  // all known rounds have started; station 0 closes them
             if (number_ != 0 || closed_ == rounds_ || token_.in_flight > 0) {
                 return;
             }
@@ -77,14 +80,15 @@ void Station::go_on() {
     }
 }
 
-// The token says which rounds it closes: this station may know more by now.
+// `closed_` follows from the token, which says which rounds it closes; this station may know of
+// more rounds by now.
 void Station::close() {
     closed_ = token_.next / stations_;
     if (--token_.closing > 0) {
         pass();
         return;
     }
-    // The last station hands the token back to the first, where it rests.
+    // The last station passes the token to station 0, where it rests.
     if (number_ != 0) {
         pass();
     }

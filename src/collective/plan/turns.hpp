@@ -1,19 +1,20 @@
-// Turns at a target that several aggregators share, without a central point. The aggregators sit in
-// a ring, in stripe order. One *token* per target goes round: whoever has it and has its next
-// window filled starts that window if fewer than k are in flight, and passes the token on. When a
-// window has been written, a *notice* follows the token along the ring until it finds it. After the
-// last known round the token goes round once more, when all notices have come: then nothing is
-// under way.
+// Turns at a target (OST) that several aggregators share: a token ring, without a central lock
+// manager. The aggregators are *stations* in a ring, in stripe order. One *token* per target goes
+// round. A station that has the token starts its next window, once that window is filled and fewer
+// than k windows are in flight at the target, and passes the token on. When a window has been
+// written, a *notice* follows the token along the ring until it reaches the token. When the windows
+// of all known rounds have started and all their notices have reached the token, the token goes
+// round once more: it tells the stations that nothing is under way.
 //
 //   token:   station 0 ──▶ station 1 ──▶ station 2 ──▶ station 0 …
 //   notice:          ╰── follows ──▶ ─╯
 //
 // A window's number is round · stations + station.
 //
-// Why nobody waits for ever: the token waits at a station for its window to be filled (which
-// depends on earlier rounds only), or for a notice (sent when a started window ends, and always
-// moving towards the token). Pure: events go in, what to do comes out;
-// collective/engine/token_forwarder carries it out.
+// There is no deadlock: a token waits at a station only for the station's window to be filled,
+// which depends on earlier rounds alone, or for a notice, which is sent when a started window ends
+// and always moves towards the token. Pure: events go in, messages and started windows come out;
+// collective/engine/token_forwarder carries them out.
 #pragma once
 
 #include "storage/policy/throttle.hpp"
@@ -26,48 +27,51 @@
 namespace forebay::plan {
 
 struct TurnToken {
-    std::int64_t next = 0;  // number of the window that is started next
+    std::int64_t next = 0;  // number of the window that starts next
+    // Windows that have started at the target and whose end the token does not know yet.
     std::int32_t in_flight = 0;
     std::int32_t closing = 0;  // stations that still have to see that all is done; 0: not closing
     Throttle throttle;
 };
 
-// A message from a station to the next one. Plain bytes.
+// A message from a station to the next one in the ring. Plain bytes.
 struct RingMessage {
     enum class Kind : std::uint32_t { token, notice };
     Kind kind = Kind::token;
     TurnToken token;
-    ServedRequest service;  // of the window that ended
+    ServedRequest service;  // notice: how the target served the window that ended
 };
 
 class Station {
 public:
-    static constexpr std::size_t remembered = 64;  // windows of a station under way, at most
+    static constexpr std::size_t remembered = 64;  // maximum of a station's windows under way
 
-    // `stations` in the ring; number 0 has the token at first.
+    // `stations`: the size of the ring. Station 0 has the token at first.
     Station(std::int32_t number, std::int32_t stations, const Throttle& throttle);
 
-    // Events. So many rounds are known now, not fewer than before: at any time, also while the
-    // token closes earlier ones.
+    // Events. `rounds` rounds are known now; the number never falls. This may be called at any
+    // time, also while the token is closing earlier rounds.
     void know(std::int64_t rounds);
-    void filled(std::int64_t windows);  // so many of this station's windows are ready or empty
-    void ended(const ServedRequest& service);  // one window that was started has ended
-    void take(const RingMessage& message);     // from the station before
+    void filled(std::int64_t windows);  // this station's windows [0, windows) are filled or empty
+    // One of the windows that this station started has ended.
+    void ended(const ServedRequest& service);
+    void take(const RingMessage& message);  // a message from the station before this one
 
-    // Actions: windows that have been started so far, of this station; and messages to the next.
+    // Actions. The number of windows that this station has started so far, and the messages that
+    // are to be sent to the next station.
     [[nodiscard]] std::int64_t started() const noexcept { return started_; }
-    // In flight at the target when this station's window of `round` was started, itself included.
-    // Contract: one of the last `remembered`.
+    // The number of windows in flight at the target when this station's window of `round` started,
+    // including that window. Contract: `round` is one of the last `remembered`.
     [[nodiscard]] std::int32_t in_flight(std::int64_t round) const noexcept {
         return in_flight_[static_cast<std::size_t>(round) % remembered];
     }
     [[nodiscard]] std::vector<RingMessage>& out() noexcept { return out_; }
-    // Every round that is known here is done at all stations, and no message will come before some
-    // station knows more.
+    // Whether all rounds that this station knows are done at all stations, so that no message will
+    // come before some station learns of another round.
     [[nodiscard]] bool closed() const noexcept {
         return closed_ == rounds_ && (number_ != 0 || has_token_);
     }
-    // Only at station 0, when closed.
+    // Contract: this is station 0, and it is closed.
     [[nodiscard]] const Throttle& throttle() const noexcept { return token_.throttle; }
 
 private:

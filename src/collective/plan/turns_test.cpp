@@ -36,7 +36,7 @@ struct Ring {
         }
     }
 
-    // Everything that may happen next, by number; false: nothing has that number.
+    // Lets event number `event` happen; returns false if it cannot happen now.
     bool happen(int event) {
         const auto s = static_cast<std::size_t>(event % count);
         switch (event / count) {
@@ -57,8 +57,8 @@ struct Ring {
         collect(s);
         return true;
     }
-    // All have come to the meeting at which the round after `rounds` becomes known, and closed
-    // these before.
+    // Whether all stations have come to the barrier at which the round after `rounds` becomes
+    // known, and have closed the rounds before.
     [[nodiscard]] bool has_met(std::int64_t rounds) const {
         for (std::size_t i = 0; i < station.size(); ++i) {
             if (known[i] < rounds || (known[i] == rounds && !station[i].closed())) {

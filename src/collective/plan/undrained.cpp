@@ -1,3 +1,4 @@
+// Ranges that overlap or touch are merged as they are added.
 #include "collective/plan/undrained.hpp"
 
 #include <algorithm>

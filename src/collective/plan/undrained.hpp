@@ -1,5 +1,5 @@
-// Which ranges of a file may lie in the pools of several nodes, as a rank knows it that has taken
-// part in all calls that put them there.
+// The ranges of a file that may lie undrained (dirty) in the pools of several nodes. Each rank
+// keeps them by itself, since it has taken part in all calls that deposited bytes.
 #pragma once
 
 #include "foundation/base/units.hpp"
@@ -11,14 +11,15 @@ namespace forebay::plan {
 
 class UndrainedRanges {
 public:
-    // More of them become one with the nearest: what lies between then counts, too.
+    // If there are more ranges, the two nearest become one, and the bytes between them count as
+    // undrained, too.
     static constexpr std::size_t ranges_max = 64;
 
     void add(const Extent& extent);
     [[nodiscard]] bool touches(const Extent& extent) const noexcept;
     [[nodiscard]] bool empty() const noexcept { return ranges_.empty(); }
     void clear() noexcept { ranges_.clear(); }
-    // Ascending; no two touch each other.
+    // Ascending; no two ranges overlap or touch each other.
     [[nodiscard]] const std::vector<Extent>& ranges() const noexcept { return ranges_; }
 
 private:

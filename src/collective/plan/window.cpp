@@ -1,5 +1,6 @@
-// Windows: what an aggregator stages in one round. They are aligned in its domain, so that with a
-// window of whole stripes every full window is whole stripes.
+// Windows by span: the file extents that an aggregator stages in one round. Windows are aligned in
+// the linear positions of its domain, so that if a window is a multiple of the stripe size, every
+// full window consists of whole stripes.
 #include "collective/plan/plan.hpp"
 
 #include <algorithm>
