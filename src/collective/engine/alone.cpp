@@ -1,4 +1,4 @@
-// See alone.hpp. No allocation for a piece: the channel's lists of pieces are used again.
+// No piece costs an allocation: the channel uses its lists of pieces again.
 #include "collective/engine/alone.hpp"
 
 #include "collective/engine/cutter.hpp"
@@ -12,7 +12,7 @@ namespace forebay::transfer {
 
 namespace {
 
-// The pieces of a request as they lie in the program's memory, many in one request to storage.
+// A source of requests that name the program's memory itself, with many pieces in each request.
 class PieceSource final : public RequestSource {
 public:
     PieceSource(const pattern::WindowedTransfer& transfer, const Extent& span)
@@ -40,6 +40,7 @@ private:
     std::array<pattern::MemoryRun, CutLimits::pieces_max> runs_{};
 };
 
+// A source of a single request.
 class OneRequest final : public RequestSource {
 public:
     explicit OneRequest(const ports::Piece& piece) : piece_{piece} {}
@@ -99,7 +100,7 @@ OwnMove OwnMover::by_pieces(const OwnRequest& request, IoDirection direction) {
     return outcome(channel, request);
 }
 
-// Bytes between the pieces are read, too; nothing is done with them.
+// Data sieving: the bytes between the pieces are read, too, and dropped.
 OwnMove OwnMover::by_windows(const OwnRequest& request, const Extent& span) {
     const pattern::WindowedTransfer transfer{*request.view, request.range, request.memory};
     FixedGate gate{1, plan::unlimited_requests_in_flight};

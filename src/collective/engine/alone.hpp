@@ -1,5 +1,6 @@
-// One rank's request by itself, where no other rank has a part in it: its pieces go to storage, or
-// come from it, one after the other, within the call.
+// Independent I/O in the engine: one rank moves its own request within the call, without any other
+// rank. It writes or reads its pieces one after the other; many short pieces that lie close
+// together are read by data sieving.
 #pragma once
 
 #include "foundation/pattern/copy.hpp"
@@ -17,15 +18,16 @@
 
 namespace forebay::transfer {
 
-// A rank's request; the objects that it points to outlive the move.
+// A rank's request. The objects that it points to outlive the move.
 struct OwnRequest {
     const pattern::View* view = nullptr;
     pattern::ViewRange range;
     pattern::RankMemory memory;
 };
 
+// What came of a move.
 struct OwnMove {
-    std::int64_t bytes = 0;  // below the first failure and the file's end
+    std::int64_t bytes = 0;  // bytes moved, below the first failure and the file's end
     plan::FirstFailure failure;
     std::int64_t requests = 0;
     std::int64_t busy_ns = 0;
@@ -33,13 +35,14 @@ struct OwnMove {
 
 class OwnMover {
 public:
-    // Short pieces that lie close together are read as one range of so many bytes at a time.
+    // Data sieving reads ranges of this many bytes, with the holes between the pieces.
     static constexpr std::int64_t window_bytes = std::int64_t{1} << 20;
-    // How short, and how close: at least one byte in so many is asked for.
+    // Data sieving is for pieces shorter than short_bytes, if the request has at least one byte in
+    // `sparsest` bytes of its span.
     static constexpr std::int64_t short_bytes = 4096;
     static constexpr std::int64_t sparsest = 16;
 
-    // Both outlive it. `storage` does requests within submit(), or soon.
+    // Both outlive the mover. `storage` completes requests within submit(), or soon after.
     OwnMover(ports::FileStorage& storage, const ports::TimeSource& clock)
         : storage_{storage}, clock_{clock} {}
 
@@ -53,11 +56,11 @@ private:
 
     ports::FileStorage& storage_;
     const ports::TimeSource& clock_;
-    std::vector<std::byte> window_;  // kept from read to read
+    std::vector<std::byte> window_;  // buffer for data sieving, kept from read to read
 };
 
-// Whether a read of `bytes` in pieces, the shortest of `shortest`, that lie in `span` bytes of the
-// file should be done by windows.
+// Whether a read should be done by data sieving: a read of `bytes` bytes in pieces, the shortest of
+// `shortest` bytes, within `span` bytes of the file.
 [[nodiscard]] bool reads_by_windows(std::int64_t bytes, std::int64_t shortest,
                                     std::int64_t span) noexcept;
 

@@ -1,4 +1,4 @@
-// Bypass: no staging, no exchange.
+// The gate of a node, and requests without staging and exchange.
 #include "collective/engine/bypass.hpp"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ DirectSource::DirectSource(pattern::WindowedTransfer& transfer, const Extent& sp
                            const transfer::CutLimits& limits)
     : transfer_{transfer}, rest_{span}, limits_{limits} {}
 
-// True: there is a run with bytes left.
+// Loads more runs if the present ones are used up. Returns whether there is a run with bytes left.
 bool DirectSource::load() {
     while (run_ < run_count_ && runs_[run_].length == 0) {
         ++run_;

@@ -1,5 +1,5 @@
-// Each rank for itself: pieces that are already large, contiguous and aligned are read and written
-// where they lie in the program's memory. Only the gate is shared.
+// Bypass of two-phase I/O: pieces that are already large, contiguous and aligned are read and
+// written where they lie in the program's memory. The ranks of a node share nothing but the gate.
 #pragma once
 
 #include "collective/engine/call_team.hpp"
@@ -13,14 +13,16 @@
 
 namespace forebay::engine {
 
-// The gate of a node's ranks: k requests per target in flight among all of them.
+// The gate that the ranks of a node share: it lets at most k requests to each target be in flight
+// among all of them. Its counts are futex words in the node segment.
 class NodeGate final : public transfer::Gate {
 public:
     NodeGate(CallTeam& team, std::int32_t in_flight_max) : team_{team}, most_{in_flight_max} {}
 
     [[nodiscard]] std::int32_t try_enter(TargetId target) override;
     void leave(TargetId target, const plan::ServedRequest& service) override;
-    // The word that changes when somebody leaves; of the target that last refused.
+    // The word of the target that last refused a request; it changes when a request leaves.
+    // Contract: a request was refused.
     [[nodiscard]] const ports::Word& refused_at() const noexcept { return *refused_; }
 
 private:
@@ -31,7 +33,7 @@ private:
     const ports::Word* refused_ = nullptr;
 };
 
-// Requests straight from the program's memory.
+// A source of requests whose pieces lie in the program's memory.
 class DirectSource final : public transfer::RequestSource {
 public:
     DirectSource(pattern::WindowedTransfer& transfer, const Extent& span,
@@ -50,8 +52,8 @@ private:
     std::size_t run_count_ = 0;
 };
 
-// Moves the whole request of this rank through `channel`; local. Contract: the channel's gate is
-// `gate`.
+// Moves the whole request of this rank through `channel`; local. Contract: `gate` is the channel's
+// gate.
 void move_directly(CallTeam& team, transfer::Channel& channel, const NodeGate& gate,
                    std::unique_ptr<transfer::RequestSource> source);
 

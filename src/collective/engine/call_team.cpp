@@ -1,5 +1,7 @@
-// Meetings of ranks. On one node the last to arrive publishes, so that nobody has to be woken for
-// it; with several nodes the leaders exchange, and each publishes on its node.
+// Barriers and all-reduces of the ranks. The ranks of a node arrive at a counter in the node
+// segment. On a single node the last rank to arrive publishes the result, so that no rank has to be
+// woken for it. With several nodes the leaders gather the results of all nodes, and each leader
+// publishes the merged one on its node.
 #include "collective/engine/call_team.hpp"
 
 #include <algorithm>
@@ -13,7 +15,7 @@ CallTeam::CallTeam(ports::Communicator& communicator, const ports::TimeSource& c
       imagined_{imagined},
       place_{communicator.place()},
       node_segment_{communicator.node_memory(), place_} {
-    // Only leaders gather from nodes: nothing here grows with nodes on every rank.
+    // Only leaders gather from all nodes: on other ranks nothing grows with the number of nodes.
     if (place_.leader() && place_.nodes > 1) {
         gathered_votes_.resize(static_cast<std::size_t>(place_.nodes));
     }
@@ -49,14 +51,16 @@ void CallTeam::meet() {
         }
         constexpr std::byte here{1};
         std::vector<std::byte> all(static_cast<std::size_t>(place_.nodes));
-        // An error shows at the end's agreement, which goes the same way.
+        // An error is not lost: the agreement at the end of the call uses the same messages and
+        // reports it.
         static_cast<void>(communicator_.all_gather({&here, 1}, all));
     });
 }
 
-// A rank with tasks never sleeps long: what it is responsible for may become ready at any time.
-// It sleeps on what its task waits for rather than on what it waits for itself, since the former
-// nearly always comes first.
+// Sleeps while `word` is `seen`, after attend() found nothing to do. A rank with tasks sleeps only
+// briefly, because any task may become ready at any time. If its only task waits for a word of its
+// own, the rank sleeps on that word instead of `word`, since the task's word nearly always changes
+// first.
 void CallTeam::wait(const ports::Word& word, std::uint32_t seen) {
     const std::int64_t begin = clock_.now_ns();
     if (tasks_.empty()) {
@@ -77,8 +81,9 @@ void CallTeam::wait(const ports::Word& word, std::uint32_t seen) {
     times_.wait += clock_.now_ns() - begin;
 }
 
-// All of a node's aggregators need the rank that forwards its tokens: any of their words, and the
-// one that it waits for itself, may be the next to change. Each change rings the bell.
+// The leader forwards the tokens of all aggregators of its node: any of their words may be the next
+// to change, and so may the word for which the leader waits itself. The bell changes with each of
+// them.
 void CallTeam::wait_for_bell(const ports::Word& word, std::uint32_t seen) {
     const ports::Word& bell = node_segment_.header().leader_bell;
     const std::uint32_t now = bell.load(std::memory_order_acquire);
@@ -112,7 +117,8 @@ void CallTeam::meet(Publish publish) {
     if (publishes) {
         wait_until(header.arrived,
                    [&] { return header.arrived.load(std::memory_order_acquire) == locals; });
-        // Leaders are about to block on one another: first everything under way must be through.
+        // The leaders are about to block in an all-gather. Before that, each must have sent and
+        // received all messages under way, because another leader may need them to get here.
         attend_until([this] { return settled(); });
         publish();
         header.arrived.store(0, std::memory_order_relaxed);
@@ -182,8 +188,8 @@ void CallTeam::publish_votes(VoteMoment moment) {
 
 void CallTeam::publish_claims(std::int64_t blocks_max) {
     const auto locals = static_cast<std::size_t>(place_.locals);
-    // Taken by who publishes, when sparse data is met for the first time: 1 KiB a node is much
-    // for a file that never has any.
+    // Only the rank that publishes allocates this, in the first call with sparse data: 1 KiB for
+    // each node would be much for a file that never has any.
     gathered_claims_.resize(std::max(locals, static_cast<std::size_t>(place_.nodes)));
     for (std::size_t i = 0; i < locals; ++i) {
         gathered_claims_[i] = node_segment_.slot(LocalRank{static_cast<std::int32_t>(i)}).claims;
@@ -191,7 +197,8 @@ void CallTeam::publish_claims(std::int64_t blocks_max) {
     plan::BlockClaims all = plan::merge({gathered_claims_.data(), locals}, blocks_max);
     if (place_.nodes > 1) {
         const auto nodes = of_all_nodes(all, gathered_claims_);
-        // Without messages the rounds cannot go on: end them; the end's agreement says why.
+        // If messages fail, the rounds end here; the agreement at the end of the call reports the
+        // error.
         all = nodes ? plan::merge(*nodes, blocks_max) : plan::BlockClaims{};
     }
     node_segment_.header().round = all;

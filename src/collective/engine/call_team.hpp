@@ -1,5 +1,7 @@
-// The ranks of a job at one node segment: how they meet, wait for one another and agree. A rank
-// that also writes, reads or carries messages has tasks; it attends to them whenever it waits.
+// The ranks of a job during a collective call, as one of them works with the others: barriers,
+// all-reduces and waiting. A rank that also writes, reads or carries messages for others has
+// progress tasks. They make up a progress engine without a thread: the rank attends to them
+// whenever it would wait.
 #pragma once
 
 #include "collective/engine/node_segment.hpp"
@@ -14,26 +16,28 @@
 
 namespace forebay::engine {
 
-// Something a rank does for others beside its own copying.
+// Work that a rank does for others beside its own copying. settled() is about messages, through()
+// about storage, and keeps_up() about rounds that are about to be forgotten.
 class ProgressTask {
 public:
     virtual ~ProgressTask() = default;
-    // Does what can be done without blocking. True when anything was done.
+    // Does all that can be done without blocking. Returns whether anything was done.
     virtual bool attend() = 0;
-    // Blocks until the outside world has done something, if nothing else can go on. False: it did
-    // not block.
+    // Blocks on storage if nothing else can let the task go on. Returns false if it did not block.
     virtual bool block() { return false; }
-    // The word whose change lets the task go on; nullptr: none in particular.
+    // The futex word whose change lets the task go on; nullptr: no particular one.
     virtual const ports::Word* concern() { return nullptr; }
-    // No other rank waits for a message that this task still has to send or take.
+    // Whether this task has sent and received all messages of the known rounds, so that no other
+    // rank waits for one.
     [[nodiscard]] virtual bool settled() { return true; }
-    // One more round may become known: the oldest that would be forgotten for it has been opened.
+    // Whether one more round may become known: the task has already opened its window of the oldest
+    // remembered round, which will be forgotten then.
     [[nodiscard]] virtual bool keeps_up() { return true; }
-    // Everything in the known rounds is done.
+    // Whether the task has finished its windows of all known rounds, including their storage.
     [[nodiscard]] virtual bool through() { return true; }
 };
 
-// Where a rank's time goes during one call, nanoseconds.
+// The time that a rank spends in one call, in nanoseconds.
 struct CallTimes {
     std::int64_t copy = 0;
     std::int64_t wait = 0;
@@ -41,7 +45,8 @@ struct CallTimes {
 
 class CallTeam {
 public:
-    // `imagined`: where the program's bytes are not there; else nullptr.
+    // `imagined`: a simulator's hook (foundation/ports/imagined.hpp), through which bytes are
+    // counted and charged instead of copied; nullptr in a real run.
     CallTeam(ports::Communicator& communicator, const ports::TimeSource& clock,
              ports::Imagined* imagined = nullptr);
 
@@ -53,50 +58,56 @@ public:
     [[nodiscard]] ports::Imagined* imagined() const noexcept { return imagined_; }
 
     void begin_call() noexcept { times_ = {}; }
-    // Aggregators of this file share targets: the same on all ranks.
+    // To be called if aggregators of this file share targets, which is the same on all ranks.
     void use_turns() noexcept { turns_ = true; }
-    // What this rank does for others in the present call. Contract: the last call's have ended.
+    // The tasks of this rank in the present call. Contract: those of the last call have ended.
     void begin_tasks(std::vector<ProgressTask*> tasks) {
         expects(tasks_.empty(), "tasks do not outlive their call");
         tasks_ = std::move(tasks);
     }
     void end_tasks() noexcept { tasks_.clear(); }
+    // ProgressTask's functions of the same names, over all tasks of this rank.
     bool attend();
     [[nodiscard]] bool settled();
     [[nodiscard]] bool keeps_up();
     [[nodiscard]] bool through();
     void count_copy(std::int64_t nanoseconds) noexcept { times_.copy += nanoseconds; }
 
-    // Blocks until `ready()`; `word` changes when it may have become so.
+    // Attends to the tasks until `ready()` is true. The rank that makes it true changes `word` and
+    // wakes its waiters.
     template <class Ready>
     void wait_until(const ports::Word& word, Ready ready);
-    // Blocks until `ready()`, which only this rank's tasks can bring about.
+    // Attends to the tasks until `ready()` is true, which only these tasks can bring about.
     template <class Ready>
     void attend_until(Ready ready);
 
-    // Wakes all who wait on `word`; call after changing it.
+    // Wakes all ranks that wait on `word`; to be called after changing it.
     void wake(ports::Word& word);
 
-    // Sleeps on `word` for a moment at most; counts as waiting.
+    // Sleeps on `word` for about 0.1 ms at most, while it is `seen`; the time counts as waiting.
     void wait_briefly(const ports::Word& word, std::uint32_t seen);
 
-    // Collective over the job: every rank's vote in, the merged one out. At the start it also
-    // leaves each node's summary in the node segment. An error of the message library is the
-    // outcome's failure.
+    // All-reduce over the job: every rank gives its vote, and all get the merged one. At the start
+    // of a call, the summary of each node also goes into the node segment. If the message library
+    // fails, the result has that as its failure.
     plan::AgreementVote agree(VoteMoment moment, const plan::AgreementVote& mine);
-    // Collective over the job: the next round's blocks.
+    // All-reduce over the job: every rank gives its claim, and all get the blocks of the next
+    // round.
     plan::BlockClaims agree(const plan::BlockClaims& mine, std::int64_t blocks_max);
-    // Collective over the job: nobody goes on before all have come.
+    // Barrier over the job.
     void meet();
-    // Number of the present call in this node segment; the same for all ranks of a node.
+    // The number of the present call in this node segment, the same for all ranks of a node.
     [[nodiscard]] std::uint64_t call_number() const noexcept {
         return node_segment_.header().calls;
     }
 
 private:
+    // The barrier of a node's ranks. One rank calls `publish` when all have arrived and none has
+    // left.
     template <class Publish>
     void meet(Publish publish);
-    // Leaders: every node's, in node order, and of this one `mine`; they lie in `room`.
+    // All-gather among the leaders: `mine` is the value of this node. The result, in node order,
+    // lies in `room`.
     template <class Each>
     Result<std::span<const Each>> of_all_nodes(const Each& mine, std::vector<Each>& room);
     void publish_votes(VoteMoment moment);

@@ -8,11 +8,11 @@
 namespace forebay::engine {
 namespace {
 
-// Calls one after the other, most of them in one piece a rank: those move their bytes before they
-// ask, as long as the others do it, too.
+// Calls one after the other, in most of which each rank has one piece. Ranks move the bytes of such
+// a call before they agree, as long as the other ranks do so, too.
 struct Sequence {
     Job job;
-    std::vector<std::vector<Ask>> calls;  // of each rank
+    std::vector<std::vector<Ask>> calls;  // by rank
 };
 
 constexpr std::int64_t region_bytes = 65536;  // of each rank
@@ -120,8 +120,8 @@ private:
     int gathered_ = 0;
 };
 
-// How often the leaders of two nodes agree in each of five calls, each rank one stripe of 16 KiB a
-// call through `view`; the engine is told to forget before the fourth call.
+// How often the leaders of two nodes agree in each of five calls. In each call, each rank moves one
+// stripe of 16 KiB through `view`; before the fourth call, forget() is called.
 std::vector<int> agreements(Job job, IoDirection direction, const pattern::View& view) {
     job.nodes = {1, 1};
     job.layout = {2, 16384};

@@ -1,5 +1,5 @@
-// A request's pieces lie in one stripe. Large runs go alone, so that storage can take them without
-// copying a list; small runs of the same stripe go together.
+// A request's pieces lie in one stripe. A run that is large enough makes a request of its own, so
+// that storage need not copy a list of pieces; small runs of a stripe share one.
 #include "collective/engine/cutter.hpp"
 
 #include <algorithm>
@@ -10,7 +10,8 @@ Cutter::Cutter(const plan::Window& window, std::span<std::byte> image,
                std::optional<pattern::Coverage> coverage, const CutLimits& limits)
     : window_{&window}, image_{image}, coverage_{coverage}, limits_{limits} {}
 
-// The next run of wanted bytes, within one extent of the window. False: there is none.
+// Loads the next run of wanted bytes, within one extent of the window, once the present one is used
+// up. Returns false if there is none.
 bool Cutter::load_run() {
     while (run_.length == 0) {
         if (extent_ == window_->extents.size()) {
@@ -33,7 +34,7 @@ bool Cutter::load_run() {
     return true;
 }
 
-// First wanted byte in [from, end), or end.
+// The first wanted byte in [from, end), or `end` if there is none.
 std::int64_t Cutter::covered_until(std::int64_t from, std::int64_t end) {
     if (!coverage_ || from == end) {
         return from;

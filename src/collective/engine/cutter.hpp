@@ -1,5 +1,8 @@
-// Cuts a staged window into the requests that storage gets: contiguous runs of covered bytes,
-// never across a stripe's end, at most so many bytes and pieces each.
+// Cuts a staged window into requests to storage. A request consists of runs of covered bytes; it
+// does not cross a stripe boundary, and has at most CutLimits' numbers of bytes and pieces.
+//
+// In namespace `transfer`, because it is a source of requests for transfer::Channel. It is in this
+// folder, because it knows windows and coverage.
 #pragma once
 
 #include "collective/plan/plan.hpp"
@@ -19,13 +22,17 @@ namespace forebay::transfer {
 
 class Cutter final : public RequestSource {
 public:
-    // Without coverage every byte of the window is wanted (reads). The window must outlive it.
+    // `coverage`: nullopt if every byte of the window is wanted (reads). The window and its image
+    // must outlive the cutter.
     Cutter(const plan::Window& window, std::span<std::byte> image,
            std::optional<pattern::Coverage> coverage, const CutLimits& limits);
 
+    // Sets `pieces` to the pieces of the next request (iovecs with file offsets), and returns the
+    // target that they are on; nullopt: the whole window has been cut.
     std::optional<TargetId> next(std::vector<ports::Piece>& pieces) override;
 
 private:
+    // The rest of a run of wanted bytes: `at` in the file, and `image` in the window's image.
     struct Run {
         Offset at;
         std::int64_t image = 0;
@@ -38,10 +45,10 @@ private:
     std::span<std::byte> image_;
     std::optional<pattern::Coverage> coverage_;
     CutLimits limits_;
-    std::size_t extent_ = 0;         // the one being cut
+    std::size_t extent_ = 0;         // the extent that is being cut
     std::int64_t extent_image_ = 0;  // where it begins in the image
-    std::int64_t position_ = 0;      // in the image: everything below is cut
-    Run run_;                        // what is left of the present run
+    std::int64_t position_ = 0;      // in the image: every byte below has been cut
+    Run run_;                        // the rest of the present run
 };
 
 }  // namespace forebay::transfer

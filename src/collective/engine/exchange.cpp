@@ -1,4 +1,5 @@
-// Walking the rounds: wait until a window is open, copy by loop nest, say so.
+// Walks through the rounds: waits until a window is open, copies by loop nest, and counts the part
+// as done.
 #include "collective/engine/exchange.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -22,7 +23,7 @@ void Exchange::run(const pattern::View& view, const pattern::ViewRange& request)
     const NodeId node = team_.place().node;
     for (std::int64_t round = 0;; ++round) {
         if (!rounds_.complete()) {
-            take_pending();  // nobody may be waited for at a meeting
+            take_pending();  // reach() may be a barrier: let no rank wait for this one there
         }
         if (!rounds_.reach(round, team_, view, request)) {
             break;
@@ -53,8 +54,8 @@ void Exchange::visit_here(std::int64_t round, AggregatorId id) {
     if (!plan::touches(rounds_.mine(), window_.hull())) {
         return;
     }
-    // Holding an image of an earlier round while waiting for a window of this one could close a
-    // cached communicator of nodes that wait for each other; within a round it cannot.
+    // A rank that held an image of an earlier round while it waits for a window of this round could
+    // close a cycle of nodes that wait for one another. Within one round that cannot happen.
     if (pending_round_ < round) {
         take_pending();
     }
@@ -65,7 +66,7 @@ void Exchange::visit_here(std::int64_t round, AggregatorId id) {
     take_part(team_, control);
 }
 
-// A window of another node, for which this node's leader opens an image.
+// Takes part in a window of another node, for which the leader of this node opens an image.
 void Exchange::visit_image(std::int64_t round) {
     const std::int64_t number = images_walked_++;
     if (!plan::touches(rounds_.mine(), window_.hull())) {
@@ -92,6 +93,7 @@ void Exchange::visit_image(std::int64_t round) {
     std::swap(pending_window_, window_);
 }
 
+// Copies the data of the pending image, if there is one, as soon as it has arrived.
 void Exchange::take_pending() {
     if (pending_image_ < 0) {
         return;
@@ -109,6 +111,7 @@ void Exchange::wait_for(const WindowControl& control, std::uint64_t tag) {
                      [&] { return control.tag.load(std::memory_order_acquire) == tag; });
 }
 
+// Marks in the image's coverage which bytes this rank wants.
 void Exchange::want(std::size_t index) {
     pattern::Coverage coverage = staging_.coverage(index, window_.bytes);
     std::int64_t at = 0;
@@ -118,8 +121,9 @@ void Exchange::want(std::size_t index) {
     }
 }
 
-// As move, where there are no bytes: says what would be copied, marks what would be given. Without
-// gaps nothing has to be marked: what is given is counted.
+// As move(), in a simulator where there are no bytes (foundation/ports/imagined.hpp): charges for
+// the copy, and marks the bytes that would be given. In a plan without gaps nothing has to be
+// marked; bytes are only counted.
 void Exchange::imagine(const plan::Window& window, WindowControl& control, std::size_t index) {
     const bool marks = direction_ == IoDirection::write && !rounds_.plan().gapless();
     pattern::Coverage coverage = staging_.coverage(index, window.bytes);
@@ -134,7 +138,7 @@ void Exchange::imagine(const plan::Window& window, WindowControl& control, std::
     team_.imagined()->copied({bytes, (bytes + piece - 1) / piece});
 }
 
-// Copies this rank's bytes of the window into the image, or out of it.
+// Copies this rank's bytes of the window into the image (write) or out of it (read).
 void Exchange::move(const plan::Window& window, WindowControl& control, std::size_t index) {
     const std::int64_t begin = team_.clock().now_ns();
     if (team_.imagined() != nullptr) {

@@ -1,5 +1,6 @@
-// One collective call on its way: rounds of windows that this rank fills or empties, and the tasks
-// it has meanwhile.
+// A rank's own part in the exchange of one collective call (the exchange phase of two-phase I/O).
+// It walks through the rounds, fills its part of each window or empties it, and attends to its
+// tasks meanwhile.
 #pragma once
 
 #include "collective/engine/call_team.hpp"
@@ -20,8 +21,8 @@ public:
     Exchange(CallTeam& team, CallRounds& rounds, const Staging& staging,
              pattern::WindowedTransfer& transfer, IoDirection direction);
 
-    // Takes part in every round; returns when this rank's bytes are all in staging (write) or in
-    // memory (read).
+    // Takes part in every round. Returns when all bytes of this rank are in staging (write) or in
+    // the program's memory (read).
     void run(const pattern::View& view, const pattern::ViewRange& request);
     [[nodiscard]] std::int64_t rounds() const noexcept { return rounds_walked_; }
 
@@ -41,16 +42,19 @@ private:
     pattern::WindowedTransfer& transfer_;
     IoDirection direction_;
     plan::Window window_;
-    std::int64_t images_walked_ = 0;  // windows of other nodes that this node has a part in
-    // Reads from other nodes: the image whose data is still to be taken. Wanting the next one comes
-    // first, so that its message is under way meanwhile.
+    // Images so far: windows of other nodes in which this node has bytes.
+    std::int64_t images_walked_ = 0;
+    // Reads from other nodes: the image whose data this rank has still to copy; -1: none. The rank
+    // first marks what it wants of the next image, so that the request for that one is under way
+    // meanwhile.
     plan::Window pending_window_;
     std::int64_t pending_image_ = -1;
     std::int64_t pending_round_ = 0;
     std::int64_t rounds_walked_ = 0;
 };
 
-// This rank's own share of `window`'s bytes has been moved: counts it, and wakes who waits for it.
+// Counts this rank's part in the window as done. The last rank that is expected wakes those that
+// wait for the window.
 void take_part(CallTeam& team, WindowControl& control);
 
 }  // namespace forebay::engine

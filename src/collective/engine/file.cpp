@@ -1,4 +1,5 @@
-// One collective call from start to end: say what is wanted, plan, move, agree on what came of it.
+// One collective call from start to end on one rank: vote, plan, move the bytes (two-phase I/O, or
+// a bypass of it), and agree on the result.
 #include "collective/engine/file.hpp"
 
 #include "collective/engine/bypass.hpp"
@@ -31,13 +32,14 @@ plan::NodeTopology topology_of(const ports::Communicator& communicator, std::int
     return topology;
 }
 
-// A rank's means of moving bytes in one direction.
+// What a rank needs to move bytes in one direction, and what it keeps from call to call.
 struct DirectionStorage {
+    // Null: not opened, or it cannot be used.
     std::unique_ptr<ports::FileStorage> storage;
     bool tried = false;
-    std::vector<plan::Throttle> throttles;  // of each target
-    plan::FoundLimit found;                 // in the last call
-    bool moves_first = false;               // before it asks; the same on every rank
+    std::vector<plan::Throttle> throttles;  // one for each target
+    plan::FoundLimit found;                 // k that the last call to find one found
+    bool moves_first = false;  // the next call moves before it agrees; same on all ranks
 };
 
 constexpr std::size_t index_of(IoDirection direction) noexcept {
@@ -111,9 +113,10 @@ private:
     plan::NodeTopology topology_;
     std::vector<plan::Aggregator> aggregators_;
     std::array<DirectionStorage, 2> ways_;
-    std::optional<std::int64_t> own_end_;  // of the file, as this rank met it in the present call
+    std::optional<std::int64_t> own_end_;  // end of file that this rank met in the present call
     ports::CallRecord record_;
-    std::optional<Error> misunderstood_;  // by this rank, in the present call
+    // Why this rank could not use a message in the present call.
+    std::optional<Error> misunderstood_;
 };
 
 CollectiveFile::State::State(ports::Communicator& communicator, const ports::TimeSource& clock,
@@ -138,14 +141,15 @@ CollectiveFile::State::State(ports::Communicator& communicator, const ports::Tim
     }
 }
 
-// Rank 0 said which file was opened. Device numbers of network file systems differ between nodes.
+// Whether the file that this rank opened is the one that rank 0 opened. Device numbers of network
+// file systems differ between nodes, so they are compared on rank 0's node only (node 0).
 bool CollectiveFile::State::is_that_file(const ports::FileIdentity& found) const {
     const bool here = team_.place().node.value() == 0;
     return found.inode == options_.identity->inode &&
            (!here || found.device == options_.identity->device);
 }
 
-// Opens this rank's storage, once. Says why it cannot be used.
+// Opens this rank's storage at the first call. Returns why it cannot be used, or none.
 Refusal CollectiveFile::State::prepare(IoDirection direction) {
     DirectionStorage& one = way(direction);
     if (!one.tried) {
@@ -163,8 +167,8 @@ Refusal CollectiveFile::State::prepare(IoDirection direction) {
     return one.storage ? Refusal::none : Refusal::cannot_open;
 }
 
-// This rank's vote at the start of a call. Where the last call bypassed, the rank moves its own
-// part before it asks anybody, which saves an agreement; `call` is then left without a request.
+// Returns this rank's vote at the start of a call. If the last call bypassed, the rank first moves
+// its own bytes, which saves an agreement; `call` is then left with an empty request.
 plan::AgreementVote CollectiveFile::State::start(CollectiveCall& call, IoDirection direction) {
     Refusal refusal = call.refusal;
     if (refusal == Refusal::none && own_aggregator()) {
@@ -180,7 +184,8 @@ plan::AgreementVote CollectiveFile::State::start(CollectiveCall& call, IoDirecti
     }
     const plan::Summary asked =
         plan::summarise(*call.view, call.request, plan::memory_piece(call.memory, call.request));
-    // Whether all will bypass is not known yet; opening now saves one more agreement.
+    // It is not known yet whether all ranks will bypass. A rank that may bypass opens the file now,
+    // so that its vote can say whether this worked; that saves one more agreement.
     const bool opens =
         plan::may_bypass(asked, options_.layout, topology_, options_.tuning, direction);
     const bool opened = opens && prepare(direction) == Refusal::none;
@@ -196,7 +201,8 @@ plan::AgreementVote CollectiveFile::State::start(CollectiveCall& call, IoDirecti
     return mine;
 }
 
-// The lent memory exists before the other ranks of the node learn its name.
+// Publishes, in this rank's slot, the name of the memory that its storage lends. The memory exists
+// before the other ranks of the node learn its name.
 void CollectiveFile::State::offer_memory() {
     if (const ports::MemoryLender* const lender = way(IoDirection::write).storage->lender()) {
         team_.node_segment()
@@ -205,7 +211,8 @@ void CollectiveFile::State::offer_memory() {
     }
 }
 
-// Windows of this node's aggregators may lie where they lend it, once all of its ranks reach that.
+// Notes, in this rank's slot, to which memory lent by this node's aggregators it can write. An
+// aggregator puts its windows into lent memory once all ranks of the node can write there.
 void CollectiveFile::State::reach_memory() {
     for (const plan::Aggregator& one : aggregators_) {
         const auto number = static_cast<std::size_t>(one.on_node);
@@ -223,7 +230,7 @@ void CollectiveFile::State::reach_memory() {
     }
 }
 
-// Does the rest of the call after its start; returns everyone's verdict on the whole call.
+// Does the rest of a call after the agreement at its start. Returns the merged vote of its end.
 plan::AgreementVote CollectiveFile::State::move(const CollectiveCall& call,
                                                 const plan::AgreementVote& mine,
                                                 const plan::AgreementVote& all,
@@ -281,7 +288,8 @@ CallOutcome CollectiveFile::State::transfer(const CollectiveCall& call, IoDirect
     return result;
 }
 
-// `span`: has all of this rank's bytes.
+// Moves this rank's request directly between the program's memory and storage. `span`: an extent
+// that contains all of it.
 plan::AgreementVote CollectiveFile::State::move_bypassing(const CollectiveCall& call,
                                                           const Extent& span,
                                                           IoDirection direction) {
@@ -292,7 +300,7 @@ plan::AgreementVote CollectiveFile::State::move_bypassing(const CollectiveCall& 
     expects(way(direction).storage != nullptr, "a rank that bypasses has opened the file");
     pattern::WindowedTransfer transfer{*call.view, call.request, call.memory};
     NodeGate gate{team_, plan::bypassing_in_flight(options_.layout, options_.tuning, direction)};
-    // With one target there is nothing that another request could use meanwhile.
+    // With a single target, no other target could serve a second request meanwhile.
     const transfer::ChannelPace pace = options_.layout.targets == 1
                                            ? transfer::ChannelPace::at_once
                                            : transfer::ChannelPace::overlapped;
@@ -306,7 +314,8 @@ plan::AgreementVote CollectiveFile::State::move_bypassing(const CollectiveCall& 
     return end;
 }
 
-// Leaders carry messages when there is more than one node.
+// The task that carries messages between nodes: only leaders have one, and only with several nodes;
+// else nullptr.
 std::unique_ptr<LeaderMessenger> CollectiveFile::State::messenger_for(const CallRounds& rounds,
                                                                       const Staging& staging,
                                                                       IoDirection direction) {
@@ -319,7 +328,8 @@ std::unique_ptr<LeaderMessenger> CollectiveFile::State::messenger_for(const Call
     return std::make_unique<ReadMessenger>(team_, rounds, staging);
 }
 
-// Where windows take turns, these are the gate.
+// The gate of an aggregator's requests. Where windows take turns, the turns bound the requests in
+// flight, so this gate lets all through.
 std::unique_ptr<transfer::Gate> CollectiveFile::State::gate(const plan::Plan& plan,
                                                             IoDirection direction) {
     if (plan.takes_turns) {
@@ -329,7 +339,7 @@ std::unique_ptr<transfer::Gate> CollectiveFile::State::gate(const plan::Plan& pl
     return std::make_unique<transfer::ThrottledGate>(way(direction).throttles);
 }
 
-// Adds the rates of the targets whose requests this rank has all seen.
+// Adds the rates of those targets of which this rank has observed all requests.
 void CollectiveFile::State::add_rates(plan::TargetRates& rates, IoDirection direction) {
     const ports::RankPlace& place = team_.place();
     const bool shared = plan::share_targets(aggregators_);
@@ -406,7 +416,7 @@ plan::AgreementVote CollectiveFile::State::move_exchanging(const CollectiveCall&
         record_.lent = task->lent();
     }
     team_.end_tasks();
-    token_forwarder.reset();  // gives back what it found
+    token_forwarder.reset();  // its destructor stores the throttles of the targets
     add_rates(end.rates, direction);
     record_.rounds = exchange.rounds();
     return end;
@@ -437,7 +447,7 @@ Error CollectiveFile::State::error_of(const plan::FirstFailure& failure,
     return error;
 }
 
-// The rank that received the message knows more about it.
+// The rank that received the malformed message knows the reason; the others refer to it.
 Error CollectiveFile::State::exchange_error(const std::string& doing) const {
     const std::string why =
         misunderstood_ ? misunderstood_->message

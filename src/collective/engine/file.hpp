@@ -1,5 +1,5 @@
-// A file open for collective calls: the engine's face to `entry`. Every call is collective over
-// the communicator, and all ranks get the same outcome class.
+// A file that is open for collective calls: the interface of the engine. Every call is collective
+// over the communicator, unless it says otherwise, and all ranks get the same class of outcome.
 #pragma once
 
 #include "collective/plan/refusal.hpp"
@@ -32,71 +32,75 @@ struct CollectiveCall {
     const pattern::View* view = nullptr;
     pattern::ViewRange request;
     pattern::RankMemory memory;
-    Refusal refusal = Refusal::none;  // this rank's own
+    Refusal refusal = Refusal::none;  // this rank's own reason to leave the call to the MPI
 };
 
 struct CallOutcome {
-    Refusal passed = Refusal::none;  // not none: nothing was done, give the call to the MPI
-    Length bytes;                    // of this rank, really moved
-    Extent span;                     // from the first byte of any rank to the last one
+    Refusal passed = Refusal::none;  // not none: all ranks leave the call to the MPI
+    Length bytes;                    // bytes of this rank that were moved
+    Extent span;                     // from the first to the last byte of all ranks
     std::optional<Error> error;      // the same class on every rank
-    std::optional<SlowTarget> slow;  // the slowest, if it is; the same on every rank
-    // Mean of the targets but the slow one, unless the call failed; the same on every rank.
+    // The slowest target if it counts as slow; the same on every rank.
+    std::optional<SlowTarget> slow;
+    // The average k of the targets without the slow one, the same on every rank. Limit 0: the call
+    // failed, or no k was found.
     plan::FoundLimit found;
 };
 
-// Opens the file for `direction` on this rank; called at most once per direction, on ranks that
-// turn out to read or write it.
+// Opens the file for `direction` on this rank. It is called at most once per direction, and only on
+// ranks that read or write the file themselves.
 using StorageOpener =
     std::function<Result<std::unique_ptr<ports::FileStorage>>(IoDirection direction)>;
 
 struct FileOptions {
-    std::string path;  // for messages
+    std::string path;  // for error messages
     FileStripes layout;
     plan::Tuning tuning;
-    std::int32_t aggregators_per_node_max = 1;  // follows cores and network interfaces
+    std::int32_t aggregators_per_node_max = 1;  // depends on cores and network interfaces
     std::optional<ports::FileIdentity>
-        identity;                         // of the file that was opened, where this rank knows
-    ports::Imagined* imagined = nullptr;  // in worlds without the program's bytes
-    ports::MemoryBorrower* borrower = nullptr;  // where storage lends memory
-    std::array<plan::FoundLimit, 2> known;      // what is remembered of writes and of reads
-    bool only_read = false;                     // nobody may write it through this handle
+        identity;  // of the file that was opened; nullopt: unknown to this rank
+    ports::Imagined* imagined = nullptr;        // simulator's hook; null in a real run
+    ports::MemoryBorrower* borrower = nullptr;  // reaches lent memory; null: none is lent
+    std::array<plan::FoundLimit, 2> known;      // k of earlier runs, for writes and for reads
+    bool only_read = false;                     // the handle is read-only
 };
 
 class CollectiveFile {
 public:
-    // The communicator's node memory must be at least node_segment_bytes() large (pages are touched
-    // only as far as used), and be used by one file's call at a time (several files may share it
-    // when their calls do not run at the same time).
+    // The communicator's node memory must have at least node_segment_bytes() bytes; its pages are
+    // touched only as far as they are used. One call at a time may use it: several files may share
+    // it if their calls do not run at the same time.
     CollectiveFile(ports::Communicator& communicator, const ports::TimeSource& clock,
                    ports::CallRecorder& recorder, StorageOpener opener, FileOptions options);
     ~CollectiveFile();
     CollectiveFile(const CollectiveFile&) = delete;
     CollectiveFile& operator=(const CollectiveFile&) = delete;
 
-    // Collective; each rank's request may be empty. Blocks until the bytes are with the file
-    // system.
+    // Collective; each rank's request may be empty. Both block until the storage has, or has given,
+    // the bytes.
     CallOutcome write(const CollectiveCall& call);
     CallOutcome read(const CollectiveCall& call);
 
-    // Every rank, where the MPI has moved data by a call of all ranks, or may have: some of it may
-    // still be on its way on another rank when this one goes on.
+    // Forgets that the last call bypassed, so that the next one agrees before it moves bytes. To be
+    // called on every rank when the MPI has moved data in a collective call, or may have: when this
+    // rank goes on, some of that data may still be under way on another rank.
     void forget() noexcept;
 
-    // Local: makes this rank's writes durable / closes its storage. The caller agrees on errors.
+    // Local: sync() makes this rank's writes durable, close() closes its storage. The caller agrees
+    // on errors.
     Result<void> sync();
     Result<void> close();
-    // Collective: one outcome from every rank's own (nullopt: fine).
+    // Collective: all ranks get the same error, or none if every rank's own is nullopt.
     std::optional<Error> agree(const std::optional<Error>& mine);
 
-    // For records and MPI_File_get_info; of the last plan.
+    // For records and MPI_File_get_info.
     [[nodiscard]] std::string aggregators() const;  // "0,4,8"
     [[nodiscard]] std::int32_t targets() const noexcept;
-    // The k that the last call to find one found in this direction; the same on every rank.
-    // Limit 0: none.
+    // The k from the last call in this direction that found one; the same on every rank. Limit 0:
+    // no call has found one.
     [[nodiscard]] const plan::FoundLimit& found(IoDirection direction) const noexcept;
 
-    // Size of node memory that a communicator of `ranks` ranks must provide.
+    // Bytes of node memory that a communicator of `ranks` ranks must provide.
     [[nodiscard]] static std::size_t node_segment_bytes(std::int32_t ranks,
                                                         std::int64_t staging_bytes_max);
 

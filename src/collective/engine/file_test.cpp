@@ -11,7 +11,7 @@
 namespace forebay::engine {
 namespace {
 
-// k holds over the whole job; what bypasses the exchange is counted per node.
+// k bounds the requests of the whole job; those that bypass the exchange are bounded per node.
 void expect_at_most_k_in_flight(const Job& job, const Watched& watched) {
     const std::int32_t limit = job.tuning.requests_in_flight;
     if (limit != plan::find_requests_in_flight && !watched.recorder.bypassed) {
@@ -30,7 +30,7 @@ std::vector<CallOutcome> outcomes_of(Job& job, Watched& watched,
     return outcomes;
 }
 
-// Into memory that is 0x55 where nothing comes.
+// The same for reading, into memory that is 0x55 where no byte comes.
 std::vector<CallOutcome> outcomes_of_reading(Job& job, Watched& watched) {
     for (Ask& ask : job.asks) {
         std::fill(ask.memory.begin(), ask.memory.end(), std::byte{0x55});
@@ -125,8 +125,8 @@ TEST(SharedTarget, AWindowThatEndsTakesItsRequestWithIt) {
     EXPECT_LE(watched.meter.most(), 2);
 }
 
-// Targets that do one request after another, each in a millisecond, but a sick last one in ten; and
-// the time there.
+// Storage and its clock: each target serves one request after another, in 1 ms; if `sick`, the last
+// target takes 10 ms.
 class SerialStorage final : public ports::PolledStorage, public ports::TimeSource {
 public:
     SerialStorage(std::int64_t size, const FileStripes& layout, bool sick = false)
@@ -267,8 +267,9 @@ std::int64_t failing_byte(const Error& error) {
     return std::stoll(error.message.substr(error.message.find(before) + before.size()));
 }
 
-// Once 23 MiB were told where the file had 25: pieces behind the failed one may have got the last
-// room. Bytes that are told lie below one offset, and bytes from before stay.
+// Regression: 23 MiB were reported as written where the file had 25, since pieces above the failed
+// one may have got the last free blocks. The bytes that are reported lie below one offset; each
+// byte of the file is the old or the new one.
 TEST_P(FullDisk, TellsWhatLiesBelowTheFirstFailureWhoeverGotTheLastRoom) {
     Job job = random_job(GetParam().seed);
     fill(job);

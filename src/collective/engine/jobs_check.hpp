@@ -1,5 +1,5 @@
-// Helpers for tests of whole calls: jobs whose ranks are in memory, each with its request, an
-// oracle that works byte by byte, and storage that is watched.
+// Helpers for tests of whole calls: jobs whose ranks run in memory, each with its request; an
+// oracle that works byte by byte; and storage that is watched.
 #pragma once
 
 #include "collective/engine/file.hpp"
@@ -38,7 +38,7 @@ public:
     std::atomic<bool> bypassed = false;
 };
 
-// Requests of all ranks in flight at each target.
+// Counts the requests of all ranks that are in flight at each target.
 class Meter {
 public:
     explicit Meter(const FileStripes& layout)
@@ -61,7 +61,7 @@ private:
     std::atomic<int> most_ = 0;
 };
 
-// A request is in flight until its completion has been taken.
+// Storage that counts a request as in flight until its completion has been taken.
 class MeteredStorage : public ports::FileStorage {
 public:
     MeteredStorage(std::unique_ptr<ports::FileStorage> inner, Meter& meter)
@@ -97,10 +97,10 @@ private:
 
     std::unique_ptr<ports::FileStorage> inner_;
     Meter& meter_;
-    std::map<std::uint64_t, std::size_t> targets_;  // of requests by ticket
+    std::map<std::uint64_t, std::size_t> targets_;  // targets of requests, by ticket
 };
 
-// And one that lends memory.
+// Metered storage that also lends memory.
 class LendingStorage final : public MeteredStorage {
 public:
     LendingStorage(std::unique_ptr<ports::FileStorage> inner, Meter& meter, LentMemory& memory)
@@ -111,13 +111,13 @@ private:
     TestLender lender_;
 };
 
-// One rank's request, with memory that holds a recognisable stream.
+// One rank's request, and memory with a recognisable stream of bytes.
 struct Ask {
     pattern::View view;
     pattern::ViewRange request;
     pattern::Nest nest = pattern::Nest::run(1);
     std::int64_t extent = 1;
-    std::int64_t base = 0;  // of displacement 0 in memory
+    std::int64_t base = 0;  // index in `memory` of displacement 0
     std::vector<std::byte> memory;
 
     [[nodiscard]] pattern::RankMemory memory_of() { return {memory.data() + base, &nest, extent}; }
@@ -143,8 +143,8 @@ inline std::int64_t pick(Random& random, std::int64_t low, std::int64_t high) {
     return std::uniform_int_distribution<std::int64_t>{low, high}(random);
 }
 
-// Interleaved, possibly with holes, so that ranks do not overlap: rank r's pieces lie in its share
-// of each stride.
+// A view of interleaved pieces, possibly with holes, in which ranks do not overlap: the pieces of a
+// rank lie in its share of each stride.
 inline pattern::View interleaved(Random& random, std::int64_t rank, std::int64_t ranks) {
     const std::int64_t unit = std::int64_t{1} << pick(random, 0, 9);
     const std::int64_t share = unit * pick(random, 1, 20);
@@ -255,8 +255,8 @@ inline FileOptions options_of(const Job& job) {
     return options;
 }
 
-// A job's ranks are threads, or actors of a world of imagined time, where the seed repeats all that
-// happens.
+// The ranks of a job run as threads, or as actors of a world of imagined time, where the seed
+// repeats all that happens.
 enum class Ranks { threads, actors };
 
 struct Run {
@@ -264,8 +264,8 @@ struct Run {
     std::uint64_t seed = 1;
 };
 
-// ThreadSanitizer looks at threads, with all seeds. Without it every seed runs on actors, which is
-// quicker and repeats, and a third of them on threads.
+// With ThreadSanitizer, all seeds run on threads. Without it every seed runs on actors, which is
+// quicker and can be repeated, and a third of them on threads as well.
 inline std::vector<Run> runs(Ranks ranks, std::uint64_t seeds) {
     const bool races = __tsan_get_current_fiber != nullptr;
     if (ranks == Ranks::actors) {
@@ -285,7 +285,7 @@ inline std::string run_name(const testing::TestParamInfo<Run>& info) {
     return std::to_string(info.param.seed);
 }
 
-// A file in memory, and what is seen of its use.
+// A file in memory, and what a test observes of its use.
 struct Watched {
     Watched(const Job& job, const adapters::StorageFaults& faults, const Run& run)
         : file{faults}, meter{job.layout}, how{run} {}
@@ -301,8 +301,8 @@ struct Watched {
         }
         return std::make_unique<MeteredStorage>(std::move(*storage), meter);
     }
-    // With every other seed storage lends memory; of these, with every fourth one rank has no part
-    // in it.
+    // With every other seed storage lends memory; with every fourth of these, one rank cannot write
+    // to it.
     [[nodiscard]] bool lends() const noexcept { return how.seed % 2 == 0; }
     [[nodiscard]] bool refuses(std::size_t rank) const noexcept {
         return how.seed % 8 == 0 && rank == 1;
@@ -337,7 +337,7 @@ auto on_rank(const Job& job, Watched& watched, Body body) {
     };
 }
 
-// As actors; how that ended is left in `watched`.
+// Runs the ranks as actors, and leaves in `watched` how that ended.
 template <class Body>
 void on_actors(const Job& job, Watched& watched, Body body) {
     adapters::MemoryWorld world{{.seed = watched.how.seed, .quiet_ns_max = 20'000'000}};
@@ -362,7 +362,7 @@ void on_ranks(const Job& job, Watched& watched, Body body) {
     EXPECT_EQ(watched.lent.open, 0) << "all that was lent was taken back";
 }
 
-// Faults that a file system may have without anything being wrong.
+// Faults that a file system may show although nothing is wrong.
 inline adapters::StorageFaults some_trouble(std::uint64_t seed) {
     adapters::StorageFaults faults;
     faults.seed = seed;

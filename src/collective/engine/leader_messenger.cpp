@@ -1,4 +1,4 @@
-// Code that messengers of both directions share.
+// Opening images and receiving messages in order, for both directions.
 #include "collective/engine/leader_messenger.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// Storage that lends memory, for ranks that share an address space: now and then it has none, and
-// some ranks never reach it. It overwrites memory that was taken back, so that a later use is found
-// out.
+// A storage that lends memory, for tests whose ranks share an address space. Now and then it has no
+// memory to lend, and some ranks cannot write to what it lends. It overwrites memory that was given
+// back, so that a later use is noticed.
 #pragma once
 
 #include "foundation/ports/lending.hpp"
@@ -15,13 +15,13 @@
 
 namespace forebay::engine {
 
-// All that the storages of a job lend, by name.
+// All memory that the storages of a job lend, by name.
 class LentMemory {
 public:
     static constexpr std::size_t bytes_of_a_name = std::size_t{4} << 20;
 
     std::atomic<std::int64_t> loans = 0;  // so far
-    std::atomic<std::int64_t> open = 0;   // of them, not taken back
+    std::atomic<std::int64_t> open = 0;   // of these, not taken back yet
 
     std::uint64_t add() {
         const std::lock_guard lock{mutex_};
@@ -67,10 +67,10 @@ private:
     LentMemory& memory_;
     std::uint64_t name_;
     std::mt19937_64 random_;
-    std::map<std::size_t, std::size_t> open_;  // length of the loan that begins there
+    std::map<std::size_t, std::size_t> open_;  // lengths of open loans, by where they begin
 };
 
-// One rank's borrower. `refuses`: it reaches nothing.
+// One rank's borrower. `refuses`: it reaches no lent memory.
 class TestBorrower final : public ports::MemoryBorrower {
 public:
     TestBorrower(LentMemory& memory, bool refuses) : memory_{memory}, refuses_{refuses} {}

@@ -1,4 +1,4 @@
-// Two jobs that end at the same time may lose one entry to each other; it is found again.
+// Two jobs that end at the same time may overwrite an entry of each other; its k is searched again.
 #include "collective/engine/limit_memory.hpp"
 
 namespace forebay::engine {

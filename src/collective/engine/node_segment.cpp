@@ -1,4 +1,5 @@
-// Where everything lies in a node segment.
+// The layout of a node segment: header, slots of ranks, summaries of nodes, control blocks, turn
+// blocks, and staging from the next page on.
 #include "collective/engine/node_segment.hpp"
 
 #include "foundation/pattern/coverage.hpp"
@@ -29,7 +30,8 @@ std::size_t turns_at(std::int32_t locals, std::int32_t nodes) noexcept {
     return controls_at(locals, nodes) + sizeof(WindowControl) * NodeSegment::controls;
 }
 
-// Node memory starts as zero bytes, which is a valid state of every type used here.
+// `count` objects of type T from byte `at` on. Node memory starts as zeros, which are a valid state
+// of every type used here.
 template <class T>
 std::span<T> typed(std::span<std::byte> memory, std::size_t at, std::size_t count) noexcept {
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): shared memory has no constructor

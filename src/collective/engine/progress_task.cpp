@@ -1,4 +1,4 @@
-// Windows move through three counters: opened, middle, finished. Nothing here blocks but block().
+// Each window passes three counters: opened_, middle_, finished_. No function but block() blocks.
 #include "collective/engine/progress_task.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -61,7 +61,7 @@ void AggregatorTask::end(std::int64_t round) {
     team_.wake(turns_->ended);
 }
 
-// Ranks of this node that may have bytes in the window, and other nodes that may.
+// Every one of these counts up `parts` of the window's control block once.
 std::uint32_t AggregatorTask::participants(const plan::Window& window) const {
     if (window.empty()) {
         return 0;
@@ -79,7 +79,8 @@ std::uint32_t AggregatorTask::participants(const plan::Window& window) const {
     return count;
 }
 
-// A window's buffer, and its place in the ring, are those of the window `buffers` rounds before.
+// The window takes over the buffer, and the place in the ring, of the window `buffers` rounds
+// before.
 void AggregatorTask::load(std::int64_t round) {
     expects(round >= finished_ && round - finished_ < static_cast<std::int64_t>(stages_.size()),
             "storage is through with the window that had the buffer before");
@@ -195,7 +196,7 @@ bool WriteTask::attend() {
     return any;
 }
 
-// All that is open has been filled: only storage can go on.
+// Ranks have filled every window that is open to them, so only storage can go on.
 bool WriteTask::block() {
     if (middle_ < opened_ || channel_.in_flight() == 0) {
         return false;
@@ -216,7 +217,7 @@ bool ReadTask::attend() {
     const auto buffers = static_cast<std::int64_t>(stages_.size());
     while (middle_ < opened_ && channel_.finished(job_of(middle_))) {
         end(middle_);
-        // Bytes below the file's end and below the first error are good, and counted as moved.
+        // Bytes below both the file's end and the first error are valid, and count as moved.
         announce(middle_++, std::min(channel_.end_of_file(), channel_.failure().at));
         any = true;
     }
@@ -239,7 +240,7 @@ bool ReadTask::attend() {
     return any;
 }
 
-// Every window that has been read is used up: only storage can go on.
+// Ranks are done with every window that has been read, so only storage can go on.
 bool ReadTask::block() {
     const bool has_room = turns_ != nullptr && opened_ < ready_;
     if (finished_ < middle_ || has_room || channel_.in_flight() == 0) {

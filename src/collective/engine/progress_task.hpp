@@ -1,5 +1,6 @@
-// The two tasks of an aggregator: writing windows that have been filled, and filling windows that
-// are to be read. Both keep `buffers` windows going at once, so that exchange and storage overlap.
+// The progress tasks of an aggregator: WriteTask writes windows that ranks have filled; ReadTask
+// reads windows for ranks to copy from. Both have up to `buffers` windows under way at a time, so
+// that exchange and storage overlap.
 #pragma once
 
 #include "collective/engine/call_team.hpp"
@@ -13,29 +14,30 @@
 
 namespace forebay::engine {
 
-// The part that both directions share: a ring of windows, opened in the order of rounds.
+// The part that both directions have in common: a ring of windows, opened in the order of rounds.
 class AggregatorTask : public ProgressTask {
 public:
-    // `turns`: where the target is shared with other aggregators; else nullptr. Contract: then the
-    // channel has one request of a window in flight.
+    // `turns`: the aggregator's turn block if it shares its target with other aggregators; else
+    // nullptr. Contract: with turns, the channel has one request of a window in flight at a time.
     AggregatorTask(AggregatorId id, CallTeam& team, const CallRounds& rounds,
                    const Staging& staging, transfer::Channel& channel,
                    const transfer::CutLimits& limits, TurnBlock* turns);
 
-    // Every known round has been dealt with.
+    // Whether this aggregator is done with its windows of all known rounds.
     [[nodiscard]] bool idle() const noexcept { return finished_ == rounds_.known(); }
     [[nodiscard]] bool through() override { return idle(); }
     [[nodiscard]] bool keeps_up() override { return rounds_.remembers_after_next(opened_); }
-    // Bytes of windows in memory that storage lent.
+    // The bytes of windows that lay in memory lent by storage.
     [[nodiscard]] Length lent() const noexcept { return lent_; }
 
 protected:
+    // One window that is under way.
     struct Stage {
         plan::Window window;
-        std::size_t index = 0;            // in staging and in the node segment's controls
+        std::size_t index = 0;            // of its place in staging, and of its control block
         std::uint32_t expected = 0;       // ranks of this node, and other nodes, that take part
-        std::int64_t begin_ns = 0;        // given to storage
-        std::optional<ports::Loan> loan;  // where the window is, if not in staging
+        std::int64_t begin_ns = 0;        // when it was given to storage
+        std::optional<ports::Loan> loan;  // lent memory that the window is in; nullopt: in staging
     };
 
     [[nodiscard]] Stage& stage(std::int64_t round) noexcept {
@@ -44,23 +46,28 @@ protected:
     [[nodiscard]] std::size_t job_of(std::int64_t round) const noexcept {
         return static_cast<std::size_t>(round) % stages_.size();
     }
+    // Prepares the window of `round` in its place of the ring.
     void load(std::int64_t round);
-    // Lets ranks at the window of `round`.
+    // Opens the window of `round` to ranks. `end_of_file`: reads take only bytes below this offset.
     void announce(std::int64_t round, std::int64_t end_of_file);
-    // All that take part have done so.
+    // Whether all that take part in the window of `round` have done so.
     [[nodiscard]] bool done_by_all(std::int64_t round);
     [[nodiscard]] std::span<std::byte> image(const Stage& stage) const;
-    // Bytes are not there, and all are given: coverage would say nothing.
+    // Whether ranks mark nothing: in a simulator, the coverage of a plan without gaps would say
+    // nothing.
     [[nodiscard]] bool marks_nothing() const noexcept;
-    // Which bytes of a filled window were given; nullopt: all.
+    // The coverage of a filled window; nullopt: every byte was given.
     [[nodiscard]] std::optional<pattern::Coverage> given(const Stage& stage) const;
 
-    // Shared targets: the windows below `round` are ready. Wakes who carries the turns.
+    // Shared target: tells the leader, and wakes it, that the windows below `round` are ready for
+    // storage.
     void tell_ready(std::int64_t round);
     // Whether the window of `round` may go to storage now.
     [[nodiscard]] bool has_turn(std::int64_t round) const;
+    // Gives the window of `round` to storage, as the requests of `source`.
     void start(std::int64_t round, std::unique_ptr<transfer::RequestSource> source);
-    // Storage is through with the window of `round`.
+    // Shared target: tells the leader that storage is done with the window of `round`, and how the
+    // target served it.
     void end(std::int64_t round);
 
     AggregatorId id_;
@@ -72,21 +79,22 @@ protected:
     TurnBlock* turns_;
     std::vector<Stage> stages_;
     Length lent_;
-    std::int64_t ready_ = 0;  // as told
-    // finished_ ≤ middle_ ≤ opened_ ≤ finished_ + buffers
-    std::int64_t opened_ = 0;    // writes: announced; reads: given to storage
-    std::int64_t middle_ = 0;    // writes: given to storage; reads: announced
-    std::int64_t finished_ = 0;  // the window is free again
+    std::int64_t ready_ = 0;  // as tell_ready() told the leader
+    // Numbers of windows: finished_ ≤ middle_ ≤ opened_ ≤ finished_ + buffers.
+    std::int64_t opened_ = 0;    // writes: opened to ranks; reads: given to storage
+    std::int64_t middle_ = 0;    // writes: given to storage; reads: opened to ranks
+    std::int64_t finished_ = 0;  // done with, so that the buffer is free again
 
 private:
+    // How many ranks of this node, and how many other nodes, may have bytes in the window.
     [[nodiscard]] std::uint32_t participants(const plan::Window& window) const;
 };
 
-// Where storage lends memory, windows are put together there, as far as it has some and all ranks
-// of the node reach it.
+// If storage lends memory, ranks put windows together there, which saves storage a copy. This needs
+// memory that is free, and that all ranks of the node can write to.
 class WriteTask final : public AggregatorTask {
 public:
-    // `lender`: may be null.
+    // `lender`: null if storage lends no memory.
     WriteTask(AggregatorId id, CallTeam& team, const CallRounds& rounds, const Staging& staging,
               transfer::Channel& channel, const transfer::CutLimits& limits, TurnBlock* turns,
               ports::MemoryLender* lender)
@@ -96,12 +104,13 @@ public:
     const ports::Word* concern() override;
 
 private:
+    // Borrows memory for the window of `stage`, if possible.
     void find_memory(Stage& stage);
     [[nodiscard]] bool reached_by_all();
     void give_back(Stage& stage);
 
     ports::MemoryLender* lender_;
-    bool reached_ = false;  // by all ranks of the node
+    bool reached_ = false;  // all ranks of the node can write to the lent memory
 };
 
 class ReadTask final : public AggregatorTask {

@@ -1,4 +1,8 @@
-// Reads between nodes: a node says which bytes of a window its ranks want, and gets those.
+// Reads between nodes, by two messages for each image. The reading node sends the coverage of the
+// bytes that its ranks want; the node that has the window answers with these bytes. Message buffers
+// of staging:
+//   0, 1  sends of wants      2, 3  sends of data
+//   4, 5  receives of wants   6, 7  receives of data
 #include "collective/engine/exchange.hpp"
 #include "collective/engine/leader_messenger.hpp"
 #include "foundation/pattern/encode.hpp"
@@ -12,7 +16,7 @@ namespace {
 constexpr int want_tag = 2;
 constexpr int read_tag = 3;
 
-// A data message begins with the offset at which the file was found to end.
+// A data message begins with the file offset at which the file was found to end.
 constexpr std::size_t prefix_bytes = sizeof(std::int64_t);
 
 }  // namespace
@@ -45,7 +49,8 @@ bool ReadMessenger::idle() {
            awaited_.empty() && inward_.exhausted();
 }
 
-// Sends what the ranks here want of the next image, and gets ready for the answer.
+// For each image in which all ranks have marked the bytes that they want: posts the receive of the
+// data, and sends the request for it.
 bool ReadMessenger::ask() {
     bool any = false;
     while (asked_ < opened_ && done_by_all(asked_)) {
@@ -66,6 +71,8 @@ bool ReadMessenger::ask() {
     return any;
 }
 
+// For each image whose data has arrived, in order: unpacks it and opens the image to the ranks
+// here, which advances `given_`. attend() advances `taken_` when they have copied it.
 bool ReadMessenger::take_data() {
     bool any = false;
     while (given_ < asked_) {
@@ -80,12 +87,15 @@ bool ReadMessenger::take_data() {
         if (!taken) {
             misunderstand(image(given_).window, taken.error());
         }
+        // After a malformed message ranks copy nothing, as if the file ended at 0.
         announce(given_++, 1, taken ? end_of_file : 0);
         any = true;
     }
     return any;
 }
 
+// For each request of another node, in order, whose window has been read: sends the bytes that it
+// wants. That is the other node's part in the window; no image of this node is concerned.
 bool ReadMessenger::give() {
     bool any = false;
     note_arrivals();
@@ -99,7 +109,8 @@ bool ReadMessenger::give() {
         WindowControl& control = team_.node_segment().control(index);
         plan::Window window;
         rounds_.window(one.step.round, one.step.id, window);
-        // Windows that are read use no coverage of their own: it serves as scratch here.
+        // A window that is read needs no coverage of its own, so its bitmap is free to hold what
+        // the other node wants.
         pattern::Coverage wants = staging_.coverage(index, window.bytes);
         wants.clear();
         std::int64_t end_of_file = control.end_of_file.load(std::memory_order_relaxed);
@@ -119,7 +130,9 @@ bool ReadMessenger::give() {
     return any;
 }
 
-// The wanted bytes as a message; where they are not there, nothing but their number.
+// Packs the wanted bytes into `message` and returns its length. In a simulator there are no bytes
+// (foundation/ports/imagined.hpp): the message holds only their number, and the simulated time of
+// copying and sending them is charged.
 std::size_t ReadMessenger::pack(const pattern::Coverage& wants, std::span<const std::byte> bytes,
                                 std::span<std::byte> message) {
     if (team_.imagined() == nullptr) {
@@ -132,6 +145,8 @@ std::size_t ReadMessenger::pack(const pattern::Coverage& wants, std::span<const 
     return sizeof wanted;
 }
 
+// Puts the bytes of a data message into image number `number` (a simulator only charges for it).
+// Returns how many there are.
 Result<std::int64_t> ReadMessenger::unpack(std::int64_t number,
                                            std::span<const std::byte> message) {
     pattern::Coverage coverage = coverage_of(number);

@@ -1,4 +1,4 @@
-// See rendezvous.hpp.
+// Changes the word by the rules of collective/plan/attendance; ranks that wait sleep on the bell.
 #include "collective/engine/rendezvous.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -9,6 +9,7 @@ namespace forebay::engine {
 
 namespace {
 
+// At most 2^5 - 1 calls go by without an attempt.
 constexpr std::uint32_t doublings_max = 5;
 
 }  // namespace

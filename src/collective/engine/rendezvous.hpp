@@ -1,5 +1,6 @@
-// Whether the ranks of a node may make a non-blocking call together: if all of them come to it
-// soon. They meet in the node segment, and need nothing of a call that is under way.
+// A rendezvous of the ranks of a node at a non-blocking collective call: they carry it out together
+// if all of them come to it soon. They meet in the node segment, and need nothing of a call that is
+// under way.
 #pragma once
 
 #include "collective/engine/node_segment.hpp"
@@ -14,15 +15,15 @@ namespace forebay::engine {
 
 class RankRendezvous {
 public:
-    // `file`: another number for each file that the same ranks open, the same on all of them. Both
-    // references outlive it.
+    // `file`: a number that differs for each file that the same ranks open, and is the same on all
+    // of them. Both references outlive the object.
     RankRendezvous(ports::Communicator& communicator, const ports::TimeSource& clock,
                    std::uint32_t file);
 
-    // Whether all ranks have come to this call, each before the patience of another was at its end.
-    // The same answer on all ranks; one rank alone has nobody to go with. Each rank asks once for
-    // each call, in the same order; patience 0: it takes no part. Contract: all ranks are on one
-    // node.
+    // Whether all ranks have come to this call, each before the patience of another ran out. All
+    // ranks get the same answer; a rank that is alone on its node gets false. Each rank asks once
+    // for each call, in the same order. patience_ns 0: this rank takes no part. Contract: all ranks
+    // are on one node.
     [[nodiscard]] bool all_come(std::int64_t patience_ns);
 
 private:
@@ -35,8 +36,8 @@ private:
     std::atomic<std::uint64_t>& word_;
     std::uint32_t file_;
     std::uint32_t call_ = 0;
-    // Calls that failed one after the other, and how many are therefore not tried: the same on all
-    // ranks that take part.
+    // Exponential backoff: how many attempts in a row have failed, and for how many calls none is
+    // made because of that. The same on all ranks that take part in the same calls.
     std::uint32_t failures_ = 0;
     std::uint32_t skips_ = 0;
 };

@@ -1,4 +1,5 @@
-// Rounds by span are known from the start; rounds by claims become known one after another.
+// Rounds by span are all known from the start (in lockstep: one after each barrier); rounds by
+// claims become known one after another.
 #include "collective/engine/rounds.hpp"
 
 #include <algorithm>
@@ -35,7 +36,8 @@ bool CallRounds::reach(std::int64_t round, CallTeam& team, const pattern::View& 
         }
         return !complete_;
     }
-    // An aggregator whose windows were empty for long may not have looked at them yet.
+    // The oldest remembered round will be forgotten now. Ranks do not wait for empty windows, so an
+    // aggregator whose windows have been empty for long may not have looked at that round yet.
     team.attend_until([&team] { return team.keeps_up(); });
     const std::int64_t blocks_max = plan_.window_bytes / plan_.block_bytes;
     const plan::BlockClaims mine =

@@ -1,4 +1,5 @@
-// Both orders follow from the plan alone; nothing is sent to agree on them.
+// Both orders follow from the plan and the summaries of nodes; no message is needed to agree on
+// them.
 #include "collective/engine/steps.hpp"
 
 #include <algorithm>

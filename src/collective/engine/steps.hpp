@@ -1,6 +1,7 @@
-// The order in which a node's leader deals with other nodes. Nodes visit aggregators in rotated
-// order; both ends of every message sort theirs by (round, step of the sender, sender), so that the
-// message with the lowest key can always go on: no cycle of waiting leaders is possible.
+// The order in which a node's leader exchanges messages with other nodes. Nodes visit aggregators
+// in rotated order, and both ends of every message sort their messages by (round, step of the
+// sender, sender). So the message with the lowest key can always go on, and there is no cycle of
+// leaders that wait for one another.
 #pragma once
 
 #include "collective/engine/call_team.hpp"
@@ -12,7 +13,7 @@
 
 namespace forebay::engine {
 
-// The windows of other nodes that this node has data in, in the order it visits them.
+// The windows of other nodes in which this node has bytes, in the order in which it visits them.
 class OutwardSteps {
 public:
     struct Step {
@@ -22,9 +23,10 @@ public:
 
     OutwardSteps(CallTeam& team, const CallRounds& rounds) : team_{team}, rounds_{rounds} {}
 
-    // The next one of the rounds known so far; `window` becomes its window.
+    // The next step of the rounds known so far, with its window in `window`; nullopt: there is none
+    // yet.
     std::optional<Step> next(plan::Window& window);
-    // Every known round has been walked through.
+    // Whether every known round has been walked through.
     [[nodiscard]] bool exhausted() const noexcept { return round_ == rounds_.known(); }
 
 private:
@@ -34,7 +36,8 @@ private:
     std::int32_t i_ = 0;
 };
 
-// The parts that other nodes have in this node's windows, in the order in which they come.
+// The parts that other nodes have in this node's windows, in the order in which their messages are
+// used.
 class InwardSteps {
 public:
     struct Step {
@@ -45,8 +48,9 @@ public:
 
     InwardSteps(CallTeam& team, const CallRounds& rounds) : team_{team}, rounds_{rounds} {}
 
+    // The next step of the rounds known so far; nullopt: there is none yet.
     std::optional<Step> next();
-    // Contract: next() has just said that there is none. True: nor will there be in known rounds.
+    // Whether the known rounds have no more steps. Contract: next() has just returned nullopt.
     [[nodiscard]] bool exhausted() const noexcept {
         return position_ == of_round_.size() && round_ == rounds_.known();
     }
@@ -56,7 +60,7 @@ private:
 
     CallTeam& team_;
     const CallRounds& rounds_;
-    std::int64_t round_ = 0;  // the next to be loaded
+    std::int64_t round_ = 0;  // the next round to be loaded
     std::vector<Step> of_round_;
     std::size_t position_ = 0;
     plan::Window window_;

@@ -1,5 +1,5 @@
-// The order that keeps leaders from waiting in a cached communicator: both ends of every message
-// see it at the same place among the messages between the two.
+// The order that keeps leaders from waiting for one another in a cycle: both ends of every message
+// have it at the same place among the messages between the two.
 #include "collective/engine/steps.hpp"
 
 #include "collective/engine/file.hpp"
@@ -23,7 +23,7 @@ struct Seen {
     Between received;
 };
 
-// One rank a node; every node's span is what `spans` says.
+// The messages of all nodes, with one rank on each; `spans` has the span of every node.
 Seen walk(const plan::Plan& plan, const std::vector<plan::Summary>& spans) {
     Seen seen;
     adapters::ClusterOptions options;
@@ -75,7 +75,7 @@ TEST_P(Steps, SenderAndReceiverAgreeOnTheOrder) {
     EXPECT_EQ(seen.sent, seen.received);
 }
 
-// Twelve aggregators, three a target, as tuning has it.
+// A plan with twelve aggregators, three for each target.
 plan::Plan three_a_target(plan::ExchangeOrder exchange, std::int32_t requests_in_flight) {
     plan::Tuning tuning;
     tuning.aggregators_per_target = 3;

@@ -1,4 +1,5 @@
-// Between two stations on one node a message is a call; between nodes it is one of the leader's.
+// Between two stations on one node, passing a message is a function call; between nodes, the
+// leaders send it.
 #include "collective/engine/token_forwarder.hpp"
 
 #include <algorithm>
@@ -7,7 +8,7 @@ namespace forebay::engine {
 
 namespace {
 
-constexpr int first_tag = 16;  // and then one per aggregator, the receiver's
+constexpr int first_tag = 16;  // the tag for aggregator n, the receiver, is first_tag + n
 constexpr std::int32_t aggregators_max = 32767 - first_tag;
 
 int tag_of(AggregatorId id) noexcept { return first_tag + id.value(); }
@@ -46,7 +47,7 @@ TokenForwarder::~TokenForwarder() {
     }
 }
 
-// The aggregator so many stations further on in the ring of its target.
+// The aggregator that is `shares` stations further on in the ring of its target.
 AggregatorId TokenForwarder::beside(AggregatorId id, std::int32_t shares) const noexcept {
     const std::int32_t all = rounds_.aggregators();
     return AggregatorId{(id.value() + shares * (all / rounds_.plan().shares) + all) % all};
@@ -88,7 +89,7 @@ bool TokenForwarder::attend() {
     return any;
 }
 
-// Takes in the aggregator's news: filled windows, and ended ones.
+// Tells the station which windows its aggregator has filled, and which have ended.
 bool TokenForwarder::receive(Chair& chair) {
     chair.station.know(rounds_.known());
     chair.station.filled(chair.block->filled.load(std::memory_order_acquire));
@@ -103,6 +104,7 @@ bool TokenForwarder::receive(Chair& chair) {
     return any;
 }
 
+// Receives what the previous station has sent, if that is on another node.
 bool TokenForwarder::take_message(Chair& chair) {
     if (chair.before == team_.place().node) {
         return false;
@@ -126,6 +128,7 @@ bool TokenForwarder::take_message(Chair& chair) {
     }
 }
 
+// Passes on what the station has to say to the next station.
 bool TokenForwarder::pass_on(Chair& chair) {
     if (chair.station.out().empty()) {
         return false;
@@ -145,6 +148,7 @@ bool TokenForwarder::pass_on(Chair& chair) {
     return true;
 }
 
+// Tells the aggregator which of its windows have started, so that they may go to storage.
 bool TokenForwarder::grant(Chair& chair) {
     if (chair.granted == chair.station.started()) {
         return false;

@@ -1,6 +1,6 @@
-// The task of a node's leader where aggregators share targets: carries the turns
-// (collective/plan/turns.hpp) of its node's aggregators, through the node segment to them and by
-// messages to other nodes.
+// The progress task of a node's leader where aggregators share targets. It runs the stations
+// (collective/plan/turns.hpp) of its node's aggregators: it tells the aggregators, through the node
+// segment, which windows may start, and passes tokens and notices to other nodes by messages.
 #pragma once
 
 #include "collective/engine/call_team.hpp"
@@ -15,7 +15,8 @@ namespace forebay::engine {
 
 class TokenForwarder final : public ProgressTask {
 public:
-    // `throttles`: one per target; keeps what was found where station 0 is on this node.
+    // `throttles`: one for each target. The destructor stores there what was found, for each target
+    // whose station 0 is on this node.
     TokenForwarder(CallTeam& team, const CallRounds& rounds,
                    std::vector<plan::Throttle>& throttles);
     ~TokenForwarder() override;
@@ -25,16 +26,19 @@ public:
     [[nodiscard]] bool through() override { return settled(); }
 
 private:
+    // The station of one aggregator of this node, with its connections.
     struct Chair {
         plan::Station station;
         AggregatorId id;
         TurnBlock* block;
-        NodeId before;  // whose aggregator has the station before, and the station after
+        NodeId before;  // the nodes of the previous and of the next station
         NodeId after;
+        // Numbers of windows: starts told to the aggregator, and ends told to the station.
         std::int64_t granted = 0;
         std::int64_t ended = 0;
+        // The receive of the next message from the previous station, and its buffer.
         std::optional<ports::Communicator::Ticket> coming;
-        plan::RingMessage message;  // that is coming
+        plan::RingMessage message;
     };
     struct Sent {
         plan::RingMessage message;

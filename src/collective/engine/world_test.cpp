@@ -53,7 +53,7 @@ TEST(World, ARankThatDiesInACallSpoilsNothing) {
             static_cast<void>(opened.write({&ask.view, ask.request, ask.memory_of(), {}}));
         });
         expect_old_or_new(watched.file.get({Offset{0}, watched.file.size()}), before, after);
-        // The others wait for it, as MPI has it, and it is said.
+        // The other ranks wait for the dead one, as MPI demands, and the report says so.
         const bool died = watched.ending.report.find("rank 0: died") != std::string::npos;
         if (watched.ending.kind == adapters::WorldEnding::Kind::stuck) {
             EXPECT_TRUE(died) << watched.ending.report;

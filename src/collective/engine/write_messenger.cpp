@@ -1,4 +1,6 @@
-// Writes between nodes: the covered bytes of an image go out, and into the window they belong to.
+// Writes between nodes: the leader sends the covered bytes of an image, and the leader of the
+// window's node puts them into the window. Message buffers of staging: 0 and 1 send, 2 and 3
+// receive.
 #include "collective/engine/exchange.hpp"
 #include "collective/engine/leader_messenger.hpp"
 #include "foundation/pattern/encode.hpp"
@@ -17,6 +19,7 @@ WriteMessenger::WriteMessenger(CallTeam& team, const CallRounds& rounds, const S
     : LeaderMessenger{team, rounds, staging},
       out_{staging, 0},
       in_{MessageSlot{staging.message(2), {}}, MessageSlot{staging.message(3), {}}} {
+    // A simulator only counts the bytes of a plan without gaps (foundation/ports/imagined.hpp).
     marks_ = team.imagined() == nullptr || !rounds.plan().gapless();
 }
 
@@ -37,6 +40,7 @@ bool WriteMessenger::idle() {
            inward_.exhausted();
 }
 
+// Sends each image, in order, that all ranks here have filled.
 bool WriteMessenger::send_filled() {
     bool any = false;
     while (sent_ < opened_ && done_by_all(sent_)) {
@@ -53,6 +57,8 @@ bool WriteMessenger::send_filled() {
     return any;
 }
 
+// Unpacks each received message, in order, whose window is open. That is the sending node's part in
+// the window.
 bool WriteMessenger::take_in() {
     bool any = false;
     note_arrivals();
@@ -69,8 +75,9 @@ bool WriteMessenger::take_in() {
     return any;
 }
 
-// The covered bytes of an image as a message; returns its length. Where bytes are not there, which
-// they are or, without gaps, how many.
+// Packs the covered bytes of an image into `message` and returns its length. In a simulator there
+// are no bytes: the message holds the coverage or, for a plan without gaps, only the number of
+// bytes.
 std::size_t WriteMessenger::pack(std::int64_t number, std::span<std::byte> message) {
     const pattern::Coverage coverage = coverage_of(number);
     if (team_.imagined() == nullptr) {
@@ -91,7 +98,7 @@ std::size_t WriteMessenger::pack(std::int64_t number, std::span<std::byte> messa
     return size;
 }
 
-// Puts a message into the window that it belongs to.
+// Puts the bytes of a message into the window that they belong to. Returns how many there are.
 Result<std::int64_t> WriteMessenger::unpack(const Awaited& one) {
     const std::size_t index = rounds_.window_index(one.step.id, one.step.round);
     rounds_.window(one.step.round, one.step.id, window_);
