@@ -1,4 +1,4 @@
-// See guard.hpp. Nothing here may need memory.
+// Nothing here allocates memory: there may be none left.
 #include "collective/mpi/guard.hpp"
 
 #include "collective/mpi/status.hpp"

@@ -1,5 +1,5 @@
-// Where exceptions end. They come from the standard library only, in practice because there is no
-// memory left. No call of the program's may be left by one.
+// Where exceptions end: none may leave a function that the program calls. They come from the
+// standard library only, in practice because there is no memory left.
 #pragma once
 
 #include <cerrno>
@@ -7,16 +7,17 @@
 
 namespace forebay::interposer {
 
-// Whether other ranks wait when a rank does not come to the end of a call.
+// Whether other ranks wait for this rank if it does not reach the end of a call.
 enum class WaitingRanks { none, others };
 
-// Within a handler of an exception: says what it was, as the MPI does of its own errors. `file`'s
-// error handler is called and the error class returned; but where other ranks wait, which would be
-// forever, the job ends. Opening and closing count as such whatever the communicator: half of it
-// may have been done.
+// To be called within the handler of an exception. Prints what it was, and reports it as the MPI
+// reports errors: calls the error handler of `file` and returns the error class. But if other ranks
+// wait, which would be forever, the job ends. Opening and closing count as such with any
+// communicator, because half of the work may have been done.
 int convert_exception(MPI_File file, WaitingRanks waiting) noexcept;
 
-// An entry point's body: an MPI error code instead of an exception, errno as before on success.
+// Runs the body of an entry point. Returns an MPI error code instead of letting an exception out;
+// errno is as before on success.
 template <class Body>
 int guarded(MPI_File file, WaitingRanks waiting, const Body& body) noexcept {
     const int before = errno;

@@ -1,5 +1,5 @@
-// A call to the MPI's own function that is ready to be made, on whichever handle it turns out to
-// be needed. Does not own what it refers to: it lives for one call.
+// A call to the MPI's own function that is ready to be made, on any handle: a reference to a
+// callable (function_ref). It does not own the callable, and lives for one call.
 #pragma once
 
 #include <memory>

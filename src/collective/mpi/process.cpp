@@ -1,4 +1,4 @@
-// See process.hpp.
+// One object holds the state, and outlives everything else in the process.
 #include "collective/mpi/process.hpp"
 
 #include "collective/mpi/gpu.hpp"
@@ -26,7 +26,7 @@ namespace forebay::interposer {
 namespace {
 
 struct InterposerProcess {
-    std::array<void*, function_count> real{};   // completed by what stands for missing ones
+    std::array<void*, function_count> real{};   // the MPI's, or fallbacks for missing ones
     std::array<void*, function_count> bound{};  // what the program's calls go to
     LargeCountInquiry inquiry;
     std::shared_mutex files_mutex;
@@ -44,7 +44,7 @@ struct InterposerProcess {
     pid_t finalized_by = 0;
 };
 
-// Never destroyed: at exit there is no MPI any more to give anything back to.
+// Never destroyed: at exit the MPI has ended, and nothing can be given back to it.
 union ImmortalProcess {
     InterposerProcess process;
     ImmortalProcess() : process() {}
@@ -59,7 +59,7 @@ InterposerProcess& process() noexcept {
 }
 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): a thread has no other place
-thread_local int depth = 0;  // of Forebay's own calls to the MPI
+thread_local int depth = 0;  // nesting of Forebay's own calls to the MPI
 
 template <class Function>
 Function find_in(void* libmpi, const char* name) noexcept {
@@ -68,15 +68,16 @@ Function find_in(void* libmpi, const char* name) noexcept {
 
 void at_exit() {
     if (getpid() != process().finalized_by) {
-        return;  // a child of fork
+        return;  // this process is a child of fork
     }
     for (const auto& [handle, file] : process().files) {
         report_unclosed(*file);
     }
 }
 
-// MPI_Finalize deletes the attributes of MPI_COMM_SELF first, while everything still works, the
-// last one first. Those that were set before ours may still close files, as HDF5's does.
+// Runs within MPI_Finalize, which first deletes the attributes of MPI_COMM_SELF, the last one
+// first, while MPI still works. Those that were set before ours may still close files afterwards,
+// as HDF5's does.
 int at_finalize(MPI_Comm /*self*/, int /*key*/, void* /*value*/, void* /*extra*/) noexcept {
     const DirectMpiCalls inside;
     InterposerProcess& p = process();
@@ -85,7 +86,7 @@ int at_finalize(MPI_Comm /*self*/, int /*key*/, void* /*value*/, void* /*extra*/
         const std::lock_guard lock(p.cached_communicators_mutex);
         idle = p.cached_communicators.stop_keeping();
     }
-    idle.clear();  // collective: no lock
+    idle.clear();  // destruction is collective, so no lock is held
     const std::shared_lock lock(p.files_mutex);
     if (!p.files.empty()) {
         p.finalized_by = getpid();
@@ -195,7 +196,7 @@ CachedCommunicator* join_cached_communicator(MPI_Comm communicator, const Openin
         room = p.cached_communicators.has_room();
     }
     auto made = make_cached_communicator(communicator, opening.cached_communicator, needs,
-                                         room);  // collective: no lock
+                                         room);  // collective, so no lock is held
     made->files = 1;
     const std::lock_guard lock(p.cached_communicators_mutex);
     return p.cached_communicators.adopt(std::move(made));
@@ -211,7 +212,7 @@ void leave_cached_communicator(CachedCommunicator* cached_communicator) {
         const std::lock_guard lock(p.cached_communicators_mutex);
         last = p.cached_communicators.release(cached_communicator);
     }
-    last.reset();  // collective: no lock
+    last.reset();  // destruction is collective, so no lock is held
 }
 
 std::int32_t aggregators_per_node() {

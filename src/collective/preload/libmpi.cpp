@@ -1,4 +1,4 @@
-// See libmpi.hpp. No C++ runtime is used here: the stub is loaded into shells and launchers too.
+// Uses no C++ runtime, because the stub is loaded into shells and launchers, too.
 #include "collective/preload/libmpi.hpp"
 
 #include <dlfcn.h>
@@ -12,7 +12,7 @@ namespace forebay::interposer {
 
 namespace {
 
-constexpr std::size_t objects_max = 1024;  // mapped libraries that are looked at
+constexpr std::size_t objects_max = 1024;  // maximum number of libraries that are looked at
 
 struct LoadedObjects {
     const char* paths[objects_max];
@@ -27,7 +27,7 @@ int keep_path(dl_phdr_info* info, std::size_t, void* data) {
     return 0;
 }
 
-// The address that `handle`'s own library gives `symbol`, or null if it comes from a dependency.
+// Whether the library of `handle` itself defines `symbol`, and not one of its dependencies.
 bool defines(void* handle, const char* path, const char* symbol) noexcept {
     void* address = dlsym(handle, symbol);
     Dl_info info{};
@@ -42,14 +42,15 @@ Family family_of(void* handle, const char* path) noexcept {
     if (defines(handle, path, "ompi_mpi_comm_world")) {
         return Family::openmpi;
     }
-    // The MPICH family's libraries share these objects (Intel MPI, Cray MPICH, MVAPICH too).
+    // All libraries of the MPICH family define this object (also Intel MPI, Cray MPICH, MVAPICH).
     if (defines(handle, path, "MPI_F_STATUS_IGNORE")) {
         return Family::mpich;
     }
     return Family::none;
 }
 
-// A tool such as Darshan defines PMPI names, too, but none of an MPI's own objects.
+// Which libraries count as an MPI. A tool such as Darshan defines PMPI names, too, but none of the
+// objects by which a known family is recognised.
 enum class LibraryTrust { known_families, anything };
 
 MpiLibrary try_object(const char* path, const char* own_path, LibraryTrust trust) noexcept {
@@ -69,7 +70,7 @@ MpiLibrary try_object(const char* path, const char* own_path, LibraryTrust trust
         dlclose(handle);
         return {};
     }
-    // The core's MPI symbols are bound against the global scope.
+    // The MPI symbols of the core are resolved in the global scope.
     dlopen(path, RTLD_NOLOAD | RTLD_NOW | RTLD_GLOBAL);
     return {family, handle, path};
 }

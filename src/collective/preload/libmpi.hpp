@@ -1,6 +1,6 @@
-// Finds the MPI library that is mapped in this process. RTLD_NEXT does not do: it is null when the
-// library was loaded by dlopen, as Python does, and DT_NEEDED would name a soname that is not
-// there.
+// Finds the MPI library that is loaded in this process. RTLD_NEXT finds none if the program has
+// loaded it by dlopen, as Python does. And the stub cannot link to an MPI (DT_NEEDED), because it
+// does not know which soname there will be.
 #pragma once
 
 namespace forebay::interposer {
@@ -9,11 +9,11 @@ enum class Family { none, mpich, openmpi, standard_abi };
 
 struct MpiLibrary {
     Family family = Family::none;
-    void* handle = nullptr;  // from dlopen; promoted to global scope
+    void* handle = nullptr;  // of dlopen; the library is in the global scope
     const char* path = nullptr;
 };
 
-// `own` is an address in this library, which is not what is looked for.
+// `own`: an address in the calling library, which is skipped.
 [[nodiscard]] MpiLibrary find_libmpi(const void* own) noexcept;
 
 }  // namespace forebay::interposer

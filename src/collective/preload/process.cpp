@@ -1,6 +1,7 @@
-// Runs at the process's first MPI_File_ call and never before: finds the MPI, loads the core that
-// was compiled for its family from beside this library, and fills every slot with the core's
-// function or the MPI's own. Whatever goes wrong, the program goes on with the MPI's own.
+// Runs at the first call of an MPI_File_ function in a process, and never before. It finds the MPI,
+// loads the core for the MPI's family from the directory of this library, and fills every slot with
+// a function of the core or of the MPI. If the core cannot be used, the program goes on with the
+// MPI's own functions.
 #include "collective/preload/libmpi.hpp"
 #include "preload/names.hpp"
 
@@ -23,7 +24,7 @@ namespace forebay::interposer {
 
 namespace {
 
-// `take_over` 0: only what stands for functions that the MPI does not have.
+// `take_over` 0: the core gives only fallbacks for functions that the MPI does not have.
 using CoreTable = void* const* (*)(void* const* real, void* libmpi, int take_over);
 
 constexpr std::size_t path_max = 4096;
@@ -49,14 +50,14 @@ bool disabled() noexcept {
     return false;
 }
 
-// Stands for a function that this MPI does not have.
+// Takes the place of a function for which neither the MPI nor Forebay has one.
 int missing() noexcept {
     say("an MPI_File function was called that this MPI does not have", "it is of a newer MPI",
         "Build the program with the MPI that it runs with.");
     return 1;
 }
 
-// The core's table, or null; says why not.
+// The table of functions of the core; null if it cannot be loaded, after printing the reason.
 void* const* load_core(const MpiLibrary& libmpi, void* const* real, int take_over) noexcept {
     Dl_info self{};
     dladdr(reinterpret_cast<void*>(&forebay_preload_bind), &self);
@@ -84,8 +85,9 @@ bool any_missing(void* const* real) noexcept {
     return false;
 }
 
-// A program that probes for the large-count functions of MPI-4 finds those of this library, so
-// they must work with an older MPI too, also when nothing is taken over.
+// The table of the core, or null if the MPI's own functions are to be used. A program that probes
+// for the large-count functions of MPI-4 finds those of this library. So they must work with an
+// older MPI, too, even if Forebay is disabled.
 void* const* ours_for(const MpiLibrary& libmpi, void* const* real) noexcept {
     const bool off = disabled();
     if (off && !any_missing(real)) {
@@ -103,7 +105,7 @@ void* const* ours_for(const MpiLibrary& libmpi, void* const* real) noexcept {
 }
 
 void bind_all() noexcept {
-    static void* real[function_count];  // the core keeps a pointer to it
+    static void* real[function_count];  // the core may keep a pointer to it
     const MpiLibrary libmpi = find_libmpi(reinterpret_cast<void*>(&forebay_preload_bind));
     if (libmpi.handle == nullptr) {
         say("cannot go on with an MPI_File call", "no MPI library is mapped in this process",

@@ -1,6 +1,7 @@
-// Creation: every rank makes shared memory that costs nothing until touched, one allgather tells
-// all ranks everything (machine, process, descriptor), the leaders' memory is taken, and one
-// allreduce agrees that it worked everywhere. Only then are the descriptors closed.
+// How a communicator is made: every rank creates shared memory, which costs nothing until it is
+// touched. One all-gather tells all ranks everything (machine, process, descriptor); each node uses
+// the memory of its leader; and one all-reduce agrees that this has worked everywhere. Only then
+// are the descriptors closed.
 #include "collective/mpi/communicator/communicator.hpp"
 
 #include "collective/mpi/communicator/failure.hpp"
@@ -24,15 +25,16 @@ namespace forebay::adapters {
 namespace {
 
 constexpr std::size_t control_bytes = 4096;
-constexpr std::chrono::microseconds slice{300};  // of a wait, between two looks at MPI
+// One sleep of wait(); after each, the MPI gets to progress.
+constexpr std::chrono::microseconds slice{300};
 constexpr std::chrono::microseconds brief_wait{100};
 constexpr std::int64_t look_at_peers_every_ns = 2'000'000'000;
-constexpr int spins_max = 20000;  // about 400 us: a neighbour writes a MiB
-constexpr int yields_max = 100;   // about 40 us if nobody else wants the core
-constexpr int tag_max = 32767;    // the least that MPI promises for MPI_TAG_UB
+constexpr int spins_max = 20000;  // about 400 us, in which a neighbour copies 1 MiB
+constexpr int yields_max = 100;   // about 40 us if no other process wants the core
+constexpr int tag_max = 32767;    // the minimum of MPI_TAG_UB
 
 Result<MPI_Comm> own_communicator(MPI_Comm user) {
-    // Not MPI_Comm_dup: that would run the program's attribute callbacks and inherit its hints.
+    // MPI_Comm_dup would run the attribute callbacks of the program, and inherit its hints.
     MPI_Group group = MPI_GROUP_NULL;
     MPI_Comm own = MPI_COMM_NULL;
     int code = PMPI_Comm_group(user, &group);
@@ -50,20 +52,21 @@ Result<MPI_Comm> own_communicator(MPI_Comm user) {
 
 }  // namespace
 
-// The card that each rank sends to all others.
+// The information about itself that each rank sends to all others.
 struct MpiCommunicator::Card {
     std::uint64_t host = 0;
     SharedName memory;
-    std::int32_t failed = 0;  // errno of making the memory
+    std::int32_t failed = 0;  // errno of creating the memory, or 0
     std::int32_t unused = 0;
 };
 
-// The first page of the shared memory; begins with SharedName's secret.
+// The control page, which is the first page of the shared memory. It begins with the secret of
+// SharedName.
 struct MpiCommunicator::Control {
     std::uint64_t secret;
     std::array<std::atomic<std::uint64_t>, std::tuple_size_v<CoreSet>> cores;
     ports::Word times_told;
-    ports::Word times_heard;  // by all other ranks together
+    ports::Word times_heard;  // summed over all ranks but rank 0
     std::array<std::byte, broadcast_bytes_max> told;
 };
 
@@ -82,7 +85,7 @@ Result<std::unique_ptr<MpiCommunicator>> MpiCommunicator::create(
     PMPI_Comm_rank(*own, &rank);
     const Result<SharedMemory> memory = SharedMemory::create(control_bytes + options.node_bytes);
     Card mine;
-    // A rank that cannot say where it is shares with nobody.
+    // A rank that cannot identify its machine shares memory with no other rank.
     mine.host = host_number().value_or(static_cast<std::uint64_t>(rank));
     mine.memory = memory ? memory->name() : SharedName{};
     mine.failed = memory ? 0 : memory.error().system;
@@ -98,7 +101,7 @@ Result<std::unique_ptr<MpiCommunicator>> MpiCommunicator::create(
     // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): the constructor is private
     std::unique_ptr<MpiCommunicator> group{
         new MpiCommunicator{*own, Roster{hosts, options.ranks_per_node}, Rank{rank}}};
-    // Collective among the leaders: each must come, whatever it will say at the agreement.
+    // Collective among the leaders: each of them must call this, whatever has failed before.
     const Result<void> joined = group->join_leaders();
     if (result && joined) {
         result = group->attach(cards, options);
@@ -156,7 +159,8 @@ MpiCommunicator::Control& MpiCommunicator::control() const noexcept {
     return *reinterpret_cast<Control*>(memory_.bytes().data());
 }
 
-// Bound ranks have a core each, unbound ones share all; the union is right for both.
+// Sets spins_. Ranks that are bound to cores have one each, unbound ranks share all of them; the
+// union of the cores that ranks may use is right for both.
 void MpiCommunicator::count_cores(const std::vector<Card>& cards) {
     int cores = 0;
     for (const auto& word : control().cores) {
@@ -206,7 +210,8 @@ void MpiCommunicator::give_back(std::size_t from) noexcept {
     memory_.give_back(control_bytes + from);
 }
 
-// On one node a message costs more than a look at memory: every rank that waits in the MPI spins.
+// On a single node, messages would cost more than polling shared memory: every rank that waits in
+// the MPI spins.
 void MpiCommunicator::broadcast(std::span<std::byte> bytes) noexcept {
     static_assert(sizeof(Control) <= control_bytes);
     expects(bytes.size() <= broadcast_bytes_max, "what is told fits into the control page");
@@ -236,8 +241,10 @@ void MpiCommunicator::broadcast(std::span<std::byte> bytes) noexcept {
     page.times_heard.fetch_add(1, std::memory_order_release);
 }
 
-// With a core for every rank, the one waited for is running. Otherwise it may wait for this core:
-// giving that up is cheaper than sleeping, which ends with an idle core that has to be woken.
+// Whether `word` has changed within a short wait without sleep. With a core for every rank, the
+// rank that is waited for is running, so spinning is right. Otherwise that rank may be waiting for
+// this core: yielding the core is cheaper than sleeping, which leaves an idle core that has to be
+// woken.
 bool MpiCommunicator::spin(const ports::Word& word, std::uint32_t seen) const noexcept {
     for (int i = 0; i < (spins_ ? spins_max : yields_max); ++i) {
         if (word.load(std::memory_order_acquire) != seen) {
@@ -277,9 +284,10 @@ void MpiCommunicator::wait_briefly(const ports::Word& word, std::uint32_t seen) 
 
 void MpiCommunicator::wake(ports::Word& word) noexcept { futex_wake(word); }
 
-// Another rank may be inside a send to this one, of the program's own, before it comes to the call
-// in which we wait for it: the send ends only if this rank's MPI works, too. Nothing is ever
-// probed, since no message is sent on this communicator.
+// Lets the MPI progress, and from time to time checks that the other processes on this machine
+// live. Another rank may be inside a send of the program to this rank, before it comes to the call
+// in which this rank waits for it: that send ends only if this rank's MPI progresses, too. The
+// probe never finds a message, since none is sent on this communicator.
 void MpiCommunicator::after_timeout() noexcept {
     int found = 0;
     PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, own_, &found, MPI_STATUS_IGNORE);
@@ -352,7 +360,8 @@ MpiCommunicator::Ticket MpiCommunicator::receive(NodeId from, int tag, std::span
     return begin(PMPI_Irecv, {from, tag, trouble}, bytes);
 }
 
-// Bytes that do not arrive cannot be agreed on any more: the other side may be anywhere.
+// The ranks cannot agree on the failure of a message any more, since the other side may be
+// anywhere: so the job ends.
 bool MpiCommunicator::done(Ticket ticket) {
     expects(ticket < requests_.size() && requests_[ticket] != MPI_REQUEST_NULL,
             "a ticket is asked for until it is done, not longer");

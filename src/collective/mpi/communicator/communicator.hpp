@@ -1,6 +1,7 @@
-// The ranks of a real MPI communicator. Between ranks of a node there is shared memory and no
-// message; only node leaders send. All MPI calls are made by PMPI names in the caller's own calls,
-// so MPI_THREAD_SINGLE is enough and nothing that overrides MPI names is met.
+// The adapter of ports::Communicator for a real MPI communicator. The ranks of a node share memory
+// and exchange no messages; only the leaders of nodes send. All MPI calls are made by their PMPI
+// names within calls of the program. So MPI_THREAD_SINGLE is enough, and no tool that overrides MPI
+// names sees them.
 #pragma once
 
 #include "collective/mpi/communicator/roster.hpp"
@@ -18,36 +19,37 @@
 namespace forebay::adapters {
 
 struct MpiCommunicatorOptions {
-    std::size_t node_bytes = 0;       // of node memory
-    std::int32_t ranks_per_node = 0;  // > 0: pretended nodes, see Roster
+    std::size_t node_bytes = 0;       // bytes of node memory
+    std::int32_t ranks_per_node = 0;  // > 0: pretended nodes of so many ranks (Roster)
 };
 
 class MpiCommunicator final : public ports::Communicator {
 public:
-    // Collective over `user`, an intracommunicator; the same outcome on every rank. Costs two
-    // collectives over the ranks (a communicator of our own, who is where) and one agreement, and
-    // one communicator among the leaders if there are several nodes.
+    // Collective over `user`, an intracommunicator; the same outcome on every rank. It costs two
+    // collectives over all ranks (making our own communicator, gathering where each rank is) and
+    // one agreement; with several nodes also making a communicator of the leaders.
     [[nodiscard]] static Result<std::unique_ptr<MpiCommunicator>> create(
         MPI_Comm user, const MpiCommunicatorOptions& options);
-    // Collective in MPI's terms, but needs nobody else to come; does nothing after MPI_Finalize.
+    // Collective in the terms of MPI, but waits for no other rank. Does nothing after MPI_Finalize.
     ~MpiCommunicator() override;
     MpiCommunicator(const MpiCommunicator&) = delete;
     MpiCommunicator& operator=(const MpiCommunicator&) = delete;
 
     // Whether `user` has the same ranks in the same order. Local.
     [[nodiscard]] bool matches(MPI_Comm user) const noexcept;
-    // All ranks, for what is collective between files' calls (the record, the layout).
+    // The communicator of all ranks, for what is collective between calls on files (the record, the
+    // layout).
     [[nodiscard]] MPI_Comm own() const noexcept { return own_; }
-    // As many ranks as cores at most: waiting ranks may spin.
+    // Whether waiting ranks may spin: their machine has a core for each of its ranks.
     [[nodiscard]] bool spins() const noexcept { return spins_; }
 
-    // Collective: rank 0's `bytes`, at most broadcast_bytes_max, become everyone's. Through shared
-    // memory where there is one node.
+    // Collective broadcast of rank 0's `bytes`, of which there are at most broadcast_bytes_max. On
+    // a single node it goes through shared memory.
     static constexpr std::size_t broadcast_bytes_max = 2048;
     void broadcast(std::span<std::byte> bytes) noexcept;
 
-    // Gives node memory from byte `from` on back to the system; it reads as zeros again. By one
-    // rank of a node, while none of them uses it.
+    // Gives node memory from byte `from` on back to the system; it reads as zeros again. To be
+    // called by one rank of a node, while no rank uses that memory.
     void give_back(std::size_t from) noexcept;
 
     [[nodiscard]] const ports::RankPlace& place() const noexcept override { return place_; }
@@ -64,7 +66,7 @@ public:
     void wake(ports::Word& word) noexcept override;
 
     Result<void> all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override;
-    // Contract: less than 2 GiB; 0 <= tag <= 32767.
+    // Contract for both: less than 2 GiB; 0 <= tag <= 32767.
     Ticket send(NodeId to, int tag, std::span<const std::byte> bytes) override;
     Ticket receive(NodeId from, int tag, std::span<std::byte> bytes) override;
     bool done(Ticket ticket) override;
@@ -82,7 +84,7 @@ private:
     [[nodiscard]] Control& control() const noexcept;
     [[nodiscard]] bool spin(const ports::Word& word, std::uint32_t seen) const noexcept;
     void after_timeout() noexcept;
-    // A message's properties beside its bytes, and the trouble to report if MPI refuses it.
+    // The properties of a message beside its bytes, and the error to report if the MPI refuses it.
     struct Envelope {
         NodeId other;
         int tag;
@@ -93,14 +95,16 @@ private:
     Ticket keep(MPI_Request request);
 
     MPI_Comm own_;                      // all ranks; no message is ever sent on it
-    MPI_Comm leaders_ = MPI_COMM_NULL;  // one rank a node, in node order; on leaders only
+    MPI_Comm leaders_ = MPI_COMM_NULL;  // one rank of each node, in node order; on leaders only
     Roster roster_;
     ports::RankPlace place_;
-    MemoryMapping memory_;      // the control page, then node memory
-    std::vector<pid_t> peers_;  // other ranks of this machine, to see whether they live
+    MemoryMapping memory_;  // the control page, then node memory
+    // Processes of the other ranks on this machine, to check that they live.
+    std::vector<pid_t> peers_;
+    // The time of the next check.
     std::int64_t look_at_peers_ns_ = 0;
     std::vector<MPI_Request> requests_;  // by ticket; MPI_REQUEST_NULL: a free place
-    std::uint32_t told_ = 0;             // how often
+    std::uint32_t told_ = 0;             // number of broadcasts so far
     bool spins_ = false;
 };
 

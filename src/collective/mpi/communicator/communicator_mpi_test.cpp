@@ -101,7 +101,7 @@ TEST(MpiCommunicator, TellsEveryoneWhatTheFirstRankKnows) {
     }
 }
 
-// The first rank cannot make its node's memory: nobody gets a group, nobody hangs.
+// The first rank cannot create its node's memory: no rank gets a communicator, and none hangs.
 TEST(MpiCommunicator, AFailureOfOneRankIsEveryones) {
     rlimit before{};
     ::getrlimit(RLIMIT_FSIZE, &before);
@@ -136,8 +136,8 @@ TEST(MpiCommunicator, LeavesNoDescriptorAndNoCommunicatorBehind) {
     ports::meet(*group);
 }
 
-// Rank 1 is still inside its own large send to rank 0, which already waits for rank 1 in our call,
-// by `wait`. The send ends only if rank 0's wait keeps MPI going.
+// Rank 1 is still inside a large send of its own to rank 0, which already waits for rank 1 in our
+// call, by `wait`. The send ends only if rank 0's wait lets the MPI progress.
 template <class Wait>
 void wait_for_a_sender(std::size_t length, Wait wait) {
     const auto group = group_of(MPI_COMM_WORLD);
@@ -172,8 +172,8 @@ TEST(MpiCommunicator, ABriefWaitServesASendOfTheProgramsOwn) {
     });
 }
 
-// A rank that dies is noticed by those who wait for it, whatever the launcher does: by
-// `--die-one` the last rank kills itself and the others must end by MPI_Abort.
+// A rank that dies is noticed by ranks that wait for it, whatever the launcher does. With
+// `--die-one` the last rank kills itself, and the others must end by MPI_Abort.
 [[noreturn]] void die_one() {
     const auto group = group_of(MPI_COMM_WORLD);
     ports::meet(*group);

@@ -1,4 +1,5 @@
-// A rank that fails alone would leave the others waiting: either all agree, or the job ends.
+// A rank that fails alone would leave the others waiting. So either all ranks agree on an error, or
+// the job ends.
 #include "collective/mpi/communicator/failure.hpp"
 
 #include "foundation/base/printable.hpp"

@@ -1,4 +1,5 @@
-// Which rank is on which node: a value that every rank computes alike from what all ranks sent.
+// The rank map: which rank is on which node. Every rank computes the same one from what all ranks
+// have sent.
 #pragma once
 
 #include "foundation/base/units.hpp"
@@ -12,8 +13,8 @@ namespace forebay::adapters {
 
 class Roster {
 public:
-    // `hosts`: the number of each rank's machine. With `ranks_per_node` > 0 every so many
-    // neighbouring ranks of a machine are a node of their own (pretended nodes).
+    // `hosts`: for each rank, the number of its machine. `ranks_per_node` > 0: that many
+    // neighbouring ranks of a machine count as a node of their own (pretended nodes).
     Roster(std::span<const std::uint64_t> hosts, std::int32_t ranks_per_node);
 
     [[nodiscard]] ports::RankPlace place_of(Rank rank) const;
@@ -24,8 +25,8 @@ public:
     [[nodiscard]] std::span<const Rank> members(NodeId node) const;
 
 private:
-    std::vector<NodeId> node_of_;      // each rank
-    std::vector<std::size_t> begins_;  // of each node in members_, and the end
+    std::vector<NodeId> node_of_;      // by rank
+    std::vector<std::size_t> begins_;  // where each node begins in members_, and the end
     std::vector<Rank> members_;
 };
 

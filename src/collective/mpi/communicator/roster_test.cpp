@@ -1,4 +1,4 @@
-// Rosters of machines that no test has: many nodes, scattered ranks.
+// Rosters of machines on which no test runs: many nodes, scattered ranks.
 #include "collective/mpi/communicator/roster.hpp"
 
 #include <gtest/gtest.h>
