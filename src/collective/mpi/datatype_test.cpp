@@ -43,7 +43,7 @@ std::vector<std::byte> packed(const std::byte* origin, MPI_Datatype type, std::i
     return out;
 }
 
-// Commits, compares, frees.
+// Commits a datatype, compares its nest with MPI_Pack, and frees it (if `owned`).
 void compare(const char* what, MPI_Datatype type, bool owned = true) {
     if (owned) {
         MPI_Type_commit(&type);

@@ -1,4 +1,4 @@
-// Ranks that open files together, kept for the next file.
+// Cached communicators: when they are found, kept and given up.
 #include "collective/mpi/cached_communicator.hpp"
 
 #include "collective/mpi/scripted/mpi.hpp"
@@ -74,7 +74,7 @@ TEST_F(CachedCommunicatorsOf, OneWithoutACommunicatorIsNeverFound) {
     EXPECT_NE(cached_communicators_.release(cached_communicator), nullptr);
 }
 
-// Once a segfault: all were freed, also those that open files still used.
+// Regression: at the end all were freed, also those that open files still used, which crashed.
 TEST_F(CachedCommunicatorsOf, AtTheEndThoseOfOpenFilesStay) {
     CachedCommunicator* used = add(some_ranks);
     CachedCommunicator* idle = add(other_ranks);

@@ -73,7 +73,7 @@ TEST_F(CountersOf, WhatIsLeftIsToldByFunctionAndReason) {
     EXPECT_EQ(told.passed_through[1].bytes, 16);
 }
 
-// Calls and times as the slowest rank's, bytes and requests as all ranks' together.
+// Calls and times are the slowest rank's; bytes and requests are summed over all ranks.
 TEST_F(CountersOf, OneReductionMakesTheJobsNumbers) {
     counters_.call(written(100));
     counters_.passed(number_of("MPI_File_read_at"), engine::Refusal::none, 8);

@@ -1,4 +1,4 @@
-// The surroundings of one part of an open file, for tests of that part alone.
+// A fixture for tests of one part of an open file alone: the context that its parts share.
 #pragma once
 
 #include "collective/mpi/file_context.hpp"
@@ -18,7 +18,7 @@ protected:
         ranks_ = make_cached_communicator(MPI_COMM_WORLD, 1, needs_of(UserSettings{}), true);
     }
 
-    // With the facts as they are now.
+    // Makes the context with the present `facts_`.
     FileContext& open_context() {
         const MPI_File handle = script().make_file(facts_.name, facts_.amode);
         file_.reset(new FileContext{handle, facts_, ranks_.get(), none_});

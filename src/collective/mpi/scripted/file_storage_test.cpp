@@ -1,4 +1,5 @@
-// Whose calls open a file's storage. A pool that fails to open tells the test that it was asked.
+// Whether the pool or the file system opens a file's storage. The pool here fails to open, so that
+// a test sees that it was asked.
 #include "collective/mpi/file_storage.hpp"
 
 #include "collective/mpi/scripted/mpi.hpp"
@@ -30,7 +31,7 @@ protected:
     }
     ~FileStorage() override { ::unlink(facts_.path.c_str()); }
 
-    // 0 where the file system's calls opened it.
+    // The errno of opening; 0 if the file system opened it.
     [[nodiscard]] int error_of(IoDirection direction) const {
         const auto opened = open_file_storage(facts_, settings_, direction);
         return opened ? 0 : opened.error().system;

@@ -66,7 +66,7 @@ TEST_F(FileViewOf, WithoutDataOnlyEmptyAccessesReachTheFile) {
     EXPECT_FALSE(view.reaches(0, 1));
 }
 
-// PnetCDF's header: the type's markers end before its bytes do.
+// PnetCDF's header: the bounds of the type, which set its extent, end before its bytes do.
 TEST_F(FileViewOf, ATypeThatIsShorterThanItsBytesIsUsedOnce) {
     const MPI_Datatype type = script().make_vector(3, 4, 10);
     script().types[type].extent = 16;

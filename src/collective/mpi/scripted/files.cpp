@@ -1,4 +1,4 @@
-// The scripted MPI's files: what is set is what is got.
+// The files of the scripted MPI: they return what has been set.
 #include "collective/mpi/scripted/mpi.hpp"
 
 #include <array>
@@ -51,7 +51,7 @@ int get_position(MPI_File fh, MPI_Offset* position) {
     return called("File_get_position");
 }
 
-// As if every file had 1000 etypes.
+// MPI_SEEK_END counts as if every file had 1000 etypes.
 int seek(MPI_File fh, MPI_Offset offset, int whence) {
     const int code = called("File_seek");
     if (code == MPI_SUCCESS) {

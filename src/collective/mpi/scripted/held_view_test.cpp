@@ -1,4 +1,4 @@
-// The view that the MPI gets, and the calls that go through a stand-in.
+// Held views: which view the MPI gets, and which calls go through a stand-in.
 #include "collective/mpi/held_view.hpp"
 
 #include "collective/mpi/scripted/mpi.hpp"
@@ -104,7 +104,7 @@ TEST_F(HeldViewOf, ARankThatHoldsNothingTellsWhatItHas) {
 TEST_F(HeldViewOf, AllHoldOnWhereOneCannotTell) {
     HeldView held{handle_, path_, MPI_MODE_RDWR, none_};
     ASSERT_EQ(held.set(arguments(), true, ranks_of_file), MPI_SUCCESS);
-    script().others = {1};  // failed there
+    script().others = {1};  // another rank has failed
     EXPECT_EQ(held.pass_to_mpi(ranks_of_file), MPI_ERR_OTHER);
     EXPECT_TRUE(held.here());
     EXPECT_EQ(file_of(handle_).raised, std::vector{MPI_ERR_OTHER});

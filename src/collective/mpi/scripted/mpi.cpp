@@ -1,4 +1,5 @@
-// See mpi.hpp. MPICH's mpi.h: handles are numbers, and those of named datatypes have their size.
+// Compiled with MPICH's mpi.h: handles are numbers, and those of named datatypes contain their
+// size.
 #include "collective/mpi/scripted/mpi.hpp"
 
 #include "collective/mpi/process.hpp"
@@ -354,7 +355,7 @@ int PMPI_Type_dup(MPI_Datatype type, MPI_Datatype* made) {
     return called("Type_dup");
 }
 
-// A freed type can still be looked up: a later test of the nest made from it needs that.
+// A freed type can still be looked up, because a later check of its nest needs it.
 int PMPI_Type_free(MPI_Datatype* type) {
     *type = MPI_DATATYPE_NULL;
     return called("Type_free");

@@ -1,6 +1,6 @@
 // An MPI for unit tests: the functions that Forebay's own classes call, linked instead of a libmpi.
-// It has one rank, real enough for the engine to work; the others are what a test says of them.
-// Every call is logged by its name without "PMPI_", and any can be told to fail.
+// It has one rank, which is real enough for the engine to work; a test sets what other ranks would
+// contribute. Every call is logged by its name without "PMPI_", and a test can make any call fail.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace forebay::interposer::scripted {
 
-// A datatype as MPI_Type_get_envelope and _contents tell it.
+// A datatype as MPI_Type_get_envelope and MPI_Type_get_contents describe it.
 struct Type {
     int combiner = MPI_COMBINER_NAMED;
     std::vector<int> integers;
@@ -32,7 +32,7 @@ struct File {
     MPI_Datatype filetype = MPI_BYTE;
     MPI_Offset position = 0;
     bool open = true;
-    std::vector<int> raised;  // codes that its error handler got
+    std::vector<int> raised;  // error codes that its error handler has got
 };
 
 // A generalised request; its handle is its number, from 1 on.
@@ -46,18 +46,18 @@ struct Generalised {
 
 struct Script {
     int rank = 0;
-    int ranks = 1;  // as told; nobody but this rank does anything
+    int ranks = 1;  // what MPI_Comm_size tells; only this rank does anything
     bool finalized = false;
     MPI_Errhandler handler_at_open = MPI_ERRORS_RETURN;
-    std::vector<int> others;                 // in the next reductions of one int, one each
-    std::vector<std::int64_t> others_table;  // in the next reduction by an operation of our own
-    std::map<std::string, int> failing;      // the next call of that name returns this
+    std::vector<int> others;                 // the others' values in the next reductions of one int
+    std::vector<std::int64_t> others_table;  // their table in the next user-defined reduction
+    std::map<std::string, int> failing;      // by name: the error code of its next call
     std::map<std::string, std::string> info;
     std::map<MPI_Datatype, Type> types;
-    std::map<MPI_Comm, MPI_Comm> made_of;  // communicators that were made
+    std::map<MPI_Comm, MPI_Comm> made_of;  // by communicator: the one it was made from
     std::vector<std::unique_ptr<File>> files;
     std::vector<std::string> log;
-    MPI_Count elements = -1;  // of the last status
+    MPI_Count elements = -1;  // that the last status was set to
     std::vector<Generalised> requests;
     MPI_User_function* operation = nullptr;
     MPI_Comm_delete_attr_function* at_finalize = nullptr;
@@ -71,16 +71,17 @@ struct Script {
 [[nodiscard]] Script& script();
 [[nodiscard]] File& file_of(MPI_File handle);
 
-// A fresh script; Forebay's calls to MPI_File_ functions go to scripted ones.
+// Begins with a fresh script, and binds Forebay's calls of MPI_File_ functions to scripted ones.
 void begin();
 
-// A path of this process's own for a file called `name`; tests may run at the same time.
+// A path for a file called `name` that only this process uses, because tests may run at the same
+// time.
 [[nodiscard]] std::string own_path(std::string_view name);
 
-// Logs the call; an error code where it is to fail.
+// Logs a call. Returns the error code that it is to fail with, or MPI_SUCCESS.
 int called(std::string_view name);
 
-// The MPI_File_ function of that name (without "MPI_File_"); null where there is none.
+// The scripted function MPI_File_`name`; null if there is none.
 [[nodiscard]] void* file_function(std::string_view name);
 
 }  // namespace forebay::interposer::scripted

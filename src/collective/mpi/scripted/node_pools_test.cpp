@@ -1,5 +1,5 @@
-// When the pools of several nodes are asked to write out what they have of a file. A pool that
-// fails to do so tells the test that it was asked.
+// When the pools of several nodes are asked to drain a file. The pool here fails to, so that a test
+// sees that it was asked.
 #include "collective/mpi/node_pools.hpp"
 
 #include "collective/mpi/scripted/file_context_check.hpp"
@@ -121,7 +121,7 @@ TEST_F(FileInPools, AFileInNoPoolKeepsItsErrorsToItself) {
     facts_.pooled = false;
     NodePools& pools = open();
     script().others = {EIO};
-    script().log.clear();  // of making the communicator
+    script().log.clear();  // drops the calls that made the communicator
     EXPECT_FALSE(pools.agree(std::nullopt));
     EXPECT_EQ(script().calls("Allreduce"), 0);
 }

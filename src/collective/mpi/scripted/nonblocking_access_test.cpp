@@ -1,5 +1,5 @@
-// Non-blocking collective calls of a file in a pool, which here is the file itself: what a rank
-// does itself, what it leaves to the MPI and by which call.
+// Non-blocking collective calls on a file in a pool (a stub, pool_calls_check.hpp): what a rank
+// does by itself, and by which call it leaves the rest to the MPI.
 #include "collective/mpi/open_file.hpp"
 #include "collective/mpi/scripted/mpi.hpp"
 #include "collective/mpi/scripted/open_file_check.hpp"
@@ -27,15 +27,15 @@ protected:
         EXPECT_EQ(::stat(path_.c_str(), &found), 0);
         facts_.identity = ports::FileIdentity{found.st_dev, found.st_ino};
     }
-    ~NonBlocking() override { file_.reset(); }  // while there are calls_
+    ~NonBlocking() override { file_.reset(); }  // before `calls_` is destroyed
 
     int write(MPI_Offset offset) { return start(at(offset), IoDirection::write); }
     int start(AccessCall access, IoDirection direction) {
-        access.status = nullptr;  // the request has it
+        access.status = nullptr;  // the request carries it
         request_ = MPI_REQUEST_NULL;
         return file_->start(access, direction, {&request_, together_, alone_});
     }
-    // Bytes that the last request tells, as MPI_Wait would.
+    // The bytes that the last request reports, as MPI_Wait would.
     MPI_Count told() {
         EXPECT_NE(request_, MPI_REQUEST_NULL);
         const Generalised& one = script().requests.at(static_cast<std::size_t>(request_) - 1);
@@ -150,8 +150,8 @@ TEST_F(NonBlocking, BehindACollectiveCallOfTheMpiItIsTheMpisAsWell) {
     EXPECT_EQ(told(), 5);
 }
 
-// A rank that holds its view once forgot this call, which the others left to the MPI as well: the
-// next one it did by itself, while they waited for it in the MPI's.
+// Regression: a rank that held its view forgot this call, which all ranks left to the MPI. So it
+// did the next one by itself, while the others waited for it in the MPI's collective call.
 TEST_F(NonBlocking, ARankThatHoldsItsViewRemembersWhatAllRanksLeftToTheMpi) {
     ASSERT_TRUE(settings_.set(Setting::view_pieces_max, "3"));
     OpenFile& file = open_recorded();
@@ -160,7 +160,7 @@ TEST_F(NonBlocking, ARankThatHoldsItsViewRemembersWhatAllRanksLeftToTheMpi) {
     ASSERT_EQ(file.set_view({1, MPI_BYTE, type, "native", MPI_INFO_NULL}), MPI_SUCCESS);
     ASSERT_EQ(write(0), MPI_SUCCESS);
     EXPECT_EQ(passed_alone_, 1) << "by a handle that has the view";
-    ASSERT_EQ(file.set_atomicity(0), MPI_SUCCESS);  // the MPI is told the view
+    ASSERT_EQ(file.set_atomicity(0), MPI_SUCCESS);  // which passes the held view to the MPI
     ASSERT_EQ(write(0), MPI_SUCCESS);
     EXPECT_EQ(passed_together_, 1);
     EXPECT_EQ(file.finish(), MPI_SUCCESS);

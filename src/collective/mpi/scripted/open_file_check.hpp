@@ -1,4 +1,5 @@
-// One file that a program has open, for tests: the engine works for real on a file of this machine.
+// A fixture for tests: one file that a program with a single rank has open. The MPI is scripted,
+// but the engine works on a real file of this machine.
 #pragma once
 
 #include "collective/mpi/open_file.hpp"
@@ -15,7 +16,7 @@ namespace forebay::interposer::scripted {
 
 class OpenedFile : public testing::Test {
 protected:
-    // `name`: of the file and of its record, one for each class of tests.
+    // `name`: a name for the file and its record, different for each class of tests.
     explicit OpenedFile(const std::string& name)
         : path_{own_path(name)}, record_{own_path(name + ".jsonl")} {
         begin();
@@ -42,7 +43,7 @@ protected:
         return open();
     }
 
-    // An access to `bytes_` at this offset.
+    // An access to all of `bytes_` at file offset `offset`.
     [[nodiscard]] AccessCall at(MPI_Offset offset) {
         return {0, handle_, AccessStart::offset, offset, bytes_.data(), 5, MPI_BYTE, &status_};
     }
@@ -57,7 +58,7 @@ protected:
         return {std::istreambuf_iterator<char>(in), {}};
     }
 
-    // A call of the MPI's own, counted.
+    // Takes the place of a function of the MPI, and counts its calls.
     struct Own {
         int& passed;
         int operator()(MPI_File) const noexcept {

@@ -1,5 +1,5 @@
-// A file that a program has open: what is taken over, what is left, and what is told. One rank, so
-// that the engine works for real on a file of this machine.
+// A file that a program has open: which calls are taken over, which are left to the MPI, and what
+// is reported. With one rank, so that the engine works on a real file of this machine.
 #include "collective/mpi/open_file.hpp"
 
 #include "collective/mpi/report.hpp"
@@ -18,7 +18,7 @@ class OpenFileOf : public OpenedFile {
 protected:
     OpenFileOf() : OpenedFile{"open_file_test"} {}
 
-    // The MPI's own call.
+    // Calls that reached the MPI's own function.
     int passed_ = 0;
     PassOn pass() { return own_; }
 
@@ -131,7 +131,7 @@ TEST_F(OpenFileOf, HintsCountUntilTheFirstAccess) {
 TEST_F(OpenFileOf, TellsTheModeThatTheProgramGave) {
     facts_.amode = MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_EXCL;
     OpenFile& file = open();
-    file_of(handle_).amode = MPI_MODE_RDWR | MPI_MODE_CREATE;  // Forebay has made it
+    file_of(handle_).amode = MPI_MODE_RDWR | MPI_MODE_CREATE;  // as if Forebay had created it
     int amode = 0;
     ASSERT_EQ(file.get_amode(&amode), MPI_SUCCESS);
     EXPECT_EQ(amode, facts_.amode);
@@ -145,7 +145,7 @@ TEST_F(OpenFileOf, AViewThatTheMpiRefusesDoesNotCount) {
     EXPECT_EQ(text_of(path_), "hello");
 }
 
-// Positions were divided by the bytes of an etype.
+// Regression: positions were divided by the bytes of an etype, which are 0 here.
 TEST_F(OpenFileOf, AViewWhoseEtypeHasNoBytesIsTheMpis) {
     OpenFile& file = open();
     const MPI_Datatype empty = script().make_vector(0, 1, 1);

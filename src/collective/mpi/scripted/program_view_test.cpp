@@ -1,4 +1,4 @@
-// Where accesses lie by the program's view, and its file pointer.
+// Where accesses lie by the program's view, and how its file pointer moves.
 #include "collective/mpi/program_view.hpp"
 
 #include "collective/mpi/scripted/file_context_check.hpp"
@@ -16,7 +16,7 @@ class ProgramViewOf : public PartOfAFile {
 protected:
     ProgramViewOf() { view_.emplace(open_context()); }
 
-    // Every second byte from byte 1 on.
+    // Sets a view of every second byte from byte 1 on.
     int set_vector() {
         const MPI_Datatype type = script().make_vector(10, 1, 2);
         return view_->set({1, MPI_BYTE, type, "native", MPI_INFO_NULL}, any_pieces);

@@ -1,4 +1,4 @@
-// What a rank asks the engine for, and what it cannot ask for.
+// The requests that a rank makes to the engine, and those that it refuses.
 #include "collective/mpi/rank_request.hpp"
 
 #include "collective/mpi/scripted/mpi.hpp"

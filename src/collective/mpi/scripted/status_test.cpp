@@ -51,7 +51,7 @@ TEST_F(Ending, AtOpenTheHandlerOfNoFileIsAsked) {
     EXPECT_DEATH(static_cast<void>(raise_at_open(MPI_ERR_OTHER)), "MPI_Abort");
 }
 
-// Once std::terminate.
+// Regression: the exception ended the process by std::terminate.
 TEST_F(Ending, ACallWithoutMemoryEndsWithAnErrorOfTheMpis) {
     MPI_File file = script().make_file("/x", 0);
     const auto without_memory = []() -> int { throw std::bad_alloc(); };
