@@ -25,7 +25,7 @@ struct OwnRequest {
     pattern::RankMemory memory;
 };
 
-// What came of a move.
+// The result of a move.
 struct OwnMove {
     std::int64_t bytes = 0;  // bytes moved, below the first failure and the file's end
     plan::FirstFailure failure;

@@ -32,7 +32,7 @@ plan::NodeTopology topology_of(const ports::Communicator& communicator, std::int
     return topology;
 }
 
-// What a rank needs to move bytes in one direction, and what it keeps from call to call.
+// The storage of one rank for one direction, and its state that is kept from call to call.
 struct DirectionStorage {
     // Null: not opened, or it cannot be used.
     std::unique_ptr<ports::FileStorage> storage;

@@ -1,4 +1,4 @@
-// See access.hpp.
+// Each function looks up the open file and calls its method.
 #include "collective/mpi/access.hpp"
 
 #include "collective/mpi/guard.hpp"
@@ -8,7 +8,8 @@ namespace forebay::interposer {
 
 namespace {
 
-// `call` with the file of this handle; where it is not known here, it is the MPI's.
+// Calls `call` with the open file of this handle. If Forebay does not know the handle, the MPI gets
+// the call.
 template <class Call>
 int with_file(MPI_File handle, PassOn pass, const Call& call) noexcept {
     OpenFile* file = find_file(handle);
@@ -34,7 +35,7 @@ int take_end(const SplitEnd& split_end, PassOn pass) noexcept {
                      [&](OpenFile& file) { return file.end(split_end, pass); });
 }
 
-// One rank that cannot go on does not keep the others waiting.
+// A rank that fails here keeps no other rank waiting, so the job need not end.
 int take_start(const AccessCall& access, IoDirection direction,
                const StartArguments& arguments) noexcept {
     OpenFile* file = find_file(access.file);

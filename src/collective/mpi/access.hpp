@@ -1,4 +1,4 @@
-// Functions that the generated entry points call: one for each class of functions.toml.
+// The functions that the generated entry points call: one for each class of functions.toml.
 #pragma once
 
 #include "collective/mpi/pass_on.hpp"
@@ -12,28 +12,29 @@ namespace forebay::interposer {
 enum class AccessStart { offset, pointer, shared_pointer };
 
 struct AccessCall {
-    std::size_t function = 0;  // number in functions.toml
+    std::size_t function = 0;  // its number in functions.toml
     MPI_File file = MPI_FILE_NULL;
     AccessStart start = AccessStart::offset;
-    MPI_Offset offset = 0;  // etypes; of AccessStart::offset
+    MPI_Offset offset = 0;  // in etypes; only for AccessStart::offset
     void* buffer = nullptr;
     MPI_Count count = 0;
     MPI_Datatype datatype = MPI_DATATYPE_NULL;
     MPI_Status* status = nullptr;
 };
 
-// The second half of a split access.
+// The second half (MPI_File_…_end) of a split collective access.
 struct SplitEnd {
     std::size_t function = 0;
     MPI_File file = MPI_FILE_NULL;
     MPI_Status* status = nullptr;
 };
 
-// A non-blocking collective access's extra arguments: the request to make, and the MPI's calls.
+// The additional arguments of a non-blocking collective access: the request to make, and the MPI's
+// own functions.
 struct StartArguments {
     MPI_Request* request = nullptr;
-    PassOn pass;   // of all ranks
-    PassOn alone;  // of one rank, without the others
+    PassOn pass;   // the collective one
+    PassOn alone;  // the independent one
 };
 
 // An access that is left to the MPI.
@@ -41,7 +42,7 @@ struct PassedAccess {
     std::size_t function = 0;
     MPI_File file = MPI_FILE_NULL;
     AccessStart start = AccessStart::offset;
-    MPI_Offset offset = 0;  // etypes; of AccessStart::offset
+    MPI_Offset offset = 0;  // in etypes; only for AccessStart::offset
     MPI_Count count = 0;
     MPI_Datatype datatype = MPI_DATATYPE_NULL;
     bool collective = false;

@@ -1,4 +1,3 @@
-// See blocking_access.hpp.
 #include "collective/mpi/blocking_access.hpp"
 
 #include "collective/mpi/status.hpp"
@@ -12,7 +11,7 @@ BlockingAccess::BlockingAccess(FileContext& file, FileEngine& engine, ProgramVie
                                NodePools& pools)
     : file_{file}, engine_{engine}, view_{view}, pools_{pools} {}
 
-// This rank's own reasons against the call; the engine makes them everyone's.
+// This rank's own reason against the call, or none. The engine makes it everyone's.
 engine::Refusal BlockingAccess::refusal_of(const AccessCall& access,
                                            IoDirection direction) const noexcept {
     using engine::Refusal;
@@ -24,7 +23,7 @@ engine::Refusal BlockingAccess::refusal_of(const AccessCall& access,
     if (atomic_) {
         return Refusal::atomic_mode;
     }
-    // Wrong arguments are left to the MPI, so that the error is its own.
+    // Invalid arguments are left to the MPI, so that the error is the MPI's own.
     const int forbidden = writes ? MPI_MODE_RDONLY : MPI_MODE_WRONLY;
     if ((file_.facts.amode & forbidden) != 0 || access.count < 0 || begun_.has_value() ||
         access.datatype == MPI_DATATYPE_NULL ||
@@ -34,7 +33,8 @@ engine::Refusal BlockingAccess::refusal_of(const AccessCall& access,
     return view_.decoded().refusal;
 }
 
-// Datatypes may need much memory; the other ranks do not know yet.
+// Decoding datatypes may need much memory. A rank that has none refuses, so that the other ranks
+// learn of it in the agreement.
 RankRequest BlockingAccess::request_of(const AccessCall& access, IoDirection direction) const {
     const engine::Refusal own = refusal_of(access, direction);
     if (own != engine::Refusal::none) {
@@ -60,7 +60,7 @@ engine::CallOutcome BlockingAccess::transfer(const AccessCall& access, IoDirecti
     return outcome;
 }
 
-// All ranks come here together.
+// Passes a collective access on to the MPI; all ranks do so together.
 int BlockingAccess::pass(const AccessCall& access, engine::Refusal refusal, PassOn pass) {
     mpi_under_way_ = true;
     if (const Result<void> settled = pools_.settle_together(); !settled) {
@@ -72,7 +72,8 @@ int BlockingAccess::pass(const AccessCall& access, engine::Refusal refusal, Pass
     return code == MPI_SUCCESS ? pass(file_.handle) : code;
 }
 
-// The pointer moves by what was asked for, also where the file ended before. MPI-4.1, 14.4.3.
+// The file pointer moves by what was asked for, even if the file ended before that. MPI-4.1,
+// 14.4.3.
 int BlockingAccess::complete(const AccessCall& access, const engine::CallOutcome& outcome) {
     if (outcome.error) {
         return file_.raised(*outcome.error);
@@ -83,7 +84,8 @@ int BlockingAccess::complete(const AccessCall& access, const engine::CallOutcome
     return MPI_SUCCESS;
 }
 
-// `tell`: what to do with the number of bytes, where the MPI was not asked.
+// Carries an access out by the engine or, if any rank refuses, by the MPI. `tell` gets the number
+// of bytes moved; it is not called if the MPI had the access.
 template <class Tell>
 int BlockingAccess::take_over(const AccessCall& access, IoDirection direction, PassOn pass,
                               Tell tell) {
@@ -109,7 +111,7 @@ int BlockingAccess::access(const AccessCall& access, IoDirection direction, Pass
                      [&](std::int64_t bytes) { set_status(access.status, bytes); });
 }
 
-// MPI allows to do everything in `begin`; then `end` has only the status to give.
+// MPI allows to do all the work in the begin function; the end function then only sets the status.
 int BlockingAccess::begin(const AccessCall& access, IoDirection direction, PassOn pass) {
     return take_over(access, direction, pass, [&](std::int64_t bytes) { begun_ = bytes; });
 }

@@ -1,5 +1,6 @@
-// Blocking and split collective accesses to one open file: taken over where all ranks can, else
-// passed on to the MPI; and the accesses that are always the MPI's.
+// Blocking and split collective accesses to one open file: the engine carries them out if all ranks
+// can take part, else they are passed on to the MPI. Also the accesses that are always left to the
+// MPI.
 #pragma once
 
 #include "collective/mpi/access.hpp"
@@ -17,29 +18,30 @@ namespace forebay::interposer {
 
 class BlockingAccess {
 public:
-    // All of them outlive it.
+    // All arguments outlive the object.
     BlockingAccess(FileContext& file, FileEngine& engine, ProgramView& view, NodePools& pools);
     BlockingAccess(const BlockingAccess&) = delete;
     BlockingAccess& operator=(const BlockingAccess&) = delete;
     ~BlockingAccess() = default;
 
-    // Functions that return an int return an MPI error code. `pass` is the MPI's own function.
+    // Functions that return an int return an MPI error code. `pass`: the MPI's own function.
     int access(const AccessCall& access, IoDirection direction, PassOn pass);
     int begin(const AccessCall& access, IoDirection direction, PassOn pass);
     int end(const SplitEnd& split_end, PassOn pass);
     int leave(const PassedAccess& passed, PassOn pass);
     int set_atomicity(int flag);
 
-    // The same on all ranks: atomic mode, and whether the MPI may still be moving bytes for all of
-    // them (plan::SharedFacts).
+    // Both are the same on all ranks: whether the file is in atomic mode, and whether the MPI may
+    // still be moving bytes for all ranks (plan::SharedFacts).
     [[nodiscard]] bool atomic() const noexcept { return atomic_; }
     [[nodiscard]] bool mpi_under_way() const noexcept { return mpi_under_way_; }
-    // The MPI gets a collective call of all ranks.
+    // To be called when the MPI gets a collective call of all ranks.
     void mpi_starts() noexcept { mpi_under_way_ = true; }
 
-    // This rank's part of a collective access, with its own reason against it.
+    // This rank's part of a collective access, which may be a refusal.
     [[nodiscard]] RankRequest request_of(const AccessCall& access, IoDirection direction) const;
-    // Does what an access that the engine carried out leaves to do.
+    // Does what is left to do after the engine has carried out an access: reports an error, or
+    // moves the file pointer.
     int complete(const AccessCall& access, const engine::CallOutcome& outcome);
 
 private:
@@ -57,7 +59,7 @@ private:
     NodePools& pools_;
     bool atomic_ = false;
     bool mpi_under_way_ = false;
-    std::optional<std::int64_t> begun_;  // bytes of a split access that was taken over
+    std::optional<std::int64_t> begun_;  // bytes that a split access has moved, until its end
 };
 
 }  // namespace forebay::interposer

@@ -1,4 +1,3 @@
-// See cached_communicator.hpp.
 #include "collective/mpi/cached_communicator.hpp"
 
 #include "collective/engine/file.hpp"

@@ -1,6 +1,7 @@
-// The ranks that opened a file together, kept for the next file that the same ranks open: making a
-// communicator and shared memory costs more than an open. All ranks keep the same ones, under the
-// same label, because rank 0 names the cached communicator to use (opening.hpp).
+// Cached communicators: Forebay's communicator and shared memory for ranks that opened a file
+// together, kept for the next file that the same ranks open, because making them costs more than an
+// open. All ranks keep the same ones under the same label, since rank 0 names the one to use
+// (opening.hpp).
 #pragma once
 
 #include "collective/mpi/communicator/communicator.hpp"
@@ -14,6 +15,7 @@
 
 namespace forebay::interposer {
 
+// The settings that a cached communicator is made with.
 struct CommunicatorNeeds {
     std::int32_t ranks_per_node = 0;
     std::int64_t staging_bytes_max = 0;
@@ -25,35 +27,38 @@ struct CommunicatorNeeds {
 struct CachedCommunicator {
     std::uint64_t label = 0;
     CommunicatorNeeds needs;
-    std::unique_ptr<adapters::MpiCommunicator> group;  // null: it could not be made, on all ranks
+    std::unique_ptr<adapters::MpiCommunicator> group;  // null on all ranks: it could not be made
     std::unique_ptr<ports::MemoryBorrower> borrower;   // made by the first file that needs it
-    std::int64_t files = 0;                            // open ones that use it
-    std::uint32_t opened = 0;                          // files so far: the same on all ranks
-    bool kept = false;                                 // when no file uses it any more
+    std::int64_t files = 0;                            // open files that use it
+    std::uint32_t opened = 0;  // files that have used it so far: the same on all ranks
+    bool kept = false;         // it stays when no file uses it any more
 };
 
-// Those of this process. Contract: calls are serialised by the caller, except where collective.
+// The cached communicators of this process. Contract: the caller serialises all calls.
 class CachedCommunicators {
 public:
     static constexpr std::size_t kept_max = 8;
 
-    // A cached communicator that fits the ranks of `communicator` and may be used now; null: none.
-    // With `exclusive`, files of two threads must not meet in one cached communicator.
+    // A cached communicator that fits the ranks of `communicator` and may be used now; null: there
+    // is none. `exclusive`: only one that no file uses, since files of two threads must not share
+    // one.
     [[nodiscard]] CachedCommunicator* find_free(MPI_Comm communicator,
                                                 const CommunicatorNeeds& needs,
                                                 bool exclusive) const;
-    // The one that rank 0 named.
+    // The cached communicator that rank 0 named by `label`; null: there is none.
     [[nodiscard]] CachedCommunicator* find_label(MPI_Comm communicator, std::uint64_t label) const;
     [[nodiscard]] std::uint64_t next_label() noexcept { return ++last_label_; }
+    // Whether one more can be kept.
     [[nodiscard]] bool has_room() const noexcept;
     CachedCommunicator* adopt(std::unique_ptr<CachedCommunicator> cached_communicator);
-    // Takes a cached communicator out that no file uses and that is not kept; null when it stays.
-    // Staging of one that nobody uses is given back if there are others, so that what a node stages
-    // does not grow with the communicators that a program once opened files on.
+    // Ends its use by one file. Returns the cached communicator if no file uses it and it is not
+    // kept; destroying it is collective. Else it stays, and the result is null. If it stays unused
+    // and there are others, its staging memory goes back to the system, so that a node's memory
+    // does not grow with the number of communicators on which a program has opened files.
     [[nodiscard]] std::unique_ptr<CachedCommunicator> release(
         CachedCommunicator* cached_communicator);
-    // When the program ends: takes those out that no file uses. The others go with their last file,
-    // which may still be closed, and none is kept any more.
+    // To be called when the program ends: takes out those that no file uses, and stops keeping any.
+    // The others go with their last file, which may still be closed.
     [[nodiscard]] std::vector<std::unique_ptr<CachedCommunicator>> stop_keeping();
 
 private:
@@ -62,7 +67,8 @@ private:
     bool keeps_ = true;
 };
 
-// Collective over `communicator`. `room`: whether this rank can keep one more.
+// Collective over `communicator`. `room`: whether this rank can keep one more; it is kept if all
+// ranks can.
 [[nodiscard]] std::unique_ptr<CachedCommunicator> make_cached_communicator(
     MPI_Comm communicator, std::uint64_t label, const CommunicatorNeeds& needs, bool room);
 

@@ -1,5 +1,5 @@
-// See completed_request.hpp. The state that the MPI keeps for us is the number itself, so that
-// there is nothing to free.
+// The state that the MPI keeps for the request is the number of bytes itself, so there is nothing
+// to free.
 #include "collective/mpi/completed_request.hpp"
 
 #include "collective/mpi/status.hpp"
@@ -21,7 +21,7 @@ extern "C" int forebay_request_query(void* state, MPI_Status* status) noexcept {
 
 extern "C" int forebay_request_free(void* /*state*/) noexcept { return MPI_SUCCESS; }
 
-// A completed request cannot be cancelled, and trying to is no error.
+// A completed request cannot be cancelled; the attempt is no error.
 extern "C" int forebay_request_cancel(void* /*state*/, int /*complete*/) noexcept {
     return MPI_SUCCESS;
 }

@@ -1,5 +1,5 @@
-// A request of what is done already: a generalised one, since only those can be made outside of an
-// MPI. MPI-4.1, section 13.2.
+// An MPI_Request for an operation that is complete already. It is a generalised request, the only
+// kind that can be made outside of an MPI. MPI-4.1, section 13.2.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace forebay::interposer {
 
-// `bytes` were moved: what the status of the request will tell, counted in any datatype. An MPI
-// error code; `request` is MPI_REQUEST_NULL where there is one.
+// `bytes`: the number of bytes moved that the status of the request will tell, counted in any
+// datatype. Returns an MPI error code; `request` is MPI_REQUEST_NULL if it could not be made.
 int completed_request(std::int64_t bytes, MPI_Request* request) noexcept;
 
 }  // namespace forebay::interposer

@@ -1,4 +1,4 @@
-// See counters.hpp.
+// Merges the counters of all ranks into one line of the record.
 #include "collective/mpi/counters.hpp"
 
 #include "collective/mpi/status.hpp"
@@ -10,14 +10,14 @@ namespace forebay::interposer {
 
 namespace {
 
-constexpr std::size_t errors_max = 100;  // noted for one file
+constexpr std::size_t errors_max = 100;  // noted for each file
 constexpr std::size_t slow_max = 16;
 
 using Numbers = std::vector<std::int64_t>;
 
 using Field = std::int64_t record::FileTraffic::*;
 
-// A collective call counts once and lasts as long as on its slowest rank.
+// Merged by maximum: a collective call counts once, and takes as long as on its slowest rank.
 constexpr std::array<Field, 8> largest{
     &record::FileTraffic::calls,          &record::FileTraffic::rounds,
     &record::FileTraffic::bypassed_calls, &record::FileTraffic::total_ns,
@@ -29,8 +29,8 @@ constexpr std::array<Field, 3> summed{&record::FileTraffic::bytes, &record::File
 
 constexpr std::size_t largest_count = 2 * largest.size();  // of writes and of reads
 
-// An MPI_User_function on whole tables of numbers: the first largest_count by maximum, the rest
-// by sum, so that a close costs one reduction.
+// An MPI_User_function on whole tables of numbers: the first largest_count are merged by maximum,
+// the rest by sum, so that closing a file costs a single reduction.
 void merge_tables(void* in, void* inout, int* count, MPI_Datatype* type) noexcept {
     int bytes = 0;
     PMPI_Type_size(*type, &bytes);
@@ -76,7 +76,7 @@ std::size_t take(const Numbers& numbers, std::size_t at, std::span<const Field> 
     return at;
 }
 
-// The latest of each target and direction.
+// Keeps the latest report for each target and direction.
 void note(std::vector<record::SlowTargetLine>& all, const record::SlowTargetLine& slow) {
     const auto before = std::ranges::find_if(all, [&](const record::SlowTargetLine& one) {
         return one.target == slow.target && one.writes == slow.writes;

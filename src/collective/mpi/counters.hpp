@@ -1,5 +1,5 @@
-// Counters of one open file on this rank, for the record: collective calls by the engine, and calls
-// that were passed on, by function and reason.
+// Counters of one open file on this rank, for the record: collective calls that the engine carried
+// out, and calls that were passed on to the MPI, by function and reason.
 #pragma once
 
 #include "collective/engine/file.hpp"
@@ -20,23 +20,25 @@ namespace forebay::interposer {
 
 class CallCounters final : public ports::CallRecorder {
 public:
-    // Slot 0 of a function: its own reason (functions.toml) or the whole file's; then the engine's.
+    // Slots of each function. Slot 0: the function's own reason (functions.toml), or that of the
+    // whole file; the others: the engine's refusals.
     static constexpr std::size_t reasons = static_cast<std::size_t>(engine::Refusal::other) + 1;
 
-    // Without a record nobody asks what was passed on, and no table is made for it.
+    // Without a record nobody asks which calls were passed on, so there is no table of them.
     explicit CallCounters(bool recording)
         : passed_(recording ? std::make_unique<Table>() : nullptr) {}
 
     void call(const ports::CallRecord& record) override;
     void error(const Error& error) override;
 
-    // A call that was passed on; `bytes` -1 where they are not known.
+    // Counts a call that was passed on. `bytes`: -1 if their number is unknown.
     void passed(std::size_t function, engine::Refusal refusal, std::int64_t bytes) noexcept;
-    // The function that errors are noted under.
+    // Names the function under which errors are noted from now on.
     void now_in(std::size_t function) noexcept { function_ = function; }
 
-    // Collective over `communicator`: the whole job's numbers on rank 0. MPI_COMM_NULL: this
-    // rank's. `standing`: why a file is left to the MPI as a whole. Contract: recording.
+    // Collective over `communicator`: puts the numbers of the whole job into `line` on rank 0.
+    // MPI_COMM_NULL: puts in those of this rank, and does not communicate. `standing`: the reason
+    // if the file as a whole is left to the MPI. Contract: the file is recorded.
     void fill(record::FileLine& line, MPI_Comm communicator, const char* standing) const;
 
 private:

@@ -1,4 +1,3 @@
-// See creation.hpp.
 #include "collective/mpi/creation.hpp"
 
 #include "collective/mpi/process.hpp"
@@ -32,7 +31,7 @@ FileStripes told(const UserSettings& settings) noexcept {
     return stripe_bytes > 0 ? FileStripes{std::max(targets, 1), stripe_bytes} : FileStripes{};
 }
 
-// With MPI_MODE_EXCL the MPI will say that the file exists.
+// Whether the error is left to the MPI: with MPI_MODE_EXCL, its open will say that the file exists.
 bool is_for_the_mpi(const layout::LayoutChange& change) noexcept {
     return change.obstacle && change.obstacle->system == EEXIST;
 }

@@ -1,6 +1,7 @@
-// The hints striping_factor and striping_unit where a file is created. A layout must be there
-// before the first byte and, on Lustre, before anyone opens the file: so rank 0 makes it, before
-// any rank calls the MPI's open (decision 0011). Nothing here communicates.
+// Creates files with the layout that the hints striping_factor and striping_unit ask for. A layout
+// must be set before the first byte is written and, on Lustre, before any process opens the file.
+// So rank 0 creates the file before any rank calls the MPI's open (decision 0011). Nothing here
+// communicates.
 #pragma once
 
 #include "settings/settings.hpp"
@@ -14,8 +15,8 @@
 namespace forebay::interposer {
 
 struct FileCreation {
-    bool made = false;                  // the file was not there, and is now
-    std::optional<FileStripes> layout;  // as it was read back
+    bool made = false;                  // the file did not exist, and was created
+    std::optional<FileStripes> layout;  // as the file system reports it afterwards
     std::vector<std::string> warnings;
 };
 
@@ -23,8 +24,8 @@ struct FileCreation {
 [[nodiscard]] FileCreation create_striped(const std::string& path, int amode,
                                           const UserSettings& settings);
 
-// How a file's bytes lie, for the engine: what its file system says, or else what the settings
-// say; what is wrong with it is added to `warnings`.
+// How a file's bytes lie over targets, for the engine: the layout that the file system reports or,
+// if it reports none, the one that the settings claim. Problems are added to `warnings`.
 [[nodiscard]] FileStripes found_or_told(const std::string& path, const UserSettings& settings,
                                         std::vector<std::string>& warnings);
 

@@ -1,4 +1,4 @@
-// See darray.hpp.
+// Builds the nest dimension by dimension, from the fastest to the slowest.
 #include "collective/mpi/darray.hpp"
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace {
 
 using pattern::Nest;
 
-// One dimension: `size` elements dealt in blocks of `block` to `processes`, this one at
-// `coordinate`.
+// One dimension: `size` elements that are dealt out in blocks of `block` to `processes`, of which
+// this one is at `coordinate`.
 struct DistributedDimension {
     std::int64_t size = 0;
     std::int64_t block = 0;
@@ -32,7 +32,7 @@ DistributedDimension dealt(std::int64_t size, std::int64_t kind, std::int64_t ar
     return {size, standard ? (size + processes - 1) / processes : argument, processes, coordinate};
 }
 
-// The elements of `dimension`, `stride` bytes apart, that are this process's.
+// The elements of `dimension` that belong to this process; neighbours are `stride` bytes apart.
 Nest part(const DistributedDimension& dimension, const Nest& child, std::int64_t stride) {
     const std::int64_t first = dimension.coordinate * dimension.block;
     if (dimension.size <= 0 || first >= dimension.size) {
@@ -41,7 +41,8 @@ Nest part(const DistributedDimension& dimension, const Nest& child, std::int64_t
     const std::int64_t cycle = dimension.block * dimension.processes;
     const std::int64_t rest = dimension.size - first;
     const std::int64_t whole = rest / cycle + (rest % cycle >= dimension.block ? 1 : 0);
-    const std::int64_t last = rest - whole * cycle;  // of a block cut short by the array's end
+    // Elements of a block that the end of the array cuts short.
+    const std::int64_t last = rest - whole * cycle;
     const Nest full =
         Nest::repeat(Nest::repeat(child, dimension.block, stride), whole, cycle * stride);
     if (last <= 0) {
@@ -52,7 +53,8 @@ Nest part(const DistributedDimension& dimension, const Nest& child, std::int64_t
     return Nest::each(children, at);
 }
 
-// Row-major, whatever the array's order.
+// The coordinates of process `rank` in the grid, which is row-major whatever the order of the
+// array.
 std::vector<std::int64_t> coordinates(std::int64_t rank, const std::vector<std::int64_t>& grid) {
     std::vector<std::int64_t> at(grid.size());
     for (std::size_t d = grid.size(); d-- > 0;) {

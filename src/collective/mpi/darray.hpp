@@ -7,6 +7,7 @@
 
 namespace forebay::interposer {
 
+// Takes the arguments of the constructor from `envelope`; `child`: the type of an element.
 [[nodiscard]] pattern::Nest darray(TypeEnvelope& envelope, const DecodedType& child);
 
 }  // namespace forebay::interposer

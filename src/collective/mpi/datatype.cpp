@@ -1,4 +1,4 @@
-// See datatype.hpp. One short function per constructor.
+// Decoding datatypes: one short function for each constructor.
 #include "collective/mpi/datatype.hpp"
 
 #include "collective/mpi/darray.hpp"
@@ -22,7 +22,8 @@ tl::unexpected<Error> unknown(const char* what) {
          std::string("cannot decode a datatype (") + what + "). The call is left to the MPI."});
 }
 
-// A predefined pair type is a C struct: two members with, for some, a hole before or behind.
+// A predefined pair type is a C struct of a value and an int; some have padding between the two or
+// after them.
 struct Pair {
     MPI_Datatype type;
     std::int64_t first;      // bytes
@@ -143,7 +144,7 @@ Nest subarray(TypeEnvelope& envelope, const DecodedType& child) {
     auto sizes = envelope.counts(dimensions);
     auto subsizes = envelope.counts(dimensions);
     auto starts = envelope.counts(dimensions);
-    if (envelope.integer() == MPI_ORDER_C) {  // fastest dimension first
+    if (envelope.integer() == MPI_ORDER_C) {  // brings the fastest dimension to the front
         std::ranges::reverse(sizes);
         std::ranges::reverse(subsizes);
         std::ranges::reverse(starts);
@@ -174,7 +175,7 @@ Result<Nest> structure(TypeEnvelope& envelope, const LargeCountInquiry& inquiry)
     return Nest::each(children, displacements);
 }
 
-// Constructors with one inner type.
+// Decodes types of constructors with one inner type, `child`.
 Result<Nest> derived(TypeEnvelope& envelope, const DecodedType& child) {
     switch (envelope.combiner()) {
         case MPI_COMBINER_DUP:

@@ -1,4 +1,3 @@
-// See envelope.hpp.
 #include "collective/mpi/envelope.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -51,7 +50,8 @@ bool is_named(MPI_Datatype type, const LargeCountInquiry& inquiry) noexcept {
 Result<TypeEnvelope> TypeEnvelope::open(MPI_Datatype type, const LargeCountInquiry& inquiry) {
     TypeEnvelope made;
     made.inquiry_ = &inquiry;
-    // The plain inquiry aborts for types of large-count constructors: ask the new one first.
+    // The inquiry functions with int abort for types of large-count constructors, so the new
+    // functions are asked if the MPI has them.
     const bool large = inquiry.envelope != nullptr && inquiry.contents != nullptr;
     if (!(large ? made.read_large(type, inquiry) : made.read_small(type))) {
         return cannot_ask();

@@ -1,5 +1,6 @@
-// How a datatype was made, read once into plain numbers, whichever of the MPI's two sets of inquiry
-// functions and whichever of its argument arrays they came from.
+// How a datatype was constructed, read once into plain numbers. It hides which of the MPI's two
+// sets of inquiry functions they came from (with int or MPI_Count), and in which argument arrays
+// they were.
 #pragma once
 
 #include "collective/mpi/datatype.hpp"
@@ -24,9 +25,9 @@ public:
     [[nodiscard]] int combiner() const noexcept { return combiner_; }
     [[nodiscard]] const std::vector<MPI_Datatype>& types() const noexcept { return types_; }
 
-    // The constructor's arguments in its order. Counts and byte displacements of a large-count
-    // constructor lie in an array of their own; constructors of MPI-1 keep their byte displacements
-    // among the integers.
+    // The next argument of the constructor, in the order of its parameters. Counts and byte
+    // displacements of a large-count constructor lie in an array of their own; constructors of
+    // MPI-1 keep their byte displacements among the integers.
     [[nodiscard]] std::int64_t integer() noexcept { return take(integers_, next_integer_); }
     [[nodiscard]] std::int64_t count() noexcept {
         return large_ ? take(counts_, next_count_) : integer();
@@ -44,7 +45,8 @@ public:
 private:
     TypeEnvelope() = default;
     static std::int64_t take(const std::vector<std::int64_t>& from, std::size_t& next) noexcept;
-    // By functions with the arguments of the large-count inquiry but the type; `Number`: of theirs.
+    // `ask` and `get` have the parameters of the large-count inquiry functions, without the
+    // datatype; `Number`: the type of their numbers.
     template <class Number, class Ask, class Get>
     bool read(Ask ask, Get get);
     bool read_small(MPI_Datatype type);
@@ -62,7 +64,7 @@ private:
     std::size_t next_count_ = 0;
 };
 
-// The combiner alone; MPI_COMBINER_NAMED where it cannot be asked.
+// The combiner alone; MPI_COMBINER_NAMED if the MPI does not tell it.
 [[nodiscard]] int combiner_of(MPI_Datatype type, const LargeCountInquiry& inquiry) noexcept;
 
 // Combiners of constructors that MPI-3 removed; Open MPI's mpi.h hides their names.

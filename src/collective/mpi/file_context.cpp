@@ -1,4 +1,3 @@
-// See file_context.hpp.
 #include "collective/mpi/file_context.hpp"
 
 #include "collective/mpi/status.hpp"

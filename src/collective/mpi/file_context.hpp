@@ -1,5 +1,5 @@
-// What the parts of one open file share: which file it is, who has it open, and how its errors get
-// to the program.
+// State that the parts of one open file share: which file it is, which ranks have it open, and how
+// its errors reach the program.
 #pragma once
 
 #include "collective/mpi/cached_communicator.hpp"
@@ -27,12 +27,12 @@ struct FileContext {
     [[nodiscard]] WaitingRanks waiting() const noexcept {
         return facts.ranks > 1 ? WaitingRanks::others : WaitingRanks::none;
     }
-    // Contract: the file is ours, so that its ranks can reach each other.
+    // The communicator of the file's ranks. Contract: the file is ours.
     [[nodiscard]] adapters::MpiCommunicator& group() const;
 
-    // Calls the program's handler; an MPI error code.
+    // Calls the error handler of the program's file; returns an MPI error code.
     [[nodiscard]] int raised(const Error& error) const noexcept;
-    // The same for an error that the record does not have yet.
+    // The same for an error that is not in the record yet; it is added there.
     [[nodiscard]] int reported(const Error& error);
 };
 

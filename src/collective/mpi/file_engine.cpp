@@ -1,4 +1,3 @@
-// See file_engine.hpp.
 #include "collective/mpi/file_engine.hpp"
 
 #include "collective/mpi/creation.hpp"
@@ -20,7 +19,7 @@ struct FileEngine::RootFacts {
     std::int32_t spare = 0;
     std::int64_t stripe_bytes = 0;
     ports::FileIdentity identity;
-    engine::FoundLimits limits;  // what earlier runs found
+    engine::FoundLimits limits;  // the k that earlier runs found
     UserSettings::Numbers settings{};
 };
 
@@ -50,7 +49,8 @@ engine::FileOptions FileEngine::options_by(const RootFacts& facts) {
     options.tuning = settings_.tuning();
     if (file_.facts.group != 0) {
         options.tuning.write =
-            plan::SwitchMode::enable;  // each stripe has one node, whoever writes it
+            // No bypass: each stripe belongs to one node, whichever rank writes it.
+            plan::SwitchMode::enable;
     }
     if (file_.facts.pooled) {
         borrow(options);
@@ -62,7 +62,7 @@ engine::FileOptions FileEngine::options_by(const RootFacts& facts) {
     return options;
 }
 
-// Windows are put together in the pool's memory, where that is possible.
+// Lets ranks put windows together in memory of the pool, if it lends any.
 void FileEngine::borrow(engine::FileOptions& options) {
     if (!settings_.flag(Setting::pool_lends_windows)) {
         return;

@@ -1,5 +1,6 @@
-// The engine of one open file: made by the first collective access, of the settings as they are
-// then. Until then hints change them; from then on rank 0's are everyone's.
+// The engine of one open file. The first collective access makes it, from the settings as they are
+// then. Until that, hints change the settings of each rank; from then on rank 0's settings hold for
+// all ranks.
 #pragma once
 
 #include "collective/engine/file.hpp"
@@ -15,34 +16,36 @@ namespace forebay::interposer {
 
 class FileEngine {
 public:
-    // `file` outlives it.
+    // `file` outlives the object.
     FileEngine(FileContext& file, UserSettings settings);
     FileEngine(const FileEngine&) = delete;
     FileEngine& operator=(const FileEngine&) = delete;
     ~FileEngine() = default;
 
-    // Collective where it is not there yet: all ranks come here or none. Contract: the file is
-    // ours.
+    // Returns the engine. Makes it if there is none yet, which is collective: all ranks call this
+    // or none. Contract: the file is ours.
     engine::CollectiveFile& get();
-    // Null where no call has needed it.
+    // The engine; null if no call has needed it yet.
     [[nodiscard]] engine::CollectiveFile* made() const noexcept { return engine_.get(); }
 
+    // Applies hints, unless the engine has been made.
     void take_hints(MPI_Info info);
-    // Makes it forget how the last call went.
+    // See CollectiveFile::forget(); nothing to do without an engine.
     void forget() noexcept;
-    // Rank 0 keeps for the next run what was found of requests in flight.
+    // Rank 0 stores the k that was found, for later runs.
     void remember_limits() const;
 
     [[nodiscard]] const UserSettings& settings() const noexcept { return settings_; }
     [[nodiscard]] FileStripes layout() const noexcept { return layout_; }
-    // Which file rank 0 opened; nullopt also before there is an engine.
+    // The identity of the file that rank 0 opened; nullopt before there is an engine, or if rank 0
+    // does not know it.
     [[nodiscard]] const std::optional<ports::FileIdentity>& identity() const noexcept {
         return identity_;
     }
     [[nodiscard]] std::string aggregators() const;
 
 private:
-    struct RootFacts;  // what rank 0 tells the others
+    struct RootFacts;  // what rank 0 broadcasts to the others
     [[nodiscard]] RootFacts find_facts();
     [[nodiscard]] engine::FileOptions options_by(const RootFacts& facts);
     void borrow(engine::FileOptions& options);

@@ -14,22 +14,23 @@
 namespace forebay::interposer {
 
 struct FileFacts {
-    std::string name;  // as the program gave it
-    std::string path;  // absolute; the name where it is no plain path
+    std::string name;  // as the program passed it to MPI_File_open
+    std::string path;  // absolute path; equals `name` if that is no plain path
     int amode = 0;
     int rank = 0;
     int ranks = 1;
     Standing standing = Standing::ours;
     bool recording = false;
     std::int64_t open_ns = 0;
-    std::optional<ports::FileIdentity> identity;  // on rank 0; where `covered`, on all ranks
-    bool pooled = false;                          // when it was opened, on rank 0's node
-    const pool::PoolCalls* pool = nullptr;        // of this process; null where there is none
-    bool covered = false;                         // it lies below a path of this process' pool
-    // Not 0: the pools of several nodes have parts of it, which lie in its stripes; the same on all
-    // ranks (decision 0024). Then all of them have a pool and know the file's identity.
+    std::optional<ports::FileIdentity> identity;  // known on rank 0; if `covered`, on all ranks
+    bool pooled = false;                    // the pool of rank 0's node covered it at its open
+    const pool::PoolCalls* pool = nullptr;  // of this process; null: it has none
+    bool covered = false;                   // it lies below a path of this process' pool
+    // Not 0: the number of the group of nodes whose pools have parts of the file, each the stripes
+    // of its aggregators; the same on all ranks (decision 0024). Then all ranks have a pool and
+    // know the file's identity.
     std::uint64_t group = 0;
-    FileStripes layout;                 // of a file that hints gave a layout
+    FileStripes layout;                 // the layout that hints gave the file, if any
     std::vector<std::string> warnings;  // on rank 0
 };
 

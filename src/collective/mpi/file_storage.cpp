@@ -1,4 +1,3 @@
-// See file_storage.hpp.
 #include "collective/mpi/file_storage.hpp"
 
 #include "collective/plan/storage_route.hpp"
@@ -17,7 +16,8 @@ adapters::StoragePreference preference_of(const UserSettings& settings) noexcept
     return choices.at(static_cast<std::size_t>(settings.number(Setting::storage)));
 }
 
-// Whether the path is covered is asked again: it may have been renamed, or the pool closed down.
+// Asks the pool once more whether it covers the path: since the open, the file may have been
+// renamed, or the pool may have closed down.
 plan::StorageFacts storage_facts_of(const FileFacts& facts) {
     plan::StorageFacts found;
     found.in_parts = facts.group != 0;

@@ -1,5 +1,5 @@
-// A file's storage on this rank, for the engine: which way its bytes take is chosen by
-// plan::choose_storage, and nowhere else.
+// Opens a file's storage on this rank, for the engine. plan::choose_storage alone decides whether
+// its bytes go to the file system or into a pool.
 #pragma once
 
 #include "collective/mpi/file_facts.hpp"

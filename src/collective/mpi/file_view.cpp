@@ -1,4 +1,5 @@
-// See file_view.hpp.
+// Decodes views. A rank that cannot decode its view refuses collective calls instead of failing
+// alone.
 #include "collective/mpi/file_view.hpp"
 
 #include <cstring>
@@ -9,10 +10,10 @@ namespace forebay::interposer {
 
 namespace {
 
-// Leaves room for what is rounded up to windows and blocks.
+// The maximum file offset; it leaves room for rounding up to windows and blocks in 63 bits.
 constexpr std::int64_t last_offset = std::int64_t{1} << 61;
 
-// To a multiple that does not make the view's granularity finer.
+// Rounds up to a multiple of 4096, which does not make the granularity of the view finer.
 Length round_up(std::int64_t span) noexcept { return Length{(span + 4095) / 4096 * 4096}; }
 
 }  // namespace
@@ -54,8 +55,9 @@ FileView FileView::decoded(const ViewArguments& arguments, const LargeCountInqui
     if (!layout) {
         return made;
     }
-    // PnetCDF writes its header and an array with such a view: the array's markers say where the
-    // type ends, and the header lies before them.
+    // PnetCDF writes its header and an array by one filetype whose extent is smaller than its true
+    // extent: lower and upper bound of the type are those of the array, but the bytes of the header
+    // lie below the lower bound. Such a filetype can be used for its first tile only.
     const std::int64_t span = layout->nest.high() - layout->nest.low();
     made.one_tile = layout->extent < span;
     const Length extent = made.one_tile ? round_up(span) : Length{layout->extent};

@@ -1,4 +1,4 @@
-// The view of one open file as the program set it, decoded for the engine.
+// The view of one open file as the program set it by MPI_File_set_view, decoded for the engine.
 #pragma once
 
 #include "collective/engine/file.hpp"
@@ -10,7 +10,7 @@
 
 namespace forebay::interposer {
 
-// A program's arguments to MPI_File_set_view.
+// The arguments of a call of MPI_File_set_view.
 struct ViewArguments {
     MPI_Offset displacement = 0;
     MPI_Datatype etype = MPI_BYTE;
@@ -22,18 +22,18 @@ struct ViewArguments {
 struct FileView {
     std::int64_t etype_bytes = 1;  // at least 1, unless refused
     bool without_data = false;     // the filetype has no bytes: only empty accesses are possible
-    bool one_tile = false;  // a second tile would overlap the first: only that one can be used
-    pattern::View bytes;    // where the data stream lies; not valid when refused
+    bool one_tile = false;  // a second tile would overlap the first, so only the first can be used
+    pattern::View bytes;    // where the data stream lies in the file; invalid if refused
     engine::Refusal refusal = engine::Refusal::none;
 
-    // A view of a file's bytes from its start, as every file has after open.
+    // The view that every file has after its open: all bytes from the start of the file.
     FileView() = default;
-    // The view that the program set; or a refusal, for a filetype that cannot be decoded, or not
-    // with the memory there is, and for arguments that the MPI will not take.
+    // Decodes the view that the program set. It is refused (`refusal`) if the filetype cannot be
+    // decoded, or not with the memory that is left, and for arguments that the MPI will not accept.
     static FileView make(const ViewArguments& arguments, const LargeCountInquiry& inquiry);
 
-    // Whether all of [position, position + length) of the data stream has a place in the file, with
-    // a 63-bit offset.
+    // Whether every byte of [position, position + length) of the data stream has a place in the
+    // file, below an offset of 2^61.
     [[nodiscard]] bool reaches(std::int64_t position, std::int64_t length) const noexcept;
 
 private:

@@ -1,5 +1,5 @@
-// See gpu.hpp. Source: cuda.h (cuPointerGetAttribute, CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2,
-// CU_MEMORYTYPE_DEVICE = 2) and hip_runtime_api.h (the same question, the same numbers).
+// Source: cuda.h (cuPointerGetAttribute, CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2, CU_MEMORYTYPE_DEVICE
+// = 2) and hip_runtime_api.h (the same function and numbers).
 #include "collective/mpi/gpu.hpp"
 
 #include <dlfcn.h>

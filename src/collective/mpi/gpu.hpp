@@ -9,8 +9,8 @@ namespace forebay::interposer {
 
 class GpuMemory {
 public:
-    // Finds the libraries that are loaded now. Later ones are not seen: programs load them before
-    // their first access to a file.
+    // Looks among the libraries that are loaded now. Later ones are not seen: programs load them
+    // before their first access to a file.
     [[nodiscard]] static GpuMemory find() noexcept;
 
     [[nodiscard]] bool holds(const void* address) const noexcept;

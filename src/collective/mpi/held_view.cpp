@@ -1,4 +1,3 @@
-// See held_view.hpp.
 #include "collective/mpi/held_view.hpp"
 
 #include "collective/mpi/status.hpp"
@@ -20,7 +19,8 @@ constexpr std::size_t small_nest_bytes = 65536;
 
 }  // namespace
 
-// The etype stands for the filetype at the MPI, so it must be a valid one: bytes without gaps.
+// At the MPI the etype takes the place of the filetype, so it must be a valid filetype: bytes
+// without gaps.
 bool is_dear(const FileView& view, const ViewArguments& arguments, std::int64_t pieces_max,
              const LargeCountInquiry& inquiry) {
     if (view.refusal != engine::Refusal::none || view.without_data || view.bytes.contiguous()) {
@@ -39,7 +39,8 @@ bool is_dear(const FileView& view, const ViewArguments& arguments, std::int64_t 
 HeldView::HeldView(MPI_File file, std::string name, int amode, const LargeCountInquiry& inquiry)
     : file_(file), name_(std::move(name)), amode_(amode), inquiry_(&inquiry) {}
 
-// A rank whose call fails keeps the view it had, held or not; so what it held counts, too.
+// A rank whose set_view fails keeps the view that it had. So a view that it held before counts in
+// the all-reduce, too.
 int HeldView::set(const ViewArguments& arguments, bool hold, MPI_Comm communicator) {
     const int mine = hold || here_ ? 1 : 0;
     int anyone = 0;
@@ -61,7 +62,7 @@ int HeldView::set(const ViewArguments& arguments, bool hold, MPI_Comm communicat
     return code;
 }
 
-// The view that the MPI has on this rank.
+// Gets the view that the MPI has on this rank.
 int HeldView::view_of_mpi(MPI_Offset& displacement, OwnType& etype, OwnType& filetype) const {
     std::array<char, MPI_MAX_DATAREP_STRING + 1> datarep{};
     MPI_Datatype units = MPI_BYTE;
@@ -74,9 +75,10 @@ int HeldView::view_of_mpi(MPI_Offset& displacement, OwnType& etype, OwnType& fil
     return code;
 }
 
-// A rank that holds nothing sets again what it has: the call is collective. Where it fails on one
-// rank, all keep what they hold, and none goes on to what comes after. The shared pointer is at 0
-// as it was: nothing that moves it is done while a view is held.
+// A rank that holds no view sets the MPI's view once more, because MPI_File_set_view is collective.
+// If it fails on one rank, all ranks keep what they hold, and none goes on to the call that
+// follows. The shared file pointer is at 0, as it was: no call that moves it is made while a view
+// is held.
 int HeldView::pass_to_mpi(MPI_Comm communicator) {
     MPI_Offset position = 0;
     MPI_Offset displacement = displacement_;
@@ -111,14 +113,17 @@ int HeldView::get_view(MPI_Offset* displacement, MPI_Datatype* etype, MPI_Dataty
     return MPI_SUCCESS;
 }
 
-// By number alone: device numbers of network file systems differ between nodes.
+// Whether the file is still the one that the program opened. Only inode numbers are compared,
+// because device numbers of network file systems differ between nodes.
 bool HeldView::stands_for_the_file() const {
     struct stat facts{};
     const std::string path = plain_path(name_).value_or(name_);
     return identity_ && kernel::stat(path.c_str(), &facts) == 0 && facts.st_ino == identity_->inode;
 }
 
-// The stand-in has the program's view and hints, and leaves what is done at an end to the handle.
+// Opens the stand-in and sets its view, as far as that is still to be done. The stand-in has the
+// program's hints. Its access mode leaves out flags such as MPI_MODE_DELETE_ON_CLOSE: they are the
+// business of the program's handle.
 int HeldView::prepare() {
     if (stand_in_ == MPI_FILE_NULL) {
         constexpr int kept = MPI_MODE_RDONLY | MPI_MODE_WRONLY | MPI_MODE_RDWR;
@@ -150,7 +155,7 @@ int HeldView::prepare() {
     return code;
 }
 
-// The program's handler is called on the program's handle.
+// Reports an error of the stand-in by the error handler of the program's handle.
 int HeldView::raised(int code) const { return code == MPI_SUCCESS ? code : raise(file_, code); }
 
 int HeldView::seek_from_end(MPI_Offset offset) {
@@ -178,7 +183,8 @@ int HeldView::get_byte_offset(MPI_Offset offset, MPI_Offset* displacement) {
     return raised(code);
 }
 
-// The individual pointer is the real handle's.
+// The individual file pointer is that of the program's handle; the stand-in gets it before the
+// access, and gives it back after.
 int HeldView::from_pointer(PassOn pass) {
     MPI_Offset position = 0;
     real::get_position(file_, &position);

@@ -1,4 +1,5 @@
-// One datatype that stands for more elements of another than an int can count.
+// A derived datatype that stands for more elements of another datatype than an int can count:
+// contiguous chunks of 2^30 elements, and the rest.
 #pragma once
 
 #include <limits>

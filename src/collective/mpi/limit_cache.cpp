@@ -1,4 +1,4 @@
-// See limit_cache.hpp.
+// Errors here never fail a call: at worst a line says that k is not remembered.
 #include "collective/mpi/limit_cache.hpp"
 
 #include "collective/mpi/status.hpp"
@@ -12,9 +12,11 @@ namespace forebay::interposer {
 namespace {
 
 constexpr std::int64_t seconds_of_a_day = 86400;
+// An entry is forgotten when it is this many times as old as the age up to which it is trusted.
 constexpr std::int64_t kept_factor = 9;
 constexpr const char* automatic = "automatic";
 
+// The value of an environment variable that names a directory; empty unless it is an absolute path.
 std::string folder_of(const char* variable) {
     const char* value = std::getenv(variable);
     return value == nullptr || *value != '/' ? std::string() : std::string(value);
@@ -70,7 +72,8 @@ engine::FoundLimits recall_limits(const UserSettings& settings, const std::strin
         return engine::recall_limits(notebook, options, now_s());
     });
     if (!known) {
-        explain(settings, known.error(), NoticeLevel::verbose);  // remember_limits() tells it again
+        // Remember_limits() will report it, too.
+        explain(settings, known.error(), NoticeLevel::verbose);
     }
     return known.value_or(engine::FoundLimits{});
 }

@@ -1,6 +1,6 @@
-// Rank 0's way to what earlier runs found of k (collective/engine/limit_memory): which file, which
-// file system and what day it is. Without a cache file nothing is remembered, and nothing is said
-// about it.
+// Rank 0's access to the k that earlier runs found (collective/engine/limit_memory): it finds out
+// the cache file, the file system and the time. Without a cache file nothing is remembered, and no
+// message says so.
 #pragma once
 
 #include "collective/engine/limit_memory.hpp"
@@ -11,10 +11,10 @@
 
 namespace forebay::interposer {
 
-// k is to be found, and what is found is to be kept.
+// Whether k is searched, and the result is kept for later runs.
 [[nodiscard]] bool remembers_limits(const UserSettings& settings);
 
-// For the file `path`. With setting `verbose` a line says what went wrong.
+// Both are for the file `path`. With setting `verbose` a line says what went wrong.
 [[nodiscard]] engine::FoundLimits recall_limits(const UserSettings& settings,
                                                 const std::string& path, const FileStripes& layout);
 void remember_limits(const UserSettings& settings, const std::string& path,

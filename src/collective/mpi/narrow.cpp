@@ -1,4 +1,4 @@
-// See narrow.hpp and large_count_type.hpp.
+// The fallbacks that are not generated, and the datatype that stands for a large count.
 #include "collective/mpi/narrow.hpp"
 
 #include "entry/functions.hpp"

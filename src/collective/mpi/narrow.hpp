@@ -1,5 +1,6 @@
-// Large-count functions (MPI-4) for an MPI that has none: the preload stub exports their names, so
-// a program that probes for them finds them. They call their older twins.
+// Fallbacks for the large-count functions of MPI-4 (MPI_File_…_c), for an MPI that has none. The
+// preload stub exports these names with every MPI, so a program that probes for them finds them. A
+// fallback calls the twin of the function with an int count, which MPI-2 has.
 #pragma once
 
 #include "collective/mpi/large_count_type.hpp"
@@ -8,10 +9,11 @@
 
 namespace forebay::interposer {
 
-// In the order of functions.toml; nullptr: nothing stands for it.
+// The fallbacks in the order of functions.toml; nullptr: the function has none.
 [[nodiscard]] void* const* narrow_table() noexcept;
 
-// Calls `older` with a count that fits an int, and a datatype that makes up for it.
+// Calls `older`, the twin with an int count. A larger count becomes one element of a datatype that
+// consists of `count` elements.
 template <class Older>
 int narrowed(MPI_Count count, MPI_Datatype datatype, const Older& older) noexcept {
     if (count >= 0 && count > LargeCountType::count_max) {

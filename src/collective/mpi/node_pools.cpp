@@ -1,4 +1,3 @@
-// See node_pools.hpp.
 #include "collective/mpi/node_pools.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -8,7 +7,7 @@
 
 namespace forebay::interposer {
 
-// 0, or an errno.
+// Has all nodes drain the file. Returns 0 or an errno.
 int NodePools::ask_to_settle() const noexcept {
     const FileFacts& facts = file_.facts;
     expects(facts.pool != nullptr && facts.identity.has_value(),
@@ -68,7 +67,7 @@ Result<void> NodePools::settle_together() {
     return {};
 }
 
-// The pool also holds writes that the MPI made by its own descriptors, and not every MPI passes on
+// The pool also has bytes that the MPI wrote by its own descriptors, and not every MPI passes on
 // the errors of closing or syncing these.
 Result<void> NodePools::arrives() const {
     const FileFacts& facts = file_.facts;

@@ -1,4 +1,3 @@
-// See nonblocking_access.hpp.
 #include "collective/mpi/nonblocking_access.hpp"
 
 #include "collective/mpi/completed_request.hpp"
@@ -20,13 +19,13 @@ NonBlockingAccess::NonBlockingAccess(FileContext& file, FileEngine& engine, Prog
       own_part_{file.facts.pool, file.clock, file.facts.path, file.facts.identity},
       number_{file.cached_communicator != nullptr ? ++file.cached_communicator->opened : 0} {}
 
-// Nothing here may differ between the ranks.
+// The result must be the same on all ranks.
 plan::SharedFacts NonBlockingAccess::shared_facts(IoDirection direction) const noexcept {
     plan::SharedFacts facts;
     facts.pooled = file_.ours() && file_.facts.pooled;
     facts.nodes = facts.pooled ? file_.group().place().nodes : 1;
     if (pools_.several()) {
-        facts.nodes = std::max(facts.nodes, 2);  // nodes of the pool
+        facts.nodes = std::max(facts.nodes, 2);  // the pools of several nodes take part
     }
     facts.disabled =
         direction == IoDirection::write ? disabled_at_open_.write : disabled_at_open_.read;
@@ -60,8 +59,8 @@ int NonBlockingAccess::start(const AccessCall& access, IoDirection direction,
                : start_by_mpi(access, choice, arguments);
 }
 
-// Whether all ranks are in this call at the moment: then it is carried out as a blocking one, which
-// is faster where pieces are short.
+// Whether all ranks are in this call at the moment. Then they carry it out together, as a blocking
+// one, which is faster if pieces are short.
 bool NonBlockingAccess::all_come(const RankRequest& request, engine::Refusal own) {
     if (!rendezvous_) {
         rendezvous_.emplace(file_.group(), file_.clock, number_);
@@ -75,7 +74,8 @@ bool NonBlockingAccess::all_come(const RankRequest& request, engine::Refusal own
             : 0);
 }
 
-// Where a rank turns out to be unable to, all of them go on alone.
+// Carries the call out by the engine. If a rank turns out to be unable to take part, each rank
+// moves its own part instead.
 int NonBlockingAccess::move_together(const AccessCall& access, IoDirection direction,
                                      const RankRequest& request, MPI_Request& made) {
     file_.counters.now_in(access.function);
@@ -86,7 +86,7 @@ int NonBlockingAccess::move_together(const AccessCall& access, IoDirection direc
         return move_own_part(access, direction, request, made);
     }
     if (outcome.span.length.bytes() == 0 && !outcome.error) {
-        ports::CallRecord record;  // the engine does not count what moves nothing
+        ports::CallRecord record;  // the engine records no call that moves nothing
         record.direction = direction;
         file_.counters.call(record);
     }
@@ -95,18 +95,20 @@ int NonBlockingAccess::move_together(const AccessCall& access, IoDirection direc
     return code == MPI_SUCCESS ? completed_request(outcome.bytes.bytes(), &made) : code;
 }
 
-// Where some rank holds its view from the MPI, no rank may make a collective call of the MPI.
+// Leaves the call to the MPI. If any rank holds its view from the MPI, no rank may make a
+// collective call of the MPI; all make the independent one.
 int NonBlockingAccess::start_by_mpi(const AccessCall& access, const plan::CourseChoice& choice,
                                     const StartArguments& arguments) {
     const std::int64_t size = access.datatype == MPI_DATATYPE_NULL ? -1 : size_of(access.datatype);
     const bool known = size >= 0 && access.count >= 0;
     file_.counters.passed(access.function, choice.why, known ? size * access.count : -1);
-    // It waits for no other rank.
+    // Settling alone waits for no other rank.
     if (const Result<void> settled = pools_.settle_alone(std::nullopt); !settled) {
         return file_.reported(settled.error());
     }
     if (choice.course == plan::CallCourse::together) {
-        blocking_.mpi_starts();  // also on a rank that holds its view: all of them know the same
+        // Also on a rank that holds its view: this must be the same on all ranks.
+        blocking_.mpi_starts();
     }
     if (view_.held_here()) {
         return view_.access_alone(access.start, arguments.alone);
@@ -151,7 +153,7 @@ int NonBlockingAccess::move_own_part(const AccessCall& access, IoDirection direc
 
 Result<void> NonBlockingAccess::close() {
     if (by_itself_) {
-        engine_.get();  // by which the ranks agree on errors
+        engine_.get();  // makes the engine, by which the ranks agree on errors
     }
     return own_part_.close();
 }

@@ -1,5 +1,5 @@
-// Non-blocking collective accesses to one open file: done by each rank for itself, within the call,
-// where that needs nobody else; else the MPI's (decision 0021).
+// Non-blocking collective accesses to one open file. Each rank does its part by itself, within the
+// call, if that needs no other rank; else the MPI gets the call (decision 0021).
 #pragma once
 
 #include "collective/engine/rendezvous.hpp"
@@ -21,16 +21,18 @@ namespace forebay::interposer {
 
 class NonBlockingAccess {
 public:
-    // All of them outlive it. The settings are those of the open, which are the same on all ranks.
+    // All arguments outlive the object. Only the settings of the open count, which are the same on
+    // all ranks.
     NonBlockingAccess(FileContext& file, FileEngine& engine, ProgramView& view, NodePools& pools,
                       BlockingAccess& blocking);
     NonBlockingAccess(const NonBlockingAccess&) = delete;
     NonBlockingAccess& operator=(const NonBlockingAccess&) = delete;
     ~NonBlockingAccess() = default;
 
-    // An MPI error code. Waits for the other ranks for 2 ms at most.
+    // Returns an MPI error code. Waits for the other ranks for 2 ms at most.
     int start(const AccessCall& access, IoDirection direction, const StartArguments& arguments);
-    // Late errors of this rank's own part; before the file is closed, by all ranks.
+    // Closes this rank's own part, and returns errors of its writes that show only now. To be
+    // called on all ranks before the file is closed.
     Result<void> close();
 
 private:
@@ -54,9 +56,9 @@ private:
     NodePools& pools_;
     BlockingAccess& blocking_;
     PerDirection disabled_at_open_;
-    bool by_itself_ = false;  // some call was done by each rank itself; the same on all ranks
+    bool by_itself_ = false;  // each rank did some call itself; the same on all ranks
     OwnPart own_part_;
-    std::uint32_t number_;                              // among the cached communicator's files
+    std::uint32_t number_;  // of the file among those of the communicator
     std::optional<engine::RankRendezvous> rendezvous_;  // made by the first call that needs it
 };
 

@@ -1,4 +1,4 @@
-// See open_file.hpp.
+// Functions that concern several parts of an open file; the others are calls of one part.
 #include "collective/mpi/open_file.hpp"
 
 #include "collective/mpi/report.hpp"
@@ -28,7 +28,7 @@ int OpenFile::set_view(const ViewArguments& arguments) {
         engine_.take_hints(arguments.info);
     }
     if (view_.held_anywhere()) {
-        engine_.get();  // where rank 0 says which file it is; all ranks come here or none
+        engine_.get();  // makes the engine (collective), for which rank 0 identifies the file
         if (engine_.identity()) {
             view_.know(*engine_.identity());
         }
@@ -98,7 +98,8 @@ int OpenFile::get_info(MPI_Info* info) const {
     return MPI_SUCCESS;
 }
 
-// The MPI may have been asked for less (opening.hpp).
+// Returns the access mode that the program asked for: the MPI may have got another one, without
+// MPI_MODE_EXCL, after rank 0 had created the file.
 int OpenFile::get_amode(int* amode) const {
     const int code = real::get_amode(file_.handle, amode);
     if (code == MPI_SUCCESS && amode != nullptr) {
@@ -107,7 +108,7 @@ int OpenFile::get_amode(int* amode) const {
     return code;
 }
 
-// Collective. Makes the aggregators' writes through their own descriptors durable first.
+// Collective. First makes durable what the aggregators wrote by their own descriptors.
 int OpenFile::sync() {
     int code = view_.sync();
     engine::CollectiveFile* const engine = engine_.made();
@@ -117,8 +118,8 @@ int OpenFile::sync() {
     return code == MPI_SUCCESS ? real_code : code;
 }
 
-// Agrees with the other ranks on this rank's result, where they come here, too. Returns `code`, or
-// that of the error of any of them.
+// Agrees with the other ranks on this rank's result `done`; all ranks come here together. Returns
+// `code`, or the code of the error of any rank.
 int OpenFile::settle(const Result<void>& done, int code) {
     const std::optional<Error> mine = done ? std::nullopt : std::optional(done.error());
     engine::CollectiveFile* const engine = engine_.made();

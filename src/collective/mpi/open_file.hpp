@@ -1,11 +1,11 @@
-// One file that the program has open: what Forebay knows of it beside the MPI's own handle. Made of
-// parts that have their own state each:
+// One file that the program has open: what Forebay knows of it beside the MPI's own handle. It is
+// made of parts, each with a state of its own:
 //
-//   FileContext          which file it is, who has it open
+//   FileContext          which file it is, which ranks have it open
 //   FileEngine           settings, layout and the engine
 //   ProgramView          view and file pointer
 //   NodePools            bytes that the pools of several nodes have
-//   BlockingAccess       blocking and split collective accesses, and those that are the MPI's
+//   BlockingAccess       blocking and split collective accesses, and those left to the MPI
 //   NonBlockingAccess    non-blocking collective accesses
 #pragma once
 
@@ -31,7 +31,8 @@ public:
     OpenFile& operator=(const OpenFile&) = delete;
     ~OpenFile() = default;
 
-    // Data access; `pass` is the MPI's own function. An int is an MPI error code, here and below.
+    // Data accesses. `pass`: the MPI's own function. Functions that return an int, here and below,
+    // return an MPI error code.
     int access(const AccessCall& access, IoDirection direction, PassOn pass) {
         return blocking_.access(access, direction, pass);
     }
@@ -62,7 +63,7 @@ public:
     int get_size(MPI_Offset* size);
     int set_size(MPI_Offset size);
     int preallocate(MPI_Offset size);
-    // Everything but the MPI's own close. Collective.
+    // Does all that closing the file needs, except the MPI's own close. Collective.
     int finish();
 
     [[nodiscard]] bool ours() const noexcept { return file_.ours(); }

@@ -1,4 +1,4 @@
-// See opening.hpp.
+// How rank 0 decides, and how the other ranks learn of it.
 #include "collective/mpi/opening.hpp"
 
 #include "collective/mpi/creation.hpp"
@@ -27,7 +27,7 @@ void take_hint(MPI_Info info, const std::string& key, Setting setting, UserSetti
     }
 }
 
-// MPI's own name for both directions at once.
+// The hint `collective_buffering`, which MPI defines, switches both directions at once.
 void take_collective_buffering(MPI_Info info, UserSettings& settings) {
     std::array<char, MPI_MAX_INFO_VAL + 1> value{};
     int there = 0;
@@ -77,7 +77,7 @@ bool is_pooled(const std::string& path, const UserSettings& settings) {
            settings.text(Setting::pool_durability) != "global";
 }
 
-// Two programs of a job may not have the same.
+// A random number that is not 0: two programs of a job must not use the same one.
 std::uint64_t new_group() {
     std::random_device random;
     return (std::uint64_t{random()} << 32U | random()) | 1U;
@@ -104,7 +104,7 @@ OpeningDecision decide(const OpeningRequest& request, int ranks, UserSettings& s
     }
     opening.pooled =
         opening.standing == Standing::ours && is_pooled(request.path, settings) ? 1 : 0;
-    // A file that nobody writes may be read ahead by every node.
+    // A file that is open for reading only needs no group: every node may read it ahead.
     const bool only_read = (request.amode & MPI_MODE_RDONLY) != 0;
     if (opening.pooled != 0 && !only_read && adapters::pool_calls()->nodes() > 1) {
         opening.group = new_group();
@@ -153,7 +153,8 @@ OpeningTalk::OpeningTalk(const OpeningRequest& request, UserSettings& settings)
     if (ranks > 1) {
         PMPI_Ibcast(&opening_, sizeof opening_, MPI_BYTE, 0, request.communicator, &request_);
         if (rank_ == 0 && opening_.standing == Standing::ours) {
-            static_cast<void>(aggregators_per_node());  // not in the first collective access
+            // Inspects the machine now, not in the first collective access.
+            static_cast<void>(aggregators_per_node());
         }
     }
 }

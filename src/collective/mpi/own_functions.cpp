@@ -1,4 +1,5 @@
-// The entry points of class `own` in functions.toml: one lookup, then the open file's own method.
+// The entry points of class `own` in functions.toml: each looks up the open file and calls its
+// method.
 #include "collective/mpi/guard.hpp"
 #include "collective/mpi/process.hpp"
 #include "collective/mpi/report.hpp"
@@ -14,7 +15,8 @@ namespace forebay::interposer {
 
 namespace {
 
-// Between processes of two worlds there is nothing for us to do, and MPI does not allow files.
+// Whether Forebay looks at an open at all. Null arguments, and intercommunicators, on which MPI
+// allows no files, are left to the MPI.
 bool is_ordinary(MPI_Comm communicator, const char* filename, const MPI_File* fh) noexcept {
     if (communicator == MPI_COMM_NULL || filename == nullptr || fh == nullptr) {
         return false;
@@ -49,7 +51,8 @@ FileFacts facts_of(const OpenArguments& arguments, const std::string& path) {
     return facts;
 }
 
-// The file is open, and must not be.
+// Fails an open after the MPI has opened the file: closes the file, and deletes it if this open
+// created it. Collective.
 int refuse_open(const OpenArguments& arguments) {
     real::close(arguments.fh);
     constexpr int is_new = MPI_MODE_CREATE | MPI_MODE_EXCL;
@@ -61,7 +64,8 @@ int refuse_open(const OpenArguments& arguments) {
     return raise_at_open(MPI_ERR_OTHER);
 }
 
-// While it lives, what the MPI opens belongs to the group.
+// While an object lives, files that the MPI opens on this thread belong to the pool's group `group`
+// (0: to none).
 class GroupOpens {
 public:
     GroupOpens(const pool::PoolCalls* calls, std::uint64_t group)
@@ -82,13 +86,13 @@ private:
     const pool::PoolCalls* calls_;
 };
 
-// Whether this rank's pool can take part where the ranks of several nodes write the file together.
+// Whether this rank's pool can take part in a file that the ranks of several nodes write together.
 bool can_take_part(const pool::PoolCalls* calls,
                    const std::optional<ports::FileIdentity>& identity) {
     return identity && calls->knows(identity->device, identity->inode);
 }
 
-// All ranks can, or the file is one like any other. Collective.
+// Returns `group` if all ranks can take part; else 0: the file is treated as any other. Collective.
 std::uint64_t agreed_group(std::uint64_t group, bool can, MPI_Comm communicator) {
     if (group == 0) {
         return 0;
@@ -112,7 +116,7 @@ int open_file(const OpenArguments& arguments) {
     OpeningTalk talk{{arguments.communicator, path, arguments.amode, arguments.info}, settings};
     int amode = arguments.amode;
     if ((amode & MPI_MODE_CREATE) != 0 && talk.end().made != 0) {
-        amode &= ~MPI_MODE_EXCL;  // it was made exclusively, by rank 0
+        amode &= ~MPI_MODE_EXCL;  // rank 0 has created it exclusively
     }
     const pool::PoolCalls* const pool = adapters::pool_calls();
     const bool covered = pool != nullptr && !path.empty() && pool->covers(path.c_str());
@@ -163,10 +167,10 @@ int close_file(MPI_File* fh) {
     const int finished = file->finish();
     const int code = real::close(fh);
     leave_cached_communicator(file->cached_communicator());
-    return finished != MPI_SUCCESS ? finished : code;  // the former is the same on all ranks
+    return finished != MPI_SUCCESS ? finished : code;  // `finished` is the same on all ranks
 }
 
-// Calls `own` with the open file, or `other` when Forebay does not know it.
+// Calls `own` with the open file, or `other` if Forebay does not know the handle.
 template <class Own, class Other>
 int with_file(MPI_File fh, const Own& own, const Other& other,
               WaitingRanks waiting = WaitingRanks::none) noexcept {

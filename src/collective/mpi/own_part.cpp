@@ -1,4 +1,3 @@
-// See own_part.hpp.
 #include "collective/mpi/own_part.hpp"
 
 #include <utility>

@@ -1,5 +1,6 @@
-// This rank's own way to a file in the pool of its node, for calls in which it waits for nobody
-// (decision 0021). Newest wins in the pool's index, so ranks need not meet to write one file.
+// This rank's own way to a file in the pool of its node, for calls in which it waits for no other
+// rank (decision 0021). In the pool's index the newest bytes win, so ranks need not synchronise to
+// write one file.
 #pragma once
 
 #include "collective/engine/alone.hpp"
@@ -18,17 +19,17 @@ namespace forebay::interposer {
 
 class OwnPart {
 public:
-    // `calls`: null where this process has no pool; it and `clock` outlive the part. `identity`: of
-    // the file that was opened by that path.
+    // `calls`: null if this process has no pool. `calls` and `clock` outlive the object.
+    // `identity`: that of the file that was opened by this path.
     OwnPart(const pool::PoolCalls* calls, const ports::TimeSource& clock, std::string path,
             std::optional<ports::FileIdentity> identity)
         : calls_{calls}, clock_{clock}, path_{std::move(path)}, identity_{identity} {}
 
-    // Once for each direction; says what is against it.
+    // Opens the file, once for each direction. Returns the reason if it cannot be used.
     [[nodiscard]] plan::Refusal open(IoDirection direction);
-    // Contracts: open, and something is asked for.
+    // Contracts: open() has succeeded, and the request is not empty.
     transfer::OwnMove move(const transfer::OwnRequest& request, IoDirection direction);
-    // Reports a late error.
+    // Closes both directions. Returns an error of an earlier write that shows only now.
     Result<void> close();
 
 private:

@@ -1,4 +1,3 @@
-// See own_type.hpp.
 #include "collective/mpi/own_type.hpp"
 
 #include <utility>

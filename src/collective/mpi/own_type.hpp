@@ -1,4 +1,4 @@
-// A datatype that is Forebay's own: the program may free its handle at any time.
+// A datatype handle that Forebay owns, because the program may free its own handle at any time.
 #pragma once
 
 #include "collective/mpi/datatype.hpp"
@@ -10,9 +10,9 @@ namespace forebay::interposer {
 class OwnType {
 public:
     OwnType() noexcept = default;  // MPI_BYTE
-    // A duplicate of a derived type, or a named type as it is.
+    // Duplicates a derived type; takes a named type as it is.
     static OwnType keep(MPI_Datatype type, const LargeCountInquiry& inquiry);
-    // A handle that the MPI made for us: freed unless it is a named type.
+    // Takes over a handle that the MPI made for Forebay. It is freed unless it is a named type.
     static OwnType take(MPI_Datatype type, const LargeCountInquiry& inquiry);
     OwnType(OwnType&& other) noexcept;
     OwnType& operator=(OwnType&& other) noexcept;
@@ -21,7 +21,7 @@ public:
     ~OwnType();
 
     [[nodiscard]] MPI_Datatype get() const noexcept { return type_; }
-    // For a program, which frees it unless it is a named one. MPI-4.1, 14.3.
+    // A handle for the program, which frees it unless the type is named. MPI-4.1, 14.3.
     [[nodiscard]] MPI_Datatype copy() const noexcept;
 
 private:

@@ -1,4 +1,3 @@
-// See program_view.hpp.
 #include "collective/mpi/program_view.hpp"
 
 #include "collective/plan/summary.hpp"
@@ -12,7 +11,7 @@ namespace forebay::interposer {
 ProgramView::ProgramView(const FileContext& file)
     : file_{file}, held_{file.handle, file.facts.name, file.facts.amode, file.inquiry} {}
 
-// Arguments that the MPI would not take go to it as they are.
+// Invalid arguments reach the MPI as they are, so that the error is the MPI's own.
 int ProgramView::set(const ViewArguments& arguments, std::int64_t pieces_max) {
     FileView view = FileView::make(arguments, file_.inquiry);
     const bool dear = is_dear(view, arguments, pieces_max, file_.inquiry);
@@ -29,7 +28,8 @@ int ProgramView::get(MPI_Offset* displacement, MPI_Datatype* etype, MPI_Datatype
                         : real::get_view(file_.handle, displacement, etype, filetype, datarep);
 }
 
-// The pointer counts etypes, which the MPI knows; where the file ends, it does not.
+// The MPI can move the file pointer of a held view, because it knows the etypes. Only a seek from
+// the end of the file depends on the filetype.
 int ProgramView::seek(MPI_Offset offset, int whence) {
     return held_.here() && whence == MPI_SEEK_END ? held_.seek_from_end(offset)
                                                   : real::seek(file_.handle, offset, whence);

@@ -1,4 +1,3 @@
-// See rank_request.hpp.
 #include "collective/mpi/rank_request.hpp"
 
 #include "collective/mpi/process.hpp"

@@ -1,5 +1,5 @@
-// One rank's part of a collective call, as the engine is asked for it: decoded from the arguments
-// of the program's call.
+// One rank's part of a collective call in the form that the engine takes, decoded from the
+// arguments of the program's call.
 #pragma once
 
 #include "collective/engine/file.hpp"
@@ -14,17 +14,18 @@ namespace forebay::interposer {
 
 class RankRequest {
 public:
-    // A rank that cannot take part. `view` outlives the request in both cases.
+    // The request of a rank that cannot take part. `view` outlives the request, with both
+    // constructors.
     RankRequest(const FileView& view, engine::Refusal refusal) noexcept;
-    // `first`: where the access starts, in etypes. Refused where the arguments are beyond what the
-    // engine can do. Contract: the view is not refused.
+    // `first`: where the access starts, in etypes. The request refuses the call if the engine
+    // cannot do what the arguments ask for. Contract: the view is not refused.
     RankRequest(const FileView& view, const AccessCall& access, MPI_Offset first,
                 const LargeCountInquiry& inquiry);
 
     [[nodiscard]] engine::Refusal refusal() const noexcept { return call_.refusal; }
     [[nodiscard]] const pattern::View& view() const noexcept { return *call_.view; }
     [[nodiscard]] const pattern::ViewRange& range() const noexcept { return call_.request; }
-    // Both refer to the datatype in this object.
+    // Both results refer to the datatype in this object, which must outlive them.
     [[nodiscard]] engine::CollectiveCall call() const noexcept;
     [[nodiscard]] pattern::RankMemory memory() const noexcept;
 

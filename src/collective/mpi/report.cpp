@@ -1,4 +1,3 @@
-// See report.hpp.
 #include "collective/mpi/report.hpp"
 
 #include "collective/mpi/process.hpp"

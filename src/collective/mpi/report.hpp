@@ -1,4 +1,4 @@
-// A file's reports to the user: its line in the record, one line when it is opened.
+// Reports to the user about a file: its line in the record, and one line when it is opened.
 #pragma once
 
 #include "collective/mpi/open_file.hpp"
@@ -7,16 +7,17 @@
 
 namespace forebay::interposer {
 
-// Setting `verbose`; by rank 0.
+// With setting `verbose`, rank 0 says whether the collective calls of the file are taken over.
 void announce(const OpenFile& file);
 
-// Collective over the file's ranks: appends the line of a file that is being closed.
+// Collective over the file's ranks: rank 0 appends the line of a file that is being closed.
 void report_closed(const OpenFile& file);
 
-// By each rank alone, when the program ends: rank 0 appends what it knows.
+// For a file that is open when the program ends; not collective. Rank 0 appends what it knows.
 void report_unclosed(const OpenFile& file);
 
-// Before the job's first file; by rank 0 of that file.
+// Appends the job's line, once, before the line of the job's first file; done by rank 0 of that
+// file.
 void report_job(const OpenFile& file);
 
 }  // namespace forebay::interposer

@@ -1,4 +1,3 @@
-// See status.hpp.
 #include "collective/mpi/status.hpp"
 
 #include "entry/functions.hpp"
@@ -70,7 +69,7 @@ int raise(MPI_File file, int code) noexcept {
 
 namespace {
 
-// As it is where there is no memory for more.
+// `message` with unprintable characters escaped; empty if there is no memory for that.
 std::string shown(const std::string& message) noexcept {
     try {
         return printable(message);
@@ -82,7 +81,7 @@ std::string shown(const std::string& message) noexcept {
 }  // namespace
 
 void say(const std::string& text) noexcept {
-    // Needs no memory: also said where there is none left.
+    // Works without memory, too, since it may have to say that there is none left.
     const std::string escaped = shown(text);
     const std::string& message = escaped.empty() ? text : escaped;
     std::string_view name = "forebay: ";
