@@ -76,8 +76,8 @@ public:
     CollectiveFile(const CollectiveFile&) = delete;
     CollectiveFile& operator=(const CollectiveFile&) = delete;
 
-    // Collective; each rank's request may be empty. Both block until the storage has, or has given,
-    // the bytes.
+    // Collective; each rank's request may be empty. write() returns when the storage has the bytes:
+    // the file system, or the node's pool. read() returns when this rank's memory has them.
     CallOutcome write(const CollectiveCall& call);
     CallOutcome read(const CollectiveCall& call);
 
@@ -93,7 +93,7 @@ public:
     // Collective: all ranks get the same error, or none if every rank's own is nullopt.
     std::optional<Error> agree(const std::optional<Error>& mine);
 
-    // For records and MPI_File_get_info.
+    // The ranks of the aggregators, for records and MPI_File_get_info.
     [[nodiscard]] std::string aggregators() const;  // "0,4,8"
     [[nodiscard]] std::int32_t targets() const noexcept;
     // The k from the last call in this direction that found one; the same on every rank. Limit 0:

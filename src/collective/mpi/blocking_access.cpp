@@ -1,3 +1,5 @@
+// Each collective access goes to the engine or, if that refuses, to the MPI. Pools are settled
+// before the file is accessed past them.
 #include "collective/mpi/blocking_access.hpp"
 
 #include "collective/mpi/status.hpp"

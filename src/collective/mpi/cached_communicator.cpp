@@ -1,3 +1,4 @@
+// Look-ups are linear, because there are only a few cached communicators.
 #include "collective/mpi/cached_communicator.hpp"
 
 #include "collective/engine/file.hpp"

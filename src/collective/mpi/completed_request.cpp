@@ -30,7 +30,7 @@ extern "C" int forebay_request_cancel(void* /*state*/, int /*complete*/) noexcep
 
 int completed_request(std::int64_t bytes, MPI_Request* request) noexcept {
     *request = MPI_REQUEST_NULL;
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): a number that nobody follows
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): a number that is never dereferenced
     void* const state = reinterpret_cast<void*>(static_cast<std::intptr_t>(bytes));
     const int code = PMPI_Grequest_start(&forebay_request_query, &forebay_request_free,
                                          &forebay_request_cancel, state, request);

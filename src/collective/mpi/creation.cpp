@@ -1,3 +1,4 @@
+// Makes a wanted layout from the settings, and warnings from what storage/layout says of it.
 #include "collective/mpi/creation.hpp"
 
 #include "collective/mpi/process.hpp"

@@ -1,3 +1,5 @@
+// Reads envelope and contents of a datatype by either set of inquiry functions, and frees the inner
+// types that the MPI hands out.
 #include "collective/mpi/envelope.hpp"
 
 #include "foundation/base/contracts.hpp"

@@ -1,3 +1,4 @@
+// Errors go into the record, and to the program's error handler.
 #include "collective/mpi/file_context.hpp"
 
 #include "collective/mpi/status.hpp"

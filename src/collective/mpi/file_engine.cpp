@@ -1,3 +1,4 @@
+// Rank 0 gathers the facts from which the engine is made, and broadcasts them once.
 #include "collective/mpi/file_engine.hpp"
 
 #include "collective/mpi/creation.hpp"

@@ -30,7 +30,7 @@ public:
 
     // Applies hints, unless the engine has been made.
     void take_hints(MPI_Info info);
-    // See CollectiveFile::forget(); nothing to do without an engine.
+    // Calls CollectiveFile::forget(), if there is an engine.
     void forget() noexcept;
     // Rank 0 stores the k that was found, for later runs.
     void remember_limits() const;

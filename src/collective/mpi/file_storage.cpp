@@ -1,3 +1,4 @@
+// Opens the adapter for the route that plan::choose_storage takes.
 #include "collective/mpi/file_storage.hpp"
 
 #include "collective/plan/storage_route.hpp"

@@ -56,8 +56,9 @@ FileView FileView::decoded(const ViewArguments& arguments, const LargeCountInqui
         return made;
     }
     // PnetCDF writes its header and an array by one filetype whose extent is smaller than its true
-    // extent: lower and upper bound of the type are those of the array, but the bytes of the header
-    // lie below the lower bound. Such a filetype can be used for its first tile only.
+    // extent. The bounds of the type are the explicit ones of the array (MPI's lb_marker and
+    // ub_marker), but the bytes of the header lie below them. Such a filetype can be used for its
+    // first tile only.
     const std::int64_t span = layout->nest.high() - layout->nest.low();
     made.one_tile = layout->extent < span;
     const Length extent = made.one_tile ? round_up(span) : Length{layout->extent};

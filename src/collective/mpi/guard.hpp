@@ -12,8 +12,8 @@ enum class WaitingRanks { none, others };
 
 // To be called within the handler of an exception. Prints what it was, and reports it as the MPI
 // reports errors: calls the error handler of `file` and returns the error class. But if other ranks
-// wait, which would be forever, the job ends. Opening and closing count as such with any
-// communicator, because half of the work may have been done.
+// would wait forever for this one, the job ends (MPI_Abort). Opening and closing count as such with
+// any communicator, because half of the work may have been done.
 int convert_exception(MPI_File file, WaitingRanks waiting) noexcept;
 
 // Runs the body of an entry point. Returns an MPI error code instead of letting an exception out;

@@ -1,3 +1,4 @@
+// Calls of MPI_File_ functions on the program's handle, and on the stand-in for a held view.
 #include "collective/mpi/held_view.hpp"
 
 #include "collective/mpi/status.hpp"

@@ -72,7 +72,7 @@ engine::FoundLimits recall_limits(const UserSettings& settings, const std::strin
         return engine::recall_limits(notebook, options, now_s());
     });
     if (!known) {
-        // Remember_limits() will report it, too.
+        // The same problem is reported by remember_limits(), too.
         explain(settings, known.error(), NoticeLevel::verbose);
     }
     return known.value_or(engine::FoundLimits{});

@@ -1,3 +1,4 @@
+// To drain on all nodes takes long, so the pools are asked only if they may have bytes that matter.
 #include "collective/mpi/node_pools.hpp"
 
 #include "foundation/base/contracts.hpp"

@@ -1,3 +1,5 @@
+// A non-blocking call first decides what all ranks decide alike, then tries to meet the other
+// ranks, and else goes on alone.
 #include "collective/mpi/nonblocking_access.hpp"
 
 #include "collective/mpi/completed_request.hpp"

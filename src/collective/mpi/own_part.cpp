@@ -1,3 +1,4 @@
+// The first call in a direction opens its storage, which is kept until the close.
 #include "collective/mpi/own_part.hpp"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// Only derived types are duplicated and freed: MPI forbids to free a named one.
 #include "collective/mpi/own_type.hpp"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// Calls go to the program's handle at the MPI or, if this rank holds its view, to HeldView.
 #include "collective/mpi/program_view.hpp"
 
 #include "collective/plan/summary.hpp"

@@ -1,3 +1,4 @@
+// Counts and offsets are the program's, so all arithmetic on them is checked for overflow.
 #include "collective/mpi/rank_request.hpp"
 
 #include "collective/mpi/process.hpp"

@@ -1,3 +1,4 @@
+// Gathers what the record says of a job and of its files; only rank 0 writes.
 #include "collective/mpi/report.hpp"
 
 #include "collective/mpi/process.hpp"

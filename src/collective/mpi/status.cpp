@@ -1,3 +1,4 @@
+// The table of error classes, and the calls of error handlers.
 #include "collective/mpi/status.hpp"
 
 #include "entry/functions.hpp"

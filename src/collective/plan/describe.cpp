@@ -1,4 +1,4 @@
-// A plan as text for people, for --verbose and for golden tests.
+// A plan as text for people; golden tests compare it.
 #include "collective/plan/plan.hpp"
 
 #include <fmt/format.h>

@@ -18,7 +18,7 @@ namespace forebay::plan {
 // How the ranks are spread over nodes: `locals[n]` is the number of ranks on node n.
 struct NodeTopology {
     std::vector<std::int32_t> locals{1};
-    std::int32_t aggregators_per_node_max = 1;  // follows cores and network interfaces
+    std::int32_t aggregators_per_node_max = 1;  // depends on cores and network interfaces
 
     [[nodiscard]] std::int32_t nodes() const noexcept {
         return static_cast<std::int32_t>(locals.size());

@@ -1,3 +1,4 @@
+// One decision from two facts and the direction.
 #include "collective/plan/storage_route.hpp"
 
 namespace forebay::plan {

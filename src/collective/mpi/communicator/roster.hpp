@@ -13,8 +13,9 @@ namespace forebay::adapters {
 
 class Roster {
 public:
-    // `hosts`: for each rank, the number of its machine. `ranks_per_node` > 0: that many
-    // neighbouring ranks of a machine count as a node of their own (pretended nodes).
+    // `hosts`: for each rank, the number of its machine. `ranks_per_node` > 0: the ranks of a
+    // machine whose numbers fall into the same block of `ranks_per_node` count as a node of their
+    // own (pretended nodes).
     Roster(std::span<const std::uint64_t> hosts, std::int32_t ranks_per_node);
 
     [[nodiscard]] ports::RankPlace place_of(Rank rank) const;
