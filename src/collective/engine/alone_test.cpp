@@ -1,5 +1,5 @@
-// One rank's own request, byte by byte against what its view and its memory say, on a file with
-// short, interrupted and failing requests.
+// Independent requests of one rank, compared byte by byte with what view and memory say, on a file
+// with short, interrupted and failing requests.
 #include "collective/engine/alone.hpp"
 
 #include "storage/posix/clock.hpp"
@@ -13,7 +13,7 @@ namespace forebay::transfer {
 namespace {
 
 constexpr std::byte untouched{0xEE};
-constexpr std::int64_t most = 300'000;  // bytes of a request
+constexpr std::int64_t most = 300'000;  // maximum bytes of a request
 
 struct Shape {
     const char* name;
@@ -108,7 +108,7 @@ TEST_F(Alone, WritesItsPiecesAndNothingElse) {
     }
 }
 
-// The file is whole, or ends in the middle.
+// The file has all bytes of the request, or ends within it.
 TEST_F(Alone, ReadsItsPiecesUpToTheEndOfTheFile) {
     for (const Shape& shape : shapes) {
         for (const std::int64_t part : {1, 2}) {

@@ -1,5 +1,5 @@
-// Calls one after another on one file: those that bypass the exchange may move their bytes before
-// the ranks agree, and what comes of it must be the same.
+// Calls one after another on one file. Calls that bypass the exchange may move their bytes before
+// the ranks agree; the result must be the same.
 #include "collective/engine/jobs_check.hpp"
 #include "worlds/memory/wrapped_communicator.hpp"
 
@@ -78,7 +78,7 @@ TEST_P(CallsInTurn, WriteWhatTheOracleWritesAndReadItBack) {
     ASSERT_TRUE(watched.file.get({Offset{0}, watched.file.size()}) == expected);
 }
 
-// The last rank refuses the fourth call, or its part of the disk is full from the start.
+// Either the last rank refuses the fourth call, or its part of the disk is full from the start.
 TEST_P(CallsInTurn, TellEveryRankWhatOneMetAfterOthersHadMoved) {
     Sequence sequence = random_sequence(GetParam().seed);
     Job& job = sequence.job;

@@ -1,4 +1,5 @@
-// Requests are cut at stripes and holes, the gate is never passed, trouble is finished.
+// Requests are cut at stripe boundaries and holes, never exceed the gate's bound, and are finished
+// after short, interrupted and failed ones.
 #include "storage/transfer/channel.hpp"
 
 #include "collective/engine/cutter.hpp"
@@ -16,7 +17,7 @@ namespace {
 constexpr std::int64_t stripe = 4096;
 const FileStripes three_targets{3, stripe};
 
-// Remembers the most that ever were in flight on any target.
+// A gate that remembers the maximum of requests in flight at any target.
 class CountingGate final : public Gate {
 public:
     explicit CountingGate(std::int32_t most) : inner_{3, most} {}
@@ -36,7 +37,7 @@ public:
     }
     int most_seen = 0;
     int refused = 0;
-    std::vector<std::int64_t> moved;  // bytes of each request that left
+    std::vector<std::int64_t> moved;  // bytes of each request that has left the gate
 
 private:
     FixedGate inner_;
@@ -60,7 +61,7 @@ struct Image {
     }
 };
 
-// Stripes of an image on their way to a file in memory, or from it.
+// A channel that moves the stripes of an image to a file in memory, or from it.
 struct Way {
     Way(std::int64_t stripes, std::int32_t most, const adapters::StorageFaults& faults = {},
         const ChannelOptions& options = {})
@@ -71,7 +72,7 @@ struct Way {
           channel{*storage, gate, clock, options},
           reads{options.direction == IoDirection::read} {}
 
-    // A write gets the image's coverage.
+    // Begins a job; a write gets the coverage of the image.
     void begin(std::size_t job) {
         const auto covered = reads ? std::nullopt : std::optional{image.coverage};
         channel.begin(job, std::make_unique<Cutter>(image.window, image.bytes, covered,

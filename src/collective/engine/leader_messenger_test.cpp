@@ -1,5 +1,5 @@
-// Messages of another node are input: where one makes no sense, every rank gets an error that says
-// so, and only bytes that were moved are counted.
+// Messages of another node are untrusted input: if one is malformed, every rank gets an error that
+// says so, and only bytes that were moved are counted.
 #include "collective/engine/leader_messenger.hpp"
 
 #include "collective/engine/file.hpp"
@@ -19,7 +19,7 @@ namespace {
 // Tags of WriteMessenger's and ReadMessenger's messages.
 enum Tag { written_data = 1, wants = 2, read_data = 3 };
 
-// Spoils the messages of one tag that this rank sends.
+// A communicator that spoils the messages of one tag that this rank sends.
 class Spoiler final : public adapters::WrappedCommunicator {
 public:
     Spoiler(ports::Communicator& inner, int tag) : WrappedCommunicator{inner}, tag_{tag} {}
@@ -29,7 +29,7 @@ public:
             return WrappedCommunicator::send(to, tag, bytes);
         }
         std::vector<std::byte>& spoilt = spoilt_.emplace_back(bytes.begin(), bytes.end());
-        // Data that was read begins with where the file ended.
+        // A data message of a read begins with the offset at which the file ended.
         const std::size_t header = tag == read_data ? sizeof(std::int64_t) : 0;
         std::fill_n(spoilt.begin() + static_cast<std::ptrdiff_t>(header), 4, std::byte{0xff});
         return WrappedCommunicator::send(to, tag, spoilt);
@@ -49,7 +49,8 @@ public:
 constexpr std::int64_t piece = 4096;
 constexpr std::int64_t bytes_of_a_rank = 1 << 20;
 
-// Two nodes of one rank each take turns at `piece` bytes; node 1's messages of a tag are spoilt.
+// Two nodes with one rank each take turns at `piece` bytes; the messages of one tag from node 1 are
+// spoilt.
 void expect_a_clear_error(Tag tag, IoDirection direction) {
     adapters::MemoryFile file;
     if (direction == IoDirection::read) {

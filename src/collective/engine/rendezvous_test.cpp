@@ -1,5 +1,5 @@
-// Ranks that come to calls sooner or later, with more or less patience: all or none of them go
-// together, whatever the order, and nobody waits for ever.
+// Ranks come to calls sooner or later, with more or less patience: all or none of them make a call
+// together, in any order of arrival, and no rank waits forever.
 #include "collective/engine/rendezvous.hpp"
 
 #include "collective/engine/file.hpp"
@@ -17,7 +17,7 @@ constexpr int calls = 20;
 constexpr std::int64_t patience = 300'000;
 using Answers = std::array<std::array<bool, calls>, ranks>;
 
-// `delay`: nanoseconds before a rank comes to a call.
+// `delay`: nanoseconds that pass before a rank comes to a call.
 template <class Delay>
 Answers answers(std::uint64_t seed, const Delay& delay) {
     Answers all{};

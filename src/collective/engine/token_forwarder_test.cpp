@@ -1,4 +1,5 @@
-// A token forwarder wakes when there is something to forward, not when a moment has passed.
+// A token forwarder wakes because there is something to forward, and not because a brief wait has
+// ended.
 #include "collective/engine/token_forwarder.hpp"
 
 #include "collective/engine/file.hpp"
@@ -13,7 +14,7 @@
 namespace forebay::engine {
 namespace {
 
-// A leader whose moments never pass: what does not wake it leaves it asleep.
+// A leader whose brief waits never time out: only a wake-up ends its sleep.
 class SoundSleeper final : public adapters::WrappedCommunicator {
 public:
     using WrappedCommunicator::WrappedCommunicator;
@@ -35,7 +36,7 @@ public:
 
 class OneNode : public testing::TestWithParam<plan::ExchangeOrder> {};
 
-// Three ranks take turns at 4 KiB of a target that they share as aggregators.
+// Three ranks, all of them aggregators, share a target and take turns at 4 KiB.
 TEST_P(OneNode, RingsForItsLeader) {
     constexpr std::int64_t ranks = 3;
     constexpr std::int64_t piece = 4096;

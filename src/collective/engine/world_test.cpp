@@ -1,4 +1,5 @@
-// Whole calls in a world of imagined time: a seed repeats them, and ranks die at any step of them.
+// Whole calls in a world of imagined time: a seed repeats the run, and ranks die at any of its
+// steps.
 #include "collective/engine/jobs_check.hpp"
 
 #include <gtest/gtest.h>
@@ -7,7 +8,7 @@
 namespace forebay::engine {
 namespace {
 
-// The result of writing a random job: the whole run in a number, and the file.
+// Writes a random job. Returns a number that stands for the whole run, and the file.
 std::pair<std::uint64_t, std::vector<std::byte>> write_once(std::uint64_t seed) {
     Job job = random_job(seed);
     fill(job);
@@ -29,7 +30,7 @@ TEST(World, ASeedRepeatsACallToTheLastStep) {
     EXPECT_EQ(traces.size(), 20U) << "each seed is another run";
 }
 
-// Every byte is the old or the new one, where ranks wrote; elsewhere the old one.
+// Where ranks wrote, every byte is the old or the new one; elsewhere it is the old one.
 void expect_old_or_new(const std::vector<std::byte>& got, const std::vector<std::byte>& before,
                        const std::vector<std::byte>& after) {
     for (std::size_t i = 0; i < got.size(); ++i) {

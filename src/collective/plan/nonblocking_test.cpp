@@ -46,7 +46,8 @@ TEST(NonBlocking, TheCourseOfEachCall) {
     }
 }
 
-// One rank in a collective call of the MPI, and others not: they would wait for one another.
+// If one rank made a collective call of the MPI and others did not, they would wait for one
+// another.
 TEST(NonBlocking, WhetherItIsCollectiveDoesNotDependOnOneRank) {
     for (const Row& row : rows) {
         const bool together =

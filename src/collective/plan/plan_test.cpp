@@ -1,5 +1,5 @@
-// Golden plans, and the properties every plan must have: file domains cover the file once, a target
-// is served from one node, windows cover the span once.
+// Golden plans, and the properties of every plan: the file domains cover the file once, windows
+// cover the span once, and a target is served from one node.
 #include "collective/plan/plan.hpp"
 
 #include "foundation/base/bytes.hpp"
@@ -80,7 +80,7 @@ TEST(Plan, OnePieceOfEachRankOfOneNodeBypassesWhereNothingIsStriped) {
 
 TEST(Plan, OverlappingForSureDoesNotBypass) {
     Summary all = dense(0, mib, mib);
-    all.bytes = 4 * mib;  // four ranks with the same megabyte
+    all.bytes = 4 * mib;  // four ranks write the same MiB
     EXPECT_EQ(make_plan(all, FileStripes{}, nodes_of(1, 4), Tuning{}, IoDirection::write).path,
               TransferPath::exchange);
 }

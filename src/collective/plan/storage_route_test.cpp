@@ -1,4 +1,4 @@
-// Every way that a file's bytes can take.
+// Every route that a file's bytes can take.
 #include "collective/plan/storage_route.hpp"
 
 #include <array>

@@ -1,4 +1,4 @@
-// Ranges that may lie in pools: never fewer bytes than were put there.
+// Ranges that may lie in pools always contain all bytes that were deposited.
 #include "collective/plan/undrained.hpp"
 
 #include <gtest/gtest.h>
