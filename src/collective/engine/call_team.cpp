@@ -58,9 +58,9 @@ void CallTeam::meet() {
 }
 
 // Sleeps while `word` is `seen`, after attend() found nothing to do. A rank with tasks sleeps only
-// briefly, because any task may become ready at any time. If its only task waits for a word of its
-// own, the rank sleeps on that word instead of `word`, since the task's word nearly always changes
-// first.
+// briefly, because any task may become ready at any time; but its only task may block on storage
+// instead. The rank sleeps on the word for which its first task waits, if any, and not on `word`,
+// since the task's word nearly always changes first.
 void CallTeam::wait(const ports::Word& word, std::uint32_t seen) {
     const std::int64_t begin = clock_.now_ns();
     if (tasks_.empty()) {

@@ -76,8 +76,9 @@ public:
     CollectiveFile(const CollectiveFile&) = delete;
     CollectiveFile& operator=(const CollectiveFile&) = delete;
 
-    // Collective; each rank's request may be empty. write() returns when the storage has the bytes:
-    // the file system, or the node's pool. read() returns when this rank's memory has them.
+    // Collective; each rank's request may be empty. write() returns when the storage has the bytes
+    // of all ranks: the file system, or the pool. read() returns when this rank's memory has its
+    // bytes.
     CallOutcome write(const CollectiveCall& call);
     CallOutcome read(const CollectiveCall& call);
 

@@ -66,7 +66,7 @@ struct alignas(64) WindowControl {
 // each other here what has become of the aggregator's windows in this call. Each word is a number
 // of windows.
 struct alignas(64) TurnBlock {
-    ports::Word filled{0};   // written by the aggregator: filled
+    ports::Word filled{0};   // written by the aggregator: ready for storage
     ports::Word started{0};  // written by the leader: may go to storage
     ports::Word ended{0};    // written by the aggregator: storage is done with them
     std::array<plan::ServedRequest, plan::Station::remembered>

@@ -89,7 +89,7 @@ bool TokenForwarder::attend() {
     return any;
 }
 
-// Tells the station which windows its aggregator has filled, and which have ended.
+// Tells the station which windows of its aggregator are ready, and which have ended.
 bool TokenForwarder::receive(Chair& chair) {
     chair.station.know(rounds_.known());
     chair.station.filled(chair.block->filled.load(std::memory_order_acquire));

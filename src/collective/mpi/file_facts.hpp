@@ -26,9 +26,10 @@ struct FileFacts {
     bool pooled = false;                    // the pool of rank 0's node covered it at its open
     const pool::PoolCalls* pool = nullptr;  // of this process; null: it has none
     bool covered = false;                   // it lies below a path of this process' pool
-    // Not 0: the number of the group of nodes whose pools have parts of the file, each the stripes
-    // of its aggregators; the same on all ranks (decision 0024). Then all ranks have a pool and
-    // know the file's identity.
+    // Not 0: the number of the group, which is the ranks on several nodes that opened the file
+    // together. The pools of their nodes have parts of the file, each the stripes of its
+    // aggregators; the same on all ranks (decision 0024). Then all ranks have a pool and know the
+    // file's identity.
     std::uint64_t group = 0;
     FileStripes layout;                 // the layout that hints gave the file, if any
     std::vector<std::string> warnings;  // on rank 0

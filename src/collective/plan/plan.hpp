@@ -104,11 +104,11 @@ struct Plan {
 [[nodiscard]] FileStripes completed(FileStripes layout) noexcept;
 
 // Whether a call with the merged summary `all` needs no exchange. There are two cases. Every piece
-// is large and begins and ends at a stripe boundary. Or all ranks are on one node, the file has no
-// stripes and each rank has one piece: then there is nothing to join, and no other node's kernel
-// contends for the file. On one node, memory in tiny pieces prevents a bypass, because copying them
-// to staging is faster than passing them to the kernel as iovecs. If the result is true for all
-// ranks together, it is true for each rank alone.
+// is large and, if the file has stripes, begins and ends at a stripe boundary. Or all ranks are on
+// one node, the file has no stripes and each rank has one piece: then there is nothing to join, and
+// no other node's kernel contends for the file. On one node, memory in tiny pieces prevents a
+// bypass, because copying them to staging is faster than passing them to the kernel as iovecs. If
+// the result is true for all ranks together, it is true for each rank alone.
 [[nodiscard]] bool bypasses(const Summary& all, const FileStripes& layout,
                             const NodeTopology& topology, const Tuning& tuning,
                             IoDirection direction);

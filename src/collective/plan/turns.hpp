@@ -1,19 +1,20 @@
 // Turns at a target (OST) that several aggregators share: a token ring, without a central lock
 // manager. The aggregators are *stations* in a ring, in stripe order. One *token* per target goes
-// round. A station that has the token starts its next window, once that window is filled and fewer
-// than k windows are in flight at the target, and passes the token on. When a window has been
-// written, a *notice* follows the token along the ring until it reaches the token. When the windows
-// of all known rounds have started and all their notices have reached the token, the token goes
-// round once more: it tells the stations that nothing is under way.
+// round. A station that has the token starts its next window, once that window is ready and fewer
+// than k windows are in flight at the target, and passes the token on. (A window is ready for a
+// write when ranks have filled it, and for a read when its buffer is free.) When a window has been
+// written or read, a *notice* follows the token along the ring until it reaches the token. When the
+// windows of all known rounds have started and all their notices have reached the token, the token
+// goes round once more: it tells the stations that nothing is under way.
 //
 //   token:   station 0 ──▶ station 1 ──▶ station 2 ──▶ station 0 …
 //   notice:          ╰── follows ──▶ ─╯
 //
 // A window's number is round · stations + station.
 //
-// There is no deadlock: a token waits at a station only for the station's window to be filled,
-// which depends on earlier rounds alone, or for a notice, which is sent when a started window ends
-// and always moves towards the token. Pure: events go in, messages and started windows come out;
+// There is no deadlock: a token waits at a station only for the station's window to be ready, which
+// depends on earlier rounds alone, or for a notice, which is sent when a started window ends and
+// always moves towards the token. Pure: events go in, messages and started windows come out;
 // collective/engine/token_forwarder carries them out.
 #pragma once
 
@@ -52,7 +53,7 @@ public:
     // Events. `rounds` rounds are known now; the number never falls. This may be called at any
     // time, also while the token is closing earlier rounds.
     void know(std::int64_t rounds);
-    void filled(std::int64_t windows);  // this station's windows [0, windows) are filled or empty
+    void filled(std::int64_t windows);  // this station's windows [0, windows) are ready or empty
     // One of the windows that this station started has ended.
     void ended(const ServedRequest& service);
     void take(const RingMessage& message);  // a message from the station before this one
