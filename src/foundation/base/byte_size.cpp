@@ -1,4 +1,4 @@
-// See byte_size.hpp.
+// Parses sizes and rates without rounding: decimal fractions are scaled in integers.
 #include "foundation/base/byte_size.hpp"
 
 #include "foundation/base/letters.hpp"
@@ -34,7 +34,7 @@ tl::unexpected<Error> no_size(std::string_view text, std::string_view why) {
                                 text, why)});
 }
 
-// The power of 1024 that a unit stands for; nullopt for what is no unit.
+// The exponent of 1024 that `unit` stands for; nullopt if `unit` is not a unit.
 std::optional<int> power_of(std::string_view unit, UnitSpelling spelling) noexcept {
     if (unit.empty()) {
         return 0;
@@ -54,7 +54,8 @@ std::optional<int> power_of(std::string_view unit, UnitSpelling spelling) noexce
     return static_cast<int>(at) + 1;
 }
 
-// `whole`.`part` times 1024^power without rounding: 10^n is 2^n times 5^n.
+// The decimal number `whole`.`part` times 1024^`power`, computed without rounding: 10^n is 2^n
+// times 5^n, so only the factor 5^n has to divide the digits.
 Result<std::int64_t> scaled(std::string_view text, std::string_view whole, std::string_view part,
                             int power) {
     const std::size_t last = part.find_last_not_of('0');

@@ -1,5 +1,6 @@
-// The one grammar of sizes: settings, benchmarks, platforms; the Python package has it in
-// domain/units.py. schema/examples/sizes.tsv has examples that both languages' tests read.
+// The grammar of sizes ("4MiB") in settings, benchmark options and platform files. The Python
+// package has a parser of the same grammar in domain/units.py; the tests of both languages read the
+// examples in schema/examples/sizes.tsv.
 #pragma once
 
 #include "foundation/base/result.hpp"
@@ -9,20 +10,20 @@
 
 namespace forebay {
 
-// Spellings allowed behind the first letter of a unit.
+// Which letters may follow the first letter of a unit.
 enum class UnitSpelling {
     exact,         // "4k", "4kB", "4Ki", "4KiB"
-    first_letter,  // any letters, and a sign before the number, as IOR takes them: "256gm", "-1"
+    first_letter,  // any letters; also a sign before the number, as in IOR: "256gm", "-1"
 };
 
-// A number and k, m, g, t, p or e for 2^10 … 2^60, in either case; also "b" or nothing for bytes.
-// A fraction must come to whole bytes. Blanks around and before the unit do not count.
-// ErrorCode::argument: not a size, or not below 2^63.
+// Parses a number followed by k, m, g, t, p or e (2^10 … 2^60, in either case), or by "b" or
+// nothing for bytes. A fraction must come to whole bytes. Blanks before and after the unit are
+// ignored. ErrorCode::argument: the text is not a size, or the size is not below 2^63.
 [[nodiscard]] Result<std::int64_t> parse_size(std::string_view text,
                                               UnitSpelling spelling = UnitSpelling::exact);
 
-// The same before "/s", in bytes a second, with one difference: as makers of links and disks write
-// rates, k, M, G … are powers of 1000 there, and Ki, Mi, Gi … of 1024.
+// Parses a size followed by "/s", in bytes per second. Unlike in sizes, k, M, G … are powers of
+// 1000 (the unit of network and disk data sheets); Ki, Mi, Gi … are powers of 1024.
 [[nodiscard]] Result<double> parse_rate(std::string_view text);
 
 }  // namespace forebay

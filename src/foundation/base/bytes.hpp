@@ -1,4 +1,4 @@
-// Binary units, for numbers in code; foundation/base/byte_size.hpp reads what people write.
+// Binary units for constants in code; foundation/base/byte_size.hpp parses sizes that users write.
 #pragma once
 
 #include <cstdint>

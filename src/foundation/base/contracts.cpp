@@ -1,5 +1,5 @@
-// The one place where a broken contract ends the process. It may do so in a signal handler of a
-// program, so nothing here allocates or waits for a lock, as libc's streams do.
+// The one place where a broken contract ends the process. A program's signal handler may call it,
+// so it is async-signal-safe: it neither allocates nor takes a lock, and so uses no C stream.
 #include "foundation/base/contracts.hpp"
 
 #include "foundation/kernel/calls.hpp"

@@ -1,6 +1,6 @@
-// Contracts say what must hold if the program itself is right. They are on in production: a broken
-// one means that going on could write wrong bytes, so the process says where and stops.
-// Input from another process, a file or a user is checked by a Result, never by a contract.
+// Assertions (preconditions, postconditions, invariants) that stay on in production: after a broken
+// one, the process might write wrong bytes, so it prints the place and aborts. Untrusted input
+// (from another process, a file or a user) is checked by a Result, never by a contract.
 #pragma once
 
 #include <source_location>
@@ -11,7 +11,7 @@ namespace forebay {
 [[noreturn]] void contract_failed(const char* kind, const char* what,
                                   const std::source_location& where) noexcept;
 
-// A precondition, which the caller keeps.
+// A precondition: the caller's duty.
 inline void expects(bool held, const char* what,
                     const std::source_location& where = std::source_location::current()) noexcept {
     if (!held) [[unlikely]] {
@@ -19,7 +19,7 @@ inline void expects(bool held, const char* what,
     }
 }
 
-// A postcondition, which the function keeps for its caller.
+// A postcondition: the function's duty to its caller.
 inline void ensures(bool held, const char* what,
                     const std::source_location& where = std::source_location::current()) noexcept {
     if (!held) [[unlikely]] {
@@ -27,7 +27,7 @@ inline void ensures(bool held, const char* what,
     }
 }
 
-// A condition that always holds between the lines.
+// A condition that holds at this point unless the code is wrong.
 inline void invariant(
     bool held, const char* what,
     const std::source_location& where = std::source_location::current()) noexcept {

@@ -1,4 +1,4 @@
-// "1 rank", "4 ranks": for messages.
+// Formats a number with its noun for messages: "1 rank", "4 ranks".
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace forebay {
 
-// `one`: the thing's name, whose plural ends in s.
+// `one` is the noun in the singular; its plural ends in s.
 [[nodiscard]] inline std::string counted(std::int64_t number, std::string_view one) {
     return fmt::format("{} {}{}", number, one, number == 1 ? "" : "s");
 }

@@ -1,4 +1,4 @@
-// Whether bytes go to a file or come from it.
+// The direction of a transfer between memory and a file.
 #pragma once
 
 namespace forebay {

@@ -1,4 +1,4 @@
-// Letters of names and units that may be written either way: ASCII's, whatever the locale.
+// Lower case for case-insensitive names and units: ASCII letters only, independent of the locale.
 #pragma once
 
 #include <algorithm>

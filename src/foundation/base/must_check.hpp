@@ -1,4 +1,4 @@
-// Checks for fuzzers: one that fails prints what should hold and ends the process.
+// Assertion for fuzzers: if it fails, it prints the condition and aborts.
 #pragma once
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Closing is where some file systems report lost writes, so it has a Result.
+// OwnFd::close() returns a Result because some file systems report lost writes only there.
 #include "foundation/base/own_fd.hpp"
 
 #include "foundation/kernel/calls.hpp"

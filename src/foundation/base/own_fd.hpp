@@ -1,4 +1,4 @@
-// A file descriptor with one owner.
+// A file descriptor with one owner, which closes it.
 #pragma once
 
 #include "foundation/base/result.hpp"
@@ -21,7 +21,8 @@ public:
     [[nodiscard]] int get() const noexcept { return fd_; }
     [[nodiscard]] bool valid() const noexcept { return fd_ >= 0; }
 
-    // Closes and says what the kernel said: on NFS and Lustre a late write error comes here.
+    // Closes the descriptor and returns the kernel's error: NFS and Lustre report late write errors
+    // here.
     Result<void> close(const std::string& path);
 
 private:

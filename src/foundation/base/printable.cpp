@@ -1,11 +1,12 @@
-// See printable.hpp.
+// Escapes text for terminals (as `ls -b` does) and quotes words for shells.
 #include "foundation/base/printable.hpp"
 
 namespace forebay {
 
 namespace {
 
-// `more`: characters that can be shown, and are to be escaped by a backslash in front of them.
+// Escapes characters that may not be shown. `more` lists printable characters that get a backslash
+// in front, too; `keeps_lines` leaves newlines as they are.
 std::string escaped(std::string_view text, std::string_view more, bool keeps_lines = false) {
     std::string out;
     out.reserve(text.size());

@@ -1,6 +1,6 @@
-// Names of files may hold any byte but '/' and zero, also those that steer a terminal or feign a
-// line of ours. They are shown escaped as `ls -b` does. The first part needs nothing of the C++
-// library at run time: what programs load uses it, too.
+// Escapes file names for messages as `ls -b` does. A name may hold any byte but '/' and zero, so it
+// could contain terminal control sequences or imitate a line of ours. The first part is header-only
+// and needs no C++ library at run time, because the preloaded libraries use it.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ constexpr unsigned byte_at(std::string_view text, std::size_t at) noexcept {
     return static_cast<unsigned char>(text.data()[at]);
 }
 
-// As many bytes as a character has in UTF-8 that begins with this one; 0: none does.
+// The length in bytes of the UTF-8 character whose first byte is `first`; 0 if none begins so.
 constexpr std::size_t bytes_of_character(unsigned first) noexcept {
     if (first < 0x80) {
         return 1;
@@ -30,7 +30,8 @@ constexpr std::size_t bytes_of_character(unsigned first) noexcept {
     return first >= 0xF0 && first <= 0xF4 ? 4 : 0;
 }
 
-// C0 and C1 controls, DEL, and what turns lines or the direction of writing, or is not to be seen.
+// Whether a character must not reach a terminal: C0 and C1 controls, DEL, line and paragraph
+// separators, bidirectional controls, and invisible characters.
 constexpr bool steers(char32_t one) noexcept {
     return one < 0x20 || (one >= 0x7F && one < 0xA0) || one == 0xAD || one == 0x61C ||
            (one >= 0x200B && one <= 0x200F) || (one >= 0x2028 && one <= 0x202E) ||
@@ -45,7 +46,8 @@ constexpr bool too_long_or_none(char32_t one, std::size_t bytes) noexcept {
 
 }  // namespace printable_detail
 
-// How many bytes in front are one character that can be shown; 0: the first byte has to be escaped.
+// The length in bytes of the first character of `text` if it can be shown; 0 if the first byte has
+// to be escaped.
 constexpr std::size_t shown_in_front(std::string_view text) noexcept {
     namespace detail = printable_detail;
     const std::size_t bytes =
@@ -71,7 +73,7 @@ struct EscapedCharacter {
     [[nodiscard]] constexpr std::string_view view() const noexcept { return {text.data(), bytes}; }
 };
 
-// `\n` and its like where C has a letter, else `\033`.
+// The escape of a byte: `\n` and its like where C has a letter for it, else octal (`\033`).
 constexpr EscapedCharacter escape_of(char byte) noexcept {
     constexpr std::array<std::array<char, 2>, 7> letters{{{'\a', 'a'},
                                                           {'\b', 'b'},
@@ -92,14 +94,14 @@ constexpr EscapedCharacter escape_of(char byte) noexcept {
     return {{'\\', digit(6), digit(3), digit(0)}, 4};
 }
 
-// A text with names in it, without what would steer a terminal.
+// `text` with everything escaped that could control a terminal, newlines included.
 [[nodiscard]] std::string printable(std::string_view text);
-// The same of several lines, which stay lines.
+// As printable(), but newlines stay.
 [[nodiscard]] std::string printable_lines(std::string_view text);
-// A name as `ls -b` shows it: also blanks and backslashes are escaped, so that it can be told where
-// it ends and which bytes it has.
+// A file name as `ls -b` shows it: blanks and backslashes are escaped, too, so that the end of the
+// name and its bytes are unambiguous.
 [[nodiscard]] std::string printable_name(std::string_view name);
-// A word of a command that can be given to a shell.
+// `word` quoted so that a shell reads it as one word.
 [[nodiscard]] std::string shell_word(std::string_view word);
 
 }  // namespace forebay

@@ -1,4 +1,4 @@
-// One table from errno to what a person should do about it.
+// The table from errno to error classes, and the advice that follows each error message.
 #include "foundation/base/result.hpp"
 
 #include <cerrno>
@@ -32,7 +32,7 @@ std::string_view advice_on(ErrorCode code) noexcept {
 
 namespace {
 
-// Advice on errors that have no class of their own.
+// Advice for errnos that do not have a class of their own.
 std::string_view advice_on_system(int system) noexcept {
     switch (system) {
         case EFBIG: return "Write less into one file, or to a file system that has larger ones.";

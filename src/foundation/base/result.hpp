@@ -1,4 +1,4 @@
-// Operating errors are values. A message reads: problem (why). What to do next.
+// Operating errors as values, with the message that a user reads: problem (why). What to do next.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace forebay {
 
-// Errors, in the classes that MPI distinguishes for files.
+// Classes of errors, as MPI-IO distinguishes them (MPI_ERR_NO_SPACE, MPI_ERR_QUOTA …).
 enum class ErrorCode {
     input_output,  // anything without a class of its own
     no_space,      // ENOSPC
@@ -16,12 +16,12 @@ enum class ErrorCode {
     no_such_file,  // ENOENT
     access,        // EACCES, EPERM
     argument,      // the caller's values make no sense
-    unsupported,   // right, but not something that Forebay takes over
+    unsupported,   // valid, but not something that Forebay takes over
 };
 
 struct [[nodiscard]] Error {
     ErrorCode code = ErrorCode::input_output;
-    int system = 0;       // errno where the kernel said it, else 0
+    int system = 0;       // errno if a system call failed, else 0
     std::string message;  // problem (why). What to do next.
 };
 
@@ -31,11 +31,11 @@ using Result = tl::expected<T, Error>;
 // The class of an errno. Source: the MPI standard's error classes, chapter I/O.
 ErrorCode error_code_of(int system) noexcept;
 
-// Advice on the next step after such an error.
+// Advice to the user on what to do after such an error.
 [[nodiscard]] std::string_view advice_on(ErrorCode code) noexcept;
 
-// `doing` "write /scratch/x.nc" and an errno become "cannot write /scratch/x.nc (No space left on
-// device). Free space …".
+// Builds the message from `doing` ("write /scratch/x.nc") and an errno: "cannot write /scratch/x.nc
+// (No space left on device). Free space …".
 Error system_error(int system, std::string_view doing);
 
 [[nodiscard]] inline tl::unexpected<Error> failure(Error error) {

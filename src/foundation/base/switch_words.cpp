@@ -1,4 +1,4 @@
-// See switch_words.hpp.
+// The table of words behind parse_switch().
 #include "foundation/base/switch_words.hpp"
 
 #include <algorithm>

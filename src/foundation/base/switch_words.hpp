@@ -1,5 +1,5 @@
-// The words that switch something on and off, in any case, everywhere the same: 1, true, yes, on
-// and enable; 0, false, no, off and disable. (ROMIO's hints say enable, IOR's users TRUE.)
+// Boolean words, the same in settings, hints and options, in any case: 1, true, yes, on and enable;
+// 0, false, no, off and disable. (ROMIO's hints use enable, IOR's options TRUE.)
 #pragma once
 
 #include <optional>

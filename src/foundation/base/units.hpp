@@ -1,7 +1,7 @@
-// Positions and amounts in files, as types that cannot be mixed up. Affine like std::chrono:
-// Offset - Offset = Length, Offset + Length = Offset, and Offset + Offset does not compile.
-// Arithmetic is overflow-checked: an overflow is a broken contract, since every number that comes
-// from outside is checked where it comes in.
+// Offsets and lengths in files as distinct types. They are affine, as in std::chrono: Offset -
+// Offset = Length, Offset + Length = Offset, and Offset + Offset does not compile. Arithmetic is
+// checked: an overflow is a broken contract, since untrusted numbers are checked where they come
+// in.
 #pragma once
 
 #include "foundation/base/contracts.hpp"
@@ -19,7 +19,7 @@ inline std::int64_t checked_add(std::int64_t a, std::int64_t b) noexcept {
     return sum;
 }
 
-// INT64_MAX where the sum would be more.
+// Saturating addition of numbers that are not negative: INT64_MAX if the sum overflows.
 inline std::int64_t saturated_sum(std::int64_t a, std::int64_t b) noexcept {
     std::int64_t sum = 0;
     return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
@@ -37,7 +37,7 @@ inline std::int64_t checked_multiply(std::int64_t a, std::int64_t b) noexcept {
     return product;
 }
 
-// An amount of bytes; may be negative as a difference.
+// A number of bytes; negative only as the difference of two offsets.
 class Length {
 public:
     constexpr Length() noexcept = default;
@@ -77,7 +77,7 @@ public:
     constexpr Offset() noexcept = default;
     constexpr explicit Offset(std::int64_t bytes) noexcept : bytes_(bytes) {}
 
-    // The last position there is; stands for "no such position" where one is searched.
+    // The largest position; a search returns it for "no such position".
     [[nodiscard]] static constexpr Offset none() noexcept {
         return Offset{std::numeric_limits<std::int64_t>::max()};
     }
@@ -112,14 +112,15 @@ struct Extent {
     constexpr auto operator<=>(const Extent&) const noexcept = default;
 };
 
-// The common part; empty (length 0) where there is none.
+// The common part of two extents; its length is 0 if they do not overlap.
 inline Extent intersection(const Extent& a, const Extent& b) noexcept {
     const Offset begin = a.begin > b.begin ? a.begin : b.begin;
     const Offset end = a.end() < b.end() ? a.end() : b.end();
     return Extent{begin, end > begin ? end - begin : Length{0}};
 }
 
-// A number that names one kind of thing: a rank is not a node is not a target.
+// An index with a type of its own, so that a rank cannot be passed where a node or a target is
+// meant.
 template <class Tag>
 class TaggedIndex {
 public:

@@ -1,8 +1,8 @@
-// How to wait for what another process or thread does at once. A sleeper on an idle core takes
-// longer to wake than most answers take to come, so the core is given up and taken back a few times
-// first (decision 0009). Where a program computes on every core, it is the other way round: a
-// sleeper is woken at once, and a thread that gives the core up has it back a time slice later (4
-// ms). After losing one, a thread therefore sleeps at once for a while (decision 0032).
+// Whether a thread that waits for another one should yield its core or sleep on a futex. Waking a
+// sleeper on an idle core takes longer than most answers, so the waiter first yields a few times
+// (decision 0009). If the program computes on every core, it is the other way round: a sleeper is
+// woken at once, while a thread that yields gets its core back only a time slice (4 ms) later.
+// After a yield that took so long, threads therefore sleep at once for a while (decision 0032).
 #pragma once
 
 #include "foundation/base/atomics.hpp"
@@ -17,17 +17,18 @@ namespace forebay {
 
 class CoreYielding {
 public:
-    // Nobody who does a few instructions keeps the core so long.
+    // A yield that took longer than this lost the core: another thread computed meanwhile, rather
+    // than doing the few instructions of a waiter.
     static constexpr std::int64_t lost_ns = 500'000;
-    // How long nobody yields after that: twice as long each time, until a number of yields went
-    // well.
+    // How long no thread yields after a lost core: doubled each time (exponential backoff), and
+    // back to the minimum after `went_well_min` yields that kept the core.
     static constexpr std::int64_t sleeps_ns_min = 10'000'000;
     static constexpr std::int64_t sleeps_ns_max = 1'000'000'000;
     static constexpr std::uint32_t went_well_min = 100;
 
-    // False: it is better to sleep.
+    // False: sleep instead of yielding.
     [[nodiscard]] bool pays() const noexcept { return pays_at(now_ns()); }
-    // Gives the core up, until everybody else who waits for it has had it.
+    // Yields the core; returns when the scheduler gives it back.
     void yield() noexcept {
         const std::int64_t begin = now_ns();
         ::sched_yield();
@@ -49,8 +50,8 @@ public:
     }
 
 private:
-    // Not by std::chrono, whose clocks are in the C++ library: programs that preload us may have an
-    // older one, or none.
+    // Uses no clock of std::chrono: those are in the C++ library, and a program that preloads us
+    // may have an older one, or none.
     [[nodiscard]] static std::int64_t now_ns() noexcept {
         constexpr std::int64_t second = 1'000'000'000;
         timespec now{};
@@ -60,7 +61,7 @@ private:
 
     std::atomic<std::int64_t> not_before_{0};
     std::atomic<std::int64_t> sleeps_ns_{sleeps_ns_min};
-    std::atomic<std::uint32_t> went_well_{0};  // since one did not
+    std::atomic<std::uint32_t> went_well_{0};  // yields that kept the core since the last lost one
 };
 
 }  // namespace forebay

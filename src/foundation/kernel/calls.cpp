@@ -1,4 +1,4 @@
-// Each function is one system call.
+// Each function makes one system call.
 #include "foundation/kernel/calls.hpp"
 
 #include "foundation/kernel/system_call.hpp"
@@ -27,7 +27,7 @@ int status(long number, Arguments... arguments) noexcept {
     return static_cast<int>(system_call(number, word_of(arguments)...));
 }
 
-// The kernel takes the high half of an offset apart on machines of 32 bits only.
+// The high half of an offset, which only 32-bit kernels take as an argument of its own.
 constexpr long no_high_half = 0;
 
 }  // namespace

@@ -1,10 +1,11 @@
-// The kernel's calls on files, memory and sockets, made directly (system_call.hpp). A library that
-// captures libc's file calls in a program must not capture its own: nothing of ours that is loaded
-// into a program calls libc's open, pwrite and the like (tools/checks/kernel.py looks).
+// System calls on files, memory and sockets, made directly (system_call.hpp) instead of through
+// libc. A library that interposes libc's file calls must not intercept its own: nothing that we
+// load into a program calls libc's open, pwrite and the like (tools/checks/kernel.py checks it).
 //
-// Names, arguments and results are the kernel's: -1 and errno where a call fails, nothing is
-// retried. All but contents() are safe in signal handlers. Folders are listed by libc (opendir),
-// whose own calls nobody captures; io_uring's data goes through liburing, which makes system calls.
+// Names, arguments and results are those of the system calls: -1 and errno on failure; nothing is
+// retried. All but contents() are async-signal-safe. Two exceptions go without this layer:
+// directories are listed by libc's readdir, which is not intercepted, and data through io_uring by
+// liburing, which makes system calls itself.
 #pragma once
 
 #include <atomic>
@@ -46,10 +47,10 @@ int fstatat(int folder, const char* path, struct stat* out, int flags) noexcept;
 int stat(const char* path, struct stat* out) noexcept;
 int statfs(const char* path, struct statfs* out) noexcept;
 int fstatfs(int fd, struct statfs* out) noexcept;
-// As futimens: when the file was last read and changed.
+// Sets the times of last access and last modification, as futimens(3).
 int futimens(int fd, const timespec* times) noexcept;
 int access(const char* path, int mode) noexcept;
-// Bytes of the name, which has no end.
+// The bytes of the link's target, which gets no terminating zero.
 ssize_t readlink(const char* path, char* out, std::size_t bytes) noexcept;
 ssize_t getxattr(const char* path, const char* name, void* value, std::size_t bytes) noexcept;
 ssize_t fgetxattr(int fd, const char* name, void* value, std::size_t bytes) noexcept;
@@ -58,11 +59,11 @@ int setxattr(const char* path, const char* name, const void* value, std::size_t 
 int rename(const char* from, const char* to) noexcept;
 int unlink(const char* path) noexcept;
 int mkdir(const char* path, mode_t mode) noexcept;
-// Bytes of the name with its end, or -1.
+// The bytes of the path including its terminating zero, or -1.
 ssize_t getcwd(char* out, std::size_t bytes) noexcept;
 
 int memfd_create(const char* name, unsigned flags) noexcept;
-// MAP_FAILED where it fails.
+// MAP_FAILED on failure.
 void* mmap(void* at, std::size_t bytes, int protection, int flags, int fd, off_t offset) noexcept;
 int munmap(void* at, std::size_t bytes) noexcept;
 int madvise(void* at, std::size_t bytes, int advice) noexcept;
@@ -73,24 +74,27 @@ int connect(int fd, const sockaddr* address, std::size_t bytes) noexcept;
 ssize_t sendmsg(int fd, const msghdr* message, int flags) noexcept;
 ssize_t recvmsg(int fd, msghdr* message, int flags) noexcept;
 
-// Sleeps while the word is `seen`, at most until `time` has passed; it may be mapped read-only.
+// FUTEX_WAIT: sleeps while the futex word equals `seen`, at most for `time`. The word may be mapped
+// read-only.
 int futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t seen,
                const timespec& time) noexcept;
 int futex_wake(std::atomic<std::uint32_t>& word, int sleepers) noexcept;
-// All signals of this thread: held back, and as they were.
+// The calling thread's signal mask: hold_signals() blocks all signals and returns the mask before;
+// give_signals() restores it.
 using Signals = std::uint64_t;
 Signals hold_signals() noexcept;
 void give_signals(Signals before) noexcept;
 pid_t getpid() noexcept;
-// The most that a process may have of a resource (RLIMIT_…); RLIM_INFINITY where it cannot be told.
+// The soft limit of a resource (RLIMIT_…); RLIM_INFINITY if it cannot be read.
 rlim_t limit_of(int resource) noexcept;
-// This process's limit: gives the one before, and sets the wanted one; either may be null.
+// As prlimit(2), for this process: stores the present limit in `before` and sets `wanted`; either
+// may be null.
 int prlimit(int resource, const rlimit* wanted, rlimit* before) noexcept;
-// Whether this thread has a capability (CAP_…) in effect.
+// Whether this thread has a capability (CAP_…) in its effective set.
 bool is_capable(int capability) noexcept;
 
-// A whole small file: settings, /proc and /sys. nullopt, with errno, where it cannot be read or has
-// more than `bytes_max` bytes (EFBIG).
+// Reads a small file whole (settings, /proc, /sys). nullopt and errno if it cannot be read or is
+// larger than `bytes_max` bytes (EFBIG).
 [[nodiscard]] std::optional<std::string> contents(const std::string& path,
                                                   std::size_t bytes_max = std::size_t{1} << 24);
 

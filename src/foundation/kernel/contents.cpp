@@ -1,4 +1,4 @@
-// A small file as a whole. Apart from the plain calls, since it needs the C++ library.
+// Reads a small file whole. Kept apart from the system calls, since it needs the C++ library.
 #include "foundation/kernel/calls.hpp"
 
 #include <array>

@@ -6,7 +6,7 @@
 namespace forebay::kernel {
 
 int openat2(int folder, const char* path, int flags, std::uint64_t resolve) noexcept {
-    constexpr long number = 437;  // on all machines; older headers do not know it
+    constexpr long number = 437;  // the same on all architectures; older headers lack it
     struct How {
         std::uint64_t flags = 0;
         std::uint64_t mode = 0;

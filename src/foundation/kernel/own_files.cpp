@@ -1,4 +1,6 @@
-// See own_files.hpp.
+// Each function opens first and checks the open descriptor with fstat, so that the file cannot be
+// exchanged between check and use.
+// the file between check and use.
 #include "foundation/kernel/own_files.hpp"
 
 #include "foundation/kernel/calls.hpp"
@@ -13,7 +15,7 @@ namespace forebay::kernel {
 namespace {
 
 constexpr mode_t writable_by_others = S_IWGRP | S_IWOTH;
-// Nobody waits for the other end of a pipe, and no terminal becomes ours.
+// Flags that do not block on a FIFO without a peer and do not acquire a controlling terminal.
 constexpr int carefully = O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
 
 bool is_ours(const struct stat& found) noexcept { return found.st_uid == ::geteuid(); }
@@ -98,7 +100,7 @@ int open_named(const std::string& path, int flags, mode_t mode) {
     if (fd < 0) {
         return -1;
     }
-    // A device is nobody's: /dev/null.
+    // A character device such as /dev/null is accepted whoever owns it.
     const bool fine = kernel::fstat(fd, &found) == 0 && (is_ours(found) || S_ISCHR(found.st_mode));
     return fine ? fd : refuse(fd);
 }

@@ -1,5 +1,5 @@
-// Files that are opened by name, where others of the machine may have put something under that name
-// before (docs/internals/files.md): what was opened is looked at before it is used.
+// Opens files by name in directories where other users may have planted something under that name
+// (docs/internals/files.md). The open descriptor is checked before it is used.
 #pragma once
 
 #include <string>
@@ -7,25 +7,26 @@
 
 namespace forebay::kernel {
 
-// A file whose name Forebay chooses: a regular file of this user that nobody else may write to,
-// not reached by a link in the last part of the name. -1 and errno: ELOOP where it is a link,
-// EPERM where it is somebody else's, others may write to it, or it is no regular file.
+// Opens a file whose name Forebay chooses: a regular file of this user, not writable by others,
+// whose last path component is not a symbolic link. -1 and errno: ELOOP if it is a link, EPERM if
+// it belongs to another user, others may write to it, or it is not a regular file.
 int open_own(const char* path, int flags, mode_t mode = 0) noexcept;
 
-// The folder itself, not a link to it, with the same errors. It is this user's, and nobody else may
-// write to it.
+// Opens a directory of this user that nobody else may write to, not through a symbolic link; errors
+// as of open_own().
 int open_own_folder(const char* path) noexcept;
 
-// A file that the user names, to be written. In a folder where others may put files it has to be
-// this user's, and so has a link that leads to it; elsewhere it is what it is. -1 and errno: EPERM
-// where it is not so.
+// Opens a file that the user names, for writing. In a directory where others may create files, the
+// file must be this user's (or a device), and a symbolic link to it this user's or root's;
+// elsewhere every file is accepted. -1 and errno: EPERM if the check fails.
 int open_named(const std::string& path, int flags, mode_t mode);
 
-// A file that the user names, and what it says is done: -1 and EPERM where everybody may write to
-// it, or where it is another user's and lies in a folder where everybody may put files.
+// Opens a file that the user names and whose content is executed or applied. -1 and errno: EPERM if
+// everybody may write to it, or if it is another user's in a directory where everybody may create
+// files.
 int open_to_apply(const std::string& path);
 
-// Whether only this user and root can put something into the folder that the name is in.
+// Whether only this user and root may create files in the directory of `path`.
 [[nodiscard]] bool is_in_a_trusted_folder(const std::string& path);
 
 }  // namespace forebay::kernel

@@ -1,5 +1,5 @@
-// One system call, made by the processor's own instruction: libc's syscall(2) is a function that a
-// library in front of libc may capture, as libforebay_posix.so does.
+// One system call, made by the processor's own instruction: libc's syscall(2) is itself a function
+// that a preloaded library may interpose, as libforebay_posix.so does.
 #pragma once
 
 #include <cerrno>
@@ -11,7 +11,7 @@
 
 namespace forebay::kernel {
 
-// As syscall(2): the result, or -1 and errno.
+// Behaves as syscall(2): the result, or -1 and errno.
 inline long system_call(long number, long one = 0, long two = 0, long three = 0, long four = 0,
                         long five = 0, long six = 0) noexcept {
 #if defined(__x86_64__)
@@ -34,7 +34,7 @@ inline long system_call(long number, long one = 0, long two = 0, long three = 0,
 #endif
 }
 
-// An argument as the register that holds it.
+// Converts an argument to the register that carries it.
 template <class Argument>
 long word_of(Argument argument) noexcept {
     if constexpr (std::is_pointer_v<Argument>) {

@@ -1,6 +1,6 @@
-// Two walkers go through the same bytes of the stream, one through the file's nest and one through
-// memory's; where their pieces agree in length, or one divides the other, a kernel takes as many
-// as it can at once.
+// Gather and scatter between memory and a window. Two walkers go through the same bytes of the
+// stream, one over the file's nest and one over memory's. Where their pieces have one length, or
+// one length divides the other, a copy kernel moves as many pieces as possible at once.
 #include "foundation/pattern/copy.hpp"
 
 #include "foundation/pattern/kernels.hpp"
@@ -17,13 +17,13 @@ std::int64_t address_of(const std::byte* bytes) noexcept {
     return reinterpret_cast<std::intptr_t>(bytes);
 }
 
-// One of the two walks: the batch it is in and how far.
+// One of the two walks: the present batch of pieces and the position in it.
 class CopySide {
 public:
     CopySide(const PieceWalker& walker, std::int64_t position, std::int64_t end) noexcept
         : walker_(walker), position_(position), end_(end) {}
 
-    // False at the end.
+    // Fetches the next batch when this one is used up. False at the end of the stream.
     bool refill() noexcept {
         if (index_ < batch_.count()) {
             return true;
@@ -41,7 +41,7 @@ public:
     [[nodiscard]] std::int64_t left_of_piece() const noexcept {
         return batch_.length(index_) - used_;
     }
-    // Length of the whole pieces that follow, 0 when within a piece or when lengths differ.
+    // The common length of the whole pieces that follow; 0 inside of a piece, or if lengths differ.
     [[nodiscard]] std::int64_t unit() const noexcept {
         return used_ == 0 ? batch_.common_length() : 0;
     }
@@ -55,7 +55,7 @@ public:
     }
 
     void skip_pieces(std::int64_t count) noexcept { index_ += count; }
-    // Within the piece.
+    // Advances by `bytes` within the present piece.
     void skip_bytes(std::int64_t bytes) noexcept {
         used_ += bytes;
         if (used_ == batch_.length(index_)) {
@@ -73,7 +73,7 @@ private:
     PieceBatch batch_;
 };
 
-// Whole pieces on the side of `from`, to `to`, which has the same length.
+// Copies `count` whole pieces of `length` bytes from the side `from` to the addresses of `to`.
 template <class To>
 void copy_from(To to, const CopySide& from, std::int64_t count, std::int64_t length) noexcept {
     if (from.strided()) {
@@ -103,7 +103,7 @@ void copy_equal(CopySide& to, CopySide& from, std::int64_t length) noexcept {
     from.skip_pieces(count);
 }
 
-// How many whole pieces of `many` fit into what is left of the piece of `one`.
+// How many whole pieces of `many` fit into the rest of the present piece of `one`.
 std::int64_t whole_pieces(const CopySide& one, const CopySide& many) noexcept {
     const std::int64_t unit = many.unit();
     const std::int64_t left = one.left_of_piece();
@@ -133,7 +133,7 @@ void copy_stream(CopySide& to, CopySide& from) noexcept {
     }
 }
 
-// One stretch of the stream as each side sees it.
+// A stretch of the stream as one of the two sides sees it.
 struct StreamStretch {
     PieceWalker walker;
     std::int64_t position = 0;
@@ -145,7 +145,8 @@ struct StreamStretch {
     }
 };
 
-// With a unit, what lies before its first and after its last multiple goes as it is.
+// Copies a stretch in pieces of `unit`; the head before the first multiple of the unit and the tail
+// after the last are copied without. Unit 0: all is copied in the pieces that it has.
 void copy_stretch(const StreamStretch& to, const StreamStretch& from, std::int64_t length,
                   std::int64_t unit) noexcept {
     const bool split = unit > 0 && (to.position - from.position) % unit == 0;
@@ -163,7 +164,7 @@ void copy_stretch(const StreamStretch& to, const StreamStretch& from, std::int64
     part(head + middle, length - head - middle, 0);
 }
 
-// Lengths of the runs of a tiled nest: all their bits, the shortest, the longest and the mean.
+// The lengths of the runs of a tiled nest: the OR of all of them, the shortest, longest and mean.
 struct RunLengths {
     std::int64_t bits = 0;
     std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
@@ -185,11 +186,12 @@ struct RunLengths {
     }
 };
 
-// Short pieces of lengths that differ cost a guess each (which is shorter, which branch copies
-// it); pieces of one small unit cost none. 0 where pieces are better off whole.
+// The unit into which pieces are split, or 0 if whole pieces are faster. Short pieces of different
+// lengths cost mispredicted branches (which piece is shorter, which kernel copies it); pieces of
+// one small unit cost none.
 std::int64_t unit_for(const View& view, const RankMemory& memory) noexcept {
     constexpr std::int64_t unit_min = 4;
-    constexpr std::int64_t units_max = 4;  // in a piece
+    constexpr std::int64_t units_max = 4;  // at most, in a mean piece
     const RunLengths file(view.filetype(), view.extent().bytes());
     const RunLengths rank(*memory.nest, memory.extent);
     const std::int64_t bits = file.bits | rank.bits;
@@ -212,7 +214,7 @@ WindowedTransfer::WindowedTransfer(const View& view, ViewRange request, const Ra
     unit_ = request.length == 0 ? 0 : unit_for(view, memory);
 }
 
-// The part of the stream that lies in the window, as stream positions.
+// The part of the stream in `window`, as stream positions.
 WindowedTransfer::Span WindowedTransfer::span_in(const Extent& window) const {
     if (window.empty() || request_.length == 0) {
         return Span{};

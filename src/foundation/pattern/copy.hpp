@@ -1,5 +1,6 @@
-// Moves bytes between a rank's memory, as its datatype lays it out, and an image of a part of the
-// file, piece by piece at loop-nest speed: no list of pieces is ever made.
+// Gather and scatter: moves bytes between a rank's memory, laid out by its datatype, and a staging
+// buffer that holds a part of the file (here: the image). It works at the speed of nested loops and
+// never makes a list of pieces (a flattened datatype).
 #pragma once
 
 #include "foundation/base/units.hpp"
@@ -13,46 +14,48 @@
 
 namespace forebay::pattern {
 
-// A rank's memory: `base` plus a nest that is tiled `extent` bytes apart (the datatype and its
-// count; the tiles are without end here, the request's length bounds them). Displacements may be
-// negative or absolute (base nullptr).
+// A rank's memory buffer: `base` and a nest tiled `extent` bytes apart (the datatype and its
+// count). The tiles have no end here; the length of the request bounds them. Displacements may be
+// negative, or absolute with `base` null (MPI_BOTTOM).
 struct RankMemory {
     std::byte* base = nullptr;
     const Nest* nest = nullptr;
     std::int64_t extent = 0;
 };
 
-// Bytes that are contiguous both in the file and in memory.
+// A run of bytes that is contiguous both in the file and in memory.
 struct MemoryRun {
     Offset at;
     std::byte* bytes = nullptr;
     std::int64_t length = 0;
 };
 
-// One request of a rank, to be met window by window. A value that holds no memory of its own: it
-// finds any window in O(depth · log list), in any order, and no call allocates.
+// One request of a rank, transferred window by window. Windows may come in any order; each is found
+// in O(depth · log list). No call allocates, and the object owns no memory.
 class WindowedTransfer {
 public:
     // Contracts: memory.nest->size() > 0 when request.length > 0. `view` and `memory.nest` outlive
-    // it.
+    // this object.
     WindowedTransfer(const View& view, ViewRange request, const RankMemory& memory);
 
-    // Copies the request's bytes that lie in `window` of the file from memory into
-    // image[offset - window.begin] and marks them in `coverage` (unless it is nullptr) at
-    // image_offset_in_coverage + offset - window.begin. Returns the bytes copied.
-    // Contract: the image holds every byte of the request that lies in the window.
+    // Copies the request's bytes in `window` of the file from memory to image[offset -
+    // window.begin] and marks them in `coverage` (unless null) at image_offset_in_coverage + offset
+    // - window.begin. Returns the number of bytes copied. Contract: the image holds every byte of
+    // the request in the window.
     std::int64_t gather(const Extent& window, std::span<std::byte> image, Coverage* coverage,
                         std::int64_t image_offset_in_coverage) const;
-    // The way back: image into memory. The window's bytes beyond image.size() are left alone.
+    // The inverse: copies from the image to memory. Bytes of the window beyond image.size() are
+    // skipped.
     std::int64_t scatter(const Extent& window, std::span<const std::byte> image) const;
-    // Only marks (what a read needs), copies nothing.
+    // Only marks the bytes that gather() would copy: the bytes that a read needs.
     std::int64_t mark(const Extent& window, Coverage& coverage,
                       std::int64_t image_offset_in_coverage) const;
-    // Bytes of the request that lie in `window`; moves nothing.
+    // The number of bytes of the request in `window`; copies nothing.
     [[nodiscard]] std::int64_t bytes_in(const Extent& window) const;
-    // For writers that bypass the exchange: the first runs of the request at or after
-    // window.begin, as long as possible, in file order; returns how many, at most out.size().
-    // To go on, ask again with a window that begins where the last run ended; 0 is the end.
+    // For independent I/O that bypasses the exchange: stores in `out` the first runs of the request
+    // at or after window.begin, in file order and each as long as possible, and returns their
+    // number. For more, call again with a window that begins at the end of the last run; 0 means
+    // the end.
     std::size_t runs(const Extent& window, std::span<MemoryRun> out) const;
 
 private:
@@ -67,7 +70,7 @@ private:
     const View* view_;
     ViewRange request_;
     RankMemory memory_;
-    std::int64_t unit_ = 0;  // pieces are split into units of this size; 0: they are not
+    std::int64_t unit_ = 0;  // pieces are split into units of this many bytes; 0: pieces stay whole
 };
 
 }  // namespace forebay::pattern

@@ -1,5 +1,5 @@
-// For tests and fuzzers only: a request of arbitrary nests on both sides, moved window by window,
-// against the same byte by byte.
+// For tests and fuzzers only: compares WindowedTransfer on arbitrary nests, window by window, with
+// a byte-by-byte oracle.
 #pragma once
 
 #include "foundation/pattern/copy.hpp"
@@ -12,7 +12,7 @@
 
 namespace forebay::pattern::oracle {
 
-// A rank's request with the file offset and the place in `arena` of each of its bytes.
+// A request, with the file offset and the index in `arena` of each of its bytes.
 struct Case {
     View view;
     ViewRange request;
@@ -34,7 +34,7 @@ inline std::optional<View> view_of(Choices& choices, const Sample& type) {
     return view.has_value() ? std::optional<View>{*view} : std::nullopt;
 }
 
-// nullopt when the choices lead to nothing to move.
+// Returns nullopt if the choices lead to an empty request.
 inline std::optional<Case> make_case(Choices& choices, Order memory_order) {
     const Sample type = sample(choices, static_cast<int>(choices.below(6)), Order::ascending);
     const Sample memory = sample(choices, static_cast<int>(choices.below(6)), memory_order);
@@ -71,7 +71,8 @@ inline std::optional<Case> make_case(Choices& choices, Order memory_order) {
     return made;
 }
 
-// The windows of a request: cut anywhere, each byte of the file in exactly one, in any order.
+// Cuts the file into windows at arbitrary places; each byte is in exactly one. Their order is
+// arbitrary.
 inline std::vector<Extent> windows_of(const Case& made, Choices& choices) {
     const std::int64_t end = made.offsets.empty() ? 10 : made.offsets.back() + 20;
     std::vector<Extent> windows;
@@ -93,7 +94,7 @@ inline std::int64_t unit_of(const Case& made, const Extent& window) {
                     std::int64_t{1} << std::min(30, std::countr_zero(cut)));
 }
 
-// Gathers the window and holds image, gaps and coverage against the bytes one by one.
+// Gathers the window and compares image, gaps and coverage byte by byte with the oracle.
 inline const char* wrong_with_gather(const Case& made, const Extent& window) {
     RankMemory memory = made.memory;
     memory.nest = &made.memory_nest;
@@ -133,7 +134,7 @@ inline const char* wrong_with_gather(const Case& made, const Extent& window) {
                : nullptr;
 }
 
-// Scatters an image that may end before the window does.
+// Scatters an image that may be shorter than the window.
 inline const char* wrong_with_scatter(const Case& made, const Extent& window,
                                       std::size_t image_bytes) {
     RankMemory memory = made.memory;
@@ -159,7 +160,7 @@ inline const char* wrong_with_scatter(const Case& made, const Extent& window,
     return right ? nullptr : "scatter";
 }
 
-// Walks all runs of the window and holds them against the bytes one by one.
+// Compares all runs of the window byte by byte with the oracle.
 inline const char* wrong_with_runs(const Case& made, const Extent& window) {
     RankMemory memory = made.memory;
     memory.nest = &made.memory_nest;
@@ -184,7 +185,7 @@ inline const char* wrong_with_runs(const Case& made, const Extent& window) {
     return all ? nullptr : "runs end early";
 }
 
-// The first thing that is wrong with this case, or nullptr.
+// The name of the first check that fails, or null.
 inline const char* wrong_with(Case& made, Choices& choices) {
     for (std::size_t i = 0; i < made.arena.size(); ++i) {
         made.arena[i] = value_of(i);

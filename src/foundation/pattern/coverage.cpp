@@ -1,4 +1,5 @@
-// Marking is one atomic OR for each word of 64 units that changes, none where all were set before.
+// Marking does one atomic OR for each 64-bit word that changes, and none if its bits are set
+// already.
 #include "foundation/pattern/coverage.hpp"
 
 #include "foundation/pattern/words.hpp"
@@ -10,7 +11,7 @@ namespace forebay::pattern {
 
 namespace {
 
-// Bits [from, to) of a word, 0 ≤ from < to ≤ 64.
+// The bits [from, to) of a word, 0 ≤ from < to ≤ 64.
 constexpr std::uint64_t bits_between(std::int64_t from, std::int64_t to) noexcept {
     return (all_bits << from) & (all_bits >> (bits_per_word - to));
 }
@@ -25,7 +26,7 @@ void set(Coverage::Bits& word, std::uint64_t bits) noexcept {
 
 }  // namespace
 
-// Collects bits of one word before they go to memory that other ranks write too.
+// Collects the bits of one word before it ORs them into memory that other ranks write, too.
 class Coverage::Marker {
 public:
     explicit Marker(std::span<Bits> words) noexcept : words_(words) {}
@@ -33,7 +34,7 @@ public:
     Marker(const Marker&) = delete;
     Marker& operator=(const Marker&) = delete;
 
-    // Units [from, to).
+    // Adds units [from, to).
     void add(std::int64_t from, std::int64_t to) noexcept {
         while (true) {
             const std::int64_t word = from >> 6;
@@ -89,7 +90,7 @@ void Coverage::clear() noexcept {
     }
 }
 
-// Units of [0, bytes); the image's end may cut the last one.
+// The number of units in [0, bytes); the end of the image may cut the last one.
 std::int64_t Coverage::units(std::int64_t bytes) const noexcept {
     expects((bytes & (granularity() - 1)) == 0 || bytes == image_bytes_,
             "what is marked begins and ends at multiples of the granularity");
@@ -128,7 +129,8 @@ void Coverage::mark_strided(std::int64_t at, std::int64_t length, std::int64_t s
     marker.add(last, units(at + length + stride * (count - 1)));
 }
 
-// Units [from, from + width), and so on every `step` up to `end`: every word has the same bits.
+// Marks units [from, from + width), repeated every `step` units up to `end`. `step` divides 64, so
+// every word has the same pattern.
 void Coverage::mark_periodic(std::int64_t from, std::int64_t end, std::int64_t width,
                              std::int64_t step) noexcept {
     std::uint64_t pattern = bits_between(0, width);
@@ -148,7 +150,7 @@ void Coverage::mark_pieces(std::span<const std::int64_t> addresses, std::int64_t
     if (addresses.empty()) {
         return;
     }
-    // All at once before the first bit: the loop that marks has no questions left.
+    // Checks all addresses before the first bit is set, so that the marking loop need not check.
     std::int64_t lowest = addresses[0];
     std::int64_t highest = addresses[0];
     std::int64_t bits = length;
@@ -186,7 +188,7 @@ void Coverage::mark_pieces(std::span<const std::int64_t> addresses,
 
 namespace {
 
-// First unit at or after `from` whose bit is `wanted`; `units` when there is none before it.
+// The first unit at or after `from` whose bit is `wanted`; `units` if there is none before that.
 std::int64_t find(std::span<Coverage::Bits> words, std::int64_t from, std::int64_t units,
                   bool wanted) noexcept {
     std::uint64_t mask = all_bits << (from % bits_per_word);

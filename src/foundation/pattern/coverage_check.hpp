@@ -1,4 +1,4 @@
-// For tests and fuzzers only: holds coverage against one flag for each byte.
+// For tests and fuzzers only: compares Coverage with an oracle that keeps one flag for each byte.
 #pragma once
 
 #include "foundation/pattern/coverage.hpp"
@@ -9,7 +9,7 @@
 
 namespace forebay::pattern::oracle {
 
-// Coverage with words of its own.
+// A Coverage that owns its words.
 class Marked {
 public:
     Marked(std::int64_t bytes, std::int64_t granularity)
@@ -20,7 +20,7 @@ public:
     Coverage coverage;
 };
 
-// The first thing that is wrong, or nullptr.
+// The name of the first check that fails, or null.
 inline const char* wrong_with(const Coverage& coverage, const std::vector<char>& flags) {
     const auto size = static_cast<std::int64_t>(flags.size());
     const auto first = [&](std::int64_t from, bool covered) {
@@ -57,7 +57,7 @@ inline void mark_somehow(Coverage& coverage, Choices& choices, std::int64_t at, 
     }
 }
 
-// Marks in all the ways there are.
+// Marks arbitrary pieces by all marking functions and compares the result with the oracle.
 inline const char* wrong_with_marking(Choices& choices) {
     const std::int64_t unit = std::int64_t{1} << choices.below(5);
     const std::int64_t image = choices.below(3000);
@@ -75,7 +75,7 @@ inline const char* wrong_with_marking(Choices& choices) {
         for (std::int64_t i = 0; i < count; ++i) {
             std::fill_n(flags.begin() + at + i * stride, length, 1);
         }
-        if (choices.below(4) == 0) {  // up to the end, which may cut a unit
+        if (choices.below(4) == 0) {  // up to the image's end, which may cut a unit
             marked.coverage.mark(at, image - at);
             std::fill(flags.begin() + at, flags.end(), 1);
         }

@@ -1,4 +1,5 @@
-// Decoding goes twice through a message: the first time checks all of it, the second applies it.
+// Decoding validates the whole message in a first pass and applies it in a second one, so that an
+// invalid message changes nothing.
 #include "foundation/pattern/encode.hpp"
 
 #include "foundation/pattern/words.hpp"
@@ -23,15 +24,16 @@ struct CoverageHeader {
     std::uint32_t magic = pattern::magic;
     CoverageForm form = CoverageForm::bitmap;
     DataPresence data = DataPresence::none;
-    std::uint8_t shift = 0;  // the sender's granularity is 1 << shift
+    std::uint8_t shift = 0;  // the sender's granularity is 1 << shift bytes
     std::uint8_t reserved = 0;
     std::int64_t image_bytes = 0;
     std::int64_t covered_bytes = 0;
-    std::int64_t entries = 0;  // words of the bitmap or runs
+    // Number of 64-bit entries that follow: words of the bitmap, or runs; 0 for packed.
+    std::int64_t entries = 0;
 };
 static_assert(sizeof(CoverageHeader) == 32);
 
-// A run in units of the granularity: how many units after the end of the one before it begins.
+// A run in units of the granularity; `gap` counts the units from the end of the run before.
 struct WireRun {
     std::uint32_t gap = 0;
     std::uint32_t units = 0;
@@ -50,7 +52,7 @@ std::int64_t units_of(std::int64_t image_bytes, int shift) noexcept {
     return (image_bytes >> shift) + last;
 }
 
-// Appends to a buffer whose size the caller answers for.
+// Appends to a buffer that the caller has made large enough.
 class BufferWriter {
 public:
     explicit BufferWriter(std::span<std::byte> out) noexcept : out_(out) {}
@@ -78,7 +80,7 @@ void for_each_run(const Coverage& coverage, Each&& each) {
 
 std::int64_t runs_of(const Coverage& coverage) noexcept {
     std::int64_t runs = 0;
-    std::uint64_t before = 0;  // the last bit of the word before
+    std::uint64_t before = 0;  // the highest bit of the word before
     for (const Coverage::Bits& bits : coverage.words()) {
         const std::uint64_t word = bits.load(std::memory_order_relaxed);
         runs += std::popcount(word & ~((word << 1) | before));
@@ -123,17 +125,17 @@ void put_coverage(BufferWriter& writer, const Coverage& coverage, const Coverage
     });
 }
 
-// Goes through the runs that a message names.
+// Iterates over the runs that a message lists.
 class RunReader {
 public:
-    // The message is long enough for its header's entries.
+    // Precondition: the message is long enough for the entries that its header announces.
     RunReader(const CoverageHeader& header, std::span<const std::byte> message) noexcept
         : header_(header),
           entries_(message.subspan(sizeof(CoverageHeader))),
           units_(units_of(header.image_bytes, header.shift)) {}
 
-    // Next run in bytes of the image, nullopt at the end. A run that is empty or leaves the image
-    // has length 0.
+    // The next run in bytes of the image; nullopt at the end. A run that is empty or exceeds the
+    // image is returned with length 0: it is invalid.
     std::optional<Coverage::Run> next() noexcept {
         return header_.form == CoverageForm::bitmap ? next_of_bitmap() : next_of_list();
     }
@@ -166,7 +168,7 @@ private:
         return run(begin, at_);
     }
 
-    // First bit at or after `from` that is `wanted`; bits beyond the bitmap are zeros.
+    // The first bit at or after `from` that equals `wanted`; bits beyond the bitmap are zeros.
     [[nodiscard]] std::int64_t find(std::int64_t from, bool wanted) const noexcept {
         std::uint64_t mask = all_bits << (from % bits_per_word);
         for (std::int64_t word = from / bits_per_word; word < header_.entries; ++word) {
@@ -196,7 +198,8 @@ private:
     std::int64_t at_ = 0;  // units
 };
 
-// A header that can be believed, as far as it goes.
+// Reads the header and checks that its fields agree with each other, with the message's length and
+// with the image's size.
 Result<CoverageHeader> header_in(std::span<const std::byte> message, std::int64_t image_bytes) {
     CoverageHeader header;
     if (message.size() < sizeof(header)) {
@@ -223,7 +226,8 @@ Result<CoverageHeader> header_in(std::span<const std::byte> message, std::int64_
     return header;
 }
 
-// A header whose runs lie in the image, ascend and are what the header says.
+// Reads the header, and checks also that the runs ascend, lie in the image and add up to the
+// header's covered bytes.
 Result<CoverageHeader> checked_header(std::span<const std::byte> message, DataPresence data,
                                       const Coverage& coverage) {
     auto header = header_in(message, coverage.image_bytes());

@@ -1,4 +1,4 @@
-// Indices come from 64-bit arithmetic; containers take std::size_t.
+// Converts indices of 64-bit arithmetic to std::size_t, which containers take.
 #pragma once
 
 #include <cstddef>

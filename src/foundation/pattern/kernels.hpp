@@ -1,5 +1,5 @@
-// The innermost loops: many pieces of one length from one series of addresses to another. The
-// length is a constant in the usual cases, so that a piece is one or two moves.
+// The innermost copy loops: many pieces of one length, between two series of addresses. Usual
+// lengths are compile-time constants, so that a piece costs one or two move instructions.
 #pragma once
 
 #include <array>
@@ -21,11 +21,11 @@ struct TabledAddresses {
 };
 
 inline std::byte* pointer_to(std::int64_t address) noexcept {
-    // Addresses come from the application as numbers (MPI_BOTTOM): there is no other way back.
+    // The application gives addresses as numbers (MPI_BOTTOM), which have to become pointers again.
     return reinterpret_cast<std::byte*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
 
-// Two moves that may overlap, for `length` from `size` to twice that.
+// Copies `length` bytes, from `size` to twice that, as two moves that may overlap.
 template <std::size_t size>
 void copy_ends(std::byte* to, const std::byte* from, std::size_t length) noexcept {
     std::array<std::byte, size> head;
@@ -36,7 +36,7 @@ void copy_ends(std::byte* to, const std::byte* from, std::size_t length) noexcep
     std::memcpy(to + length - size, tail.data(), size);
 }
 
-// One piece of any length: a call of memcpy costs more than most pieces.
+// Copies one piece of any length without memcpy, whose call costs more than most pieces.
 inline void copy_any(std::int64_t to, std::int64_t from, std::int64_t bytes) noexcept {
     const auto length = static_cast<std::size_t>(bytes);
     if (length > 64) {
@@ -63,7 +63,7 @@ void copy_fixed(To to, From from, std::int64_t count) noexcept {
     }
 }
 
-// Copies `count` pieces of `length` bytes.
+// Copies `count` pieces of `length` bytes each.
 template <class To, class From>
 void copy_pieces(To to, From from, std::int64_t count, std::int64_t length) noexcept {
     switch (length) {

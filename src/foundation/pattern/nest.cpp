@@ -1,5 +1,5 @@
-// Queries on a nest. Every search descends the loops once: the index within a loop comes from a
-// division where the loop is regular and from a binary search where it is a list.
+// Queries on a nest. Each search descends the loops once: the index within a regular loop comes
+// from a division, that within a list from a binary search.
 #include "foundation/pattern/nest.hpp"
 
 #include "foundation/pattern/index.hpp"
@@ -122,7 +122,7 @@ Nest::Entry Nest::entry_at(const NestLoop& each, std::int64_t position) const no
     }
 }
 
-// The last entry of a list or each that begins at or below `displacement`, or -1.
+// The index of the last entry of a `list` or `each` that begins at or below `displacement`, or -1.
 std::int64_t Nest::entry_below(const NestLoop& loop, std::int64_t displacement) const noexcept {
     std::int64_t below = 0;
     std::int64_t above = loop.count;

@@ -1,7 +1,7 @@
-// A request's bytes, kept as a loop nest: an MPI datatype of eight million pieces is two or three
-// nodes here, not eight million pairs. Nests are values: they copy, compare and print. Source of
-// the idea: dataloops of Ross, Miller and Gropp, "Implementing fast and reusable datatype
-// processing", EuroPVM/MPI 2003.
+// The bytes of a datatype or view as a loop nest instead of a flattened list of pieces: eight
+// million pieces are two or three loops here, not eight million pairs. Nests are values: they can
+// be copied, compared and printed. Source of the idea: dataloops of Ross, Miller and Gropp,
+// "Implementing fast and reusable datatype processing", EuroPVM/MPI 2003.
 #pragma once
 
 #include "foundation/base/result.hpp"
@@ -14,34 +14,34 @@
 
 namespace forebay::pattern {
 
-// One loop of a nest. A nest is an array of loops; `child` points to a later or earlier entry of
-// the same array. Displacements are bytes from the parent's origin.
+// The kinds of loops. A nest is an array of loops; `child` is the index of an earlier entry of the
+// same array. Displacements are bytes from the parent's origin.
 enum class LoopKind : std::uint8_t {
     run,     // `length` contiguous bytes at displacement 0
     repeat,  // `count` copies of the child, `stride` bytes apart
-    list,    // the child at displacements[first … first + count)          (equal blocks)
-    each,    // children[first … first + count) at displacements[first …)  (different blocks)
+    list,    // the child at each of displacements[first … first + count)
+    each,    // children[first_child + i] at displacements[first + i]
 };
 
-// A loop's first byte in stream order lies at its displacement 0; only `low` may be negative. A
-// child stands before its parent in the array.
+// One loop of a nest. Its first byte in stream order is at its displacement 0; `low` may be
+// negative. A child precedes its parent in the array.
 struct NestLoop {
     LoopKind kind = LoopKind::run;
     std::int32_t child = -1;       // repeat, list
     std::int64_t count = 1;        // repeat, list, each
     std::int64_t stride = 0;       // repeat
     std::int64_t length = 0;       // run
-    std::int64_t first = 0;        // list, each: into displacements()
-    std::int64_t first_child = 0;  // each: into children()
-    std::int64_t first_sum = 0;    // each: into the sampled prefix sums
+    std::int64_t first = 0;        // list, each: index into displacements()
+    std::int64_t first_child = 0;  // each: index into children()
+    std::int64_t first_sum = 0;    // each: index into the sampled prefix sums
     std::int64_t size = 0;         // bytes of data in this loop
-    std::int64_t pieces = 0;       // runs that it comes to
-    std::int64_t low = 0;          // true lower bound: first byte of data
+    std::int64_t pieces = 0;       // number of contiguous runs in this loop
+    std::int64_t low = 0;          // true lower bound (MPI's true extent): first byte of data
     std::int64_t high = 0;         // true upper bound: one past the last byte of data
     bool operator==(const NestLoop&) const noexcept = default;
 };
 
-inline constexpr std::int64_t sums_every = 8;  // entries of `each` for one prefix sum
+inline constexpr std::int64_t sums_every = 8;  // one prefix sum for this many entries of an `each`
 inline constexpr std::int64_t granularity_max = std::int64_t{1} << 30;
 
 class NestBuilder;
@@ -50,62 +50,65 @@ class Nest {
 public:
     Nest();  // no bytes
 
-    // Factories; sizes in bytes. Contracts: counts and lengths are not negative and no position
-    // overflows 64 bits (callers check what comes from outside). All of them simplify: loops of one
-    // turn vanish, runs that touch are joined, regular lists become repeats, nested regular repeats
-    // that touch become one.
+    // Factories; sizes are in bytes. Contracts: counts and lengths are not negative, and no
+    // position overflows 64 bits (callers check untrusted input). All factories normalise: loops
+    // with one iteration vanish, adjacent runs are joined, regular lists become repeats, and nested
+    // repeats that touch become one.
     static Nest run(std::int64_t length);
     static Nest shifted(const Nest& child, std::int64_t displacement);
     static Nest repeat(const Nest& child, std::int64_t count, std::int64_t stride);
     static Nest list(const Nest& child, std::span<const std::int64_t> displacements);
     static Nest each(std::span<const Nest> children, std::span<const std::int64_t> displacements);
-    // As `each`, without a nest per entry: entry i is palette[which[i]] at displacements[i].
+    // As `each` above, with few different children: entry i is palette[which[i]] at
+    // displacements[i].
     static Nest each(std::span<const Nest> palette, std::span<const std::int32_t> which,
                      std::span<const std::int64_t> displacements);
-    // As MPI's (h)indexed: entry i is repeat(unit, counts[i], stride) at displacements[i].
+    // As MPI's indexed and hindexed: entry i is repeat(unit, counts[i], stride) at
+    // displacements[i].
     static Nest blocks(const Nest& unit, std::int64_t stride, std::span<const std::int64_t> counts,
                        std::span<const std::int64_t> displacements);
 
     [[nodiscard]] std::int64_t size() const noexcept;  // bytes of data
     [[nodiscard]] std::int64_t low() const noexcept;   // first byte of data (0 when empty)
-    [[nodiscard]] std::int64_t high() const noexcept;  // one past the last byte of data
+    [[nodiscard]] std::int64_t high() const noexcept;  // first byte of data (0 if empty)
     [[nodiscard]] bool contiguous() const noexcept;    // one run (at any displacement) or empty
-    // Data ascends and does not overlap, as MPI demands of a filetype of a file open for writing.
+    // Data ascends without overlap, which MPI demands of the filetype of a file opened for writing.
     [[nodiscard]] bool ascending() const noexcept;
-    // Largest power of two that divides every piece's displacement and length (at most
+    // The largest power of two that divides the displacement and the length of every piece (at most
     // granularity_max).
     [[nodiscard]] std::int64_t granularity() const noexcept;
-    // Length of the shortest contiguous piece that the loops name (0 when empty).
+    // The length of the shortest contiguous piece that the loops name (0 if empty).
     [[nodiscard]] std::int64_t shortest_piece() const noexcept;
     [[nodiscard]] int depth() const noexcept;
-    // Memory held, bytes: what "a view of 8 million pieces takes" means.
+    // Bytes of memory that this nest takes.
     [[nodiscard]] std::size_t footprint() const noexcept;
 
-    // Ascending nests only: bytes of data below `displacement`; O(depth · log list).
+    // For ascending nests only: the bytes of data below `displacement`; O(depth · log list).
     [[nodiscard]] std::int64_t bytes_below(std::int64_t displacement) const noexcept;
-    // Ascending nests only: displacement of the first byte of data at or after `displacement`,
-    // or high() of the nest when there is none.
+    // For ascending nests only: the displacement of the first byte of data at or after
+    // `displacement`; high() if there is none.
     [[nodiscard]] std::int64_t next_at(std::int64_t displacement) const noexcept;
-    // Displacement of the data byte number `position` (0 ≤ position < size()).
+    // The displacement of data byte number `position` (0 ≤ position < size()).
     [[nodiscard]] std::int64_t displacement_of(std::int64_t position) const noexcept;
 
-    // A person's view: "repeat 8000000 × 64 B { run 16 B }".
+    // A text for messages: "repeat 8000000 × 64 B { run 16 B }".
     [[nodiscard]] std::string describe() const;
 
     bool operator==(const Nest&) const noexcept = default;
 
-    // The entry of an `each` loop that holds byte `position` of the loop, and the bytes before that
-    // entry; O(log entries).
+    // The entry of an `each` loop that holds data byte `position` of the loop, and the number of
+    // data bytes before that entry; O(log entries).
     struct Entry {
         std::int64_t index = 0;
         std::int64_t bytes_before = 0;
     };
     [[nodiscard]] Entry entry_at(const NestLoop& each, std::int64_t position) const noexcept;
 
-    // For walkers and encoders.
+    // The representation, for walkers and encoders.
     [[nodiscard]] std::span<const NestLoop> loops() const noexcept { return loops_; }
     [[nodiscard]] std::int32_t root() const noexcept { return root_; }
-    [[nodiscard]] std::int64_t origin() const noexcept { return origin_; }  // shift of the root
+    // Displacement of the root.
+    [[nodiscard]] std::int64_t origin() const noexcept { return origin_; }
     [[nodiscard]] std::span<const std::int64_t> displacements() const noexcept {
         return displacements_;
     }
@@ -123,8 +126,9 @@ private:
     std::vector<NestLoop> loops_;
     std::vector<std::int64_t> displacements_;
     std::vector<std::int32_t> children_;
-    // For `each`: bytes of data before every eighth entry, so that 8 million blocks of different
-    // lengths take 13 bytes each and a search still ends after seven steps.
+    // For `each`: the bytes of data before every eighth entry. So 8 million blocks of different
+    // lengths take 13 bytes each, and a search goes over at most seven entries after the binary
+    // search.
     std::vector<std::int64_t> sizes_before_;
     std::int32_t root_ = -1;
     std::int64_t origin_ = 0;

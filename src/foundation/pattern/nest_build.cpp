@@ -1,5 +1,5 @@
-// How nests are made, and made small: what is regular becomes a loop, whatever words the datatype
-// used for it, so that everything behind sees long regular loops and long runs.
+// Builds and normalises nests: regular patterns become loops, whichever constructor the datatype
+// used, so that the code that walks nests sees long regular loops and long runs.
 #include "foundation/pattern/nest.hpp"
 
 #include "foundation/pattern/index.hpp"
@@ -16,20 +16,21 @@ namespace forebay::pattern {
 
 namespace {
 
-// From this length on a progression costs less as a loop of its own than as entries of a list.
+// From this length on an arithmetic progression takes less memory as a loop than as list entries.
 constexpr std::size_t progression_min = 16;
-constexpr std::size_t entry_cost = 13;  // bytes: displacement, child, an eighth of a sum
-// Larger children are not copied into loops of their own.
+// Bytes: displacement 8, child 4, an eighth of a prefix sum 1.
+constexpr std::size_t entry_cost = 13;
+// Larger children (in bytes) are not duplicated into loops of their own.
 constexpr std::size_t child_footprint_max = 4096;
 
 using Displacements = std::span<const std::int64_t>;
 
 struct PaletteEntry {
-    std::int32_t child = 0;  // of the palette
+    std::int32_t child = 0;  // index into the palette
     std::int64_t displacement = 0;
 };
 
-// Length of the progression that begins at `from`.
+// The length of the arithmetic progression that begins at `from`.
 std::size_t progression(Displacements displacements, std::size_t from) noexcept {
     const std::size_t count = displacements.size();
     if (from + 2 >= count) {
@@ -43,8 +44,8 @@ std::size_t progression(Displacements displacements, std::size_t from) noexcept 
     return end - from;
 }
 
-// The list as groups of equal length and stride, if it is that: 0, 8, 100, 108, 200, 208 … has
-// groups of 2. Returns 1 when it has none.
+// The group size, if the list consists of groups of equal length and stride: 0, 8, 100, 108, 200,
+// 208 … has groups of 2. 1 if it does not.
 std::size_t group_of(Displacements displacements) noexcept {
     const std::size_t count = displacements.size();
     const std::size_t group = progression(displacements, 0);
@@ -62,7 +63,7 @@ std::size_t group_of(Displacements displacements) noexcept {
 
 }  // namespace
 
-// Has the children that entries name, each once, and turns entries into a nest.
+// Collects entries and their children, each different child once, and turns them into a nest.
 class NestBuilder {
 public:
     static Nest list(const Nest& child, Displacements displacements);
@@ -89,7 +90,8 @@ private:
 
     std::vector<Nest> palette_;
     std::vector<PaletteEntry> entries_;
-    std::unordered_map<std::int64_t, std::int32_t> runs_;  // length to palette
+    // Palette index of each run, by its length.
+    std::unordered_map<std::int64_t, std::int32_t> runs_;
 };
 
 void NestBuilder::measure(Nest& nest, NestLoop& loop) {
@@ -144,7 +146,7 @@ void NestBuilder::push(Nest& nest, NestLoop loop) {
     nest.loops_.push_back(loop);
 }
 
-// Length of a nest that is one run, else -1.
+// The length of a nest that is one run, else -1.
 std::int64_t NestBuilder::length_of(const Nest& nest) noexcept {
     return nest.root_ >= 0 && nest.contiguous() ? nest.size() : -1;
 }
@@ -193,7 +195,7 @@ bool NestBuilder::touches(const Nest& child, Displacements displacements) noexce
     return false;
 }
 
-// Takes the loops of `child` over into `nest`; returns where its root is.
+// Appends the loops of `child` to `nest`; returns the index of the child's root there.
 std::int32_t NestBuilder::adopt(Nest& nest, const Nest& child) {
     const auto loops = static_cast<std::int32_t>(nest.loops_.size());
     const auto displacements = static_cast<std::int64_t>(nest.displacements_.size());
@@ -236,7 +238,7 @@ Nest NestBuilder::list(const Nest& child, Displacements displacements) {
     return builder.finish();
 }
 
-// At least two displacements, and no two that touch.
+// Precondition: at least two displacements, of which no two touch.
 Nest NestBuilder::same(const Nest& child, Displacements displacements) {
     const auto count = static_cast<std::int64_t>(displacements.size());
     const std::size_t group = group_of(displacements);
@@ -271,7 +273,7 @@ Nest NestBuilder::same(const Nest& child, Displacements displacements) {
     return nest;
 }
 
-// `child` has its first byte at displacement 0.
+// Precondition: the first byte of `child` in stream order is at displacement 0.
 std::int32_t NestBuilder::add(Nest child) {
     constexpr std::size_t compared_max = 32;
     const auto next = static_cast<std::int32_t>(palette_.size());
@@ -300,7 +302,7 @@ void NestBuilder::append(std::int32_t child, std::int64_t displacement) {
 void NestBuilder::join_runs() {
     std::vector<PaletteEntry> joined;
     joined.reserve(entries_.size());
-    std::int64_t last = -1;  // length of the run that `joined` ends with
+    std::int64_t last = -1;  // length of the last run in `joined`
     for (const PaletteEntry& entry : entries_) {
         const std::int64_t length = length_of(palette_[at(entry.child)]);
         if (length > 0 && last > 0 && entry.displacement - joined.back().displacement == last) {
@@ -320,7 +322,7 @@ void NestBuilder::join_runs() {
     entries_ = std::move(joined);
 }
 
-// Length of the progression of one child that begins at entry `from`.
+// The length of the arithmetic progression of one child that begins at entry `from`.
 std::size_t NestBuilder::progression_at(std::size_t from) const noexcept {
     std::size_t end = from + 1;
     while (end < entries_.size() && entries_[end].child == entries_[from].child &&
@@ -331,7 +333,7 @@ std::size_t NestBuilder::progression_at(std::size_t from) const noexcept {
     return end - from;
 }
 
-// Replaces long progressions by repeats when that takes less than `cost_before` bytes.
+// Replaces long progressions by repeats if the entries then take less than `cost_before` bytes.
 bool NestBuilder::compress(std::size_t cost_before) {
     std::map<std::tuple<std::int32_t, std::int64_t, std::int64_t>, std::int32_t> known;
     std::vector<Nest> added;

@@ -1,4 +1,5 @@
-// For tests and fuzzers only: holds a nest against the displacements of all its bytes.
+// For tests and fuzzers only: compares all queries of a nest with the list of its byte
+// displacements.
 #pragma once
 
 #include "foundation/pattern/oracle.hpp"
@@ -7,7 +8,7 @@
 
 namespace forebay::pattern::oracle {
 
-// The first thing that is wrong, or nullptr.
+// The name of the first query whose answer is wrong, or null.
 inline const char* wrong_with(const Sample& sample) {
     const Nest& nest = sample.nest;
     const std::vector<std::int64_t>& bytes = sample.bytes;

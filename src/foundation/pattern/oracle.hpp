@@ -1,5 +1,6 @@
-// For tests and fuzzers only: from arbitrary bytes makes a nest together with what it has to mean,
-// the displacement of every data byte in stream order. Knows nothing of loops.
+// For tests and fuzzers only: builds, from arbitrary bytes, a nest together with its meaning as a
+// flattened list (the displacement of every data byte in stream order), which is made without
+// loops.
 #pragma once
 
 #include "foundation/pattern/nest.hpp"
@@ -11,7 +12,7 @@
 
 namespace forebay::pattern::oracle {
 
-// Decisions from arbitrary bytes; zeros when they are used up.
+// A source of decisions made from arbitrary bytes; it yields zeros when they are used up.
 class Choices {
 public:
     explicit Choices(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
@@ -49,7 +50,8 @@ inline void place(const Sample& child, std::int64_t displacement, std::vector<st
     }
 }
 
-// A displacement for `child` behind `out`: anywhere, or at or after its end when it must ascend.
+// A displacement at which to append `child` to `out`: arbitrary, or not before the end of `out` if
+// the data must ascend.
 inline std::int64_t displacement_for(const Sample& child, const std::vector<std::int64_t>& out,
                                      Order order, Choices& choices) {
     const std::int64_t gap = choices.below(2) == 0 ? 0 : choices.below(24);
@@ -113,7 +115,8 @@ inline Sample sample_each(Choices& choices, int depth, Order order) {
     std::vector<Nest> children;
     std::vector<Sample> samples;
     for (std::int64_t i = choices.between(1, 3); i > 0; --i) {
-        // Only one of them is deep: three of each depth would take for ever.
+        // Only the first child is deep: with three deep children the size grows exponentially with
+        // depth.
         const int deep = samples.empty() ? depth - 1 : std::min(depth - 1, 2);
         samples.push_back(sample(choices, deep, order));
         palette.push_back(samples.back().nest);
@@ -165,7 +168,7 @@ inline Sample sample(Choices& choices, int depth, Order order) {
         case 5: made = sample_blocks(choices, child, order); break;
         default: made = sample_repeat(choices, child, order); break;
     }
-    // Too large for a naive oracle: the child alone.
+    // Falls back to the child if the sample is too large for the byte-by-byte oracle.
     return made.bytes.size() > bytes_max ? child : made;
 }
 

@@ -1,4 +1,4 @@
-// For tests only: where rapidcheck's properties get their choices from.
+// For tests only: the generator of rapidcheck's properties, whose bytes become Choices.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace forebay::pattern::oracle {
 
-// Enough for a deep nest and the way it is used; all values are equally likely from the start.
+// A length that suffices for a deep nest and its use; all values are equally likely from the start.
 inline rc::Gen<std::vector<std::uint8_t>> arbitrary_bytes() {
     constexpr std::size_t bytes = 300;
     const auto byte = rc::gen::cast<std::uint8_t>(rc::gen::inRange(0, 256));

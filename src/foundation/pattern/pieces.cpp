@@ -1,5 +1,5 @@
-// Descends the loops once for each batch; the loops over the innermost runs are the only ones that
-// run once for each piece.
+// Descends the loops once for each batch; only the loops over the innermost runs have one iteration
+// for each piece.
 #include "foundation/pattern/pieces.hpp"
 
 #include "foundation/pattern/index.hpp"
@@ -11,15 +11,17 @@ namespace forebay::pattern {
 
 namespace {
 
-// From this many pieces on a series is worth a batch of its own, that is a descent.
+// A series of at least this many pieces gets a batch of its own, which costs a descent of the
+// loops.
 constexpr std::int64_t series_min = 256;
-// A store this many entries back has left the store buffer's way.
+// An entry stored this many entries ago has left the store buffer, so that loading it does not
+// stall.
 constexpr std::int64_t far = 16;
 
-// Takes the copies of `size` bytes that lie before the first to be walked off `skip`; how many.
+// Skips whole copies of `size` bytes: subtracts their bytes from `skip` and returns their number.
 std::int64_t skip_copies(std::int64_t& skip, std::int64_t size) noexcept {
     if (skip == 0) {
-        return 0;  // nearly always, and dividing takes long
+        return 0;  // the usual case; saves a division
     }
     const std::int64_t copies = skip / size;
     skip -= copies * size;
@@ -80,7 +82,8 @@ PieceBatch::Go PieceBatch::add(std::int64_t address, std::int64_t length) noexce
         if (count_ == 0) {
             return one_strided(address, length);
         }
-        // The end may cut the piece: alone, it does not spoil the common length of the others.
+        // If the end of the request cuts this piece, it goes into the next batch, so that the
+        // pieces of this one keep a common length.
         if (length != common_length_) {
             return Go::stop;
         }
@@ -153,7 +156,8 @@ std::int64_t PieceBatch::replicate(std::int64_t pieces, std::int64_t bytes, std:
     for (std::int64_t i = count_; pieces >= far && i < end; ++i) {
         addresses_[at(i)] = addresses_[at(i - pieces)] + stride;
     }
-    // Piece by piece, not turn by turn: a load that follows its own store would wait for it.
+    // Iterates over pieces in the outer loop and copies in the inner one: in the other order each
+    // load would wait for the store just before it (store forwarding).
     for (std::int64_t piece = count_ - pieces; pieces < far && piece < count_; ++piece) {
         std::int64_t address = addresses_[at(piece)];
         for (std::int64_t i = piece + pieces; i < end; i += pieces) {
@@ -210,8 +214,8 @@ void PieceWalker::fetch(std::int64_t position, std::int64_t end, PieceBatch& bat
     walk_copies(root, address, extent_, count, skip, batch);
 }
 
-// `count` copies of a loop, `stride` apart: the first is walked, the others are that again, as
-// long as the table holds them whole.
+// Walks `count` copies of a loop, `stride` bytes apart: descends into the first, and replicates its
+// table entries for the others as long as they fit whole.
 PieceBatch::Go PieceWalker::walk_copies(const NestLoop& loop, std::int64_t address,
                                         std::int64_t stride, std::int64_t count, std::int64_t skip,
                                         PieceBatch& batch) const noexcept {
@@ -263,7 +267,7 @@ PieceBatch::Go PieceWalker::walk_list(const NestLoop& loop, std::int64_t address
     if (child.kind == LoopKind::run) {
         return batch.add_list(address, child.length, displacements, skip);
     }
-    std::int64_t pieces = 0;  // of the entry before, as far as the table has them whole
+    std::int64_t pieces = 0;  // pieces of the entry before, if all of them are in the table; else 0
     std::int64_t before = 0;
     for (const std::int64_t displacement : displacements) {
         const std::int64_t had = batch.count_;

@@ -1,4 +1,5 @@
-// Where a stream's bytes lie in the file: one division for the tile, the nest does the rest.
+// Maps stream positions to file offsets and back: a division finds the tile, the nest does the
+// rest.
 #include "foundation/pattern/view.hpp"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// A file view: where the bytes of a rank's data stream lie in the file. The filetype's nest, tiled
-// at its extent from a displacement on, without end. MPI-4.1, section 14.3.
+// A file view as in MPI_File_set_view: where the bytes of a rank's data stream lie in the file. It
+// is the filetype's nest, tiled at its extent from a displacement on, without end. MPI-4.1, section
+// 14.3.
 #pragma once
 
 #include "foundation/base/result.hpp"
@@ -10,7 +11,7 @@
 
 namespace forebay::pattern {
 
-// `length` bytes of a view's data stream from `position` on: what one call of one rank asks for.
+// The access of one call by one rank: `length` bytes of a view's data stream from `position` on.
 struct ViewRange {
     std::int64_t position = 0;
     std::int64_t length = 0;
@@ -18,10 +19,10 @@ struct ViewRange {
 
 class View {
 public:
-    View();  // the file as it is: displacement 0, bytes
+    View();  // MPI's default view: displacement 0, etype and filetype MPI_BYTE
 
-    // Refuses (ErrorCode::unsupported, with the reason) filetypes that are not ascending, have no
-    // data, or whose tiles overlap or lie in one another.
+    // Refuses (ErrorCode::unsupported, with the reason) filetypes that do not ascend, have no data,
+    // or whose tiles overlap or interleave.
     static Result<View> make(Offset displacement, const Nest& filetype, Length extent,
                              Length etype_size);
 
@@ -33,15 +34,15 @@ public:
 
     // File offset of byte `position` of the data stream.
     [[nodiscard]] Offset offset_of(std::int64_t position) const noexcept;
-    // Bytes of the stream that lie below `offset`.
+    // The number of stream bytes below `offset`.
     [[nodiscard]] std::int64_t bytes_below(Offset offset) const noexcept;
-    // First file offset at or after `offset` that the stream covers.
+    // The first file offset at or after `offset` that belongs to the stream.
     [[nodiscard]] Offset next_at(Offset offset) const noexcept;
-    // As Nest::granularity, over displacement and tiles too. Whole pieces only: a request may cut
-    // its first and last piece, for it there is the next one.
+    // As Nest::granularity(), including displacement and tiling. It holds for whole pieces; a
+    // request may cut its first and last piece, which the overload below takes into account.
     [[nodiscard]] std::int64_t granularity() const noexcept { return granularity_; }
-    // A divisor of every piece that `request` touches: the granularity that coverage needs, as long
-    // as the windows are multiples of it.
+    // The largest power of two (at most granularity_max) that divides every piece of `request`: a
+    // valid granularity of its coverage, if window boundaries are multiples of it, too.
     [[nodiscard]] std::int64_t granularity(const ViewRange& request) const noexcept;
 
 private:

@@ -1,4 +1,4 @@
-// Bitmaps are kept in words of 64 bits.
+// Bitmaps consist of 64-bit words.
 #pragma once
 
 #include <cstdint>

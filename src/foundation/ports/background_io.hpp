@@ -1,5 +1,5 @@
-// Calls that may take long and have no other way of being waited for, such as making a file
-// durable: done beside the caller's own work.
+// Port to background tasks: blocking calls without an asynchronous form, such as fsync, which run
+// while the caller's event loop goes on.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,17 @@ public:
         std::int64_t answer = 0;
     };
     virtual ~BackgroundIo() = default;
-    // Begins `call`, on whatever thread; what it needs lives until its answer came, or until these
-    // background I/O are gone.
+    // Starts `call`, on any thread. Everything that it refers to must live until its answer has
+    // been taken or this object is destroyed.
     virtual void begin(std::uint64_t ticket, std::function<std::int64_t()> call) = 0;
-    // The same for what nobody waits for: it begins within a few milliseconds, if answers are
-    // taken.
+    // As begin(), for tasks that no one waits for: it starts within a few milliseconds, provided
+    // that ended() is called, so that several tasks share one wake-up of a thread.
     virtual void begin_later(std::uint64_t ticket, std::function<std::int64_t()> call) {
         begin(ticket, std::move(call));
     }
-    // Somebody waits for that after all.
+    // Starts the tasks of begin_later() now: someone waits for them after all.
     virtual void hurry() {}
-    // Answers since the last time, each once. Does not block.
+    // The answers that came since the last call, each one once. Does not block.
     [[nodiscard]] virtual std::vector<Ended> ended() = 0;
 };
 

@@ -1,4 +1,4 @@
-// Time as the engine sees it: real, or virtual in a simulation.
+// Port to the clock: real time, or virtual time in a simulation.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace forebay::ports {
 class TimeSource {
 public:
     virtual ~TimeSource() = default;
-    // Nanoseconds from some fixed point; never goes back.
+    // Nanoseconds since some fixed point; monotonic, unless the implementation says otherwise.
     [[nodiscard]] virtual std::int64_t now_ns() const noexcept = 0;
 };
 

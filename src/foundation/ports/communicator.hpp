@@ -1,5 +1,5 @@
-// The other ranks, as the engine uses them: memory and words shared by the ranks of one node, and
-// messages between the nodes' leaders. No message passes between ranks of one node.
+// Port to the other ranks: shared memory and futex words within a node, messages and all-gather
+// between the nodes' leaders. Ranks of one node send each other no messages.
 #pragma once
 
 #include "foundation/base/result.hpp"
@@ -12,11 +12,11 @@
 
 namespace forebay::ports {
 
-// A word in node-shared memory that ranks wait on. Lives in memory given by node_memory().
+// A futex word in node-shared memory (node_memory()), on which ranks wait.
 using Word = std::atomic<std::uint32_t>;
 
-// Where this rank is. Local rank 0 of a node is its leader. Nodes are numbered by the lowest rank
-// on them; rank numbers are those of the file's communicator.
+// A rank's place among the nodes. Local rank 0 of a node is its leader. Nodes are numbered in the
+// order of their lowest ranks; ranks are those of the file's communicator.
 struct RankPlace {
     Rank rank;
     std::int32_t ranks = 1;
@@ -33,33 +33,34 @@ public:
     virtual ~Communicator() = default;
 
     [[nodiscard]] virtual const RankPlace& place() const noexcept = 0;
-    // The rank that is local rank `local` on `node`.
+    // The rank whose local rank on `node` is `local`.
     [[nodiscard]] virtual Rank rank_at(NodeId node, LocalRank local) const noexcept = 0;
-    // Ranks on `node`.
+    // The number of ranks on `node`.
     [[nodiscard]] virtual std::int32_t locals_on(NodeId node) const noexcept = 0;
 
-    // The node's shared memory: the same bytes for every rank of the node, zero at first,
+    // The node's shared memory: the same bytes for every rank of the node, zero at the start and
     // page-aligned.
     [[nodiscard]] virtual std::span<std::byte> node_memory() noexcept = 0;
 
-    // Blocks until `word` is not `seen` any more. May spin shortly, must sleep then, and keeps the
-    // message library progressing (another rank may still need it to reach the same place).
+    // Blocks until `word` differs from `seen`. An implementation may spin briefly before it sleeps,
+    // and keeps the MPI's progress engine running, since another rank may need that to arrive here.
     virtual void wait(const Word& word, std::uint32_t seen) noexcept = 0;
-    // As wait, but returns after about a tenth of a millisecond even when nothing changed.
+    // As wait(), but returns after about 0.1 ms even if the word has not changed.
     virtual void wait_briefly(const Word& word, std::uint32_t seen) noexcept = 0;
-    // Wakes all who wait on `word`; call after changing it.
+    // Wakes all ranks that wait on `word`; to be called after changing it.
     virtual void wake(Word& word) noexcept = 0;
 
-    // Leaders only: each node's `mine` (the same size everywhere) in node order into `all`.
+    // All-gather among the leaders: stores each node's `mine` (of the same size everywhere) in
+    // `all`, in the order of nodes. Called by leaders only.
     virtual Result<void> all_gather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
 
-    // Leaders only: messages to the leader of another node. The memory must live until done() says
-    // true. A message is received by a receive of the same tag from its sender; messages of one
-    // sender and tag keep their order. `bytes` of a receive may be larger than the message.
+    // Point-to-point messages to and from the leader of another node, by leaders only. The memory
+    // must live until done() returns true. A receive matches its sender and tag; messages of one
+    // sender and tag keep their order. The receive's `bytes` may be larger than the message.
     using Ticket = std::uint64_t;
     virtual Ticket send(NodeId to, int tag, std::span<const std::byte> bytes) = 0;
     virtual Ticket receive(NodeId from, int tag, std::span<std::byte> bytes) = 0;
-    // True once, when the operation has ended; the ticket is then gone.
+    // True once, when the operation has completed; the ticket is then invalid.
     virtual bool done(Ticket ticket) = 0;
 };
 

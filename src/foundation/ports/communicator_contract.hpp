@@ -1,6 +1,6 @@
-// The contract of every Communicator adapter, as tests. An adapter's own test file includes this
-// and instantiates the suite with the worlds it offers. In a world of threads one process runs all
-// ranks; in a world of processes every rank runs the same tests.
+// Tests that every Communicator adapter must pass. An adapter's own test file includes this and
+// instantiates the suite with its worlds. In a world of threads, one process runs all ranks; in a
+// world of processes, every rank runs the same tests.
 #pragma once
 
 #include "foundation/ports/communicator.hpp"
@@ -17,7 +17,7 @@ namespace forebay::ports {
 
 struct CommunicatorWorld {
     std::string name;
-    // Runs the body as every rank; node memory is at least 1 MiB.
+    // Runs the body on every rank; node memory has at least 1 MiB.
     std::function<void(const std::function<void(Communicator&)>&)> run;
 };
 
@@ -25,7 +25,7 @@ inline std::string communicator_world_name(const testing::TestParamInfo<Communic
     return info.param.name;
 }
 
-// How the tests use the first page of node memory.
+// The layout of the first page of node memory in these tests.
 struct Board {
     Word arrived;
     Word generation;
@@ -39,7 +39,7 @@ inline Board& board_of(Communicator& communicator) {
     return *reinterpret_cast<Board*>(communicator.node_memory().data());
 }
 
-// All ranks of the node meet.
+// A barrier of the ranks of the node.
 inline void meet_node(Communicator& communicator) {
     Board& board = board_of(communicator);
     const std::uint32_t generation = board.generation.load(std::memory_order_acquire);
@@ -53,7 +53,7 @@ inline void meet_node(Communicator& communicator) {
     communicator.wait(board.generation, generation);
 }
 
-// All ranks of the job meet.
+// A barrier of all ranks.
 inline void meet(Communicator& communicator) {
     meet_node(communicator);
     if (communicator.place().leader()) {
@@ -84,7 +84,7 @@ protected:
     static void run(const std::function<void(Communicator&)>& body) { GetParam().run(body); }
 };
 
-// Every rank is on one node once; ranks of a node ascend.
+// Checks that each rank of the node is counted once, and that local ranks ascend with ranks.
 inline void expect_members(const Communicator& communicator, NodeId node,
                            std::vector<std::int32_t>& seen) {
     Rank before{-1};
@@ -214,7 +214,7 @@ TEST_P(CommunicatorContract, LeadersGatherInNodeOrder) {
     });
 }
 
-// Every leader sends to the next one and receives from the one before, all at once.
+// Every leader sends to the next one and receives from the previous one concurrently.
 inline void pass_round(Communicator& communicator, std::size_t bytes) {
     const RankPlace& place = communicator.place();
     if (!place.leader() || place.nodes == 1) {

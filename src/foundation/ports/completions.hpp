@@ -1,4 +1,4 @@
-// Completions that a storage keeps until they are asked for.
+// The queue of completions that a FileStorage has and its caller has not taken yet.
 #pragma once
 
 #include "foundation/ports/storage.hpp"
@@ -10,7 +10,7 @@
 
 namespace forebay::ports {
 
-// Moves the oldest ones to `out`, as many as fit. Returns how many.
+// Moves the oldest completions to `out`, as many as fit. Returns their number.
 inline std::size_t take_oldest(std::vector<RequestCompletion>& kept,
                                std::span<RequestCompletion> out) {
     const std::size_t count = std::min(out.size(), kept.size());

@@ -1,4 +1,5 @@
-// The pool's calls on a file beside reading and writing it.
+// Port to a pooled file's metadata, for the daemon: everything except reading and writing its
+// bytes.
 #pragma once
 
 #include "foundation/base/units.hpp"
@@ -13,17 +14,20 @@ class FileControl {
 public:
     virtual ~FileControl() = default;
 
-    // Errnos; 0: done.
+    // Functions that return int return an errno; 0: success.
     [[nodiscard]] virtual int truncate(Length bytes) = 0;
-    // Makes durable what anybody has written to the file, also where this may not write to it.
+    // Makes durable (fsync) all writes to the file by any process. Works also on a read-only
+    // descriptor.
     [[nodiscard]] virtual int sync() = 0;
-    // When the file was last changed, as who asks for it is to see; nanoseconds of CLOCK_REALTIME.
+    // Sets the modification time that later callers of stat see; nanoseconds of CLOCK_REALTIME.
     [[nodiscard]] virtual int set_modified(std::int64_t time_ns) = 0;
-    // False where no name is left: nobody will ever read what is not open.
+    // False if the last link is gone: then nobody can open the file any more, so its bytes may be
+    // dropped.
     [[nodiscard]] virtual bool has_name() = 0;
-    // The file's attributes as of now; nullopt: not known.
+    // The file's present attributes; nullopt if they cannot be read.
     [[nodiscard]] virtual std::optional<ChangeStamp> stamp() = 0;
-    // Bytes that a user may still write to its file system; negative where that cannot be told.
+    // Bytes that an unprivileged user may still write to the file system; negative if it does not
+    // tell.
     [[nodiscard]] virtual std::int64_t room() = 0;
 };
 

@@ -1,13 +1,14 @@
-// A world in which the program's bytes are not there: a simulator of thousands of ranks cannot hold
-// 137 GB, and need not. The engine then marks and counts what it would have copied, and says so
-// here, so that virtual time can be charged for it. In a real world there is no such port.
+// Port of the simulator only: file data does not exist there, because a machine with thousands of
+// ranks has more of it (137 GB) than the simulator has memory. The engine marks and counts the
+// bytes that it would have copied, and reports them here so that virtual time is charged for them.
+// In a real run there is no such port.
 #pragma once
 
 #include <cstdint>
 
 namespace forebay::ports {
 
-// One go of copying by one rank.
+// One copy operation of one rank.
 struct ImaginedCopy {
     std::int64_t bytes = 0;
     std::int64_t pieces = 0;  // contiguous runs
@@ -16,9 +17,9 @@ struct ImaginedCopy {
 class Imagined {
 public:
     virtual ~Imagined() = default;
-    // This rank's core and its node's memory have been busy with `what`.
+    // Charges this rank's core and its node's memory bandwidth for `what`.
     virtual void copied(const ImaginedCopy& what) = 0;
-    // The message that this rank sends next is longer by so many bytes that are not there.
+    // The next message of this rank counts as longer by `bytes` bytes of data that does not exist.
     virtual void absent(std::int64_t bytes) = 0;
 };
 

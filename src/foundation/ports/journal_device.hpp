@@ -1,5 +1,5 @@
-// Where a journal lies: a head and segments of one size, by number, on a device that outlives the
-// node.
+// Port to the storage of the pool's journal (write-ahead log): a head and numbered segments of one
+// size, on a device that outlives the node.
 #pragma once
 
 #include "foundation/base/result.hpp"
@@ -14,16 +14,16 @@
 
 namespace forebay::ports {
 
-// Only the user who keeps the journal can read it; it is as durable as the journal.
+// A secret that is stored as durably as the journal, and readable only by the user who keeps it.
 using JournalKey = std::array<std::byte, 32>;
 
 class JournalDevice {
 public:
-    // In place of a segment's number: the head, of so many bytes.
+    // The number that stands for the head, and the head's size.
     static constexpr std::uint32_t head = std::numeric_limits<std::uint32_t>::max();
     static constexpr std::int64_t head_bytes = 8192;
 
-    // Where writes begin, and what their lengths are multiples of; so is the memory's address.
+    // Write offsets and lengths, and memory addresses, must be multiples of this (for O_DIRECT).
     static constexpr std::size_t alignment = 4096;
 
     struct Write {
@@ -36,31 +36,33 @@ public:
 
     [[nodiscard]] virtual std::int64_t segment_bytes() const noexcept = 0;
     [[nodiscard]] virtual const JournalKey& key() const noexcept = 0;
-    // Those that are there, of whatever content.
+    // The numbers of the segments that exist, whatever they contain.
     [[nodiscard]] virtual std::vector<std::uint32_t> segments() = 0;
-    // A segment's bytes as they are, or the head's (none: it is not there); valid until it is
-    // written to or removed.
+    // The content of a segment, or of the head (empty if there is no head). Valid until the segment
+    // is written to or removed.
     [[nodiscard]] virtual Result<std::span<const std::byte>> look(std::uint32_t segment) = 0;
-    // Makes durable what was read so far, so that it cannot turn older again. 0, or an errno.
+    // Makes everything durable that has been read so far, so that a second crash cannot bring back
+    // older content. 0, or an errno.
     [[nodiscard]] virtual int settle() = 0;
 
-    // Writes and makes durable. The memory lives until that has ended. Others may wait behind it,
-    // and are begun when it is durable; where it fails, they are not written (ECANCELED).
+    // Starts a durable write. Its memory must live until the write has ended. At most `writes_max`
+    // may be queued; each starts when the one before is durable. If one fails, those queued after
+    // it are not written and end with ECANCELED.
     static constexpr std::size_t writes_max = 5;
     virtual void begin_writing(const Write& write) = 0;
-    // The errno of the write that was begun first, once; 0: it is done.
+    // The errno of the oldest write that has ended (0: success), each once; nullopt if none has
+    // ended.
     [[nodiscard]] virtual std::optional<int> ended() = 0;
-    // As ended(), but waits for it.
+    // As ended(), but blocks until it has.
     [[nodiscard]] virtual int wait() = 0;
 
-    // Beside it, one segment at a time (or the head) is made, of zeros, of which every byte has its
-    // place on the device.
-    // It is written to when it is there.
+    // Starts creating a segment, or the head, concurrently with writes: zeros whose every block is
+    // allocated on the device. One at a time; it may be written to when added() has returned 0.
     virtual void begin_adding(std::uint32_t segment) = 0;
     [[nodiscard]] virtual std::optional<int> added() = 0;
     [[nodiscard]] virtual int wait_until_added() = 0;
 
-    // Nothing is under way. 0, or an errno.
+    // Contract: no write and no creation is in progress. 0, or an errno.
     [[nodiscard]] virtual int remove(std::uint32_t segment) = 0;
 };
 

@@ -1,6 +1,6 @@
-// Memory of a storage that it lends: what the ranks of a node put together there need not be copied
-// once more when it is written. One rank's storage lends it; the others of the node reach it by its
-// name.
+// Ports to lent memory: a rank's storage (the pool) lends log memory in which the ranks of a node
+// assemble a window, so that writing it needs no further copy. The other ranks of the node reach
+// the memory by the lender's name.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace forebay::ports {
 
-// A stretch of lent memory: whose, and where it begins in all that this storage lends.
+// A lent range: the lender's name, and the offset in all memory that this lender lends.
 struct Loan {
     std::uint64_t lender = 0;
     std::size_t place = 0;
@@ -20,21 +20,22 @@ struct Loan {
 class MemoryLender {
 public:
     virtual ~MemoryLender() = default;
-    // By which others reach what is lent; 0: nothing is.
+    // The name by which other ranks reach the lent memory; 0: nothing is lent.
     [[nodiscard]] virtual std::uint64_t name() const noexcept = 0;
-    // Memory for so many bytes; nullopt: none is free, or nothing so large is lent. Waits for
-    // nobody. Requests may then write from it.
+    // Lends `bytes` bytes from which requests may then write. nullopt: none is free, or the size is
+    // too large. Does not block.
     [[nodiscard]] virtual std::optional<Loan> lend(std::size_t bytes) = 0;
-    // Contract: no request that writes from it is in flight. Unwritten bytes are dropped.
+    // Contract: no request that writes from the loan is in flight. Bytes not written are dropped.
     virtual void take_back(const Loan& loan) = 0;
 };
 
 class MemoryBorrower {
 public:
     virtual ~MemoryBorrower() = default;
-    // Whether memory of that name can be written to from here.
+    // Whether this process can write to the memory of the lender `name`.
     [[nodiscard]] virtual bool reaches(std::uint64_t name) = 0;
-    // Contract: it can, and has been lent. Where a loan's bytes are seen from here.
+    // The bytes of a loan in this process's address space. Contract: reaches(name), and the range
+    // has been lent.
     [[nodiscard]] virtual std::span<std::byte> borrowed(std::uint64_t name, std::size_t place,
                                                         std::size_t bytes) = 0;
 };

@@ -1,4 +1,5 @@
-// A short text that is kept from run to run: a file in the user's cache, or nothing but memory.
+// Port to a short text that persists between runs: a file in the user's cache directory, or memory
+// only, in tests. It holds known limits (storage/policy/known_limits.hpp).
 #pragma once
 
 #include "foundation/base/result.hpp"
@@ -10,9 +11,9 @@ namespace forebay::ports {
 class Notebook {
 public:
     virtual ~Notebook() = default;
-    // All of it; empty when nothing has been written yet.
+    // The whole text; empty if nothing has been written yet.
     [[nodiscard]] virtual Result<std::string> read() = 0;
-    // Replaces it as a whole: who reads at the same time gets the old or the new text.
+    // Replaces the whole text atomically: a concurrent reader gets the old or the new one.
     virtual Result<void> write(const std::string& text) = 0;
 };
 

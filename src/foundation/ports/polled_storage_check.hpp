@@ -1,4 +1,4 @@
-// Storage of tests in memory: requests end when it is polled, and nothing else takes time or fails.
+// A FileStorage for tests: requests complete when polled; nothing takes time or fails.
 #pragma once
 
 #include "foundation/ports/storage.hpp"

@@ -1,5 +1,5 @@
-// Where the engine says what it did, so that a user can be told. One recorder per open file and
-// rank; adding to it costs a few instructions.
+// Port to the run's record: the engine reports each collective call and each error, for the user.
+// One recorder per open file and rank; recording costs a few instructions.
 #pragma once
 
 #include "foundation/base/result.hpp"
@@ -12,20 +12,21 @@
 
 namespace forebay::ports {
 
-// The result of one collective call on one rank. Durations in nanoseconds of the TimeSource.
+// The statistics of one collective call on one rank. Durations in nanoseconds of the TimeSource.
 struct CallRecord {
     IoDirection direction = IoDirection::write;
-    Length bytes;  // of this rank, really moved
+    Length bytes;  // moved by this rank, without bytes beyond the end of file
     std::int64_t rounds = 0;
-    std::int64_t requests = 0;  // given to storage by this rank
-    bool bypassed = false;      // the exchange was not needed
-    Length lent;                // windows that this rank put into memory that its storage lent
+    std::int64_t requests = 0;  // submitted to storage by this rank
+    bool bypassed = false;      // independent I/O: no exchange was needed
+    Length lent;                // windows that this rank assembled in memory lent by storage
     std::int64_t total_ns = 0;
-    std::int64_t exchange_ns = 0;    // copying and messages
-    std::int64_t storage_ns = 0;     // at least one request of this rank in flight
-    std::int64_t wait_ns = 0;        // blocked on other ranks or on storage
-    std::int32_t found_limit = 0;    // k as found while running, mean of the targets; 0: not sought
-    std::optional<SlowTarget> slow;  // the slowest, if it is; the same on every rank
+    std::int64_t exchange_ns = 0;  // copying and messages
+    std::int64_t storage_ns = 0;   // time with at least one request of this rank in flight
+    std::int64_t wait_ns = 0;      // blocked on other ranks or on storage
+    std::int32_t found_limit = 0;  // k found while running, mean over targets; 0: not searched for
+    // The slowest target, if it is a straggler; the same on every rank.
+    std::optional<SlowTarget> slow;
 };
 
 class CallRecorder {

@@ -1,4 +1,4 @@
-// By which it is seen that somebody changed a file.
+// Size and times of a file, compared to detect that another process changed it.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@ namespace forebay::ports {
 
 struct ChangeStamp {
     std::int64_t bytes = 0;
-    std::int64_t modified_ns = 0;  // what programs may set
-    std::int64_t changed_ns = 0;   // … and what they may not
+    std::int64_t modified_ns = 0;  // mtime, which programs may set
+    std::int64_t changed_ns = 0;   // ctime, which they may not
     bool operator==(const ChangeStamp&) const noexcept = default;
 };
 

@@ -1,5 +1,5 @@
-// The contract of every FileStorage adapter, as tests. An adapter's own test file includes this and
-// instantiates the suite with the worlds it offers:
+// Tests that every FileStorage adapter must pass. An adapter's own test file includes this and
+// instantiates the suite with its worlds:
 //
 //   INSTANTIATE_TEST_SUITE_P(Posix, StorageContract, testing::Values(…), world_name);
 #pragma once
@@ -21,12 +21,12 @@ namespace forebay::ports {
 
 using Bytes = std::vector<std::byte>;
 
-// One place where files can be, and one empty file in it.
+// A place for files, with one empty file in it.
 class StorageWorld {
 public:
     virtual ~StorageWorld() = default;
     virtual Result<std::unique_ptr<FileStorage>> open(IoDirection direction) = 0;
-    // The file's bytes, read without the adapter; zero where there are none.
+    // The file's bytes, read without the adapter; zero in holes and beyond the end.
     virtual Bytes contents(const Extent& extent) = 0;
     virtual std::int64_t size() = 0;
 };
@@ -34,14 +34,14 @@ public:
 struct StorageWorldMaker {
     std::string name;
     std::function<std::unique_ptr<StorageWorld>()> make;
-    bool threads = true;  // may use it
+    bool threads = true;  // whether several threads may use it
 };
 
 inline std::string world_name(const testing::TestParamInfo<StorageWorldMaker>& info) {
     return info.param.name;
 }
 
-// A byte that tells where it belongs.
+// A byte determined by its offset, so that misplaced data is detected.
 inline std::byte byte_at(std::int64_t offset) noexcept {
     return static_cast<std::byte>((offset * 31 + offset / 251) & 0xff);
 }
@@ -54,7 +54,7 @@ inline Bytes bytes_at(const Extent& extent) {
     return bytes;
 }
 
-// Several pieces with the memory they need.
+// Several pieces that own their memory.
 class Batch {
 public:
     explicit Batch(const std::vector<Extent>& extents, bool filled = true) {
@@ -84,7 +84,7 @@ inline RequestCompletion wait_one(FileStorage& storage) {
     return completion;
 }
 
-// Takes `bytes` off the front of `pieces`.
+// Removes the first `bytes` bytes from `pieces`.
 inline void drop_front(std::vector<Piece>& pieces, std::int64_t bytes) {
     while (bytes > 0 && !pieces.empty()) {
         Piece& front = pieces.front();
@@ -98,8 +98,8 @@ inline void drop_front(std::vector<Piece>& pieces, std::int64_t bytes) {
     }
 }
 
-// Repeats short and interrupted requests as a caller must; the sum of what was moved, and the
-// error that ended it.
+// Resubmits short and interrupted requests, as a caller must. Returns the sum of the moved bytes,
+// and the errno that ended the request.
 inline RequestCompletion finish(FileStorage& storage, IoDirection direction,
                                 std::vector<Piece> pieces, bool at_once = false) {
     RequestCompletion sum;
@@ -125,7 +125,7 @@ protected:
         EXPECT_TRUE(storage.has_value());
         return storage ? std::move(*storage) : nullptr;
     }
-    // Writes the extents by one request and checks that it ended well.
+    // Writes the extents in one request and checks that it succeeds.
     void write(FileStorage& storage, const std::vector<Extent>& extents) {
         const Batch batch{extents};
         const RequestCompletion done = finish(storage, IoDirection::write, batch.pieces());
@@ -211,7 +211,8 @@ TEST_P(StorageContract, DoesRequestsAtOnceWhenAsked) {
     const Batch batch{pieces};
     const auto storage = open(IoDirection::write);
     EXPECT_EQ(finish(*storage, IoDirection::write, batch.pieces(), true).system, 0);
-    write(*storage, {extent(3 << 20, 1 << 20)});  // the other way beside it
+    // The asynchronous path, mixed with the synchronous one.
+    write(*storage, {extent(3 << 20, 1 << 20)});
     expect_written(pieces[0]);
     expect_written(pieces[1]);
     const Batch back{pieces, false};

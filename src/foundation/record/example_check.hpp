@@ -1,4 +1,4 @@
-// The examples of schema/ that the tests of both languages decode.
+// Reads the examples of schema/, which the tests of both languages decode.
 #pragma once
 
 #include <fstream>
@@ -8,7 +8,7 @@
 
 namespace forebay::record {
 
-// `name`: of the file, whose lines are documents.
+// `name` is a file name; each line of the file is one JSON document.
 inline std::vector<nlohmann::json> example(const std::string& name) {
     std::ifstream in(FOREBAY_SOURCE_DIR "/schema/examples/" + name);
     std::vector<nlohmann::json> lines;

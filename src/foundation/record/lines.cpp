@@ -1,4 +1,4 @@
-// See lines.hpp.
+// Encodes the record's lines as JSON and appends them to its file.
 #include "foundation/record/lines.hpp"
 
 #include "foundation/base/own_fd.hpp"
@@ -64,7 +64,8 @@ Json list_of(const std::vector<Item>& items) {
     return list;
 }
 
-// Paths and messages may hold bytes that are not UTF-8: they must not lose the line.
+// Paths and messages may not be valid UTF-8; invalid bytes are replaced rather than losing the
+// line.
 std::string text_of(const Json& json) {
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

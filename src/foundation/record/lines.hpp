@@ -1,4 +1,5 @@
-// The record's lines as values, and as JSON. The format is schema/record.md; Python reads it.
+// The lines of a run's record as values, and their JSON. The format is schema/record.md; Python
+// decodes it.
 #pragma once
 
 #include "foundation/base/result.hpp"
@@ -12,10 +13,10 @@ namespace forebay::record {
 
 struct JobLine {
     std::string forebay;  // version
-    std::string mpi;      // what the MPI calls itself
+    std::string mpi;      // the MPI library's own name for itself
     std::string family;
     std::int64_t ranks = 0;
-    std::int64_t rank = 0;  // in MPI_COMM_WORLD, of the process that writes the line
+    std::int64_t rank = 0;  // rank in MPI_COMM_WORLD of the process that writes the line
     std::int64_t nodes = 0;
     std::int64_t pid = 0;
     std::string host;
@@ -23,7 +24,7 @@ struct JobLine {
     std::string started;  // ISO 8601, UTC
 };
 
-// Totals of one direction of a file. Durations in nanoseconds.
+// Totals for one direction of a file. Durations in nanoseconds.
 struct FileTraffic {
     std::int64_t calls = 0;
     std::int64_t bytes = 0;
@@ -35,16 +36,16 @@ struct FileTraffic {
     std::int64_t exchange_ns = 0;
     std::int64_t storage_ns = 0;
     std::int64_t wait_ns = 0;
-    std::int64_t found_limit = 0;  // requests in flight per target; 0: not sought
+    std::int64_t found_limit = 0;  // requests in flight per target; 0: not searched for
 };
 
-// A storage target that was much slower than the others. Rates in bytes per second.
+// A straggler among the storage targets. Rates in bytes per second.
 struct SlowTargetLine {
-    std::int64_t target = 0;  // its place in the layout
+    std::int64_t target = 0;  // index in the layout
     bool writes = true;
     double rate = 0;
     double usual_rate = 0;
-    std::int64_t limit = 0;  // requests in flight that it likes; 0: not found
+    std::int64_t limit = 0;  // its best number of requests in flight; 0: not found
 };
 
 struct PassedThrough {
@@ -75,14 +76,14 @@ struct FileLine {
     std::vector<PassedThrough> passed_through;
     std::vector<ErrorNote> errors;
     std::vector<SlowTargetLine> slow_targets;
-    std::vector<std::string> warnings;  // texts for people
+    std::vector<std::string> warnings;  // texts for users
 };
 
-// One line each, without its end.
+// One line of JSON, without a newline.
 [[nodiscard]] std::string to_json(const JobLine& line);
 [[nodiscard]] std::string to_json(const FileLine& line);
 
-// Appends `line` and a newline in one write, so that lines of several jobs do not mix.
+// Appends `line` and a newline in one write, so that the lines of concurrent jobs do not mix.
 Result<void> append_line(const std::string& path, std::string line);
 
 }  // namespace forebay::record
