@@ -1,4 +1,4 @@
-// Reads a settings file. A mistake in it is told with file, line and the nearest valid key.
+// Reads a settings file (TOML). Errors name the file, the line and the nearest valid key.
 #include "settings/settings.hpp"
 
 #include "foundation/base/own_fd.hpp"
@@ -22,7 +22,7 @@ tl::unexpected<Error> refuse(const std::string& path, const toml::source_region&
                                 why, next)});
 }
 
-// A TOML value as the text that UserSettings::set takes; nullopt where it has no such text.
+// A TOML value as the text that UserSettings::set() parses; nullopt if the type has no such text.
 std::optional<std::string> text_of(const toml::node& node) {
     if (const auto flag = node.value_exact<bool>()) {
         return *flag ? "true" : "false";
@@ -48,7 +48,7 @@ std::optional<std::string> text_of(const toml::node& node) {
     return joined;
 }
 
-// The line that sets each setting: 0 where none does.
+// The line that sets each setting; 0 if none does.
 using Lines = std::array<toml::source_index, setting_count>;
 
 Result<void> take(const std::string& path, const toml::key& key, const toml::node& node,

@@ -1,4 +1,4 @@
-// See path.hpp.
+// Resolves ROMIO's file system prefixes and relative names.
 #include "settings/path.hpp"
 
 #include "foundation/kernel/calls.hpp"
@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::array<std::string_view, 5> plain_prefixes{"ufs", "nfs", "lustre", "xfs", "gpfs"};
 
-// "ufs" of "ufs:/x"; empty where there is no prefix. A name with a slash before the colon has none.
+// "ufs" of "ufs:/x"; empty if there is no prefix. A slash before the colon means that there is
+// none.
 std::string_view prefix_of(std::string_view name) noexcept {
     const std::size_t colon = name.find(':');
     if (colon == std::string_view::npos || colon < 2 || name.find('/') < colon) {
@@ -41,7 +42,8 @@ std::optional<std::string> plain_path(std::string_view name) {
         return std::string(name);
     }
     std::array<char, 4096> folder{};
-    // The kernel says "(unreachable)/…" where libc fails.
+    // For a directory outside of the root the system call returns "(unreachable)/…", where libc
+    // fails.
     if (kernel::getcwd(folder.data(), folder.size()) < 0 || folder.front() != '/') {
         return std::nullopt;
     }

@@ -1,4 +1,4 @@
-// File names as MPI programs give them, and as the kernel takes them.
+// Converts file names as MPI programs give them to paths for the kernel.
 #pragma once
 
 #include "settings/settings.hpp"
@@ -9,11 +9,12 @@
 
 namespace forebay {
 
-// The absolute path behind `name`: ROMIO's prefixes of plain file systems ("ufs:", "nfs:",
-// "lustre:" …) are stripped. nullopt where the prefix names something that is no plain path.
+// The absolute path of `name`, without ROMIO's prefix of a plain file system ("ufs:", "nfs:",
+// "lustre:" …). nullopt if the prefix is another one, or the working directory cannot be
+// determined.
 [[nodiscard]] std::optional<std::string> plain_path(std::string_view name);
 
-// Whether setting `exclude` has the file or a folder above it.
+// Whether the setting `exclude` lists the file or a directory that contains it.
 [[nodiscard]] bool is_excluded(std::string_view path, const UserSettings& settings);
 
 }  // namespace forebay

@@ -1,4 +1,4 @@
-// See settings.hpp.
+// Parses, checks and prints values of settings, and reads them from the environment.
 #include "settings/settings.hpp"
 
 #include "foundation/base/byte_size.hpp"
@@ -116,10 +116,10 @@ std::size_t edits(std::string_view a, std::string_view b) {
 }
 
 plan::SwitchMode mode_of(std::int64_t choice) noexcept {
-    return static_cast<plan::SwitchMode>(choice);  // the choices are in Mode's order
+    return static_cast<plan::SwitchMode>(choice);  // the choices are in the order of SwitchMode
 }
 
-// FOREBAY_<NAME IN CAPITALS>.
+// The name of the environment variable: FOREBAY_<NAME>, in capitals.
 std::string variable_of(std::string_view name) {
     std::string variable = "FOREBAY_";
     for (const char c : name) {
@@ -162,7 +162,7 @@ void UserSettings::set_number(Setting setting, std::int64_t number) {
         case SettingKind::enum_:
             value.text = split(row.choices, '|').at(static_cast<std::size_t>(number));
             break;
-        default: break;  // texts stay where they were read
+        default: break;  // strings and lists are not broadcast: they keep the value read here
     }
 }
 
@@ -239,7 +239,7 @@ Result<void> read_settings_environment(UserSettings& settings) {
             if (const auto done = settings.set(static_cast<Setting>(i), value); !done) {
                 return failure({ErrorCode::argument, 0, variable + ": " + done.error().message});
             }
-            break;  // the setting's own name wins
+            break;  // FOREBAY_<NAME> takes precedence over FOREBAY_<HINT>
         }
     }
     return {};

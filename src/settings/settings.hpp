@@ -1,6 +1,6 @@
-// The user's settings, as values. One table (schema/settings.toml) says which settings there are;
-// they come from defaults, a TOML file, the environment and MPI_Info, in this order. Nothing here
-// calls MPI: hints arrive as names and texts.
+// The user's settings, as values. schema/settings.toml is the table of all settings; values come
+// from defaults, a TOML file, the environment and MPI_Info, and later sources override earlier
+// ones. Nothing here calls MPI: hints arrive as names and texts.
 #pragma once
 
 #include "foundation/base/result.hpp"
@@ -20,18 +20,19 @@ class UserSettings {
 public:
     UserSettings();  // the defaults
 
-    // Takes `text` as the setting's value, or says why not (ErrorCode::argument) and keeps the old.
+    // Parses and stores `text`; on an error (ErrorCode::argument) the old value stays.
     Result<void> set(Setting setting, std::string_view text);
 
-    // All that rank 0 tells the other ranks, which take it unchecked; texts and lists stay as they
-    // are there.
+    // The numeric values that rank 0 broadcasts; the other ranks take them without checks. Strings
+    // and lists are not part of it: every rank keeps those that it has read.
     using Numbers = std::array<std::int64_t, setting_count>;
     [[nodiscard]] Numbers numbers() const noexcept;
     void take_numbers(const Numbers& numbers);
 
-    [[nodiscard]] std::int64_t number(Setting setting) const noexcept;  // enum: index of choice
+    // For an enum: index of the choice.
+    [[nodiscard]] std::int64_t number(Setting setting) const noexcept;
     [[nodiscard]] bool flag(Setting setting) const noexcept { return number(setting) != 0; }
-    [[nodiscard]] const std::string& text(Setting setting) const noexcept;  // canonical
+    [[nodiscard]] const std::string& text(Setting setting) const noexcept;  // canonical spelling
     [[nodiscard]] std::vector<std::string> list(Setting setting) const;
 
     [[nodiscard]] plan::Tuning tuning() const noexcept;
@@ -46,14 +47,14 @@ private:
     std::array<Value, setting_count> values_;
 };
 
-// By its name, or by a key of MPI_Info that sets it.
+// The setting with this name, or the one that this MPI_Info key sets.
 [[nodiscard]] std::optional<Setting> find_setting(std::string_view name) noexcept;
-// The setting whose name takes the fewest edits.
+// The name of the setting with the smallest edit distance to `name`.
 [[nodiscard]] const char* nearest_setting(std::string_view name);
 
-// Adds the values of the TOML file `path`; the error's message has file and line.
+// Reads the TOML file `path` into `settings`; an error's message has the file and the line.
 Result<void> read_settings_file(const std::string& path, UserSettings& settings);
-// Adds FOREBAY_<NAME> of the environment; FOREBAY_<HINT> counts where FOREBAY_<NAME> is not set.
+// Reads FOREBAY_<NAME> from the environment, or FOREBAY_<HINT> if that is not set.
 Result<void> read_settings_environment(UserSettings& settings);
 // Defaults, then the file named by FOREBAY_SETTINGS, then the environment.
 Result<UserSettings> read_settings();

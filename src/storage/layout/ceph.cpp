@@ -1,4 +1,4 @@
-// See ceph.hpp.
+// Decodes and encodes CephFS's layout attributes.
 #include "storage/layout/ceph.hpp"
 
 #include "storage/layout/refusal.hpp"
@@ -20,7 +20,7 @@ constexpr std::int32_t ceph_stripes_max = 65536;
 
 constexpr LayoutRefusal ceph_refusal{"CephFS", "ceph.file.layout", "getfattr -n ceph.file.layout"};
 
-// The value of `name` among words that are divided by blanks.
+// The value of `name` in a text of "name=value" words separated by blanks.
 std::optional<std::string_view> field(std::string_view text, std::string_view name) {
     while (!text.empty()) {
         const std::size_t end = std::min(text.find(' '), text.size());

@@ -1,4 +1,4 @@
-// See lustre.hpp. Where the numbers lie, in bytes from the start of a value:
+// Decodes and encodes Lustre's layouts. Offsets of the fields, in bytes from the start of a value:
 //
 //   plain, version 1 and 3                      composite
 //   0   magic                                   0   magic
@@ -26,7 +26,7 @@ using Bytes = std::span<const std::byte>;
 
 constexpr std::uint32_t magic_v1 = 0x0BD10BD0;
 constexpr std::uint32_t magic_v3 = 0x0BD30BD0;
-constexpr std::uint32_t magic_specific = 0x0BD50BD0;  // version 3 with targets that were asked for
+constexpr std::uint32_t magic_specific = 0x0BD50BD0;  // version 3 with targets that the user chose
 constexpr std::uint32_t magic_composite = 0x0BD60BD0;
 constexpr std::uint32_t magic_foreign = 0x0BD70BD0;
 constexpr std::uint32_t magic_self_extending = 0x0BD80BD0;  // composite, with extensions
@@ -74,7 +74,7 @@ constexpr std::int32_t lustre_stripes_max = 2000;
 constexpr std::int64_t lustre_stripe_unit = 64 << 10;
 constexpr std::uint64_t eof_on_the_wire = std::numeric_limits<std::uint64_t>::max();
 
-// Contract of callers: the bytes are there.
+// Contract: the value has these bytes.
 template <class Number>
 Number number_at(Bytes value, std::size_t at) noexcept {
     std::uint64_t number = 0;
@@ -122,7 +122,8 @@ std::string pool_of(Bytes value) {
     return pool;
 }
 
-// A directory's default, and a component whose targets are not chosen yet, end with the header.
+// The targets (OSTs) of the stripes. A directory's default, and a component whose targets are not
+// chosen yet, have a header only.
 Result<std::vector<std::int32_t>> osts_of(Bytes value, std::size_t header, std::size_t count) {
     std::vector<std::int32_t> osts;
     if (value.size() == header) {
@@ -181,7 +182,7 @@ Component foreign() {
     return component;
 }
 
-// Contract: the value has four bytes.
+// Contract: the value has at least four bytes.
 Result<Component> parse_value(Bytes value) {
     return number_at<std::uint32_t>(value, 0) == magic_foreign ? foreign() : parse_plain(value);
 }

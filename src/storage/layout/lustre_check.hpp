@@ -1,5 +1,5 @@
-// Values of lustre.lov, built field by field from the documented format (see lustre.cpp), for
-// tests.
+// For tests: builds values of lustre.lov field by field from the documented format (see
+// lustre.cpp).
 #pragma once
 
 #include <cstddef>

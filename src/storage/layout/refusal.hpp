@@ -1,4 +1,4 @@
-// Errors for a layout that cannot be read, and for one that cannot be made.
+// Errors for a layout that cannot be decoded, and for one that the file system would refuse.
 #pragma once
 
 #include "foundation/base/result.hpp"
@@ -10,8 +10,8 @@ namespace forebay::layout {
 
 struct LayoutRefusal {
     const char* system;     // "Lustre"
-    const char* attribute;  // that holds a file's layout
-    const char* command;    // that shows it
+    const char* attribute;  // the attribute that holds a file's layout
+    const char* command;    // the command that shows it
 
     [[nodiscard]] tl::unexpected<Error> unreadable(std::string_view why) const {
         return failure({ErrorCode::unsupported, 0,

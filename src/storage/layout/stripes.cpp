@@ -1,4 +1,4 @@
-// See stripes.hpp.
+// Chooses the component whose striping the engine plans with.
 #include "storage/layout/stripes.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ bool holds_data(const Component& component) noexcept {
             component.placement == DataPlacement::metadata);
 }
 
-// The mirror that is written to.
+// The mirror that writes go to: a preferred one, else the first that is not stale.
 std::int32_t written_mirror(const FileLayout& layout) noexcept {
     const auto fresh = [](const Component& one) { return holds_data(one) && !one.stale; };
     const auto preferred = [&](const Component& one) { return fresh(one) && one.preferred; };

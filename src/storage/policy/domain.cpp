@@ -1,4 +1,4 @@
-// Arithmetic of cyclic file domains.
+// The arithmetic of cyclic file domains.
 #include "storage/policy/domain.hpp"
 
 #include <algorithm>

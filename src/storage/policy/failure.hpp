@@ -1,4 +1,4 @@
-// The first error of several requests, by file offset: what lies below it is as it should be.
+// The first error of several requests in file order: all bytes below it were moved correctly.
 #pragma once
 
 #include <cstdint>
@@ -6,12 +6,13 @@
 
 namespace forebay::plan {
 
-// The error that counts is the one at the lowest file offset.
+// Of several errors, the one at the lowest file offset is kept.
 struct FirstFailure {
     static constexpr std::int64_t nowhere = std::numeric_limits<std::int64_t>::max();
-    static constexpr std::int32_t misunderstood = 0;  // a message between nodes made no sense
+    // Stands in `system` for a message between nodes that was invalid.
+    static constexpr std::int32_t misunderstood = 0;
 
-    std::int64_t at = nowhere;  // file offset up to which everything is fine
+    std::int64_t at = nowhere;  // file offset; all bytes below were moved
     std::uint32_t code = 0;     // ErrorCode
     std::int32_t system = 0;    // errno, or misunderstood
 

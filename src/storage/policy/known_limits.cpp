@@ -1,4 +1,5 @@
-// One line an entry: file_system targets stripe_bytes write|read k bytes_per_second found_s.
+// Text format: one entry per line, "file_system targets stripe_bytes write|read k bytes_per_second
+// found_s".
 #include "storage/policy/known_limits.hpp"
 
 #include <algorithm>
@@ -89,7 +90,7 @@ std::string KnownLimits::text() const {
     return text;
 }
 
-// An entry from the future was written by a clock that was wrong.
+// An entry with a time in the future comes from a wrong clock and is ignored.
 FoundLimit KnownLimits::find(const LimitKey& key, std::int64_t now_s, const AgeLimits& ages) const {
     const auto entry = std::ranges::find(entries_, key, &KnownLimit::key);
     if (entry == entries_.end() || entry->found_s > now_s || now_s - entry->found_s > ages.kept) {

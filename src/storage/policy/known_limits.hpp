@@ -1,6 +1,6 @@
-// The k found on file systems, from run to run: a short list, and its text. One entry per file
-// system, layout and direction; the newest are kept. Pure: the caller that reads and writes the
-// text passes the time.
+// The values of k found in earlier runs: a short list and its text format. It has one entry per
+// file system, layout and direction, and drops the oldest. Pure: the caller does the I/O and passes
+// the time.
 #pragma once
 
 #include "storage/policy/throttle.hpp"
@@ -16,7 +16,7 @@ namespace forebay::plan {
 
 // The properties that k depends on.
 struct LimitKey {
-    std::string file_system;  // one word, the same on all nodes and after every mount
+    std::string file_system;  // identifies it on all nodes and across mounts; without blanks
     FileStripes layout;
     IoDirection direction = IoDirection::write;
 
@@ -31,24 +31,26 @@ struct KnownLimit {
     bool operator==(const KnownLimit&) const noexcept = default;
 };
 
-// How old an entry may be, in seconds.
+// Maximum ages of an entry, in seconds.
 struct AgeLimits {
-    std::int64_t trusted = 0;  // beyond, k is where finding begins
-    std::int64_t kept = 0;     // beyond, it is forgotten
+    std::int64_t trusted = 0;  // up to this age its k is used; then the search for k starts from it
+    std::int64_t kept = 0;     // after this age the entry is ignored
 };
 
 class KnownLimits {
 public:
     static constexpr std::size_t entries_max = 256;
 
-    // Lines that make no sense are left out: what they said is found again.
+    // Skips invalid lines: their k will be found again.
     [[nodiscard]] static KnownLimits parse(std::string_view text);
     [[nodiscard]] std::string text() const;
 
-    // The limit known at `now_s`; 0: none. Without a rate when it is not trusted any more.
+    // The limit known at time `now_s`; 0: none. Its rate is 0 when the entry is too old to be
+    // trusted.
     [[nodiscard]] FoundLimit find(const LimitKey& key, std::int64_t now_s,
                                   const AgeLimits& ages) const;
-    // False when what is known already says so: nothing has to be written.
+    // Adds or replaces an entry. False if an equal entry is known already: the text need not be
+    // written.
     bool note(const KnownLimit& limit, const AgeLimits& ages);
 
     [[nodiscard]] const std::vector<KnownLimit>& entries() const noexcept { return entries_; }

@@ -1,4 +1,4 @@
-// Observation rounds and what follows from each.
+// The rounds of observation, and the decision after each round.
 #include "storage/policy/throttle.hpp"
 
 #include <algorithm>
@@ -95,7 +95,8 @@ void Throttle::observe(const ServedRequest& service) noexcept {
     }
 }
 
-// Nobody has so many requests at a time: more would change nothing.
+// Counts a request that found fewer in flight than limit_. After enough of them, the program
+// evidently has no more concurrent requests, so a larger k cannot be tried.
 void Throttle::count_unfilled(std::int32_t in_flight) noexcept {
     unfilled_most_ = std::max(unfilled_most_, in_flight);
     if (++unfilled_ < 2 * needed()) {
@@ -113,7 +114,8 @@ void Throttle::count_unfilled(std::int32_t in_flight) noexcept {
     }
 }
 
-// Where finding began, or what was remembered, was more than this job has; or it has fewer now.
+// Continues with a lower k: the first value, or the remembered one, exceeds the number of requests
+// that this job has in flight, or the job has fewer now.
 void Throttle::fall_back(std::int32_t most) noexcept {
     best_ = most;
     begin_anew();
@@ -121,7 +123,8 @@ void Throttle::fall_back(std::int32_t most) noexcept {
     scarce_ = true;
 }
 
-// Too near to what decides for so few requests: some vary by a tenth and more.
+// Whether the measured gain is too close to the decision's threshold for so few requests, whose
+// durations vary by a tenth and more.
 bool Throttle::unclear(double rate) const noexcept {
     if (best_rate_ == 0) {
         return observed_ < 2 * needed();
@@ -154,8 +157,8 @@ void Throttle::decide(double rate) noexcept {
     search_on();
 }
 
-// The next to be tried: upwards first, then between the best and what is known to be no better on
-// either side, to within a quarter.
+// Chooses the next k to try: first upwards; then by bisection between the best k and the bounds
+// known to be no better, until they are within a quarter of it.
 void Throttle::search_on() noexcept {
     const std::int32_t close = std::max(1, best_ / 4);
     if (rounds_ < rounds_max && above_ == 0 && best_ < limit_max) {
@@ -172,8 +175,9 @@ void Throttle::search_on() noexcept {
 }
 
 void Throttle::judge_settled(double rate) noexcept {
-    // A probe upwards: if it was right by much, there may be more to gain. Both directions need
-    // nearly the same gain, so that chance alone does not lead downwards.
+    // After a probe upwards with a clear gain the search starts again, since there may be more to
+    // gain. Both directions need nearly the same gain, so that noise alone does not drift
+    // downwards.
     if (limit_ > best_) {
         const double gain = rate / best_rate_ - 1;
         scarce_ = scarce_ && gain > fall;
@@ -204,8 +208,8 @@ void Throttle::judge_settled(double rate) noexcept {
     }
 }
 
-// A quarter away: nearer, what a step loses is hidden by how much requests vary, and many steps
-// would lose much. More than anybody ever had in flight cannot be tried.
+// Tries a k a quarter away. A smaller step would be hidden by the variation of requests, and losing
+// a little in many steps would add up. A k beyond what the job ever had in flight cannot be tried.
 void Throttle::probe() noexcept {
     quiet_rounds_ = 0;
     const std::int32_t step = std::max(1, best_ / 4);

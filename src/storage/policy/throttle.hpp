@@ -1,15 +1,16 @@
-// Finds how many requests a storage target likes to have in flight (EARTH's k, whose choice Tsujita
-// et al., 2015, left open) from nothing but how long requests take. Plain bytes: it travels with a
-// target's turns, and is kept from call to call.
+// Finds the number of requests in flight at which a storage target is fastest (EARTH's k, whose
+// choice Tsujita et al., 2015, left open), from nothing but the durations of requests. A throttle
+// is trivially copyable: it is sent to the next aggregator with the target's turn, and is kept from
+// call to call.
 //
-// By Little's law a target with k requests in flight that take R each delivers k · bytes / R. That
-// rate, as a function of k, rises, has one top and falls (Gunther's universal scalability law:
-// contention and coherence make every such curve so). A climb over such a curve converges: it
-// raises k by half while the rate rises, and halves the bracket around the best when it does not.
-// Every round of observation raises the best rate by `rise`, or shrinks the bracket; after
-// `rounds_max` it settles with the best it has. Then it probes a neighbour from time to time, and
-// begins anew when that is better, or when the target has become another one. A k that nobody has
-// in flight is not stayed at: finding goes on from the most that anybody has.
+// By Little's law, a target with k requests in flight that take R each delivers k · bytes / R. This
+// rate, as a function of k, rises to one maximum and falls (Gunther's universal scalability law:
+// contention and coherence make every such curve so), so that hill climbing converges. k is raised
+// by half while the rate rises; then the bracket around the best k is bisected. Each round of
+// observation raises the best rate by at least `rise` or shrinks the bracket; after `rounds_max`
+// rounds the throttle settles on the best k. From time to time it then probes a neighbouring k, and
+// starts the search again if that is clearly better, or if the target's rate has changed. If the
+// program never has k requests in flight, the search continues from the most that it has.
 #pragma once
 
 #include "storage/policy/tuning.hpp"
@@ -18,65 +19,70 @@
 
 namespace forebay::plan {
 
-// One request that a target has dealt with.
+// A request that a target has completed.
 struct ServedRequest {
-    std::int64_t bytes = 0;  // moved; 0: it failed, or was beyond the file's end
+    std::int64_t bytes = 0;  // moved; 0: the request failed or was beyond the end of file
     std::int64_t nanoseconds = 0;
-    std::int32_t in_flight = 1;  // at its target when it was started, itself included
+    std::int32_t in_flight = 1;  // at its target when it started, including itself
 };
 
-// The k found for a target, or for the targets of a file on average.
+// The k found for a target, or the mean over the targets of a file.
 struct FoundLimit {
-    std::int32_t limit = 0;  // k; 0: nothing was found
-    double rate = 0;         // bytes per second with it; 0: it may have changed since
+    std::int32_t limit = 0;  // k; 0: not found
+    double rate = 0;         // bytes per second at this k; 0: too old to be trusted
 
     bool operator==(const FoundLimit&) const noexcept = default;
 };
 
 class Throttle {
 public:
-    static constexpr double rise = 0.03;   // more k is worth it from this gain on
-    static constexpr double fall = 0.01;   // less k is preferred up to this loss
-    static constexpr double change = 1.5;  // a rate that differs by this factor is news
+    static constexpr double rise = 0.03;  // a larger k is taken from this relative gain on
+    static constexpr double fall = 0.01;  // a smaller k is taken up to this relative loss
+    // The target has changed if its rate differs by this factor.
+    static constexpr double change = 1.5;
     static constexpr std::int32_t rounds_max = 8;
-    static constexpr std::int32_t observed_min = 8;      // requests in a round of observation
-    static constexpr double margin = 0.06;               // nearer to a decision, more are observed
-    static constexpr std::int32_t patience = 4;          // and so many times as many at most
-    static constexpr std::int32_t settled_rounds = 24;   // between two probes
-    static constexpr std::int32_t rechecked_rounds = 2;  // before the first one of what was known
+    // Requests in a round of observation, or 2 k if that is more.
+    static constexpr std::int32_t observed_min = 8;
+    // If the gain is this close to a threshold, the round is extended.
+    static constexpr double margin = 0.06;
+    static constexpr std::int32_t patience = 4;         // at most to this multiple of its requests
+    static constexpr std::int32_t settled_rounds = 24;  // rounds between two probes
+    // Rounds before the first probe of a remembered k.
+    static constexpr std::int32_t rechecked_rounds = 2;
     static constexpr std::int32_t limit_max = 64;
-    static constexpr std::int32_t rated_max = 64;  // of the usual rate; then the old count half
+    // Requests in the usual rate; then the weight of all so far is halved.
+    static constexpr std::int32_t rated_max = 64;
 
     Throttle() = default;
-    // Never changes.
+    // A throttle with a constant k.
     [[nodiscard]] static Throttle fixed(std::int32_t limit) noexcept;
-    // Begins at `first`.
+    // A throttle that searches for k, starting at `first`.
     [[nodiscard]] static Throttle finding(std::int32_t first) noexcept;
-    // Takes what was found before for right, and looks at it again soon; without a rate it begins
-    // there and finds anew.
+    // A throttle that starts settled on an earlier run's k, and probes it soon. If `found` has no
+    // rate, it searches, starting at that k.
     [[nodiscard]] static Throttle knowing(const FoundLimit& found) noexcept;
 
-    // A target's, at the start of a job: k as `tuning` gives it, or found, beginning with what is
-    // `known` of the file system.
+    // The throttle of a target at the start of a job: k is given by `tuning`, or searched for,
+    // starting with the k `known` for the file system.
     [[nodiscard]] static Throttle first(const Tuning& tuning, const FoundLimit& known) noexcept;
 
-    // Requests that may be in flight now.
+    // The present k: how many requests may be in flight now.
     [[nodiscard]] std::int32_t limit() const noexcept { return limit_; }
     void observe(const ServedRequest& service) noexcept;
 
     [[nodiscard]] bool finds() const noexcept { return finds_; }
     [[nodiscard]] bool settled() const noexcept { return settled_; }
-    // Settled by what was observed of the target; not only remembered, nor only because nobody had
-    // more requests: that says something of the job.
+    // Whether k was determined by observing the target. False while k is only remembered, and if
+    // the search ended because the job had no more requests, which says nothing of the target.
     [[nodiscard]] bool found() const noexcept { return settled_ && !remembered_ && !scarce_; }
-    // The best so far, and the rate that was observed with it in bytes per second; 0: none yet.
+    // The best k so far, and the rate observed with it in bytes per second; 0: none yet.
     [[nodiscard]] std::int32_t best() const noexcept { return finds_ ? best_ : limit_; }
     [[nodiscard]] double rate() const noexcept { return best_rate_; }
-    // How fast the target lately was, whatever was in flight, also where nothing is to be found:
-    // the geometric mean of its requests' rates by Little's law, in bytes per second, which one
-    // stall among many does not change much. 0: of too few requests.
+    // The target's recent rate with whatever was in flight, also for a constant k: the geometric
+    // mean of the requests' rates by Little's law, in bytes per second, which is robust against
+    // single stalls. 0: too few requests.
     [[nodiscard]] double usual_rate() const noexcept;
-    // Rounds of observation until it settled for the last time.
+    // Rounds of observation until the throttle settled last.
     [[nodiscard]] std::int32_t rounds() const noexcept { return rounds_; }
 
 private:
@@ -94,18 +100,19 @@ private:
 
     bool finds_ = false;
     bool settled_ = false;
-    bool remembered_ = false;  // and not looked at yet
-    bool scarce_ = false;      // above_ is what nobody had, not what was worse
+    bool remembered_ = false;  // settled by an earlier run, not confirmed yet
+    bool scarce_ = false;      // above_ is more than the job has in flight, not a worse k
     std::int32_t limit_ = 1;
     std::int32_t best_ = 1;
-    std::int32_t above_ = 0;  // the least that is known to be no better; 0: none
-    std::int32_t below_ = 0;  // the most below the best that is known to be worse
+    std::int32_t above_ = 0;  // the smallest k above best_ known to be no better; 0: none
+    std::int32_t below_ = 0;  // the largest k below best_ known to be worse; 0: none
     std::int32_t rounds_ = 0;
-    std::int32_t quiet_rounds_ = 0;  // since the last probe
-    std::int32_t skip_ = 0;          // requests of the time before
+    std::int32_t quiet_rounds_ = 0;  // settled rounds since the last probe
+    std::int32_t skip_ = 0;          // requests to ignore, which started under the previous k
     std::int32_t observed_ = 0;
-    // Requests that found fewer in flight than are allowed: of a try of more, all; else since the
-    // last one that did not. And the most that any of them found.
+    // Requests that found fewer than limit_ in flight (counted since the change of limit_, or, if
+    // limit_ is not above best_, since the last request that found limit_), and the most that any
+    // of them found.
     std::int32_t unfilled_ = 0;
     std::int32_t unfilled_most_ = 0;
     std::int32_t most_seen_ = 0;
@@ -113,7 +120,7 @@ private:
     double best_rate_ = 0;
     double bytes_ = 0;
     double nanoseconds_ = 0;
-    double log_rates_ = 0;  // sum over the rated requests
+    double log_rates_ = 0;  // sum over rated_ requests
     std::int32_t rated_ = 0;
 };
 

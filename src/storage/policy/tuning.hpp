@@ -1,4 +1,5 @@
-// The settings that a plan depends on, as numbers. Names and defaults: schema/settings.toml.
+// The settings that plans and draining depend on, as numbers. Names and defaults:
+// schema/settings.toml.
 #pragma once
 
 #include "foundation/base/direction.hpp"
@@ -11,29 +12,30 @@ namespace forebay::plan {
 
 enum class SwitchMode { automatic, enable, disable };
 
-// How the exchange of a round follows the writing of the round before.
+// How the exchange of a round depends on the writing of the round before.
 enum class ExchangeOrder {
-    overlapped,  // as far ahead as there are buffers
-    all,         // every rank begins a round when all aggregators have written the last one
-    stepwise,    // a rank turns to aggregators in the order in which these have their turns
+    overlapped,  // runs ahead as far as there are buffers
+    all,         // a barrier: a round starts when all aggregators have written the last one
+    stepwise,    // a rank serves aggregators in the order of their turns at the targets
 };
 
-// The part of a file that an aggregator is responsible for.
+// How the file is divided into the file domains of the aggregators.
 enum class DomainDivision {
     by_stripes,  // the stripes of its targets
-    even,  // an equal part of the span, wherever stripes end (two-phase I/O as first published)
+    even,  // equal parts of the span, regardless of stripe boundaries (original two-phase I/O)
 };
 
-// Where aggregators are.
+// Which ranks become aggregators.
 enum class AggregatorPlacement {
     spread,    // evenly over nodes
-    in_order,  // in the order of ranks, as many on a node as it may have
+    in_order,  // in rank order, as many on a node as it may have
 };
 
-// How others decide, so that Forebay can be compared with them. Only the simulator sets this: no
-// setting does, and no program's file is planned so.
+// The policies of other implementations, for comparison in the simulator. No setting gives them: no
+// program's file is planned so.
 struct SimulatedOnly {
-    DomainDivision domains = DomainDivision::by_stripes;  // even: neither turns nor claims
+    // With `even` there are neither turns nor claims.
+    DomainDivision domains = DomainDivision::by_stripes;
     AggregatorPlacement placement = AggregatorPlacement::spread;
 
     bool operator==(const SimulatedOnly&) const noexcept = default;
@@ -41,37 +43,36 @@ struct SimulatedOnly {
 
 constexpr std::int32_t find_requests_in_flight = 0;
 constexpr std::int32_t unlimited_requests_in_flight = 4096;
-// Where finding k begins: what EARTH found best.
+// Where the search for k starts: the best value in EARTH.
 constexpr std::int32_t first_requests_in_flight = 2;
 
 struct Tuning {
-    std::int32_t aggregators_max = 0;           // cb_nodes; 0: as many as the plan likes
+    std::int32_t aggregators_max = 0;           // cb_nodes; 0: decided by the plan
     std::int64_t window_bytes = 4 << 20;        // cb_buffer_size
     std::int32_t buffers = 4;                   // buffers_per_aggregator
     std::int64_t staging_bytes_max = 64 << 20;  // per node
     std::int32_t aggregators_per_target = 1;    // they share the target's gate by turns
     ExchangeOrder exchange = ExchangeOrder::overlapped;
-    std::int32_t requests_in_flight = 2;  // k; or one of the two names above
+    std::int32_t requests_in_flight = 2;  // k, or one of the two constants above
     std::int64_t request_bytes_max = 4 << 20;
     std::int64_t local_write_bytes_max = 1 << 20;
-    // Bytes of a written window that storage lends at a time (foundation/ports/lending.hpp); 0:
-    // any.
+    // The largest window that storage can lend (foundation/ports/lending.hpp); 0: no limit.
     std::int64_t lent_bytes_max = 0;
     std::int64_t bypass_bytes_min = 256 << 10;
     SwitchMode write = SwitchMode::automatic;
     SwitchMode read = SwitchMode::automatic;
     SimulatedOnly simulated_only;
 
-    // k is not given, but found while running.
+    // Whether k is found while running instead of given.
     [[nodiscard]] constexpr bool finds_limit() const noexcept {
         return requests_in_flight == find_requests_in_flight;
     }
     bool operator==(const Tuning&) const noexcept = default;
 };
 
-// `bytes` of a window or a request in a direction. A file system without stripes is a local one,
-// which copies what is written into its page cache; there small writes stay in the processor's
-// cache and need no large blocks of free memory (decision 0010).
+// Bounds the bytes of a window or a request. A file system without stripes is a local one, whose
+// writes are copied into the page cache: small ones stay in the processor's cache there, and need
+// no large free blocks of memory (decision 0010).
 [[nodiscard]] constexpr std::int64_t bounded(std::int64_t bytes, const Tuning& tuning,
                                              const FileStripes& layout,
                                              IoDirection direction) noexcept {

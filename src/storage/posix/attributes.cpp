@@ -1,4 +1,4 @@
-// See attributes.hpp.
+// Extended attributes and file creation by libc and system calls.
 #include "storage/posix/attributes.hpp"
 
 #include "foundation/kernel/calls.hpp"
@@ -15,8 +15,8 @@ namespace forebay::adapters {
 namespace {
 
 constexpr std::size_t bytes_usual = 1024;
-constexpr std::size_t attribute_bytes_max = 65536;  // the kernel's own limit, XATTR_SIZE_MAX
-constexpr mode_t mode_of_new_files = 0666;          // and umask, as both MPIs have it
+constexpr std::size_t attribute_bytes_max = 65536;  // the kernel's limit, XATTR_SIZE_MAX
+constexpr mode_t mode_of_new_files = 0666;  // before umask; the mode that both MPIs give new files
 
 ports::PathKind kind_of(mode_t mode) noexcept {
     if (S_ISREG(mode)) {

@@ -1,4 +1,4 @@
-// Files by name, over the kernel's calls.
+// The port FileAttributes over the kernel's calls.
 #pragma once
 
 #include "foundation/ports/attributes.hpp"

@@ -1,4 +1,5 @@
-// A thread is made when all others are busy, and stays: opening a file is an background task, too.
+// Threads are created on demand, when all others are busy, and kept: opening a file is such a task,
+// too.
 #include "storage/posix/background_io.hpp"
 
 #include <algorithm>
@@ -66,14 +67,15 @@ void BackgroundThreads::hurry() {
     news_.notify_one();
 }
 
-// There are no threads.
+// Runs the task in the calling thread, because no thread could be created.
 void BackgroundThreads::do_here(BackgroundTask& background_task) {
     const Ended answer{background_task.ticket, background_task.call()};
     const std::scoped_lock lock{mutex_};
     ended_.push_back(answer);
 }
 
-// Where background I/O wait and none has begun for a while, those that did hang.
+// Adds a thread if tasks have waited for a while and none has started: then all threads hang in the
+// file system.
 void BackgroundThreads::help_those_who_wait() {
     const auto now = steady_clock::now();
     bool idle = false;
@@ -99,12 +101,12 @@ bool BackgroundThreads::somebody_is_free() {
     return idle_ > waiting_.size();
 }
 
-// False: there are enough, or the system allows no more.
+// False if there are threads_max threads, or the system refuses another one.
 bool BackgroundThreads::add_thread() {
     if (threads_.size() == threads_max) {
         return false;
     }
-    // Signals are for the thread that expects them.
+    // The application's signals are to be delivered to its own threads.
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
@@ -134,7 +136,8 @@ void BackgroundThreads::work() {
         ++begun_;
         lock.unlock();
         const Ended answer{background_task.ticket, background_task.call()};
-        background_task.call = nullptr;  // what it holds goes before the answer comes
+        // Frees what the task captured before its answer is visible.
+        background_task.call = nullptr;
         lock.lock();
         ended_.push_back(answer);
     }

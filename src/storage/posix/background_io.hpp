@@ -1,5 +1,5 @@
-// BackgroundIo on threads, one each: a file system that hangs keeps nobody but those who asked it.
-// Where the system allows no thread at all, they are done by whoever begins them.
+// The port BackgroundIo on a pool of threads, so that a file system that hangs blocks only the
+// tasks that use it. If the system allows no thread, begin() runs the task itself.
 #pragma once
 
 #include "foundation/ports/background_io.hpp"
@@ -17,18 +17,19 @@ namespace forebay::adapters {
 
 class BackgroundThreads final : public ports::BackgroundIo {
 public:
-    static constexpr std::size_t threads_max = 64;  // more background I/O wait for their turn
-    // Background I/O that is begun for later waits so long, or for so many: waking a thread for
-    // each, while the caller has something else to do, takes longer than the I/O itself.
+    static constexpr std::size_t threads_max = 64;  // further tasks wait
+    // Tasks of begin_later() are collected for this time, or until there are this many: waking a
+    // thread for each would take longer than the task itself.
     static constexpr std::chrono::microseconds later{1000};
     static constexpr std::size_t later_max = 64;
-    // One thread does these one after the other. If none has begun for so long, it hangs.
+    // One thread runs them in sequence. If no task has started for this time, the thread is taken
+    // to hang.
     static constexpr std::chrono::milliseconds hangs{10};
 
     BackgroundThreads() = default;
     BackgroundThreads(const BackgroundThreads&) = delete;
     BackgroundThreads& operator=(const BackgroundThreads&) = delete;
-    // Waits for those that have begun; the others are dropped.
+    // Waits for tasks that have started; drops the others.
     ~BackgroundThreads() override;
 
     void begin(std::uint64_t ticket, std::function<std::int64_t()> call) override;
@@ -47,20 +48,20 @@ private:
     void help_those_who_wait();
     void work();
 
-    // Only whoever begins background I/O touches these.
+    // Used by the thread that calls the public functions only.
     std::vector<std::thread> threads_;
     std::vector<BackgroundTask> later_;
-    std::chrono::steady_clock::time_point later_until_;  // of the first of them
-    std::uint64_t begun_before_ = 0;                     // when it was looked at, and when that was
+    std::chrono::steady_clock::time_point later_until_;  // when the tasks in later_ start
+    std::uint64_t begun_before_ = 0;  // begun_ at the last check for hanging threads
     std::chrono::steady_clock::time_point looked_;
 
     std::mutex mutex_;
     std::condition_variable news_;
-    std::deque<BackgroundTask> waiting_;  // with all below: under the mutex
-    std::deque<BackgroundTask> patient_;  // what was begun later; behind all others
+    std::deque<BackgroundTask> waiting_;  // this and all below are guarded by mutex_
+    std::deque<BackgroundTask> patient_;  // tasks of begin_later(); they run after all in waiting_
     std::vector<Ended> ended_;
-    std::size_t idle_ = 0;     // threads
-    std::uint64_t begun_ = 0;  // background I/O
+    std::size_t idle_ = 0;     // threads without a task
+    std::uint64_t begun_ = 0;  // tasks that have started
     bool ending_ = false;
 };
 

@@ -1,4 +1,4 @@
-// The real time.
+// The port TimeSource over the kernel's clocks.
 #pragma once
 
 #include "foundation/ports/clock.hpp"
@@ -10,13 +10,13 @@ public:
     [[nodiscard]] std::int64_t now_ns() const noexcept override;
 };
 
-// CLOCK_REALTIME: the time of files. May go back when somebody sets it.
+// CLOCK_REALTIME, the clock of file times; it may go back when the system's time is set.
 class CalendarClock final : public ports::TimeSource {
 public:
     [[nodiscard]] std::int64_t now_ns() const noexcept override;
 };
 
-// CLOCK_PROCESS_CPUTIME_ID: what all threads of this process have had of the processors.
+// CLOCK_PROCESS_CPUTIME_ID: the CPU time of all threads of this process.
 class ProcessorTime final : public ports::TimeSource {
 public:
     [[nodiscard]] std::int64_t now_ns() const noexcept override;

@@ -1,4 +1,4 @@
-// See file_control.hpp.
+// Metadata calls on one descriptor.
 #include "storage/posix/file_control.hpp"
 
 #include "foundation/kernel/calls.hpp"
@@ -74,7 +74,7 @@ std::int64_t room_of(const struct statfs& found) noexcept {
         static_cast<std::uint64_t>(found.f_frsize > 0 ? found.f_frsize : found.f_bsize);
     constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
     if (found.f_blocks == 0 || block == 0) {
-        return -1;  // file systems that count nothing
+        return -1;  // the file system does not count its blocks
     }
     return static_cast<std::int64_t>(blocks > most / block ? most : blocks * block);
 }

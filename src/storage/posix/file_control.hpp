@@ -1,4 +1,4 @@
-// An open file by its descriptor: its length, times, names and the room around it.
+// The port FileControl over a file descriptor: length, times, links and free space.
 #pragma once
 
 #include "foundation/base/own_fd.hpp"
@@ -9,22 +9,22 @@
 
 namespace forebay::adapters {
 
-// Free space as the file system counts it for all its users together: a quota may end earlier.
-// Negative: it counts nothing.
+// Free bytes for unprivileged users (f_bavail), shared by all of them; a quota may end earlier.
+// Negative: the file system does not count.
 [[nodiscard]] std::int64_t room_of(const struct statfs& found) noexcept;
 
 class PosixFileControl final : public ports::FileControl {
 public:
     explicit PosixFileControl(OwnFd fd) noexcept;
-    // Somebody else's descriptor, which outlives it.
+    // Uses a descriptor that it does not own, and that outlives it.
     explicit PosixFileControl(int fd) noexcept;
 
     [[nodiscard]] int truncate(Length bytes) override;
     [[nodiscard]] int sync() override;
-    // Its time of reading stays as it is. EPERM where the file is somebody else's.
+    // Keeps the access time. EPERM if the file belongs to another user.
     [[nodiscard]] int set_modified(std::int64_t time_ns) override;
-    // Cannot tell for a file that never had a name (O_TMPFILE), or whose file system does not count
-    // names.
+    // Always true for a file that had no link when this object was made (O_TMPFILE, or a file
+    // system that does not count links).
     [[nodiscard]] bool has_name() override;
     [[nodiscard]] std::optional<ports::ChangeStamp> stamp() override;
     [[nodiscard]] std::int64_t room() override;

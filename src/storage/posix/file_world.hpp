@@ -1,4 +1,4 @@
-// Test help: an empty file in a real directory, removed afterwards, read back by plain calls.
+// For tests: an empty file in a real directory, removed afterwards, and read by plain system calls.
 #pragma once
 
 #include "foundation/ports/storage_contract.hpp"
@@ -48,7 +48,7 @@ private:
     Opener opener_;
 };
 
-// Where tests put files: on a disk, and in memory.
+// Directories for test files: on a disk, and in memory.
 #ifdef FOREBAY_TEST_DIR
 inline constexpr const char* disk_directory = FOREBAY_TEST_DIR;
 #else

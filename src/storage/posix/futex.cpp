@@ -1,4 +1,4 @@
-// Shared futexes throughout (no FUTEX_PRIVATE_FLAG): the words lie in memory of several processes.
+// All futexes are shared ones (no FUTEX_PRIVATE_FLAG): several processes map the words.
 #include "storage/posix/futex.hpp"
 
 #include "foundation/kernel/system_call.hpp"
@@ -15,7 +15,7 @@ static_assert(ports::Word::is_always_lock_free);
 
 namespace {
 
-// `limit` null: for as long as it takes.
+// A null `limit` means no timeout.
 void wait_on(const ports::Word& word, std::uint32_t seen, const timespec* limit) noexcept {
     kernel::system_call(SYS_futex, kernel::word_of(&word), FUTEX_WAIT, seen,
                         kernel::word_of(limit));

@@ -1,5 +1,5 @@
-// Sleeping on a word that several threads or processes share. The word's own acquire and release
-// are what synchronises; the futex only saves the cores from spinning.
+// Sleeping on a futex word shared by threads or processes. Synchronisation comes from acquire and
+// release on the word itself; the futex only avoids spinning.
 #pragma once
 
 #include "foundation/ports/communicator.hpp"
@@ -9,18 +9,18 @@
 
 namespace forebay::adapters {
 
-// Sleeps while `word` is `seen`, until woken or `time_max` has passed. May return early for no
-// reason: the caller looks at the word again.
+// Sleeps while `word` equals `seen`, until woken or for `time_max`. May return spuriously: the
+// caller checks the word again.
 void futex_wait_for(const ports::Word& word, std::uint32_t seen,
                     std::chrono::nanoseconds time_max) noexcept;
 
-// As futex_wait_for, without a limit.
+// As futex_wait_for(), without a timeout.
 void futex_wait(const ports::Word& word, std::uint32_t seen) noexcept;
 
-// Wakes all who sleep on `word`, in every process that maps it.
+// Wakes all sleepers on `word`, in every process that maps it.
 void futex_wake(ports::Word& word) noexcept;
 
-// Tells the core that this is a loop that waits.
+// Tells the processor that this is a spin loop (the pause instruction).
 void relax_core() noexcept;
 
 }  // namespace forebay::adapters

@@ -1,4 +1,4 @@
-// Containers on one machine share the kernel's boot number but not their process numbers.
+// Containers on one machine share the kernel's boot ID but not their process numbers.
 #include "storage/posix/host.hpp"
 
 #include "foundation/kernel/calls.hpp"

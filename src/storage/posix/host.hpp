@@ -1,4 +1,4 @@
-// The machine that this process runs on.
+// Identifies the machine and the cores that this process runs on.
 #pragma once
 
 #include <array>
@@ -7,11 +7,11 @@
 
 namespace forebay::adapters {
 
-// The same number for processes that run under one kernel and see one another's /proc; different
-// for all others. nullopt: /proc does not tell.
+// A number that is equal for processes under one kernel and one PID namespace, and different for
+// all others. nullopt: /proc cannot be read.
 [[nodiscard]] std::optional<std::uint64_t> host_number();
 
-// One bit per core that this process may run on; all zero when there are more than fit.
+// Bit i: this process may run on core i; all zero if a core number does not fit.
 using CoreSet = std::array<std::uint64_t, 16>;
 [[nodiscard]] CoreSet usable_cores() noexcept;
 

@@ -1,7 +1,7 @@
-// A segment is written past the page cache where the file system lets that be (O_DIRECT); durable
-// it is by O_DSYNC or fdatasync in any case, since a disk has a cache as well. A new segment is
-// written with zeros once: else each sync would have the file system write down which bytes are
-// there.
+// A segment is written with O_DIRECT if the file system allows it, past the page cache. Durability
+// comes from O_DSYNC or fdatasync in any case, because the disk has a cache, too. A new segment is
+// filled with zeros once; otherwise each sync would have to record newly written extents in the
+// file system's metadata.
 #include "storage/posix/journal_folder.hpp"
 
 #include "foundation/kernel/calls.hpp"
@@ -42,7 +42,8 @@ tl::unexpected<Error> refuse(const std::string& path, std::string_view why) {
                                 path, why)});
 }
 
-// The upper folder of the overlay that the folder lies in, where writes go. Empty: not known.
+// The upper directory of the overlay that the folder is in, which receives writes. Empty: not
+// known.
 std::string upper_folder(const struct stat& folder) {
     const std::string mounts = kernel::contents("/proc/self/mountinfo").value_or("");
     const std::string device = fmt::format(" {}:{} ", major(folder.st_dev), minor(folder.st_dev));
@@ -61,7 +62,7 @@ std::string upper_folder(const struct stat& folder) {
     return std::string{value.substr(0, value.find_first_of(", "))};
 }
 
-// Why what is written there is gone when the node is; empty: it is not.
+// Why files there do not outlive the node; empty: they do.
 std::string_view why_not(const struct statfs& found, const struct stat& folder) {
     switch (static_cast<unsigned long>(found.f_type)) {
         case TMPFS_MAGIC: return "it is on tmpfs, which is memory: nothing of it outlives the node";
@@ -81,8 +82,8 @@ std::string_view why_not(const struct statfs& found, const struct stat& folder) 
                : std::string_view{};
 }
 
-// Where O_DSYNC is known to do what fdatasync does: in one call, and where the disk can, in one
-// request that goes past its cache.
+// Whether O_DSYNC is known to be as good as fdatasync: one call, and one disk request that bypasses
+// its cache (FUA) if the disk can.
 bool syncs_by_writing(const struct statfs& found) {
     constexpr unsigned long xfs = 0x58465342;
     const auto type = static_cast<unsigned long>(found.f_type);
@@ -157,8 +158,8 @@ JournalFolder::JournalFolder(std::string path, std::int64_t segment_bytes, OwnFd
       writes_{bell_.get()},
       adds_{bell_.get()} {}
 
-// It lies beside the segments, since it has to be there wherever and whenever they are: a home may
-// be another one after a crash.
+// The key is stored beside the segments, because it is needed wherever these are: after a crash,
+// the user's home directory may be another one.
 Result<void> JournalFolder::find_key() {
     auto file = open_own_file(folder_, std::string{key_name}, O_RDONLY);
     if (!file && file.error().system == ENOENT) {
@@ -194,7 +195,7 @@ Result<void> JournalFolder::find_key() {
     return {};
 }
 
-// A key that is lost makes what is written with it worthless: it is durable before it is used.
+// Creates the key durably before it is used: without it, what is written with it is worthless.
 int JournalFolder::make_key() {
     if (::getrandom(key_.data(), key_.size(), 0) != std::ssize(key_)) {
         return EIO;
@@ -235,9 +236,10 @@ std::vector<std::uint32_t> JournalFolder::segments() {
         kernel::close(again);
         return numbers;
     }
-    errno = 0;  // by which an error is told from the end
+    errno = 0;  // distinguishes an error from the end of the directory
     while (const dirent* const entry = ::readdir(folder.get())) {
-        // Only by its own name: a copy beside it would be the same segment twice.
+        // The name must be the canonical one: a copy "…01" of segment 1 would be the same segment
+        // twice.
         const auto number = number_of(entry->d_name);
         if (number && name_of(*number) == entry->d_name) {
             numbers.push_back(*number);
@@ -288,7 +290,7 @@ Result<std::span<const std::byte>> JournalFolder::look(std::uint32_t segment) {
 int JournalFolder::settle() {
     std::vector<std::uint32_t> numbers = segments();
     if (unlisted_ != 0) {
-        return unlisted_;  // a segment that was not seen would be written over
+        return unlisted_;  // a segment that is not listed would be overwritten
     }
     numbers.push_back(head);
     for (const std::uint32_t number : numbers) {
@@ -300,7 +302,7 @@ int JournalFolder::settle() {
         if (!file || kernel::fstat(file->get(), &found) != 0) {
             return file ? errno : errno_of(file.error());
         }
-        // One that was being made when the node went down.
+        // A segment that was being created when the node went down.
         if (found.st_size != bytes_of(number) &&
             kernel::fallocate(file->get(), 0, 0, bytes_of(number)) != 0) {
             return errno;
@@ -312,7 +314,7 @@ int JournalFolder::settle() {
     return kernel::fsync(folder_.get()) == 0 ? 0 : errno;
 }
 
-// Some file systems let a file be opened by O_DIRECT, and then refuse to write to it.
+// Retries without O_DIRECT: some file systems accept it in open() and then refuse to write.
 int JournalFolder::try_both(const std::function<int()>& call) {
     const bool direct = direct_;
     const int error = call();
@@ -330,7 +332,7 @@ int JournalFolder::fill(std::uint32_t segment) {
     }
     const OwnFd& fd = *file;
     const std::int64_t bytes = bytes_of(segment);
-    // Where a file system cannot, writing will.
+    // If the file system has no fallocate, writing the zeros allocates.
     if (kernel::fallocate(fd.get(), 0, 0, bytes) != 0 && errno != EOPNOTSUPP && errno != ENOSYS) {
         return errno;
     }

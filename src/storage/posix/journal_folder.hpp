@@ -1,5 +1,5 @@
-// A journal's device: a folder of files of one size. A thread writes and another one makes
-// segments, so that nobody else waits for the device.
+// The port JournalDevice over a directory of files of one size. One thread writes and another
+// creates segments, so that the daemon's loop never waits for the device.
 #pragma once
 
 #include "foundation/base/own_fd.hpp"
@@ -23,18 +23,18 @@ class JournalFolder final : public ports::JournalDevice {
 public:
     static constexpr std::int64_t usual_segment_bytes = std::int64_t{32} << 20;
 
-    // Makes the folder where it is not there, for its user only. Refused: what does not outlive the
-    // node (tmpfs, ramfs, an overlay of which that cannot be told), what another daemon has, and
-    // what somebody else may have put there
+    // Creates the directory, with access for this user only, if it is missing. Refuses a directory
+    // that does not outlive the node (tmpfs, ramfs, an overlay whose upper directory is unknown),
+    // one that another daemon uses, and one that other users may have written to
     // (docs/decisions/0039-who-may-have-written-a-journal.md).
     [[nodiscard]] static Result<std::unique_ptr<JournalFolder>> open(
         const std::string& path, std::int64_t segment_bytes = usual_segment_bytes);
     JournalFolder(const JournalFolder&) = delete;
     JournalFolder& operator=(const JournalFolder&) = delete;
-    // Waits for what is under way.
+    // Waits for writes and creations in progress.
     ~JournalFolder() override = default;
 
-    // An eventfd: readable when something that was begun has ended.
+    // An eventfd that becomes readable when a write or creation has ended.
     [[nodiscard]] int bell() const noexcept { return bell_.get(); }
 
     [[nodiscard]] std::int64_t segment_bytes() const noexcept override { return segment_bytes_; }
@@ -51,7 +51,7 @@ public:
     [[nodiscard]] int remove(std::uint32_t segment) override;
 
 private:
-    // The means by which a write becomes durable.
+    // How a write becomes durable.
     enum class Sync { by_each_write, by_fdatasync };
 
     JournalFolder(std::string path, std::int64_t segment_bytes, OwnFd folder, OwnFd lock,
@@ -78,10 +78,10 @@ private:
     Sync sync_;
     ports::JournalKey key_{};
     std::map<std::uint32_t, MemoryMapping> looked_at_;
-    // That are written to: while a write is under way its thread's, else the caller's.
+    // Open segments. Used by the writing thread while a write is in progress, else by the caller.
     std::map<std::uint32_t, OwnFd> files_;
-    std::atomic<bool> direct_ = true;  // O_DIRECT, as far as is known
-    int unlisted_ = 0;                 // why the folder's segments are not all known; 0: they are
+    std::atomic<bool> direct_ = true;  // whether O_DIRECT is used: until a write with it fails
+    int unlisted_ = 0;  // errno of an incomplete listing of the directory; 0: it was complete
     SideThread writes_;
     SideThread adds_;
 };

@@ -1,5 +1,5 @@
-// From /sys rather than by hwloc, which loads its OpenCL, GL and CUDA plugins (and X11) into the
-// program and takes 20 ms; two numbers are not worth that in somebody else's process.
+// Reads /sys instead of using hwloc, which loads its OpenCL, GL and CUDA plugins (and X11) into the
+// program and takes 20 ms: too much in the user's process for two numbers.
 #include "storage/posix/machine.hpp"
 
 #include "foundation/kernel/calls.hpp"
@@ -15,7 +15,7 @@ namespace forebay::adapters {
 
 namespace {
 
-// How many numbers a list as "0-3,8" names; 0 where there is none.
+// The number of elements in a list such as "0-3,8"; 0 if the file cannot be read.
 std::int32_t count_listed(const std::string& path) {
     const std::string text = kernel::contents(path).value_or(std::string());
     const char* at = text.data();
@@ -37,7 +37,7 @@ std::int32_t count_listed(const std::string& path) {
     return count;
 }
 
-// One core is asked for how many threads it has: reading all takes a millisecond on large nodes.
+// Takes the number of hardware threads from one core only: reading all takes 1 ms on large nodes.
 std::int32_t count_cores(const std::string& sys) {
     const std::string folder = sys + "/devices/system/cpu/";
     const std::int32_t threads = count_listed(folder + "cpu0/topology/thread_siblings_list");
@@ -48,7 +48,7 @@ struct DirCloser {
     void operator()(DIR* folder) const noexcept { ::closedir(folder); }
 };
 
-// Entries of a folder that `counts` says yes to; 0 where there is no such folder.
+// The number of directory entries that `counts` accepts; 0 if there is no such directory.
 template <class Counts>
 std::int32_t count_entries(const std::string& path, Counts counts) {
     const std::unique_ptr<DIR, DirCloser> folder{::opendir(path.c_str())};
@@ -64,7 +64,7 @@ std::int32_t count_entries(const std::string& path) {
     return count_entries(path, [](std::string_view) { return true; });
 }
 
-// Loopback, bridges and the ends of virtual cables have no device behind them.
+// Counts physical interfaces: loopback, bridges and virtual ones have no device.
 std::int32_t count_ethernet(const std::string& sys) {
     const std::string folder = sys + "/class/net/";
     return count_entries(folder, [&](std::string_view name) {
@@ -82,7 +82,7 @@ std::int32_t aggregators_per_node(const NodeHardware& machine) noexcept {
 NodeHardware inspect_machine(const std::string& sys) {
     NodeHardware machine;
     machine.cores = std::max(count_cores(sys), 1);
-    // InfiniBand and Omni-Path; Slingshot.
+    // InfiniBand and Omni-Path are in one class, Slingshot in the other.
     const std::int32_t fabric =
         count_entries(sys + "/class/infiniband") + count_entries(sys + "/class/cxi");
     machine.network_interfaces = fabric > 0 ? fabric : count_ethernet(sys);

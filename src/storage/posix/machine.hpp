@@ -1,4 +1,4 @@
-// This node's hardware, as far as it decides how many aggregators the node should have.
+// The hardware of this node that determines how many aggregators it should have.
 #pragma once
 
 #include <cstdint>
@@ -7,16 +7,16 @@
 namespace forebay::adapters {
 
 struct NodeHardware {
-    std::int32_t cores = 1;               // physical, of the whole node
-    std::int32_t network_interfaces = 0;  // high-speed ones where there are any, else Ethernet
+    std::int32_t cores = 1;               // physical cores of the whole node
+    std::int32_t network_interfaces = 0;  // high-speed interfaces if there are any, else Ethernet
 };
 
-// Reads /sys; what cannot be read counts as one core and no interface. Takes well under a
-// millisecond on small nodes.
+// Reads /sys. If it cannot be read: one core and no interface. Takes well under 1 ms on small
+// nodes.
 [[nodiscard]] NodeHardware inspect_machine(const std::string& sys = "/sys");
 
-// One writer can hardly fill a fast interface, and more than four make each other wait: as many as
-// there are interfaces, or one for eight cores, at most four.
+// One aggregator per high-speed interface, since one writer can hardly saturate it, or one for
+// every eight cores; at most four, since more would wait for each other.
 [[nodiscard]] std::int32_t aggregators_per_node(const NodeHardware& machine) noexcept;
 
 }  // namespace forebay::adapters

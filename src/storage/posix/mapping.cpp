@@ -1,4 +1,4 @@
-// MAP_NORESERVE throughout: staging is mapped at its largest size and used as far as needed.
+// Maps with MAP_NORESERVE: staging memory is mapped at its maximal size and used as needed.
 #include "storage/posix/mapping.hpp"
 
 #include "foundation/kernel/calls.hpp"

@@ -1,4 +1,4 @@
-// Mapped memory with one owner. Pages are zero at first and take memory only once touched.
+// A memory mapping with one owner. Pages are zero at first, and take memory only when touched.
 #pragma once
 
 #include "foundation/base/result.hpp"
@@ -17,15 +17,14 @@ public:
     MemoryMapping& operator=(const MemoryMapping&) = delete;
     ~MemoryMapping();
 
-    // Memory of this process and the children it forks.
+    // Private memory, which forked children inherit.
     [[nodiscard]] static Result<MemoryMapping> anonymous(std::size_t bytes);
-    // The first `bytes` of an open file, shared with all who map it. The descriptor may be closed
-    // afterwards.
+    // The first `bytes` of an open file, mapped shared. The descriptor may be closed afterwards.
     [[nodiscard]] static Result<MemoryMapping> of_file(int fd, std::size_t bytes);
 
     [[nodiscard]] std::span<std::byte> bytes() const noexcept { return bytes_; }
-    // Pages that lie at or above byte `from` go back to the system, for all who share them, and
-    // read as zeros again.
+    // Frees the pages at or above byte `from`, for all processes that share them; they read as
+    // zeros again.
     void give_back(std::size_t from) noexcept;
 
 private:

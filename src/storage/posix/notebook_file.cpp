@@ -1,4 +1,4 @@
-// See notebook_file.hpp.
+// Reads and replaces the notebook's file, and identifies file systems.
 #include "storage/posix/notebook_file.hpp"
 
 #include "foundation/base/own_fd.hpp"
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t notebook_bytes_max = 1 << 20;
 
-// Errors here show again when the file is opened, which reports them.
+// Ignores errors: opening the file then fails and reports them.
 void make_folders_of(const std::string& path) {
     constexpr mode_t user_only = 0700;
     for (std::size_t end = path.find('/', 1); end != std::string::npos;
@@ -31,7 +31,7 @@ void make_folders_of(const std::string& path) {
 
 }  // namespace
 
-// The content is believed, so the file must be the user's own.
+// The content is trusted, so the file must be the user's own.
 Result<std::string> NotebookFile::read() {
     const OwnFd file{kernel::open_own(path_.c_str(), O_RDONLY)};
     if (!file.valid() && errno == ENOENT) {
@@ -51,7 +51,7 @@ Result<void> NotebookFile::write(const std::string& text) {
     make_folders_of(path_);
     const std::string beside = fmt::format("{}.{}", path_, ::getpid());
     constexpr mode_t everyone_reads = 0644;
-    kernel::unlink(beside.c_str());  // of a process with this number that was killed
+    kernel::unlink(beside.c_str());  // left by a killed process with the same number
     const OwnFd file(kernel::open_own(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL, everyone_reads));
     if (!file.valid()) {
         return failure(system_error(errno, "write " + beside));

@@ -1,4 +1,4 @@
-// A notebook in a file of the user's cache folder, and what a file system is called there.
+// The port Notebook over a file in the user's cache directory, and the names of file systems in it.
 #pragma once
 
 #include "foundation/base/result.hpp"
@@ -14,15 +14,15 @@ public:
     explicit NotebookFile(std::string path) : path_{std::move(path)} {}
 
     [[nodiscard]] Result<std::string> read() override;
-    // Makes missing folders; writes beside the file and renames.
+    // Creates missing directories; writes a temporary file and renames it (atomic replacement).
     Result<void> write(const std::string& text) override;
 
 private:
     std::string path_;
 };
 
-// Type and number of the file system that holds `path`, as one word. On a parallel file system the
-// number comes from its name and is the same on every node.
+// Type and ID of the file system that holds `path`, as one word. The ID of a parallel file system
+// follows from its name and is the same on every node.
 [[nodiscard]] Result<std::string> file_system_of(const std::string& path);
 
 }  // namespace forebay::adapters

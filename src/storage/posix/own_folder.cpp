@@ -1,4 +1,4 @@
-// One name after the other where the kernel does not do it, or where there are links.
+// Walks the path component by component, if openat2 is missing or the path has symbolic links.
 #include "storage/posix/own_folder.hpp"
 
 #include "foundation/kernel/calls.hpp"
@@ -19,7 +19,7 @@ namespace {
 constexpr mode_t user_enters = 0700;
 constexpr mode_t user_only = 0600;
 constexpr int as_a_folder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-constexpr int links_max = 40;  // as the kernel's
+constexpr int links_max = 40;  // maximum number of links in a path, as in the kernel
 
 tl::unexpected<Error> refuse_folder(const std::string& path, std::string_view why) {
     return failure(
@@ -48,7 +48,7 @@ public:
           left_{names_of(path_)},
           at_{kernel::open("/", O_PATH | O_CLOEXEC)} {}
 
-    // To the folder that the path's last name is in.
+    // Walks to the directory that contains the last component.
     Result<OwnFd> go() {
         while (!left_.empty()) {
             const std::string name = std::move(left_.front());

@@ -1,5 +1,5 @@
-// Folders and files that nobody but the caller can have put there: found by name, and looked at
-// when they are open, so that nothing can come in between.
+// Opens directories and files that no other user can have written to. They are checked when they
+// are open, so that they cannot be exchanged between check and use.
 #pragma once
 
 #include "foundation/base/own_fd.hpp"
@@ -10,17 +10,17 @@
 
 namespace forebay::adapters {
 
-// By an absolute path, and made for its user only where it is not there. The folder's own name is
-// no link. On the way to it, links of root and of the caller are followed (sites name their disks
-// by such links), and nobody else's. Refused, too, is a folder that is not the caller's own.
+// Opens the directory `path` (absolute), and creates it with access for its user only if it is
+// missing. It must be the caller's own and not a symbolic link. On the way to it, symbolic links of
+// root and of the caller are followed (sites name their disks by them), and no others.
 [[nodiscard]] Result<OwnFd> open_own_folder(const std::string& path);
 
-// Why others may have written it; empty: they have not. A folder or a plain file: its owner, who
-// may write to it, and whether a file has a second name.
+// Why other users may have written to a directory or regular file; empty: they cannot have. Checked
+// are its owner, its mode, and whether a file has a second hard link.
 [[nodiscard]] std::string why_not_own(const struct stat& found);
 
-// A file in that folder, which is no link, and the caller's own. `flags` as for open. Where it is
-// not, the error's `system` is EPERM.
+// Opens a regular file of the caller in that directory, not a symbolic link. `flags` as for open.
+// The error's `system` is EPERM if the file does not qualify.
 [[nodiscard]] Result<OwnFd> open_own_file(const OwnFd& folder, const std::string& name, int flags);
 
 }  // namespace forebay::adapters

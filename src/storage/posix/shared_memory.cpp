@@ -1,4 +1,4 @@
-// memfd_create: counted as shared memory of the job, freed with its last user.
+// Uses memfd_create: the memory counts as the job's shared memory, and is freed with its last user.
 #include "storage/posix/shared_memory.hpp"
 
 #include "foundation/kernel/calls.hpp"
@@ -24,7 +24,7 @@ tl::unexpected<Error> refused(const char* doing, int system) {
                                      doing, std::strerror(system))});
 }
 
-// Growing a file beyond this limit would end the process by SIGXFSZ.
+// Checks RLIMIT_FSIZE: growing a file beyond it would end the process by SIGXFSZ.
 bool within_file_limit(std::size_t bytes) noexcept {
     rlimit limit{};
     return ::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||

@@ -1,6 +1,6 @@
-// Memory that the processes of one node share without a name in any file system: nothing is left
-// behind however they end. The owner tells the others its process and descriptor number; they open
-// it through /proc.
+// Memory shared by the processes of a node without a name in any file system: nothing is left over,
+// however they end. The owner tells the others its process ID and descriptor number, by which they
+// open the memory through /proc.
 #pragma once
 
 #include "foundation/base/own_fd.hpp"
@@ -12,8 +12,8 @@
 
 namespace forebay::adapters {
 
-// Facts that another process of the node needs to find the memory. The secret is kept in the first
-// eight bytes of the memory, so that a wrong process or descriptor is found out.
+// The data by which another process of the node finds the memory. The secret is also in the first
+// eight bytes of the memory, so that a wrong process or descriptor is detected.
 struct SharedName {
     std::uint64_t secret = 0;
     std::int32_t process = 0;
@@ -22,9 +22,9 @@ struct SharedName {
 
 class SharedMemory {
 public:
-    // Takes address space and memory only when mapped and touched.
+    // Reserves neither address space nor memory until the memory is mapped and touched.
     [[nodiscard]] static Result<SharedMemory> create(std::size_t bytes);
-    // Memory of another process, or of this one, while its SharedMemory exists.
+    // Maps memory of another process, or of this one, as long as its SharedMemory exists.
     [[nodiscard]] static Result<MemoryMapping> attach(const SharedName& name, std::size_t bytes);
 
     [[nodiscard]] const SharedName& name() const noexcept { return name_; }

@@ -1,4 +1,4 @@
-// See side_thread.hpp.
+// The thread's loop, and the queue of calls and results.
 #include "storage/posix/side_thread.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -13,7 +13,7 @@
 namespace forebay::adapters {
 
 SideThread::SideThread(int bell) : bell_{bell} {
-    // Signals are for the thread that expects them.
+    // The application's signals are to be delivered to its own threads.
     sigset_t all;
     sigset_t before;
     sigfillset(&all);

@@ -1,4 +1,4 @@
-// A thread that makes calls one after the other for somebody who goes on meanwhile.
+// A thread that makes blocking calls in sequence, while its owner goes on.
 #pragma once
 
 #include <condition_variable>
@@ -12,18 +12,19 @@ namespace forebay::adapters {
 
 class SideThread {
 public:
-    // `bell`: an eventfd that outlives it, and can be read when a call has ended.
+    // `bell` is an eventfd that outlives this object; it becomes readable when a call has ended.
     explicit SideThread(int bell);
     SideThread(const SideThread&) = delete;
     SideThread& operator=(const SideThread&) = delete;
-    // Waits for the calls that were begun.
+    // Waits for all calls that were begun.
     ~SideThread();
 
-    // Returns 0, or an errno. Behind one that fails, those that wait are not made: ECANCELED.
+    // Queues a call that returns 0 or an errno. After a call that fails, the queued ones are not
+    // made, and return ECANCELED.
     void begin(std::function<int()> call);
-    // The result of the earliest call that has ended, once; nullopt: none.
+    // The result of the oldest call that has ended, each once; nullopt if none has.
     [[nodiscard]] std::optional<int> ended();
-    // As ended(), but waits for it. Contract: a call was begun.
+    // As ended(), but blocks until one has. Contract: a call was begun.
     [[nodiscard]] int wait();
 
 private:
@@ -33,7 +34,7 @@ private:
     int bell_;
     std::mutex mutex_;
     std::condition_variable news_;
-    std::deque<std::function<int()>> calls_;  // with all below: under the mutex
+    std::deque<std::function<int()>> calls_;  // this and all below are guarded by mutex_
     std::deque<int> answers_;
     bool under_way_ = false;
     bool ending_ = false;

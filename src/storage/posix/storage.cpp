@@ -1,4 +1,4 @@
-// The queue is a mutex and two conditions: requests are large, so it is not worth being clever.
+// The queue of a mutex and two condition variables suffices, because requests are large.
 #include "storage/posix/storage.hpp"
 
 #include "foundation/kernel/calls.hpp"
@@ -40,7 +40,7 @@ Result<ports::FileIdentity> identity_of(int fd, const std::string& path) {
     return ports::FileIdentity{status.st_dev, status.st_ino};
 }
 
-// EINVAL: a device or pipe, which has nothing to make durable.
+// EINVAL: a device or pipe, to which fsync does not apply.
 Result<void> sync_file(int fd, const std::string& path) {
     while (kernel::fsync(fd) != 0) {
         if (errno == EINVAL) {
@@ -55,7 +55,8 @@ Result<void> sync_file(int fd, const std::string& path) {
 
 namespace {
 
-// The application's signal handlers must not run on threads it does not know.
+// Blocks all signals while threads are created: handlers of the application must not run on threads
+// that it does not know.
 class SignalsBlocked {
 public:
     SignalsBlocked() noexcept {
@@ -81,7 +82,7 @@ public:
             try {
                 threads_.emplace_back([this] { work(); });
             } catch (const std::system_error&) {
-                break;  // a limit on threads; without any, submit() does the work itself
+                break;  // the limit on threads; without a thread submit() does the request itself
             }
         }
     }
@@ -124,7 +125,7 @@ public:
     }
 
 private:
-    // Ends only when nothing waits any more: a write that was begun is never dropped.
+    // Ends only when the queue is empty: a write that was submitted is never dropped.
     void work() {
         std::unique_lock lock{mutex_};
         while (true) {
@@ -171,9 +172,9 @@ PosixStorage::PosixStorage(OwnFd fd, std::string path, PosixStorageOptions optio
 
 PosixStorage::~PosixStorage() { leave_if_forked(); }
 
-// A forked child has the object but not its threads: joining them, or locking what they had locked,
-// would hang. Requests in flight are the parent's. A child that goes on with the file does so
-// without threads.
+// A forked child has this object but not its threads: joining them, or taking a lock that they
+// held, would hang. Requests in flight remain the parent's. If the child goes on to use the file,
+// it does so without threads.
 void PosixStorage::leave_if_forked() {
     if (pool_ && owner_ != ::getpid()) {
         std::ignore = pool_.release();

@@ -1,5 +1,5 @@
-// A file whose requests are done by a few threads with pwrite and pread: works on every kernel and
-// file system. The threads never call MPI and take no signals.
+// The port FileStorage over a few threads that call pwrite and pread: works on every kernel and
+// file system. The threads never call MPI, and block all signals.
 #pragma once
 
 #include "foundation/base/own_fd.hpp"
@@ -14,14 +14,14 @@
 
 namespace forebay::adapters {
 
-// Opens an existing file for reading only or writing only.
+// Opens an existing file for either reading or writing.
 [[nodiscard]] Result<OwnFd> open_file(const std::string& path, IoDirection direction);
 
 [[nodiscard]] Result<ports::FileIdentity> identity_of(int fd, const std::string& path);
 
 Result<void> sync_file(int fd, const std::string& path);
 
-// The calls that all storage with a descriptor shares, however its bytes are moved.
+// The calls that do not depend on how bytes are moved, for all storage over a descriptor.
 class DescriptorStorage : public ports::FileStorage {
 public:
     Result<void> sync() override;
@@ -33,7 +33,7 @@ protected:
         : fd_{std::move(fd)}, path_{std::move(path)} {}
 
     [[nodiscard]] int fd() const noexcept { return fd_.get(); }
-    // Requests. There are none at sync() and at close().
+    // The number of requests in flight; 0 is a precondition of sync() and close().
     [[nodiscard]] virtual std::size_t in_flight() const noexcept = 0;
 
 private:
@@ -48,7 +48,7 @@ struct PosixStorageOptions {
 class PosixStorage final : public DescriptorStorage {
 public:
     PosixStorage(OwnFd fd, std::string path, PosixStorageOptions options = {});
-    // Finishes what is in flight; its memory must live until then.
+    // Waits for the requests in flight, whose memory must live until then.
     ~PosixStorage() override;
 
     [[nodiscard]] int depth() const noexcept override { return depth_max; }
@@ -66,8 +66,8 @@ private:
     void leave_if_forked();
 
     PosixStorageOptions options_;
-    std::unique_ptr<Pool> pool_;  // made by the first request
-    pid_t owner_ = 0;             // process whose threads they are
+    std::unique_ptr<Pool> pool_;  // created by the first request
+    pid_t owner_ = 0;             // the process that created its threads
     std::size_t in_flight_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// A gap between pieces ends a system call: holes are never written.
+// Each system call covers one run without gaps: holes between pieces are never written.
 #include "storage/posix/transfer.hpp"
 
 #include "foundation/kernel/calls.hpp"
@@ -12,7 +12,7 @@ namespace forebay::adapters {
 
 namespace {
 
-constexpr std::size_t vector_max = 64;  // pieces of one pwritev
+constexpr std::size_t vector_max = 64;  // pieces (iovec entries) of one pwritev
 
 ssize_t move_one(int fd, IoDirection direction, const ports::Piece& piece) noexcept {
     return direction == IoDirection::write

@@ -1,4 +1,4 @@
-// One request done by plain system calls in the calling thread.
+// Does one request by system calls in the calling thread.
 #pragma once
 
 #include "foundation/ports/storage.hpp"
@@ -7,18 +7,18 @@
 
 namespace forebay::adapters {
 
-// Pieces [first, last) of a request that lie one after another in the file without a gap.
+// Pieces [first, last) of a request, which are contiguous in the file.
 struct PieceRun {
     std::size_t first = 0;
     std::size_t last = 0;
     std::size_t bytes = 0;
 };
 
-// The run that begins with piece `first`; of at most `pieces_max` pieces.
+// The longest such run from piece `first` on, of `pieces_max` pieces at most.
 [[nodiscard]] PieceRun run_from(std::span<const ports::Piece> pieces, std::size_t first,
                                 std::size_t pieces_max) noexcept;
 
-// Moves the pieces in order and stops at the first call that was short or failed.
+// Moves the pieces in order; ends at the first call that fails or is short.
 [[nodiscard]] ports::RequestCompletion transfer(int fd, const ports::Request& request) noexcept;
 
 }  // namespace forebay::adapters

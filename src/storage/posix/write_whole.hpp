@@ -1,4 +1,4 @@
-// Writes all of it, however many calls that takes.
+// Writes a whole buffer, in as many calls as it takes.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace forebay::adapters {
 
-// At byte `at` of the file. 0 or an errno; EIO where the file system takes nothing and says
-// nothing.
+// Writes `bytes` at offset `at`. Returns 0 or an errno; EIO if pwrite writes nothing and reports no
+// error.
 [[nodiscard]] int write_whole(int fd, std::span<const std::byte> bytes, std::int64_t at);
 
 }  // namespace forebay::adapters

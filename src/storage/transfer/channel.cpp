@@ -1,4 +1,4 @@
-// Requests are issued in the order of their windows; completions come in any order.
+// Requests start in the order of their windows; completions come in any order.
 #include "storage/transfer/channel.hpp"
 
 #include <algorithm>
@@ -70,13 +70,13 @@ bool Channel::start() {
         submit(number);
         any = true;
         if (options_.pace == ChannelPace::at_once) {
-            collect();  // it is done: whoever waits at the gate goes next
+            collect();  // the request is done: the next one may pass the gate
         }
     }
     return any;
 }
 
-// Whose request is next: of those that may have one more, the oldest.
+// The job whose request is next: the oldest that may have one more in flight.
 std::vector<std::size_t>::iterator Channel::next_job() {
     if (options_.per_job == PerJob::any) {
         return order_.begin();
@@ -85,7 +85,8 @@ std::vector<std::size_t>::iterator Channel::next_job() {
                                 [this](std::size_t job) { return jobs_[job].outstanding == 0; });
 }
 
-// Cuts the next request unless one is held already. False: there is none, or no room for it.
+// Takes the next request from its source, unless one is held. False: there is none, or all entries
+// are in use.
 bool Channel::hold_next() {
     while (!held_) {
         const auto next = next_job();
@@ -136,13 +137,15 @@ void Channel::complete(const ports::RequestCompletion& completion) {
     const bool again = completion.system == EINTR || completion.system == EAGAIN;
     const std::int64_t left = trim(entry, completion.bytes.bytes());
     const bool moved = completion.bytes.bytes() > 0;
-    // Also after another request's failure: what lies below it is to be acknowledged rightly.
+    // Resubmits the rest even after another request has failed: bytes below that failure are
+    // acknowledged, so they must all be moved.
     if (left > 0 && (again || (completion.system == 0 && moved))) {
         submit(number);
         return;
     }
     if (left > 0) {
-        entry.service.bytes = 0;  // how long it took says nothing of how fast the target is
+        // The duration of an incomplete request says nothing of the target's speed.
+        entry.service.bytes = 0;
     }
     if (left > 0 && options_.direction == IoDirection::read && completion.system == 0) {
         end_of_file_ = std::min(end_of_file_, entry.pieces[entry.first].at.bytes());
@@ -152,7 +155,7 @@ void Channel::complete(const ports::RequestCompletion& completion) {
     release(number);
 }
 
-// Takes `bytes` off the front of the entry's pieces; returns what is left.
+// Removes the first `bytes` bytes from the entry's pieces; returns the number of bytes left.
 std::int64_t Channel::trim(Entry& entry, std::int64_t bytes) {
     while (bytes > 0 && entry.first < entry.pieces.size()) {
         ports::Piece& piece = entry.pieces[entry.first];

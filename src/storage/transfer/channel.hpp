@@ -1,6 +1,6 @@
-// The way to storage of one rank: takes windows (or any other source of requests), keeps as many
-// requests in flight as the gate lets through, finishes short and interrupted ones, and remembers
-// the first error by file offset.
+// A rank's way to storage. It takes requests from windows or other sources, keeps as many in flight
+// as the gate admits, resubmits the rest of short and interrupted ones, and keeps the first error
+// by file offset.
 #pragma once
 
 #include "foundation/ports/clock.hpp"
@@ -16,55 +16,56 @@
 
 namespace forebay::transfer {
 
-// Where requests come from, one after another; each goes to one target.
+// Yields requests one after another; each request goes to one target.
 class RequestSource {
 public:
     virtual ~RequestSource() = default;
-    // The next request's pieces into `pieces` (cleared first) and its target; nullopt: no more.
+    // Stores the next request's pieces in `pieces` (cleared first) and returns its target; nullopt:
+    // no more.
     virtual std::optional<TargetId> next(std::vector<ports::Piece>& pieces) = 0;
 };
 
-// Whether the rank has something else to do while a request is at the storage.
+// Whether the rank does other work while a request is at the storage, or submits synchronously.
 enum class ChannelPace { overlapped, at_once };
 
-// Requests of one source that may be in flight at once, as far as the gate lets them through. One:
-// a window that has its turn at a shared target stands for one request (collective/plan/turns.hpp).
+// How many requests of one source may be in flight, besides the gate's bound. `one`: a window that
+// has its turn at a shared target counts there as one request (collective/plan/turns.hpp).
 enum class PerJob { any, one };
 
 struct ChannelOptions {
     IoDirection direction = IoDirection::write;
-    std::size_t jobs = 1;  // sources that may be open at once
+    std::size_t jobs = 1;  // sources that may be active at once
     ChannelPace pace = ChannelPace::overlapped;
     PerJob per_job = PerJob::any;
 };
 
 class Channel {
 public:
-    // In flight at once, over all targets; fewer where the storage's depth is less. Each may hold
-    // a list of CutLimits::pieces_max pieces, and io_uring's queues are made for as many.
+    // Requests in flight over all targets; fewer if the storage's depth is smaller. Each may have a
+    // list of CutLimits::pieces_max pieces. io_uring's queue is sized for this number.
     static constexpr std::size_t requests_max = 16;
 
     Channel(ports::FileStorage& storage, Gate& gate, const ports::TimeSource& clock,
             const ChannelOptions& options);
 
-    // Contract: job number `job` is finished. After a failure of a write, what is begun is dropped.
+    // Contract: job number `job` is finished. After a failed write, new jobs are dropped.
     void begin(std::size_t job, std::unique_ptr<RequestSource> source);
     [[nodiscard]] bool finished(std::size_t job) const { return !jobs_.at(job).open; }
-    // By the job's last source; 0 unless everything that it asked for was moved.
+    // Bytes moved by the job's last source; 0 unless all of its requests were moved whole.
     [[nodiscard]] std::int64_t bytes_moved(std::size_t job) const {
         return jobs_.at(job).whole ? jobs_.at(job).bytes : 0;
     }
     [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_; }
 
-    // Takes completions and starts requests, without blocking. True when anything was done.
+    // Takes completions and starts requests, without blocking. True if anything was done.
     bool run_once();
-    // Blocks until a completion. Contract: something is in flight.
+    // Blocks until a completion arrives. Contract: something is in flight.
     void block();
 
     [[nodiscard]] const plan::FirstFailure& failure() const noexcept { return failure_; }
     [[nodiscard]] std::int64_t end_of_file() const noexcept { return end_of_file_; }
     [[nodiscard]] std::int64_t requests() const noexcept { return requests_; }
-    // Time with at least one request in flight; nanoseconds.
+    // Nanoseconds with at least one request in flight.
     [[nodiscard]] std::int64_t busy_ns() const noexcept { return busy_ns_; }
 
 private:
@@ -72,12 +73,12 @@ private:
         std::unique_ptr<RequestSource> source;
         std::size_t outstanding = 0;
         std::int64_t bytes = 0;  // moved
-        bool whole = false;      // nothing failed, lay beyond the file's end or was dropped
+        bool whole = false;      // no request failed, hit the end of file or was dropped
         bool open = false;
     };
     struct Entry {
         std::vector<ports::Piece> pieces;
-        std::size_t first = 0;  // pieces before it are done
+        std::size_t first = 0;  // index of the first piece that is not done
         std::size_t job = 0;
         TargetId target;
         plan::ServedRequest service;
@@ -101,9 +102,10 @@ private:
     const ports::TimeSource& clock_;
     ChannelOptions options_;
     std::vector<Job> jobs_;
-    std::vector<std::size_t> order_;  // open jobs that still have requests, oldest first
+    // Open jobs with a source that may have more requests, oldest first.
+    std::vector<std::size_t> order_;
     std::vector<Entry> entries_;
-    std::optional<std::size_t> held_;  // cut, but not let through yet
+    std::optional<std::size_t> held_;  // entry of a request that the gate has not admitted yet
     std::size_t in_flight_ = 0;
     plan::FirstFailure failure_;
     std::int64_t end_of_file_ = plan::FirstFailure::nowhere;

@@ -1,4 +1,4 @@
-// Bounds on one request to storage.
+// Bounds of one request to storage, which the cutter of windows and the bypass keep.
 #pragma once
 
 #include "foundation/base/stripes.hpp"
@@ -9,6 +9,9 @@
 namespace forebay::transfer {
 
 struct CutLimits {
+    // Pieces (iovec entries) of a request: half of IOV_MAX (1024), so that the lists of the 16
+    // requests that a channel has in flight take 192 KiB. An adapter may need several vectored
+    // calls for them.
     static constexpr std::size_t pieces_max = 512;
     FileStripes layout;
     std::int64_t request_bytes_max = 0;

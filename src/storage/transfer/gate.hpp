@@ -1,7 +1,7 @@
-// The gate in front of each storage target: a bounded number of requests in flight (EARTH's k,
-// Tsujita et al. 2015). Where a target is served by one aggregator, its own count is the job's
-// count; where several share it, windows take turns there (collective/engine/token_forwarder), each
-// with one request at a time, and nobody's own count matters.
+// The gate of each storage target bounds its requests in flight (EARTH's k, Tsujita et al. 2015).
+// If one aggregator serves a target, its own count is the job's count. If several share a target,
+// their windows take turns (collective/engine/token_forwarder) with one request each at a time, and
+// the count of a single aggregator does not matter.
 #pragma once
 
 #include "foundation/base/units.hpp"
@@ -15,13 +15,13 @@ namespace forebay::transfer {
 class Gate {
 public:
     virtual ~Gate() = default;
-    // Not 0: a request to `target` may start, as so many-eth in flight there; leave() must follow
-    // when it has ended.
+    // Admits a request to `target`: returns the number of requests in flight there, including this
+    // one, and leave() must follow when it has ended. 0: not admitted.
     [[nodiscard]] virtual std::int32_t try_enter(TargetId target) = 0;
     virtual void leave(TargetId target, const plan::ServedRequest& service) = 0;
 };
 
-// A fixed k per target.
+// A gate with a constant k for each target.
 class FixedGate final : public Gate {
 public:
     FixedGate(std::int32_t targets, std::int32_t in_flight_max)
@@ -42,11 +42,11 @@ private:
     std::int32_t most_;
 };
 
-// A k per target that is fixed, or follows from how long its requests take; it is seen either way
-// how fast the target is.
+// A gate whose k is the target's throttle's: constant, or found from the requests' durations.
+// Either way the throttle measures the target's rate.
 class ThrottledGate final : public Gate {
 public:
-    // `throttles`: one per target; outlives the gate, and keeps what was seen.
+    // `throttles` has one per target, outlives the gate, and keeps what was measured.
     explicit ThrottledGate(std::vector<plan::Throttle>& throttles)
         : throttles_{throttles}, in_flight_(throttles.size(), 0) {}
 

@@ -1,4 +1,4 @@
-// See open.hpp.
+// Creates the queue (io_uring or threads) when the first request needs one.
 #include "storage/uring/open.hpp"
 
 #include "foundation/ports/completions.hpp"
@@ -12,7 +12,7 @@ namespace forebay::adapters {
 
 namespace {
 
-// A descriptor, and a queue from the first request on that is not to be done at once.
+// A descriptor whose queue is created by the first request that is not to be done synchronously.
 class DeferredStorage final : public ports::FileStorage {
 public:
     DeferredStorage(OwnFd fd, std::string path, SubmitterKind caller)
@@ -59,7 +59,7 @@ public:
     }
 
 private:
-    static constexpr int depth_max = 16;  // what both queues take
+    static constexpr int depth_max = 16;  // both kinds of queues take this many
 
     void make_queue() {
         auto ring = UringStorage::create(fd_, path_, caller_);
@@ -70,7 +70,7 @@ private:
         }
     }
 
-    OwnFd fd_;  // the queue's, once there is one
+    OwnFd fd_;  // moved into the queue when that is created
     std::string path_;
     SubmitterKind caller_;
     std::vector<ports::RequestCompletion> finished_;

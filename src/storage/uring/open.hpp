@@ -1,4 +1,4 @@
-// Opens a file in the way that suits its kernel and its requests.
+// Opens a file with the storage adapter that suits its kernel and its requests.
 #pragma once
 
 #include "foundation/base/own_fd.hpp"
@@ -13,14 +13,14 @@ namespace forebay::adapters {
 
 enum class StoragePreference { automatic, uring, posix };
 
-// Opens an existing file: through io_uring where that is allowed and not unwanted, else through
-// threads. StoragePreference::uring fails where it is not allowed. With
-// StoragePreference::automatic nothing but a descriptor is made until a request needs more: most
-// ranks only ever do requests at once.
+// Opens an existing file, through io_uring if the system allows it and `preference` does not
+// exclude it, else through threads. StoragePreference::uring fails if io_uring is not allowed. With
+// StoragePreference::automatic only a descriptor is opened until a request needs a queue: most
+// ranks do all their requests synchronously.
 [[nodiscard]] Result<std::unique_ptr<ports::FileStorage>> open_storage(
     const std::string& path, IoDirection direction,
     StoragePreference preference = StoragePreference::automatic);
-// The same for a file that is open already; `path` is for messages.
+// As open_storage(), for a file that is open already; `path` is for messages.
 [[nodiscard]] Result<std::unique_ptr<ports::FileStorage>> storage_of(
     OwnFd fd, const std::string& path, StoragePreference preference = StoragePreference::automatic,
     SubmitterKind caller = SubmitterKind::may_wait);

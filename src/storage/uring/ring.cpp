@@ -1,4 +1,4 @@
-// Errors of io_uring_enter that mean "try again" are tried again; others would be defects.
+// Retries io_uring_enter after temporary errors; others would be defects of ours.
 #include "storage/uring/ring.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -10,7 +10,7 @@ namespace forebay::adapters {
 
 namespace {
 
-// Completions are announced by a flag instead of an interrupt of the computing thread (5.19).
+// Completions set a flag instead of interrupting the computing thread (Linux 5.19).
 constexpr unsigned quiet = IORING_SETUP_COOP_TASKRUN | IORING_SETUP_TASKRUN_FLAG;
 
 bool temporary(int status) noexcept {

@@ -1,5 +1,5 @@
-// The kernel's ring with one owner. Used by one thread at a time, not always the same one, which
-// is why the flags that bind a ring to its thread are not used.
+// An io_uring with one owner. One thread uses it at a time, but not always the same one, so the
+// setup flags that bind a ring to a thread are not used.
 #pragma once
 
 #include "foundation/base/result.hpp"
@@ -12,27 +12,27 @@ namespace forebay::adapters {
 
 class KernelRing {
 public:
-    // errno where the kernel refuses.
+    // The errno if the kernel refuses.
     [[nodiscard]] static tl::expected<std::unique_ptr<KernelRing>, int> create(unsigned entries);
     ~KernelRing();
     KernelRing(const KernelRing&) = delete;
     KernelRing& operator=(const KernelRing&) = delete;
 
-    // The kernel knows read, write, readv and writev (5.6 and newer).
+    // Whether the kernel supports the operations read, write, readv and writev (Linux 5.6).
     [[nodiscard]] bool knows_transfers();
 
-    // A free entry; contract: fewer than `entries` are in flight.
+    // A free submission entry. Contract: fewer than `entries` are in flight.
     [[nodiscard]] io_uring_sqe& entry();
-    // Hands what was entered to the kernel.
+    // Submits the prepared entries to the kernel.
     void submit();
 
     struct Answer {
         std::uint64_t data = 0;
         int result = 0;
     };
-    // Takes one answer that is there; false: there is none.
+    // Takes one completion; false if none has arrived.
     bool take(Answer& answer);
-    // As take, but sleeps until there is one. Contract: something is in flight.
+    // As take(), but sleeps until one arrives. Contract: something is in flight.
     Answer wait();
 
 private:

@@ -1,5 +1,5 @@
-// A request goes to the ring in batches of up to four contiguous runs; the next batch follows when
-// the last has ended, so that "the first n bytes were moved" stays true.
+// A request is submitted in batches of up to four contiguous runs. The next batch follows when the
+// last has completed, so that a completion can always say "the first n bytes were moved".
 //
 //   request   run run run run │ run run
 //   ring      └──── batch ────┘ └batch┘
@@ -23,12 +23,12 @@ namespace {
 constexpr std::size_t requests_max = 16;
 constexpr std::size_t batch_max = 4;
 constexpr unsigned ring_entries = requests_max * batch_max;
-constexpr std::size_t small_bytes = std::size_t{64}
-                                    << 10U;  // of a run; smaller ones are done at once
+constexpr std::size_t small_bytes =
+    std::size_t{64}  // mean bytes of a run; smaller requests are done synchronously
+    << 10U;
 constexpr std::size_t run_pieces_max = 256;
 
-// Large enough, run by run, for another thread to be worth it. Only one vector of pieces is
-// looked through, and only until the answer is sure.
+// Whether the runs of a request are large enough on average for another thread to be worth it.
 bool worth_the_ring(std::span<const ports::Piece> pieces) noexcept {
     std::size_t bytes = 0;
     std::size_t runs = 0;
@@ -48,7 +48,7 @@ public:
         : kernel_{std::move(kernel)}, fd_{fd}, caller_{caller}, owner_{::getpid()} {}
     Ring(const Ring&) = delete;
     Ring& operator=(const Ring&) = delete;
-    // A forked child shares the ring's memory with its parent: it leaves the answers to it.
+    // A forked child shares the ring's memory with its parent and leaves the completions to it.
     ~Ring() {
         while (owner_ == ::getpid() && asked_ > 0) {
             answered(kernel_->wait());
@@ -103,10 +103,10 @@ private:
     };
     struct Slot {
         ports::Request request;
-        std::size_t next = 0;    // first piece that no batch has had yet
-        std::int64_t moved = 0;  // by ended batches
+        std::size_t next = 0;    // first piece that has not been in a batch
+        std::int64_t moved = 0;  // by completed batches
         std::array<Step, batch_max> steps;
-        std::size_t begun = 0;  // steps of this batch
+        std::size_t begun = 0;  // runs in this batch
         std::size_t outstanding = 0;
         std::vector<iovec> vectors;  // of this batch
         bool used = false;
@@ -116,7 +116,8 @@ private:
         const std::span<const ports::Piece> pieces = slot.request.pieces;
         slot.begun = 0;
         slot.vectors.clear();
-        slot.vectors.reserve(batch_max * run_pieces_max);  // entries point into it
+        // Must not reallocate: submitted entries point into it.
+        slot.vectors.reserve(batch_max * run_pieces_max);
         while (slot.begun < batch_max && slot.next < pieces.size()) {
             const PieceRun run = run_from(pieces, slot.next, run_pieces_max);
             slot.steps.at(slot.begun) = {run, 0};
@@ -129,7 +130,7 @@ private:
         kernel_->submit();
     }
 
-    // IOSQE_ASYNC: without it a buffered write is done inside the call that submits it.
+    // Sets IOSQE_ASYNC: without it, a buffered write is done synchronously in the submitting call.
     void enter(Slot& slot, std::size_t step) {
         const PieceRun& run = slot.steps.at(step).run;
         const auto pieces = slot.request.pieces.subspan(run.first, run.last - run.first);
@@ -160,8 +161,8 @@ private:
         }
     }
 
-    // Counts the bytes up to the first run that is not whole; what later runs moved is moved
-    // again by the caller's next request, which does no harm.
+    // Counts the bytes up to the first incomplete run. Bytes of later runs may have been moved; the
+    // caller's next request moves them again, which is harmless.
     void end_batch(Slot& slot) {
         int system = 0;
         bool whole = true;
@@ -186,7 +187,7 @@ private:
     std::array<Slot, requests_max> slots_;
     std::vector<ports::RequestCompletion> finished_;
     std::size_t in_flight_ = 0;  // requests
-    std::size_t asked_ = 0;      // entries that the kernel has
+    std::size_t asked_ = 0;      // entries submitted to the kernel
 };
 
 bool uring_allowed() {

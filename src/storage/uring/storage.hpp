@@ -1,6 +1,6 @@
-// A file whose large requests are done by the kernel's own threads through io_uring, and whose
-// small pieces are done at once, unless the caller may never wait: for a few KiB the ring costs
-// three times a plain pwrite.
+// The port FileStorage over io_uring: the kernel's own threads do large requests. Small requests
+// are done synchronously, unless the caller must never block: for a few KiB the ring costs three
+// times as much as a plain pwrite.
 #pragma once
 
 #include "foundation/base/own_fd.hpp"
@@ -13,19 +13,19 @@
 
 namespace forebay::adapters {
 
-// Whether this process may use io_uring for reading and writing: the kernel has it, the
-// administrator has not switched it off, no seccomp filter and no memory limit forbids it.
+// Whether this process may read and write by io_uring: the kernel supports it, the administrator
+// has not disabled it, and neither a seccomp filter nor the limit of locked memory forbids it.
 [[nodiscard]] bool uring_allowed();
 
-// Whether small pieces may be written by whoever submits them: it waits for the file system then.
+// Whether submit() may do small requests synchronously, in which case it blocks on the file system.
 enum class SubmitterKind { may_wait, never_waits };
 
 class UringStorage final : public DescriptorStorage {
 public:
-    // Fails where uring_allowed() is false, and leaves `fd` alone then.
+    // Fails if uring_allowed() is false; `fd` is then unchanged.
     [[nodiscard]] static Result<std::unique_ptr<UringStorage>> create(
         OwnFd& fd, std::string path, SubmitterKind caller = SubmitterKind::may_wait);
-    // Finishes what is in flight; its memory must live until then.
+    // Waits for the requests in flight, whose memory must live until then.
     ~UringStorage() override;
     UringStorage(const UringStorage&) = delete;
     UringStorage& operator=(const UringStorage&) = delete;

@@ -1,4 +1,4 @@
-// See document.hpp.
+// Encodes layouts as JSON.
 #include "storage/layout/document/document.hpp"
 
 #include "storage/layout/stripes.hpp"
@@ -69,7 +69,7 @@ Json text_or_null(const std::optional<std::string>& text) {
     return text ? Json(*text) : Json(nullptr);
 }
 
-// Paths may hold bytes that are not UTF-8: they must not lose the rest.
+// Paths may not be valid UTF-8; invalid bytes are replaced rather than losing the line.
 std::string text_of(const Json& json) {
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

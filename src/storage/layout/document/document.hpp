@@ -1,4 +1,5 @@
-// A layout as JSON: schema/layout.md, read by `forebay layout` and `forebay doctor`.
+// A layout as a line of JSON (schema/layout.md), which `forebay layout` and `forebay doctor`
+// decode.
 #pragma once
 
 #include "storage/layout/files/files.hpp"
@@ -7,7 +8,8 @@
 
 namespace forebay::apps {
 
-// One line without its end. `change`: what came of setting it, null where it was only asked.
+// One line without a newline. `change` is the result of setting the layout; null if it was only
+// read.
 [[nodiscard]] std::string to_json(const std::string& path, const layout::DescribedPath& described,
                                   const layout::LayoutChange* change);
 

@@ -1,4 +1,4 @@
-// See files.hpp.
+// Finds out the file system of a path, and reads and sets layouts through extended attributes.
 #include "storage/layout/files/files.hpp"
 
 #include "storage/layout/ceph.hpp"
@@ -19,7 +19,8 @@ using ports::PathKind;
 
 constexpr std::uint64_t lustre_file_system = 0x0BD00BD0;
 constexpr std::uint64_t ceph_file_system = 0x00C36400;
-constexpr int directories_max = 256;  // between a file and the root of its file system, or ".."s
+// Between a path and the root of its file system; also bounds paths of "..".
+constexpr int directories_max = 256;
 
 std::string directory_of(const std::string& path) {
     const std::size_t slash = path.find_last_of('/');
@@ -29,7 +30,7 @@ std::string directory_of(const std::string& path) {
     return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// The directory above a directory; a name that ends in "." or ".." goes up by "..".
+// The parent directory; for a name that ends in "." or ".." that is the name with "/.." added.
 std::string directory_above(const std::string& path) {
     const std::string last = path.substr(path.find_last_of('/') + 1);
     if (path == ".") {
@@ -51,7 +52,7 @@ Result<FileLayout> parse(LayoutSource source, const AttributeValue& value) {
     return source == LayoutSource::lustre ? parse_lustre(value) : parse_ceph(text_of(value));
 }
 
-// The layout of `path` itself; source `none` where it has none.
+// The layout of `path` itself; source `none` if it has none.
 Result<FileLayout> own_layout(const FileAttributes& files, const std::string& path,
                               LayoutSource source, const char* name) {
     const auto value = files.get(path, name);
@@ -68,8 +69,9 @@ const char* attribute_of(LayoutSource source, PathKind kind) noexcept {
     return kind == PathKind::directory ? ceph_directory_attribute : ceph_file_attribute;
 }
 
-// A directory passes on what it has, or what the nearest one above it has. On Lustre that is the
-// root of the file system; those between have nothing where this one has nothing.
+// The default layout of new files in a directory: its own, or that of the nearest ancestor with
+// one. (On Lustre only the root of the file system passes its default on; directories in between
+// then have none, so that searching upwards comes to the same.)
 Result<DescribedPath> inherited(const FileAttributes& files, std::string path,
                                 LayoutSource source) {
     const auto here = files.look(path);
@@ -108,7 +110,7 @@ LayoutSource source_of_directory(const FileAttributes& files, const std::string&
     return ceph ? LayoutSource::ceph : LayoutSource::none;
 }
 
-// The attribute's value that asks for `wanted`.
+// The attribute's value that requests `wanted`.
 Result<AttributeValue> encode(const WantedLayout& wanted, LayoutSource source,
                               const FileLayout& now) {
     if (source == LayoutSource::lustre) {
@@ -147,7 +149,7 @@ Error neither(const std::string& path) {
             fmt::format("cannot lay {} out (it is neither file nor directory). Name one.", path)};
 }
 
-// Makes `path`; false where somebody else was faster, and it need not be ours.
+// Creates `path`. False if another process has created it meanwhile and `existing` allows that.
 Result<bool> make_missing(FileAttributes& files, const std::string& path, ExistingFile existing) {
     const auto done = files.make_file(path);
     if (!done && (done.error().system != EEXIST || existing == ExistingFile::is_left_alone)) {
@@ -163,7 +165,8 @@ struct LayoutRequest {
     PathKind kind;
 };
 
-// `change` has the layout as it is now, or would be; it gets the one that is read back.
+// Sets the layout. `change` comes with the present layout, or the one that the path would inherit,
+// and gets the layout that is read back.
 Result<void> give(FileAttributes& files, const LayoutRequest& asked, LayoutChange& change) {
     const auto value = encode(asked.wanted, change.source, change.layout);
     if (!value) {
@@ -270,7 +273,7 @@ LayoutChange set_layout_or_nothing(FileAttributes& files, const std::string& pat
     if (!change.obstacle || !change.made) {
         return change;
     }
-    const auto facts = files.look(path);  // somebody may have written to it already
+    const auto facts = files.look(path);  // another process may have written to it already
     if (facts && facts->kind == PathKind::file && facts->bytes == 0) {
         change.made = !files.remove_file(path).has_value();
     }

@@ -1,6 +1,6 @@
-// Layouts of files and directories by name: asked, and set where that is still possible. Whatever a
-// file system says, what was set is read back: Lustre accepts a layout for a file that has one
-// already and does nothing, and gives fewer stripes where it has fewer targets.
+// Reads and sets the layouts of files and directories by name. A layout that was set is always read
+// back: Lustre silently ignores a layout for a file that has one already, and gives fewer stripes
+// if it has fewer targets (OSTs).
 #pragma once
 
 #include "foundation/base/result.hpp"
@@ -12,50 +12,52 @@
 
 namespace forebay::layout {
 
-// Which file system a path is on (of a new file: which its directory is on).
+// The file system of a path; for a new file that of its directory.
 [[nodiscard]] LayoutSource source_of(const ports::FileAttributes& files, const std::string& path);
 
-// A file's layout. Source `none`: its file system has none to tell. Error: it cannot be parsed.
+// A file's layout. Source `none`: its file system has no layouts. Error: it cannot be parsed.
 [[nodiscard]] Result<FileLayout> layout_of_file(const ports::FileAttributes& files,
                                                 const std::string& path);
 
-// The description of a path: a directory's layout is the one that new files in it get.
+// A path with its layout; a directory's layout is the default of new files in it.
 struct DescribedPath {
     ports::PathKind kind = ports::PathKind::file;
     std::int64_t bytes = 0;
     FileLayout layout;
-    // A directory: where its layout comes from. Empty: from nowhere, it is the file system's own.
+    // For a directory: the path that its layout comes from; empty: the file system's default.
     std::string from;
 };
 
 [[nodiscard]] Result<DescribedPath> describe(const ports::FileAttributes& files,
                                              const std::string& path);
 
-// The result of asking for a layout.
+// The result of setting a layout.
 struct LayoutChange {
     LayoutSource source = LayoutSource::none;
-    bool made = false;                   // the file was not there
-    FileLayout layout;                   // as it was read back
+    bool made = false;                   // the file did not exist before
+    FileLayout layout;                   // as read back
     std::optional<Error> obstacle;       // why nothing was set
-    std::optional<std::string> differs;  // in what `layout` is not what was wanted
+    std::optional<std::string> differs;  // how `layout` differs from the wanted one
 };
 
-// The treatment of an existing file. `is_left_alone`: the obstacle's system is EEXIST.
+// Whether the layout of an existing file is changed. `is_left_alone`: the obstacle's system is
+// EEXIST.
 enum class ExistingFile { is_changed, is_left_alone };
 
-// Gives a file that is new or empty, or a directory for the files to come, the wanted layout. A
-// missing file is made, where its file system can give it a layout; it stays also where it cannot
-// be given the one that was asked for.
+// Gives `path` the wanted layout, if it is a new or empty file, or a directory (for its future
+// files). A missing file is created if its file system can give it a layout; it remains even if the
+// layout cannot be set.
 [[nodiscard]] LayoutChange set_layout(ports::FileAttributes& files, const std::string& path,
                                       const WantedLayout& wanted,
                                       ExistingFile existing = ExistingFile::is_changed);
 
-// The same, but a file that was made and cannot be given the layout is removed again.
+// As set_layout(), but removes a file that it created and could not give the layout.
 [[nodiscard]] LayoutChange set_layout_or_nothing(ports::FileAttributes& files,
                                                  const std::string& path,
                                                  const WantedLayout& wanted);
 
-// Why a change is not what was wanted, as one sentence for people, or nullopt. "cannot give …"
+// Why a change is not the wanted one, as one sentence for users ("cannot give …"); nullopt if it
+// is.
 [[nodiscard]] std::optional<std::string> complaint(const std::string& path,
                                                    const LayoutChange& change);
 

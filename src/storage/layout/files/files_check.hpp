@@ -1,5 +1,5 @@
-// Imagined file systems for tests, as far as layouts are concerned: they keep a layout only for
-// files without bytes, and do with it what Lustre 2.15 and CephFS 16.2 do.
+// For tests: file systems in memory that treat layouts as Lustre 2.15 and CephFS 16.2 do. A layout
+// can only be set on a file without bytes.
 #pragma once
 
 #include "foundation/ports/attributes.hpp"
@@ -16,7 +16,7 @@ namespace forebay::layout::check {
 struct Node {
     ports::PathKind kind = ports::PathKind::file;
     std::int64_t bytes = 0;
-    bool placed = false;  // Lustre: targets have been chosen
+    bool placed = false;  // Lustre: the file's targets have been chosen
     std::map<std::string, ports::AttributeValue> attributes;
 };
 
@@ -50,9 +50,9 @@ public:
         return node;
     }
     [[nodiscard]] bool has(const std::string& path) const { return nodes_.contains(path); }
-    // The errno of the next call that changes something.
+    // The next call that changes something fails with this errno.
     void fail_next(int system) { fails_ = system; }
-    // The same of the next call that sets an attribute.
+    // The next call that sets an attribute fails with this errno.
     void fail_next_set(int system) { fails_set_ = system; }
 
     [[nodiscard]] Result<ports::PathFacts> look(const std::string& path) const override {
@@ -90,7 +90,7 @@ public:
                 return failure(system_error(ENOTEMPTY, "set"));
             }
             if (kind_ == LayoutSource::lustre && node.placed) {
-                return {};  // as if it had been done
+                return {};  // as Lustre does: success without an effect
             }
             if (kind_ == LayoutSource::lustre) {
                 place(kept);
@@ -118,7 +118,8 @@ public:
     }
 
 private:
-    // Gives as many targets as there are, in order; stripes of 4 MiB where none are asked for.
+    // Assigns the requested number of targets, at most those that exist, in order; the default
+    // stripe size is 4 MiB.
     void place(ports::AttributeValue& value) const {
         constexpr std::size_t stripe_at = 24;
         constexpr std::size_t count_at = 28;
