@@ -1,4 +1,4 @@
-// Ranks that are threads wait on real futexes.
+// Ranks are threads and wait on real futexes.
 #include "worlds/memory/communicator.hpp"
 
 #include "storage/posix/futex.hpp"

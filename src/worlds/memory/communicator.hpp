@@ -1,6 +1,6 @@
-// A parallel program inside one process: every rank is a thread, nodes are as told. For tests of
-// what needs no real MPI, under ThreadSanitizer in particular. Where ranks shall not be threads, so
-// that a seed repeats a run: worlds/memory/world.hpp.
+// A parallel program in one process for tests without MPI: every rank is a thread, so that
+// ThreadSanitizer finds data races. Nodes are as given. For runs that a seed repeats exactly, use
+// worlds/memory/world.hpp.
 //
 //   run_ranks({2, 1, 4}, [](ports::Communicator& communicator) { … });   // 7 ranks on 3 nodes
 #pragma once
@@ -18,7 +18,7 @@
 namespace forebay::adapters {
 
 struct ClusterOptions : NodesOptions {
-    std::chrono::seconds patience{60};  // of run_ranks
+    std::chrono::seconds patience{60};  // how long run_ranks() waits before it aborts
 };
 
 class MemoryCluster {
@@ -29,9 +29,9 @@ public:
     ~MemoryCluster();
 
     [[nodiscard]] std::int32_t ranks() const noexcept;
-    // The communicator of one rank; lives as long as the cluster and is used by one thread.
+    // The communicator of one rank, to be used by one thread; lives as long as the cluster.
     [[nodiscard]] ports::Communicator& communicator(Rank rank);
-    // The call that the rank blocks on just now, for messages: "wait", "all_gather", "running".
+    // The call in which the rank blocks now, for messages: "wait", "all_gather" or "running".
     [[nodiscard]] const char* doing(Rank rank) const;
 
 private:
@@ -43,8 +43,8 @@ private:
 
 using RankBody = std::function<void(ports::Communicator&)>;
 
-// Runs `body` as every rank at once and returns when all have. When they have not within the
-// patience it says what each rank does and aborts: a deadlock is a failure, not a long test.
+// Runs `body` on all ranks concurrently and returns when all have returned. If they have not within
+// `patience`, it prints each rank's call and aborts, so that a deadlock fails at once.
 void run_ranks(const ClusterOptions& options, const RankBody& body);
 void run_ranks(const std::vector<std::int32_t>& node_sizes, const RankBody& body);
 

@@ -1,5 +1,5 @@
-// ucontext, told to the sanitizers. Their functions are weak: without a sanitizer they are not
-// there, and nobody has to be told.
+// Fibers by ucontext. Each switch of stacks is announced to ASan and TSan, whose functions are weak
+// symbols: they are null in a build without sanitizers.
 #include "worlds/memory/fiber.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::size_t page = 4096;
 
-// One side of a switch, as ASan and TSan know it.
+// One of the two stacks of a switch: its context, and its data for ASan and TSan.
 struct SwitchSide {
     ucontext_t context{};
     void* fake_stack = nullptr;
@@ -38,7 +38,7 @@ struct SwitchSide {
     void* tsan = nullptr;
 };
 
-// `stays`: the side that is left will be come back to.
+// Switches stacks. `stays` is false if `from` will never run again: ASan then frees its fake stack.
 void go(SwitchSide& from, SwitchSide& to, bool stays) {
     if (__sanitizer_start_switch_fiber != nullptr) {
         __sanitizer_start_switch_fiber(stays ? &from.fake_stack : nullptr, to.bottom, to.bytes);
@@ -49,7 +49,8 @@ void go(SwitchSide& from, SwitchSide& to, bool stays) {
     swapcontext(&from.context, &to.context);
 }
 
-// First thing on `here`; `there` is who it came from.
+// Completes a switch for ASan; must be the first call on the stack `here` after a switch from
+// `there`.
 void arrive(SwitchSide& here, SwitchSide& there) {
     if (__sanitizer_finish_switch_fiber != nullptr) {
         __sanitizer_finish_switch_fiber(here.fake_stack, &there.bottom, &there.bytes);
@@ -71,7 +72,7 @@ struct ActorFiber::State {
     bool dropped = false;
 };
 
-// makecontext passes ints only.
+// The pointer to the state comes as two halves, because makecontext() passes ints only.
 void ActorFiber::State::enter(unsigned high, unsigned low) {
     const std::uintptr_t address = (std::uintptr_t{high} << 32U) | low;
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast,performance-no-int-to-ptr)
@@ -95,7 +96,7 @@ ActorFiber::ActorFiber(std::size_t stack_bytes, std::function<void()> body)
     expects(stack.has_value(), "there is memory for a fiber's stack");
     state.stack = std::move(*stack);
     state.body = std::move(body);
-    // A fiber that overflows its stack is stopped there, instead of writing below it.
+    // A guard page at the end of the stack: an overflow faults instead of overwriting memory below.
     mprotect(state.stack.bytes().data(), page, PROT_NONE);
     const std::span<std::byte> usable = state.stack.bytes().subspan(page);
     state.inside.bottom = usable.data();

@@ -1,5 +1,5 @@
-// A function with a stack of its own, which stops in the middle and goes on later, all in one
-// thread. A MemoryWorld runs its actors on fibers.
+// A fiber (coroutine with its own stack): a function that suspends itself and is resumed later, on
+// one thread. A MemoryWorld runs its actors on fibers.
 #pragma once
 
 #include <cstddef>
@@ -10,18 +10,17 @@ namespace forebay::adapters {
 
 class ActorFiber {
 public:
-    // `body` begins at the first resume(). It must not throw. Contract: there is memory for a stack
-    // (an address range; pages are taken as they are touched).
+    // The first resume() starts `body`, which must not throw. Contract: the stack's address range
+    // can be mapped; pages are allocated when touched.
     ActorFiber(std::size_t stack_bytes, std::function<void()> body);
     ActorFiber(const ActorFiber&) = delete;
     ActorFiber& operator=(const ActorFiber&) = delete;
-    // A body that has not ended is dropped as a killed process is: no destructor of what lies on
-    // its stack runs.
+    // Drops a body that has not ended, like a killed process: no destructor on its stack runs.
     ~ActorFiber();
 
-    // From outside: runs the body until it suspends or ends. Contract: it has not ended.
+    // Called from outside: runs the body until it suspends or ends. Contract: it has not ended.
     void resume();
-    // From within: back to who resumed it.
+    // Called by the body: returns control to the caller of resume().
     void suspend();
     [[nodiscard]] bool ended() const noexcept;
 

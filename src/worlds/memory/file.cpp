@@ -1,5 +1,5 @@
-// A request's fate is drawn from (seed, place, attempt), never from a shared sequence: the same
-// seed gives the same faults whatever the threads' order.
+// The fault of a request is drawn from (seed, offset, attempt), not from a shared random sequence,
+// so a seed gives the same faults in any order of threads.
 #include "worlds/memory/file.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ bool happens(std::uint64_t dice, std::int32_t percent) noexcept {
     return std::cmp_less(dice % 100, percent);
 }
 
-// A byte that a request cannot get past, and why.
+// The offset at which a request stops, and the errno.
 struct RequestStop {
     Offset at;
     int system = 0;
@@ -142,7 +142,7 @@ void MemoryFile::get_locked(Offset at, std::span<std::byte> bytes) const {
     }
 }
 
-// Up to `bytes` of the piece; a read ends at the end of the file.
+// Moves up to `bytes` of the piece; a read ends at the end of the file.
 std::int64_t MemoryFile::move(IoDirection direction, const ports::Piece& piece,
                               std::int64_t bytes) {
     if (direction == IoDirection::read) {
@@ -182,7 +182,7 @@ ports::RequestCompletion MemoryFile::perform(const ports::Request& request, std:
     return move_all(request, left);
 }
 
-// Where a write from `begin` on meets the disk's end.
+// The offset at which a write from `begin` on meets ENOSPC.
 std::optional<Offset> MemoryFile::full_at(Offset begin) const noexcept {
     if (!faults_.room) {
         return faults_.full_at;
@@ -191,8 +191,8 @@ std::optional<Offset> MemoryFile::full_at(Offset begin) const noexcept {
     return std::min(out_of_room, faults_.full_at.value_or(out_of_room));
 }
 
-// An error is said only where it stops the next byte; a request that got some way into a piece is
-// short and the next one meets the error, as with the kernel.
+// Returns an errno only if it stops the very next byte. A request that got some way into a piece is
+// short, and the next request meets the error, as in the kernel.
 ports::RequestCompletion MemoryFile::move_all(const ports::Request& request,
                                               std::int64_t bytes_max) {
     std::vector<Extent>& log = request.direction == IoDirection::write ? written_ : read_;

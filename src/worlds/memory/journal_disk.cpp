@@ -46,7 +46,8 @@ Result<std::span<const std::byte>> JournalDisk::look(std::uint32_t segment) {
     if (found == image_.end()) {
         return failure(system_error(ENOENT, "read a segment"));
     }
-    found->second.reserve(static_cast<std::size_t>(bytes_of(segment)));  // it stays where it is
+    // The segment must not move later, since the span points into it.
+    found->second.reserve(static_cast<std::size_t>(bytes_of(segment)));
     return std::span<const std::byte>{found->second};
 }
 

@@ -1,5 +1,5 @@
-// A journal's device in memory, which may lose what was not made durable: in whole sectors, in any
-// choice of them. It keeps its orders in sequence, so that a test can cut them anywhere.
+// A JournalDevice in memory for crash tests: it may lose writes that are not durable, any subset of
+// their sectors. It does its operations in sequence, so that a test can crash between any two.
 #pragma once
 
 #include "foundation/ports/journal_device.hpp"
@@ -19,14 +19,14 @@ class JournalDisk final : public ports::JournalDevice {
 public:
     static constexpr std::size_t sector_bytes = 512;
 
-    // The disk's content, by segment; with the head.
+    // The disk's content by segment number, including the head.
     using Image = std::map<std::uint32_t, std::vector<std::byte>>;
 
     struct Options {
         std::int64_t segment_bytes = std::int64_t{4} << 20;
-        std::size_t segments_max = 1000;  // for more there is no room: ENOSPC
+        std::size_t segments_max = 1000;  // more segments fail with ENOSPC
         ports::JournalKey key{std::byte{7}};
-        // Calls what it is given when the device has done it. Empty: at once.
+        // Schedules the completion of an operation. Empty: operations complete at once.
         std::function<void(std::function<void()>)> later{};
     };
     struct Done {
@@ -38,15 +38,15 @@ public:
 
     explicit JournalDisk(Options options, Image image = {});
 
-    // From now on every write and every new segment fails with this; 0: not any more.
+    // From now on each write and each new segment fails with this errno; 0: they succeed again.
     void set_error(int error) noexcept { error_ = error; }
     void set_segments_max(std::size_t most) noexcept { options_.segments_max = most; }
     [[nodiscard]] const Image& image() const noexcept { return image_; }
-    // Whoever asks is told of everything when it begins (`durable` false) and when it is durable.
+    // Calls `watcher` for each operation, when it begins (`durable` false) and when it is durable.
     void watch(std::function<void(const Done&, bool durable)> watcher) {
         watcher_ = std::move(watcher);
     }
-    // Does it to an image: the sectors for which `keeps` says so.
+    // Applies an operation to an image: those sectors for which `keeps` returns true.
     static void apply(Image& image, const Done& done, std::int64_t segment_bytes,
                       const std::function<bool(std::size_t)>& keeps);
 
@@ -66,9 +66,9 @@ public:
     [[nodiscard]] int remove(std::uint32_t segment) override;
 
 private:
-    // Operations that are done one after the other.
+    // Operations that are done in sequence.
     struct Queue {
-        std::deque<Done> waiting;  // the first of them is under way
+        std::deque<Done> waiting;  // the first of them is in progress
         std::uint64_t begun = 0;
         std::deque<int> answers;
     };

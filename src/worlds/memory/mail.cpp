@@ -1,4 +1,4 @@
-// All under one mutex: the copy is done by whoever makes the match.
+// One mutex guards everything; whoever completes a match copies the bytes.
 #include "worlds/memory/mail.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Messages between the nodes of an imagined cluster, matched as MPI matches them: by sender and
-// tag, in order. Short ones are buffered, long ones wait for their receiver.
+// Messages between the nodes of a cluster in memory, matched as in MPI: by sender and tag, in
+// order. Short messages are buffered (eager); long ones wait for their receive (rendezvous).
 #pragma once
 
 #include "foundation/base/units.hpp"
@@ -36,7 +36,7 @@ private:
         Route route;
         Ticket ticket = 0;
         std::span<const std::byte> bytes;
-        std::vector<std::byte> copy;  // of a short message
+        std::vector<std::byte> copy;  // of an eager message
         bool eager = false;
     };
     struct TokenWish {
@@ -50,9 +50,9 @@ private:
     std::size_t eager_bytes_;
     std::mutex mutex_;
     Ticket last_ = 0;
-    std::unordered_map<Ticket, bool> ended_;  // of every ticket that is not gone
-    std::deque<Message> messages_;            // not received yet
-    std::deque<TokenWish> wishes_;            // not fulfilled yet
+    std::unordered_map<Ticket, bool> ended_;  // every valid ticket, and whether it has ended
+    std::deque<Message> messages_;            // without a matching receive yet
+    std::deque<TokenWish> wishes_;            // receives without a matching message yet
 };
 
 }  // namespace forebay::adapters

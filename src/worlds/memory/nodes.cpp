@@ -1,4 +1,4 @@
-// Node memory is mapped, not allocated: page-aligned, zero, and cheap however large.
+// Node memory is mapped rather than allocated: page-aligned, zero, and free until touched.
 #include "worlds/memory/nodes.hpp"
 
 #include <algorithm>

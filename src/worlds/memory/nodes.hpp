@@ -1,5 +1,5 @@
-// The part that imagined clusters share, whether their ranks are threads or actors of a world:
-// which rank is where, the nodes' memory, their mail, and gathering.
+// The common parts of clusters in memory, whether their ranks are threads or actors: the placement
+// of ranks, node memory, messages, and the all-gather.
 #pragma once
 
 #include "foundation/ports/communicator.hpp"
@@ -14,51 +14,52 @@
 
 namespace forebay::adapters {
 
-// Which node the next rank lies on.
+// The node on which the next rank is placed.
 enum class RankArrangement {
-    blocks,       // the node of the rank before, until it is full
+    blocks,       // the node of the previous rank, until it is full
     round_robin,  // the next node that is not full
 };
 
 struct NodesOptions {
     std::vector<std::int32_t> node_sizes = {1};  // ranks on each node
     RankArrangement arrangement = RankArrangement::blocks;
-    std::size_t node_bytes = std::size_t{64} << 20;  // node memory; touched pages count only
-    // Larger messages are copied when the receiver asks for them and not before, as MPIs do.
+    // Node memory; only touched pages cost anything.
+    std::size_t node_bytes = std::size_t{64} << 20;
+    // Larger messages are copied only when the receiver asks for them (MPI's rendezvous protocol).
     std::size_t eager_bytes = 1024;
 };
 
-// All nodes bring a part each and take what all brought. Says nothing about waiting for the others.
+// An all-gather: each node brings its part and takes all parts. Waiting is left to the caller.
 class NodeGathering {
 public:
     explicit NodeGathering(std::size_t nodes) noexcept : nodes_{nodes} {}
 
-    // Which gathering it was brought to.
+    // Returns the number of this all-gather.
     std::uint64_t bring(NodeId node, std::span<const std::byte> mine);
     [[nodiscard]] bool complete(std::uint64_t number) const noexcept { return done_ > number; }
-    // Contract: it is complete, and the node has not come to the next one yet.
+    // Contract: the all-gather is complete, and the node has not brought its part of the next one.
     void take(std::uint64_t number, std::span<std::byte> all) const;
 
 private:
     std::size_t nodes_;
     std::size_t arrived_ = 0;
-    std::uint64_t done_ = 0;  // gatherings
-    // The parts of this gathering and of the one before, which stays readable until everyone has
-    // come to this one, and has thus read it.
+    std::uint64_t done_ = 0;  // completed all-gathers
+    // The parts of the present all-gather and of the previous one, which stays readable until every
+    // node has brought its part of the present one, and thus has read it.
     std::array<std::vector<std::byte>, 2> parts_;
 };
 
 struct NodeMembers {
     explicit NodeMembers(const NodesOptions& options);
 
-    std::vector<std::vector<Rank>> members;  // of each node
-    std::vector<ports::RankPlace> places;    // of each rank
-    std::vector<MemoryMapping> memory;       // of each node
+    std::vector<std::vector<Rank>> members;  // ranks of each node
+    std::vector<ports::RankPlace> places;    // place of each rank
+    std::vector<MemoryMapping> memory;       // memory of each node
     NodeMailbox mail;
     NodeGathering gathering;
 };
 
-// The part of a communicator that needs no waiting.
+// The functions of a communicator that do not block.
 class NodeMember : public ports::Communicator {
 public:
     NodeMember(NodeMembers& nodes, const ports::RankPlace& place) noexcept

@@ -1,4 +1,5 @@
-// Bytes move when a request completes, not when it is submitted: who reuses memory too early is
+// Bytes are moved when a request completes, not when it is submitted, so that a caller that reuses
+// the memory too early is detected.
 // found out.
 #include "worlds/memory/storage.hpp"
 

@@ -1,4 +1,4 @@
-// A handle to a file in memory: completions come late and out of order, as its faults say.
+// A FileStorage over a MemoryFile; completions come late and out of order, as its faults say.
 #pragma once
 
 #include "foundation/base/result.hpp"
@@ -12,7 +12,7 @@
 
 namespace forebay::adapters {
 
-// The part that handles to files in memory share, however their time passes.
+// The common part of all handles, independent of how time passes in their world.
 class MemoryHandle : public ports::FileStorage {
 public:
     [[nodiscard]] int depth() const noexcept override { return depth_max; }
@@ -26,9 +26,10 @@ protected:
 
     MemoryHandle(MemoryFile& file, IoDirection direction) : file_{file}, direction_{direction} {}
 
-    // Decides on the request's fate; tells repetitions at one place apart.
+    // The random number that decides the request's fault; differs between repetitions at one
+    // offset.
     [[nodiscard]] std::uint64_t dice_of(const ports::Request& request);
-    // Polls by which its completion comes later.
+    // The number of polls by which the completion is delayed.
     [[nodiscard]] std::int64_t delay_of(const ports::Request& request, std::uint64_t dice) const;
     [[nodiscard]] ports::RequestCompletion perform(const ports::Request& request,
                                                    std::uint64_t dice);
@@ -37,10 +38,10 @@ protected:
 private:
     MemoryFile& file_;
     IoDirection direction_;
-    std::unordered_map<std::int64_t, std::uint64_t> attempts_;  // at each place
+    std::unordered_map<std::int64_t, std::uint64_t> attempts_;  // requests so far, by offset
 };
 
-// Time passes by polls: for ranks that are threads.
+// Counts time in polls, for ranks that are threads.
 class MemoryStorage final : public MemoryHandle {
 public:
     MemoryStorage(MemoryFile& file, IoDirection direction) : MemoryHandle{file, direction} {}
@@ -54,7 +55,7 @@ private:
     struct Pending {
         ports::Request request;
         std::uint64_t dice = 0;
-        std::int64_t due = 0;  // poll at which it completes
+        std::int64_t due = 0;  // number of the poll that completes it
     };
 
     [[nodiscard]] std::size_t in_flight() const noexcept override { return pending_.size(); }

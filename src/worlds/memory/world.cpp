@@ -1,4 +1,4 @@
-// The scheduler. It runs on the thread's own stack; an actor comes back to it at steps and waits.
+// The scheduler. It runs on the thread's own stack; actors return to it at steps and waits.
 #include "worlds/memory/world.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -22,9 +22,11 @@ namespace {
 
 constexpr std::int64_t step_ns_min = 50;
 constexpr std::int64_t step_ns_range = 400;
-constexpr std::int64_t weight_max = 8;  // so many times as often the fastest actor goes on
+// The fastest actor is chosen this many times as often as the slowest.
+constexpr std::int64_t weight_max = 8;
 
-// From hardly ever switching to switching at every step: each finds other mistakes.
+// Chances that an actor goes on after a step: from a switch at every step to hardly any; each finds
+// other bugs.
 constexpr std::int64_t stays_percents[] = {0, 50, 90, 98};
 
 std::uint64_t hash_of(std::string_view text) noexcept {
@@ -48,7 +50,7 @@ struct MemoryWorld::Actor {
     std::unique_ptr<ActorFiber> fiber;
     State state = State::can_go_on;
     const void* key = nullptr;                 // waited on
-    std::optional<Events::key_type> runs_out;  // its event, where it waits for a time
+    std::optional<Events::key_type> runs_out;  // the time-out's event, if it waits with one
     Doing doing;
     std::int64_t steps = 0;
     bool suspended = false;
@@ -147,7 +149,7 @@ void MemoryWorld::happen_due() {
     }
 }
 
-// False: nothing is to come.
+// False if there are no events.
 bool MemoryWorld::advance_to_next() {
     if (events_.empty()) {
         return false;
@@ -240,7 +242,7 @@ void MemoryWorld::wake(const void* key) {
     }
 }
 
-// Never comes back.
+// Does not return.
 void MemoryWorld::die(Actor& actor) {
     settle_requests(actor);
     actor.state = Actor::State::dead;

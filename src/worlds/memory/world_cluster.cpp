@@ -1,4 +1,4 @@
-// Every call of a port is a step, so that the others may come between any two.
+// Every call of a port is a step, so that other actors may run between any two.
 #include "worlds/memory/world_cluster.hpp"
 
 #include <fmt/format.h>
@@ -66,7 +66,7 @@ public:
     }
 
 private:
-    // Its byte in node memory, which is the same in every run; -1: it is elsewhere.
+    // The word's offset in node memory, which is the same in every run; -1 if it is elsewhere.
     [[nodiscard]] std::int64_t number_of(const ports::Word& word) noexcept {
         const std::span<const std::byte> memory = node_memory();
         // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): only its address

@@ -1,5 +1,5 @@
-// A parallel program in a world of imagined time: every rank is an actor. The twin of
-// MemoryCluster, whose ranks are threads.
+// A parallel program in a MemoryWorld: every rank is an actor. MemoryCluster is its counterpart
+// with threads as ranks.
 #pragma once
 
 #include "foundation/ports/communicator.hpp"
@@ -16,16 +16,16 @@ namespace forebay::adapters {
 
 class WorldCluster {
 public:
-    // The world must outlive it, and it the world's last run.
+    // The world must outlive the cluster, and the cluster the world's last run.
     WorldCluster(MemoryWorld& world, const NodesOptions& options);
     WorldCluster(const WorldCluster&) = delete;
     WorldCluster& operator=(const WorldCluster&) = delete;
     ~WorldCluster();
 
     [[nodiscard]] std::int32_t ranks() const noexcept;
-    // For use by one actor.
+    // To be used by one actor.
     [[nodiscard]] ports::Communicator& communicator(Rank rank);
-    // An actor for each rank: "rank 0", "rank 1", … . `body` must outlive the world's run.
+    // Adds an actor for each rank: "rank 0", "rank 1", …. `body` must outlive the world's run.
     void spawn(const std::function<void(ports::Communicator&)>& body);
 
 private:
@@ -35,7 +35,7 @@ private:
     std::vector<std::unique_ptr<Member>> members_;
 };
 
-// Runs `body` as every rank of a world of its own; how that ended.
+// Runs `body` on every rank of the world and returns how it ended.
 WorldEnding run_ranks(MemoryWorld& world, const NodesOptions& options,
                       const std::function<void(ports::Communicator&)>& body);
 

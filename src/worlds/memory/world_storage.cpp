@@ -1,4 +1,4 @@
-// Requests of one handle overlap and overtake each other, as the world's dice fall.
+// Requests of one handle overlap and overtake each other, as the world's seed draws.
 #include "worlds/memory/world_storage.hpp"
 
 #include "foundation/ports/completions.hpp"
@@ -14,7 +14,7 @@ constexpr std::int64_t poll_ns = 10'000;
 }  // namespace
 
 WorldStorage::~WorldStorage() {
-    // Requests of an actor that died may never be done.
+    // Requests of an actor that died may never complete.
     while (under_way_ > 0 && world_.something_comes()) {
         world_.wait(this, {"a request to be forgotten"});
     }

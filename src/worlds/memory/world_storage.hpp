@@ -1,5 +1,5 @@
-// A handle to a file in memory whose requests take a world's imagined time. A request is done at a
-// moment between its start and its completion: a test that reuses memory too early is found out.
+// A FileStorage over a MemoryFile whose requests take a world's time. The bytes move at a moment
+// between start and completion, so that a test that reuses the memory too early is detected.
 #pragma once
 
 #include "worlds/memory/storage.hpp"
@@ -32,10 +32,10 @@ private:
 
     MemoryWorld& world_;
     std::size_t under_way_ = 0;
-    std::vector<ports::RequestCompletion> done_;  // not taken yet
+    std::vector<ports::RequestCompletion> done_;  // completed, not taken yet
 };
 
-// World and file must outlive the handle. A poll of the file's faults stands for 10 microseconds.
+// World and file must outlive the handle. A poll in the file's faults counts as 10 microseconds.
 [[nodiscard]] Result<std::unique_ptr<ports::FileStorage>> open_memory(MemoryWorld& world,
                                                                       MemoryFile& file,
                                                                       IoDirection direction);

@@ -1,4 +1,4 @@
-// A communicator that passes everything on to another one. Tests override what is to go wrong.
+// A communicator that forwards every call to another one. Tests override the calls that shall fail.
 #pragma once
 
 #include "foundation/ports/communicator.hpp"
@@ -7,7 +7,7 @@ namespace forebay::adapters {
 
 class WrappedCommunicator : public ports::Communicator {
 public:
-    // `inner` must outlive this one.
+    // `inner` must outlive this object.
     explicit WrappedCommunicator(ports::Communicator& inner) : inner_{inner} {}
 
     [[nodiscard]] const ports::RankPlace& place() const noexcept override { return inner_.place(); }

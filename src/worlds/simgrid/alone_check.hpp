@@ -1,4 +1,4 @@
-// Small worlds for tests, each in a process of its own, since SimGrid allows no second.
+// For tests: runs small worlds in child processes, since SimGrid allows one simulation per process.
 #pragma once
 
 #include "worlds/simgrid/world.hpp"
@@ -25,7 +25,7 @@ inline WorldOptions hosts_of_ranks(std::int32_t hosts, std::int32_t ranks) {
 
 using Times = std::array<double, 2>;  // that one rank tells
 
-// The times that each rank returned.
+// The times that the body returned on each rank.
 inline std::vector<Times> run_alone(const MachinePlatform& platform, const WorldOptions& options,
                                     const std::function<Times(RankPorts&)>& body) {
     std::vector<Times> told(static_cast<std::size_t>(options.hosts * options.ranks_per_host));
@@ -50,9 +50,9 @@ inline double seconds(const RankPorts& ports) {
     return static_cast<double>(ports.clock.now_ns()) * 1e-9;
 }
 
-// A request of bytes that are not there.
+// Submits a request whose data does not exist.
 inline void submit(ports::FileStorage& storage, IoDirection direction, const Extent& range) {
-    // An address that nobody looks at.
+    // An address that is never dereferenced.
     const std::span<std::byte> bytes{reinterpret_cast<std::byte*>(4096), range.length.size()};
     const std::array pieces{ports::Piece{range.begin, bytes}};
     ports::Request request;

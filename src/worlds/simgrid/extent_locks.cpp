@@ -28,7 +28,8 @@ bool ExtentLocks::use(const LockRange& range) {
     return true;
 }
 
-// Another client that goes on ahead of the range will want what lies between.
+// The largest range around `range` that no other client will write soon: another client that writes
+// on sequentially ahead of it will need the bytes from there on.
 LockRange ExtentLocks::free_around(const LockRange& range) const {
     LockRange most = range;
     most.begin = 0;
@@ -57,7 +58,7 @@ std::int32_t ExtentLocks::grant(const LockRange& range) {
         --here;
     }
     while (here != locks_.end() && here->first < range.end) {
-        if (here->second.client == range.client) {  // becomes part of the new one
+        if (here->second.client == range.client) {  // merged into the new lock
             own.begin = std::min(own.begin, here->first);
             own.end = std::max(own.end, here->second.end);
         } else {

@@ -1,9 +1,10 @@
-// Locks on ranges of one object, as Lustre's servers give them (LDLM extent locks, ldlm_extent.c):
-// who asks gets as much as nobody else has or is about to want, so that one writer alone asks once;
-// who asks for what another one has takes all of that lock away. Where many have locks, they are
-// given less beyond what was asked for: nothing before it from the fifth lock on, 32 MiB after it
-// from the 33rd on. Lustre knows what others want from those who wait for a lock; here whoever has
-// written goes on behind it. Knows no time.
+// The locks on byte ranges of one object, granted as Lustre's servers do (LDLM extent locks,
+// ldlm_extent.c). A client gets as large a range as no other client holds or is about to need, so
+// that a single writer asks once. A conflicting request revokes the other client's whole lock. With
+// many locks, less is granted beyond the request: nothing before it from the fifth lock on, 32 MiB
+// after its start from the 33rd on. Lustre knows what other clients need from their waiting
+// requests; this model assumes that a rank that has written goes on sequentially. Pure: it has no
+// clock.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@
 
 namespace forebay::adapters {
 
-// The range that a rank writes, from `begin` up to `end`; the lock is its node's, the client's.
+// The bytes [begin, end) that a rank writes. The lock belongs to its node, which is the client.
 struct LockRange {
     std::int32_t client = 0;
     std::int32_t rank = 0;
@@ -28,9 +29,9 @@ public:
     static constexpr std::size_t grow_freely_max = 32;
     static constexpr std::int64_t grown_bytes_max = 32 << 20;
 
-    // Whether the client has a lock of all of it.
+    // Whether the client already holds a lock on the whole range.
     [[nodiscard]] bool use(const LockRange& range);
-    // The client has one afterwards. How many locks others lost.
+    // Grants the client a lock on the range. Returns the number of locks that other clients lost.
     std::int32_t grant(const LockRange& range);
 
     [[nodiscard]] std::size_t granted() const noexcept { return locks_.size(); }
@@ -41,16 +42,16 @@ private:
         std::int32_t client = 0;
     };
     struct Writer {
-        std::int64_t next = 0;  // where it goes on
+        std::int64_t next = 0;  // the offset at which it is expected to go on
         std::int32_t client = 0;
     };
 
     void goes_on(const LockRange& range);
     [[nodiscard]] LockRange free_around(const LockRange& range) const;
 
-    std::map<std::int64_t, Lock> locks_;                     // by where they begin; none overlap
+    std::map<std::int64_t, Lock> locks_;                     // by begin; disjoint
     std::unordered_map<std::int32_t, Writer> writers_;       // by rank
-    std::set<std::pair<std::int64_t, std::int32_t>> nexts_;  // with the rank
+    std::set<std::pair<std::int64_t, std::int32_t>> nexts_;  // (next, rank) of all writers
 };
 
 }  // namespace forebay::adapters

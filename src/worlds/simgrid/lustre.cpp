@@ -1,4 +1,4 @@
-// How long a target takes follows from who else is there when a request comes.
+// The time of a request at a target depends on the requests that are there when it arrives.
 #include "worlds/simgrid/lustre.hpp"
 
 #include "worlds/memory/file.hpp"
@@ -28,7 +28,7 @@ double SimulatedLustre::varied(std::int32_t target, std::uint64_t number) const 
     return 1 + platform_.target.jitter * (2 * even - 1);
 }
 
-// The lock of one stripe, where requests do not come from a node's client.
+// The cost of the stripe's lock, for requests that do not come through a node's client.
 double SimulatedLustre::changing_hands(Target& target, const RequestArrival& request) const {
     const auto [holder, fresh] =
         target.holders.try_emplace(request.offset / platform_.stripe_bytes, request.client);
@@ -37,7 +37,8 @@ double SimulatedLustre::changing_hands(Target& target, const RequestArrival& req
     return other ? platform_.target.lock_time : 0;
 }
 
-// Whether it is of one run with the request before it. Others do not say where they lie.
+// Whether the request continues the target's previous one in the same object. Requests that do not
+// come through a client name no object.
 bool SimulatedLustre::continues(Target& target, const RequestArrival& request) noexcept {
     const bool same = request.object >= 0 && request.object == target.object;
     const bool follows = same && request.offset == target.end;

@@ -1,5 +1,5 @@
-// Everything that wakes a rank comes from a kernel timer or from another rank, and whoever wakes it
-// knows that it sleeps. Nothing polls.
+// Every wake-up of a rank comes from a timer of SimGrid's kernel or from another rank, and the
+// waker knows that the rank sleeps. Nothing polls.
 #include "worlds/simgrid/machine.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -17,7 +17,8 @@ namespace {
 namespace s4u = simgrid::s4u;
 using simgrid::kernel::timer::Timer;
 
-// Time is let pass in steps of at least this when nobody waits for it: a step costs an event.
+// Virtual time is let pass only in steps of at least this (seconds) if no rank waits for it, since
+// each step costs an event.
 constexpr double debt_max = 100e-6;
 constexpr std::size_t eager_bytes = 4096;
 
@@ -74,14 +75,13 @@ bool SimulatedMachine::settle(std::int32_t rank) {
         return false;
     }
     at(rank).debt = 0;
-    // A timer costs a fraction of what SimGrid's sleep does, which is an action of the host's
-    // model.
+    // A timer costs a fraction of SimGrid's sleep, which is an action of the host model.
     Timer::set(clock_now() + debt, [this, rank] { go_on(rank); });
     pause(rank);
     return true;
 }
 
-// The core is busy for its own time, and longer when the node's memory is.
+// Charges the core's own copying time, or the queueing time of the node's memory if that is longer.
 void SimulatedMachine::copied(std::int32_t rank, const ports::ImaginedCopy& what) {
     const NodePlatform& node = platform_.node;
     const auto bytes = static_cast<double>(what.bytes);
@@ -95,8 +95,9 @@ void SimulatedMachine::copied(std::int32_t rank, const ports::ImaginedCopy& what
     }
 }
 
-// SimGrid suspends an actor's messages with it, those too that it need not wait for: leaders, who
-// meet over SMPI, sleep on semaphores. Everybody else is suspended, which is cheaper.
+// Suspending a SimGrid actor also suspends its messages, even those that it does not wait for.
+// Leaders communicate over SMPI and therefore sleep on a semaphore; other ranks are suspended,
+// which is cheaper.
 void SimulatedMachine::pause(std::int32_t rank) {
     const std::uint64_t before = happened(rank);
     if (at(rank).gate) {
@@ -107,7 +108,7 @@ void SimulatedMachine::pause(std::int32_t rank) {
     at(rank).missed = at(rank).missed || happened(rank) != before;
 }
 
-// Counts the events that would have woken a brief sleeper, so far.
+// The number of events so far that would have woken a brief sleeper.
 std::uint64_t SimulatedMachine::happened(std::int32_t rank) const {
     return at(rank).events + node_events_[static_cast<std::size_t>(rank / per_node())];
 }
@@ -124,7 +125,7 @@ void SimulatedMachine::block(std::int32_t rank) {
     const double begin = clock_now();
     at(rank).asleep = true;
     pause(rank);
-    // The time that it owed has passed meanwhile.
+    // The rank's debt has passed during its sleep.
     at(rank).debt = std::max(at(rank).debt - (clock_now() - begin), 0.0);
 }
 
@@ -140,7 +141,8 @@ void SimulatedMachine::sleep_on(std::int32_t rank, const ports::Word& word) {
     block(rank);
 }
 
-// Not when something happened while its debt passed: it may have looked before.
+// Does not sleep if something happened while the debt passed, because the rank may have checked
+// before that.
 void SimulatedMachine::sleep_briefly(std::int32_t rank) {
     if (!at(rank).missed) {
         at(rank).brief = true;
@@ -199,7 +201,7 @@ void SimulatedMachine::wake(std::int32_t rank, const ports::Word& word) {
     if (woken.empty()) {
         return;
     }
-    // At once: each release by a rank is a call into SimGrid's kernel, two changes of context.
+    // Wakes all in one call of SimGrid's kernel: each release by a rank costs two context switches.
     simgrid::kernel::actor::simcall_answered([this, &woken] {
         for (const std::int32_t one : woken) {
             at(one).brief = false;
@@ -208,7 +210,7 @@ void SimulatedMachine::wake(std::int32_t rank, const ports::Word& word) {
     });
 }
 
-// A rank that sleeps briefly, or for storage, may go on.
+// Wakes the rank if it sleeps briefly.
 void SimulatedMachine::happened_to(std::int32_t rank) {
     ++at(rank).events;
     if (at(rank).brief) {
@@ -269,10 +271,10 @@ SimulatedMachine::Ticket SimulatedMachine::send(std::int32_t rank, const Route& 
     end.bytes = static_cast<std::int64_t>(bytes.size()) + at(rank).absent;
     at(rank).absent = 0;
     charge(rank, message_time(end.bytes, platform_.node.rank_send_rate));
-    settle(rank);  // it does not leave before it has been made
+    settle(rank);  // a message does not leave before it has been made
     Post& here = post(route);
-    // ROMIO posts its receives from all ranks before it sends (ad_lustre_wrcoll.c): one message
-    // of each is expected at any time, whatever the receiver does meanwhile.
+    // ROMIO posts its receives from all ranks before it sends (ad_lustre_wrcoll.c), so one message
+    // per route is always expected, and completes regardless of the receiver.
     const bool expected = options_.ranks_alone && here.sent.empty();
     if (expected || static_cast<std::size_t>(end.bytes) <= eager_bytes) {
         end.copy.assign(bytes.begin(), bytes.end());
@@ -320,7 +322,7 @@ void SimulatedMachine::set_off(const SharedMessage& message, std::int32_t to_hos
     ++report_.messages;
     report_.message_bytes += from.bytes;
     const std::int32_t from_host = host_of(from.rank);
-    if (from_host == to_host) {  // through memory, in and out
+    if (from_host == to_host) {  // copied in and out through memory
         ServiceQueue& memory = memory_busy_[static_cast<std::size_t>(from_host)];
         const double seconds = 2 * static_cast<double>(from.bytes) / platform_.node.memory_rate;
         arrive_at(memory.serve(clock_now(), seconds), message);
@@ -329,9 +331,9 @@ void SimulatedMachine::set_off(const SharedMessage& message, std::int32_t to_hos
     }
 }
 
-// Packets of messages go between those of requests that are a hundred times as long: messages wait
-// for messages, requests for both. Cut through: the receiving interface takes bytes while the
-// sending one gives them, thus from when that begins with this message.
+// Packets of messages overtake requests, which are a hundred times as long: messages queue behind
+// messages only, requests behind both. Switching is cut-through: the receiving interface is busy
+// from the time when the sending one starts this message.
 void SimulatedMachine::cross_network(const SharedMessage& message, std::int32_t from_host,
                                      std::int32_t to_host) {
     const double now = clock_now();
@@ -378,15 +380,15 @@ void SimulatedMachine::deliver(const Message& message) {
     finish(to.rank, to.ticket);
 }
 
-// A file system's client copies every byte once, on one core for one rank, before it sends. When
-// that is done. The node's memory is not reserved for it: its queue serves one after another, and
-// copies of a few kilobytes would wait for megabytes as they do on no machine.
+// The file system's client copies each byte once, on one core per rank, before it sends. Returns
+// when that is done. It does not occupy the node's memory queue, which is FIFO: copies of a few KiB
+// would wait behind those of MiB, as they do on no real machine.
 double SimulatedMachine::through_client(std::int32_t rank, std::int64_t bytes, double seconds) {
     const double copying = static_cast<double>(bytes) / platform_.node.client_rate;
     return at(rank).client.serve(now(rank), copying + seconds);
 }
 
-// Each stage is entered when the one before is left, so that nothing is reserved ahead of time.
+// Each stage is entered when the previous one is left, so that no resource is reserved in advance.
 void SimulatedMachine::request(std::int32_t rank, const RequestArrival& arrival,
                                IoDirection direction, Through through) {
     ++report_.requests;
@@ -444,7 +446,7 @@ void SimulatedMachine::moved(std::int64_t bytes) {
     }
 }
 
-// The request is short; the bytes come back.
+// The request message is short; the bytes travel back.
 void SimulatedMachine::read(std::int32_t rank, const RequestArrival& arrival, Serve serve,
                             Through through) {
     const double there = clock_now() + latency();

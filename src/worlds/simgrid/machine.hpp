@@ -1,5 +1,6 @@
-// The state behind all ranks of a simulated world: who sleeps, what is on its way, and the queues
-// of interfaces, memories and the file system. Used by one thread, the simulation's.
+// The state behind all ranks of a simulated world: sleeping ranks, messages in flight, and the
+// queues of network interfaces, memories and the file system. Used by the simulation's single
+// thread.
 #pragma once
 
 #include "storage/posix/mapping.hpp"
@@ -17,12 +18,12 @@ class SimulatedMachine {
 public:
     using Ticket = ports::Communicator::Ticket;
     struct Route {
-        std::int32_t from = 0;  // nodes
+        std::int32_t from = 0;  // node numbers
         std::int32_t to = 0;
         int tag = 0;
     };
 
-    // `memory`: of all nodes, memory_bytes() of it.
+    // `memory` is that of all nodes together, memory_bytes() bytes.
     SimulatedMachine(const MachinePlatform& platform, const WorldOptions& options,
                      MemoryMapping memory);
     [[nodiscard]] static std::size_t memory_bytes(const WorldOptions& options) noexcept;
@@ -37,27 +38,27 @@ public:
     [[nodiscard]] SimulatedLustre& lustre() noexcept { return lustre_; }
     [[nodiscard]] std::span<std::byte> memory(std::int32_t node);
 
-    // The actor that a rank is; before it starts.
+    // Sets the SimGrid actor of a rank, before it starts.
     void play(std::int32_t rank, simgrid::s4u::ActorPtr actor) {
         at(rank).actor = std::move(actor);
     }
 
-    // Time. A rank's debt is time that it has spent but not let pass yet; settle() lets it pass
-    // and says whether there was any.
+    // Time. A rank's debt is virtual time that it has spent but not let pass yet. settle() lets it
+    // pass and returns whether there was any.
     [[nodiscard]] double now(std::int32_t rank) const;
     void charge(std::int32_t rank, double seconds);
     bool settle(std::int32_t rank);
     void copied(std::int32_t rank, const ports::ImaginedCopy& what);
 
-    // Sleeping. Whoever sleeps on a word is woken by wake(); whoever sleeps briefly also by
-    // anything that happens on its node or to itself.
+    // Sleeping. wake() wakes the ranks that sleep on a word; a rank that sleeps briefly is also
+    // woken by any event on its node or for itself.
     void sleep_on(std::int32_t rank, const ports::Word& word);
     void sleep_briefly(std::int32_t rank);
     void sleep_for_storage(std::int32_t rank);
-    // As sleep_on and sleep_briefly, for so many seconds at most.
+    // As sleep_on() and sleep_briefly(), with a time-out in seconds.
     void sleep_on_for(std::int32_t rank, const ports::Word& word, double seconds);
     void sleep_briefly_for(std::int32_t rank, double seconds);
-    // So much later `what` happens, and `rank` is woken if it sleeps briefly.
+    // Calls `what` after `seconds`, and wakes `rank` if it sleeps briefly.
     void later(std::int32_t rank, double seconds, std::function<void()> what);
     void wake(std::int32_t rank, const ports::Word& word);
     void happened_to(std::int32_t rank);
@@ -68,16 +69,17 @@ public:
     bool done(std::int32_t rank, Ticket ticket);
     void absent(std::int32_t rank, std::int64_t bytes) { at(rank).absent = bytes; }
 
-    // Calls `through` with an errno when the request has been done.
+    // Starts a request; `through` is called with its errno when it is done.
     using Through = std::function<void(int)>;
     void request(std::int32_t rank, const RequestArrival& arrival, IoDirection direction,
                  Through through);
-    // Requests of a node's client: without its copying, which is through_client().
+    // Requests of a node's client. Copying is charged separately, by through_client().
     void send_to_target(std::int32_t rank, const RequestArrival& arrival, Through through);
     void fetch_from_target(std::int32_t rank, const RequestArrival& arrival, Through through);
-    // When the client has copied so many bytes for the rank, and done `seconds` of other work.
+    // The time at which the client has copied `bytes` for the rank and done `seconds` of other
+    // work.
     double through_client(std::int32_t rank, std::int64_t bytes, double seconds = 0);
-    // So many bytes have come to where they were to go.
+    // Counts bytes that have reached their destination.
     void moved(std::int64_t bytes);
 
     [[nodiscard]] WorldReport report() const;
@@ -86,17 +88,17 @@ private:
     enum class Stage : std::uint8_t { free, under_way, done };
     struct TicketState {
         Stage stage = Stage::free;
-        double owed = 0;  // seconds that the rank needs to take in what has come
+        double owed = 0;  // seconds of the receiver's work on what has arrived
     };
     struct RankState {
         simgrid::s4u::ActorPtr actor;
-        simgrid::s4u::SemaphorePtr gate;  // of a leader
+        simgrid::s4u::SemaphorePtr gate;  // leaders only
         bool asleep = false;
         bool brief = false;
-        bool missed = false;  // something happened while it paused and did not sleep briefly
+        bool missed = false;  // an event happened while the rank paused without sleeping briefly
         std::uint64_t events = 0;
         double debt = 0;
-        ServiceQueue client;  // of the file system
+        ServiceQueue client;  // of the file system's client, for this rank
         std::int64_t absent = 0;
         std::vector<TicketState> tickets;
     };
@@ -105,25 +107,25 @@ private:
         Ticket ticket = 0;
         std::span<const std::byte> source;
         std::span<std::byte> sink;
-        std::int64_t bytes = 0;       // as the network sees it
-        std::vector<std::byte> copy;  // of what the sender need not keep
-        bool ended = false;           // the sender has been told already
+        std::int64_t bytes = 0;       // size on the network
+        std::vector<std::byte> copy;  // buffered data that the sender need not keep
+        bool ended = false;           // the sender's ticket has ended
     };
     struct Message {
         End from;
-        std::optional<End> to;  // who has asked for it
+        std::optional<End> to;  // the matching receive
         bool set_off = false;
         bool there = false;
     };
-    // Owned by the post until it is asked for, and by the timer that it travels with.
+    // Owned by the post until it is matched, and by the timer that carries it.
     using SharedMessage = std::shared_ptr<Message>;
-    struct Post {  // of one route: neither is ever long
+    struct Post {  // of one route; both lists stay short
         std::vector<SharedMessage> sent;
         std::vector<End> wanted;
     };
 
-    // Seconds that one end works for a message, beside copying. `rate_alone`: the end's, where
-    // every rank is alone.
+    // Seconds of work per message at one end, besides copying. `rate_alone` is that end's rate when
+    // every rank is a node of its own.
     [[nodiscard]] double message_time(std::int64_t bytes, double rate_alone) const noexcept;
     [[nodiscard]] double latency() const noexcept { return platform_.node.link_latency; }
     [[nodiscard]] double link_time(std::int64_t bytes) const noexcept {
@@ -143,7 +145,7 @@ private:
     [[nodiscard]] std::uint64_t happened(std::int32_t rank) const;
     void go_on(std::int32_t rank);
     void block(std::int32_t rank);
-    // Sleeps as `sleep` does; `run_out` ends it after so many seconds.
+    // Calls `sleep`; `run_out` ends it after `seconds`.
     void sleep_no_longer_than(double seconds, const std::function<void()>& sleep,
                               const std::function<void()>& run_out);
     void signal(std::int32_t rank);
@@ -166,7 +168,7 @@ private:
     std::vector<RankState> ranks_;
     MemoryMapping memory_;  // of all nodes
     std::vector<ServiceQueue> memory_busy_;
-    std::vector<ServiceQueue> out_messages_;  // interfaces of hosts, as messages see them
+    std::vector<ServiceQueue> out_messages_;  // the hosts' interfaces, as messages queue at them
     std::vector<ServiceQueue> in_messages_;
     std::vector<ServiceQueue> out_;  // and as requests do
     std::vector<ServiceQueue> in_;

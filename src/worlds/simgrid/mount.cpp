@@ -1,5 +1,5 @@
-// Every step of a call is a timer's or another RPC's end; nothing polls. A step is done for a local
-// rank, whose call says how far it is.
+// Each step of a call is triggered by a timer or by the end of another RPC; nothing polls. A step
+// acts for a local rank, whose Call holds the progress.
 #include "worlds/simgrid/mount.hpp"
 
 #include "foundation/base/contracts.hpp"
@@ -14,9 +14,9 @@ namespace {
 namespace s4u = simgrid::s4u;
 using simgrid::kernel::timer::Timer;
 
-// Objects of one file are numbered one after the other.
+// The range of object numbers that a file has.
 constexpr std::int64_t objects_max = 65536;
-// As the kernel's pages, in larger lumps: what is fetched by itself.
+// The unit of caching and fetching: larger than the kernel's pages, to have fewer events.
 constexpr std::int64_t block_bytes_max = 1 << 20;
 
 std::int64_t object_number(const MountedFile& file, std::int32_t object) noexcept {
@@ -138,7 +138,7 @@ bool SimulatedMount::write_at_once(std::int32_t local, const MountedFile& file,
     return true;
 }
 
-// Not the first of a block: then it is to be seen what is fetched ahead.
+// Not at the start of a block, where the read-ahead window has to be checked.
 bool SimulatedMount::read_at_once(std::int32_t local, const Asked& asked,
                                   const ObjectPiece& piece) {
     Stream& stream = streams_[position(local)];
@@ -173,7 +173,7 @@ void SimulatedMount::finish(std::int32_t local, int failure) {
     through(failure);
 }
 
-// True: it will go on later, with the lock.
+// True: the call continues when the lock has been granted.
 bool SimulatedMount::waits_for_lock(std::int32_t local, const ObjectPiece& piece) {
     const Call& call = of(local);
     const std::int64_t object = object_number(call.file, piece.object);
@@ -211,7 +211,7 @@ void SimulatedMount::write_on(std::int32_t local) {
     if (held_.reserve({local, target, 0, 0, piece.bytes})) {
         take_in(local);
     } else {
-        pump(target);  // what gathers there goes, since somebody waits
+        pump(target);  // sends the gathered bytes there, since a rank waits for room
     }
 }
 
@@ -256,8 +256,8 @@ void SimulatedMount::hand_out(std::int32_t local) {
     });
 }
 
-// As far as the call goes, and further by as much as was read on end, within the rank's part of
-// what the node may have fetched ahead. Whole blocks.
+// Fetches whole blocks: up to the end of the call, and beyond it by as much as the rank has read
+// sequentially, limited to its share of the node's read-ahead.
 void SimulatedMount::fetch_ahead(std::int32_t local) {
     const Call& call = of(local);
     Stream& stream = streams_[position(local)];
@@ -301,7 +301,7 @@ void SimulatedMount::came(const MountedFile& file, const ObjectPiece& piece, int
     }
 }
 
-// First the locks of all, one after the other; then all RPCs at once.
+// Acquires all locks in sequence, then sends all RPCs at once.
 void SimulatedMount::go_directly(std::int32_t local) {
     Call& call = of(local);
     while (call.at < call.end) {
@@ -336,7 +336,7 @@ void SimulatedMount::enqueue(Rpc rpc) {
     pump(target);
 }
 
-// RPCs that a rank waits for go before bytes that were held back.
+// RPCs that a rank waits for take precedence over write-back.
 void SimulatedMount::pump(std::int32_t target) {
     Slots& slots = slots_[position(target)];
     while (slots.in_flight < client_.rpcs_in_flight) {

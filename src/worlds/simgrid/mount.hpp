@@ -1,8 +1,8 @@
-// The file system's client of one node, as Lustre has it: what the node's ranks read and write goes
-// through its memory. Writes are held back (write_back.hpp); reads are fetched ahead of who reads
-// on, once for all ranks of the node. Whoever touches an object needs its lock. All of the node's
-// RPCs to a target go by a bounded number of slots. Or past its memory, as O_DIRECT: a call then
-// waits for its own RPCs.
+// The model of a node's file system client (Lustre's llite and OSC). Reads and writes of the node's
+// ranks go through its page cache: a write-back cache for writes (write_back.hpp), and read-ahead,
+// shared by the ranks of the node, for sequential readers. Each access to an object needs its lock.
+// RPCs of the node to a target share a bounded number of slots. Direct calls bypass the cache, as
+// O_DIRECT does, and wait for their own RPCs.
 #pragma once
 
 #include "worlds/simgrid/machine.hpp"
@@ -24,39 +24,39 @@ public:
 
     SimulatedMount(SimulatedMachine& machine, std::int32_t node);
 
-    // One call of a rank at a time; `through` is told an errno when it is done.
+    // A call of a rank, one at a time. `through` gets an errno when it is done.
     struct Asked {
         MountedFile file;
         IoDirection direction = IoDirection::write;
         FileRun run;
     };
     void call(std::int32_t rank, const Asked& asked, Through through);
-    // The same for a part of an RPC that needs to wait for nothing: it is done, and the rank owes
-    // the time. False: it is not such a one, and nothing has happened. Small calls are many, and
-    // would cost an event each.
+    // Does a small call at once, if it is a part of an RPC that needs to wait for nothing, and
+    // charges the rank the time. False: it would have to wait, and nothing has been done. There are
+    // many small calls, each of which would cost an event.
     bool call_at_once(std::int32_t rank, const Asked& asked);
-    // When all that the rank has written is at the targets.
+    // Calls `through` when all that the rank has written is at the targets.
     void sync(std::int32_t rank, Through through);
 
 private:
-    // A rank's call that is under way.
+    // A rank's call in progress.
     struct Call {
         MountedFile file;
         IoDirection direction = IoDirection::write;
         std::int64_t begin = 0;
-        std::int64_t at = 0;  // up to here it is done; of a direct one, locked
+        std::int64_t at = 0;  // done (for a direct call: locked) up to here
         std::int64_t end = 0;
-        std::int64_t asking = 0;  // RPCs of a direct one that are on their way
+        std::int64_t asking = 0;  // RPCs in flight of a direct call
         Through through;
     };
-    // A rank's sequential reads, and up to where more has been asked for.
+    // A rank's sequential reading, and the offset up to which blocks have been requested.
     struct Stream {
         std::int64_t file = -1;
         std::int64_t next = 0;
         std::int64_t ahead = 0;
         std::int64_t sequential = 0;
     };
-    // Bytes of an object that are there, or that ranks wait for.
+    // A cached block of an object, or one that ranks wait for.
     struct Block {
         bool there = false;
         int failure = 0;
@@ -83,13 +83,13 @@ private:
     [[nodiscard]] RequestArrival arrival(std::int32_t rank, const MountedFile& file,
                                          const ObjectPiece& piece) const noexcept;
     [[nodiscard]] ObjectPiece piece_of(const Call& call, std::int64_t unit) const noexcept;
-    // Runs of `file`'s bytes as RPCs: what follows one another in an object is one.
+    // Converts runs of `file` to RPCs; consecutive bytes of an object become one RPC.
     [[nodiscard]] std::vector<ObjectPiece> as_rpcs(const MountedFile& file,
                                                    const std::vector<FileRun>& runs) const;
 
     bool write_at_once(std::int32_t local, const MountedFile& file, const ObjectPiece& piece);
     bool read_at_once(std::int32_t local, const Asked& asked, const ObjectPiece& piece);
-    // Seconds of the client's own work, beside copying: for a call, and each further stripe.
+    // Seconds of client work besides copying: once per call and once per further stripe.
     [[nodiscard]] double work(std::int64_t at, std::int64_t begin) const noexcept;
     void go_on(std::int32_t local);
     void finish(std::int32_t local, int failure);
@@ -114,9 +114,9 @@ private:
     WriteBack held_;
     std::vector<Call> calls_;  // of each rank of the node, as the next three
     std::vector<Stream> streams_;
-    std::vector<Through> syncs_;  // empty: it does not sync
-    std::vector<int> failures_;   // of what was held back, until a sync tells
-    std::map<std::pair<std::int64_t, std::int64_t>, Block> blocks_;  // by object and number
+    std::vector<Through> syncs_;  // empty: the rank does not sync
+    std::vector<int> failures_;   // write-back errors, until a sync reports them
+    std::map<std::pair<std::int64_t, std::int64_t>, Block> blocks_;  // by object and block number
     std::vector<Slots> slots_;                                       // of each target
     std::int64_t block_bytes_;
 };

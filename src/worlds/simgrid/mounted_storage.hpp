@@ -1,6 +1,6 @@
-// A file through the client of the rank's node, as the port of one rank. A request is a call of the
-// program: it goes over any number of stripes, and is done when the client has taken it, or given
-// it. One at a time.
+// The FileStorage of one rank over its node's client. A request is a call of the program: it may
+// span any number of stripes, and is done when the client's cache has taken or delivered the bytes.
+// One request at a time.
 #pragma once
 
 #include "foundation/ports/storage.hpp"
@@ -21,7 +21,7 @@ public:
     void submit(const ports::Request& request) override;
     std::size_t poll(std::span<ports::RequestCompletion> out) override;
     std::size_t wait(std::span<ports::RequestCompletion> out) override;
-    // All that the rank has written.
+    // Waits until all that the rank has written is at the targets.
     Result<void> sync() override;
     [[nodiscard]] Result<ports::FileIdentity> identity() const override {
         return ports::FileIdentity{};

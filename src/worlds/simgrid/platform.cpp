@@ -1,4 +1,4 @@
-// One table says which keys a platform has and in which unit; everything else follows from it.
+// One table lists a platform's keys with their units; everything else follows from it.
 #include "worlds/simgrid/platform.hpp"
 
 #include "foundation/base/byte_size.hpp"
@@ -20,7 +20,7 @@ namespace forebay::adapters {
 
 namespace {
 
-// "2 ms": seconds, milli-, micro- and nanoseconds.
+// Parses a time in s, ms, us or ns: "2 ms".
 Result<double> seconds_in(const std::string& text) {
     constexpr std::array<std::pair<std::string_view, double>, 4> units{
         {{"s", 1.0}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}}};
@@ -49,9 +49,10 @@ constexpr NumberBounds times{0, 3600};
 constexpr NumberBounds factors{0, 1000};
 constexpr NumberBounds shares{0, 1};
 constexpr NumberBounds amounts{0, 1125899906842624.0, true};
-constexpr NumberBounds stripes{4096, 1099511627776.0, true};  // the engine takes none for smaller
+constexpr NumberBounds stripes{4096, 1099511627776.0, true};  // the engine uses no smaller stripes
 
-// A key of the file, what its number may be and where it goes. An empty unit: a plain number.
+// A key of the file, the bounds of its value, and the member that it sets. An empty unit means a
+// plain number.
 struct NumberKey {
     const char* section;
     const char* name;
@@ -185,7 +186,7 @@ Result<void> take(const toml::table& file, const NumberKey& key, const std::stri
     return {};
 }
 
-// Keys that nobody reads are mistakes.
+// Reports unknown keys, which are mistakes.
 Result<void> find_strangers(const toml::table& file, const std::string& path) {
     const std::vector<NumberKey> known = keys();
     constexpr std::array about{"schema", "name", "about"};

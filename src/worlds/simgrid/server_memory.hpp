@@ -1,6 +1,5 @@
-// A storage server's cache of bytes that were read (Lustre's OSS read cache): whole blocks, the
-// oldest of which go when it is full. A client that asks for a block that is still being read waits
-// for it. Knows no clock.
+// The model of a storage server's read cache (Lustre's OSS read cache): blocks with FIFO
+// replacement. A request for a block that is still being read waits for it. Pure: it has no clock.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +15,10 @@ public:
 
     explicit ServerMemory(std::int64_t bytes) : blocks_max_{bytes / block_bytes} {}
 
-    // When block number `block` of the object is there; nullopt: it has to be read.
+    // The time (seconds) at which block number `block` of the object is in the cache; nullopt: a
+    // miss.
     [[nodiscard]] std::optional<double> there(std::int64_t object, std::int64_t block) const;
-    // It is being read until then.
+    // Inserts a block whose read ends at `until`; evicts the oldest block if the cache is full.
     void keep(std::int64_t object, std::int64_t block, double until);
 
 private:

@@ -1,5 +1,5 @@
-// Where a file's bytes lie in its objects. A file of n stripes has n objects, each on a target of
-// its own: stripe i of the file is stripe i / n of object i mod n.
+// RAID-0 striping of a file over its objects. A file of n stripes has n objects, each on a target
+// of its own: stripe i of the file is stripe i / n of object i mod n.
 #pragma once
 
 #include <algorithm>
@@ -22,14 +22,14 @@ struct ObjectPiece {
     bool operator==(const ObjectPiece&) const noexcept = default;
 };
 
-// A range of a file: where it begins, and how long it is at most.
+// A range of a file, whose `bytes` may be an upper bound.
 struct FileRun {
     std::int64_t offset = 0;
     std::int64_t bytes = 0;
 };
 
-// The first of `run`'s bytes that are consecutive in an object; they do not go past a multiple of
-// `unit` there.
+// The first bytes of `run` that are consecutive in an object, up to the next multiple of `unit`
+// there.
 [[nodiscard]] constexpr ObjectPiece first_piece(const ObjectStriping& striping, const FileRun& run,
                                                 std::int64_t unit) noexcept {
     const std::int64_t stripe = run.offset / striping.stripe_bytes;

@@ -1,4 +1,4 @@
-// The ports of one rank over the machine, and the simulation that runs all of them.
+// The ports of a rank over the machine, and the simulation that runs all ranks.
 #include "worlds/simgrid/world.hpp"
 
 #include "foundation/ports/completions.hpp"
@@ -74,7 +74,7 @@ public:
             machine_.sleep_on(rank_, word);
         }
     }
-    // There is no time-out: whatever may have changed says so.
+    // Needs no time-out: every change that a rank may wait for wakes it.
     void wait_briefly(const ports::Word& word, std::uint32_t seen) noexcept override {
         if (word.load(std::memory_order_acquire) == seen) {
             machine_.sleep_briefly(rank_);
@@ -104,8 +104,9 @@ private:
     ports::RankPlace place_;
 };
 
-// Bruck's algorithm (Bruck et al., 1997) over SMPI: ⌈log2 nodes⌉ messages a leader. SMPI's own
-// needs a communicator of leaders, whose creation takes minutes for 256 of 8192 ranks.
+// Bruck's algorithm (Bruck et al., 1997) over SMPI: ⌈log2 nodes⌉ messages per leader. SMPI's own
+// MPI_Allgather would need a communicator of leaders, whose creation takes minutes for 256 of 8192
+// ranks.
 Result<void> SimulatedCommunicator::all_gather(std::span<const std::byte> mine,
                                                std::span<std::byte> all) {
     constexpr int tag = 1;
@@ -139,7 +140,8 @@ Result<void> SimulatedCommunicator::all_gather(std::span<const std::byte> mine,
     return {};
 }
 
-// This rank makes, opens or closes: what `operation`, at some time, does by a later one.
+// Sleeps until the metadata server has answered. `operation` maps the time of the request at the
+// server to that of the answer.
 template <class Operation>
 void await_metadata(SimulatedMachine& machine, std::int32_t rank, Operation operation) {
     machine.settle(rank);
@@ -154,7 +156,7 @@ void ask_metadata(SimulatedMachine& machine, std::int32_t rank,
     });
 }
 
-// The clients of all nodes, each from when it is first used.
+// The file system clients of all nodes, each created at its first use.
 class NodeMounts {
 public:
     explicit NodeMounts(SimulatedMachine& machine)
@@ -358,7 +360,7 @@ std::vector<s4u::Host*> build_hosts(const MachinePlatform& platform, const World
 
 Result<WorldReport> run_world(const MachinePlatform& platform, const WorldOptions& options,
                               const std::function<void(RankPorts&)>& body) {
-    // In one piece: Linux lets a process have 65530, and stacks need them.
+    // One mapping for all nodes: Linux allows a process 65530 mappings, and the stacks need them.
     const std::size_t bytes = SimulatedMachine::memory_bytes(options);
     Result<MemoryMapping> memory = MemoryMapping::anonymous(bytes);
     if (!memory) {
@@ -368,7 +370,7 @@ Result<WorldReport> run_world(const MachinePlatform& platform, const WorldOption
                                     "-v), or give a smaller staging_bytes_max or fewer nodes.",
                                     bytes / 1'000'000'000, memory.error().system)});
     }
-    // A guarded stack is two mappings, of which Linux lets a process have 65530.
+    // A stack with a guard page takes two mappings, of which Linux allows a process 65530.
     constexpr std::int32_t guarded_max = 16384;
     const bool guarded = options.hosts * options.ranks_per_host <= guarded_max;
     std::array words{std::string{"forebay_sim"},

@@ -1,11 +1,11 @@
-// A parallel program in virtual time: ranks are SMPI processes of one SimGrid simulation, nodes and
-// the file system are those of a platform. Each rank gets the four ports of the engine. One world
-// per process, since SimGrid allows no second.
+// A parallel program in virtual time: ranks are SMPI processes of one SimGrid simulation; nodes and
+// the file system are those of a platform. Each rank gets the engine's four ports. A process can
+// run one world, since SimGrid allows one simulation per process.
 //
-// SimGrid's part: virtual time, scheduling of ranks, MPI start-up, and the leaders' gathering (real
-// MPI messages over SimGrid's network). Our part: messages with data and requests to storage, since
-// both share a node's interface, and queues that cost two timers each let thousands of ranks move
-// 100 GB in a minute.
+// SimGrid provides virtual time, the scheduling of ranks, MPI's start-up, and the leaders'
+// all-gather (real MPI messages over SimGrid's network). Messages with data and requests to storage
+// are modelled here, since both share a node's interface, by queues that cost two timers each: so
+// thousands of ranks move 100 GB in a minute of real time.
 #pragma once
 
 #include "foundation/ports/clock.hpp"
@@ -24,87 +24,88 @@ namespace forebay::adapters {
 
 class MemoryFile;
 
-// Which host the next rank is on.
+// The host on which the next rank is placed.
 enum class RankMapping { by_block, round_robin };
 
 struct WorldOptions {
     std::int32_t hosts = 1;
     std::int32_t ranks_per_host = 1;
-    std::int32_t ranks_per_node = 1;  // that share memory, as the engine is told; divides the above
-    // All exchange is by messages between ranks, as in the incumbents. Needs ranks_per_node 1.
+    // Ranks that share memory, which the engine takes for a node; divides the above.
+    std::int32_t ranks_per_node = 1;
+    // Ranks exchange messages only, as in ROMIO and OMPIO. Needs ranks_per_node 1.
     bool ranks_alone = false;
     RankMapping mapping = RankMapping::by_block;  // round_robin needs ranks_per_node 1
-    bool blocking = false;       // a rank does nothing else while it writes or reads, as in pwrite
+    bool blocking = false;       // I/O is synchronous, as pwrite: the rank does nothing else
     std::size_t node_bytes = 0;  // node memory
     std::uint64_t seed = 1;
     TargetFaults sickness;
-    std::vector<double> slower;  // each target's times are multiplied by; empty: all by 1
-    // That mounted files will move: WorldReport::passed says when how much of it had been.
+    std::vector<double> slower;  // factor on each target's times; empty: all are 1
+    // Total bytes that mounted files will move; WorldReport::passed has the times of parts of it.
     std::int64_t bytes_expected = 0;
-    MemoryFile* content = nullptr;  // where bytes go; nullptr: they are not there
+    MemoryFile* content = nullptr;  // stores the file's data; null: data does not exist
 };
 
-// Where a file lies: stripe i is on target (first + i mod targets) mod those of the platform. Two
-// files of one number would have each other's locks.
+// A file's placement: its stripe i is on target (first_target + i mod targets) mod the platform's
+// targets. `number` identifies the file: its locks and cached blocks belong to it.
 struct FilePlace {
     std::int64_t number = 0;
     std::int32_t first_target = 0;
     std::int32_t targets = 1;  // no more than the platform has
 };
 
-// A file as the file system's client of a node sees it.
+// A file opened through the file system's client of a node.
 struct MountedFile {
     FilePlace place;
-    std::int64_t bytes = 0;  // its length, beyond which nothing is read ahead
-    bool direct = false;     // past the client's memory, as O_DIRECT
+    std::int64_t bytes = 0;  // its size: the limit of read-ahead
+    bool direct = false;     // bypasses the client's cache, as O_DIRECT
 };
 
 enum class MetadataCall { open, close };
 
-// Calls for a program's work beside the engine, and for a daemon's beside a program.
+// Actions of a rank besides using the engine: as the program, or as a daemon beside it.
 struct RankLife {
-    // Lets so many seconds pass.
+    // Lets `seconds` of virtual time pass.
     std::function<void(double seconds)> compute;
-    // Until `word` is not `seen` any more, but no longer than so many seconds.
+    // Waits until `word` differs from `seen`, with a time-out in seconds.
     std::function<void(const ports::Word& word, std::uint32_t seen, double seconds)> wait_for;
-    // The same, or until anything happens on the node or to this rank, such as the end of a
-    // request.
+    // As wait_for, but also returns after any event on the node or for this rank, such as the
+    // completion of a request.
     std::function<void(const ports::Word& word, std::uint32_t seen, double seconds)>
         wait_for_anything;
-    // Sends something that costs `message_time` here; `arrives` happens when it is there, and the
-    // rank `to` looks again if it waits for anything.
+    // Sends a message whose sending costs `message_time`. When it arrives, `arrives` is called, and
+    // the rank `to` returns from wait_for_anything.
     std::function<void(Rank to, std::function<void()> arrives)> tell;
-    // Waits for the metadata server.
+    // Opens or closes a file at the metadata server, and waits for it.
     std::function<void(MetadataCall)> ask;
-    // Makes a file of so many objects, and opens it.
+    // Creates and opens a file of this many objects.
     std::function<void(std::int64_t objects)> create;
-    // One of many files; neither opening nor closing it asks the metadata server.
+    // The storage of any file, without its metadata operations.
     std::function<std::unique_ptr<ports::FileStorage>(const FilePlace&)> file;
-    // The same through the client of the node: its memory, its locks, its RPCs. A request may go
-    // over any number of stripes, in one piece; there is one at a time. sync() waits until all
-    // that the rank has written is at the targets.
+    // The storage of a file through the node's client, with its cache, locks and RPCs. One request
+    // at a time, of one piece, over any number of stripes. sync() waits until all that the rank has
+    // written is at the targets.
     std::function<std::unique_ptr<ports::FileStorage>(const MountedFile&)> mounted;
 };
 
-// One rank's ports; they live until its body returns.
+// The ports of one rank; they live until its body returns.
 struct RankPorts {
     ports::Communicator& communicator;
     const ports::TimeSource& clock;
-    ports::Imagined* imagined;  // nullptr when bytes are there
-    // Waits for the metadata server, as closing what was opened does.
+    ports::Imagined* imagined;  // null if data exists
+    // Opens the experiment's file. Waits for the metadata server, as closing the file does.
     std::function<Result<std::unique_ptr<ports::FileStorage>>(IoDirection)> open;
     const RankLife& life;
 };
 
 struct WorldReport {
-    double seconds = 0;  // virtual, from start to end
+    double seconds = 0;  // virtual time from start to end
     std::int64_t messages = 0;
     std::int64_t message_bytes = 0;
     std::int64_t requests = 0;
     std::int64_t request_bytes = 0;
     std::vector<double> target_busy;  // seconds
-    // For mounted files: bytes at each target, locks that were asked for and those that others lost
-    // by it, and when the first, second … of so many parts of all bytes had been moved.
+    // Mounted files only: bytes at each target, lock requests, locks that these revoked, and the
+    // times at which each 1/parts of all bytes had been moved.
     static constexpr std::size_t parts = 32;
     std::vector<std::int64_t> target_bytes;
     std::int64_t locks_asked = 0;
@@ -112,8 +113,8 @@ struct WorldReport {
     std::vector<double> passed;
 };
 
-// Runs `body` as every rank. A deadlock ends the process with SimGrid's list of who waits for what.
-// Error: a process may not have the addresses of all nodes' memory.
+// Runs `body` on every rank. A deadlock ends the process with SimGrid's list of waiting actors.
+// Error: the address space for all nodes' memory cannot be mapped.
 [[nodiscard]] Result<WorldReport> run_world(const MachinePlatform& platform,
                                             const WorldOptions& options,
                                             const std::function<void(RankPorts&)>& body);

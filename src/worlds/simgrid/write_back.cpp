@@ -49,7 +49,7 @@ void WriteBack::flush(std::int32_t rank) {
     }
 }
 
-// A rank that waits for room will not add to the bytes that are gathering.
+// A rank that waits for room cannot add to the gathering bytes, so these are sent, too.
 std::optional<DirtyRun> WriteBack::next(std::int32_t number) {
     Target& target = targets_.at(position(number));
     std::vector<DirtyRun>& from =

@@ -1,7 +1,7 @@
-// Writes that the file system's client of one node holds back, as Lustre's does (osc_cache.c).
-// Bytes that follow one another in an object gather until they are as many as an RPC may have, or
-// somebody waits for room, or the file is synced. For each target it holds a bounded number of
-// bytes: a rank that has more to write waits, in line. Knows no time, and sends nothing itself.
+// The write-back cache of a node's file system client, modelled after Lustre's (osc_cache.c).
+// Consecutive bytes of an object are gathered until they fill an RPC, a rank waits for room, or the
+// file is synced. The dirty bytes of each target are bounded; a rank with more to write waits in
+// FIFO order. It has no clock, and sends nothing itself.
 #pragma once
 
 #include "worlds/simgrid/platform.hpp"
@@ -12,7 +12,7 @@
 
 namespace forebay::adapters {
 
-// Bytes of a rank, consecutive in one object.
+// Bytes written by a rank, consecutive in one object.
 struct DirtyRun {
     std::int32_t rank = 0;
     std::int32_t target = 0;
@@ -32,17 +32,19 @@ public:
           dirty_(static_cast<std::size_t>(ranks)) {}
 
     [[nodiscard]] bool has_room(const DirtyRun& run) const;
-    // Room for bytes of the rank, which are put() next. False: there is none; sent() will say when.
+    // Reserves room for bytes that put() adds next. False: there is none; sent() returns the rank
+    // when there is.
     [[nodiscard]] bool reserve(const DirtyRun& run);
-    // They have been copied. They are no more than an RPC has, and within one of its multiples.
+    // Adds bytes that have been copied, after reserve(). They do not cross a multiple of the RPC
+    // size.
     void put(const DirtyRun& run);
-    // Nothing of the rank's is held back any more.
+    // Makes all gathered bytes of the rank ready to be sent.
     void flush(std::int32_t rank);
-    // The run to send to the target next.
+    // Removes and returns the next run to send to the target.
     [[nodiscard]] std::optional<DirtyRun> next(std::int32_t target);
-    // The run is there. Returns the ranks that have room now.
+    // Frees the room of a run that has arrived. Returns the ranks that have room now.
     [[nodiscard]] std::vector<std::int32_t> sent(const DirtyRun& run);
-    // Bytes of the rank that are not there yet.
+    // Bytes of the rank that have not arrived yet.
     [[nodiscard]] std::int64_t dirty(std::int32_t rank) const { return dirty_.at(position(rank)); }
 
 private:
@@ -52,7 +54,7 @@ private:
     };
     struct Target {
         std::int64_t dirty = 0;
-        std::vector<DirtyRun> gathering;  // one of each rank at most
+        std::vector<DirtyRun> gathering;  // at most one per rank
         std::vector<DirtyRun> ready;      // oldest first
         std::vector<Waiting> waiting;
     };

@@ -9,21 +9,24 @@ namespace forebay::sim {
 
 namespace {
 
-// Each kind of draw has a number of its own.
+// Streams of random numbers, one for each purpose; the values are arbitrary but distinct.
 enum class LoadDraw : std::uint64_t { drift = 0xd0, noise = 0xd1, straggler = 0xd2, slower = 0xd3 };
 
-// Evenly from 0 to 1, without either.
+// A random number uniform in (0, 1]. It is never 0, so that its logarithm is finite; it can be 1,
+// because adding 0.5 to the largest values rounds to 2^53.
 double even(std::uint64_t seed, LoadDraw draw, std::uint64_t number) {
     const std::uint64_t dice = adapters::scramble(seed, static_cast<std::uint64_t>(draw), number);
     return (static_cast<double>(dice >> 11) + 0.5) * 0x1p-53;
 }
 
-// Box and Muller's: of mean 0 and deviation 1.
+// A standard normal random number by the Box-Muller transform.
 double normal(std::uint64_t seed, LoadDraw draw, std::uint64_t number) {
     const double radius = std::sqrt(-2 * std::log(even(seed, draw, 2 * number)));
     return radius * std::cos(2 * std::numbers::pi * even(seed, draw, 2 * number + 1));
 }
 
+// The drift as a stationary AR(1) process: its autocorrelation from moment to moment is
+// `drift_kept`, and its standard deviation is background_load.drift at every moment.
 double drift_at(const BackgroundLoad& background_load, std::uint64_t seed) {
     double level = background_load.drift * normal(seed, LoadDraw::drift, 0);
     const double step = background_load.drift * std::sqrt(1 - drift_kept * drift_kept);

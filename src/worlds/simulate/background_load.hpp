@@ -1,6 +1,7 @@
-// Load of other jobs on a file system, from a seed: by how much each target is slower, or faster,
-// than it is by itself. A simulation is one moment of it; moments of one seed follow one another.
-// How much of it is kept from one moment to the next, and how slow stragglers are:
+// Load of other jobs on a file system, drawn from a seed: the factor by which each target is
+// slower, or faster, than an idle one. A simulation sees one moment; the moments of one seed form a
+// time series. The autocorrelation of the drift and the slowness of stragglers are in
+// schema/simulator.toml. Pure.
 // schema/simulator.toml. Pure.
 #pragma once
 
@@ -11,15 +12,15 @@
 
 namespace forebay::sim {
 
-// Shares are standard deviations of the logarithm of a target's rate.
+// `drift` and `noise` are standard deviations of the logarithm of a target's rate.
 struct BackgroundLoad {
-    double drift = 0;       // of all targets together; changes slowly from moment to moment
-    double noise = 0;       // of each target, for this moment alone
-    double stragglers = 0;  // the share of targets that are slower by far at this moment
+    double drift = 0;       // common to all targets; an AR(1) process over moments
+    double noise = 0;       // independent for each target and moment
+    double stragglers = 0;  // the share of targets that are stragglers at this moment
     std::int64_t moment = 0;
 };
 
-// By which each target's times are multiplied.
+// The factor on the times of each target.
 [[nodiscard]] std::vector<double> slowness(const BackgroundLoad& background_load,
                                            std::uint64_t seed, std::int64_t targets);
 

@@ -3,7 +3,7 @@
 namespace forebay::sim {
 
 void RankBarrier::meet(adapters::RankPorts& rank) {
-    rank.life.compute(0);  // what it owes has passed when it arrives
+    rank.life.compute(0);  // lets the rank's debt pass before it arrives
     if (++arrived_ == ranks_) {
         arrived_ = 0;
         turn_.fetch_add(1);

@@ -1,4 +1,4 @@
-// Where all ranks of a simulated program wait for the last one. To meet costs nothing.
+// A barrier of all ranks of a simulated program, which takes no virtual time itself.
 #pragma once
 
 #include "worlds/simgrid/world.hpp"

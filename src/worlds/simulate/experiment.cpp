@@ -1,4 +1,4 @@
-// The program of every rank, and the results made of its times.
+// The program that every rank runs, and the evaluation of its times.
 #include "worlds/simulate/experiment.hpp"
 
 #include "collective/engine/file.hpp"
@@ -20,7 +20,7 @@ public:
     std::int64_t rounds = 0;
 };
 
-// One rank's report to the experiment.
+// The measurements of one rank.
 struct RankReport {
     std::int64_t bytes = 0;
     std::int64_t wrong = 0;
@@ -135,7 +135,8 @@ RankReport RankProgram::run() {
     return told;
 }
 
-// Every byte passes a node's interface, a server's link and a target once; a sick one has its part.
+// A lower bound of the time: every byte passes a node's interface, a server's link and a target
+// once. A sick target gets its share of the bytes like the others.
 double bound_of(const CollectiveExperiment& experiment, std::int64_t bytes) {
     const adapters::MachinePlatform& p = experiment.platform;
     const auto amount = static_cast<double>(bytes);

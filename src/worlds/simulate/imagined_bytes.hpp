@@ -1,4 +1,4 @@
-// Bytes that are not there, where only their number counts.
+// A span for data that does not exist, where only its length matters.
 #pragma once
 
 #include "foundation/base/units.hpp"
@@ -8,7 +8,7 @@
 
 namespace forebay::sim {
 
-// An address that nobody looks at.
+// The address is never dereferenced.
 inline std::span<std::byte> imagined_bytes(Length length) {
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast,performance-no-int-to-ptr)
     return {reinterpret_cast<std::byte*>(4096), length.size()};

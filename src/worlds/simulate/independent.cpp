@@ -14,7 +14,7 @@ namespace forebay::sim {
 
 namespace {
 
-// When one process did what.
+// The times at which a process finished each phase.
 struct ProcessTimes {
     double begun = 0;
     double opened = 0;
@@ -39,7 +39,7 @@ private:
     [[nodiscard]] double now() const { return static_cast<double>(ports_.clock.now_ns()) * 1e-9; }
     [[nodiscard]] adapters::MountedFile file() const;
     void open();
-    // Why it failed; empty: it did not.
+    // The reason if a call failed; empty: success.
     std::string move(ports::FileStorage& storage, std::int64_t& moved);
     int call(ports::FileStorage& storage, Offset at, Length length);
 
@@ -49,8 +49,8 @@ private:
     std::int64_t number_;
 };
 
-// Files begin on one target after another, as Lustre allocates them; the first one where the seed
-// says at that moment.
+// Files start on consecutive targets, as Lustre allocates them; the seed and the moment determine
+// the first target.
 adapters::MountedFile RankProcess::file() const {
     const IndependentExperiment& e = experiment_;
     const std::int64_t targets = e.platform.target.count;
@@ -68,7 +68,7 @@ adapters::MountedFile RankProcess::file() const {
     return file;
 }
 
-// The first one makes a file that all write.
+// Process 0 creates the shared file.
 void RankProcess::open() {
     const bool makes = !experiment_.read && (!experiment_.shared || number_ == 0);
     if (makes) {
@@ -172,7 +172,7 @@ Result<IndependentOutcome> run(const IndependentExperiment& experiment) {
     std::vector<ProcessTimes> told(static_cast<std::size_t>(processes));
     auto world = adapters::run_world(platform, options, [&](adapters::RankPorts& ports) {
         const std::size_t number = ports.communicator.place().rank.position();
-        if (number < told.size()) {  // the last node may have ranks that do nothing
+        if (number < told.size()) {  // the last node may have ranks without a process
             told[number] = RankProcess{experiment, barrier, ports}.run();
         }
     });

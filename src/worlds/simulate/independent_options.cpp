@@ -1,4 +1,4 @@
-// The keys are in schema/simulator.toml; here is how they fit together.
+// Checks that the values of keys (schema/simulator.toml) are consistent with each other.
 #include "worlds/simulate/independent_options.hpp"
 
 #include "simulate/independent_keys.hpp"
@@ -49,7 +49,7 @@ Result<void> check_files(const IndependentExperiment& experiment) {
     return {};
 }
 
-// Each RPC is simulated: a hundred million take an hour.
+// Bounds the number of RPCs, each of which is simulated: 1e8 take an hour.
 Result<void> check_size(const IndependentExperiment& experiment) {
     constexpr double requests_max = 1e8;
     const auto processes = static_cast<double>(processes_of(experiment));

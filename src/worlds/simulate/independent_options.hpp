@@ -1,4 +1,4 @@
-// The words of a command line as an independent experiment.
+// Parses the command line of `forebay simulate independent`.
 #pragma once
 
 #include "worlds/simulate/independent.hpp"
@@ -8,7 +8,7 @@
 
 namespace forebay::sim {
 
-// As parse_options(), of what stands behind the word "independent".
+// As parse_options(), for the words after "independent".
 [[nodiscard]] Result<IndependentExperiment> parse_independent_options(
     const std::vector<std::string>& words);
 

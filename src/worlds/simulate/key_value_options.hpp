@@ -1,5 +1,5 @@
-// Options of a command line, KEY=VALUE, as tables: what each is called, means, and may be. The
-// tables are made from schema/simulator.toml.
+// Command-line options of the form KEY=VALUE, described by tables (name, meaning, bounds). The
+// tables are generated from schema/simulator.toml.
 #pragma once
 
 #include "foundation/base/result.hpp"
@@ -17,7 +17,7 @@
 namespace forebay::sim {
 
 [[nodiscard]] tl::unexpected<Error> refuse(const std::string& word, const std::string& why);
-// Without a unit, or with one: "4", "4MiB". The message of an error is the reason alone.
+// Parses a number without or with a unit: "4", "4MiB". The error's message is the reason only.
 [[nodiscard]] Result<double> number(const std::string& text, const std::string& unit);
 
 struct OptionName {
@@ -25,8 +25,8 @@ struct OptionName {
     const char* meaning;
 };
 
-// A word's name and meaning, and the values that it may have. `times`: by which a value is
-// multiplied before it is put into place.
+// A key's name and meaning, and its valid values. `times` is a factor on the value before it is
+// stored.
 struct KeyDescription {
     const char* name;
     const char* meaning;
@@ -35,14 +35,14 @@ struct KeyDescription {
     double times = 1;
 };
 
-// A word that sets something of a Subject.
+// A key that sets a member of a Subject.
 template <class Subject>
 struct OptionKey {
     KeyDescription described;
     std::function<void(Subject&, double)> put;
 };
 
-// The key that sets the number to which `place` leads.
+// The key that sets the number that `place` returns a reference to.
 template <class Subject, class Place>
 OptionKey<Subject> settable(const KeyDescription& described, Place place) {
     return {described, [place, times = described.times](Subject& subject, double value) {
@@ -54,9 +54,9 @@ OptionKey<Subject> settable(const KeyDescription& described, Place place) {
 inline constexpr double gibibyte = 1024 * 1024 * 1024;
 inline constexpr double tebibyte = 1024 * gibibyte;
 
-// Keys that change a number of the platform.
+// Keys that override a number of the platform.
 [[nodiscard]] std::vector<OptionName> platform_words();
-// nullopt: it is no such word. The message of an error is the reason alone.
+// Sets a platform key; nullopt if there is no such key. The error's message is the reason only.
 [[nodiscard]] std::optional<Result<void>> put_platform(const std::string& name,
                                                        const std::string& text,
                                                        adapters::MachinePlatform& platform);
@@ -69,7 +69,7 @@ struct OptionWord {
 // The platform that the first word names.
 [[nodiscard]] Result<adapters::MachinePlatform> first_word(const std::vector<std::string>& words);
 
-// The message of an error is the reason alone.
+// Applies one key. The error's message is the reason only.
 template <class Subject>
 Result<void> put(const OptionWord& word, const std::vector<OptionKey<Subject>>& keys,
                  Subject& subject) {
@@ -86,7 +86,7 @@ Result<void> put(const OptionWord& word, const std::vector<OptionKey<Subject>>& 
     });
 }
 
-// The same for a word as it was said; the message of an error names it.
+// Parses and applies one word; the error's message names the word.
 template <class Subject>
 Result<void> take(const std::string& said, const std::vector<OptionKey<Subject>>& keys,
                   Subject& subject) {
@@ -96,8 +96,7 @@ Result<void> take(const std::string& said, const std::vector<OptionKey<Subject>>
     });
 }
 
-// Reads the words into `subject`: the first one names its platform, and `take_one` gets each other
-// one as it is.
+// Applies all words to `subject`: the first one names its platform, `take_one` gets each other one.
 template <class Subject, class TakeOne>
 Result<Subject> read_words(const std::vector<std::string>& words, Subject subject,
                            TakeOne take_one) {
@@ -114,7 +113,7 @@ Result<Subject> read_words(const std::vector<std::string>& words, Subject subjec
     return subject;
 }
 
-// The same where every word is a key.
+// As read_words(), if every word is a key.
 template <class Subject>
 Result<Subject> read_keys(const std::vector<std::string>& words, Subject subject,
                           const std::vector<OptionKey<Subject>>& keys) {
@@ -125,7 +124,7 @@ Result<Subject> read_keys(const std::vector<std::string>& words, Subject subject
 template <class Subject>
 using Check = Result<void> (*)(const Subject&);
 
-// Numbers may be right alone and not together: the first check that fails says so.
+// Checks whether values that are valid by themselves are consistent; returns the first error.
 template <class Subject>
 Result<Subject> checked(Result<Subject> subject, std::initializer_list<Check<Subject>> checks) {
     for (const Check<Subject> check : checks) {
@@ -138,7 +137,7 @@ Result<Subject> checked(Result<Subject> subject, std::initializer_list<Check<Sub
     return subject;
 }
 
-// A line for each word.
+// One line per key, for the usage text.
 [[nodiscard]] std::string listed(const std::vector<OptionName>& words);
 template <class Subject>
 std::string listed(const std::vector<OptionKey<Subject>>& keys) {

@@ -1,4 +1,4 @@
-// The keys are in schema/simulator.toml; here is how they fit together.
+// Checks that the values of keys (schema/simulator.toml) are consistent with each other.
 #include "worlds/simulate/options.hpp"
 
 #include "collective/plan/plan.hpp"
@@ -25,7 +25,8 @@ Result<void> take_word(const std::string& said, CollectiveExperiment& experiment
 
 Result<void> check_ranks(const CollectiveExperiment& experiment) {
     constexpr std::int64_t ranks_max = 65536;
-    constexpr std::int64_t nodes_max = 8192;  // each holds 192 bytes of each: together 13 GB
+    // Each node keeps 192 bytes for each other node: 13 GB in all.
+    constexpr std::int64_t nodes_max = 8192;
     const adapters::NodePlatform& node = experiment.platform.node;
     const std::int64_t ranks = ranks_of(experiment);
     const bool too_many = (experiment.ranks_alone ? ranks : node.count) > nodes_max;
@@ -54,8 +55,9 @@ Result<void> check_verify(const CollectiveExperiment& experiment) {
 }
 
 Result<void> check_staging(const CollectiveExperiment& experiment) {
-    constexpr double mapped_bytes_max = 64 * tebibyte;       // half of a process's addresses
-    constexpr std::int64_t staged_for_a_window = 128 << 10;  // the smallest window, with its marks
+    constexpr double mapped_bytes_max = 64 * tebibyte;  // half of a process's address space
+    // The smallest window, with its coverage.
+    constexpr std::int64_t staged_for_a_window = 128 << 10;
     const plan::Tuning& tuning = experiment.tuning;
     const std::int64_t locals = experiment.ranks_alone ? 1 : experiment.platform.node.ranks;
     const std::int64_t windows =
@@ -74,7 +76,7 @@ Result<void> check_staging(const CollectiveExperiment& experiment) {
 
 Result<void> check_file(const CollectiveExperiment& experiment) {
     constexpr double file_bytes_max = 1024 * tebibyte;
-    constexpr double verified_bytes_max = gibibyte;  // they are in this machine's memory, twice
+    constexpr double verified_bytes_max = gibibyte;  // the data is in this machine's memory, twice
     const HpioRegions& regions = experiment.regions;
     const double bytes = static_cast<double>(regions.bytes + regions.spacing) *
                          static_cast<double>(regions.count) * experiment.calls *

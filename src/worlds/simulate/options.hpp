@@ -1,4 +1,4 @@
-// The words of a command line as an experiment.
+// Parses the command line of `forebay simulate` for a collective experiment.
 #pragma once
 
 #include "worlds/simulate/experiment.hpp"
@@ -8,8 +8,8 @@
 
 namespace forebay::sim {
 
-// "platform=platforms/laptop.toml" first, then any of the keys in schema/simulator.toml. Errors
-// (ErrorCode::argument) say which word and what is right.
+// The first word is "platform=platforms/laptop.toml" or the like, the others are keys of
+// schema/simulator.toml. Errors (ErrorCode::argument) name the word and what is valid.
 [[nodiscard]] Result<CollectiveExperiment> parse_options(const std::vector<std::string>& words);
 
 // The usage text, with every key and its meaning.

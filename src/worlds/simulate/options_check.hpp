@@ -1,4 +1,4 @@
-// Helpers for the tests of the three command lines: how they ask, and the wording of a refusal.
+// Helpers for the tests of the simulator's three command lines.
 #pragma once
 
 #include "foundation/base/result.hpp"
@@ -10,13 +10,13 @@
 
 namespace forebay::sim {
 
-// A word that is refused, and what the reason says.
+// An invalid word, and a part of the reason in its error.
 struct Wrong {
     const char* word;
     const char* why;
 };
 
-// A command line of the simulator's, on a platform of this repository.
+// A command line of the simulator with a platform of this repository.
 template <class Experiment>
 struct CommandLine {
     const char* platform;

@@ -1,4 +1,4 @@
-// In the order of pool/client/log_writer.cpp, whose stores are the protocol.
+// Stores are in the order of pool/client/log_writer.cpp, since that order is the protocol.
 #include "worlds/simulate/pool_deposits.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -9,7 +9,7 @@ namespace forebay::sim {
 
 namespace {
 
-// As a process waits: for some time at most.
+// Time-out of each wait, as in a real process.
 constexpr double wait_seconds = 10e-3;
 
 }  // namespace
@@ -37,7 +37,7 @@ std::int64_t ImaginedLogWriter::uncounted_bytes() {
     return committed_bytes_;
 }
 
-// False: the file is not in the pool any more.
+// False: the file is no longer in the pool.
 bool ImaginedLogWriter::wait_for_window(pool::FileId file, std::int64_t bytes, Piece& piece) {
     const pool::FileSlot& slot = node_.directory().files[file.slot];
     const pool::ClientSlot& self = node_.directory().clients[client_];
@@ -49,7 +49,7 @@ bool ImaginedLogWriter::wait_for_window(pool::FileId file, std::int64_t bytes, P
         const std::uint32_t seen_self = self.progress.load();
         const std::int64_t uncounted = uncounted_bytes();
         const std::int64_t held = slot.taken.load(relaxed) - slot.drained.load(relaxed) + uncounted;
-        // A write that is larger than the window goes when nothing else is there.
+        // A write larger than the window may proceed when nothing else is in it.
         if (held <= 0 || held + bytes <= slot.window.load(relaxed)) {
             return true;
         }
@@ -58,7 +58,8 @@ bool ImaginedLogWriter::wait_for_window(pool::FileId file, std::int64_t bytes, P
     }
 }
 
-// The entry's number; it is filled in, and nothing yet. nullopt: the daemon takes nothing more.
+// Fills in a new entry, whose state is not set yet, and returns its number. nullopt: the log is
+// sealed, so the daemon takes no more entries.
 std::optional<std::uint64_t> ImaginedLogWriter::begin_entry(pool::FileId file, const Piece& piece) {
     const pool::ClientSlot& self = node_.directory().clients[client_];
     const std::uint64_t number = log_.header().entries.fetch_add(1);
@@ -90,7 +91,7 @@ void ImaginedLogWriter::abandon(pool::FileId file, const Piece& piece) {
     }
 }
 
-// False: the file is not in the pool any more.
+// False: the file is no longer in the pool.
 bool ImaginedLogWriter::deposit(pool::FileId file, const Piece& piece) {
     const pool::ClientSlot& self = node_.directory().clients[client_];
     const auto given = begin_entry(file, piece);
@@ -147,7 +148,7 @@ std::int64_t ImaginedLogWriter::write(pool::FileId file, const Extent& what) {
                 goes = deposit(file, piece);
                 taken += goes ? length.bytes() : 0;
             } else {
-                abandon(file, piece);  // what is reserved is accounted for
+                abandon(file, piece);  // accounts for bytes that are reserved in the log
             }
             position += static_cast<std::uint64_t>(length.bytes());
             piece.waited_ns = 0;

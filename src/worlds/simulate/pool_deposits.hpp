@@ -1,6 +1,6 @@
-// A program's side of the pool without its bytes: the protocol of pool/client/log_writer.hpp on a
-// real log, where copying is charged instead of done. It skips only cases that one thread without
-// signals cannot meet.
+// A client's writes into the pool without data: the protocol of pool/client/log_writer.hpp on a
+// real log, with copying charged as virtual time. It omits only the cases that need several threads
+// or signals.
 #pragma once
 
 #include "pool/client/daemon.hpp"
@@ -16,18 +16,18 @@ namespace forebay::sim {
 
 class ImaginedLogWriter {
 public:
-    // The client is admitted; `ports` are those of the rank that it is.
+    // `client` has been admitted; `ports` are those of its rank.
     ImaginedLogWriter(PoolNode& node, std::uint32_t client, pool::Log log,
                       adapters::RankPorts& ports)
         : node_{node}, client_{client}, log_{log}, ports_{ports} {}
 
-    // Bytes that are acknowledged; fewer where the file is not in the pool (any more): the rest
-    // goes to the file system directly, once settle() has returned.
+    // Returns the number of bytes acknowledged. If the file is not in the pool any more, that is
+    // fewer; the rest must be written to the file system directly, after settle() has returned.
     [[nodiscard]] std::int64_t write(pool::FileId file, const Extent& what);
-    // Until the file may be written directly.
+    // Waits until the file may be written directly.
     void settle(pool::FileId file);
 
-    // Seconds in which it waited for room: for the file's window, or for memory of the cap.
+    // Seconds spent waiting for room: for the file's window, or for memory under the pool's limit.
     [[nodiscard]] double waited() const noexcept { return waited_; }
 
 private:
@@ -49,7 +49,7 @@ private:
     std::uint32_t client_;
     pool::Log log_;
     adapters::RankPorts& ports_;
-    std::int64_t committed_bytes_ = 0;  // since the daemon last had taken all
+    std::int64_t committed_bytes_ = 0;  // since the daemon last had taken all entries
     double waited_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Both ways are in one simulation, one after the other, on the same file system.
+// Both variants run in one simulation, one after the other, on the same file system.
 #include "worlds/simulate/pool_experiment.hpp"
 
 #include "worlds/simulate/pool_node.hpp"

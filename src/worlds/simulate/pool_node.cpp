@@ -1,5 +1,6 @@
-// A round is that of the daemon (pool/daemon/server.cpp). Between rounds it waits up to five times
-// as long, since rounds are what a simulation costs: so much later it sees what nobody waits for.
+// A round corresponds to one of the daemon (pool/daemon/server.cpp). The waits between rounds are
+// up to five times as long as there, since rounds dominate the cost of simulation; events that no
+// rank waits for are noticed later by as much.
 #include "worlds/simulate/pool_node.hpp"
 
 #include "foundation/base/atomics.hpp"
@@ -20,7 +21,7 @@ constexpr double while_idle = 20e-3;      // 20 ms
 // As in pool/daemon/shutdown/shutdown.cpp.
 constexpr std::int64_t deadline_look_ns = 100'000'000;
 
-// Nothing goes wrong here, and nobody else changes a file.
+// File metadata without errors and without other writers.
 class SimulatedFileControl final : public ports::FileControl {
 public:
     int truncate(Length /*bytes*/) override { return 0; }
@@ -43,8 +44,8 @@ tokens::FileKey key_of(std::int64_t number) { return {static_cast<std::uint64_t>
 
 }  // namespace
 
-// One file begins where the one before ends, as Lustre goes round its targets; those that are on
-// all targets begin one after the other.
+// A file starts on the target after the last one of the previous file, as in Lustre's round-robin
+// allocation. Files over all targets start one target after the other.
 adapters::FilePlace place_of(std::int64_t number, const NodeShape& shape) noexcept {
     const std::int64_t step = shape.stripes.targets == shape.targets ? 1 : shape.stripes.targets;
     return {number, static_cast<std::int32_t>(number * step % shape.targets),
@@ -76,7 +77,7 @@ PoolNode::PoolNode(const NodeShape& shape, adapters::RankPorts& ports)
 
 PoolNode::~PoolNode() = default;
 
-// Memory that nobody has touched is written to once, and nothing else is done meanwhile.
+// Touches new memory once; the daemon does nothing else meanwhile.
 bool PoolNode::provide(std::uint32_t /*client*/, std::uint32_t /*block*/) {
     ports_.life.compute(static_cast<double>(pool::block_bytes) / shape_.touch_rate);
     return true;
@@ -196,7 +197,7 @@ pool::DaemonFile PoolNode::file_of(const Wanted& wanted) {
     return file;
 }
 
-// Where the token manager has no answer yet, it names the ticket again.
+// Asks for a token. If the token manager cannot answer yet, it names the ticket again later.
 void PoolNode::want(std::uint64_t ticket) {
     const TokenWish wish = wishes_.at(ticket);
     const tokens::FileKey key = key_of(wish.wanted.number);
@@ -236,7 +237,7 @@ void PoolNode::leave(adapters::RankPorts& rank, std::optional<std::uint32_t> cli
     });
 }
 
-// Called between two events, by no rank.
+// Runs between two events, outside of any rank.
 void PoolNode::arrive(tokens::Node from, const tokens::TokenMessage& message) {
     letters_.push_back({from, message});
     bell_.fetch_add(1);

@@ -1,4 +1,4 @@
-// The keys are in schema/simulator.toml; here is how they fit together.
+// Checks that the values of keys (schema/simulator.toml) are consistent with each other.
 #include "worlds/simulate/pool_options.hpp"
 
 #include "pool/protocol/limits.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 Result<void> check_ranks(const PoolExperiment& experiment) {
     constexpr std::int64_t ranks_max = 65536;
-    constexpr std::int64_t nodes_max = 1024;  // each has a directory of its own
+    constexpr std::int64_t nodes_max = 1024;  // each has a directory
     const adapters::NodePlatform& node = experiment.platform.node;
     const std::int64_t ranks = ranks_of(experiment);
     const auto clients_max = static_cast<std::int64_t>(pool::clients_max);
@@ -38,7 +38,7 @@ Result<void> check_input(const PoolExperiment& experiment) {
 
 Result<void> check_files(const PoolExperiment& experiment) {
     constexpr std::int64_t files_max = 1'000'000;
-    constexpr double deposits_max = 64e6;  // of 1 MiB: their extents are real
+    constexpr double deposits_max = 64e6;  // of 1 MiB each: their extents are real
     const std::int64_t writers = writers_of(experiment);
     const std::int64_t files =
         writers * experiment.files * (experiment.new_files ? experiment.steps : 1);

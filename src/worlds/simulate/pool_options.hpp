@@ -1,4 +1,4 @@
-// The words of a command line as an experiment with the pool.
+// Parses the command line of `forebay simulate pool`.
 #pragma once
 
 #include "worlds/simulate/pool_experiment.hpp"
@@ -8,7 +8,7 @@
 
 namespace forebay::sim {
 
-// As parse_options(), of what stands behind the word "pool".
+// As parse_options(), for the words after "pool".
 [[nodiscard]] Result<PoolExperiment> parse_pool_options(const std::vector<std::string>& words);
 
 // The usage text, with every key and its meaning.

@@ -74,7 +74,7 @@ pool::SharedBytes PoolPassing::look(Waiting& one) {
     return {.state = later ? pool::SharedBytes::State::coming : pool::SharedBytes::State::none};
 }
 
-// True: it is over.
+// True: the request has been answered.
 bool PoolPassing::pass_on(Waiting& one) {
     const pool::SharedBytes shared = look(one);
     if (shared.state == pool::SharedBytes::State::coming) {

@@ -1,6 +1,6 @@
-// Files that few nodes read for all (pool_readers): what one simulated node asks others for, and
-// what it passes on. The real token manager decides which node passes a file on to which, and the
-// real pool what to read for it; pool/cluster/peer_reads/peer_read_client.hpp and
+// Peer reads in the simulator (pool_readers): few nodes read a file and pass it on to all others.
+// The real token manager decides which node passes a file on to which, and the real pool what is
+// read for it. In the daemon, pool/cluster/peer_reads/peer_read_client.hpp and
 // pool/cluster/peer_reads/peer_read_server.hpp do the same over TCP.
 #pragma once
 
@@ -22,15 +22,16 @@ namespace forebay::sim {
 
 class PoolNode;
 
-// Costs of passing on. Each interface carries one message after the other, each way.
+// Costs of passing on. An interface carries one message at a time in each direction.
 struct PassingCosts {
     double link_rate = 1e9;  // bytes per second of an interface
-    double pass_rate = 1e9;  // of a core that encrypts and sends, or receives and decrypts
+    // Bytes per second of a core that encrypts and sends, or receives and decrypts.
+    double pass_rate = 1e9;
 };
 
 class PoolPassing final : public pool::PeerBytes {
 public:
-    // The objects given outlive it. `all`: the nodes of the job, by number.
+    // References outlive this object. `all` has the nodes of the job, by number.
     struct Around {
         tokens::Node self = 0;
         std::span<const std::unique_ptr<PoolNode>> all;
@@ -45,29 +46,30 @@ public:
         pool::ChangeStamp seen;
         Extent range;
     };
-    // By this node's daemon. A number for it; nullopt: nobody passes the file on to this node.
+    // Called by this node's daemon. Returns the request's number; nullopt: no node passes the file
+    // on to this one.
     [[nodiscard]] std::optional<std::uint64_t> ask(const TokenWish& wish);
     [[nodiscard]] std::optional<Outcome> take(std::uint64_t number) override;
     void forget(std::uint64_t number) override { asked_.erase(number); }
 
-    // Passes on what is there. True when anything was done.
+    // Passes on the blocks that have arrived. True if anything was done.
     bool run_once();
-    // Virtual seconds until something that was asked for has come, at most `most`.
+    // Virtual seconds until the next requested block arrives, at most `most`.
     [[nodiscard]] double until_next(double most) const;
-    // Bytes that others passed on to this node.
+    // Bytes that this node has received from others.
     [[nodiscard]] std::int64_t received() const noexcept { return received_; }
 
 private:
     struct Asked {
         std::optional<Outcome> outcome;
-        double at = 0;  // when it is there
+        double at = 0;  // time of arrival
     };
     struct Waiting {
         tokens::Node from = 0;
         std::uint64_t number = 0;
         std::uint64_t grant = 0;
         TokenWish wish;
-        bool begun = false;  // it is being read
+        bool begun = false;  // the block is being read
     };
     [[nodiscard]] pool::SharedBytes look(Waiting& one);
     bool pass_on(Waiting& one);
@@ -80,12 +82,12 @@ private:
     Around my_;
     PassingCosts costs_;
     std::map<std::uint64_t, Asked> asked_;
-    std::vector<Waiting> heard_;  // between two events: passing on takes time
+    std::vector<Waiting> heard_;  // arrived between two events; answering takes time
     std::vector<Waiting> waiting_;
     std::uint64_t next_ = 1;
     std::int64_t received_ = 0;
-    double out_free_ = 0;  // when the interface has sent, and …
-    double in_free_ = 0;   // … received all that it has been given
+    double out_free_ = 0;  // time at which the interface has sent, …
+    double in_free_ = 0;   // … and received all that was queued
 };
 
 }  // namespace forebay::sim

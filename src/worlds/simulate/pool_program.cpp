@@ -67,7 +67,7 @@ NodeShape PoolWorld::shape_of(std::int32_t node, double began) const {
     shape.directory = directories.bytes().subspan(
         static_cast<std::size_t>(node) * sizeof(pool::Directory), sizeof(pool::Directory));
     shape.pool = experiment.pool;
-    shape.pool.shared = true;  // the pool reports forgotten files to the token manager
+    shape.pool.shared = true;  // The pool reports forgotten files to the token manager.
     shape.stripes = stripes_of(experiment);
     shape.targets = static_cast<std::int32_t>(experiment.platform.target.count);
     shape.job_end = experiment.job_end == 0 ? 0 : began + experiment.job_end;
@@ -149,14 +149,13 @@ PoolTold PoolProgram::run(How how) {
     return told;
 }
 
-// Files of one writer are numbered one after the other, so that they begin on targets that follow
-// one another.
+// Files of one writer have consecutive numbers, so they start on consecutive targets.
 std::int64_t PoolProgram::number_of(std::int64_t step, std::int64_t file) const {
     const std::int64_t burst = experiment_.new_files ? step : 0;
     return (burst * writers_of(experiment_) + *writer_) * experiment_.files + file;
 }
 
-// The file lies behind all others.
+// The input file's number follows those of all output files.
 void PoolProgram::read_input(How how, PoolTold& told) {
     const double begin = now();
     const std::int64_t number = writers_of(experiment_) * experiment_.files *
@@ -203,8 +202,8 @@ void PoolProgram::burst(How how, std::int64_t step, PoolTold& told) {
     told.longest = std::max(told.longest, now() - begin);
 }
 
-// The bytes of the ranks behind this one come through the node's interface, as far as they are on
-// other nodes, and one core puts them in their place.
+// Gathers the data of the ranks up to the next writer: through the node's interface from ranks on
+// other nodes, and copied by one core.
 void PoolProgram::gather() {
     const std::int64_t ranks = ranks_of(experiment_);
     const std::int64_t writers = writers_of(experiment_);
@@ -221,7 +220,7 @@ void PoolProgram::gather() {
     ports_.life.compute(std::max(link, core) + static_cast<double>(others) * platform.message_time);
 }
 
-// In the pool, the daemon opens it once more for itself, and whoever opens it waits for that.
+// With the pool, the daemon opens the file a second time, and the rank waits for that.
 void PoolProgram::open(How how, std::int64_t number, PoolTold& told) {
     Open& file = open_[number];
     ports_.life.ask(adapters::MetadataCall::open);

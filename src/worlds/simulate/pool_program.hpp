@@ -17,32 +17,32 @@
 
 namespace forebay::sim {
 
-// The actors of a node are its daemon, and then the ranks of the program.
+// The actors of a node are its daemon, followed by the ranks of the program.
 inline constexpr std::int32_t daemons_per_node = 1;
 
-// The state of the whole simulation. The memory of logs holds everything but the data: their blocks
-// have addresses that nobody looks at.
+// The state of the whole simulation. The memory of logs has everything but the data: the addresses
+// of their blocks are never dereferenced.
 struct PoolWorld {
     static Result<std::unique_ptr<PoolWorld>> make(const PoolExperiment& experiment);
 
     const PoolExperiment& experiment;
     RankBarrier barrier;
     std::vector<std::unique_ptr<PoolNode>> nodes;
-    ports::Word turn_of_pool{0};  // 1: the program has run without
-    ports::Word daemons{0};       // that are there
+    ports::Word turn_of_pool{0};  // 1: the run without the pool is over
+    ports::Word daemons{0};       // number of daemons that have started
     adapters::MemoryMapping directories;
     adapters::MemoryMapping logs;
-    adapters::MemoryMapping clean;   // blocks of zeros; empty where nothing is read
-    std::vector<std::byte> scratch;  // where all ranks read to
+    adapters::MemoryMapping clean;   // blocks of zeros; empty if nothing is read
+    std::vector<std::byte> scratch;  // the buffer that all ranks read into
 
-    // All ranks have run without the pool.
+    // Called by each rank after its run without the pool.
     void begin_pool(adapters::RankPorts& rank);
     [[nodiscard]] NodeShape shape_of(std::int32_t node, double began) const;
-    // A rank of the program's, if it has one: where nothing is read, writers do.
+    // The log of a rank; without input only writers have one.
     [[nodiscard]] pool::Log log_of(std::int64_t number) const;
 };
 
-// One rank's report on one run, with or without the pool.
+// The measurements of one rank in one run.
 struct PoolTold {
     double began = 0;
     double ended = 0;
@@ -62,7 +62,7 @@ public:
     PoolProgram(PoolWorld& world, adapters::RankPorts& ports);
 
     [[nodiscard]] PoolTold run_plain();
-    // Ends when the daemon knows that the rank has gone.
+    // Returns when the daemon knows that the rank has left.
     [[nodiscard]] PoolTold run_pooled();
 
 private:
@@ -78,7 +78,7 @@ private:
     void open(How how, std::int64_t number, PoolTold& told);
     void close(How how, std::int64_t number);
     void write(How how, std::int64_t step, std::int64_t file, PoolTold& told);
-    // Bytes from `begin` on, past the pool. Requests.
+    // Writes `what` past the pool. Returns the number of requests.
     std::int64_t write_directly(ports::FileStorage& storage, const Extent& what);
     [[nodiscard]] std::int64_t number_of(std::int64_t step, std::int64_t file) const;
     [[nodiscard]] double now() const { return static_cast<double>(ports_.clock.now_ns()) * 1e-9; }
@@ -87,9 +87,9 @@ private:
     PoolWorld& world_;
     const PoolExperiment& experiment_;
     adapters::RankPorts& ports_;
-    std::int64_t rank_;                   // of the program
-    std::optional<std::int64_t> writer_;  // its number, if it writes
-    std::map<std::int64_t, Open> open_;   // by number
+    std::int64_t rank_;                   // its number in the program
+    std::optional<std::int64_t> writer_;  // its number as a writer, if it is one
+    std::map<std::int64_t, Open> open_;   // by file number
     std::optional<std::uint32_t> client_;
     std::optional<ImaginedLogWriter> log_writer_;
 };

@@ -5,7 +5,7 @@
 
 namespace forebay::sim {
 
-// As pread: one request, which the rank waits for.
+// As pread: one synchronous request.
 std::int64_t DirectReads::read(std::int64_t offset, std::span<std::byte> into) noexcept {
     const std::int64_t length =
         std::clamp<std::int64_t>(bytes_ - offset, 0, static_cast<std::int64_t>(into.size()));
@@ -34,7 +34,7 @@ ImaginedReader::ImaginedReader(PoolNode& node, std::uint32_t client, pool::Log l
               *this,
               {.hint_writer = &wishes_, .client = client, .blocks = node.clean_memory()}} {}
 
-// As a process waits: for some time at most.
+// With a time-out, as in a real process.
 void ImaginedReader::wait(const pool::Word& word, std::uint32_t seen) noexcept {
     constexpr double wait_seconds = 10e-3;
     ports_.life.wait_for(word, seen, wait_seconds);

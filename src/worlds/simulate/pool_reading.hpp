@@ -1,5 +1,5 @@
-// A program's side of reading through the pool: the real Reader and its read-ahead policy. The
-// bytes that it copies are zeros, the same for all: what copying takes is charged.
+// A client's reads through the pool: the real reader and read-ahead policy. The bytes that it
+// copies are zeros shared by all; the copying is charged as virtual time.
 #pragma once
 
 #include "pool/client/log_writer.hpp"
@@ -14,10 +14,10 @@
 
 namespace forebay::sim {
 
-// Reads of one rank past the pool.
+// A rank's reads past the pool.
 class DirectReads final : public pool::BackingFile {
 public:
-    // `bytes`: of the file.
+    // `bytes` is the size of the file.
     DirectReads(ports::FileStorage& storage, std::int64_t bytes)
         : storage_{storage}, bytes_{bytes} {}
     ~DirectReads() = default;
@@ -35,11 +35,11 @@ private:
 
 class ImaginedReader final : private pool::Daemon {
 public:
-    // The client is admitted; `ports` are those of the rank that it is.
+    // `client` has been admitted; `ports` are those of its rank.
     ImaginedReader(PoolNode& node, std::uint32_t client, pool::Log log, adapters::RankPorts& ports);
     ~ImaginedReader() = default;
 
-    // All of the file, a part as long as `scratch` at a time.
+    // Reads the whole file in pieces of the size of `scratch`.
     void read(pool::FileId file, std::int64_t bytes, DirectReads& direct,
               std::span<std::byte> scratch);
 

@@ -1,4 +1,4 @@
-// Checks keys about a target that is ill, which two of the command lines have.
+// Checks the keys about a sick target, which two of the command lines have.
 #pragma once
 
 #include "worlds/simgrid/lustre.hpp"
@@ -8,7 +8,7 @@
 
 namespace forebay::sim {
 
-// Refuses a target that is none of so many, and what is said of none.
+// Refuses a target number that does not exist, and faults without a target.
 [[nodiscard]] Result<void> check_sick_target(const adapters::TargetFaults& sickness,
                                              std::int64_t targets);
 

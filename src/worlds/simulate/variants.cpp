@@ -1,6 +1,7 @@
-// EARTH's terms: Tsujita et al., 2015. All published variants exchange by messages between ranks
-// and hold one buffer per aggregator, as ROMIO does; they differ in where aggregators are, in how
-// many requests a target gets at a time, and in whether the exchange waits for all.
+// The terms are EARTH's (Tsujita et al., 2015). All published variants exchange messages between
+// ranks and have one buffer per aggregator, as ROMIO does. They differ in the placement of
+// aggregators, in the number of requests in flight at a target, and in whether the exchange has a
+// barrier.
 #include "worlds/simulate/variants.hpp"
 
 #include <charconv>
@@ -16,7 +17,8 @@ void as_romio(CollectiveExperiment& experiment) {
     experiment.tuning.simulated_only.placement = plan::AggregatorPlacement::in_order;
     experiment.tuning.exchange = plan::ExchangeOrder::all;
     experiment.tuning.buffers = 1;
-    // Assumed: the paper does not say. 256, 384 and 768 aggregators all fill 97 % of their windows.
+    // Assumed, since the paper does not say: 256, 384 and 768 aggregators all fill 97 % of such
+    // windows.
     experiment.tuning.window_bytes = 44 << 20;
     experiment.tuning.staging_bytes_max = std::int64_t{1} << 30;
     experiment.tuning.requests_in_flight = plan::unlimited_requests_in_flight;
@@ -24,7 +26,7 @@ void as_romio(CollectiveExperiment& experiment) {
 
 constexpr std::int32_t limit_max = plan::unlimited_requests_in_flight;
 
-// The k of "earth(wr:k)", -1 where it is out of range; 0: the name is another one.
+// The k of "earth(wr:k)"; -1: it is out of range; 0: `name` is another variant.
 std::int32_t limit_in(const std::string& name, std::string_view before) {
     std::int32_t limit = 0;
     if (!name.starts_with(before) || !name.ends_with(")")) {

@@ -1,4 +1,4 @@
-// The published algorithms by name, as settings of the engine.
+// The published collective I/O algorithms by name, as settings of the engine.
 #pragma once
 
 #include "worlds/simulate/experiment.hpp"
@@ -7,8 +7,8 @@
 
 namespace forebay::sim {
 
-// "forebay", "original", "placement", "earth(wr:2)" or "earth(wr,ex:2)" (any k). Overwrites the
-// settings that the variant consists of; the number of aggregators is left as it is.
+// `name` is "forebay", "original", "placement", "earth(wr:2)" or "earth(wr,ex:2)" (with any k).
+// Overwrites the settings that define the variant; keeps the number of aggregators.
 [[nodiscard]] Result<void> apply_variant(const std::string& name, CollectiveExperiment& experiment);
 
 }  // namespace forebay::sim
