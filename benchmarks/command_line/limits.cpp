@@ -1,4 +1,4 @@
-// See limits.hpp.
+// Parses the values of the limit options.
 #include "benchmarks/command_line/limits.hpp"
 
 #include "benchmarks/measure/byte_units.hpp"

@@ -1,5 +1,5 @@
-// Limits on how much of a shared file system a benchmark may use, and for how long: the same
-// options in all benchmarks.
+// The options, common to all benchmarks, that limit how much of a shared file system a run may use,
+// and for how long.
 #pragma once
 
 #include "benchmarks/command_line/options.hpp"
@@ -30,7 +30,7 @@ inline constexpr std::array<CommandOption, 5> limit_options{
                   ""},
 };
 
-// A program's limits without these options, for its help; empty: no limit.
+// A program's default limits, for its help; empty: no limit.
 struct LimitDefaults {
     std::string_view free_share;
     std::string_view stall;
@@ -44,7 +44,7 @@ struct LimitDefaults {
     return options;
 }
 
-// The value of limit_options[which].
+// Parses the value of limit_options[which].
 [[nodiscard]] Result<void> put_limit(std::size_t which, const std::string& text, RunLimits& to);
 
 }  // namespace forebay::command_line

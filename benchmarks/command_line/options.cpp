@@ -1,4 +1,4 @@
-// See options.hpp.
+// The parser, and the help text, of a table of options.
 #include "benchmarks/command_line/options.hpp"
 
 #include "foundation/base/letters.hpp"
@@ -43,12 +43,12 @@ tl::unexpected<Error> unknown(std::string_view word) {
     return wrong(fmt::format("unknown option {} (see --help). Take it away or correct it.", word));
 }
 
-// "-1 in -F1": which letter of a group it is.
+// The error for an unknown letter; in a group of flags it names the letter: "-1 in -F1".
 tl::unexpected<Error> unknown_letter(char letter, std::string_view word) {
     return word.size() == 2 ? unknown(word) : unknown(fmt::format("-{} in {}", letter, word));
 }
 
-// Goes through the words; each step takes one option with its value.
+// Iterates over the words; each step takes one option with its value.
 class OptionReader {
 public:
     OptionReader(Table table, std::span<const std::string> words) : table_(table), words_(words) {}

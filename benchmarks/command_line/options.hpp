@@ -1,7 +1,7 @@
 // Command lines as users of IOR, mdtest and HPIO write them: -x VALUE, -xVALUE, -x=VALUE, grouped
 // flags (-wr), --name=VALUE, --name VALUE, -name for names of several letters, flags with a value
-// (-F=0). An option that takes a value takes the rest of its word: -t4k is never four flags. A flag
-// may stand anywhere, behind "--", too: no benchmark takes words that are no options.
+// (-F=0). The value of an option is the rest of its word, so -t4k is never four flags. Options may
+// follow "--", too, because no benchmark has positional arguments.
 #pragma once
 
 #include "foundation/base/result.hpp"
@@ -18,47 +18,48 @@ enum class OptionArgument {
     nothing,
     value,
     number_if_there
-};  // -R, -R 5, -R5: where a number follows
+};  // number_if_there: an optional number, as in -R, -R 5 and -R5
 
 struct CommandOption {
     char letter = 0;        // 0: none
-    std::string_view name;  // empty: none; in any case of letters
+    std::string_view name;  // empty: none; compared without case
     OptionArgument takes = OptionArgument::nothing;
     std::string_view meaning;  // for --help; empty: not shown
-    std::string_view initial;  // its default, for --help
+    std::string_view initial;  // default, for --help
 };
 
 struct GivenOption {
     std::size_t option = 0;  // index into the table
-    std::string value;       // of a flag: empty, or what follows its '='
+    std::string value;       // for a flag: empty, or the text after '='
 };
 
-// In order. The error names the word and what could be meant.
+// The options in their order on the command line. The error names the word and similar options.
 [[nodiscard]] Result<std::vector<GivenOption>> parse(std::span<const CommandOption> table,
                                                      std::span<const std::string> words);
 
-// "-t", or "--name" where there is no letter.
+// "-t", or "--name" if the option has no letter.
 [[nodiscard]] std::string shown(const CommandOption& option);
 
-// "dfs" of "--dfs.pool=x" and "dfs.pool" where it is one of `modules`, in any case.
+// Whether `word` is an option of a module: "--dfs.pool=x" or "dfs.pool", compared without case.
 [[nodiscard]] bool is_of_a_module(std::string_view word, std::span<const std::string_view> modules);
-// The words without the options of back ends that are not here (--dfs.pool=x, --dfs.pool x), and
-// in `advice` a line for each with the reason.
+// Removes the options of back ends that are not built (--dfs.pool=x, --dfs.pool x), and appends a
+// line with the reason to `advice` for each.
 [[nodiscard]] std::vector<std::string> without_modules(std::span<const std::string> words,
                                                        std::span<const std::string_view> modules,
                                                        std::string_view why,
                                                        std::vector<std::string>& advice);
 
-// One line an option, as --help shows them.
+// The lines of --help, one for each option.
 [[nodiscard]] std::string help(std::span<const CommandOption> table);
 
-// A whole number in decimal; sizes are parse_size's.
+// Parses a decimal integer; sizes are parsed by parse_size().
 [[nodiscard]] Result<std::int64_t> whole_number(std::string_view option, std::string_view text);
 
-// "" is true; the words are those of foundation/base/switch_words.hpp.
+// Parses a flag's value: "" is true, other words are those of foundation/base/switch_words.hpp.
 [[nodiscard]] Result<bool> flag(std::string_view option, std::string_view text);
 
-[[nodiscard]] bool same_name(std::string_view a, std::string_view b) noexcept;  // in any case
+// Compared without case.
+[[nodiscard]] bool same_name(std::string_view a, std::string_view b) noexcept;
 
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
 

@@ -1,4 +1,4 @@
-// Run options that forebay-hpio and forebay-meta share.
+// Options common to forebay-hpio and forebay-meta.
 #pragma once
 
 #include "benchmarks/command_line/limits.hpp"
@@ -8,7 +8,7 @@
 
 namespace forebay::command_line {
 
-// For the help; the same as RunOptions begins with.
+// The default limits, for the help; they equal the initial values of RunOptions.
 inline constexpr LimitDefaults run_limits{.free_share = "50%", .stall = "600s"};
 
 struct RunOptions {
@@ -20,7 +20,8 @@ struct RunOptions {
     RunLimits limits{.budget = {.seconds = {}, .bytes = {}, .files = {}, .free_share = 0.5},
                      .stall_seconds = 600};
     bool live = true;
-    std::vector<std::string> advice;  // on options that mean something else here
+    // On options whose meaning differs from the original program's.
+    std::vector<std::string> advice;
 };
 
 }  // namespace forebay::command_line

@@ -1,4 +1,4 @@
-// Memory that begins at a page, as O_DIRECT wants it; taken once, touched once.
+// Page-aligned memory, as O_DIRECT needs it; allocated and touched once.
 #pragma once
 
 #include <cstddef>

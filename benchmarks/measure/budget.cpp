@@ -1,4 +1,4 @@
-// See budget.hpp.
+// Compares an estimate with a budget, and parses and prints both.
 #include "benchmarks/measure/budget.hpp"
 
 #include "benchmarks/measure/byte_units.hpp"

@@ -1,4 +1,4 @@
-// See byte_units.hpp.
+// Parses and prints sizes as IOR does.
 #include "benchmarks/measure/byte_units.hpp"
 
 #include "foundation/base/byte_size.hpp"

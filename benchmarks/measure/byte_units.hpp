@@ -1,4 +1,4 @@
-// Sizes as IOR's users write and read them: "4k", "64KiB", "10MB", "0.5m", "1 MiB".
+// Sizes in IOR's spelling: "4k", "64KiB", "10MB", "0.5m", "1 MiB".
 #pragma once
 
 #include "foundation/base/result.hpp"
@@ -9,11 +9,11 @@
 
 namespace forebay::measure {
 
-// A number and k, m, g, t, p or e for 2^10 … 2^60, in either case; letters after it are ignored as
-// IOR ignores them ("512kb", "256gm"). A fraction must come to whole bytes. May be negative.
+// Parses a number followed by k, m, g, t, p or e (2^10 … 2^60, in either case). Letters after that
+// are ignored as in IOR ("512kb", "256gm"). A fraction must come to whole bytes. May be negative.
 Result<std::int64_t> parse_size(std::string_view text);
 
-// "262144 bytes" below 1 MiB, else "4 MiB", "1.50 GiB": as IOR's options block writes sizes.
+// "262144 bytes" below 1 MiB, else "4 MiB", "1.50 GiB", as in IOR's options block.
 [[nodiscard]] std::string human_size(std::int64_t bytes);
 
 }  // namespace forebay::measure

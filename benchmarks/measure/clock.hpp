@@ -1,5 +1,5 @@
-// The clock of every duration that a benchmark prints: monotonic, of this node only. Readings of
-// two nodes are never subtracted; ranks compare durations that begin at a common barrier.
+// The clock of all durations that a benchmark prints: monotonic, and valid on one node only.
+// Readings of two nodes are never subtracted; ranks compare durations since a common barrier.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// One field of a CSV file (RFC 4180): quoted where it has to be.
+// One field of a CSV file (RFC 4180), quoted if necessary.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// See data_stream.hpp.
+// Generates the stream, with vector instructions if the processor has them, and compares it.
 #include "benchmarks/measure/data_stream.hpp"
 
 #include "benchmarks/measure/mixing.hpp"
@@ -15,7 +15,7 @@ namespace {
 using Word = std::uint64_t;
 constexpr std::size_t checked_bytes = 4096;  // at a time
 
-// Makes `words` words from `count` on.
+// Generates `words` words, starting at SplitMix64's state `count`.
 using Make = void (*)(Word count, std::byte* to, std::size_t words) noexcept;
 
 void make_words(Word count, std::byte* to, std::size_t words) noexcept {
@@ -29,7 +29,7 @@ void make_words(Word count, std::byte* to, std::size_t words) noexcept {
 using Words4 = Word __attribute__((vector_size(32)));
 using Words8 = Word __attribute__((vector_size(64)));
 
-// The same, a vector of words at a time.
+// As make_words(), a vector of words at a time.
 template <class Lanes>
 inline __attribute__((always_inline)) void make_lanes(Word count, std::byte* to,
                                                       std::size_t words) noexcept {
@@ -94,7 +94,7 @@ std::optional<DataMismatch> first_mismatch(Offset at, std::span<const std::byte>
     const auto differing = std::mismatch(
         expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(size), found.begin());
     const auto position = static_cast<std::size_t>(differing.first - expected.begin());
-    // Whole words of the file, where the piece has them.
+    // Reports the whole word of the file, as far as the piece contains it.
     const auto into_word = static_cast<std::size_t>(
         (static_cast<std::uint64_t>(at.bytes()) + position) % sizeof(std::uint64_t));
     const std::size_t begin = position >= into_word ? position - into_word : 0;
@@ -116,7 +116,7 @@ std::uint64_t DataStream::count_at(std::uint64_t word) const noexcept {
 void DataStream::fill(Offset at, std::span<std::byte> to) const noexcept {
     const auto position = static_cast<std::uint64_t>(at.bytes());
     std::uint64_t index = position / sizeof(Word);
-    // Parts of words at both ends; all of it when that is less than a word.
+    // Writes a part of a word, at either end or within a single word.
     const auto part = [&](std::size_t skipped, std::size_t count) {
         const Word word = mixed(count_at(index++));
         std::array<std::byte, sizeof word> bytes{};

@@ -1,5 +1,5 @@
-// Checks that the JSON of every benchmark passes (schema/bench.md), on the examples that Python's
-// tests decode, too.
+// For tests: checks that every benchmark's JSON must pass (schema/bench.md), on the examples that
+// Python's tests decode, too.
 #pragma once
 
 #include <fstream>
@@ -22,11 +22,11 @@ inline void expect_sums(const nlohmann::json& latency) {
     EXPECT_LE(latency.at("seconds_p999"), latency.at("seconds_max"));
 }
 
-// The keys that differ from one benchmark's document to another.
+// The keys that differ between the benchmarks' documents.
 struct Keys {
     std::string results;
-    std::string rate;     // of a result, and of each of its repetitions
-    std::string seconds;  // of a result's ranks
+    std::string rate;     // of a result and of each of its repetitions
+    std::string seconds;  // in a result's ranks
 };
 
 inline void expect_rates(const nlohmann::json& result, const Keys& keys) {

@@ -1,4 +1,4 @@
-// See histogram.hpp.
+// Merges histograms and computes quantiles.
 #include "benchmarks/measure/histogram.hpp"
 
 #include "foundation/base/contracts.hpp"

@@ -1,6 +1,7 @@
-// Latencies in bounded memory: HdrHistogram's log-linear buckets (Tene; 128 per power of two, so a
-// quantile is right within 1/128), 38,912 bytes whatever is recorded. Debian 12 has no C package of
-// it. Two histograms merge by adding their counts, over ranks with MPI_SUM on counts().
+// A histogram of latencies in bounded memory: HdrHistogram's log-linear buckets (Tene), 128 per
+// power of two, so the relative error of a quantile is at most 1/128; 38,912 bytes. (Debian 12 has
+// no C package of HdrHistogram.) Histograms are merged by adding counts, over ranks by MPI_SUM on
+// counts().
 #pragma once
 
 #include <algorithm>
@@ -16,14 +17,14 @@ namespace forebay::measure {
 class LatencyHistogram {
 public:
     static constexpr int linear_bits = 7;
-    static constexpr int value_bits = 44;  // up to 4.8 hours in nanoseconds; above counts as that
+    static constexpr int value_bits = 44;  // 4.8 hours in nanoseconds; larger values saturate
     static constexpr std::size_t buckets = static_cast<std::size_t>(value_bits - linear_bits + 1)
                                            << linear_bits;
     static constexpr std::uint64_t value_max = (std::uint64_t{1} << value_bits) - 1;
 
     LatencyHistogram() : counts_(buckets, 0) {}
 
-    // A few nanoseconds; a negative value counts as 0.
+    // Takes a few nanoseconds. A negative value counts as 0.
     void record(std::int64_t nanoseconds) noexcept {
         const auto value =
             std::min(static_cast<std::uint64_t>(std::max<std::int64_t>(nanoseconds, 0)), value_max);
@@ -35,7 +36,7 @@ public:
     void clear() noexcept;
     void add(const LatencyHistogram& other) noexcept;
 
-    // The parts that travel between ranks: sums of counts and totals, extremes of the extremes.
+    // The parts besides the counts that are reduced over ranks: by minimum, maximum and sum.
     struct Extremes {
         std::uint64_t min = value_max;
         std::uint64_t max = 0;
@@ -49,11 +50,11 @@ public:
     [[nodiscard]] std::int64_t min() const noexcept;  // 0 when empty
     [[nodiscard]] std::int64_t max() const noexcept { return static_cast<std::int64_t>(max_); }
     [[nodiscard]] double mean() const noexcept;  // 0 when empty
-    // The smallest recorded value with at least `fraction` of all at or below it, in nanoseconds;
-    // rounded up to its bucket's end, never above max(). 0 when empty.
+    // The smallest recorded value, in nanoseconds, such that at least `fraction` of all values are
+    // at or below it; rounded up to the end of its bucket, but not above max(). 0 when empty.
     [[nodiscard]] std::int64_t quantile(double fraction) const noexcept;
 
-    // Non-empty buckets as (highest value of the bucket in ns, count), for charts.
+    // The non-empty buckets as (highest value in ns, count), for charts.
     struct Bar {
         std::int64_t up_to = 0;
         std::uint64_t count = 0;

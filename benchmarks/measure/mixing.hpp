@@ -1,5 +1,5 @@
-// Hashes and permutations that need no memory: the data stream's keys, and the order of random
-// offsets over more transfers than would fit into a shuffled list.
+// Hash functions, and permutations that take no memory: for the keys of data streams, and for
+// random orders of more transfers than a shuffled list could hold.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@ namespace forebay::measure {
 
 constexpr std::uint64_t split_mix_step = 0x9e3779b97f4a7c15U;
 
-// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014) of one number, or of a vector of them: one to one,
-// and every bit depends on every bit.
+// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014) of a number or a vector of numbers: a bijection in
+// which every output bit depends on every input bit.
 template <class Number>
 constexpr void split_mix(Number& x) noexcept {
     x += split_mix_step;
@@ -27,13 +27,14 @@ constexpr void split_mix(Number& x) noexcept {
     return mixed(mixed(a) ^ (b * 0xd6e8feb86659fd93U));
 }
 
-// Evenly over [0, bound) but for 2^-64 · bound.
+// Maps a random number to [0, bound), uniformly up to a bias of bound · 2^-64.
 [[nodiscard]] constexpr std::uint64_t below(std::uint64_t random, std::uint64_t bound) noexcept {
     return static_cast<std::uint64_t>((static_cast<unsigned __int128>(random) * bound) >> 64U);
 }
 
-// A permutation of [0, size), seeded: a four-round Feistel network over the next power of four,
-// walked until it lands inside (Black and Rogaway, 2002: cycle walking). 20 to 60 ns a call.
+// A seeded permutation of [0, size): a four-round Feistel network over the next power of four,
+// applied until the result is in range (cycle walking; Black and Rogaway, 2002). 20 to 60 ns per
+// call.
 class SeededPermutation {
 public:
     constexpr SeededPermutation(std::uint64_t size, std::uint64_t seed) noexcept

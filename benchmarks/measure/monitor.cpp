@@ -1,4 +1,4 @@
-// See monitor.hpp.
+// The monitor's thread: watchdog, signals and the live line.
 #include "benchmarks/measure/monitor.hpp"
 
 #include "benchmarks/measure/clock.hpp"
@@ -20,7 +20,7 @@ sigset_t stop_signals() noexcept {
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGUSR2);  // the monitor's own: wakes it to end
+    sigaddset(&set, SIGUSR2);  // the monitor's own signal, which wakes it to end
     return set;
 }
 
@@ -127,7 +127,7 @@ std::optional<RunStop> Monitor::stalled(std::int64_t now) {
 std::optional<RunStop> Monitor::tick() {
     const std::lock_guard lock(mutex_);
     const std::int64_t now = now_ns();
-    // Two ranks of a node watch over it: the rest need not say the same.
+    // Two ranks of each node watch for dead peers; more would only report the same.
     const std::size_t watched = options_.own <= 1 ? options_.slots.size() : 0;
     for (std::size_t i = 0; i < watched; ++i) {
         const std::int32_t process = options_.slots[i].process.load();

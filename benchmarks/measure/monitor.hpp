@@ -1,6 +1,6 @@
-// A thread beside each rank that makes no MPI call: it ends a run that stands still, notices when
-// a rank of its node has died, passes a signal to stop on to whoever cleans up, and writes the live
-// line. It wakes once a second and touches only shared memory.
+// The watchdog thread of each rank, which makes no MPI call: it ends a run that has stalled,
+// detects that a rank of its node has died, hands SIGTERM and SIGINT to the clean-up, and prints
+// the live line. It wakes once a second and accesses shared memory only.
 #pragma once
 
 #include "benchmarks/measure/progress.hpp"
@@ -22,16 +22,16 @@ enum class StopCause { stalled, time_over, peer_died, signal };
 struct RunStop {
     StopCause cause = StopCause::stalled;
     std::string message;  // problem (why). What to do next.
-    int signal = 0;       // where that is the cause
+    int signal = 0;       // the signal's number, if that is the cause
 };
 
-// The process's status: 128 and its number for a signal, as a shell says it.
+// The exit status: for a signal 128 plus its number, as in a shell.
 [[nodiscard]] int exit_status(const RunStop& stop) noexcept;
 
-// While it lives, SIGTERM and SIGINT (and the monitor's own signal) wait for a monitor instead of
-// ending the process. That is so for the calling thread and the threads that are made meanwhile,
-// which keep it: a signal to a process goes to any thread that has not blocked it, so an MPI's
-// helper threads have to be made under one of these.
+// While this object exists, SIGTERM and SIGINT (and the monitor's own signal) are blocked and stay
+// pending for a monitor. That holds for the calling thread and for threads created meanwhile, which
+// inherit the mask. A signal to the process goes to any thread that has not blocked it, so an MPI's
+// helper threads must be created while such an object exists.
 class StopSignalsWait {
 public:
     StopSignalsWait() noexcept;
@@ -48,20 +48,21 @@ private:
 class Monitor {
 public:
     struct Options {
-        std::span<ProgressSlot> slots;             // of this node's ranks
-        std::size_t own = 0;                       // which of them is this rank's
-        std::int64_t first_rank = 0;               // world rank of the first
-        std::optional<double> stall_seconds;       // one call may take; unset: for ever
-        std::optional<double> limit_seconds;       // the whole run may take
-        double spent_seconds = 0;                  // of them, before the monitor was made
-        bool live = false;                         // write the live line to standard error
+        std::span<ProgressSlot> slots;        // of all ranks on this node
+        std::size_t own = 0;                  // index of this rank's slot
+        std::int64_t first_rank = 0;          // world rank of slot 0
+        std::optional<double> stall_seconds;  // limit on one call; unset: none
+        std::optional<double> limit_seconds;  // limit on the whole run; unset: none
+        double spent_seconds = 0;  // part of limit_seconds used before the monitor was created
+        bool live = false;         // write the live line to standard error
         CountedUnit counted = CountedUnit::bytes;  // for the live line
-        // Called once, in the monitor's thread; must not return to a healthy program: it removes
-        // files and ends the process.
+        // Called once, in the monitor's thread. Removes files and ends the process; must not return
+        // unless the process ends anyway.
         std::function<void(const RunStop&)> stop;
     };
 
-    // Takes the signals from the calling thread for as long as it lives, and from no other.
+    // Blocks the signals in the calling thread while it exists, and handles them; other threads
+    // must have them blocked already.
     explicit Monitor(Options options);
     ~Monitor();
     Monitor(const Monitor&) = delete;
@@ -69,7 +70,7 @@ public:
     Monitor(Monitor&&) = delete;
     Monitor& operator=(Monitor&&) = delete;
 
-    // A phase for the live line; sets the own slot's bytes to 0.
+    // Starts a phase on the live line; sets the bytes of this rank's slot to 0.
     void begin(std::string phase, std::int64_t bytes_of_node);
     void end();
 
@@ -79,9 +80,9 @@ private:
     [[nodiscard]] std::optional<RunStop> stalled(std::int64_t now);
     void write_live_line(std::int64_t now);
 
-    StopSignalsWait signals_wait_;  // to the end of the thread
+    StopSignalsWait signals_wait_;  // outlives the thread
     Options options_;
-    std::mutex mutex_;  // guards the members below it but for thread_
+    std::mutex mutex_;  // guards the members below, except thread_
     std::string phase_;
     std::int64_t phase_bytes_ = 0;
     std::int64_t phase_begin_ns_ = 0;
@@ -93,8 +94,8 @@ private:
     std::thread thread_;
 };
 
-// To be called between a rank's last words and MPI_Abort: MPICH's launcher may lose what it has not
-// read when ranks end.
+// To be called between a rank's last message and MPI_Abort: MPICH's launcher may lose output that
+// it has not read when ranks end.
 void wait_for_readers() noexcept;
 
 }  // namespace forebay::measure

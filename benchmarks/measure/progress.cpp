@@ -1,4 +1,4 @@
-// See progress.hpp.
+// Sums up the slots of a node, and formats the live line.
 #include "benchmarks/measure/progress.hpp"
 
 #include <algorithm>

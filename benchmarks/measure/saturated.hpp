@@ -1,5 +1,5 @@
-// Sums and products of sizes that a user may have made up: what is too large to count is as large
-// as can be counted, and never negative.
+// Saturating sums and products of sizes that a user may choose freely: a result that exceeds 64
+// bits is INT64_MAX. Arguments must not be negative.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace forebay::measure {
 
-// For numbers that are not negative.
+// The sum, or INT64_MAX.
 [[nodiscard]] constexpr std::int64_t saturated_sum(std::int64_t one, std::int64_t other) noexcept {
     std::int64_t sum = 0;
     return __builtin_add_overflow(one, other, &sum) ? std::numeric_limits<std::int64_t>::max()
@@ -19,7 +19,7 @@ template <class... More>
                                                        More... more) noexcept {
     std::int64_t product = 0;
     if (__builtin_mul_overflow(one, other, &product)) {
-        // Nothing of however many is nothing.
+        // A later factor of 0 makes the whole product 0, even after an overflow.
         product = ((more != 0) && ...) ? std::numeric_limits<std::int64_t>::max() : 0;
         return product;
     }

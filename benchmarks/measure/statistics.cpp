@@ -1,4 +1,4 @@
-// See statistics.hpp.
+// Quantiles, and the binomial confidence interval of the median.
 #include "benchmarks/measure/statistics.hpp"
 
 #include <algorithm>
@@ -57,8 +57,8 @@ ConfidenceInterval median_interval(std::span<const double> values, double level)
     }
     const std::vector<double> in_order = sorted(values);
     const std::size_t count = in_order.size();
-    // P(at most k of count values lie below the median), added up until half of 1 - level is spent.
-    // By logarithms: 0.5^count is nought for more than a thousand values.
+    // Sums P(at most k of `count` values are below the median) until half of 1 - level is used.
+    // Uses logarithms, because 0.5^count underflows for more than a thousand values.
     double logarithm = -std::log(2.0) * static_cast<double>(count);
     double below = std::exp(logarithm);
     std::size_t skipped = 0;

@@ -1,6 +1,6 @@
-// Summaries that hold for skewed, drifting measurements: medians, and the interval between two
-// order statistics that covers the median whatever the distribution (binomial; e.g. Conover,
-// Practical Nonparametric Statistics, 3.2). Beside them what IOR prints: mean and population SD.
+// Summaries for skewed, drifting measurements: the median, and its distribution-free confidence
+// interval between two order statistics (binomial; e.g. Conover, Practical Nonparametric
+// Statistics, 3.2). Also the mean and population standard deviation that IOR prints.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,12 @@ struct SampleSummary {
     double min = 0.0;
     double max = 0.0;
     double mean = 0.0;
-    double deviation = 0.0;  // of the population, as IOR's StdDev
+    double deviation = 0.0;  // standard deviation of the population, as IOR's StdDev
 };
 [[nodiscard]] SampleSummary summarise(std::span<const double> values);
 
-// Linear between the two middle values; `fraction` 0.5 is the median. 0 when empty.
+// Linear interpolation between adjacent order statistics; `fraction` 0.5 is the median. 0 when
+// empty.
 [[nodiscard]] double quantile(std::span<const double> values, double fraction);
 [[nodiscard]] double median(std::span<const double> values);
 
@@ -25,10 +26,10 @@ struct ConfidenceInterval {
     double lower = 0.0;
     double upper = 0.0;
     double coverage =
-        0.0;  // probability that the median lies between; below `level` for few values
+        0.0;  // probability that the median is in between; below `level` if there are few values
 };
-// The narrowest symmetric pair of order statistics that covers at least `level`; with fewer than 6
-// values 95 % cannot be had, and the whole range is given with what it covers.
+// The narrowest symmetric pair of order statistics that covers the median with probability `level`.
+// Fewer than 6 values cannot reach 95 %; the result is then their range, with its coverage.
 [[nodiscard]] ConfidenceInterval median_interval(std::span<const double> values,
                                                  double level = 0.95);
 

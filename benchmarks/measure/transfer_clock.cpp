@@ -1,4 +1,4 @@
-// See transfer_clock.hpp.
+// Calibrates the time stamp counter against CLOCK_MONOTONIC.
 #include "benchmarks/measure/transfer_clock.hpp"
 
 #include <cmath>
@@ -33,7 +33,8 @@ bool reads_ticks(const char* clocksource_file) {
 #endif
 }
 
-// The least interrupted of several readings.
+// The reading, of several, with the shortest interval between its two counter values: the one least
+// disturbed by interrupts.
 TickReading TransferClock::reading() noexcept {
     TickReading best;
     std::uint64_t narrowest = ~std::uint64_t{0};

@@ -1,6 +1,6 @@
-// A clock for a loop that times every transfer. Where the kernel itself keeps time by the
-// processor's time stamp counter, this reads the counter: 9 ns instead of clock_gettime's 21
-// (AMD EPYC). Elsewhere it is CLOCK_MONOTONIC.
+// A clock for timing every transfer of a loop. If the kernel's clocksource is the processor's time
+// stamp counter (TSC), it reads that directly: 9 ns instead of clock_gettime's 21 (AMD EPYC).
+// Otherwise it is CLOCK_MONOTONIC.
 #pragma once
 
 #include "benchmarks/measure/clock.hpp"
@@ -12,23 +12,23 @@
 
 namespace forebay::measure {
 
-// A value of the counter, and the time of CLOCK_MONOTONIC at that moment.
+// A value of the counter, and the CLOCK_MONOTONIC time at that moment.
 struct TickReading {
     std::uint64_t ticks = 0;
     std::int64_t ns = 0;
 };
 
-// Whether a clocksource of this name ("tsc", "kvm-clock", "hpet") is the counter; the kernel takes
-// it only where it is the same on all cores and runs at one rate.
+// Whether the clocksource named in the file is the counter. The kernel uses it only if it is
+// synchronised between cores and has a constant rate.
 [[nodiscard]] bool reads_ticks(const char* clocksource_file =
                                    "/sys/devices/system/clocksource/clocksource0/"
                                    "current_clocksource");
 
-// Its readings are comparable with one another, not with other clocks', and only within a process.
+// Readings are comparable with each other in one process only, and not with other clocks.
 class TransferClock {
 public:
-    // The counter's rate is what CLOCK_MONOTONIC said between `then` and now, at least 10 ms: the
-    // rest of these is waited for. An error of 60 ns in 10 ms is one of 6e-6 in every duration.
+    // Calibrates the counter's rate by CLOCK_MONOTONIC between `then` and now; waits if that is
+    // less than 10 ms. An error of 60 ns in 10 ms is a relative error of 6e-6 in every duration.
     explicit TransferClock(const TickReading& then, bool by_ticks = reads_ticks());
 
     [[nodiscard]] static TickReading reading() noexcept;
@@ -47,7 +47,7 @@ private:
     __extension__ using Wide = unsigned __int128;
 
     TickReading begin_;
-    std::uint64_t rate_ = 0;  // nanoseconds a tick, times 2^32; 0: CLOCK_MONOTONIC
+    std::uint64_t rate_ = 0;  // nanoseconds per tick, times 2^32; 0: uses CLOCK_MONOTONIC
 };
 
 }  // namespace forebay::measure

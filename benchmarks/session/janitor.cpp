@@ -1,5 +1,5 @@
-// See janitor.hpp. The pipe carries lines: "+name" to remember, "*name" for a directory and all
-// that is in it, "-" to forget all, "." when the run is ended.
+// The janitor's process. Its pipe carries lines: "+name" to remember a file, "*name" a directory
+// with its contents, "-" to forget all, "." when the run is being ended.
 #include "benchmarks/session/janitor.hpp"
 
 #include <algorithm>
@@ -20,15 +20,15 @@ namespace forebay::bench {
 namespace {
 
 bool is_first_of_node() noexcept {
-    // Before any thread is made.
+    // Safe: called before any thread is created.
     for (const char* name :
          {"MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "PALS_LOCAL_RANKID", "SLURM_LOCALID"}) {
         if (const char* text = std::getenv(name)) {  // NOLINT(concurrency-mt-unsafe)
             return std::strcmp(text, "0") == 0;
         }
     }
-    // No launcher: the only rank. Under one that is not known each rank is its own janitor's, which
-    // costs a process and removes the same files.
+    // Without a launcher this is the only rank. With an unknown launcher each rank gets a janitor
+    // of its own, which costs a process and removes the same files.
     return true;
 }
 
@@ -64,10 +64,10 @@ struct JanitorState {
     }
 };
 
-// Lives until the rank has ended, in whatever way.
+// Lives until its rank has ended, for whatever reason.
 [[noreturn]] void keep_watch(int pipe) {
     ::setsid();
-    // The launcher waits for the end of the ranks' output; this process must not hold it open.
+    // Closes inherited descriptors: the launcher waits for the end of the ranks' output.
     for (int fd = 0; fd < 1024; ++fd) {
         if (fd != pipe) {
             ::close(fd);
@@ -95,7 +95,7 @@ struct JanitorState {
         }
     }
     const timespec ended = known.ended.value_or(moment_now());
-    // Ranks that are killed a moment later may still be in a directory.
+    // Waits, because ranks that are killed a moment later may still write to a directory.
     if (!known.lines.empty()) {
         const timespec moment{0, 200'000'000};
         ::nanosleep(&moment, nullptr);
@@ -156,7 +156,7 @@ void Janitor::send_line(const std::string& text) {
     while (pipe_.valid() && done < text.size()) {
         const ssize_t put = ::write(pipe_.get(), text.data() + done, text.size() - done);
         if (put < 0 && errno != EINTR) {
-            return;  // it is gone; nothing depends on it
+            return;  // the janitor has ended; nothing depends on it
         }
         done += static_cast<std::size_t>(std::max<ssize_t>(put, 0));
     }

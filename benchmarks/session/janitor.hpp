@@ -1,6 +1,6 @@
 // Removes the files of a run whose ranks were all killed at once, as MPICH's launcher does when one
-// of them dies. A small process of each node, forked before MPI is there, that knows the files'
-// names and waits for the end of a pipe; it uses nothing but its name list.
+// rank dies. The janitor is a small process per node, forked before MPI_Init, which knows the
+// files' names and waits for the end of a pipe from its rank.
 #pragma once
 
 #include "foundation/base/own_fd.hpp"
@@ -11,32 +11,32 @@
 
 namespace forebay::bench {
 
-// A moment of the time of day, in which file systems say when a file was made.
+// The time of day, by which file systems record when a file was created.
 [[nodiscard]] timespec moment_now() noexcept;
-// Whether a file was made after the moment: by the next run, it may be, which has the same names.
-// Not where the file system does not tell.
+// Whether a file was created after `moment`, and so perhaps by the next run, which uses the same
+// names. False if the file system does not tell.
 [[nodiscard]] bool is_younger(const std::string& path, const timespec& moment) noexcept;
 
-// Removes a directory that is not younger than `ended`, with all that is in it, and tries again
-// each tenth of a second while somebody puts more into it. False: something is left.
+// Removes a directory with its contents, unless it is younger than `ended`. Retries every 0.1 s
+// while other processes still add files. False: something is left.
 bool remove_tree(const std::string& directory, int tries_max, const timespec& ended);
 
 class Janitor {
 public:
-    // One for a node: its first rank's, as the launchers' environment tells; elsewhere none. A
-    // process without a launcher has one, too.
-    // Call it before MPI_Init and before any thread is made.
+    // Starts the janitor of this node on its first local rank, as the launcher's environment tells,
+    // or in a process without a launcher; on other ranks it does nothing. To be called before
+    // MPI_Init and before any thread is created.
     static Janitor of_this_node();
 
-    // Names the files to remove should all ranks be killed; a closing '/' marks a directory.
-    // Replaces the names given before.
+    // Sets the files to remove if all ranks are killed, replacing earlier ones; a trailing '/'
+    // marks a directory.
     void watch_over(const std::vector<std::string>& names);
-    // Directories to remove with all that is in them, instead, and then `empties` that are empty.
+    // Sets directories to remove with their contents, and `empties` to remove after that if empty.
     void watch_over_trees(const std::vector<std::string>& directories,
                           const std::vector<std::string>& empties);
-    // The run is over before its time: what is made from now on is another's.
+    // The run is being ended early: files created from now on belong to another run.
     void run_ends();
-    // Nothing is left that would have to go.
+    // Nothing has to be removed any more.
     void dismiss();
 
 private:

@@ -1,4 +1,4 @@
-// See json.hpp.
+// Encodes the parts that all benchmarks share.
 #include "benchmarks/session/json.hpp"
 
 #include "benchmarks/measure/statistics.hpp"

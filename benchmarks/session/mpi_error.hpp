@@ -1,4 +1,4 @@
-// Turns the MPI's error of a failed call on a file into an Error.
+// Converts the MPI's error code of a failed file operation to an Error.
 #pragma once
 
 #include "foundation/base/result.hpp"
@@ -12,7 +12,7 @@
 
 namespace forebay::bench {
 
-// ROMIO has a full disk among its other errors, and the kernel's words in its text.
+// ROMIO reports a full disk as MPI_ERR_IO, with the kernel's message in its text.
 inline ErrorCode code_of_mpi(int code, std::string_view text) {
     int kind = MPI_ERR_IO;
     MPI_Error_class(code, &kind);
@@ -26,15 +26,16 @@ inline ErrorCode code_of_mpi(int code, std::string_view text) {
                                           : ErrorCode::input_output;
 }
 
-// `doing` "open /scratch/f": "cannot open /scratch/f (…). …"
+// For `doing` "open /scratch/f" the message is "cannot open /scratch/f (…). …".
 inline Error mpi_error(int code, std::string_view doing) {
     std::array<char, MPI_MAX_ERROR_STRING> text{};
     int length = 0;
     MPI_Error_string(code, text.data(), &length);
     std::string why(text.data(), static_cast<std::size_t>(length));
-    std::replace(why.begin(), why.end(), '\n', ' ');  // MPICH shows a stack of calls
+    std::replace(why.begin(), why.end(), '\n', ' ');  // MPICH's text has a stack of calls
     const ErrorCode ours = code_of_mpi(code, why);
-    if (ours == ErrorCode::no_space) {  // of a full disk MPICH says twice that there is an error
+    // MPICH's text for a full disk says only that there is an error.
+    if (ours == ErrorCode::no_space) {
         why = "No space left on device";
     }
     return {ours, 0, fmt::format("cannot {} ({}). {}", doing, why, advice_on(ours))};

@@ -1,4 +1,4 @@
-// See node.hpp.
+// Counts the node's cores, and allocates its progress slots.
 #include "benchmarks/session/node.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ int cores_of(MPI_Comm node) {
     cpu_set_t all = own;
     ::sched_getaffinity(0, sizeof own, &own);
     MPI_Allreduce(&own, &all, sizeof own, MPI_BYTE, MPI_BOR, node);
-    // A machine of more cores than a mask holds says nothing.
+    // With more cores than a mask holds, sched_getaffinity fails and the mask is empty.
     const long online = std::max(::sysconf(_SC_NPROCESSORS_ONLN), 1L);
     return CPU_COUNT(&all) > 0 ? CPU_COUNT(&all) : static_cast<int>(online);
 }
@@ -46,7 +46,7 @@ NodeRanks::~NodeRanks() {
 }
 
 void NodeRanks::share_slots() {
-    // Open MPI's memory begins at any multiple of 16, a slot at one of 64: one more is asked for.
+    // Open MPI's shared memory is aligned to 16 bytes, a slot to 64: one more slot is allocated.
     constexpr auto slot = static_cast<MPI_Aint>(sizeof(measure::ProgressSlot));
     void* base = nullptr;
     MPI_Win_allocate_shared(rank_ == 0 ? slot * (ranks_ + 1) : 0, 1, MPI_INFO_NULL, comm_,

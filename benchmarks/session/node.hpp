@@ -1,5 +1,5 @@
-// The ranks that share a node, as far as they are of one communicator: who they are, the cores they
-// may use, and the memory in which each shows how far it is.
+// The ranks of a communicator that share a node: their numbers, the cores that they may use, and
+// the shared memory with their progress.
 #pragma once
 
 #include "benchmarks/measure/progress.hpp"
@@ -15,7 +15,7 @@ namespace forebay::bench {
 using HostName = std::array<char, 64>;
 [[nodiscard]] HostName own_host() noexcept;
 
-// Made and ended by all ranks of the communicator together.
+// Created and destroyed by all ranks of the communicator together.
 class NodeRanks {
 public:
     explicit NodeRanks(MPI_Comm all);
@@ -25,13 +25,13 @@ public:
     NodeRanks(NodeRanks&&) = delete;
     NodeRanks& operator=(NodeRanks&&) = delete;
 
-    // The calling rank's number among those of its node, in the order of the communicator.
+    // This rank's number on its node, in the order of the communicator.
     [[nodiscard]] std::int32_t rank() const noexcept { return rank_; }
     [[nodiscard]] std::int32_t ranks() const noexcept { return ranks_; }
-    // The node's lowest rank in the communicator.
+    // The lowest rank of this node in the communicator.
     [[nodiscard]] std::int32_t leader() const noexcept { return leader_; }
-    // Cores that the node's ranks may use: a launcher, a batch system or a user may have given them
-    // fewer than there are, and each of them others.
+    // The number of cores that the node's ranks may use: the union of their affinity masks, since a
+    // launcher, batch system or user may have restricted each rank to other cores.
     [[nodiscard]] std::int32_t cores() const noexcept { return cores_; }
     [[nodiscard]] bool shares_cores() const noexcept { return ranks_ > cores_; }
     // One slot for each rank of the node.

@@ -1,4 +1,4 @@
-// See output.hpp.
+// Prints, and replaces files atomically.
 #include "benchmarks/session/output.hpp"
 
 #include "foundation/base/printable.hpp"
@@ -35,7 +35,7 @@ Result<void> write_text(const std::string& path, const std::string& text) {
     const bool special = ::stat(path.c_str(), &facts) == 0 && !S_ISREG(facts.st_mode);
     const std::string beside = special ? path : fmt::format("{}.{}", path, ::getpid());
     if (!special) {
-        ::unlink(beside.c_str());  // of a process with this number that was killed, or a link
+        ::unlink(beside.c_str());  // left by a killed process with this number, or a planted link
     }
     std::FILE* const file = std::fopen(beside.c_str(), special ? "we" : "wxe");
     if (file == nullptr) {

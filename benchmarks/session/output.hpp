@@ -1,4 +1,4 @@
-// A benchmark's output, and where it goes.
+// A benchmark's output: standard output, messages and files.
 #pragma once
 
 #include "benchmarks/measure/exit_status.hpp"
@@ -10,14 +10,14 @@
 namespace forebay::bench {
 
 void print(const std::string& text);
-// On standard error, after "forebay: ".
+// Prints to standard error, after "forebay: ".
 measure::ExitStatus complain(const std::string& message,
                              measure::ExitStatus status = measure::ExitStatus::input_output);
-// Whole or not at all, but for what is no regular file (/dev/null); an empty path writes nothing,
-// "-" standard output.
+// Replaces a regular file atomically, or writes to a special one (/dev/null). An empty path writes
+// nothing, "-" writes to standard output.
 Result<void> write_text(const std::string& path, const std::string& text);
 
-// Whether write_text will find a place there, as far as can be seen before.
+// Checks, as far as possible in advance, whether write_text() will succeed.
 Result<void> can_write(const std::string& path);
 Result<void> can_write_all(const std::vector<std::string>& paths);
 

@@ -1,4 +1,4 @@
-// See run_report.hpp.
+// Fills in the common part of a report: the run's circumstances, its outcome, and the output files.
 #include "benchmarks/session/run_report.hpp"
 
 #include "benchmarks/session/output.hpp"

@@ -1,5 +1,5 @@
-// The part that the reports of all benchmarks share: where and when a run was, what it was expected
-// to do, and how it ended.
+// The part that the reports of all benchmarks share: where and when a run took place, its estimate,
+// and its outcome.
 #pragma once
 
 #include "benchmarks/measure/budget.hpp"
@@ -21,19 +21,19 @@ struct RunReport {
     std::int32_t ranks = 1;
     std::int32_t nodes = 1;
     measure::RunEstimate estimate;
-    std::int64_t memory_bytes = 0;  // of the largest rank, beside the MPI's
+    std::int64_t memory_bytes = 0;  // on the rank with most; without the MPI's own
     std::vector<std::string> warnings;
     ExitStatus status = ExitStatus::good;
     std::string error;
 };
 
-// Fills in what is known before anything is planned.
+// Fills in what is known before the run is planned.
 void begin(RunReport& report, const BenchmarkSession& session,
            const std::vector<std::string>& command);
-// How it went; `data_wrong`: what was read is not what was written.
+// Fills in the outcome; `data_wrong`: the data read is not the data written.
 void conclude(RunReport& report, const Result<void>& done, bool data_wrong);
-// On rank 0: each text to the file before it, and the run's error to standard error. The status
-// that the program ends with.
+// On rank 0: writes each text to the file paired with it, and the run's error to standard error.
+// Returns the program's exit status.
 ExitStatus publish(RunReport& report,
                    const std::vector<std::pair<std::string, std::string>>& texts_of_files);
 

@@ -1,4 +1,4 @@
-// See session.hpp.
+// Starts MPI with janitor and monitor, and wraps MPI's collectives.
 #include "benchmarks/session/session.hpp"
 
 #include "benchmarks/measure/statistics.hpp"
@@ -22,8 +22,9 @@ namespace forebay::bench {
 
 namespace {
 
-// All ranks see that the time is over, and most see a stall. The first to leave takes the others
-// with it, so all but rank 0 wait a moment: the message is said once, and by someone.
+// All ranks notice the time limit, and most a stall. The first process to end makes MPI end the
+// others, so all ranks but 0 wait a moment: the message then appears once, and from rank 0 if it
+// can.
 [[noreturn]] void stop_process(const measure::RunStop& stop, std::int32_t rank,
                                const std::function<void()>& clean_up) {
     if (clean_up) {
@@ -37,7 +38,7 @@ namespace {
     ::_exit(measure::exit_status(stop));
 }
 
-// `parted`: gmtime_r or localtime_r.
+// The present time; `parted` is gmtime_r or localtime_r.
 std::string now_as(const char* format, std::tm* (*parted)(const std::time_t*, std::tm*)) {
     const std::time_t now = std::time(nullptr);
     std::tm parts{};
@@ -56,9 +57,9 @@ ExitStatus status_of(const Error& error) noexcept {
 }
 
 MpiLifetime::MpiLifetime(int* argc, char*** argv) {
-    const measure::StopSignalsWait inherited;  // by the MPI's threads
+    const measure::StopSignalsWait inherited;  // inherited by the MPI's threads
     int provided = 0;
-    // The monitor's thread makes no MPI call but MPI_Abort.
+    // FUNNELED suffices: the monitor's thread makes no MPI call except MPI_Abort.
     MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &provided);
 }
 

@@ -1,5 +1,5 @@
-// A benchmark's ranks: who is where, agreement on errors, one record from all of them, and the
-// monitor that ends what stands still.
+// The ranks of a benchmark: their placement, agreement on errors, reductions to one record, and the
+// watchdog that ends a stalled run.
 #pragma once
 
 #include "benchmarks/measure/exit_status.hpp"
@@ -31,7 +31,7 @@ struct RankSpread {
     double most = 0.0;
     std::int64_t slowest_rank = 0;
     std::string slowest_host;
-    std::vector<double> ranks;  // of each, in order
+    std::vector<double> ranks;  // of each rank, in rank order
     struct Node {
         std::string host;
         double most = 0.0;
@@ -47,7 +47,7 @@ struct MonitorOptions {
     std::function<void()> clean_up;  // called in the monitor's thread; removes this rank's files
 };
 
-// MPI's life in a program.
+// MPI_Init and MPI_Finalize as an object.
 class MpiLifetime {
 public:
     MpiLifetime(int* argc, char*** argv);
@@ -60,7 +60,7 @@ public:
 
 class BenchmarkSession {
 public:
-    // MPI_Init. One a process, and before any thread: it begins the node's janitor.
+    // Calls MPI_Init. Only one per process, before any thread: it forks the node's janitor.
     BenchmarkSession(int* argc, char*** argv);
     ~BenchmarkSession();
     BenchmarkSession(const BenchmarkSession&) = delete;
@@ -78,38 +78,38 @@ public:
     [[nodiscard]] std::int32_t ranks_here() const noexcept { return node_.ranks(); }
     [[nodiscard]] const std::string& host() const noexcept { return hosts_[0]; }
 
-    // Collective over `ranks`: the error of the lowest rank that has one, on all of them; its
-    // message names the rank.
+    // Collective over `ranks`: all ranks get the error of the lowest rank that has one; its message
+    // names that rank.
     Result<void> agreed(const Result<void>& mine, MPI_Comm ranks = MPI_COMM_WORLD) const;
-    // Collective: what rank 0 says.
+    // Collective: broadcasts rank 0's text.
     [[nodiscard]] std::string told(std::string text) const;
-    // Collective: of each rank of the world, the lowest rank of its node.
+    // Collective: for each rank of the world, the lowest rank of its node.
     [[nodiscard]] std::vector<std::int32_t> nodes_of_all() const;
     void barrier(MPI_Comm ranks = MPI_COMM_WORLD) const;
-    // A barrier of the world that sleeps: ranks that only wait leave the cores to those that work.
+    // A barrier of all ranks that sleeps, so that waiting ranks leave the cores to those that work.
     void quiet_barrier() const;
 
-    // Collective over the first ranks of the world; the results count on rank 0.
+    // Reductions, collective over the first ranks of the world; the results are valid on rank 0.
     [[nodiscard]] measure::LatencyHistogram merged(const measure::LatencyHistogram& mine,
                                                    MPI_Comm ranks) const;
     [[nodiscard]] RankSpread spread(double mine, MPI_Comm ranks) const;
     [[nodiscard]] std::int64_t sum(std::int64_t mine, MPI_Comm ranks = MPI_COMM_WORLD) const;
     [[nodiscard]] double most(double mine, MPI_Comm ranks = MPI_COMM_WORLD) const;
-    // Seconds by which this rank began after the first of its node where ranks share cores, which
-    // leave a barrier one after the other; else 0, that no moment of the scheduler's counts.
+    // If ranks share cores, and so leave a barrier one after the other: the seconds by which this
+    // rank began after the first of its node. Else 0, so that no scheduling jitter counts.
     [[nodiscard]] double late(std::int64_t began_ns, MPI_Comm ranks = MPI_COMM_WORLD) const;
     [[nodiscard]] double least(double mine, MPI_Comm ranks = MPI_COMM_WORLD) const;
-    // The words of all ranks that are not empty, at most `most` of them.
+    // Gathers the texts of all ranks, `most` at most.
     [[nodiscard]] std::vector<std::string> gathered(const std::vector<std::string>& mine,
                                                     std::size_t most) const;
 
-    // "12 ranks share 4 cores …" where that is so.
+    // "12 ranks share 4 cores …" if ranks share cores.
     [[nodiscard]] std::optional<std::string> oversubscribed() const;
     [[nodiscard]] std::string mpi_version() const;
 
     // Collective. From here on a stall, a dead peer, the time limit and signals end the run.
     void watch(const MonitorOptions& options);
-    // For the live line and the watchdog.
+    // Counted by the live line and the watchdog.
     [[nodiscard]] measure::ProgressSlot& progress() noexcept { return node_.own_slot(); }
     void begin(const std::string& phase, std::int64_t bytes_of_node);
     void end();
@@ -123,13 +123,14 @@ private:
     NodeRanks node_;
     std::int32_t rank_ = 0;
     std::int32_t ranks_ = 1;
-    std::vector<std::string> hosts_;     // on rank 0 of each rank, else the own one
-    std::vector<std::int32_t> node_of_;  // on rank 0, of each rank
+    // On rank 0 the hosts of all ranks, elsewhere this rank's only.
+    std::vector<std::string> hosts_;
+    std::vector<std::int32_t> node_of_;  // on rank 0: the node of each rank
     std::unique_ptr<measure::Monitor> monitor_;
 };
 
-// While a rank is inside calls that must end by themselves. Waiting for other ranks is not among
-// them: these may be at work.
+// Marks that a rank is inside calls that must end by themselves, for the watchdog. A wait for other
+// ranks is not such a call, because they may be at work.
 class WorkInProgress {
 public:
     explicit WorkInProgress(measure::ProgressSlot& slot) : slot_(slot) { again(); }
@@ -150,11 +151,11 @@ private:
 
 // "2026-11-21T14:00:00Z"
 [[nodiscard]] std::string utc_now();
-// "Sat Nov 21 04:00:58 2026", of the place where it runs.
+// "Sat Nov 21 04:00:58 2026", in local time.
 [[nodiscard]] std::string time_of_day();
-// The most memory that this process has had at a time.
+// This process's peak memory (resident set).
 [[nodiscard]] std::int64_t peak_memory_bytes();
-// Free bytes of the file system that the directory is on; nullopt: not known.
+// Free bytes on the file system of the directory; nullopt: unknown.
 [[nodiscard]] std::optional<std::int64_t> free_bytes(const std::string& directory);
 
 }  // namespace forebay::bench

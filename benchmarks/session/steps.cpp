@@ -1,4 +1,4 @@
-// See steps.hpp.
+// Refuses a run on all ranks, and prints the version.
 #include "benchmarks/session/steps.hpp"
 
 namespace forebay::bench {

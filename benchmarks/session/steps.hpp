@@ -1,5 +1,5 @@
-// From a benchmark's command line to its run: parse, plan, gate, run. All ranks refuse a run before
-// anything is touched, and rank 0 says why.
+// The frame of a benchmark program: parse, plan, check the budget, run. All ranks refuse a run
+// before anything is touched, and rank 0 prints the reason.
 #pragma once
 
 #include "benchmarks/measure/budget.hpp"
@@ -19,27 +19,27 @@
 
 namespace forebay::bench {
 
-// The steps that differ from one benchmark to another. A `Command` has command_line::RunOptions; a
-// `Report` is a RunReport.
+// The steps that differ between benchmarks. `Command` derives from command_line::RunOptions, and
+// `Report` from RunReport.
 template <class Command, class Report>
 struct ProgramSteps {
     Result<Command> (*parse)(std::span<const std::string> words);
     std::string (*help)();
-    // The same on every rank: the estimate and the memory.
+    // Computes the estimate and the memory, equally on every rank.
     Result<void> (*plan)(const BenchmarkSession& session, const Command& request, Report& report);
     std::string (*heading)(const Command& request, const Report& report);
-    // Free bytes, of which the run may take a share; nullopt: not known.
+    // Free bytes, of which the run may use a share; nullopt: unknown.
     std::optional<std::int64_t> (*free_bytes)(const Command& request);
-    // Files that will have results.
+    // The output files.
     std::vector<std::string> (*outputs)(const Command& request);
     ExitStatus (*run)(BenchmarkSession& session, const Command& request, Report& report);
 };
 
-// forebay's version, with a newline.
+// Forebay's version, with a newline.
 [[nodiscard]] std::string version_line();
-// The program's exit status for an error that all ranks know of; rank 0 prints it.
+// The exit status for an error that all ranks have; rank 0 prints it.
 ExitStatus refused(const BenchmarkSession& session, const Error& error, ExitStatus status);
-// Collective: what rank 0 finds counts, as `status` where it is an error; nullopt: go on.
+// Collective: calls `of_first` on rank 0. Returns `status` if that is an error; nullopt: go on.
 [[nodiscard]] std::optional<ExitStatus> stopped(const BenchmarkSession& session,
                                                 const std::function<Result<void>()>& of_first,
                                                 ExitStatus status);
@@ -85,7 +85,8 @@ ExitStatus follow(const ProgramSteps<Command, Report>& steps, BenchmarkSession& 
     return steps.run(session, *request, report);
 }
 
-// All of main(): what the process returns. `advice` is given where a rank has no memory left.
+// The whole of main(): returns the process's status. `advice` is printed if a rank runs out of
+// memory.
 template <class Command, class Report>
 [[nodiscard]] int run_program(const ProgramSteps<Command, Report>& steps, const std::string& advice,
                               int argc, char** argv) {

@@ -1,4 +1,4 @@
-// See terminal.hpp.
+// Searches the ancestors of this process for a launcher.
 #include "benchmarks/session/terminal.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace forebay::bench {
 
 namespace {
 
-// As the kernel knows them: 15 characters.
+// As the kernel reports them, cut to 15 characters.
 constexpr std::array<std::string_view, 13> launchers{
     "mpiexec", "mpiexec.hydra",   "mpiexec.mpich", "mpiexec.openmpi",
     "mpirun",  "hydra_pmi_proxy", "mpirun.mpich",  "mpirun.openmpi",
@@ -29,7 +29,7 @@ bool is_launcher(long process) {
     return std::find(launchers.begin(), launchers.end(), name) != launchers.end();
 }
 
-// 0: there is none, or it is not told.
+// The parent of a process; 0 if there is none, or it is unknown.
 long parent_of(long process) {
     std::ifstream file(fmt::format("/proc/{}/status", process));
     for (std::string word; file >> word;) {
@@ -42,7 +42,8 @@ long parent_of(long process) {
     return 0;
 }
 
-// The one that a user or a batch script has started; shells may lie between it and us.
+// The launcher that a user or batch script has started: the outermost one. There may be shells
+// between it and this process.
 long launcher() {
     long found = 0;
     long process = ::getppid();

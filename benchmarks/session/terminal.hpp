@@ -1,10 +1,10 @@
-// Whether somebody is looking.
+// Whether a user sees standard error.
 #pragma once
 
 namespace forebay::bench {
 
-// Whether this process's standard error reaches a terminal: it is one, or it is a pipe of this
-// node's launcher whose own standard error is one.
+// Whether this process's standard error reaches a terminal: directly, or by a pipe to this node's
+// launcher, whose own standard error is a terminal.
 [[nodiscard]] bool speaks_to_terminal();
 
 }  // namespace forebay::bench

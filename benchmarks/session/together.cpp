@@ -1,4 +1,4 @@
-// See together.hpp.
+// Implements agreement by reductions and broadcasts.
 #include "benchmarks/session/together.hpp"
 
 #include "benchmarks/session/output.hpp"
@@ -24,7 +24,7 @@ Result<void> agreed(const Result<void>& mine, MPI_Comm ranks) {
     std::array<int, 3> numbers{};
     if (first == own) {
         text = mine.error().message;
-        const bool agreed_before = text.starts_with("rank ");  // among fewer ranks
+        const bool agreed_before = text.starts_with("rank ");  // agreed before among fewer ranks
         if (size > 1 && !agreed_before) {
             text = fmt::format("rank {}: {}", own, text);
         }

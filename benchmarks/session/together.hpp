@@ -1,5 +1,5 @@
-// The steps by which the ranks of a communicator come to know the same. No rank fails alone: what
-// one of them says went wrong, all return.
+// Agreement among the ranks of a communicator. No rank fails alone: an error of one rank is
+// returned by all.
 #pragma once
 
 #include "benchmarks/measure/exit_status.hpp"
@@ -16,18 +16,19 @@ namespace forebay::bench {
 
 // All of these are collective over `ranks`.
 
-// The error of the lowest rank that has one, on all of them; where there are several ranks its
-// message names that one.
+// All ranks return the error of the lowest rank that has one; with several ranks, its message names
+// that rank.
 Result<void> agreed(const Result<void>& mine, MPI_Comm ranks);
 [[nodiscard]] std::int64_t sum(std::int64_t mine, MPI_Comm ranks);
-// On rank 0 what every rank gave, in their order; elsewhere empty.
+// Gathers the texts of all ranks on rank 0, in rank order; empty on other ranks.
 [[nodiscard]] std::vector<std::string> gathered(const std::string& mine, MPI_Comm ranks);
-// The histograms of all ranks added up, on rank 0; elsewhere empty.
+// The sum of all histograms, on rank 0; empty on other ranks.
 [[nodiscard]] measure::LatencyHistogram merged(const measure::LatencyHistogram& mine,
                                                MPI_Comm ranks);
 
-// Not collective: what a rank's program returns. Should it throw, for want of memory, this rank
-// alone cannot go on and the others must not wait for it: all are ended, with `advice`.
+// Not collective: calls the program and returns its exit status. If it throws, for lack of memory,
+// this rank cannot continue and the others must not wait for it: the whole job is aborted, with
+// `advice`.
 [[nodiscard]] int exit_code(const std::function<measure::ExitStatus()>& program,
                             const std::string& advice);
 

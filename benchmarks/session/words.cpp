@@ -1,4 +1,4 @@
-// See words.hpp.
+// Separates the words that are parsed from those that are shown.
 #include "benchmarks/session/words.hpp"
 
 namespace forebay::bench {

@@ -1,4 +1,4 @@
-// The words that a benchmark was started with: those it reads, and those it shows.
+// The command line of a benchmark, as parsed and as shown.
 #pragma once
 
 #include <string>
@@ -6,9 +6,8 @@
 
 namespace forebay::bench {
 
-// `forebay bench` starts a program with --result FILE, its way to what was measured: as --json
-// FILE, but not shown. Shown is what a user would type: the program by its file's name, without
-// --result.
+// `forebay bench` adds --result FILE, by which it gets the results. This is parsed as --json FILE,
+// but not shown: the shown words are those that a user would type, with the program's file name.
 struct CommandWords {
     CommandWords(int argc, char** argv);
 
