@@ -1,4 +1,4 @@
-// See command.hpp.
+// The table of options, and the expansion of HPIO's axes to points.
 #include "benchmarks/hpio/command.hpp"
 
 #include "benchmarks/hpio/grammar.hpp"
@@ -20,7 +20,7 @@ using command_line::GivenOption;
 using command_line::OptionArgument;
 using measure::saturated_product;
 
-// HPIO's axes before they become points.
+// HPIO's axes, before they are expanded to points.
 struct SweepAxes {
     Numbers counts{4};
     Numbers sizes{8};
@@ -47,7 +47,7 @@ struct HpioOption {
     Setter put;
 };
 
-// `member` is one of Command's, of the RunOptions in it, or of SweepAxes.
+// The object whose member is `member`: the HpioCommand with its RunOptions, or the SweepAxes.
 template <auto member>
 auto& place_of(ParseState& state) {
     if constexpr (requires { state.axes.*member; }) {
@@ -169,8 +169,8 @@ Result<void> put_pattern(SweepAxes& to, const std::string& text) {
 constexpr auto yes = OptionArgument::value;
 constexpr auto no = OptionArgument::nothing;
 
-// Letters and long names are HPIO's; what it does not have has a long name only.
-// A plain array: GCC 12 puts a std::array of relocated pointers among what can change.
+// Letters and long names are HPIO's; options that HPIO lacks have a long name only. A plain array,
+// because GCC 12 places a std::array of relocated pointers in writable memory.
 constexpr HpioOption entries[]{
     HpioOption{{'h', "help", no, "show this and exit", ""}, put_flag<&HpioCommand::help>},
     HpioOption{{0, "version", no, "show the version and exit", ""},
@@ -296,13 +296,13 @@ std::vector<CommandOption> table() {
     return result;
 }
 
-// A sweep along one axis, with the shape left open.
+// A sweep along one axis; the shapes are added later.
 struct AxisSweep {
     std::string test;
     std::vector<RegionPattern> regions;
 };
 
-// -b: along each of the chosen axes, the others as they are.
+// -b: sweeps along each chosen axis, with the base values on the other axes.
 std::vector<AxisSweep> band_sweeps(const SweepAxes& axes, const RegionPattern& base) {
     const std::array<std::string_view, 3> names{"region_count", "region_size", "region_spacing"};
     const std::array<Numbers, 3> values{Numbers{4, 16, 64, 256, 1024, 4096},
@@ -357,7 +357,7 @@ std::vector<AxisSweep> checks() {
     return {sweep};
 }
 
-// One point for each chosen method and pattern.
+// Adds a point for each chosen method and pattern.
 void add_points(const SweepAxes& axes, const std::string& test, HpioDirection direction,
                 const std::vector<Pattern>& patterns, std::vector<Point>& points) {
     for (std::size_t method = 0; method < axes.methods.size(); ++method) {
@@ -373,7 +373,7 @@ void add_points(const SweepAxes& axes, const std::string& test, HpioDirection di
     }
 }
 
-// The regions of a sweep in one of HPIO's four shapes: bit 0 is memory's, bit 1 the file's.
+// The patterns of a sweep in one of HPIO's four shapes: bit 0 of `shape` is memory, bit 1 the file.
 std::vector<Pattern> shaped(const AxisSweep& sweep, std::size_t shape) {
     std::vector<Pattern> patterns;
     patterns.reserve(sweep.regions.size());
@@ -394,7 +394,7 @@ void add_sweep(const SweepAxes& axes, const AxisSweep& sweep, HpioDirection dire
     }
 }
 
-// HPIO's order: write or read, test, shape, method, value.
+// Expands the axes in HPIO's order: write or read, test, shape, method, value.
 std::vector<Point> points_of(const SweepAxes& axes) {
     const std::vector<AxisSweep> sweeps = axes.checks ? checks() : sweeps_of(axes);
     std::vector<Point> points;
@@ -414,7 +414,8 @@ std::vector<Point> points_of(const SweepAxes& axes) {
     return points;
 }
 
-// "o10t010n0100m001v4096" → the point of that direction, test, shape, method and value.
+// A point named by HPIO's resume string: "o10t010n0100m001v4096" is direction, test, shape, method
+// and value.
 struct ResumePoint {
     std::string direction;
     std::string test;
@@ -545,7 +546,7 @@ void add_to(std::int64_t& total, std::int64_t more) noexcept {
     total = measure::saturated_sum(total, more);
 }
 
-// Before each repetition gaps (or all) are filled, and after it they are looked at.
+// Whether the file is filled before each repetition, its gaps or all of it.
 bool fills_before(const HpioCommand& request, HpioDirection direction) noexcept {
     return request.verify == VerifiedData::whole_file || request.generate == GeneratedData::full ||
            direction == HpioDirection::read;
@@ -575,7 +576,7 @@ Result<measure::RunEstimate> estimate(const HpioCommand& request, std::int32_t r
         add_to(total.files, files);
         if (request.keep_files) {
             add_to(total.bytes_kept_max, saturated_product(job.watched_bytes(), files));
-        } else {  // each goes before the next is made
+        } else {  // each file is removed before the next is created
             const std::int64_t one = makes ? job.watched_bytes() : 0;
             total.bytes_kept_max = std::max(total.bytes_kept_max, one);
         }

@@ -1,4 +1,4 @@
-// HPIO's command line, and ours beside it: what shall be run, as values.
+// HPIO's command line with Forebay's additional options, as values.
 #pragma once
 
 #include "benchmarks/command_line/run_options.hpp"
@@ -24,7 +24,7 @@ enum class GeneratedData { full, partial, none };
 [[nodiscard]] std::string_view name_of(HpioDirection direction) noexcept;
 [[nodiscard]] std::string_view name_of(AccessMethod method) noexcept;
 
-// A line of the table: one pattern, one direction, one method.
+// A line of the result table: one pattern, one direction, one method.
 struct Point {
     std::string test;  // "bandwidth_single", "region_count", …, "pattern"
     HpioDirection direction = HpioDirection::write;
@@ -35,7 +35,7 @@ struct Point {
 struct HpioCommand : command_line::RunOptions {
     std::string directory = ".";
     std::string name_prefix = "hpio";
-    std::vector<Point> points;  // in the order in which they run
+    std::vector<Point> points;  // in the order of execution
     std::vector<std::pair<std::string, std::string>> hints;
     std::int64_t repetitions = 1;
     std::int64_t wait_seconds = 0;
@@ -55,7 +55,7 @@ struct HpioCommand : command_line::RunOptions {
 [[nodiscard]] Result<HpioCommand> parse_command(std::span<const std::string> words);
 [[nodiscard]] std::string help_text();
 
-// Upper bounds for the request on so many ranks; the patterns must be resolvable for them.
+// Upper bounds of the run with `ranks` ranks. Error: a pattern cannot be resolved for them.
 [[nodiscard]] Result<measure::RunEstimate> estimate(const HpioCommand& request, std::int32_t ranks);
 
 }  // namespace forebay::hpio

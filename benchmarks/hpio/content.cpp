@@ -1,4 +1,4 @@
-// See content.hpp.
+// Generates and compares the content of files and of ranks' memory.
 #include "benchmarks/hpio/content.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace forebay::hpio {
 
 namespace {
 
-// Counts and keeps the bytes of one owner that differ.
+// Compares the bytes of one owner; counts differences and keeps the first ones.
 void compare_run(std::int64_t at, std::span<const std::byte> expected,
                  std::span<const std::byte> found, std::optional<Rank> owner,
                  ContentDifferences& to) {
@@ -30,7 +30,7 @@ void compare_run(std::int64_t at, std::span<const std::byte> expected,
     }
 }
 
-// The pieces of a rank's memory beside those of the file, bit by bit.
+// Visits the pieces of a rank's memory together with their places in the file.
 template <class Visit>
 void each_bit(const ResolvedPattern& job, Rank rank, const Visit& visit) {
     LayoutWalk memory(job.memory_layout(rank));

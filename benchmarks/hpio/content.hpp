@@ -1,6 +1,6 @@
 // The expected content of a file after a point: the data stream where a rank writes, the gap stream
-// elsewhere. Both are made from the offset alone, so the check sees a byte that is missing,
-// misplaced, of another repetition or written where nothing belongs.
+// elsewhere. Both depend on the offset only, so the check detects bytes that are missing,
+// misplaced, from another repetition, or written into a gap.
 #pragma once
 
 #include "benchmarks/hpio/pattern.hpp"
@@ -17,7 +17,7 @@ struct ByteDifference {
     std::int64_t offset = 0;
     std::byte expected{};
     std::byte found{};
-    std::optional<Rank> owner;  // nobody: a gap was touched
+    std::optional<Rank> owner;  // nullopt: a gap was overwritten
 };
 
 // "offset 4096 (data of rank 3): expected 0x1f, found 0x00"
@@ -26,7 +26,8 @@ struct ByteDifference {
 struct ContentDifferences {
     std::int64_t data_bytes = 0;
     std::int64_t gap_bytes = 0;
-    std::vector<ByteDifference> first;  // of each run of wrong bytes, at most `shown_max`
+    // The first byte of each run of wrong bytes, `shown_max` runs at most.
+    std::vector<ByteDifference> first;
 
     static constexpr std::size_t shown_max = 8;
 
@@ -35,7 +36,7 @@ struct ContentDifferences {
 
 class FileContent {
 public:
-    // Bytes of the file that are made or compared at a time.
+    // Bytes of the file that are generated or compared at once.
     static constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
 
     struct Key {
@@ -46,19 +47,19 @@ public:
 
     FileContent(ResolvedPattern job, const Key& key);
 
-    // The whole file [at, at + to.size()): data and gaps.
+    // Generates [at, at + to.size()) of the file: data and gaps.
     void fill(std::int64_t at, std::span<std::byte> to) const;
-    // The gap stream everywhere: what a file holds before ranks write to it.
+    // Generates the gap stream everywhere: the content of a file before ranks write to it.
     void fill_gaps(std::int64_t at, std::span<std::byte> to) const;
-    // Adds what differs in [at, at + got.size()); gaps only where `gaps` says so.
+    // Compares [at, at + got.size()) and adds the differences; gaps are compared only if `gaps`.
     void compare(std::int64_t at, std::span<const std::byte> got, bool gaps,
                  ContentDifferences& to) const;
 
-    // A rank's memory before it writes: data in its pieces, gap bytes around them.
+    // Fills a rank's memory before a write: data in its pieces, memory_gap around them.
     void fill_memory(Rank rank, std::span<std::byte> memory) const;
-    // A rank's memory after it has read.
+    // Compares a rank's memory after a read.
     void compare_memory(Rank rank, std::span<const std::byte> memory, ContentDifferences& to) const;
-    // Around the pieces in memory.
+    // The value of bytes between the pieces in memory.
     static constexpr std::byte memory_gap{0xa5};
 
 private:

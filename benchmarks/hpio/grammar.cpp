@@ -1,4 +1,4 @@
-// See grammar.hpp.
+// Parses patterns.
 #include "benchmarks/hpio/grammar.hpp"
 
 #include "benchmarks/command_line/options.hpp"
@@ -120,7 +120,7 @@ Result<std::vector<Pattern>> regions_of(std::string_view text) {
     return patterns;
 }
 
-// "360x180x50"; nullopt where the key is not given.
+// Parses a tuple such as "360x180x50"; nullopt if the key is not given.
 Result<std::optional<Numbers>> tuple_of(const Keys& keys, std::string_view key,
                                         std::size_t dimensions) {
     const auto found = keys.find(key);

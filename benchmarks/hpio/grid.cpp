@@ -1,4 +1,4 @@
-// See grid.hpp.
+// Factorises the number of ranks, and maps indices to coordinates.
 #include "benchmarks/hpio/grid.hpp"
 
 #include "foundation/base/counted.hpp"
@@ -9,7 +9,7 @@ namespace forebay::hpio {
 
 namespace {
 
-// Largest first.
+// In descending order.
 std::vector<std::int32_t> prime_factors(std::int32_t number) {
     std::vector<std::int32_t> factors;
     for (std::int32_t prime = 2; prime <= number / prime; ++prime) {

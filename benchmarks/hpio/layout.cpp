@@ -1,4 +1,4 @@
-// See layout.hpp.
+// Folds and walks layouts.
 #include "benchmarks/hpio/layout.hpp"
 
 #include <utility>

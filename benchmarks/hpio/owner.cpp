@@ -1,5 +1,5 @@
-// The inverse of the layouts: from a byte of the file to the rank that writes it. Written apart
-// from them, so that each is a check on the other (pattern_test.cpp compares them byte by byte).
+// The inverse of layouts: from a byte of the file to the rank that writes it. Written independently
+// of them, so that each checks the other (pattern_test.cpp compares them byte by byte).
 #include "benchmarks/hpio/grid.hpp"
 #include "benchmarks/hpio/pattern.hpp"
 
@@ -22,7 +22,7 @@ ByteOwner owner_of_regions(const RegionPattern& regions, std::int32_t ranks, std
     return {Rank{static_cast<std::int32_t>(offset / period % ranks)}, regions.size_bytes - within};
 }
 
-// How many indices from `index` on have the same coordinate, in the part that is written.
+// The number of indices from `index` on, within the written part, that have the same coordinate.
 std::int64_t same_coordinate(const ArrayDimension& dimension, std::int64_t index) noexcept {
     const std::int64_t left = dimension.count - index;
     if (dimension.block > 0) {
@@ -32,7 +32,7 @@ std::int64_t same_coordinate(const ArrayDimension& dimension, std::int64_t index
     return std::min(left, block.begin + block.length - index);
 }
 
-// Indices until the part begins, or the dimension ends if it does no more.
+// The number of indices until the part begins, or until the dimension ends if the part is over.
 std::int64_t until_part(const ArrayDimension& dimension, std::int64_t index) noexcept {
     return index < dimension.start ? dimension.start - index : dimension.size - index;
 }

@@ -1,4 +1,4 @@
-// See pattern.hpp.
+// Resolves, checks and describes patterns, and derives their layouts.
 #include "benchmarks/hpio/pattern.hpp"
 
 #include "benchmarks/hpio/grid.hpp"
@@ -89,7 +89,7 @@ Result<Pattern> checked(ArrayPattern array, std::int32_t ranks) {
     return array;
 }
 
-// The part of a dimension that belongs to the rank at `coordinate`, in indices of the file's array.
+// The part of a dimension owned by the rank at `coordinate`, in indices of the file's array.
 IndexRuns share_of(const ArrayDimension& dimension, std::int64_t coordinate) noexcept {
     const std::int64_t end = dimension.start + dimension.count;
     if (dimension.block > 0) {
@@ -127,7 +127,7 @@ RunProduct regions_in_memory(const RegionPattern& regions) {
             .element_bytes = 1};
 }
 
-// Axes of an array from the indices and the size of each dimension.
+// A dimension's runs and size, from which a row-major layout is made.
 struct DimensionRuns {
     IndexRuns runs;
     std::int64_t size = 0;

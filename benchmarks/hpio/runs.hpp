@@ -1,6 +1,6 @@
-// Which indices of one dimension a rank has: equal runs at equal distances, the last one cut where
-// the dimension ends. Blocks, sub-arrays, block-cyclic pieces and HPIO's regions are all of this
-// form, so a million regions cost no more memory than one.
+// The indices of one dimension that a rank owns: equal runs at equal distances, of which the last
+// may be cut by the dimension's end. Blocks, subarrays, block-cyclic pieces and HPIO's regions all
+// have this form, so a million regions take no more memory than one.
 #pragma once
 
 #include "foundation/base/contracts.hpp"
@@ -19,9 +19,10 @@ struct IndexRun {
 
 struct IndexRuns {
     std::int64_t first = 0;
-    std::int64_t length = 0;  // of a whole run
-    std::int64_t stride = 1;  // from a run's begin to the next one's; at least `length`
-    std::int64_t end = 0;     // no index is at or beyond it
+    std::int64_t length = 0;  // of a run that is not cut
+    // Distance from the begin of a run to that of the next; at least `length`.
+    std::int64_t stride = 1;
+    std::int64_t end = 0;  // all indices are below it
 
     bool operator==(const IndexRuns&) const noexcept = default;
 
@@ -33,14 +34,14 @@ struct IndexRuns {
         const std::int64_t begin = first + number * stride;
         return {begin, std::min(length, end - begin)};
     }
-    // Indices in all runs.
+    // The number of indices in all runs.
     [[nodiscard]] std::int64_t total() const noexcept {
         const std::int64_t runs = count();
         return runs == 0 ? 0 : (runs - 1) * length + at(runs - 1).length;
     }
 };
 
-// One run of `length` from `begin`.
+// A single run.
 [[nodiscard]] inline IndexRuns single(IndexRun run) noexcept {
     return {.first = run.begin,
             .length = run.length,

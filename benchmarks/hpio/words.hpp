@@ -1,4 +1,4 @@
-// Helpers that the parsers of HPIO's command line and of its grammars share.
+// Helpers of the parsers of HPIO's command line and of pattern texts.
 #pragma once
 
 #include "foundation/base/result.hpp"

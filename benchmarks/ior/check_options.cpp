@@ -1,4 +1,4 @@
-// Which combinations of options make sense. See parse.hpp.
+// Checks combinations of options for consistency. See parse.hpp.
 #include "benchmarks/ior/options.hpp"
 #include "benchmarks/ior/parse.hpp"
 #include "benchmarks/measure/byte_units.hpp"
@@ -84,7 +84,7 @@ Result<void> check_numbers(const IorOptions& o) {
     return {};
 }
 
-// -M: a size, or a share of a node's memory.
+// -M: a size, or a percentage of the node's memory.
 Result<void> check_memory(const IorOptions& o) {
     for (const std::string& text : {o.memory_per_node, o.memory_per_task}) {
         const bool share = text.ends_with('%');
@@ -147,7 +147,7 @@ Result<void> check_contradictions(const IorOptions& o) {
     return {};
 }
 
-// --iodepth, --rwmixpct, --limitwrite and --limitread.
+// Checks --iodepth, --rwmixpct, --limitwrite and --limitread.
 Result<void> check_load(const IorOptions& o) {
     const OwnOptions& own = o.own;
     if (own.queue_depth < 1 || own.queue_depth > queue_depth_max) {
@@ -207,7 +207,8 @@ void note_odd_ones(ParsedOptions& parsed) {
     }
 }
 
-// These back ends make the file anew when they open it to write: nothing stays that was in it.
+// These back ends truncate an existing file when they open it for writing, so that options which
+// keep its content have no effect.
 void note_new_files(ParsedOptions& parsed) {
     IorOptions& o = parsed.options;
     if ((o.api != "HDF5" && o.api != "NCMPI") || !o.writes()) {

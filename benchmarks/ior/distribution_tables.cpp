@@ -1,5 +1,5 @@
-// The tables after IOR's summary. Their rows begin with a number, so that scripts which look for
-// lines that begin with "write" or "read" find IOR's alone.
+// The tables after IOR's summary. Their rows start with a number, so that scripts which search for
+// lines starting with "write" or "read" find IOR's rows only.
 #include "benchmarks/ior/distribution_tables.hpp"
 
 #include "benchmarks/ior/tables.hpp"
@@ -26,7 +26,7 @@ std::string quantile_text(const measure::LatencyHistogram& latency, double fract
     return time_text(static_cast<double>(latency.quantile(fraction)) * 1e-9);
 }
 
-// Test#, iter (or reps) and access.
+// The columns Test#, iter (or reps) and access.
 std::string row_begin(const TestResult& test, std::int64_t repetition, std::string_view access) {
     return fmt::format("{:>5} {:>5} {:<9}", test.id, repetition, access);
 }

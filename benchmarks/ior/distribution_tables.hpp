@@ -1,4 +1,4 @@
-// What IOR does not print, after its summary: how transfers, ranks and repetitions are distributed.
+// The tables that IOR lacks: distributions over transfers, ranks and repetitions.
 #pragma once
 
 #include "benchmarks/ior/results.hpp"
@@ -7,8 +7,8 @@
 
 namespace forebay::ior {
 
-// Latency percentiles, first and last done, spread of ranks, medians of repetitions, and what is to
-// be considered of them. Empty: no test has any of that.
+// Latency percentiles, first and last rank done, spread of ranks, medians over repetitions, and
+// remarks on them. Empty if no test has any of these.
 [[nodiscard]] std::string distribution_text(const RunResult& run);
 
 }  // namespace forebay::ior

@@ -1,4 +1,4 @@
-// See estimate.hpp.
+// Estimates upper bounds from the options, with saturating arithmetic.
 #include "benchmarks/ior/estimate.hpp"
 
 #include "benchmarks/measure/saturated.hpp"
@@ -14,7 +14,7 @@ using measure::RunEstimate;
 using measure::saturated_product;
 using measure::saturated_sum;
 
-// The wall ends a phase, unless all have to come to where the fastest was.
+// Whether the stonewall (-D) ends a phase; it does not if all ranks must reach the fastest one.
 bool ends_by_wall(const IorOptions& o) noexcept {
     return o.stonewall_seconds > 0 && !o.wear_out && !o.check_write;
 }
@@ -26,7 +26,7 @@ void estimate_time(const IorOptions& o, std::int64_t phases, RunEstimate& made) 
         return static_cast<double>(saturated_product(
             o.repetitions, saturated_sum(saturated_product(phases, phase_seconds), pauses)));
     };
-    // The wall, too, ends the least duration.
+    // The stonewall also ends a phase before its minimum duration.
     const std::int64_t least = o.stonewall_seconds > 0
                                    ? std::min(o.stonewall_seconds, o.duration_min_seconds)
                                    : o.duration_min_seconds;
@@ -52,7 +52,7 @@ RunEstimate estimate_of(const PlannedTest& test) {
     const std::int64_t reads = (o.reads() ? 1 : 0) + (o.check_write ? 1 : 0);
     RunEstimate made;
     made.bytes_read = saturated_product(all, reads, o.repetitions);
-    if (o.own.read_percent > 0) {  // of the write phase
+    if (o.own.read_percent > 0) {  // reads within the write phase
         made.bytes_read = saturated_sum(made.bytes_read, saturated_product(all, o.repetitions));
     }
     if (o.writes()) {
@@ -70,7 +70,7 @@ RunEstimate estimate_of(const PlannedTest& test) {
 RunEstimate estimate_of(std::span<const PlannedTest> tests) {
     RunEstimate total;
     total.seconds = 0;
-    std::map<std::string, std::int64_t> kept;  // bytes under each name
+    std::map<std::string, std::int64_t> kept;  // bytes by file name
     for (const PlannedTest& test : tests) {
         const RunEstimate one = estimate_of(test);
         total.bytes_written = saturated_sum(total.bytes_written, one.bytes_written);

@@ -1,4 +1,4 @@
-// Estimates, before anything is touched: of one test, and of a script's tests together.
+// Estimates of one test, and of all tests of a script, made before anything is touched.
 #pragma once
 
 #include "benchmarks/ior/geometry.hpp"
@@ -15,8 +15,8 @@ struct PlannedTest {
 };
 
 [[nodiscard]] measure::RunEstimate estimate_of(const PlannedTest& test);
-// One after the other. Files that are kept are there during the later ones; the same name is the
-// same file.
+// Estimates tests that run in sequence. Files that are kept exist during later tests; files of the
+// same name are counted once.
 [[nodiscard]] measure::RunEstimate estimate_of(std::span<const PlannedTest> tests);
 
 }  // namespace forebay::ior

@@ -1,4 +1,4 @@
-// See file_data.hpp.
+// Dispatches between the two data formats.
 #include "benchmarks/ior/file_data.hpp"
 
 #include <array>

@@ -1,5 +1,5 @@
-// The data that a benchmark writes and expects: Forebay's stream or, with --ior-compat, IOR's; and
-// a guess at the origin of other data.
+// The data that a benchmark writes and expects: Forebay's stream or, with --ior-compat, IOR's. For
+// wrong data it guesses the origin.
 #pragma once
 
 #include "benchmarks/ior/ior_data.hpp"
@@ -18,14 +18,15 @@ public:
     FileData(DataFormat makes, const measure::DataStream& stream, const IorKey& key) noexcept
         : makes_(makes), stream_(stream), key_(key) {}
 
-    // Whether a transfer can be made and checked in pieces; IOR's data begins anew with each.
+    // Whether a transfer can be generated and checked in pieces; IOR's data restarts with each
+    // transfer.
     [[nodiscard]] bool in_pieces() const noexcept { return makes_ == DataFormat::forebay; }
     void fill(Offset at, std::span<std::byte> to) const noexcept;
     [[nodiscard]] std::optional<measure::DataMismatch> check(Offset at,
                                                              std::span<const std::byte> got) const;
-    // Finds out which repetition of another run wrote `got`; IOR's data are of none.
+    // Finds the repetition of an earlier run that wrote `got`; IOR's data does not depend on it.
     void find_repetition(Offset at, std::span<const std::byte> got, std::uint64_t count) noexcept;
-    // Explains wrong data at a transfer's beginning: "the data is IOR's …", or empty.
+    // Explains wrong data at the start of a transfer: "the data is IOR's …"; empty if nothing fits.
     [[nodiscard]] std::string origin(Offset at, std::span<const std::byte> got) const;
 
 private:

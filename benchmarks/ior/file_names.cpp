@@ -1,4 +1,4 @@
-// See file_names.hpp.
+// Builds file names as IOR does.
 #include "benchmarks/ior/file_names.hpp"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ std::string base_name(const IorOptions& options, std::int64_t task) {
     return names[turn % names.size()];
 }
 
-// An MPI takes what stands before a colon for the name of a file system's driver.
+// The MPI takes the text before a colon as the name of a file system driver.
 std::string without_prefix(const IorOptions& options, const std::string& path) {
     const bool by_mpi = options.api == "MPIIO" || options.api == "HDF5" || options.api == "NCMPI";
     const std::size_t colon = path.find_first_of(":/");
@@ -44,8 +44,8 @@ FileName without_repetition(const IorOptions& options, std::int64_t task) {
         return made;
     }
     if (options.unique_directory) {
-        // In a name without a directory, IOR's number follows its first letter: "tf" becomes
-        // "t0/f", and "f" a file without a name in "f0".
+        // For a name without a directory, IOR inserts the number after the first letter: "tf"
+        // becomes "t0/f", and "f" becomes a file without a name in "f0".
         const std::size_t slash = made.path.rfind('/');
         const std::size_t at = slash == std::string::npos ? 1 : slash + 1;
         const std::string file = made.path.substr(at);

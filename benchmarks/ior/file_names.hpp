@@ -1,6 +1,6 @@
-// The files of a test, named as IOR names them: FILE, FILE.00000003 with -F, 3/FILE.00000003 with
-// -u (of a bare name: F3/ILE.00000003, as IOR has it), and .1 behind for the second repetition with
-// -m. a@b@c are several names in turn.
+// The files of a test, named as IOR names them: FILE; FILE.00000003 with -F; 3/FILE.00000003 with
+// -u (for a name without a directory: F3/ILE.00000003, as in IOR); with -m followed by .1 for the
+// second repetition. a@b@c lists several names that are used in turn.
 #pragma once
 
 #include "benchmarks/ior/options.hpp"
@@ -13,16 +13,16 @@ namespace forebay::ior {
 
 struct FileName {
     std::string path;
-    std::string on_disk;    // the same without ROMIO's prefix ("lustre:/scratch/f"), for the kernel
-    std::string directory;  // made for -u, as the kernel knows it; empty otherwise
+    std::string on_disk;    // path without ROMIO's prefix ("lustre:/scratch/f"), for the kernel
+    std::string directory;  // directory created for -u, without the prefix; else empty
 };
 
 [[nodiscard]] FileName file_name(const IorOptions& options, std::int64_t task,
                                  std::int64_t repetition);
-// As the head of a test shows it: of task 0, without the repetition.
+// The name in the head of a test: task 0's, without the repetition.
 [[nodiscard]] FileName shown_name(const IorOptions& options);
-// The part of -o that the data of a file depends on: the last component, so that the same file may
-// be reached by another way when it is checked.
+// The part of -o that determines a file's data: the last component, so that a file may be checked
+// under another path.
 [[nodiscard]] std::string identity(const IorOptions& options, std::int64_t task);
 
 }  // namespace forebay::ior

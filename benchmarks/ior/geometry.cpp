@@ -1,4 +1,4 @@
-// See geometry.hpp.
+// Offsets of transfers, and reordering of tasks.
 #include "benchmarks/ior/geometry.hpp"
 
 #include <algorithm>
@@ -73,11 +73,11 @@ Offset TransferOffsets::operator()(std::int64_t index) const noexcept {
 }
 
 std::int64_t TaskReordering::source_of(std::int64_t task, std::int64_t further) const noexcept {
-    // -Q counts modulo the number of tasks.
+    // -Q is taken modulo the number of tasks.
     const std::int64_t node_step = by_block ? std::clamp<std::int64_t>(tasks_of_node, 1, tasks) : 1;
     const std::int64_t away = (task_per_node_offset % tasks + further) * node_step;
     if (random == 1) {
-        // Any of the tasks that are at least so far away, going round.
+        // A random task among those at least that far away, cyclically.
         const std::int64_t nodes = std::abs(std::clamp(task_per_node_offset, -tasks, tasks));
         const std::int64_t near = std::min(nodes * node_step, tasks - 1);
         const std::uint64_t draw =

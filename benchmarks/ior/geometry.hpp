@@ -1,10 +1,10 @@
-// Which bytes of which file a task moves, in which order. A shared file lies like this (2 tasks,
-// 2 segments, 2 transfers a block):
+// Which bytes of which file a task moves, and in which order. Layout of a shared file (2 tasks, 2
+// segments, 2 transfers per block; r: rank, t: transfer):
 //
 //   | r0 t0 | r0 t1 | r1 t0 | r1 t1 || r0 t0 | r0 t1 | r1 t0 | r1 t1 |
 //    `--- block ----'                  `--- second segment …
 //
-// and with a file per process each task's blocks follow one another in its own file.
+// With a file per process, the blocks of a task are adjacent in its own file.
 #pragma once
 
 #include "benchmarks/ior/options.hpp"
@@ -41,12 +41,12 @@ struct TestGeometry {
     [[nodiscard]] std::int64_t bytes_of_all() const noexcept { return bytes_of_task() * tasks; }
 };
 
-// The error is of sizes that do not fit into a file's 63 bits.
+// Error: the sizes exceed the 63 bits of a file offset.
 Result<TestGeometry> geometry_of(const IorOptions& options, std::int64_t tasks);
 
-// The offsets of the transfers that belong to `task` (who need not be the one that moves them), in
-// their order. Random orders need no memory. They stay within a segment, as IOR's do: those of a
-// shared file are permuted together and dealt to the tasks, those of a file of one's own alone.
+// The offsets of the transfers that belong to `task` (another task may do them), in order. Random
+// orders take no memory. As in IOR, they stay within a segment: the transfers of a shared file are
+// permuted together and dealt to the tasks, those of a file per process are permuted separately.
 class TransferOffsets {
 public:
     TransferOffsets(const TestGeometry& geometry, std::int64_t task) noexcept;
@@ -63,22 +63,22 @@ private:
     measure::SeededPermutation permutation_;
 };
 
-// Which task reads the data of which.
+// Determines which task reads whose data (-C, -Q, -Z).
 struct TaskReordering {
     std::int64_t tasks = 1;
     std::int64_t tasks_of_node = 1;
-    bool by_block = true;  // neighbouring ranks share a node; otherwise ranks go round the nodes
+    bool by_block = true;  // adjacent ranks share a node; false: round robin over nodes
     bool constant = false;
     std::int64_t random =
-        0;  // 1 any task at least task_per_node_offset nodes away, 2 a permutation
+        0;  // 1: any task at least task_per_node_offset nodes away; 2: a permutation
     std::int64_t task_per_node_offset = 1;
     std::uint64_t seed = 0;
 
-    // The task whose data `task` reads; `further` nodes more for the check after writing.
+    // The task whose data `task` reads; the check after writing adds `further` nodes.
     [[nodiscard]] std::int64_t source_of(std::int64_t task, std::int64_t further) const noexcept;
 };
 
-// The seed of -X in a repetition: negative ones give another order each time.
+// The seed of -X in a repetition; a negative option gives a new order in each repetition.
 [[nodiscard]] std::uint64_t reorder_seed(std::int64_t option, std::int64_t repetition) noexcept;
 
 }  // namespace forebay::ior

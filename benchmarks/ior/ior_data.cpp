@@ -1,4 +1,4 @@
-// See ior_data.hpp.
+// Generates IOR's data, and recognises it.
 #include "benchmarks/ior/ior_data.hpp"
 
 #include <algorithm>
@@ -10,11 +10,12 @@ namespace {
 
 using Word = std::uint64_t;
 
-constexpr std::size_t marked_every = 512;  // words: one in 4 KiB says the offset
+// Words: every 512th, that is one in 4 KiB, encodes the offset.
+constexpr std::size_t marked_every = 512;
 constexpr Word random_factor = 0x9e37fffffffc0001U;
 
-// The number that rand_r of the GNU C library draws: 11, 10 and 10 high bits of three steps of the
-// C standard's congruential generator.
+// The next number of glibc's rand_r: the high 11, 10 and 10 bits of three steps of the C standard's
+// linear congruential generator.
 Word drawn(std::uint32_t& seed) noexcept {
     const auto step = [&seed](std::uint32_t bits) {
         seed = seed * 1103515245U + 12345U;
@@ -33,7 +34,7 @@ std::uint32_t low(std::int64_t number) noexcept {
     return static_cast<std::uint32_t>(static_cast<Word>(number));
 }
 
-// Makes the words of a transfer, one after the other.
+// Generates the words of a transfer in sequence.
 class TransferWords {
 public:
     TransferWords(const IorKey& key, Offset at) noexcept
@@ -88,7 +89,7 @@ Word word_of(std::span<const std::byte> got, std::size_t index) noexcept {
     return word;
 }
 
-// In random data each word determines the next one, so the seed is not needed.
+// In random data each word determines the next one, so the check needs no seed.
 bool is_random(std::span<const std::byte> got) noexcept {
     Word word = word_of(got, 0);
     for (std::size_t i = 1; i < got.size() / sizeof word; ++i) {
@@ -100,7 +101,7 @@ bool is_random(std::span<const std::byte> got) noexcept {
     return word != 0;
 }
 
-// In incompressible data all words but the marked ones are the same.
+// In incompressible data all words but the marked ones are equal.
 bool is_incompressible(std::int64_t task, Offset at, std::span<const std::byte> got) noexcept {
     TransferWords marks({PacketType::offset, 0, task}, at);
     const Word same = word_of(got, 1);

@@ -1,4 +1,4 @@
-// See option_table.hpp.
+// Looks up options and renders the help.
 #include "benchmarks/ior/option_table.hpp"
 
 #include "ior_options/rows.hpp"
@@ -48,7 +48,7 @@ std::string_view value_of(OptionKind kind) {
     return "=N";
 }
 
-// " [300s]", or "" where there is none.
+// The default limit for the help, " [300s]"; "" if there is none.
 std::string initial_limit(const OptionSpec& spec) {
     const auto limits = command_line::limit_options_of({.free_share = "", .stall = "300s"});
     const Limit* const which = std::get_if<Limit>(&spec.place);

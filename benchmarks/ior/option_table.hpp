@@ -1,6 +1,6 @@
-// The options and directives as data: how each is written and which member it sets. Parsing, the
-// help text and the tests read this one table, which is made from schema/ior_options.toml. To add
-// an option, add a row there (and a member to IorOptions).
+// The table of all options and directives: spelling, kind, and the member that each sets. Parser,
+// help text and tests use this one table, which is generated from schema/ior_options.toml. To add
+// an option, add a row there, and a member to IorOptions.
 #pragma once
 
 #include "benchmarks/ior/options.hpp"
@@ -17,10 +17,10 @@ namespace forebay::ior {
 enum class OptionKind {
     flag,    // -F, -F=0, --posix.odirect, filePerProc=1
     count,   // -vvv, verbose=3
-    number,  // an integer, units allowed
+    number,  // an integer, with an optional unit
     size,
     text,
-    rate,   // a size a second, "/s" or not
+    rate,   // bytes per second, with or without "/s"
     limit,  // one of command_line::limit_options
 };
 
@@ -31,15 +31,15 @@ using Limit = std::size_t;
 using Place = std::variant<Flag, Number, Text, Limit>;
 
 struct OptionSpec {
-    char letter = '\0';     // '\0': none
+    char letter = '\0';     // '\0': no letter
     std::string_view name;  // long option and directive, compared without case
     OptionKind kind = OptionKind::flag;
     Place place;
     std::string_view help;    // empty: not shown
-    std::string_view advice;  // of an old spelling: what to write now; or why it has no effect
+    std::string_view advice;  // the replacement of an old spelling, or why the option has no effect
 };
 
-// The option of that name which all benchmarks have; another name does not compile.
+// The limit option of this name that all benchmarks have; an unknown name does not compile.
 [[nodiscard]] consteval OptionSpec limit_spec(std::string_view name) {
     std::size_t at = 0;
     while (command_line::limit_options.at(at).name != name) {
@@ -51,9 +51,9 @@ struct OptionSpec {
 
 [[nodiscard]] std::span<const OptionSpec> specs() noexcept;
 [[nodiscard]] const OptionSpec* find_letter(char letter) noexcept;
-// `name` without dashes, in any case.
+// `name` without dashes, compared without case.
 [[nodiscard]] const OptionSpec* find_name(std::string_view name) noexcept;
-// Names such as "dfs" whose "--dfs.…" options belong to back ends that are not built.
+// Names such as "dfs" whose options "--dfs.…" belong to back ends that are not built.
 [[nodiscard]] std::span<const std::string_view> foreign_modules() noexcept;
 
 [[nodiscard]] std::string help_text();

@@ -1,5 +1,5 @@
-// Everything that an IOR command line, script or directive can say, as one value. Names follow
-// IOR's directives where a person would look for them; sizes are in bytes, times in seconds.
+// All that an IOR command line, script or directive can set, as one value. Names are those of IOR's
+// directives where possible; sizes in bytes, times in seconds.
 #pragma once
 
 #include "benchmarks/command_line/limits.hpp"
@@ -51,17 +51,17 @@ struct MmapOptions {
     bool pattern = false;
 };
 
-// Options that IOR does not have.
+// Options that IOR lacks.
 struct OwnOptions {
     bool dry_run = false;
-    bool ior_compat = false;  // columns as IOR computes them
-    bool live = false;        // the live line also where standard error is no terminal
+    bool ior_compat = false;  // compute columns as IOR does
+    bool live = false;        // print the live line even if standard error is no terminal
     bool no_live = false;
     std::string json_file;
     std::string csv_file;
     command_line::RunLimits limits{.budget = {}, .stall_seconds = 300};
-    // As fio and elbencho name them: transfers under way at a time, of which so many percent of the
-    // write phase are reads; bytes a second of each rank, 0: no limit.
+    // Named as in fio and elbencho: the number of transfers in flight, the percentage of reads in
+    // the write phase, and the rates of each rank in bytes per second; 0: no limit.
     std::int64_t queue_depth = 1;
     std::int64_t read_percent = 0;
     std::int64_t write_rate_max = 0;
@@ -75,7 +75,7 @@ struct IorOptions {
     std::int64_t transfer_bytes = 262'144;
     std::int64_t segments = 1;
     std::int64_t repetitions = 1;
-    std::int64_t tasks = -1;  // all
+    std::int64_t tasks = -1;  // -1: all ranks
     std::string test_file = "testFile";
     std::string script_file;
 
@@ -127,7 +127,7 @@ struct IorOptions {
     std::string rank_details_file;
     std::string operations_prefix;
 
-    std::string ignored_text;  // of options that are accepted and have no meaning here
+    std::string ignored_text;  // values of options that are accepted without effect
     std::int64_t ignored_number = 0;
     bool ignored_flag = false;
     std::int64_t show_help = 0;
@@ -140,7 +140,7 @@ struct IorOptions {
     OwnOptions own;
 
     [[nodiscard]] PacketType packet() const noexcept;
-    // Follow IOR's rules for -w -r -W -R: without any of them, -w and -r.
+    // IOR's rules for -w -r -W -R: without any of them, -w and -r.
     [[nodiscard]] bool writes() const noexcept;
     [[nodiscard]] bool reads() const noexcept;
     [[nodiscard]] bool dry() const noexcept { return own.dry_run; }

@@ -1,4 +1,4 @@
-// See parse.hpp.
+// Parses command lines and directives by the table of options.
 #include "benchmarks/ior/parse.hpp"
 
 #include "benchmarks/command_line/options.hpp"
@@ -31,7 +31,7 @@ std::string_view trimmed(std::string_view text) noexcept {
     return text;
 }
 
-// "300s": a number of seconds may say so.
+// Removes a trailing "s" from options that are numbers of seconds: "300s".
 std::string_view in_seconds(const OptionSpec& spec, std::string_view value) {
     constexpr std::array<std::string_view, 4> seconds{"deadlineForStonewalling", "interTestDelay",
                                                       "minTimeDuration", "outlierThreshold"};
@@ -42,7 +42,7 @@ std::string_view in_seconds(const OptionSpec& spec, std::string_view value) {
     return value;
 }
 
-// "2GB/s" as rates are read; "100m" is a size.
+// Parses "2GB/s" as a rate, and "100m" as a size.
 Result<std::int64_t> rate(std::string_view value) {
     return value.ends_with("/s") ? parse_rate(value).map([](double bytes) {
         return static_cast<std::int64_t>(std::min(bytes, 9e18));
@@ -50,7 +50,7 @@ Result<std::int64_t> rate(std::string_view value) {
                                  : measure::parse_size(value);
 }
 
-// The value of what is no text.
+// The numeric value of an option that is not a text.
 Result<std::int64_t> number_of(const OptionSpec& spec, std::string_view value) {
     if (spec.kind == OptionKind::flag) {
         if (const auto on = parse_switch(value)) {
@@ -123,7 +123,7 @@ Result<void> directives(std::string_view list, ParsedOptions& parsed) {
     return {};
 }
 
-// specs() for the parser that all benchmarks have, and -O behind them.
+// Converts specs() to the common parser's table, and appends -O.
 std::vector<command_line::CommandOption> own_options() {
     std::vector<command_line::CommandOption> options;
     for (const OptionSpec& spec : specs()) {

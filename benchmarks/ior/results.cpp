@@ -1,7 +1,7 @@
-// From what each rank timed to the columns. IOR's open(s), close(s) and Latency(s) are skews of
-// barriers and a minimum over ranks; ours are the slowest rank's open and close and the mean over
-// all transfers. --ior-compat gives IOR's, from times since the common barrier: clocks of two
-// nodes are not subtracted in either.
+// Computes the columns from each rank's times. IOR's open(s), close(s) and Latency(s) are barrier
+// skews and a minimum over ranks; ours are the slowest rank's open and close, and the mean over all
+// transfers. --ior-compat computes IOR's from times since the common barrier. Neither subtracts the
+// clocks of two nodes.
 #include "benchmarks/ior/results.hpp"
 
 #include "benchmarks/measure/statistics.hpp"
@@ -98,7 +98,8 @@ void find_nodes(PhaseResult& phase, const std::vector<std::string>& hosts) {
         [](const NodeSpread& a, const NodeSpread& b) { return a.seconds > b.seconds; });
 }
 
-// Until the first rank was done, every other one had moved at most what its own rate makes it.
+// Estimates the bytes moved until the first rank was done, from the rate of each other rank: an
+// upper bound.
 void find_done(PhaseResult& phase) {
     const double begin = least(phase.ranks, [](const RankTimes& r) { return r.open_begin; });
     phase.first_done =
@@ -135,8 +136,8 @@ void find_stonewall(PhaseResult& phase, const IorOptions& options) {
     }
 }
 
-// Ranks that share cores leave a barrier one after the other. Those of a node share a clock, too:
-// all its times are counted from its first rank's begin.
+// Ranks that share cores leave a barrier one after the other. The ranks of a node share a clock, so
+// their times are made relative to the first of them to begin.
 void count_from_first(std::vector<RankTimes>& ranks) {
     std::map<std::int64_t, std::int64_t> first;
     for (const RankTimes& rank : ranks) {

@@ -1,5 +1,5 @@
-// IOR's scripts: IOR START, directives, RUN, IOR STOP. See parse.hpp. A RUN ends a test, and the
-// first directive behind it begins the next one, which is run whether or not a RUN follows.
+// IOR's scripts: IOR START, directives, RUN, IOR STOP. See parse.hpp. RUN ends a test, and the next
+// directive begins another one, which is run even if no RUN follows.
 #include "benchmarks/ior/parse.hpp"
 
 #include "foundation/base/letters.hpp"
@@ -106,7 +106,7 @@ private:
     std::string file_;
     ParsedOptions current_;
     std::vector<ParsedOptions> tests_;
-    std::string begun_;  // the first line that no test has yet
+    std::string begun_;  // the first line that does not belong to a test yet
     std::size_t number_ = 0;
     bool started_ = false;
     bool stopped_ = false;

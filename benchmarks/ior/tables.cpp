@@ -1,4 +1,4 @@
-// See tables.hpp. The widths are those of the outputs in tests/reference/ior.
+// Renders IOR's output. Column widths are those of the reference outputs in tests/reference/ior.
 #include "benchmarks/ior/tables.hpp"
 
 #include "benchmarks/measure/byte_units.hpp"
@@ -24,7 +24,7 @@ NamedValue number(std::string name, std::int64_t value) {
     return {std::move(name), std::to_string(value), true};
 }
 
-// "75%" stays as it was given.
+// A percentage such as "75%" is kept as text.
 NamedValue memory(std::string name, const std::string& text) {
     const auto bytes = measure::parse_size(text.empty() ? "0" : text);
     return bytes ? number(std::move(name), *bytes) : NamedValue{std::move(name), text};

@@ -1,4 +1,4 @@
-// A test with one phase of four ranks, and the real outputs that tables are compared with.
+// For tests: a result with one phase of four ranks, and IOR's real outputs to compare with.
 #pragma once
 
 #include "benchmarks/ior/results.hpp"
@@ -16,7 +16,7 @@ inline std::string reference(const std::string& name) {
     return text.str();
 }
 
-// 4 tasks, -t 256k -b 4m -s 4, as 01-ssf.txt.
+// The test of 01-ssf.txt: 4 tasks, -t 256k -b 4m -s 4.
 inline ior::TestResult a_test() {
     ior::TestResult test;
     test.options.block_bytes = 4 << 20;

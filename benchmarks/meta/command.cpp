@@ -1,4 +1,4 @@
-// See command.hpp.
+// The tables of mdtest's options and of ours, and the estimate of a run.
 #include "benchmarks/meta/command.hpp"
 
 #include "benchmarks/measure/byte_units.hpp"
@@ -30,7 +30,7 @@ struct MetaOption {
     Put put;
 };
 
-// `member` is one of Command's, or of the RunOptions in it.
+// Sets a flag; `member` belongs to MetaCommand, or to the RunOptions in it.
 template <auto member, bool inverted = false>
 Result<void> put_flag(MetaCommand& to, const std::string& text) {
     const auto on = command_line::flag("the flag", text);
@@ -115,7 +115,7 @@ constexpr auto yes = OptionArgument::value;
 constexpr auto no = OptionArgument::nothing;
 constexpr auto maybe = OptionArgument::number_if_there;
 
-// Phases become explicit when the first of -C -T -E -r is met.
+// The phases named by -C -T -E -r; until one of these is given, all phases are selected.
 struct PhaseSelection {
     bool creates = false;
     bool stats = false;
@@ -124,7 +124,7 @@ struct PhaseSelection {
     bool any = false;
 };
 
-// A plain array: GCC 12 puts a std::array of relocated pointers among what can change.
+// A plain array, because GCC 12 places a std::array of relocated pointers in writable memory.
 constexpr MetaOption entries[]{
     MetaOption{{'h', "help", no, "show this and exit", ""}, put_flag<&MetaCommand::help>},
     MetaOption{{0, "version", no, "show the version and exit", ""},
@@ -277,7 +277,7 @@ constexpr MetaOption entries[]{
                put_flag<&MetaCommand::live, true>},
 };
 
-// -C -T -E -r say which phases; none of them means all.
+// -C -T -E -r select phases; without any of them all are selected.
 constexpr std::array<std::pair<CommandOption, bool PhaseSelection::*>, 4> phase_entries{
     std::pair{CommandOption{'C', "", no, "only create", ""}, &PhaseSelection::creates},
     std::pair{CommandOption{'T', "", no, "only stat", ""}, &PhaseSelection::stats},
@@ -285,7 +285,8 @@ constexpr std::array<std::pair<CommandOption, bool PhaseSelection::*>, 4> phase_
     std::pair{CommandOption{'r', "", no, "only remove", ""}, &PhaseSelection::removes},
 };
 
-// mdtest's back ends: they choose how data is moved, and there is little of it here.
+// mdtest's back ends, whose options are ignored: they choose how data is moved, of which there is
+// little here.
 constexpr std::array<std::string_view, 26> modules{
     "posix", "dummy",   "mpiio",   "ncmpi",   "hdf5",   "mmap", "aio",   "dfs", "daos",
     "chfs",  "cephfs",  "finchfs", "rados",   "hdfs",   "ime",  "im",    "s3",  "s3-libs3",
@@ -304,7 +305,7 @@ std::vector<CommandOption> table() {
     return result;
 }
 
-// One option of table().
+// Applies one option of table().
 Result<void> put(const command_line::GivenOption& given, MetaCommand& request,
                  PhaseSelection& phases) {
     const std::size_t own = std::size(entries);
@@ -468,7 +469,7 @@ namespace {
 
 using Ramp = std::vector<std::int64_t>;
 
-// The space that a file or directory without data takes: about a block.
+// Estimated space of a file or directory without data: one block.
 constexpr std::int64_t item_bytes = 4096;
 
 measure::RunEstimate estimate_of_storms(const MetaCommand& request, const Ramp& ramp) {

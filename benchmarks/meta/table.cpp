@@ -1,4 +1,4 @@
-// See table.hpp.
+// Renders mdtest's summary table.
 #include "benchmarks/meta/table.hpp"
 
 #include "benchmarks/measure/statistics.hpp"
@@ -10,7 +10,7 @@ namespace forebay::meta {
 
 namespace {
 
-// mdtest divides by n - 1, where IOR divides by n (40-mdtest.txt: three rates, 614.161).
+// mdtest divides by n - 1, IOR by n (40-mdtest.txt: three rates, 614.161).
 double sample_deviation(const measure::SampleSummary& summary) {
     const auto count = static_cast<double>(summary.count);
     return summary.count < 2 ? 0.0 : summary.deviation * std::sqrt(count / (count - 1));

@@ -1,4 +1,4 @@
-// mdtest's table, column by column, from rates in operations a second.
+// mdtest's table, column by column, from rates in operations per second.
 #pragma once
 
 #include <cstdint>

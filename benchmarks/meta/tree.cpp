@@ -1,4 +1,4 @@
-// See tree.hpp.
+// Numbers the directories of a tree level by level.
 #include "benchmarks/meta/tree.hpp"
 
 #include <algorithm>

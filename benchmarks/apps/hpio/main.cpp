@@ -1,4 +1,4 @@
-// forebay-hpio: parse → estimate and gate → run → report.
+// main() of forebay-hpio: parses, estimates and checks the budget, runs, and reports.
 #include "benchmarks/hpio/program/report.hpp"
 #include "benchmarks/session/output.hpp"
 #include "benchmarks/session/steps.hpp"
@@ -8,7 +8,7 @@
 namespace forebay::bench {
 namespace {
 
-// Fills in the report's estimate and the memory that the command needs.
+// Fills in the report's estimate and the bytes of memory that the command needs.
 Result<void> plan(const BenchmarkSession& session, const hpio::HpioCommand& request,
                   HpioReport& report) {
     auto estimate = hpio::estimate(request, session.ranks());

@@ -1,4 +1,4 @@
-// forebay-ior: IOR's command lines, with numbers that can be trusted. One build per MPI family.
+// main() of forebay-ior, which takes IOR's command lines. Built once for each MPI family.
 #include "benchmarks/ior/program/program.hpp"
 #include "benchmarks/session/session.hpp"
 #include "benchmarks/session/together.hpp"

@@ -1,4 +1,4 @@
-// forebay-meta: parse → estimate and gate → run → report.
+// main() of forebay-meta: parses, estimates and checks the budget, runs, and reports.
 #include "benchmarks/meta/program/report.hpp"
 #include "benchmarks/meta/program/storm.hpp"
 #include "benchmarks/session/output.hpp"
@@ -10,8 +10,8 @@
 namespace forebay::bench {
 namespace {
 
-// Histograms (of a row, of a phase and the merging's copies), the rows' spreads and the file's
-// bytes.
+// The bytes of memory that a run needs: histograms (of a row, of a phase, and copies for merging),
+// the spreads of the rows, and the data of a file.
 std::int64_t memory_of(const meta::MetaCommand& request, std::size_t ramp, std::int32_t ranks) {
     const auto histogram =
         static_cast<std::int64_t>(measure::LatencyHistogram::buckets * sizeof(std::uint64_t));
@@ -54,7 +54,7 @@ Result<void> run_all(BenchmarkSession& session, const meta::MetaCommand& request
     return {};
 }
 
-// Free bytes on the file system of the directory, or of its nearest parent that exists.
+// Free bytes on the file system of `path`, or of its nearest ancestor that exists.
 std::optional<std::int64_t> free_at(std::string path) {
     auto bytes = free_bytes(path);
     while (!bytes && path.find('/') != std::string::npos) {
@@ -64,7 +64,7 @@ std::optional<std::int64_t> free_at(std::string path) {
     return bytes ? bytes : free_bytes(".");
 }
 
-// Free bytes of the directory that has the fewest.
+// The smallest number of free bytes of any directory of -d.
 std::optional<std::int64_t> least_free(const meta::MetaCommand& request) {
     std::optional<std::int64_t> least;
     for (const std::string& directory : request.directories) {
@@ -74,8 +74,8 @@ std::optional<std::int64_t> least_free(const meta::MetaCommand& request) {
     return least;
 }
 
-// Directories of -d that this run will make, and those above them, the lowest first; they go when
-// it is over and they are empty.
+// Directories of -d, and their ancestors, that this run will create, ancestors first. They are
+// removed after the run, if they are empty.
 std::vector<std::string> missing(const BenchmarkSession& session,
                                  const meta::MetaCommand& request) {
     std::vector<std::string> folders;
@@ -121,7 +121,7 @@ ExitStatus run(BenchmarkSession& session, const meta::MetaCommand& request, Meta
                             {request.ranks_csv_file, ranks_csv(report)}});
 }
 
-// Every file that is to have results; of those of each rank, one.
+// All output files; for the files of each rank, rank 0's stands for them.
 std::vector<std::string> outputs(const meta::MetaCommand& request) {
     std::vector<std::string> paths{request.json_file, request.csv_file, request.ranks_csv_file};
     if (request.creates) {

@@ -1,4 +1,4 @@
-// See access.hpp.
+// The three access methods: POSIX calls, independent and collective MPI-IO.
 #include "benchmarks/hpio/program/access.hpp"
 
 #include "benchmarks/hpio/program/types.hpp"
@@ -27,7 +27,7 @@ Result<void> mpi_checked(int code, std::string_view doing, const std::string& pa
     return failure(mpi_error(code, fmt::format("{} {}", doing, path)));
 }
 
-// Durations between marks; the first is the barrier.
+// Measures durations between marks; the first mark is the barrier.
 class LapTimer {
 public:
     void lap(std::int64_t& to) {
@@ -35,7 +35,7 @@ public:
         to = now - last_;
         last_ = now;
     }
-    // Leaves the time since the last reading out of all durations.
+    // Excludes the time since the last mark from all durations.
     void skip() {
         const std::int64_t now = now_ns();
         begin_ += now - last_;
@@ -126,7 +126,7 @@ public:
     }
 
 private:
-    // A full disk shows in some MPIs as a short count only.
+    // Some MPIs report a full disk only by a short count in the status.
     Result<void> counted(const MpiAccess& request, MPI_Status& status) const {
         MPI_Count elements = 0;
         MPI_Get_elements_x(&status, request.memory.get(), &elements);
@@ -151,7 +151,7 @@ private:
     bool is_open_ = false;
 };
 
-// One system call for each piece that is contiguous in memory and in the file.
+// Makes one system call per piece that is contiguous in memory and in the file.
 Result<void> posix_loop(int fd, BenchmarkSession& session, const AccessInput& work,
                         measure::LatencyHistogram& latency) {
     const Rank rank{session.rank()};
@@ -188,13 +188,13 @@ Result<void> posix_loop(int fd, BenchmarkSession& session, const AccessInput& wo
     return {};
 }
 
-// One rank's way through a repetition, from the barrier before it to what all ranks agree on.
+// A rank's course through a repetition: from the initial barrier to the agreed result.
 struct AccessAttempt {
     explicit AccessAttempt(BenchmarkSession& of) : session(of) {
         done.durations.began_ns = laps.last();
     }
 
-    // Once the file is closed.
+    // Called after the file has been closed.
     Result<AccessResult> ended(const Result<void>& mine) {
         laps.lap(done.durations.close_ns);
         done.durations.total_ns = laps.total();
@@ -211,7 +211,7 @@ struct AccessAttempt {
     WorkInProgress working{session.progress()};
 };
 
-// Time goes on after an error, so that every rank comes to the end.
+// After an error the time is measured to the end, so that all ranks take part in all steps.
 Result<AccessResult> with_posix(BenchmarkSession& session, const AccessInput& work,
                                 measure::LatencyHistogram& latency) {
     const bool writes = work.point.direction == HpioDirection::write;
@@ -256,7 +256,7 @@ Result<AccessResult> with_mpi(BenchmarkSession& session, const AccessInput& work
     AccessAttempt attempt(session);
     LapTimer& laps = attempt.laps;
     AccessDurations& durations = attempt.done.durations;
-    // A collective call needs all ranks: nobody goes on alone after an open that failed.
+    // No rank may continue alone after a failed open, since a collective call needs all ranks.
     const Result<void> opened = file.open(*request);
     laps.lap(durations.open_ns);
     attempt.working.rest();

@@ -1,4 +1,4 @@
-// Opens, moves, syncs and closes one point's file, once, and says how long each took.
+// Opens the file of a point, reads or writes, syncs and closes it once, and measures each step.
 #pragma once
 
 #include "benchmarks/hpio/command.hpp"
@@ -14,10 +14,10 @@
 
 namespace forebay::bench {
 
-// This rank's durations, from a barrier before the open.
+// This rank's durations, starting at a barrier before the open.
 struct AccessDurations {
-    std::int64_t began_ns = 0;     // by the clock of the node
-    std::int64_t io_began_ns = 0;  // likewise
+    std::int64_t began_ns = 0;     // time on the node's clock
+    std::int64_t io_began_ns = 0;  // time on the node's clock
     std::int64_t open_ns = 0;
     std::int64_t io_ns = 0;
     std::int64_t sync_ns = 0;
@@ -36,10 +36,10 @@ struct AccessInput {
 struct AccessResult {
     AccessDurations durations;
     std::vector<std::pair<std::string, std::string>>
-        hints;  // as the MPI has them, asked for or not
+        hints;  // hints as the MPI reports them, requested or not
 };
 
-// Collective. Each call's latency goes to `latency`.
+// Collective. Records the latency of each call in `latency`.
 [[nodiscard]] Result<AccessResult> move_data(BenchmarkSession& session, const AccessInput& work,
                                              measure::LatencyHistogram& latency);
 

@@ -1,4 +1,4 @@
-// See report.hpp.
+// Renders a record as table, JSON and CSV.
 #include "benchmarks/hpio/program/report.hpp"
 
 #include "benchmarks/measure/csv.hpp"
@@ -32,7 +32,7 @@ std::vector<double> column(const std::vector<RepetitionTimes>& from,
     return values;
 }
 
-// The repetitions that -a lets into the table.
+// The repetitions that -a includes in the table.
 std::vector<RepetitionTimes> averaged(const PointResult& result, AveragingMethod average) {
     std::vector<RepetitionTimes> kept = result.repetitions;
     std::sort(kept.begin(), kept.end(), [](const RepetitionTimes& a, const RepetitionTimes& b) {
@@ -71,7 +71,7 @@ std::vector<double> rates(const PointResult& result) {
     return values;
 }
 
-// How much of the file up to its last byte nobody writes.
+// The share of the file, up to its last byte, that no rank writes.
 double hole_share(const hpio::ResolvedPattern& job) {
     return 1.0 - rate(job.data_bytes(), static_cast<double>(job.watched_bytes()));
 }
@@ -111,7 +111,8 @@ Json point_json(const PointResult& result) {
             {"warnings", result.warnings}};
 }
 
-// One run has no interval, and few have one that is hardly sure.
+// Describes the confidence interval of the rates. One run has none; that of few runs has low
+// coverage.
 std::string interval_text(const PointResult& result) {
     const auto interval = measure::median_interval(rates(result));
     if (result.repetitions.size() < 2) {

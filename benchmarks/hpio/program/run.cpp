@@ -1,4 +1,4 @@
-// See run.hpp.
+// Prepares the files of a point, runs its repetitions, and checks the data.
 #include "benchmarks/hpio/program/run.hpp"
 
 #include "benchmarks/measure/aligned_bytes.hpp"
@@ -35,13 +35,13 @@ struct PointRun {
     LeftoverFile& leftover;
 
     [[nodiscard]] bool writes() const { return point.direction == HpioDirection::write; }
-    // Otherwise the file is another run's, and stays.
+    // False if the file is an earlier run's, which is then not removed.
     [[nodiscard]] bool makes_file() const {
         return writes() || request.generate != hpio::GeneratedData::none;
     }
 };
 
-// The bytes that this rank fills and checks.
+// The part of the file that this rank fills and checks.
 struct RankShare {
     std::int64_t begin = 0;
     std::int64_t end = 0;
@@ -54,7 +54,7 @@ RankShare share_of(const PointRun& stage) {
     return {begin, std::min(begin + each, stage.job.watched_bytes())};
 }
 
-// Calls `visit` with an offset and a part of `chunk` until this rank's share is through.
+// Calls `visit` with successive offsets, and a part of `chunk` for each, over this rank's share.
 template <class Visit>
 Result<void> each_chunk(const PointRun& stage, std::vector<std::byte>& chunk, const Visit& visit) {
     const RankShare share = share_of(stage);
@@ -84,7 +84,7 @@ Result<void> write_whole(int fd, std::int64_t at, std::span<const std::byte> byt
     return {};
 }
 
-// 0 where the file ends.
+// Returns fewer bytes than asked for, or 0, at the end of the file.
 Result<std::size_t> read_some(int fd, std::int64_t at, std::span<std::byte> bytes,
                               const std::string& path) {
     std::size_t done = 0;
@@ -113,7 +113,8 @@ Result<void> create_empty(const PointRun& stage) {
     return {};
 }
 
-// Before a read: the whole file. Before a write whose gaps are looked at: gaps everywhere.
+// Fills this rank's share: before a read with data and gaps, before a write with checked gaps with
+// gaps everywhere.
 Result<void> fill_share(const PointRun& stage) {
     const WorkInProgress working(stage.session.progress());
     const OwnFd fd(::open(stage.path.c_str(), O_WRONLY | O_CLOEXEC));
@@ -151,7 +152,7 @@ Result<void> prepare(const PointRun& stage) {
     }
     const Result<void> created = stage.session.is_first() ? create_empty(stage) : Result<void>{};
     if (auto all = stage.session.agreed(created); !all) {
-        stage.leftover.clear();  // what is there and could not be emptied is somebody's
+        stage.leftover.clear();  // a file that cannot be truncated is not this run's
         return all;
     }
     const bool fills = !stage.writes() || stage.request.verify == VerifiedData::whole_file ||
@@ -172,7 +173,8 @@ Result<void> look_at_share(const PointRun& stage, ContentDifferences& difference
         if (!got) {
             return failure(got.error());
         }
-        // Behind the end of a file that was not filled there are no gaps to look at.
+        // Zeros stand for bytes beyond the end of the file; only a file that was filled has gaps to
+        // check there.
         std::fill(chunk.begin() + static_cast<std::ptrdiff_t>(*got), chunk.end(), std::byte{0});
         stage.content.compare(at, chunk, gaps, differences);
         return {};
@@ -296,7 +298,7 @@ void LeftoverFile::remove() {
     if (!path_.empty()) {
         ::unlink(path_.c_str());
     }
-    // The path stays until clear(): the monitor may have come before the file was made.
+    // The path stays until clear(), because the monitor may call this before the file is created.
 }
 
 Result<PointResult> run_point(BenchmarkSession& session, const hpio::HpioCommand& request,

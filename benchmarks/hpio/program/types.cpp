@@ -1,4 +1,4 @@
-// See types.hpp.
+// Builds MPI datatypes from layouts.
 #include "benchmarks/hpio/program/types.hpp"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ MPI_Datatype bytes(std::int64_t count) {
     return type;
 }
 
-// `count` regions of `size` bytes every `stride`.
+// `count` regions of `size` bytes, `stride` bytes apart.
 MPI_Datatype strided(std::int64_t count, std::int64_t size, std::int64_t stride,
                      hpio::DatatypeKind types) {
     MPI_Datatype type = MPI_DATATYPE_NULL;
@@ -57,7 +57,7 @@ MPI_Datatype strided(std::int64_t count, std::int64_t size, std::int64_t stride,
     return type;
 }
 
-// One axis around `inner`: its whole runs as a vector, a cut last run behind them.
+// Wraps one axis around `inner`: its whole runs as a vector, followed by a last run that is cut.
 MPI_Datatype around(const LayoutAxis& axis, MPI_Datatype inner) {
     MPI_Datatype element = MPI_DATATYPE_NULL;
     MPI_Type_create_resized(inner, 0, axis.step_bytes, &element);
@@ -103,7 +103,7 @@ MPI_Datatype nested(const RunProduct& layout, std::int64_t extent_bytes) {
     return resized;
 }
 
-// As MPI_Type_create_subarray takes it.
+// The arguments of MPI_Type_create_subarray.
 struct SubarrayBox {
     std::vector<int> sizes;
     std::vector<int> counts;
@@ -158,7 +158,7 @@ SubarrayBox box_of(const RunProduct& layout, const std::vector<std::int64_t>& si
     return box;
 }
 
-// Sizes of each dimension in memory, halo and all.
+// The size of each dimension in memory, including the halo.
 std::vector<std::int64_t> memory_sizes(const ArrayPattern& array, const RunProduct& memory) {
     std::vector<std::int64_t> sizes;
     sizes.reserve(array.dimensions.size());

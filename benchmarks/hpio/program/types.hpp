@@ -1,5 +1,5 @@
-// Patterns as MPI datatypes, made with the constructors that applications use: vector, struct,
-// subarray, darray; nested vectors where none of them fits.
+// Builds MPI datatypes for patterns with the constructors that applications use: vector, struct,
+// subarray and darray, or nested vectors if none of them fits.
 #pragma once
 
 #include "benchmarks/hpio/command.hpp"
@@ -12,7 +12,7 @@ namespace forebay::bench {
 class OwnedDatatype {
 public:
     OwnedDatatype() = default;
-    // Commits `type` and owns it.
+    // Commits `type` and takes ownership.
     explicit OwnedDatatype(MPI_Datatype type);
     ~OwnedDatatype();
     OwnedDatatype(OwnedDatatype&& other) noexcept;
@@ -26,15 +26,15 @@ private:
     MPI_Datatype type_ = MPI_DATATYPE_NULL;
 };
 
-// A rank's arguments to MPI_File_set_view and to a call.
+// A rank's arguments of MPI_File_set_view and of an I/O call.
 struct MpiAccess {
     MPI_Offset displacement = 0;
     OwnedDatatype filetype;
     OwnedDatatype memory;
-    int count = 1;  // of `memory`
+    int count = 1;  // number of `memory` datatypes
 };
 
-// The error says which number MPI cannot hold.
+// Error: a number exceeds the range of MPI's int; the message names it.
 [[nodiscard]] Result<MpiAccess> access_of(const hpio::ResolvedPattern& job, Rank rank,
                                           hpio::DatatypeKind types);
 

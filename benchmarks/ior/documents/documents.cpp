@@ -1,4 +1,4 @@
-// See documents.hpp.
+// Encodes the record as JSON and CSV.
 #include "benchmarks/ior/documents/documents.hpp"
 
 #include "benchmarks/ior/results.hpp"
@@ -184,7 +184,7 @@ std::string json_document(const RunResult& run) {
     made["errors"] = run.errors;
     made["exit_status"] = run.exit_status;
     made["Finished"] = run.finished;
-    // A file name need not be UTF-8; what is not is replaced rather than refused.
+    // A file name may not be valid UTF-8; invalid bytes are replaced rather than causing an error.
     return made.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -1,5 +1,5 @@
-// A way to a file: what IOR calls an API. A back end moves whole transfers and says what went
-// wrong; it decides nothing and times nothing.
+// An access method of IOR (its -a API). A back end moves whole transfers and returns errors; it
+// makes no decisions and measures no time.
 #pragma once
 
 #include "benchmarks/ior/geometry.hpp"
@@ -26,7 +26,7 @@ struct BackendContext {
     int rank = 0;
 };
 
-// Hints as MPI wants them; MPI_INFO_NULL where there are none.
+// Hints as an MPI_Info; MPI_INFO_NULL if there are none.
 class MpiInfo {
 public:
     explicit MpiInfo(const std::vector<std::pair<std::string, std::string>>& hints) {
@@ -54,8 +54,8 @@ private:
 struct OpenRequest {
     std::string path;
     BackendAccess access = BackendAccess::write;
-    std::int64_t task = 0;          // whose part is moved: the view's place
-    MPI_Comm comm = MPI_COMM_SELF;  // ranks that open the file together
+    std::int64_t task = 0;          // the task whose part is moved; determines the view
+    MPI_Comm comm = MPI_COMM_SELF;  // the ranks that open the file together
 };
 
 class IorBackend {
@@ -67,22 +67,22 @@ public:
     IorBackend& operator=(const IorBackend&) = delete;
 
     virtual Result<void> open(const OpenRequest& request) = 0;
-    // Bytes moved; fewer than asked for only at the end of a file.
+    // Bytes moved; fewer than requested only at the end of the file.
     virtual Result<std::int64_t> write(Offset at, std::span<const std::byte> from) = 0;
     virtual Result<std::int64_t> read(Offset at, std::span<std::byte> to) = 0;
     virtual Result<void> sync() = 0;
     virtual Result<void> close() = 0;
 
     [[nodiscard]] virtual std::string version() const { return {}; }
-    // The open file's descriptor, for transfers that the back end does not make itself; -1: none.
+    // The open file's descriptor, for transfers that bypass the back end; -1: none.
     [[nodiscard]] virtual int descriptor() const noexcept { return -1; }
-    // Whether ranks that share a file have to make the same calls.
+    // Whether ranks that share a file must make the same calls (collective transfers).
     [[nodiscard]] virtual bool together() const noexcept { return false; }
-    // Whether ranks that share a file have to sync it together, whatever their transfers are.
+    // Whether ranks that share a file must sync it collectively, even if transfers are independent.
     [[nodiscard]] virtual bool syncs_together() const noexcept { return false; }
-    // Whether bytes lie in the file where the geometry says, so that its size can be compared.
+    // Whether bytes are in the file where the geometry says, so that its size can be checked.
     [[nodiscard]] virtual bool plain_file() const noexcept { return true; }
-    // Settings asked for that did not take effect, or that the user wants to see.
+    // Requested settings that had no effect, and those that the user wants to see.
     [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
     [[nodiscard]] virtual std::int64_t short_transfers() const noexcept { return 0; }
 
@@ -90,12 +90,12 @@ protected:
     const ior::IorOptions& options_;
     ior::TestGeometry geometry_;
     std::vector<std::pair<std::string, std::string>> hints_;
-    std::string path_;  // of the file that was opened last
+    std::string path_;  // of the file opened last
 };
 
-// nullopt-like error for names that are not built: "not built: DFS (…)".
+// Error for back ends that are not built: "not built: DFS (…)".
 Result<std::unique_ptr<IorBackend>> make_backend(const BackendContext& context);
-// The name as the tables show it ("mpiio" → "MPIIO"), or why it is refused.
+// The name in the tables ("mpiio" → "MPIIO"), or the reason for refusing it.
 Result<std::string> backend_name(const std::string& api);
 
 std::unique_ptr<IorBackend> make_posix(const BackendContext& context);
@@ -105,11 +105,11 @@ std::unique_ptr<IorBackend> make_mpiio(const BackendContext& context);
 std::unique_ptr<IorBackend> make_hdf5(const BackendContext& context);
 std::unique_ptr<IorBackend> make_pnetcdf(const BackendContext& context);
 
-// The kernel's reason for an open that failed, when it is one of permission; else what was `said`:
-// libraries on top of an MPI say that they could not, and not why.
+// Replaces `said` by the kernel's reason if the open failed for lack of permission: libraries above
+// an MPI report a failed open without the reason.
 [[nodiscard]] Error open_error(const OpenRequest& request, Error said);
 
-// Removes a file as every back end does; a file that is not there is no error.
+// Removes a file, whatever the back end; a missing file is not an error.
 Result<void> remove_file(const std::string& path);
 
 }  // namespace forebay::bench

@@ -1,4 +1,4 @@
-// Names of back ends, and those of IOR that are not built here.
+// The names of back ends, and those of IOR that are not built.
 #include "benchmarks/ior/program/backend.hpp"
 
 #include <algorithm>

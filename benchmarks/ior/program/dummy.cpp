@@ -1,4 +1,4 @@
-// DUMMY: nothing but the delays asked for; shows what the benchmark itself costs.
+// DUMMY: only the requested delays; measures the overhead of the benchmark itself.
 #include "benchmarks/ior/program/backend.hpp"
 
 #include <ctime>

@@ -1,5 +1,5 @@
-// HDF5: one data set of 8-byte words, hyperslabs for transfers, through MPI-IO where the file is
-// shared. Built where the MPI family's parallel HDF5 is.
+// HDF5: one dataset of 8-byte words, with a hyperslab per transfer, through MPI-IO if the file is
+// shared. Built if the MPI family has a parallel HDF5.
 #include "benchmarks/ior/program/backend.hpp"
 
 #ifdef FOREBAY_HAVE_HDF5
@@ -25,7 +25,7 @@ tl::unexpected<Error> hdf5_error(const std::string& doing) {
          fmt::format("cannot {} ({}). Look at the file system and its free space.", doing, why)});
 }
 
-// An identifier and the function that closes it.
+// An HDF5 identifier and the function that closes it.
 class Hdf5Handle {
 public:
     Hdf5Handle() = default;

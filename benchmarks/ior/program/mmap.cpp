@@ -1,5 +1,5 @@
-// MMAP: the file mapped once, transfers are copies. Space is taken beforehand, so that a full disk
-// is an error and not a SIGBUS; nothing is read beyond the file's end.
+// MMAP: the file is mapped once, and transfers are copies. Space is allocated in advance, so that a
+// full disk is an error rather than a SIGBUS; reads stop at the end of the file.
 #include "benchmarks/ior/program/backend.hpp"
 #include "foundation/base/own_fd.hpp"
 
@@ -81,12 +81,12 @@ public:
     }
 
 private:
-    // By the first of the ranks that share the file, before another writes to it: where there is no
-    // fallocate, the C library writes into every block. The others take its word.
+    // Allocates the file's space. The first rank that shares the file does it before others write,
+    // because without fallocate the C library writes into every block; the others get its result.
     Result<void> take_space(MPI_Comm ranks) const {
         int rank = 0;
         MPI_Comm_rank(ranks, &rank);
-        std::array<int, 2> failed{};  // errno of opening and of allocating
+        std::array<int, 2> failed{};  // errno of opening, and of allocating
         if (rank == 0) {
             const OwnFd fd(::open(path_.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0664));
             failed[0] = fd.valid() ? 0 : errno;

@@ -1,5 +1,5 @@
-// MPIIO: explicit offsets, independent or collective, through a view when one is asked for. Hints
-// are read back: what the MPI did not take is said.
+// MPIIO: explicit offsets, independent or collective, optionally through a view. Hints are read
+// back, and those that the MPI has not taken are reported.
 #include "benchmarks/ior/program/backend.hpp"
 #include "benchmarks/session/mpi_error.hpp"
 
@@ -71,7 +71,7 @@ private:
         return options_.mpiio.file_view || options_.mpiio.strided_datatype;
     }
 
-    // The task's blocks of a shared file, laid end to end.
+    // Sets a view of the task's blocks in a shared file, so that they are contiguous for it.
     Result<void> set_view() {
         const bool shared = geometry_.sharing == ior::FileSharing::shared;
         const MPI_Aint stride = geometry_.block_bytes * (shared ? geometry_.tasks : 1);
@@ -85,7 +85,7 @@ private:
                                    : failure(mpi_error(code, "set a view of " + path_));
     }
 
-    // So many bytes end to end; MPI's counts end at 2^31-1.
+    // A contiguous datatype of `bytes` bytes, which may exceed the 2^31-1 of MPI's counts.
     static MPI_Datatype bytes_type(std::int64_t bytes) {
         constexpr std::int64_t piece_bytes = std::int64_t{1} << 30;
         MPI_Datatype piece = MPI_DATATYPE_NULL;

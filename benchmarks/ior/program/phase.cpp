@@ -1,4 +1,4 @@
-// See phase.hpp.
+// The loop of transfers, with its options, and the phase's clock.
 #include "benchmarks/ior/program/phase.hpp"
 
 #include "benchmarks/ior/program/queue.hpp"
@@ -13,15 +13,15 @@ namespace {
 
 constexpr std::size_t mismatches_max = 5;
 
-// In nanoseconds, less the time that it has stood still.
+// The phase's time in nanoseconds, without the intervals in which the clock is stopped.
 class PhaseClock {
 public:
     explicit PhaseClock(const measure::TransferClock& clock) : clock_(clock) {}
     [[nodiscard]] std::int64_t now() const noexcept { return clock_.now_ns() - stood_; }
-    // Does not count the time since the reading `since`.
+    // Excludes the time since the reading `since`.
     void resume_at(std::int64_t since) noexcept { stood_ = clock_.now_ns() - since; }
     [[nodiscard]] std::int64_t stood() const noexcept { return stood_; }
-    // The same time by the clock that never stands still.
+    // Converts a time of this clock to the one that never stops.
     [[nodiscard]] std::int64_t real(std::int64_t now) const noexcept { return now + stood_; }
 
 private:
@@ -43,7 +43,7 @@ public:
     PhaseOutcome run() {
         context_.session->barrier();
         begin_ = clock_.now();
-        // Otherwise a moment of the scheduler's would count.
+        // Only needed if ranks share cores; else scheduling jitter of the reading would count.
         out_.times.began_ns = context_.session->shares_cores() ? measure::now_ns() : 0;
         out_.times.began = calendar_seconds();
         working(1);
@@ -59,7 +59,7 @@ public:
                 keep(context_.backend->sync());
             }
         } else if (!together_ && wears_out()) {
-            goal_of_all(0);  // the others wait for this rank's word
+            goal_of_all(0);  // the other ranks wait in this all-reduce
         }
         out_.times.transfers_end = since_begin();
         if (o_.barriers) {
@@ -86,7 +86,7 @@ private:
     }
     void working(int on) const noexcept { context_.session->slot().working.store(on); }
 
-    // A barrier is waiting for others, which the watchdog does not count as standing still.
+    // The watchdog does not count a barrier as a stall, since the rank waits for others.
     void meet() const {
         working(0);
         context_.session->barrier();
@@ -118,7 +118,7 @@ private:
                context_.geometry.sharing == ior::FileSharing::shared;
     }
 
-    // Collective transfers need all ranks: when one could not open, none begins.
+    // Collective transfers need all ranks: none begins if one has failed to open the file.
     [[nodiscard]] bool can_go_on() const {
         if (!together_) {
             return opened_;
@@ -155,7 +155,7 @@ private:
         out_.wall_transfers = done;
     }
 
-    // Which repetition of an earlier run wrote this file, by its first transfer.
+    // Finds, by the first transfer, which repetition of an earlier run wrote this file.
     void find_repetition() {
         if (request_.repetitions_of_data <= 0 || request_.data == nullptr) {
             return;
@@ -171,7 +171,8 @@ private:
         clock_.resume_at(since);
     }
 
-    // Not after the wall, and not nothing: the clock would stand still.
+    // Whether to repeat the transfers for minTimeDuration. Not after the stonewall, and not if the
+    // last pass moved nothing, since the clock would then not advance.
     [[nodiscard]] bool repeats_again(std::int64_t done) {
         const bool mine =
             done > 0 && !hit_wall_ && !out_.error && !quits() &&
@@ -179,7 +180,8 @@ private:
         return together_ ? context_.session->from_first(mine ? 1 : 0) != 0 : mine;
     }
 
-    // All go on to what the fastest did before the wall, so that what was written can be read.
+    // -D with stoneWallingWearOut: every rank continues up to the number of transfers that the
+    // fastest rank had done at the stonewall, so that the file can be read.
     std::int64_t wear_out(std::int64_t done, std::int64_t count) {
         out_.times.stonewall_seconds = measure::seconds_of(last_ - first_);
         out_.times.stonewall_transfers = done;
@@ -197,7 +199,7 @@ private:
         return goal;
     }
 
-    // -q
+    // -q: ends after wrong data.
     [[nodiscard]] bool quits() const noexcept { return out_.wrong > 0 && o_.quit_on_error; }
 
     [[nodiscard]] std::size_t transfer_size() const noexcept {
@@ -207,14 +209,14 @@ private:
         return context_.buffer->bytes().subspan(slot * transfer_size(), transfer_size());
     }
 
-    // --rwmixpct: evenly dealt.
+    // --rwmixpct: whether transfer `index` is a read; reads are spread evenly.
     [[nodiscard]] bool reads_instead(std::int64_t index) const noexcept {
         const std::int64_t percent = writes_ ? o_.own.read_percent : 0;
         const std::int64_t within = index % 100;
         return (within + 1) * percent / 100 != within * percent / 100;
     }
 
-    // --limitwrite, --limitread: when the next transfer may begin, by the phase's clock.
+    // --limitwrite, --limitread: the earliest time, on the phase's clock, of the next transfer.
     [[nodiscard]] std::int64_t due_time(bool reads) const noexcept {
         const std::int64_t rate = reads ? o_.own.read_rate_max : o_.own.write_rate_max;
         if (rate <= 0 || request_.purpose == PhasePurpose::check) {
@@ -229,7 +231,7 @@ private:
         (reads ? begun_read_ : begun_written_) += context_.geometry.transfer_bytes;
     }
 
-    // Part of the phase, of no transfer.
+    // The wait counts for the phase, but not for a transfer.
     void wait_for_turn(bool reads) {
         const std::int64_t due = due_time(reads);
         if (due > last_) {
@@ -237,7 +239,7 @@ private:
             last_ = clock_.now();
         }
     }
-    // Not standing still, as in meet().
+    // A sleep is not a stall, as in meet().
     void sleep_ns(std::int64_t duration) const {
         const timespec wait{duration / 1'000'000'000, duration % 1'000'000'000};
         working(0);
@@ -245,7 +247,8 @@ private:
         working(1);
     }
 
-    // The next transfer's place and data. From the end of the last transfer on, nothing is timed.
+    // Prepares the next transfer's offset and data; the clock is stopped from the end of the last
+    // transfer until this returns.
     void prepare(std::int64_t index, std::int64_t count) {
         if (index < count) {
             at_ = offsets_(index);
@@ -257,7 +260,8 @@ private:
         clock_.resume_at(last_);
     }
 
-    // From transfer `done` up to `count`, the wall or the first error; what was reached.
+    // Runs transfers from `done` up to `count`, the stonewall or the first error. Returns how many
+    // are done.
     std::int64_t run_to(std::int64_t done, std::int64_t count) {
         if (o_.own.queue_depth > 1) {
             return queued_to(done, count);
@@ -316,7 +320,7 @@ private:
         }
     }
 
-    // --iodepth. The clock goes on while data is made, since transfers are under way.
+    // --iodepth. The clock does not stop while data is generated, because transfers are in flight.
     struct Slot {
         Offset at;
         std::int64_t began = 0;
@@ -333,7 +337,7 @@ private:
         slots_.assign(static_cast<std::size_t>(o_.own.queue_depth), {});
         std::vector<std::size_t> free(slots_.size());
         std::iota(free.begin(), free.end(), std::size_t{0});
-        bool walled = false;  // a later call may go on behind the wall
+        bool walled = false;  // a later call may continue after the stonewall
         for (;;) {
             last_ = clock_.now();
             walled = walled || (wall_ != 0 && last_ >= wall_);
@@ -362,7 +366,8 @@ private:
         }
     }
 
-    // Until `until` at most (0: for ever). Whether waiting worked; otherwise the error is kept.
+    // Waits until `until` at most (0: without a limit). False: waiting failed, and the error is
+    // kept.
     bool wait_for_one(TransferQueue& queue, std::int64_t until, std::vector<std::size_t>& free) {
         const auto ended = queue.wait(until);
         if (!ended) {
@@ -376,9 +381,10 @@ private:
         return true;
     }
 
-    // Whether it is under way; otherwise the error is kept.
+    // True if the transfer is in flight; otherwise the error is kept.
     bool start(TransferQueue& queue, std::size_t slot, std::int64_t index, bool reads) {
-        constexpr std::size_t piece = 65536;  // so that what ends meanwhile is noticed
+        // Small, so that completions in between are noticed soon.
+        constexpr std::size_t piece = 65536;
         Slot& one = slots_[slot];
         one.at = offsets_(index);
         one.reads = reads;
@@ -413,7 +419,7 @@ private:
         }
     }
 
-    // Finishes a short transfer through the back end, which also reports what went wrong.
+    // Finishes a short transfer through the back end, which also reports an error.
     Result<std::int64_t> rest_of(const Slot& one, const TransferQueue::Finished& ended) {
         const auto size = static_cast<std::int64_t>(transfer_size());
         if (ended.result == size) [[likely]] {
@@ -470,7 +476,7 @@ private:
         }
     }
 
-    // Part of the phase, of no transfer.
+    // The delay counts for the phase, but not for a transfer.
     void delay() {
         sleep_ns(o_.delay_between_transfers_us * 1000);
         last_ = clock_.now();
@@ -489,18 +495,18 @@ private:
     const ior::IorOptions& o_;
     ior::TransferOffsets offsets_;
     bool writes_;
-    bool together_;  // every rank makes the same calls, come what may
+    bool together_;  // every rank makes the same calls, even after an error
     bool opened_ = false;
     PhaseOutcome out_;
     PhaseClock clock_;
     Offset at_;
     bool reads_now_ = false;
     std::vector<Slot> slots_;
-    std::int64_t begun_read_ = 0;  // bytes of transfers that have begun
+    std::int64_t begun_read_ = 0;  // bytes of the transfers that have started
     std::int64_t begun_written_ = 0;
     std::int64_t begin_ = 0;
     std::int64_t first_ = 0;
-    std::int64_t last_ = 0;  // when the last transfer and its delay ended
+    std::int64_t last_ = 0;  // end of the last transfer and its delay
     std::int64_t wall_ = 0;
     bool hit_wall_ = false;
 };

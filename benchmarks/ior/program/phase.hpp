@@ -1,5 +1,5 @@
-// One phase on this rank: open, transfers, close, each timed from the barrier before it. The
-// phase's clock stands still while data are made or compared.
+// One phase on this rank: open, transfers and close, each timed from the barrier before it. The
+// phase's clock is stopped while data is generated or compared.
 #pragma once
 
 #include "benchmarks/ior/file_data.hpp"
@@ -16,7 +16,8 @@
 
 namespace forebay::bench {
 
-enum class PhasePurpose { write, read, check };  // check: read and compare, not timed in the tables
+// Check: read and compare, without a row in the tables.
+enum class PhasePurpose { write, read, check };
 
 // The values that are the same in all phases of a test on this rank.
 struct PhaseContext {
@@ -25,20 +26,21 @@ struct PhaseContext {
     const ior::IorOptions* options = nullptr;
     ior::TestGeometry geometry;
     IorBackend* backend = nullptr;
-    measure::AlignedBytes* buffer = nullptr;  // of as many transfers as can be under way
+    measure::AlignedBytes* buffer = nullptr;  // room for the transfers that may be in flight
 };
 
 struct PhaseRequest {
     PhasePurpose purpose = PhasePurpose::write;
     std::string path;
-    std::int64_t task = 0;           // whose part
-    std::int64_t transfers_max = 0;  // all of a task's, or what was written of them
-    // The data to write, or to expect; nullptr: nobody looks at it.
+    std::int64_t task = 0;           // the task whose part is moved
+    std::int64_t transfers_max = 0;  // number of a task's transfers, or of those that were written
+    // The data to write or to expect; null: data is not checked.
     ior::FileData* data = nullptr;
-    std::int64_t repetitions_of_data = 0;  // > 0: find out which repetition wrote the file
+    // > 0: find the repetition that wrote the file, among this many.
+    std::int64_t repetitions_of_data = 0;
 };
 
-// The reads between the writes of a phase (--rwmixpct); their times are the phase's.
+// The reads within a write phase (--rwmixpct); their times are the phase's.
 struct MixedReads {
     std::int64_t transfers = 0;
     std::int64_t bytes = 0;
@@ -46,16 +48,16 @@ struct MixedReads {
     std::vector<std::string> operation_lines;
 };
 
-// A rank's part; the error is its own and has yet to be agreed on.
+// A rank's results; its error still has to be agreed on by all ranks.
 struct PhaseOutcome {
     ior::RankTimes times;
     measure::LatencyHistogram latency;
     std::optional<Error> error;
-    std::int64_t wrong = 0;                    // transfers with wrong data
-    std::vector<std::string> mismatches;       // the first of them
-    std::string origin;                        // whose data it is instead, where that is known
-    std::int64_t wall_transfers = 0;           // until the wear-out's end, of the fastest rank
-    std::vector<std::string> operation_lines;  // of savePerOpDataCSV
+    std::int64_t wrong = 0;               // number of transfers with wrong data
+    std::vector<std::string> mismatches;  // the first mismatches
+    std::string origin;                   // the origin of the wrong data, if known
+    std::int64_t wall_transfers = 0;      // transfers of the fastest rank until the wear-out ended
+    std::vector<std::string> operation_lines;  // lines of savePerOpDataCSV
     MixedReads reads;
 };
 

@@ -1,4 +1,4 @@
-// See phase_report.hpp.
+// Gathers the ranks' results of a phase, and prints and saves them on rank 0.
 #include "benchmarks/ior/program/phase_report.hpp"
 
 #include "benchmarks/ior/documents/documents.hpp"
@@ -95,7 +95,8 @@ void PhaseReport::finish(const PhaseOutcome& outcome, const std::string& access,
     test_.phases.push_back(std::move(phase));
 }
 
-// While one rank makes data, the hardware that ranks share goes on serving the others.
+// Warns if generating data took a notable share of the time: while one rank generates, shared
+// hardware serves the others, so rates come out too high.
 void PhaseReport::warn_of_data(const ior::PhaseResult& phase) {
     constexpr double notable = 0.1;
     if (session_.size() == 1 || phase.repetition > 0 ||
@@ -136,7 +137,8 @@ void PhaseReport::save(const std::string& path, const std::string& text) {
     }
 }
 
-// A file has all phases of its repetition: the first of the run begins it, others add to it.
+// Saves each call of a phase. A file contains all phases of its repetition: the first phase of the
+// run truncates it, later ones append.
 void PhaseReport::save_operations(const PhaseOutcome& outcome, const ior::PhaseResult& phase) {
     if (o_.operations_prefix.empty()) {
         return;

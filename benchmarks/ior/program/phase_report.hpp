@@ -1,5 +1,5 @@
-// Reports on a test's phases: rows of the table, warnings, wrong data, files of numbers. Rank 0
-// prints them, from what it has gathered from all ranks.
+// Reports the phases of a test: rows of the table, warnings, wrong data, and files of numbers. Rank
+// 0 prints and writes them, from the results that it has gathered from all ranks.
 #pragma once
 
 #include "benchmarks/ior/program/phase.hpp"
@@ -15,21 +15,23 @@ class PhaseReport {
 public:
     PhaseReport(const TestSetting& setting, ior::TestResult& test);
 
-    // -vvv: who is "writing", "reading" or "removing" what; an empty path is nothing.
+    // -vvv: prints that this rank is "writing", "reading" or "removing" `path`; does nothing if it
+    // is empty.
     void doing(const std::string& what, const std::string& path) const;
     void begins(const std::string& access) const;
-    // Says how many transfers were wrong and shows the first; the number, of all ranks.
+    // Reports the number of transfers with wrong data, and the first ones. Returns the sum over all
+    // ranks.
     std::int64_t wrong_data(const PhaseOutcome& outcome, const std::string& access);
-    // Gathers, shows and keeps a phase that went well.
+    // Gathers, prints and stores a phase that succeeded.
     void finish(const PhaseOutcome& outcome, const std::string& access, std::int64_t repetition);
     void save(const std::string& path, const std::string& text);
-    // The first file of numbers that this rank could not write.
+    // The first error of writing a file of numbers on this rank.
     [[nodiscard]] const std::optional<Error>& lost() const noexcept { return lost_; }
 
     void warn_now(const std::string& line);
-    // Once, after the tables.
+    // Prints the line once, after the tables.
     void warn_later(const std::string& line);
-    // The same of what is no warning: --warningAsErrors does not count it.
+    // As warn_later(), for a remark that --warningAsErrors does not count.
     void advise(const std::string& line);
 
 private:

@@ -1,5 +1,5 @@
-// NCMPI: PnetCDF, one variable of bytes in a CDF-5 file. Built where the MPI family's PnetCDF is
-// (Debian has it for Open MPI).
+// NCMPI: PnetCDF, one variable of bytes in a CDF-5 file. Built if the MPI family has PnetCDF
+// (Debian packages it for Open MPI).
 #include "benchmarks/ior/program/backend.hpp"
 
 #ifdef FOREBAY_HAVE_PNETCDF

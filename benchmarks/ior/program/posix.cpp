@@ -1,4 +1,4 @@
-// POSIX: pread and pwrite, optionally O_DIRECT, range locks and a layout.
+// POSIX: pread and pwrite, optionally with O_DIRECT, range locks and a Lustre layout.
 #include "benchmarks/ior/program/backend.hpp"
 #include "foundation/base/own_fd.hpp"
 #include "storage/layout/files/files.hpp"
@@ -76,7 +76,7 @@ private:
                         [fd = fd_.get()](auto... of) noexcept { return ::pread(fd, of...); });
     }
 
-    // `move`: pwrite or pread of the file, its arguments as theirs.
+    // Transfers all bytes; `move` is pwrite or pread on the file, with their arguments.
     template <class Byte, class Move>
     Result<std::int64_t> move_all(Offset at, std::span<Byte> bytes, const char* what, Move move) {
         const ssize_t first = move(bytes.data(), bytes.size(), at.bytes());
@@ -89,7 +89,7 @@ private:
         });
     }
 
-    // Continues a short or interrupted transfer until all is moved or the file ends.
+    // Continues a short or interrupted transfer until all bytes are moved or the file ends.
     template <class Again>
     Result<std::int64_t> go_on(ssize_t got, std::size_t size, const char* what, Again again) {
         std::size_t done = 0;

@@ -1,4 +1,4 @@
-// See program.hpp.
+// Parses, checks, runs the tests, and publishes their results.
 #include "benchmarks/ior/program/program.hpp"
 #include "foundation/base/counted.hpp"
 #include "foundation/base/letters.hpp"
@@ -87,7 +87,7 @@ private:
         return status;
     }
 
-    // A script is read by rank 0 only; thousands of ranks would ask for it at once.
+    // Rank 0 reads the script and broadcasts it: thousands of ranks would open it at once.
     [[nodiscard]] static Result<std::string> shared_text(const std::string& path, int rank) {
         const auto text = rank == 0 ? read_text(path) : Result<std::string>(std::string());
         long long size = text ? static_cast<long long>(text->size()) : -1;
@@ -163,10 +163,11 @@ private:
         return options.tasks < 1 ? size_ : std::min<std::int64_t>(options.tasks, size_);
     }
 
-    // Rank 0 writes to standard output, or to summaryFile; as text, or at the end as JSON or CSV.
+    // Rank 0 writes to standard output or to summaryFile: text during the run, JSON or CSV at its
+    // end.
     Result<void> open_output() {
         const ior::IorOptions& o = tests_.front().options;
-        if (o.dry()) {  // says what it would do, and writes no file
+        if (o.dry()) {  // a dry run only prints what it would do
             return {};
         }
         format_ = lowered(o.summary_format);
@@ -182,7 +183,7 @@ private:
         }
         int why = out_ != nullptr ? 0 : errno;
         if (file_.empty() && (o.own.json_file == "-" || o.own.csv_file == "-")) {
-            out_ = stderr;  // a document has standard output to itself
+            out_ = stderr;  // standard output contains the document only
         }
         MPI_Bcast(&why, 1, MPI_INT, 0, MPI_COMM_WORLD);
         if (why != 0) {
@@ -192,7 +193,7 @@ private:
         return {};
     }
 
-    // Before anything is measured that could then not be kept.
+    // Checks the output files before anything is measured, since the results might then be lost.
     [[nodiscard]] Result<void> places_of_output() const {
         std::vector<std::string> paths{format_ == "default" ? "" : file_,
                                        tests_.front().options.own.json_file,
@@ -214,7 +215,8 @@ private:
         }
     }
 
-    // Standard output is a document's in the other formats.
+    // In other formats, standard output contains the document only, so warnings go to standard
+    // error.
     void warn(const std::string& line) {
         if (human()) {
             say(line + "\n");
@@ -255,7 +257,8 @@ private:
         }
     }
 
-    // A script's tests together, before the first; of a single one its own gate says the same.
+    // Checks all tests of a script against the budget, before the first one. A single test is
+    // checked by its own gate.
     std::optional<Error> gate_all() {
         if (tests_.size() < 2) {
             return std::nullopt;
@@ -265,7 +268,8 @@ private:
         for (const ior::ParsedOptions& parsed : tests_) {
             const ior::IorOptions& o = parsed.options;
             plans.push_back(
-                {o, ior::geometry_of(o, tasks_of(o)).value_or(ior::TestGeometry{})});  // checked
+                // Checked before.
+                {o, ior::geometry_of(o, tasks_of(o)).value_or(ior::TestGeometry{})});
             const auto here = rank_ == 0 ? free_bytes_at(ior::shown_name(o).on_disk) : std::nullopt;
             free_bytes = here && free_bytes ? std::min(*here, *free_bytes)
                          : here             ? here
@@ -303,7 +307,7 @@ private:
         test.platform = machine_text().platform;
         const ior::FileName shown = ior::shown_name(test.options);
         test.path = shown.path;
-        // Checked before: it fits.
+        // Cannot fail: the options have been checked.
         test.geometry =
             ior::geometry_of(test.options, session.size()).value_or(ior::TestGeometry{});
         const FakeNodes fake = fake_nodes();
@@ -334,7 +338,7 @@ private:
         setting.clock = &clock_;
         setting.janitor = invocation_.janitor;
         auto hints = read_hints(test.options.mpiio.hints_file, ignored);
-        if (!hints && test.options.dry()) {  // of another machine, perhaps
+        if (!hints && test.options.dry()) {  // the file may exist on another machine only
             ignored.push_back(hints.error().message);
             hints = Hints{};
         }
@@ -417,7 +421,7 @@ private:
         return end.status;
     }
 
-    // In the monitor's thread. The main one may never return from where it is.
+    // Called in the monitor's thread. The main thread may be blocked in a call that never returns.
     [[noreturn]] static void end_all(const measure::RunStop& stop, const ior::TestResult& test,
                                      const TestSetting& setting, bool holds_files) {
         std::fprintf(stderr, "ERROR: %s\n", printable(stop.message).c_str());
@@ -425,7 +429,7 @@ private:
         if (holds_files) {
             remove_files_of(test.options, setting.session->rank());
         }
-        ::alarm(5);  // should MPI_Abort hang as well
+        ::alarm(5);  // in case MPI_Abort hangs, too
         if (stop.cause == measure::StopCause::signal) {
             std::_Exit(measure::exit_status(stop));
         }
@@ -454,7 +458,7 @@ private:
         return status == ExitStatus::good && bad ? ExitStatus::input_output : status;
     }
 
-    // Rank 0 knows what it has warned of, and what it could write.
+    // Broadcasts a condition from rank 0, which knows of its warnings and write errors.
     [[nodiscard]] static bool from_first(bool is_so) {
         int number = is_so ? 1 : 0;
         MPI_Bcast(&number, 1, MPI_INT, 0, MPI_COMM_WORLD);
@@ -466,7 +470,7 @@ private:
                (!test.warnings_told.empty() || !test.warnings.empty());
     }
 
-    // On rank 0, in every form that was asked for. Returns why some could not be written.
+    // Writes the results on rank 0 in every requested form. Returns why some could not be written.
     std::string publish() {
         const ior::IorOptions& o = tests_.front().options;
         std::string lost;
@@ -503,7 +507,7 @@ private:
     int rank_ = 0;
     int size_ = 1;
     std::FILE* out_ = stdout;
-    int lost_ = 0;  // errno of the first text that could not be written to out_
+    int lost_ = 0;  // errno of the first failed write to out_
     std::string format_ = "default";
     std::string file_;
     std::vector<ior::ParsedOptions> tests_;

@@ -1,4 +1,4 @@
-// forebay-ior from its words to its exit status; called by all ranks after MPI_Init.
+// The whole of forebay-ior, from its words to its exit status; called by all ranks after MPI_Init.
 #pragma once
 
 #include "benchmarks/measure/exit_status.hpp"
@@ -11,14 +11,15 @@
 namespace forebay::bench {
 
 struct ProgramInvocation {
-    std::vector<std::string> words;  // as the shell gave them, with the program's name
+    std::vector<std::string> words;  // as given by the shell, including the program's name
     std::vector<std::string> shown;  // as a user would type them
     std::string version;
     Janitor* janitor = nullptr;
-    measure::TickReading began;  // taken a while before, which makes the clock's rate exact
+    // Taken early, so that the clock's rate is calibrated over a longer interval.
+    measure::TickReading began;
 };
 
-// The same on all ranks.
+// The exit status is the same on all ranks.
 [[nodiscard]] measure::ExitStatus run_program(const ProgramInvocation& invocation);
 
 }  // namespace forebay::bench

@@ -1,4 +1,4 @@
-// See queue.hpp.
+// Submits and completes transfers through io_uring.
 #include "benchmarks/ior/program/queue.hpp"
 
 #include <cerrno>

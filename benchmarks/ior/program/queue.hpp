@@ -1,5 +1,6 @@
-// Several transfers of a rank under way at a time (--iodepth), by io_uring. When each of them has
-// ended is noted when the queue is asked, so whoever computes meanwhile should ask it often.
+// Keeps several transfers of a rank in flight (--iodepth) by io_uring. The time at which a transfer
+// ended is noted when the queue is polled, so a caller that computes in between should call note()
+// often.
 #pragma once
 
 #include "benchmarks/measure/transfer_clock.hpp"
@@ -21,11 +22,11 @@ public:
     enum class Way { write, read };
     struct Finished {
         std::size_t slot = 0;
-        std::int64_t result = 0;  // bytes, or -errno
+        std::int64_t result = 0;  // bytes, or a negative errno
         std::int64_t ended_ns = 0;
     };
 
-    // For as many transfers as `depth` at a time, of the file `fd`.
+    // A queue for `depth` transfers in flight on the file `fd`.
     static Result<std::unique_ptr<TransferQueue>> make(std::int64_t depth, int fd,
                                                        const measure::TransferClock& clock);
     ~TransferQueue();
@@ -34,13 +35,13 @@ public:
     TransferQueue(TransferQueue&&) = delete;
     TransferQueue& operator=(TransferQueue&&) = delete;
 
-    // `slot`: any number of the caller's; `bytes` stay until it has finished. After an error it is
-    // not under way.
+    // Starts a transfer. `slot` is any number chosen by the caller; `bytes` must live until it has
+    // finished. After an error the transfer is not in flight.
     Result<void> submit(Way way, std::size_t slot, Offset at, std::span<std::byte> bytes);
-    // Notes what has ended until now, without waiting.
+    // Notes the transfers that have ended until now, without blocking.
     void note() noexcept;
-    // The next that has ended; nullopt when none has at `until_ns` (0: waits for ever).
-    // After an error nothing is known of what is under way.
+    // The next transfer that has ended; nullopt if none has by `until_ns` (0: no time limit). After
+    // an error the state of transfers in flight is unknown.
     [[nodiscard]] Result<std::optional<Finished>> wait(std::int64_t until_ns);
 
 private:

@@ -1,4 +1,4 @@
-// See surroundings.hpp.
+// Reads uname, statvfs, environment variables and files.
 #include "benchmarks/ior/program/surroundings.hpp"
 
 #include "benchmarks/measure/byte_units.hpp"
@@ -37,7 +37,7 @@ void take_hint(std::string_view line, Hints& hints, std::vector<std::string>& ig
 }
 
 std::int64_t number_of(const char* name) {
-    // Before any thread is made, and never set by this program.
+    // Safe: called before any thread is created, and the program never sets variables.
     const char* text = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
     return text == nullptr ? 0 : measure::parse_size(text).value_or(0);
 }
@@ -54,7 +54,7 @@ std::optional<struct statvfs> file_system_of(const std::string& file) {
         if (path == "." || path == "/") {
             return std::nullopt;
         }
-        path = parent_of(path);  // -u: directories that are still to be made
+        path = parent_of(path);  // -u: the directories are not created yet
     }
     return known;
 }

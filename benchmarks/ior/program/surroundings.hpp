@@ -1,4 +1,4 @@
-// Reads a run's environment: machine, file system, environment variables, files.
+// Reads a run's environment: machine, file system, environment variables and files.
 #pragma once
 
 #include "benchmarks/ior/options.hpp"
@@ -22,29 +22,30 @@ struct MachineText {
 };
 [[nodiscard]] MachineText machine_text();
 
-// IOR_HINT__MPI__name=value, first of the environment, then of the hints file. Whole values, also
-// with a second '='. Other IOR_HINT__… (GPFS) are named in `ignored`.
+// Hints IOR_HINT__MPI__name=value, first from the environment, then from the hints file. A value
+// may contain '='. Other IOR_HINT__… variables (GPFS) are appended to `ignored`.
 Result<Hints> read_hints(const std::string& hints_file, std::vector<std::string>& ignored);
 
-// IOR_FAKE_NODES and IOR_FAKE_TASK_PER_NODES, to try -C and -Q on one node; 0: not set.
+// IOR_FAKE_NODES and IOR_FAKE_TASK_PER_NODES, for trying -C and -Q on one node; 0: not set.
 struct FakeNodes {
     std::int64_t nodes = 0;
     std::int64_t tasks_of_node = 0;
 };
 [[nodiscard]] FakeNodes fake_nodes();
 
-// Fills capacity, free space and inodes of `test` from the file system that `file` is on.
+// Fills capacity, free space and inodes of `test` for the file system of `file`.
 void look_at_file_system(const std::string& file, ior::TestResult& test);
 
-// Free bytes of the file system that `file` is or will be on; nullopt: not known.
+// Free bytes of the file system on which `file` is, or will be created; nullopt: unknown.
 [[nodiscard]] std::optional<std::int64_t> free_bytes_at(const std::string& file);
 
 [[nodiscard]] std::int64_t memory_of_node();
 
 Result<std::string> read_text(const std::string& path);
-// The bytes of a file; nullopt when there is none.
+// The size of a file; nullopt if it does not exist.
 [[nodiscard]] std::optional<std::int64_t> file_bytes(const std::string& path);
-// As other nodes have left it: NFS asks its server when a file is opened, and not for each stat.
+// The size after writes on other nodes: opens the file, because an NFS client asks its server at
+// open() but not at each stat().
 [[nodiscard]] std::optional<std::int64_t> file_bytes_now(const std::string& path);
 
 [[nodiscard]] std::vector<std::string> environment_lines();

@@ -1,4 +1,4 @@
-// The files of a test as names: what has to go when a run ends early. See test_run.hpp.
+// The names of a test's files, which are removed if a run ends early. See test_run.hpp.
 #include "benchmarks/ior/file_names.hpp"
 #include "benchmarks/ior/program/test_run.hpp"
 

@@ -1,4 +1,4 @@
-// See test_ranks.hpp.
+// Finds out which ranks share a node, and wraps MPI's collectives.
 #include "benchmarks/ior/program/test_ranks.hpp"
 
 #include "benchmarks/session/together.hpp"
@@ -13,7 +13,7 @@ TestRanks::TestRanks(MPI_Comm comm) : comm_(comm), node_(comm) {
     find_nodes();
 }
 
-// A node is what shares memory; it is called after its lowest rank's host.
+// Ranks that can share memory form a node, which is named after the host of its lowest rank.
 void TestRanks::find_nodes() {
     const std::vector<std::int32_t> leaders = all(node_.leader());
     const std::vector<HostName> names = all(own_host());

@@ -1,5 +1,4 @@
-// The ranks of a test as they meet: a communicator of those that take part, and who is on which
-// node.
+// The ranks that take part in a test: their communicator, and their placement on nodes.
 #pragma once
 
 #include "benchmarks/measure/histogram.hpp"
@@ -16,7 +15,7 @@
 
 namespace forebay::bench {
 
-// A communicator and what is known of its nodes. Made and ended by all of its ranks together.
+// Created and destroyed by all ranks of the communicator together.
 class TestRanks {
 public:
     explicit TestRanks(MPI_Comm comm);
@@ -33,7 +32,7 @@ public:
     }
     [[nodiscard]] const std::vector<std::string>& hosts() const noexcept { return hosts_; }
     [[nodiscard]] std::int64_t ranks_of_node() const noexcept { return ranks_of_first_node_; }
-    // Neighbouring ranks share a node; false: they go round the nodes.
+    // True if adjacent ranks share a node; false if ranks are placed round robin.
     [[nodiscard]] bool by_block() const noexcept { return by_block_; }
     [[nodiscard]] int cores_of_node() const noexcept { return node_.cores(); }
     [[nodiscard]] bool shares_cores() const noexcept { return node_.shares_cores(); }
@@ -48,13 +47,13 @@ public:
     [[nodiscard]] std::int64_t sum(std::int64_t value) const;
     [[nodiscard]] std::int64_t most(std::int64_t value) const;
     [[nodiscard]] std::int64_t from_first(std::int64_t value) const;
-    // As bench::agreed.
+    // As bench::agreed().
     [[nodiscard]] std::optional<Error> agreed(const std::optional<Error>& own) const;
-    // On rank 0 what every rank gave, in their order; elsewhere empty.
+    // Gathers the texts of all ranks on rank 0, in rank order; empty on other ranks.
     [[nodiscard]] std::vector<std::string> gathered(const std::string& own) const;
-    // On rank 0.
+    // The sum of all histograms, on rank 0.
     [[nodiscard]] measure::LatencyHistogram merged(const measure::LatencyHistogram& own) const;
-    // Plain data of every rank, on all ranks.
+    // All-gather of a trivially copyable value.
     template <class Value>
     [[nodiscard]] std::vector<Value> all(const Value& own) const {
         std::vector<Value> values(static_cast<std::size_t>(size_));

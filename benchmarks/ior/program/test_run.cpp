@@ -1,4 +1,4 @@
-// See test_run.hpp.
+// Runs the repetitions of a test: writing, checking, reading, removing.
 #include "benchmarks/ior/program/test_run.hpp"
 
 #include "benchmarks/ior/documents/documents.hpp"
@@ -45,7 +45,7 @@ public:
         const std::int64_t begin = measure::now_ns();
         for (std::int64_t rep = 0; rep < o_.repetitions; ++rep) {
             const auto wrong = repetition(rep);
-            if (wrong && o_.writes()) {  // otherwise the file is somebody else's
+            if (wrong && o_.writes()) {  // otherwise the file is not this run's
                 clean(rep);
             }
             if (wrong || (wrong_data_ > 0 && o_.quit_on_error)) {
@@ -62,7 +62,7 @@ public:
             setting_.print(ior::maxima_text(test_));
         }
         TestEnd end = ended(session_.agreed(report_.lost()));
-        if (wrong_data_ > 0) {  // worse than what could not be kept
+        if (wrong_data_ > 0) {  // takes precedence over a file of numbers that could not be written
             end.status = measure::ExitStatus::data_wrong;
         }
         return end;
@@ -98,12 +98,13 @@ private:
         return take_memory();
     }
 
-    // A kernel that promises more than there is would end the process when the memory is used.
+    // Allocates and touches the buffer. Checks the node's memory first, because with overcommit the
+    // kernel would kill the process when the pages are touched.
     static Result<measure::AlignedBytes> transfer_memory(std::int64_t bytes) {
         if (bytes <= memory_of_node()) {
             try {
                 return measure::AlignedBytes(static_cast<std::size_t>(bytes));
-            } catch (const std::bad_alloc&) {  // said below, to all ranks
+            } catch (const std::bad_alloc&) {  // reported below, to all ranks
             }
         }
         return failure(
@@ -113,7 +114,7 @@ private:
                          measure::human_size(bytes), measure::human_size(memory_of_node()))});
     }
 
-    // -M: memory that the page cache shall not have.
+    // -M: takes memory away from the page cache.
     Result<void> take_memory() {
         std::int64_t bytes = 0;
         if (!o_.memory_per_node.empty()) {
@@ -154,7 +155,7 @@ private:
         const measure::DataStream stream(
             {test_.seed, measure::file_number(ior::identity(o_, own ? task : 0), own ? task : -1),
              static_cast<std::uint64_t>(repetition_)});
-        // Without -G, IOR takes the time, but for random data 0.
+        // Without -G, IOR's signature is the time, but 0 for random data.
         const bool zero = o_.packet() == ior::PacketType::random && o_.signature == 0;
         const auto signature = static_cast<std::int32_t>(zero ? 0 : test_.seed);
         return {o_.own.ior_compat ? ior::DataFormat::ior : ior::DataFormat::forebay, stream,
@@ -178,7 +179,7 @@ private:
 
     Wrong repetition(std::int64_t rep) {
         repetition_ = rep;
-        if (o_.verbose >= 2 && rep > 0) {  // the first is in the head
+        if (o_.verbose >= 2 && rep > 0) {  // the first repetition's is in the head
             setting_.print(ior::seed_line(test_));
         }
         if (o_.writes()) {
@@ -255,7 +256,7 @@ private:
         return std::nullopt;
     }
 
-    // The reads of a mixed phase, as if they were a phase of the same time.
+    // The reads of a mixed phase, presented as a phase of the same duration.
     static PhaseOutcome reads_of(PhaseOutcome mixed) {
         mixed.times.bytes = mixed.reads.bytes;
         mixed.times.transfers = mixed.reads.transfers;
@@ -264,8 +265,8 @@ private:
         return mixed;
     }
 
-    // From here on there are files that go, whatever ends the run. A node's janitor knows those of
-    // its own ranks, which are neighbours or nearly so.
+    // From now on files have to be removed however the run ends. A node's janitor knows the files
+    // of the node's own ranks, which are mostly adjacent.
     void hold_files() {
         *setting_.holds_files = !o_.keep_file && !dummy();
         if (!setting_.holds_files->load()) {
@@ -284,7 +285,7 @@ private:
         }
     }
 
-    // The directories of -u, and no old file in the way.
+    // Creates the directories of -u, and removes old files.
     Wrong make_room() {
         const ior::FileName name = ior::file_name(o_, session_.rank(), repetition_);
         if (dummy() || (!o_.file_per_process && !session_.first())) {
@@ -313,9 +314,9 @@ private:
         return std::nullopt;
     }
 
-    // A collective write of HDF5 that fails on one rank only never returns on the others, a file
-    // that it could not close ends MPI_Finalize by a signal, and PnetCDF takes a short write for a
-    // whole one: what can be seen to be too much is not begun. (-D may well end before the disk is
+    // Refuses a test that cannot fit. If a collective HDF5 write fails on one rank only, it never
+    // returns on the others; a file that HDF5 cannot close makes MPI_Finalize end by a signal; and
+    // PnetCDF takes a short write for a complete one. (With -D a test may end before the disk is
     // full.)
     [[nodiscard]] Wrong room_for(const std::string& path) const {
         const auto free = free_bytes_at(path);
@@ -331,8 +332,8 @@ private:
                                  o_.api, advice_on(ErrorCode::no_space))};
     }
 
-    // --randomPrefill and --rwmixpct: the whole file once in order, not timed; the first in pieces
-    // of its own.
+    // --randomPrefill and --rwmixpct: writes the whole file once, in order and not timed;
+    // --randomPrefill gives the transfer size.
     Wrong prefill() {
         ior::IorOptions plain = o_;
         plain.own.queue_depth = 1;
@@ -379,7 +380,8 @@ private:
         return outcome;
     }
 
-    // Transfers of `task`: what was written of them in this run, or what a status file says.
+    // The number of transfers of `task` that can be read: written in this run, or given by a status
+    // file.
     [[nodiscard]] std::int64_t readable(std::int64_t task) const {
         const std::int64_t here = written_[static_cast<std::size_t>(task)];
         if (here >= 0) {
@@ -432,7 +434,7 @@ private:
         return std::nullopt;
     }
 
-    // -vv with -Z
+    // -vv with -Z: prints how evenly random reading hits the tasks' data.
     void tell_hits() const {
         if (o_.verbose < 2 || o_.reorder_random != 1) {
             return;
@@ -470,8 +472,9 @@ private:
         }
     }
 
-    // Expected, as the file system says, and as moved. Returns the bytes that were acknowledged and
-    // are nowhere: Open MPI 4.1 says of a full disk that all is well.
+    // Compares the expected file size with the one that the file system reports and with the bytes
+    // moved. Returns the number of bytes that were acknowledged but are missing: Open MPI 4.1
+    // reports success on a full disk.
     std::int64_t warn_of_size() {
         if (dummy() || o_.stonewall_seconds > 0) {
             warn_of_wall();
@@ -510,7 +513,7 @@ private:
         report_.warn_now("Maybe caused by deadlineForStonewalling");
     }
 
-    // A node that reads what it wrote itself reads its memory, if that is large enough.
+    // Remarks that a node which reads what it wrote reads from its page cache, if memory suffices.
     void note_cache(std::int64_t task) {
         const bool own = session_.node_of(task) == session_.node_of(session_.rank());
         const bool fits = test_.geometry.bytes_of_task() * test_.tasks_of_node < memory_of_node();
@@ -544,7 +547,7 @@ private:
                 wrong = removed.error();
             }
             if (!name.directory.empty()) {
-                ::rmdir(name.directory.c_str());  // only if nothing else is in it
+                ::rmdir(name.directory.c_str());  // fails if other files are in it, as intended
             }
         }
         wrong = session_.agreed(wrong);
@@ -563,7 +566,7 @@ private:
     std::unique_ptr<IorBackend> backend_;
     measure::AlignedBytes buffer_;
     std::vector<std::byte> taken_;
-    std::vector<std::int64_t> written_;  // transfers of each task; -1: not in this run
+    std::vector<std::int64_t> written_;  // transfers written by each task; -1: none in this run
     PhaseReport report_;
     std::int64_t repetition_ = 0;
     std::int64_t wrong_data_ = 0;

@@ -1,5 +1,5 @@
-// One test of a command line or script: its repetitions, each writing, checking, reading and
-// removing as the options say. Called by all ranks of the session together.
+// Runs one test of a command line or script: repetitions of write, check, read and remove phases as
+// the options say. Called by all ranks of the session together.
 #pragma once
 
 #include "benchmarks/ior/program/backend.hpp"
@@ -19,13 +19,13 @@
 
 namespace forebay::bench {
 
-// Where the human output goes; only rank 0's has an effect.
+// Prints text for users; has an effect on rank 0 only.
 using Print = std::function<void(const std::string&)>;
 
-// The files of numbers of all tests of a run, which may name the same files.
+// The files of numbers of all tests of a run; several tests may name the same file.
 struct NumberFiles {
     std::map<std::string, std::string> of_ranks;  // lines of each file
-    std::set<std::string> begun;                  // files of operations
+    std::set<std::string> begun;                  // files of operations that have been truncated
 };
 
 struct TestSetting {
@@ -34,25 +34,25 @@ struct TestSetting {
     measure::Monitor* monitor = nullptr;
     Hints hints;
     Print print;
-    Print warn;  // a line that is said whatever the format
+    Print warn;  // prints a line in every output format
     NumberFiles* numbers = nullptr;
-    // Set while there are files that are to go when the run is ended from outside.
+    // True while there are files that must be removed if the run is ended from outside.
     std::atomic<bool>* holds_files = nullptr;
     Janitor* janitor = nullptr;
 };
 
 struct TestEnd {
     measure::ExitStatus status = measure::ExitStatus::good;
-    std::string message;  // of an error, the same on all ranks
+    std::string message;  // of an error; the same on all ranks
 };
 
-// Fills test.phases and test.warnings.
+// Fills in test.phases and test.warnings.
 [[nodiscard]] TestEnd run_test(const TestSetting& setting, ior::TestResult& test);
 
-// Every file that tasks [first, end) can make; directories end in '/' and follow their files.
+// All files that tasks [first, end) may create; directories end in '/' and follow their files.
 [[nodiscard]] std::vector<std::string> files_of(const ior::IorOptions& options, std::int64_t first,
                                                 std::int64_t end);
-// The files that a task makes; a shared one is the first task's.
+// Removes the files that a task creates; a shared file belongs to the first task.
 void remove_files_of(const ior::IorOptions& options, std::int64_t task);
 
 }  // namespace forebay::bench

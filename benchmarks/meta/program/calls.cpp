@@ -1,4 +1,4 @@
-// See calls.hpp.
+// Makes the system calls, and runs the user's commands.
 #include "benchmarks/meta/program/calls.hpp"
 
 #include <algorithm>
@@ -30,8 +30,8 @@ Result<void> done(int code, const char* doing, const std::string& path) {
     return failure(system_error(error, fmt::format("{} {}", doing, path)));
 }
 
-// A command of the user's has signals as it would have them from a shell: the monitor has blocked
-// some here, and the janitor's pipe has one ignored.
+// Restores default signal handling for a user's command: the monitor has blocked signals, and
+// SIGPIPE is ignored for the janitor's pipe.
 class DefaultSignals {
 public:
     DefaultSignals() {

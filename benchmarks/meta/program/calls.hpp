@@ -1,4 +1,4 @@
-// The system calls that metadata benchmarks time, as results; the DUMMY back end makes none.
+// The system calls that metadata benchmarks time, returning results. The DUMMY back end makes none.
 #pragma once
 
 #include "benchmarks/measure/data_stream.hpp"
@@ -12,14 +12,14 @@
 
 namespace forebay::bench {
 
-// The data that files get and are checked for; item and rank are the stream's repetition.
+// The data written to files and checked. Item and rank together number the stream's repetition.
 class ItemData {
 public:
     explicit ItemData(const meta::MetaCommand& request);
 
-    // The bytes of a file; good until the next call.
+    // The content of a file; valid until the next call.
     [[nodiscard]] std::span<std::byte> of(std::uint64_t item, std::int64_t bytes);
-    // The first difference of what is in buffer().
+    // The first difference in buffer().
     [[nodiscard]] std::optional<measure::DataMismatch> check(std::uint64_t item,
                                                              std::int64_t bytes);
     [[nodiscard]] std::span<std::byte> buffer() noexcept { return buffer_; }
@@ -29,10 +29,11 @@ private:
     std::vector<std::byte> buffer_;
 };
 
-// Waits for the shell to end; its status must be 0.
+// Runs a shell command and waits for it; error if its exit status is not 0.
 [[nodiscard]] Result<void> run_command(const std::string& command);
 
-// A directory and those above it. The error number of what failed first; EEXIST: it was there.
+// Creates a directory and its missing ancestors. The errno of the first failure; EEXIST: it
+// existed.
 [[nodiscard]] int make_with_parents(const std::string& directory);
 
 class FileCalls {
@@ -45,7 +46,7 @@ public:
     [[nodiscard]] Result<void> stat(const std::string& path) const;
     [[nodiscard]] Result<void> unlink(const std::string& path) const;
     [[nodiscard]] Result<void> make_node(const std::string& path) const;
-    // `flags` as of open(2).
+    // `flags` as for open(2).
     [[nodiscard]] Result<OwnFd> open(const std::string& path, int flags) const;
     [[nodiscard]] Result<void> close(OwnFd fd, const std::string& path) const;
     [[nodiscard]] Result<void> write(const OwnFd& fd, std::span<const std::byte> bytes,

@@ -1,4 +1,4 @@
-// See mdtest.hpp.
+// mdtest's phases: tree creation, the operations on items, tree removal.
 #include "benchmarks/meta/program/mdtest.hpp"
 
 #include "benchmarks/measure/mixing.hpp"
@@ -24,17 +24,17 @@ using measure::now_ns;
 using measure::seconds_of;
 using meta::ItemKind;
 
-// All that a phase of one rank needs.
+// The context of a phase on one rank.
 struct MdtestTeam {
     BenchmarkSession& session;
     const meta::MetaCommand& request;
     MPI_Comm ranks;
     std::int64_t tasks;
     std::int64_t rank;
-    std::int64_t items;  // of each rank; less after a stonewall
-    std::int64_t shift;  // from one phase's rank to the next one's
+    std::int64_t items;  // per rank; fewer after a stonewall
+    std::int64_t shift;  // distance from one phase's rank to the next one's
     std::int64_t iteration;
-    std::string name;  // of this iteration's directory
+    std::string name;  // name of this iteration's directory
     const FileCalls& calls;
     ItemData& data;
     MdtestOutcome& outcome;
@@ -42,29 +42,30 @@ struct MdtestTeam {
     std::vector<std::string>& wrong;
 };
 
-// Whose items this rank looks at. As in mdtest no phase sees what the one before has just seen.
+// Which rank's items this rank accesses. As in mdtest, it differs from phase to phase, so that no
+// phase benefits from caches that the one before has filled.
 enum class RankShift { stat = 1, read = 2, remove = 3 };
 std::int64_t seen_rank(const MdtestTeam& team, RankShift look) {
     return (team.rank + static_cast<std::int64_t>(look) * team.shift) % team.tasks;
 }
 
-// Directories that ranks have been given: the first ones.
+// The number of -d directories in use: ranks take the first ones.
 std::int64_t bases(const MdtestTeam& team) {
     return std::min(std::ssize(team.request.directories), team.tasks);
 }
 
-// This iteration's directory in the `number`th of -d; that of a rank is given by its number.
+// This iteration's directory in the `number`th directory of -d; a rank's is found by its rank.
 std::string base_path(const MdtestTeam& team, std::int64_t number) {
     const auto at = static_cast<std::size_t>(number % std::ssize(team.request.directories));
     return team.request.directories[at] + "/" + team.name;
 }
 
-// Whose tree a rank's items are in; a shared one is nobody's.
+// The rank whose tree holds a rank's items; nullopt: a shared tree.
 std::optional<std::int64_t> owner_of(const MdtestTeam& team, std::int64_t rank) {
     return team.request.unique_tree ? std::optional(rank) : std::nullopt;
 }
 
-// Where an item of `rank` is.
+// The path of an item of `rank`.
 std::string item_path(const MdtestTeam& team, ItemKind kind, std::int64_t rank, std::int64_t item) {
     const meta::MetaCommand& request = team.request;
     const meta::DirectoryTree& tree = request.tree;
@@ -82,7 +83,7 @@ std::uint64_t stream_of(const MdtestTeam& team, std::int64_t rank, std::int64_t 
                : static_cast<std::uint64_t>(rank) << 40U | static_cast<std::uint64_t>(item);
 }
 
-// --run-cmd-before-phase and -after-phase: once on each node. An empty command does nothing.
+// --run-cmd-before-phase and -after-phase: run once on each node. An empty command does nothing.
 Result<void> run_on_node(const MdtestTeam& team, const std::string& command) {
     return command.empty() || !team.session.is_first_here() ? Result<void>{} : run_command(command);
 }
@@ -104,12 +105,12 @@ Result<void> keep_calls(const MdtestTeam& team, std::string name,
                       text);
 }
 
-// Items [from, to), or until the time is over; `begin_ns` is the phase's.
+// Items [from, to), unless the time ends before; `begin_ns` is the phase's begin.
 struct ItemRange {
     std::int64_t from = 0;
     std::int64_t to = 0;
     std::int64_t begin_ns = 0;
-    double seconds_max = 0;  // 0: no such end
+    double seconds_max = 0;  // 0: no time limit
 };
 
 template <class Operation>
@@ -127,9 +128,9 @@ Result<void> timed_items(MdtestTeam& team, PhaseStopwatch& watch, const ItemRang
     return result;
 }
 
-// Times `operation` on `count` items; collective. A rank that fails stops, and all hear of it.
-// With `seconds_max` every rank then comes to the number that the fastest one reached, which is
-// `reached`; as in mdtest that is within the phase's time.
+// Times `operation` on `count` items. Collective: a rank that fails stops, and all ranks get its
+// error. With `seconds_max`, every rank then continues to the number of items that the fastest one
+// reached, returned in `reached`; as in mdtest that counts as part of the phase.
 template <class Operation>
 Result<void> phase(MdtestTeam& team, const std::string& name, std::int64_t count,
                    double seconds_max, std::int64_t* reached, const Operation& operation) {
@@ -239,8 +240,8 @@ Result<void> read_file(MdtestTeam& team, std::int64_t rank, std::int64_t item) {
     return team.calls.close(std::move(*fd), path);
 }
 
-// Directories of the trees, level by level; backwards to remove them. A shared tree is one in each
-// of the directories.
+// Creates the directories of trees level by level, or removes them in reverse order. A shared tree
+// exists once in each directory of -d.
 Result<void> trees(MdtestTeam& team, bool create) {
     const meta::DirectoryTree& tree = team.request.tree;
     const bool unique = team.request.unique_tree;
@@ -298,7 +299,7 @@ Result<void> stat_items(MdtestTeam& team, ItemKind kind) {
 Result<void> remove_items(MdtestTeam& team, ItemKind kind) {
     const bool shared = team.request.shared_file && kind == ItemKind::file;
     const char* const name = kind == ItemKind::file ? "File removal" : "Directory removal";
-    // Rank 0 removes what all share, in each directory.
+    // Rank 0 removes the shared items, in each directory.
     const std::int64_t count = !shared ? team.items : team.rank == 0 ? team.items * bases(team) : 0;
     return phase(team, name, count, 0, nullptr, [&](std::int64_t number) {
         const std::string path =
@@ -376,7 +377,7 @@ Result<void> all_phases(MdtestTeam& team) {
     return request.removes ? trees(team, false) : Result<void>{};
 }
 
-// -x: the items that a run with -W reached, for a later run without -C.
+// -x: the number of items that a run with -W reached, for a later run without -C.
 std::int64_t items_of(const meta::MetaCommand& request) {
     std::int64_t items = 0;
     if (!request.creates && !request.stonewall_file.empty()) {
@@ -396,7 +397,7 @@ Result<void> keep_items(const meta::MetaCommand& request, std::int64_t items) {
     return file ? Result<void>{} : failure(system_error(EIO, "write " + request.stonewall_file));
 }
 
-// The directories of an iteration, made by rank 0; `made` remembers it.
+// Rank 0 creates the directories of an iteration, and records them in `made`.
 Result<void> make_base(const MdtestTeam& team, MadeDirectories& made) {
     if (team.rank != 0 || !team.request.creates ||
         team.request.backend != meta::MetaBackend::posix) {
@@ -461,12 +462,13 @@ void MadeDirectories::remove() {
     const std::lock_guard lock(mutex_);
     janitor_.run_ends();
     const timespec ended = moment_now();
-    // The main threads of all ranks go on until there is no directory to create in.
+    // The main threads of all ranks continue until their directories are gone.
     constexpr int tries_max = 30;
     std::erase_if(directories_, [&](const std::string& directory) {
         return remove_tree(directory, tries_max, ended);
     });
-    // In what is left somebody is still at work; the janitor removes it when that has ended.
+    // Where something remains, ranks are still at work; the janitor removes it when they have
+    // ended.
     watch_trees();
     remove_parents();
 }

@@ -1,4 +1,4 @@
-// mdtest's phases over its tree.
+// Runs mdtest's phases over its directory tree.
 #pragma once
 
 #include "benchmarks/meta/command.hpp"
@@ -11,24 +11,25 @@
 
 namespace forebay::bench {
 
-// Directories that a run has made and would leave if it were ended; shared with the monitor.
+// Directories to remove if the run is ended from outside; shared with the monitor's thread.
 class MadeDirectories {
 public:
-    // `parents`: made on the way, the lowest first; they go when they are empty.
+    // `parents` were created on the way, ancestors first; they are removed when empty.
     MadeDirectories(Janitor& janitor, std::vector<std::string> parents)
         : janitor_(janitor), parents_(std::move(parents)) {}
     void add(std::string directory);
     void forget(const std::string& directory);
-    // Removes all with all that is in them. For a run that ends early.
+    // Removes all directories with their contents, for a run that ends early.
     void remove();
-    // The run is over: nothing that the next one makes under these names is this one's.
+    // Called at the normal end: directories that a later run creates under these names are not
+    // removed.
     void end();
 
 private:
     void remove_parents() const;
     void watch_trees() { janitor_.watch_over_trees(directories_, parents_); }
 
-    Janitor& janitor_;  // of what all ranks leave that are killed at once
+    Janitor& janitor_;  // removes the directories if all ranks are killed at once
     std::mutex mutex_;  // guards directories_
     std::vector<std::string> directories_;
     std::vector<std::string> parents_;
@@ -40,7 +41,7 @@ struct MdtestOutcome {
     std::vector<std::string> mismatches;
 };
 
-// Collective over the world; `tasks` of its ranks work.
+// Collective over MPI_COMM_WORLD; the first `tasks` ranks work.
 [[nodiscard]] Result<void> run_mdtest(BenchmarkSession& session, const meta::MetaCommand& request,
                                       std::int64_t tasks, MadeDirectories& made,
                                       MdtestOutcome& outcome);

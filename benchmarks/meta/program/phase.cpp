@@ -1,4 +1,4 @@
-// See phase.hpp.
+// Reduces the ranks' times of a round.
 #include "benchmarks/meta/program/phase.hpp"
 
 #include <algorithm>

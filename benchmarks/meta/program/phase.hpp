@@ -1,4 +1,4 @@
-// Times operations one by one: a phase's histogram, rate and spread, agreed by the ranks in it.
+// Times single operations: the histogram, rate and spread of a phase, reduced over its ranks.
 #pragma once
 
 #include "benchmarks/measure/clock.hpp"
@@ -21,9 +21,9 @@ struct Round {
     }
 };
 
-// A line of the tables: an operation on so many ranks, its rounds and latencies.
+// A line of the tables: an operation on a number of ranks, with its rounds and latencies.
 struct ResultRow {
-    std::string mode;  // "mdtest", or the storm's kind
+    std::string mode;  // "mdtest", or the kind of storm
     std::string name;  // "File creation", "open", …
     std::int64_t ranks = 1;
     std::vector<Round> rounds;
@@ -33,7 +33,7 @@ struct ResultRow {
 
 class ResultRows {
 public:
-    // The row of that name, made when there is none.
+    // The row with these keys; created if it does not exist.
     ResultRow& row(const std::string& mode, const std::string& name, std::int64_t ranks);
     [[nodiscard]] const std::vector<ResultRow>& all() const noexcept { return rows_; }
 
@@ -43,20 +43,20 @@ private:
 
 enum class LatencyDetail { totals, every_call };
 
-// A call by the rank's clock.
+// A call, by its rank's clock.
 struct TimedCall {
     std::int64_t begin_ns = 0;
     std::int64_t lasted_ns = 0;
 };
 
-// One rank's part of a phase.
+// The measurements of a phase on one rank.
 class PhaseStopwatch {
 public:
     explicit PhaseStopwatch(measure::ProgressSlot& progress,
                             LatencyDetail keeps = LatencyDetail::totals)
         : progress_(progress), keeps_(keeps) {}
 
-    // Calls `operation`, which returns Result<void>, and times it.
+    // Calls and times `operation`, which returns Result<void>.
     template <class Operation>
     Result<void> time(const Operation& operation) {
         const std::int64_t begin = measure::now_ns();
@@ -86,8 +86,8 @@ private:
     std::int64_t busy_ns_ = 0;
 };
 
-// Collective over `ranks`: adds a round to `row`; `seconds` is this rank's, which began `late`
-// after the first of its node.
+// Collective over `ranks`: adds a round to `row`. `seconds` is this rank's time; it began `late`
+// seconds after the first rank of its node.
 void add_round(const BenchmarkSession& session, MPI_Comm ranks, const PhaseStopwatch& watch,
                double seconds, double late, ResultRow& row);
 

@@ -1,4 +1,4 @@
-// See report.hpp.
+// Renders a record as tables, JSON and CSV.
 #include "benchmarks/meta/program/report.hpp"
 
 #include "benchmarks/measure/csv.hpp"

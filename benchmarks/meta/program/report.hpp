@@ -1,4 +1,4 @@
-// One record as mdtest's table, as the storm's, as JSON (schema/bench.md) and as CSV.
+// Renders a record as mdtest's table, as the storm's table, as JSON (schema/bench.md) and as CSV.
 #pragma once
 
 #include "benchmarks/meta/program/mdtest.hpp"
@@ -10,16 +10,16 @@
 namespace forebay::bench {
 
 struct MetaReport : RunReport {
-    std::int64_t memory_grown_bytes = 0;  // of the rank that grew most, MPI and all
+    std::int64_t memory_grown_bytes = 0;  // growth of the rank that grew most, including its MPI
     MdtestOutcome outcome;
 };
 
 [[nodiscard]] std::string heading(const meta::MetaCommand& request, const MetaReport& report);
 [[nodiscard]] std::string tables(const meta::MetaCommand& request, const MetaReport& report);
 [[nodiscard]] std::string as_json(const meta::MetaCommand& request, const MetaReport& report);
-// A line for each row and iteration; the latencies are of all the row's calls.
+// One line per row and iteration; the latencies are of all calls of the row.
 [[nodiscard]] std::string as_csv(const MetaReport& report);
-// rank, operation, seconds: of the last iteration.
+// The columns rank, operation and seconds, for the last iteration.
 [[nodiscard]] std::string ranks_csv(const MetaReport& report);
 
 }  // namespace forebay::bench

@@ -1,4 +1,4 @@
-// See storm.hpp.
+// The phases of a storm.
 #include "benchmarks/meta/program/storm.hpp"
 
 #include "benchmarks/meta/program/calls.hpp"
@@ -21,10 +21,10 @@ struct StormTeam {
     MPI_Comm ranks;
     Storm storm;
     std::int64_t tasks;
-    std::vector<std::string> folders;  // of this storm; ranks take turns
+    std::vector<std::string> folders;  // of this storm; dealt to the ranks in turn
     const FileCalls& calls;
     MdtestOutcome& outcome;
-    std::int64_t done;  // files of this rank that there are
+    std::int64_t done;  // this rank's files that exist
 };
 
 std::string path_of(const StormTeam& crew, std::int64_t item) {
@@ -38,14 +38,14 @@ bool over(const StormTeam& crew, std::int64_t begin_ns) {
     return seconds_of(now_ns() - begin_ns) >= crew.request.phase_seconds;
 }
 
-// Adds what a stopwatch saw under the name of an operation. The time of an operation is that of
-// its own calls: open and close are made in turn, so a wall clock would hold both.
+// Adds the measurements of a stopwatch under the name of an operation. Its time is the sum of its
+// own calls: opens and closes alternate, so wall-clock time would include both.
 void note(StormTeam& crew, const std::string& name, const PhaseStopwatch& watch) {
     add_round(crew.session, crew.ranks, watch, seconds_of(watch.busy_ns()), 0.0,
               crew.outcome.rows.row(std::string(name_of(crew.storm)), name, crew.tasks));
 }
 
-// Runs `body` on each rank in a phase that all begin together; `body` gets the time of that.
+// Runs `body` on each rank in a phase that begins with a barrier; `body` gets its begin.
 template <class Body>
 Result<void> phase(StormTeam& crew, const std::string& name, const Body& body) {
     crew.session.begin(name, 0);
@@ -60,7 +60,7 @@ Result<void> phase(StormTeam& crew, const std::string& name, const Body& body) {
     return crew.session.agreed(result, crew.ranks);
 }
 
-// Opens and closes in turn; `name` is what opening is called.
+// Opens and closes in alternation; `name` is the row of the opens.
 Result<void> open_and_close(StormTeam& crew, const std::string& name, int flags,
                             std::int64_t count) {
     PhaseStopwatch opens(crew.session.progress());
@@ -138,7 +138,8 @@ Result<void> remove_quietly(StormTeam& crew, std::int64_t count) {
 Result<void> storm_phases(StormTeam& crew) {
     const std::int64_t count = crew.request.items;
     const bool is_first = crew.session.is_first();
-    // Files before the phases: all, none, or (shared) none that any rank would have to make.
+    // Files before the phases: all exist, none exists, or (shared) all exist so that no rank
+    // creates one.
     if (crew.storm == Storm::existing) {
         if (auto fine = make_existing(crew, count); !fine) {
             return fine;
@@ -189,7 +190,7 @@ Result<void> remove_folders(const StormTeam& crew) {
     return result;
 }
 
-// One in each directory that a rank is given; a shared file is in one place.
+// The storm's directory in each -d directory that a rank uses; a shared file has only one.
 std::vector<std::string> folders_of(const meta::MetaCommand& request, Storm storm,
                                     std::int64_t tasks) {
     const std::int64_t most = storm == Storm::shared ? 1 : tasks;
