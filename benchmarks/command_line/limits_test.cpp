@@ -1,4 +1,4 @@
-// Each limit goes where it belongs.
+// Each limit option sets its own member.
 #include "benchmarks/command_line/limits.hpp"
 
 #include "benchmarks/command_line/run_options.hpp"

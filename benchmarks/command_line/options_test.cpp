@@ -1,4 +1,4 @@
-// Every way in which users attach values, and what used to be mistaken for flags.
+// All ways of attaching values to options, and former confusions of values with flags.
 #include "benchmarks/command_line/options.hpp"
 
 #include <array>
@@ -49,7 +49,7 @@ TEST(Options, EveryFormOfAValue) {
     EXPECT_EQ(read({"-R", "-Rk", "-kR"}), "R R k k R ");
 }
 
-// "forebay bench meta -- -n 4 -u" was refused: "-u is no option".
+// Regression: "forebay bench meta -- -n 4 -u" was refused with "-u is no option".
 TEST(Options, AFlagBehindTwoDashesIsTaken) {
     EXPECT_EQ(read({"-k", "--", "-t", "4k", "-m"}), "k t=4k m ");
     EXPECT_EQ(read({"--", "-k"}), "k ");
@@ -57,7 +57,7 @@ TEST(Options, AFlagBehindTwoDashesIsTaken) {
 
 TEST(Options, NamesAreTakenInAnyCase) { EXPECT_EQ(read({"--Transfer=4k", "--KEEP"}), "t=4k k "); }
 
-// --posix.odirect=TRUE was refused.
+// Regression: --posix.odirect=TRUE was refused.
 TEST(Options, AFlagMayBeTrueOrFalseInWords) {
     for (const char* yes : {"", "1", "TRUE", "true", "yes", "on"}) {
         EXPECT_TRUE(flag("-k", yes).value()) << yes;

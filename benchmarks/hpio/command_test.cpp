@@ -54,7 +54,7 @@ TEST(Grammar, Patterns) {
 }
 
 TEST(HpioCommand, TheRealRunsLine) {
-    // 71-hpio-run.txt
+    // The command line of 71-hpio-run.txt.
     const auto request =
         parse("-n 1111 -m 10 -B -c 1024 -s 1024 -p 128 -O 11 -r 3 -w 0 -v 1 -d .").value();
     ASSERT_EQ(request.points.size(), 8U);
@@ -103,7 +103,7 @@ TEST(HpioCommand, NonsenseIsNamed) {
 TEST(HpioCommand, EstimateCountsFillingWritingAndReading) {
     const auto request = parse("-n 0001 -c 2 -s 8 -p 8 -r 3").value();
     const auto total = estimate(request, 4).value();
-    // Write: 3 files of 128 B filled, 3 × 64 B written; read: 3 files of 128 B filled.
+    // Write: 3 files of 128 B are filled and 3 × 64 B written; read: 3 files of 128 B are filled.
     EXPECT_EQ(total.bytes_written, 3 * 128 + 3 * 64 + 3 * 128);
     EXPECT_EQ(total.bytes_read, 3 * 128 + 3 * 64);
     EXPECT_EQ(total.files, 6);
@@ -119,7 +119,7 @@ TEST(HpioCommand, EstimateKnowsWhatIsMadeAndWhatStays) {
     EXPECT_EQ(of("-k -S 1").bytes_kept_max, 2 * 128);
     // One file, filled for each repetition.
     EXPECT_EQ(of("-O 10 -S 1").bytes_written, 3 * 128 + 3 * 64);
-    // Files that another run has left are neither made nor filled.
+    // Files of an earlier run are neither created nor filled.
     const auto reads = of("-O 01 -g 2 -k");
     EXPECT_EQ(reads.bytes_written, 0);
     EXPECT_EQ(reads.files, 0);
@@ -132,7 +132,7 @@ TEST(HpioCommand, HelpNamesTheDefaultLimits) {
     EXPECT_NE(help_text().find("call takes longer [600s]\n"), std::string::npos);
 }
 
-// 2^58 B sixteen times over came to 512 MiB.
+// Regression: sixteen times 2^58 B wrapped around to 512 MiB.
 TEST(HpioCommand, EstimateOfNonsenseDoesNotWrap) {
     const auto request = parse("-c 1048576 -s 256g -r 16").value();
     const auto total = estimate(request, 2).value();

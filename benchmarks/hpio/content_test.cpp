@@ -1,4 +1,4 @@
-// The check finds every error in a file, and nothing else.
+// The check finds every error in a file, and no false ones.
 #include "benchmarks/hpio/content.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ FileContent content(std::uint64_t repetition = 0) {
     return {strided(), {.seed = 1, .file = "f", .repetition = repetition}};
 }
 
-// The file as ranks would leave it, in a file that held gaps before.
+// The file after the ranks' writes, into a file filled with gaps before.
 Bytes file_by_ranks() {
     const ResolvedPattern job = strided();
     Bytes file(static_cast<std::size_t>(job.watched_bytes()));

@@ -1,4 +1,4 @@
-// The example of schema/bench.md, which Python's tests decode, too.
+// Checks the example of schema/bench.md, which Python's tests decode, too.
 #include "benchmarks/measure/document_check.hpp"
 
 namespace forebay::hpio {

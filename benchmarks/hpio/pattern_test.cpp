@@ -1,4 +1,5 @@
-// Layouts, their walk and their inverse, against each other and against HPIO's own drawing.
+// Compares layouts, their walk and their inverse with each other and with the drawing in HPIO's
+// help.
 #include "benchmarks/hpio/pattern.hpp"
 
 #include "benchmarks/hpio/grid.hpp"
@@ -15,7 +16,7 @@ ResolvedPattern job_of(const Pattern& pattern, std::int32_t ranks) {
     return {.pattern = resolved(pattern, ranks).value(), .ranks = ranks};
 }
 
-// Every byte of every rank, one by one.
+// Draws the owner of each byte of the file.
 std::string drawing(const ResolvedPattern& job) {
     std::string text(static_cast<std::size_t>(job.watched_bytes()), '_');
     for (std::int32_t rank = 0; rank < job.ranks; ++rank) {
@@ -45,7 +46,7 @@ std::string drawing_of_owners(const ResolvedPattern& job) {
 }
 
 TEST(Pattern, RegionsAreDrawnAsHpioDrawsThem) {
-    // Its help: procs=2, region_count=2, region_size=1, region_spacing=3.
+    // The example of HPIO's help: procs=2, region_count=2, region_size=1, region_spacing=3.
     const RegionPattern regions{
         .count = 2, .size_bytes = 1, .spacing_bytes = 3, .file = PatternShape::noncontiguous};
     EXPECT_EQ(drawing(job_of(regions, 2)), "0___1___0___1___");
@@ -55,7 +56,7 @@ TEST(Pattern, RegionsAreDrawnAsHpioDrawsThem) {
 }
 
 TEST(Pattern, BytesAreThoseOfTheRealHpioRun) {
-    // 71-hpio-run.txt: 2 ranks, 1024 regions of 1024 B, gap 128.
+    // The run of 71-hpio-run.txt: 2 ranks, 1024 regions of 1024 B, gap 128.
     const RegionPattern regions{.count = 1024,
                                 .size_bytes = 1024,
                                 .spacing_bytes = 128,

@@ -1,4 +1,4 @@
-// Estimates of one test and of several, and that nonsense does not make them negative.
+// Estimates of one test and of several; absurd sizes must not make them negative.
 #include "benchmarks/ior/estimate.hpp"
 
 #include "foundation/base/bytes.hpp"

@@ -1,4 +1,4 @@
-// Offsets against the definition: every byte of every file exactly once, whatever the order.
+// Offsets by their definition: every byte of every file exactly once, in every order.
 #include "benchmarks/ior/geometry.hpp"
 
 #include "benchmarks/ior/file_names.hpp"
@@ -55,7 +55,7 @@ RC_GTEST_PROP(TransferOffsets, cover_every_file_exactly_once, ()) {
     RC_ASSERT(static_cast<std::int64_t>(seen.size()) * g.transfer_bytes == g.bytes_of_all());
 }
 
-// -z -z on write divided by zero in IOR.
+// IOR divided by zero for -z -z on write.
 TEST(TransferOffsets, overlapping_ones_stay_inside) {
     TestGeometry g = some(FileSharing::shared, OffsetOrder::overlapping);
     g.segments = 250;
@@ -66,7 +66,7 @@ TEST(TransferOffsets, overlapping_ones_stay_inside) {
     }
 }
 
-// IOR shuffles within a segment: the io500's random run stops long before its 10 million segments.
+// IOR shuffles within a segment: io500's random run stops long before its 10 million segments.
 TEST(TransferOffsets, shuffled_ones_begin_in_the_first_segment) {
     for (const FileSharing sharing : {FileSharing::shared, FileSharing::file_per_process}) {
         TestGeometry g = some(sharing, OffsetOrder::shuffled);
@@ -160,7 +160,7 @@ TEST(FileNames, the_kernel_knows_no_prefix_of_romio) {
     EXPECT_EQ(file_name(o, 3, 0).on_disk, file_name(o, 3, 0).path);
 }
 
-// IOR puts the number behind the first letter: f0/.00000000. Ours was ./0/f.00000000.
+// Regression: IOR inserts the number after the first letter, f0/.00000000; ours was ./0/f.00000000.
 TEST(FileNames, a_bare_name_in_a_directory_of_its_own_is_that_of_ior) {
     IorOptions o;
     o.file_per_process = true;

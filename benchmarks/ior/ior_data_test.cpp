@@ -1,5 +1,5 @@
-// IOR's data against words worked out apart from this code, by the definition in ior_data.hpp and
-// the C library's rand_r; and whose data is recognised.
+// Compares IOR's data with words computed independently, from the definition in ior_data.hpp and
+// the C library's rand_r; and checks whose data is recognised.
 #include "benchmarks/ior/ior_data.hpp"
 #include "benchmarks/ior/file_data.hpp"
 
@@ -31,7 +31,7 @@ std::uint64_t word(const std::vector<std::byte>& bytes, std::size_t index) {
     return found;
 }
 
-// A file that real IOR wrote with the same -G was called corrupt, and the reverse.
+// Regression: a file written by IOR with the same -G was reported as corrupt, and vice versa.
 TEST(IorData, is_that_of_the_original_bit_for_bit) {
     using Expected = std::array<std::uint64_t, 6>;
     constexpr std::array<std::size_t, 6> at{0, 1, 2, 512, 513, 1024};
@@ -62,7 +62,7 @@ TEST(IorData, a_negative_signature_extends_its_sign) {
     EXPECT_EQ(word(bytes, 5), 0x200000000U);
 }
 
-// Its draws are those of the C library that IOR is built with.
+// IOR draws the words with rand_r of the C library that it is built with.
 TEST(IorData, incompressible_words_are_draws_of_rand_r) {
     for (unsigned seed : {0U, 1U, 573U, 0x7fffffffU, 0xfffffffbU}) {
         const auto bytes =

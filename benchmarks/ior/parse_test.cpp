@@ -1,4 +1,4 @@
-// Command lines, directives and scripts, as they are found in sites' documents.
+// Command lines, directives and scripts as in sites' documents.
 #include "benchmarks/ior/parse.hpp"
 
 #include "benchmarks/ior/option_table.hpp"
@@ -42,7 +42,7 @@ std::string complaint(const std::string& line) {
     return checked ? "" : checked.error().message;
 }
 
-// In IOR, -t4k -b1m -i2 sets keepFile and multiFile and leaves files behind.
+// IOR itself parses -t4k -b1m -i2 as flags, sets keepFile and multiFile and leaves files behind.
 TEST(Parse, attached_values_are_values_and_not_flags) {
     const IorOptions o = options("-t4k -b1m -i2 -o tf");
     EXPECT_EQ(o.transfer_bytes, 4096);
@@ -74,7 +74,7 @@ TEST(Parse, flags_alone_in_groups_and_with_values) {
     EXPECT_TRUE(options("--dryRun").own.dry_run && options("--dry-run").own.dry_run);
 }
 
-// --posix.odirect=TRUE was the only refusal among 1,355 lines of real use.
+// Regression: --posix.odirect=TRUE was the only refusal among 1,355 lines of real use.
 TEST(Parse, a_flag_may_be_true_or_false_in_words) {
     for (const char* yes : {"TRUE", "true", "yes", "on", "1", "2"}) {
         EXPECT_TRUE(options(std::string("--posix.odirect=") + yes).posix.odirect) << yes;
@@ -113,7 +113,7 @@ TEST(Parse, queue_depth_mix_and_rates_have_the_names_of_fio_and_elbencho) {
 }
 
 TEST(Parse, queued_transfers_of_4_GiB_are_refused) {
-    // Their size wrapped to 0.
+    // Regression: the size wrapped around to 0.
     const auto message = complaint("--iodepth=2 -t 4g -b 4g");
     EXPECT_THAT(message, HasSubstr("-t 4294967296 cannot be had with --iodepth"));
     EXPECT_EQ(options("--iodepth=2 -t 4294967288 -b 4294967288").own.queue_depth, 2);

@@ -1,4 +1,4 @@
-// Rows against those of real outputs, and what the original gets wrong.
+// Compares rows with those of real outputs, and checks columns that IOR computes wrongly.
 #include "benchmarks/ior/tables.hpp"
 
 #include "benchmarks/ior/distribution_tables.hpp"
@@ -40,7 +40,7 @@ TEST(Tables, verbose_lines_are_those_of_the_reference) {
     times.open_end = 0.000015;
     times.transfers_begin = 0.000015;
     times.transfers_end = 0.000897;
-    times.data = 0.0001;  // the clock stood still, the day did not
+    times.data = 0.0001;  // the phase's clock was stopped, the time of day was not
     times.close_begin = 0.000897;
     times.close_end = 0.000902;
     const std::string moments = moments_text(test, phase);
@@ -69,7 +69,8 @@ TEST(Tables, a_summary_row_is_that_of_the_reference) {
     EXPECT_THAT(summary_text(run), HasSubstr(text.substr(at, text.find('\n', at + 1) - at + 1)));
 }
 
-// IOR's open(s) and close(s) are max(stop) - min(start), its Latency(s) a minimum over ranks.
+// IOR's open(s) and close(s) are max(stop) - min(start), and its Latency(s) is a minimum over
+// ranks.
 TEST(Results, open_close_and_latency_are_no_skews_of_barriers) {
     IorOptions o = a_test().options;
     const ResultColumns c = a_phase(o).columns;
@@ -83,7 +84,8 @@ TEST(Results, open_close_and_latency_are_no_skews_of_barriers) {
     EXPECT_DOUBLE_EQ(compat.bandwidth_mib, c.bandwidth_mib);
 }
 
-// On two cores eight ranks read "at 40 GB/s": each was done before the next had left the barrier.
+// Regression: eight ranks on two cores read "at 40 GB/s", since each was done before the next one
+// had left the barrier.
 TEST(Results, ranks_of_a_node_are_timed_from_the_first_ones_begin) {
     PhaseResult phase;
     phase.bytes = 4 << 20;
@@ -132,7 +134,7 @@ TEST(Tables, more_follows_after_the_summary) {
     }
 }
 
-// awk '/^write/{print $2}' got numbers of these tables among the bandwidths.
+// Regression: awk '/^write/{print $2}' picked numbers of these tables as bandwidths.
 TEST(Tables, only_rows_of_ior_begin_with_write_or_read) {
     for (const bool compat : {false, true}) {
         ior::RunResult run;
@@ -152,7 +154,7 @@ TEST(Tables, only_rows_of_ior_begin_with_write_or_read) {
     }
 }
 
-// "coverage 0.0 %"
+// Regression: the table said "coverage 0.0 %".
 TEST(Tables, one_repetition_has_no_median) {
     ior::RunResult run;
     run.tests.push_back(a_test());
@@ -169,7 +171,7 @@ TEST(Tables, verbose_says_who_takes_part) {
     EXPECT_THAT(test_text(test), HasSubstr("\nUsing reorderTasks '-C' "));
 }
 
-// 33-Z.txt: both of two tasks read one file.
+// In 33-Z.txt both of two tasks read one file.
 TEST(Tables, hits_of_files_are_those_of_the_reference) {
     EXPECT_THAT(reference("33-Z.txt"), HasSubstr("\n" + hits_line({1, 1})));
     EXPECT_EQ(hits_line({0, 1, 2, 3}), "#File Hits Dist: 0 4\n");

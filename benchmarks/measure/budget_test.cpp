@@ -1,4 +1,4 @@
-// The runs that a budget allows or refuses, and the wording.
+// Runs that a budget allows or refuses, and the wording of the refusal.
 #include "benchmarks/measure/budget.hpp"
 
 #include <gmock/gmock.h>

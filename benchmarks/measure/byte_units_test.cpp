@@ -1,4 +1,4 @@
-// Sizes as they are found in job scripts.
+// Sizes as they occur in job scripts.
 #include "benchmarks/measure/byte_units.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Streams against each other, and against what they are to detect.
+// Compares streams with each other, and checks which errors they detect.
 #include "benchmarks/measure/data_stream.hpp"
 
 #include "benchmarks/measure/mixing.hpp"
@@ -37,7 +37,8 @@ RC_GTEST_PROP(DataStream, pieces_are_those_of_the_whole, ()) {
     RC_ASSERT(found->expected != found->found);
 }
 
-// Order-0 entropy and repeated 4-byte strings within 32 KiB, which is all that gzip could use.
+// Computes the order-0 entropy, and repeated 4-byte strings within 32 KiB, which are all that gzip
+// can exploit.
 TEST(DataStream, incompressible_is_incompressible) {
     const auto bytes = made(DataStream({3, 4, 0}), 0, 1 << 15);
     std::set<std::uint32_t> strings;
@@ -55,8 +56,8 @@ TEST(DataStream, names_and_ranks_are_different_files) {
     EXPECT_EQ(file_number("a", 1), file_number("a", 1));
 }
 
-// Windows into a pool of noise would fail this: with them, one interior block in 2048 was the same
-// in another transfer.
+// Windows into a pool of noise would fail this test: with them, one interior block in 2048 was
+// equal to one of another transfer.
 TEST(DataStream, swapped_interior_sectors_are_seen) {
     constexpr std::size_t transfer = 1 << 14;
     constexpr std::size_t sector = 512;
@@ -101,7 +102,7 @@ TEST(DataStream, a_repetition_is_recognised) {
     EXPECT_FALSE(stream.repetition_of(Offset{0}, third, 10).has_value());
 }
 
-// The vector code against the definition.
+// Compares the vector code with the definition.
 RC_GTEST_PROP(DataStream, words_are_those_of_split_mix, ()) {
     const StreamKey key{*rc::gen::arbitrary<std::uint64_t>(), 2, 3};
     const auto first = *rc::gen::inRange<std::uint64_t>(0, 1U << 30U);

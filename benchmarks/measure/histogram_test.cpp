@@ -1,4 +1,4 @@
-// Quantiles against sorted values.
+// Compares quantiles with those of sorted values.
 #include "benchmarks/measure/histogram.hpp"
 
 #include <cmath>

@@ -62,7 +62,7 @@ TEST(Monitor, ends_a_run_whose_time_is_over) {
 
 TEST(Monitor, notices_that_a_rank_of_its_node_has_died) {
     std::array<ProgressSlot, 2> slots{};
-    slots[1].process = 0x7ffffffe;  // above the kernel's greatest
+    slots[1].process = 0x7ffffffe;  // above the kernel's largest process ID
     std::unique_ptr<Monitor> monitor;
     EXPECT_EQ(watched(slots, {}, monitor).get().cause, StopCause::peer_died);
 }

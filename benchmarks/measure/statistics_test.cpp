@@ -1,4 +1,4 @@
-// Against tables of the binomial and small examples.
+// Compares with tables of the binomial distribution and with small examples.
 #include "benchmarks/measure/statistics.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ TEST(Statistics, median_of_an_even_number_lies_between) {
     EXPECT_DOUBLE_EQ(quantile(std::vector<double>{1, 2, 3, 4, 5}, 0.25), 2.0);
 }
 
-// Order statistics of the usual tables: n = 10 → 2nd and 9th (97.9 %), n = 20 → 6th and 15th.
+// Order statistics from the usual tables: n = 10 → 2nd and 9th (97.9 %), n = 20 → 6th and 15th.
 TEST(Statistics, interval_is_that_of_the_tables) {
     std::vector<double> ten(10);
     std::iota(ten.begin(), ten.end(), 1.0);
@@ -38,7 +38,7 @@ TEST(Statistics, interval_is_that_of_the_tables) {
     EXPECT_DOUBLE_EQ(median_interval(twenty).upper, 15.0);
 }
 
-// 0.5^n is nought from n = 1075 on.
+// 0.5^n underflows to 0 from n = 1075 on.
 TEST(Statistics, interval_of_many_values_is_narrow) {
     std::vector<double> many(10'000);
     std::iota(many.begin(), many.end(), 1.0);

@@ -1,4 +1,4 @@
-// TransferClock against CLOCK_MONOTONIC, read before and after it.
+// Compares TransferClock with CLOCK_MONOTONIC read before and after it.
 #include "benchmarks/measure/transfer_clock.hpp"
 
 #include <cstdio>
@@ -9,7 +9,7 @@
 namespace forebay::measure {
 namespace {
 
-// Time that passes without the test's sleeping: clocks are what is tested here.
+// Busy-waits instead of sleeping, since clocks are under test.
 void until_it_is_later_by(std::int64_t nanoseconds) {
     for (const std::int64_t begin = now_ns(); now_ns() - begin < nanoseconds;) {
     }
@@ -26,7 +26,8 @@ TEST_P(Clocks, PassAsClockMonotonicDoes) {
     const std::int64_t inner_end = now_ns();
     const std::int64_t end = clock.now_ns();
     const std::int64_t outer_end = now_ns();
-    const std::int64_t off = (outer_end - outer_begin) / 1000;  // that both may differ by
+    // The difference allowed between both clocks.
+    const std::int64_t off = (outer_end - outer_begin) / 1000;
     EXPECT_GE(end - begin, inner_end - inner_begin - off);
     EXPECT_LE(end - begin, outer_end - outer_begin + off);
 }

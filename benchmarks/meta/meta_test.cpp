@@ -32,8 +32,8 @@ TEST(DirectoryTree, CountsAndPaths) {
     EXPECT_FALSE(checked({.branches = 1, .depth = 1'000'000'000}));
 }
 
-// Files that mdtest or another number of ranks had made could not be read: ours were in
-// test-dir.0-<tasks>/mdtest_tree.0.0.
+// Regression: files of mdtest, or of a run with another number of ranks, could not be read, because
+// ours were in test-dir.0-<tasks>/mdtest_tree.0.0.
 TEST(DirectoryTree, NamesAreThoseOfMdtest) {
     const DirectoryTree tree{.branches = 3, .depth = 2};
     EXPECT_EQ(base_name(2), "test-dir.2-0");
@@ -43,7 +43,7 @@ TEST(DirectoryTree, NamesAreThoseOfMdtest) {
     EXPECT_EQ(item_name(ItemKind::directory, 0, 0), "dir.mdtest.0.0");
     EXPECT_EQ(item_name(ItemKind::file, std::nullopt, 4), "file.mdtest.shared.4");
     EXPECT_EQ(tree.named(34, 5), 34);
-    // With -L, four directories of five items each would come before the first leaf.
+    // With -L, four inner directories of five items each would precede the first leaf.
     const DirectoryTree leaves{.branches = 3, .depth = 2, .items_at = ItemLevel::leaves};
     EXPECT_EQ(leaves.named(0, 5), 20);
     EXPECT_EQ(leaves.holder_of(0, 5), 4);
@@ -66,8 +66,9 @@ TEST(DirectoryTree, StridesGoToTheNextNode) {
     EXPECT_EQ(shift_of(1, Nodes{0, 0, 0}, 3), 1);
     EXPECT_EQ(shift_of(5, Nodes{0, 0, 0}, 3), 2);
     EXPECT_EQ(shift_of(1, Nodes{0, 0, 2, 2, 4, 4}, 6), 2);  // by block
-    EXPECT_EQ(shift_of(1, Nodes{0, 1, 0, 1}, 4), 1);        // in turns
-    EXPECT_EQ(shift_of(3, Nodes{0, 0, 0, 0, 0, 5}, 4), 3);  // 15
+    EXPECT_EQ(shift_of(1, Nodes{0, 1, 0, 1}, 4), 1);        // round robin
+    // Three nodes of five ranks are 15 ranks, and 15 mod 4 tasks is 3.
+    EXPECT_EQ(shift_of(3, Nodes{0, 0, 0, 0, 0, 5}, 4), 3);
     EXPECT_EQ(shift_of(std::numeric_limits<std::int64_t>::max(), Nodes{0, 0, 2, 2}, 4), 2);
 }
 
@@ -147,12 +148,12 @@ TEST(MetaCommand, RampAndEstimate) {
     const auto files = estimate(parse("-n 10 -i 2 -w 100").value(), 4).value();
     EXPECT_EQ(files.files, 2 * (80 + 1));
     EXPECT_EQ(files.bytes_written, 2 * 40 * 100);
-    // A shared tree is in each directory that a rank is given.
+    // A shared tree exists in each directory of -d that a rank uses.
     EXPECT_EQ(estimate(parse("-n 10 -d a@b@c").value(), 2).value().files, 2 * 20 + 2);
 }
 
 TEST(MetaCommand, SharedFilesAreCountedOnce) {
-    // They were counted for each rank, and the help told of one file.
+    // Regression: they were counted for each rank, although the help speaks of one file.
     const auto shared = estimate(parse("-S -F -n 10 -w 4096 -e 4096").value(), 4).value();
     EXPECT_EQ(shared.files, 10 + 1);
     EXPECT_EQ(shared.bytes_written, 4 * 10 * 4096);
@@ -181,7 +182,7 @@ TEST(MetaCommand, EstimateOfNonsenseDoesNotWrap) {
 }
 
 TEST(Table, IsMdtests) {
-    // 40-mdtest.txt: mean and deviation of a row whose three rates give them back.
+    // The row of 40-mdtest.txt: three rates whose mean and deviation are known.
     const std::string text = summary_table({{"Directory creation", {7434.501, 6254.974, 7141.580}}},
                                            TableUnit::operations_per_second);
     EXPECT_EQ(text.substr(0, text.find("614.16")),

@@ -11,7 +11,7 @@ UserSettings excluding(std::string_view paths) {
     return settings;
 }
 
-// "/scratch/a" once excluded "/scratch/ab".
+// Regression: excluding "/scratch/a" also excluded "/scratch/ab".
 TEST(IsExcluded, GoesByWholeNamesOfFolders) {
     const UserSettings settings = excluding("/scratch/a");
     EXPECT_TRUE(is_excluded("/scratch/a", settings));

@@ -1,4 +1,4 @@
-// Names and values of settings, as users write them.
+// Names and values of settings as users write them.
 #include "settings/settings.hpp"
 
 #include <cstdlib>
@@ -9,7 +9,7 @@
 namespace forebay {
 namespace {
 
-// A variable of this process's environment for as long as this lives.
+// Sets an environment variable for the lifetime of the object.
 class Variable {
 public:
     Variable(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }

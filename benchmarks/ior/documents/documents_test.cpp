@@ -1,4 +1,4 @@
-// JSON and CSV against the reference's keys and columns.
+// Compares JSON and CSV with the reference's keys and columns.
 #include "benchmarks/ior/documents/documents.hpp"
 
 #include "benchmarks/ior/tables_check.hpp"
@@ -23,7 +23,7 @@ TEST(Documents, json_is_escaped_and_of_full_precision) {
     EXPECT_DOUBLE_EQ(result["openTime"].get<double>(), run.tests[0].phases[0].columns.open);
     EXPECT_EQ(result["latency_of_transfers"]["transfers"], 256);
     EXPECT_EQ(result["ranks"].size(), 4U);
-    // Every key that IOR's own document has, as far as it is not a string of a number.
+    // Every key of IOR's own document, except strings that repeat a number.
     const auto theirs = nlohmann::json::parse(reference("06-json.json"));
     for (const auto& [key, value] : theirs["tests"][0]["Results"][0].items()) {
         EXPECT_TRUE(result.contains(key)) << key;

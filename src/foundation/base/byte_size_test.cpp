@@ -1,4 +1,4 @@
-// The examples that the Python package's tests read, too.
+// Reads the examples that the Python package's tests read, too.
 #include "foundation/base/byte_size.hpp"
 
 #include <fstream>

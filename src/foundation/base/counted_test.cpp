@@ -5,7 +5,7 @@
 namespace forebay {
 namespace {
 
-// "1 nodes", "1 ranks"
+// Regression: messages said "1 nodes" and "1 ranks".
 TEST(Counted, one_thing_has_no_s) {
     EXPECT_EQ(counted(1, "rank"), "1 rank");
     EXPECT_EQ(counted(0, "node"), "0 nodes");

@@ -1,4 +1,4 @@
-// Names that would steer a terminal, as they are shown.
+// File names with terminal control sequences, and their escaped form.
 #include "foundation/base/printable.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The words that IOR's, ROMIO's and our own users write.
+// The boolean words that users of IOR, of ROMIO and of Forebay write.
 #include "foundation/base/switch_words.hpp"
 
 #include <gtest/gtest.h>

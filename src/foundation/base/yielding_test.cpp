@@ -9,12 +9,12 @@ constexpr std::int64_t slice_ns = 4'000'000;
 
 class Waiting : public testing::Test {
 protected:
-    // Gives the core up, and has it back after this time.
+    // Yields the core, and gets it back after `away_ns`.
     void yield(std::int64_t away_ns) {
         yielding.was_away(now, now + away_ns);
         now += away_ns;
     }
-    // From now on, nobody yields for this long.
+    // Checks that no thread yields for `sleeps_ns` from now on.
     void expect_sleep(std::int64_t sleeps_ns) const {
         EXPECT_FALSE(yielding.pays_at(now));
         EXPECT_FALSE(yielding.pays_at(now + sleeps_ns - 1));

@@ -1,4 +1,4 @@
-// Names under which another user may have put something before.
+// File names under which another user may have planted something.
 #include "foundation/kernel/own_files.hpp"
 
 #include <cerrno>

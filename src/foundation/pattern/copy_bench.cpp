@@ -1,5 +1,5 @@
-// Measures the cost of moving each piece, window by window as the engine does it. Compare with the
-// line "memcpy" of the same run: the machine's limit.
+// Measures the cost of moving a piece, window by window as in the engine. The line "memcpy" of the
+// same run is the machine's limit.
 #include "foundation/pattern/copy.hpp"
 
 #include <algorithm>
@@ -24,13 +24,13 @@ struct Type {
     std::int64_t extent = 0;
 };
 
-// `piece` bytes in each `stride`.
+// Pieces of `piece` bytes, one in each `stride` bytes.
 Type vector_of(std::int64_t piece, std::int64_t stride) {
     const std::int64_t count = data_bytes / piece;
     return Type{Nest::repeat(Nest::run(piece), count, stride), count * stride};
 }
 
-// Rows of `count` pieces: a subarray.
+// A subarray: rows of `count` pieces.
 Type rows_of(std::int64_t piece, std::int64_t stride, std::int64_t count, std::int64_t row) {
     const std::int64_t rows = data_bytes / (piece * count);
     return Type{Nest::repeat(Nest::repeat(Nest::run(piece), count, stride), rows, row), rows * row};
@@ -99,7 +99,7 @@ private:
     static void report(const std::string& name, std::int64_t pieces, Work&& work) {
         double best = 1e9;
         for (int i = 0; i < repetitions; ++i) {
-            // Processor time: others share the machine.
+            // Measures CPU time, because other processes share the machine.
             const std::clock_t begin = std::clock();
             work();
             best = std::min(best, static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);

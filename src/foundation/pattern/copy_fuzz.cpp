@@ -1,4 +1,4 @@
-// Arbitrary requests, memories and windows against the same moved byte by byte.
+// Fuzzes requests, memories and windows, compared with a byte-by-byte copy.
 #include "foundation/pattern/copy_check.hpp"
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Transfers against the same moved byte by byte.
+// Compares transfers with a byte-by-byte copy.
 #include "foundation/pattern/copy.hpp"
 
 #include "foundation/pattern/copy_check.hpp"
@@ -31,7 +31,7 @@ RC_GTEST_PROP(WindowedTransfer, MovesEveryByteOfMemoryInAnyOrder, ()) {
     check(*oracle::arbitrary_bytes(), oracle::Order::any);
 }
 
-// Piece lengths on both sides in every ratio and phase that has a kernel, and some that have none.
+// Lengths of pieces on both sides in every ratio and phase that has a copy kernel, and some others.
 TEST(WindowedTransfer, PieceLengthsOfBothSides) {
     for (const std::int64_t file : {1, 2, 3, 4, 8, 12, 16, 24, 32, 64, 100, 256, 4096}) {
         for (const std::int64_t memory : {1, 2, 3, 4, 8, 12, 16, 24, 32, 64, 100, 256, 4096}) {
@@ -40,7 +40,7 @@ TEST(WindowedTransfer, PieceLengthsOfBothSides) {
             made.view = View::make(Offset{8}, Nest::repeat(Nest::run(file), pieces, file + 16),
                                    Length{pieces * (file + 16)}, Length{1})
                             .value();
-            // Short pieces repeat after a few: 64 of each side, and 3 of the longest.
+            // Short pieces repeat soon: the request has 64 of each side, and 3 of the longest.
             made.request =
                 ViewRange{file / 2, std::min<std::int64_t>(64 * (file + memory), 15'000)};
             made.memory_nest = Nest::repeat(Nest::run(memory), pieces, memory + 8);

@@ -1,4 +1,4 @@
-// Arbitrary marks against one flag for each byte.
+// Fuzzes marks, compared with one flag per byte.
 #include "foundation/pattern/coverage_check.hpp"
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Coverage against one flag for each byte.
+// Compares coverage with one flag per byte.
 #include "foundation/pattern/coverage.hpp"
 
 #include "foundation/pattern/coverage_check.hpp"

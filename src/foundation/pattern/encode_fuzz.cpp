@@ -1,4 +1,4 @@
-// Arbitrary bytes as a message: an error that changes nothing, or what its header says.
+// Fuzzes messages: decoding changes nothing and returns an error, or does what the header says.
 #include "foundation/pattern/coverage_check.hpp"
 #include "foundation/pattern/encode.hpp"
 

@@ -1,4 +1,4 @@
-// Messages against the bytes they carry, and messages that were not written by us.
+// Compares messages with the bytes that they carry, and decodes invalid messages.
 #include "foundation/pattern/encode.hpp"
 
 #include "foundation/pattern/oracle.hpp"
@@ -13,7 +13,7 @@
 namespace forebay::pattern {
 namespace {
 
-// A node's window: image and coverage.
+// A node's window: staging buffer and coverage.
 struct Node {
     Node(std::int64_t bytes, std::int64_t unit)
         : words(Coverage::words_for(bytes, unit)),
@@ -26,7 +26,7 @@ struct Node {
     std::vector<std::byte> image;
 };
 
-// Marks some multiples of `unit`; puts bytes everywhere.
+// Marks some multiples of `unit`, and fills the whole buffer.
 void fill(Node& node, oracle::Choices& choices, std::int64_t unit) {
     const std::int64_t bytes = node.coverage.image_bytes();
     for (std::size_t i = 0; i < node.image.size(); ++i) {
@@ -43,7 +43,7 @@ void fill(Node& node, oracle::Choices& choices, std::int64_t unit) {
     }
 }
 
-// One of which that is drawn, and what it was drawn from.
+// A random image with the choices from which it was drawn.
 struct Drawn {
     explicit Drawn(std::int64_t bytes_end) : image{choices.below(bytes_end)} {
         fill(node, choices, unit);
@@ -91,7 +91,7 @@ RC_GTEST_PROP(Encode, AsksAndAnswers, ()) {
     Node gives(image, unit);
     RC_ASSERT(decode_coverage(std::span(message).first(length), gives.coverage).value() ==
               asks.coverage.covered_bytes());
-    fill(gives, choices, unit);  // more than was asked for
+    fill(gives, choices, unit);  // more than requested
     gives.coverage.clear();
     RC_ASSERT(decode_coverage(message, gives.coverage).has_value());
     const auto held = static_cast<std::size_t>(choices.between(0, image));

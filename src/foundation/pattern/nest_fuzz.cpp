@@ -1,4 +1,4 @@
-// Arbitrary nests of any depth against the list of their bytes.
+// Fuzzes nests of any depth, compared with the list of their bytes.
 #include "foundation/pattern/nest_check.hpp"
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Nests against a list of all their bytes, and what they are simplified to.
+// Compares nests with the list of their bytes, and checks their normalised forms.
 #include "foundation/pattern/nest.hpp"
 
 #include "foundation/pattern/nest_check.hpp"
@@ -57,7 +57,7 @@ TEST(Nest, RunsThatTouchBecomeOne) {
     EXPECT_EQ(Nest::each(children, Numbers{0, 4, 6}), Nest::run(16));
     EXPECT_EQ(Nest::blocks(Nest::run(1), 1, Numbers{2, 3, 0, 4}, Numbers{0, 2, 99, 5}),
               Nest::run(9));
-    // 0-8, 100-108, 200-208 from a list of fours.
+    // A list of runs of four bytes that join to 0-8, 100-108, 200-208.
     EXPECT_EQ(Nest::list(Nest::run(4), Numbers{0, 4, 100, 104, 200, 204}).describe(),
               "repeat 3 × 100 B { run 8 B }");
 }

@@ -1,4 +1,4 @@
-// Views against a list of the offsets of the first bytes of their stream.
+// Compares views with a list of the offsets of the first bytes of their stream.
 #include "foundation/pattern/view.hpp"
 
 #include "foundation/pattern/oracle.hpp"

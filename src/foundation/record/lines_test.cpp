@@ -1,4 +1,4 @@
-// The lines against the example that both languages decode.
+// Compares the lines with the example that both languages decode.
 #include "foundation/record/lines.hpp"
 
 #include "foundation/record/example_check.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Every key of the example, with a value of the same kind, and no other.
+// Checks that `made` has the keys of `wanted`, with values of the same types, and no others.
 void same_shape(const Json& wanted, const Json& made, const std::string& where) {
     if (wanted.is_number()) {
         EXPECT_TRUE(made.is_number()) << where;

@@ -1,4 +1,4 @@
-// CephFS's texts, read and made.
+// Decodes and encodes CephFS's layout texts.
 #include "storage/layout/ceph.hpp"
 
 #include "foundation/base/bytes.hpp"

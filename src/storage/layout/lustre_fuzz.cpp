@@ -1,4 +1,4 @@
-// Arbitrary bytes as lustre.lov and as ceph.file.layout: an error, or a layout that can be used.
+// Fuzzes lustre.lov and ceph.file.layout: decoding returns an error or a layout that can be used.
 #include "foundation/base/must_check.hpp"
 #include "storage/layout/ceph.hpp"
 #include "storage/layout/lustre.hpp"

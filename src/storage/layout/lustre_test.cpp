@@ -1,4 +1,4 @@
-// lustre.lov against values that are built here from the documented format, whole and broken.
+// Decodes values of lustre.lov built from the documented format, valid and corrupted.
 #include "storage/layout/lustre.hpp"
 
 #include "foundation/base/bytes.hpp"
@@ -92,7 +92,7 @@ TEST(Lustre, tells_placements_apart) {
     EXPECT_EQ(placement(0), DataPlacement::striped);
     EXPECT_EQ(placement(0x201), DataPlacement::striped);       // overstriped
     EXPECT_EQ(placement(0x801), DataPlacement::striped);       // compressed
-    EXPECT_EQ(placement(0x40000001), DataPlacement::striped);  // with a hole
+    EXPECT_EQ(placement(0x40000001), DataPlacement::striped);  // with a hole (LOV_PATTERN_F_HOLE)
     EXPECT_EQ(placement(0xFFFFFFFF), DataPlacement::striped);  // the default
     EXPECT_EQ(placement(0x100), DataPlacement::metadata);
     EXPECT_EQ(placement(0x400), DataPlacement::foreign);

@@ -1,4 +1,4 @@
-// Which component stands for a file, and how a layout that was read back differs from a wish.
+// The component that represents a file, and the differences between a layout and the wanted one.
 #include "storage/layout/stripes.hpp"
 
 #include "foundation/base/bytes.hpp"
@@ -34,7 +34,8 @@ TEST(FileStripes, an_empty_file_is_laid_out_by_its_last_component) {
 }
 
 TEST(FileStripes, a_file_is_laid_out_by_the_component_that_holds_most_of_it) {
-    EXPECT_EQ(stripes_of(progressive(), mib / 2), (FileStripes{1, 0}));  // with the metadata
+    // Data-on-MDT: stored with the metadata.
+    EXPECT_EQ(stripes_of(progressive(), mib / 2), (FileStripes{1, 0}));
     EXPECT_EQ(stripes_of(progressive(), 100 * mib), (FileStripes{2, mib}));
     EXPECT_EQ(stripes_of(progressive(), 500 * mib), (FileStripes{2, mib}));
     EXPECT_EQ(stripes_of(progressive(), 600 * mib), (FileStripes{8, mib}));

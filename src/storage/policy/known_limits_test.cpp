@@ -1,4 +1,4 @@
-// Remembered values of k: the text, ages, and values not worth writing.
+// Known values of k: text format, ages, and values that need not be written.
 #include "storage/policy/known_limits.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// Finding k on targets that are formulas: how near to the best, how fast, and what when a target
-// changes.
+// Searches for k on targets that are formulas: how close it comes to the best k, how fast, and how
+// it reacts to a target that changes.
 #include "storage/policy/throttle.hpp"
 
 #include <cmath>
@@ -11,10 +11,10 @@
 namespace forebay::plan {
 namespace {
 
-// Bytes per second with k in flight.
+// The target's rate in bytes per second with k requests in flight.
 using Curve = std::function<double(double k)>;
 
-// A target that always has as many in flight as it may.
+// Serves requests of a job that always has as many in flight as allowed.
 void serve(Throttle& throttle, const Curve& curve, int requests, std::mt19937_64& random,
            double jitter) {
     constexpr double bytes = 1 << 20;
@@ -26,7 +26,8 @@ void serve(Throttle& throttle, const Curve& curve, int requests, std::mt19937_64
     }
 }
 
-// Gunther's law: `contention` is the share that is serial, `crosstalk` what each pair costs.
+// Gunther's universal scalability law: `contention` is the serial share, `crosstalk` the cost of
+// each pair.
 Curve law(double contention, double crosstalk) {
     return [=](double k) { return 1e8 * k / (1 + contention * (k - 1) + crosstalk * k * (k - 1)); };
 }
@@ -92,7 +93,7 @@ TEST(Throttle, ProbesDoNotStayWhereNobodyCanFollow) {
         throttle.observe({1 << 20, k == 3 ? 10'000'000 : 20'000'000, k});
     }
     EXPECT_EQ(throttle.best(), 3);
-    for (int i = 0; i < 20000; ++i) {  // it still sees that the target has become another one
+    for (int i = 0; i < 20000; ++i) {  // it still notices that the target has changed
         const std::int32_t k = std::min(throttle.limit(), 3);
         throttle.observe({1 << 20, std::int64_t{k} * k * 10'000'000, k});
     }
@@ -124,7 +125,7 @@ TEST(Throttle, ChecksWhatWasFoundBefore) {
     EXPECT_FALSE(old.settled());
 }
 
-// A job that never has more than so many requests for the target.
+// Serves requests of a job that never has more than `most` in flight at the target.
 void serve_few(Throttle& throttle, const Curve& curve, int requests, std::int32_t most) {
     constexpr double bytes = 1 << 20;
     for (int i = 0; i < requests; ++i) {
@@ -168,7 +169,8 @@ TEST_P(BeyondReach, FindsTheBestOfWhatTheJobHas) {
                 serve_few(throttle, curve, 5000, most);
                 EXPECT_TRUE(throttle.settled());
                 EXPECT_LE(throttle.best(), most);
-                // A search ends within a quarter, which is much where the curve ends steeply.
+                // The search ends within a quarter of the best k, which matters where the curve
+                // ends steeply.
                 EXPECT_GE(curve(throttle.best()), 0.8 * best) << most << " at most";
             }
         }

@@ -1,4 +1,4 @@
-// BackgroundIo end in any order, and one that hangs keeps no other.
+// Background tasks end in any order, and one that hangs does not block others.
 #include "storage/posix/background_io.hpp"
 
 #include <atomic>
@@ -18,7 +18,7 @@ void collect(BackgroundThreads& background_io, std::map<std::uint64_t, std::int6
     }
 }
 
-// Something that background I/O wait for, as a file system that hangs.
+// A gate on which tasks block, as on a file system that hangs.
 class Gate {
 public:
     void pass() const { open_.wait(false); }

@@ -1,4 +1,4 @@
-// A file's length, time, names and room, through its descriptor.
+// Length, times, links and free space of a file, through its descriptor.
 #include "storage/posix/file_control.hpp"
 
 #include "storage/posix/storage.hpp"
@@ -60,7 +60,8 @@ TEST_F(FileControlTest, KnowsWhetherAnybodyCanStillOpenIt) {
     EXPECT_FALSE(file.has_name());
 }
 
-// Deposits of what has no name are dropped: a file system that counts no names lost them all.
+// Regression: deposits of files without a name are dropped, so a file system that does not count
+// links lost all of them.
 TEST_F(FileControlTest, AFileThatHadNoNameWhenItWasOpenedHasNotLostOne) {
     auto open = open_file(path, IoDirection::write);
     ASSERT_EQ(::unlink(path.c_str()), 0);

@@ -1,4 +1,4 @@
-// Segments as files: what is written is there when the folder is opened again.
+// Segments as files: their content is there when the directory is opened again.
 #include "storage/posix/journal_folder.hpp"
 
 #include <algorithm>
@@ -100,7 +100,8 @@ TEST_F(JournalFolderTest, IsOneDaemonsAtATime) {
     EXPECT_THAT(other.error().message, HasSubstr("another daemon has it"));
 }
 
-// It was taken for empty, and its segments would have been written over.
+// Regression: a directory that could not be listed was taken for empty, and its segments would have
+// been overwritten.
 TEST_F(JournalFolderTest, ThatCannotBeListedIsNotEmpty) {
     const auto device = open();
     device->begin_adding(1);
@@ -117,7 +118,7 @@ TEST_F(JournalFolderTest, ThatCannotBeListedIsNotEmpty) {
     EXPECT_THAT(device->segments(), ElementsAre(1));
 }
 
-// It was written over by whoever replays it.
+// Regression: a replay would have applied a journal that other users could write to.
 TEST_F(JournalFolderTest, IsRefusedWhereOthersCanWriteToIt) {
     std::filesystem::create_directory(path());
     for (const mode_t mode : {0770U, 0702U, 01777U}) {

@@ -1,4 +1,4 @@
-// The rule for aggregators per node as a table, and the real machine for plausibility.
+// The rule for aggregators per node as a table, and a plausibility check on the real machine.
 #include "storage/posix/machine.hpp"
 
 #include <filesystem>
@@ -20,7 +20,7 @@ TEST(NodeHardware, AggregatorsFollowInterfacesAndCores) {
 
 TEST(NodeHardware, ThisOneHasCores) { EXPECT_GE(inspect_machine().cores, 1); }
 
-// A /sys of our own.
+// A directory that imitates /sys.
 class Sys {
 public:
     Sys() { std::filesystem::create_directories(root_); }

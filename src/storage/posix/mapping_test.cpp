@@ -1,4 +1,4 @@
-// Mappings are zero, shared and given back.
+// Mappings are zero, shared and can be given back.
 #include "storage/posix/mapping.hpp"
 
 #include "storage/posix/futex.hpp"

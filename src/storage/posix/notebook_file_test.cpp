@@ -1,4 +1,4 @@
-// A notebook on disk: nothing at first, whole afterwards, and no remains.
+// A notebook on disk: empty at first, replaced whole, and no temporary files left.
 #include "storage/posix/notebook_file.hpp"
 
 #include <filesystem>

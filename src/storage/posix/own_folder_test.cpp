@@ -1,4 +1,4 @@
-// Which folders and files are one's own, and how links on the way to them are taken.
+// Which directories and files count as the user's own, and which symbolic links are followed.
 #include "storage/posix/own_folder.hpp"
 
 #include <cerrno>

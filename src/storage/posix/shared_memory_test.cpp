@@ -1,4 +1,4 @@
-// Shared memory is found by another process, and only the right one.
+// Another process finds the shared memory, and only the right one.
 #include "storage/posix/shared_memory.hpp"
 
 #include "storage/posix/host.hpp"

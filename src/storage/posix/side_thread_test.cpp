@@ -1,4 +1,4 @@
-// Calls beside: in order, and none behind one that failed.
+// Calls are made in order, and none after one that failed.
 #include "storage/posix/side_thread.hpp"
 
 #include <atomic>

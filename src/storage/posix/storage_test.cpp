@@ -1,4 +1,4 @@
-// The contract of a Storage on real files, and what threads and forks must not break.
+// The contract of FileStorage on real files, and behaviour with threads and fork.
 #include "storage/posix/storage.hpp"
 
 #include "storage/posix/file_world.hpp"
@@ -61,8 +61,8 @@ TEST(PosixStorage, ThePoolTakesNoSignals) {
     ::sigaction(SIGUSR1, &before, nullptr);
 }
 
-// A child that inherits a handle whose threads it has not must neither hang nor crash, whether it
-// uses the handle, closes it or just ends.
+// A child that inherits a handle without its threads must neither hang nor crash, whether it uses
+// the handle, closes it or just exits.
 TEST(PosixStorage, AForkedChildGoesOn) {
     FileWorld world{tmpfs_directory, with_threads(2)};
     auto storage = world.open(IoDirection::write);

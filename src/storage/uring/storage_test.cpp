@@ -1,5 +1,5 @@
-// The contract of a Storage through io_uring, and the choice between it and threads. Where the
-// kernel forbids io_uring the suite says so and checks the fall-back instead.
+// The contract of FileStorage through io_uring, and the choice between it and threads. If the
+// kernel forbids io_uring, the suite says so and tests the fallback instead.
 #include "storage/uring/storage.hpp"
 
 #include "storage/posix/file_world.hpp"
@@ -78,7 +78,7 @@ TEST(UringStorage, SmallPiecesCompleteAtOnce) {
     EXPECT_EQ(completion.bytes.bytes(), 200);
 }
 
-// Where the pool's daemon waited for one file system, all of its files would.
+// If the pool's daemon blocked on one file system, all of its files would have to wait.
 TEST(UringStorage, ACallerThatNeverWaitsIsNotHeldUpBySmallPieces) {
     if (!uring_allowed()) {
         GTEST_SKIP() << "io_uring is not allowed here";
@@ -89,7 +89,7 @@ TEST(UringStorage, ACallerThatNeverWaitsIsNotHeldUpBySmallPieces) {
     std::array<char, 4096> page{};
     while (::write(ends[1], page.data(), page.size()) > 0) {
     }
-    ASSERT_EQ(::fcntl(ends[1], F_SETFL, 0), 0);  // it blocks from now on
+    ASSERT_EQ(::fcntl(ends[1], F_SETFL, 0), 0);  // blocking from now on
     const auto storage = storage_of(OwnFd{ends[1]}, "a full pipe", StoragePreference::automatic,
                                     SubmitterKind::never_waits);
     const ports::Batch batch{{extent(0, 100)}};
@@ -102,7 +102,7 @@ TEST(UringStorage, ACallerThatNeverWaitsIsNotHeldUpBySmallPieces) {
     EXPECT_EQ(completion.bytes.bytes(), 100);
 }
 
-// The ring's memory is shared with a forked child: it must not take the parent's answers.
+// A forked child shares the ring's memory and must not take the parent's completions.
 TEST(UringStorage, AForkedChildLeavesTheParentsAnswers) {
     FileWorld world{tmpfs_directory, preferring(StoragePreference::automatic)};
     auto storage = world.open(IoDirection::write);

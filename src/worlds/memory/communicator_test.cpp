@@ -1,4 +1,4 @@
-// The contract of a Communicator on imagined clusters, and what only an imagined cluster has.
+// The contract of Communicator on clusters in memory, and features that only these have.
 #include "worlds/memory/communicator.hpp"
 
 #include "foundation/ports/communicator_contract.hpp"

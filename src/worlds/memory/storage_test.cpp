@@ -1,5 +1,5 @@
-// The contract of a Storage on files in memory, healthy and with every fault that a caller must
-// get over by repeating.
+// The contract of FileStorage on files in memory, without faults and with every fault that a caller
+// must overcome by resubmitting.
 #include "worlds/memory/storage.hpp"
 
 #include "foundation/ports/storage_contract.hpp"

@@ -1,5 +1,5 @@
-// Features that only a world of imagined time has: runs that repeat, actors that die at a step, and
-// a word about who waits on what. The contracts of its ports: communicator_test.cpp,
+// Features specific to MemoryWorld: runs that repeat exactly, actors that die at a given step, and
+// reports of who waits for what. The contracts of its ports are in communicator_test.cpp and
 // storage_test.cpp.
 #include "worlds/memory/world.hpp"
 
@@ -33,8 +33,8 @@ Board& board_of(ports::Communicator& communicator) {
     return *reinterpret_cast<Board*>(communicator.node_memory().data());
 }
 
-// Two actors each add to a number that they read a step before: right only if neither comes
-// between. Its outcome and the world's ending.
+// A race: two actors each read a number and store it incremented a step later, which is right only
+// if they do not interleave. Returns the number and the world's ending.
 std::pair<int, WorldEnding> add_without_care(std::uint64_t seed) {
     MemoryWorld world{{.seed = seed}};
     int sum = 0;
@@ -107,7 +107,7 @@ TEST(MemoryWorld, AWakeThatIsForgottenIsFound) {
                 communicator.wait(board.ping, 0);
                 return;
             }
-            communicator.wait_briefly(board.pong, 0);  // the leader comes first
+            communicator.wait_briefly(board.pong, 0);  // the leader runs first
             board.ping.store(1);
             if (wakes) {
                 communicator.wake(board.ping);
@@ -130,7 +130,7 @@ TEST(MemoryWorld, TimePassesWhileAllSleep) {
     EXPECT_LT(woke, 5'000'100'000);
 }
 
-// A daemon that writes one byte after another, each acknowledged, and is killed at `step`.
+// A daemon that writes one byte after another, acknowledges each, and is killed at `step`.
 struct Killed {
     std::int64_t acknowledged = 0;
     std::int64_t written = 0;

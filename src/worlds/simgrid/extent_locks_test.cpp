@@ -1,4 +1,4 @@
-// Which client gets which range, and which one loses it.
+// Which client is granted which range, and which one loses its lock.
 #include "worlds/simgrid/extent_locks.hpp"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::int64_t mib = 1 << 20;
 
-// The range of a client with one rank.
+// A range of a client with one rank.
 LockRange range(std::int32_t client, std::int64_t begin, std::int64_t end) {
     return {client, client, begin, end};
 }
@@ -22,7 +22,7 @@ TEST(ExtentLocks, WhoIsAloneAsksOnce) {
     EXPECT_FALSE(locks.use(range(1, 0, 1)));
 }
 
-// Two that write on, from 0 and from 100.
+// Two sequential writers, from 0 and from 100.
 TEST(ExtentLocks, TwoWritersHaveFoundTheirPartsAfterOneLoss) {
     ExtentLocks locks;
     EXPECT_EQ(locks.grant(range(0, 0, 6)), 0);
@@ -42,8 +42,7 @@ TEST(ExtentLocks, OfANodesRanksCountTogether) {
     EXPECT_TRUE(locks.use({0, 0, 10, 20})) << "with nobody else ahead it got all up to 100";
 }
 
-// Locks of 66 clients that have written two MiB each, one after the other; the last one has the
-// rest.
+// The locks after 66 clients have written 2 MiB each, in sequence; the last one holds the rest.
 ExtentLocks crowded() {
     ExtentLocks locks;
     for (const std::int64_t piece : {0, 1}) {

@@ -1,4 +1,4 @@
-// The modelled file system alone: queues, interference, locks and metadata.
+// The file system's model by itself: queues, interference, locks and metadata.
 #include "worlds/simgrid/lustre.hpp"
 
 #include <gtest/gtest.h>
@@ -93,7 +93,7 @@ TEST(SimulatedLustre, OpeningTakesLongerPerOpenWhenMoreWait) {
     EXPECT_GT(hundred / 100, 2 * ten / 10);
 }
 
-// A request for an object that a node's client has the lock of.
+// A request for an object whose lock the node's client holds.
 RequestArrival of_object(std::int64_t at, std::int64_t bytes) {
     RequestArrival request{0, 0, at, bytes};
     request.object = 0;

@@ -1,4 +1,4 @@
-// Times of calls through a node's client, where they can be computed by hand.
+// Times of calls through a node's client that can be computed by hand.
 #include "worlds/simgrid/mounted_storage.hpp"
 
 #include "worlds/simgrid/alone_check.hpp"
@@ -15,10 +15,11 @@ namespace {
 
 constexpr std::int64_t mib = 1 << 20;
 
-// Seconds of a MiB at so many bytes per second.
+// Seconds for 1 MiB at a rate in bytes per second.
 double mib_at(double rate) { return static_cast<double>(mib) / rate; }
 
-// A MiB is copied in 1 ms, passes a link in 1 ms, and takes a target 10 ms (and a bit).
+// A platform on which 1 MiB is copied in 1 ms, passes a link in 1 ms, and takes a target a bit over
+// 10 ms.
 MachinePlatform simple() {
     MachinePlatform platform;
     platform.node = {1, 1, 1e9, 1e-6, 1e10, 1e9, 0, 1e9, 0, 1e15, 1e15};
@@ -30,7 +31,7 @@ MachinePlatform simple() {
     return platform;
 }
 
-// One call; its errno.
+// Makes one call and returns its errno.
 int call(ports::FileStorage& storage, IoDirection direction, const FileRun& run) {
     submit(storage, direction, {Offset{run.offset}, Length{run.bytes}});
     std::array<ports::RequestCompletion, 1> done;
@@ -39,12 +40,13 @@ int call(ports::FileStorage& storage, IoDirection direction, const FileRun& run)
     return done.front().system;
 }
 
-// A file on both targets.
+// A file striped over both targets.
 MountedFile file(std::int64_t bytes) { return {{0, 0, 2}, bytes, false}; }
 
 constexpr std::int64_t calls = 16;
 
-// Until the last of 16 calls of a MiB, and until all was there.
+// Returns the times when the last of 16 calls of 1 MiB returned, and when all bytes were at the
+// targets.
 Times written(const MachinePlatform& platform, const MountedFile& where) {
     const auto told = run_alone(platform, hosts_of_ranks(1, 1), [&](RankPorts& ports) {
         const auto storage = ports.life.mounted(where);
@@ -62,7 +64,7 @@ Times written(const MachinePlatform& platform, const MountedFile& where) {
 TEST(SimulatedMount, AWriteIsDoneWhenItHasBeenCopied) {
     const Times took = written(simple(), file(calls * mib));
     EXPECT_NEAR(took[0], calls * mib_at(1e9), 1e-4);
-    // Two targets have eight each, one after the other; the second begins a copy later.
+    // Two targets serve eight RPCs each in sequence; the second one begins a copy later.
     EXPECT_NEAR(took[1], 8 * mib_at(1e8) + (2 + 2) * mib_at(1e9), 1e-4);
 }
 
@@ -70,7 +72,7 @@ TEST(SimulatedMount, AWriteWaitsWhereTooMuchIsNotThereYet) {
     MachinePlatform platform = simple();
     platform.client.dirty_bytes = 2 * mib;
     const Times took = written(platform, file(calls * mib));
-    // The last two copies of each target wait for its sixth and seventh request.
+    // The last two copies for each target wait for the end of its sixth and seventh RPC.
     EXPECT_NEAR(took[1], 8 * mib_at(1e8) + 4 * mib_at(1e9), 1e-4);
     EXPECT_GT(took[0], 6 * mib_at(1e8));
     EXPECT_LT(took[0], 7 * mib_at(1e8));
@@ -130,7 +132,7 @@ TEST(SimulatedMount, WhoLosesItsLockAsksAgain) {
     EXPECT_NEAR(told[1][0], 0.1 + 0.4 + calls * mib_at(1e9), 1e-4);
 }
 
-// Until 16 calls of a MiB were read.
+// Returns the time when 16 calls of 1 MiB have been read.
 double read_through(const MachinePlatform& platform, bool direct) {
     MountedFile where = file(calls * mib);
     where.direct = direct;
@@ -157,11 +159,11 @@ TEST(SimulatedMount, WhoReadsOnFindsTheNextBytesOnTheirWay) {
     const double one = mib_at(1e8) + 3 * mib_at(1e9);
     EXPECT_NEAR(read_through(platform, false), calls * one, 2e-3) << "nothing is read ahead";
     platform.client.read_ahead = 4 * mib;
-    // Both targets work all the time from then on, a MiB after the other.
+    // From then on both targets are always busy.
     EXPECT_NEAR(read_through(platform, false), 8 * mib_at(1e8), 3 * one);
 }
 
-// When the last of eight ranks on two nodes has read a file that all read.
+// Returns the time when the last of eight ranks on two nodes has read a file that all read.
 double all_have_read(bool direct) {
     MachinePlatform platform = simple();
     platform.server.memory = 64 * mib;
@@ -177,8 +179,9 @@ double all_have_read(bool direct) {
     return std::ranges::max(told).front();
 }
 
-// The targets read it once: the server has it in memory then, and its link carries it for each node
-// once, or for each rank. Those who come later are behind by that, from beginning to end.
+// The targets are read once, after which the server's cache has the bytes. The server's link
+// carries them once per node (or once per rank, if direct), which delays the later ones from begin
+// to end.
 TEST(SimulatedMount, WhatRanksOfANodeReadIsFetchedOnce) {
     const double fetched = mib_at(1e8) + 2 * mib_at(1e9);
     const double behind = mib_at(1e9);

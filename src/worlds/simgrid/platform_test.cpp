@@ -1,4 +1,4 @@
-// The platforms that come with Forebay are right, and wrong ones are refused with what to do.
+// The platforms in platforms/ are valid, and the errors for invalid ones say what to do.
 #include "worlds/simgrid/platform.hpp"
 
 #include <fstream>
@@ -109,7 +109,7 @@ TEST(Quantity, TakesDecimalAndBinaryPrefixes) {
     EXPECT_DOUBLE_EQ(*parse_quantity("0.5 ms", "s"), 5e-4);
     EXPECT_DOUBLE_EQ(*parse_quantity("2GB/s", "B/s"), 2e9);
     EXPECT_DOUBLE_EQ(*parse_quantity("1 MiB", "B"), 1048576);
-    EXPECT_DOUBLE_EQ(*parse_quantity("16MB", "B"), 16 << 20);  // as everywhere
+    EXPECT_DOUBLE_EQ(*parse_quantity("16MB", "B"), 16 << 20);  // powers of 1024, as for all sizes
     EXPECT_FALSE(parse_quantity("1 MiB", "s").has_value());
     EXPECT_FALSE(parse_quantity("fast", "B/s").has_value());
 }

@@ -1,4 +1,4 @@
-// A server's memory of blocks that were read.
+// A server's read cache.
 #include "worlds/simgrid/server_memory.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Where bytes lie, by hand.
+// Places of bytes in objects, computed by hand.
 #include "worlds/simgrid/striping.hpp"
 
 #include <gtest/gtest.h>

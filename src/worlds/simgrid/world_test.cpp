@@ -23,12 +23,12 @@ MachinePlatform simple() {
     return platform;
 }
 
-// A request of a megabyte to `target`.
+// Submits a request of a megabyte to `target`.
 void submit_one(ports::FileStorage& storage, IoDirection direction, std::int64_t target) {
     submit(storage, direction, {Offset{target * megabyte}, Length{megabyte}});
 }
 
-// How long it takes.
+// Seconds that such a request takes.
 double request_one(RankPorts& ports, IoDirection direction, std::int64_t target) {
     const auto storage = *ports.open(direction);
     const double begin = seconds(ports);
@@ -38,7 +38,7 @@ double request_one(RankPorts& ports, IoDirection direction, std::int64_t target)
     return seconds(ports) - begin;
 }
 
-// Rank 0 asks the sick target before rank 1 asks the healthy one.
+// Rank 0 reads from the sick target before rank 1 reads from the healthy one.
 void expect_healthy_reads(const MachinePlatform& platform, WorldOptions options) {
     options.sickness = {0, 100, -1};
     const auto told = run_alone(platform, options, [](RankPorts& ports) {
@@ -66,7 +66,7 @@ TEST(Writes, PassTheClientItsInterfaceTheServersLinkAndTheTarget) {
     EXPECT_NEAR(told[0][0], 0.003 + 0.011, 1e-5);
 }
 
-// Until submitting, and until the request is done.
+// Returns the times of submit() and of the completion.
 Times write_with(bool blocking) {
     WorldOptions options = hosts_of_ranks(1, 1);
     options.blocking = blocking;
@@ -102,7 +102,7 @@ TEST(MetadataCall, OpeningAndClosingWaitForTheServer) {
     EXPECT_NEAR(told[1][1], 0.010, 1e-5);
 }
 
-// Nobody gives or takes content: only the length of a message counts.
+// No content is sent: only the length of a message counts.
 void send(RankPorts& ports, std::int32_t to, std::int64_t bytes) {
     ports.imagined->absent(bytes);
     ports.communicator.done(ports.communicator.send(NodeId{to}, 1, {}));
@@ -119,7 +119,7 @@ double receive(RankPorts& ports, std::int32_t from) {
 
 TEST(Messages, DoNotWaitForOnesThatTheirSendersHaveNotBegun) {
     WorldOptions options = hosts_of_ranks(3, 1);
-    options.ranks_alone = true;  // messages of these are on their way as soon as they are sent
+    options.ranks_alone = true;  // without shared memory, messages start as soon as they are sent
     const auto told = run_alone(simple(), options, [](RankPorts& ports) {
         switch (ports.communicator.place().node.value()) {
             case 0:
@@ -138,7 +138,7 @@ TEST(Messages, DoNotWaitForOnesThatTheirSendersHaveNotBegun) {
     EXPECT_NEAR(told[2][1], 0.101, 1e-5);
 }
 
-// Times of who sends ten megabytes and of who receives them.
+// Times of the sender and of the receiver of ten megabytes.
 Times message_with(bool ranks_alone) {
     WorldOptions options = hosts_of_ranks(2, 1);
     options.ranks_alone = ranks_alone;
@@ -162,7 +162,7 @@ TEST(Messages, CostBothEndsByTheByteWhereRanksAreAlone) {
     EXPECT_NEAR(message_with(true)[1], 0.1 + 0.01 + 0.2, 1e-5);
 }
 
-// Rank 0 waits; rank 1 of the same node wakes it after a tenth of a second, or nobody does.
+// Rank 0 waits; rank 1 of the same node wakes it after 0.1 s if `woken`, else nobody does.
 double waited(double most, bool woken) {
     ports::Word word{0};
     const auto told = run_alone(simple(), hosts_of_ranks(1, 2), [&](RankPorts& ports) {
@@ -216,7 +216,7 @@ TEST(Waiting, ForAnythingEndsWithAMessage) {
     EXPECT_NEAR(told[1][0], 0.02, 1e-5);
 }
 
-// Until both ranks, with a file each, have written a megabyte.
+// The time when both ranks have written a megabyte, each to its own file.
 double write_two(const FilePlace& one, const FilePlace& other) {
     const auto told = run_alone(simple(), hosts_of_ranks(2, 1), [&](RankPorts& ports) {
         const bool first = ports.communicator.place().rank.value() == 0;

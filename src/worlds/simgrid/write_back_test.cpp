@@ -1,4 +1,4 @@
-// Which writes are held back, and which are sent when.
+// Which writes are held back, and when they are sent.
 #include "worlds/simgrid/write_back.hpp"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 namespace forebay::adapters {
 namespace {
 
-// RPCs of 8 bytes, 20 bytes for a target at most; two targets, three ranks.
+// RPCs of 8 bytes, at most 20 dirty bytes per target; two targets, three ranks.
 WriteBack small() {
     ClientPlatform client;
     client.rpc_bytes = 8;

@@ -1,4 +1,4 @@
-// The load of others comes from the seed, and is as strong as its options say.
+// The load is determined by the seed, and as strong as its options say.
 #include "worlds/simulate/background_load.hpp"
 
 #include <algorithm>

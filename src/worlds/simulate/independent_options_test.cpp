@@ -1,4 +1,4 @@
-// A command line becomes an independent experiment, or is refused with the reason.
+// A command line is parsed as an independent experiment, or refused with the reason.
 #include "worlds/simulate/independent_options.hpp"
 
 #include "worlds/simulate/options_check.hpp"

@@ -1,5 +1,5 @@
-// Times of independent reading and writing, where they can be computed by hand. Each world is in a
-// process of its own, since SimGrid allows no second.
+// Times of independent I/O that can be computed by hand. Each world is in a process of its own,
+// since SimGrid allows one simulation per process.
 #include "worlds/simulate/independent.hpp"
 
 #include "foundation/base/bytes.hpp"
@@ -18,7 +18,7 @@ namespace {
 constexpr double copy_rate = 1e9;
 constexpr double target_rate = 1e8;
 
-// One node of four ranks, two targets; requests cost nothing but their bytes.
+// One node of four ranks, two targets; requests cost only their bytes.
 IndependentExperiment small() {
     IndependentExperiment experiment;
     adapters::MachinePlatform& platform = experiment.platform;

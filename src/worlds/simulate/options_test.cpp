@@ -1,4 +1,4 @@
-// A command line becomes an experiment, or is refused with the reason.
+// A command line is parsed as an experiment, or refused with the reason.
 #include "worlds/simulate/options.hpp"
 
 #include "worlds/simulate/options_check.hpp"

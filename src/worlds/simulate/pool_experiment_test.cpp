@@ -1,5 +1,5 @@
-// How long a program waits for its output, where that can be computed by hand. Each world is in a
-// process of its own, since SimGrid allows no second.
+// Times that a program waits for its output, where they can be computed by hand. Each world is in a
+// process of its own, since SimGrid allows one simulation per process.
 #include "worlds/simulate/pool_experiment.hpp"
 
 #include "foundation/base/bytes.hpp"
@@ -16,9 +16,9 @@ namespace forebay::sim {
 namespace {
 
 constexpr double copy_rate = 1e9;
-constexpr double targets_rate = 2e8;  // both together
+constexpr double targets_rate = 2e8;  // both targets together
 
-// One node; requests cost nothing but their bytes.
+// One node; requests cost only their bytes.
 PoolExperiment small() {
     PoolExperiment experiment;
     adapters::MachinePlatform& platform = experiment.platform;
@@ -71,7 +71,7 @@ TEST(Bursts, ThatFitIntoTheWindowAndAreDrainedInTimeCostACopy) {
     EXPECT_EQ(outcome.file_high, experiment.burst_bytes);
 }
 
-// Nothing is left but what the last window still holds.
+// Only the bytes of the last window are hidden.
 TEST(Bursts, WithoutTimeToDrainWaitForTheFileSystem) {
     PoolExperiment experiment = small();
     experiment.interval = 0;
@@ -128,7 +128,7 @@ TEST(Inputs, AreReadOnceByEachNode) {
     const PoolOutcome outcome = run_alone(experiment);
     EXPECT_EQ(outcome.plain.input, 8 * experiment.input_bytes);
     EXPECT_GE(outcome.pooled.input, 2 * experiment.input_bytes);
-    // Until it is seen that they read onwards, all ranks read for themselves.
+    // Until sequential reading is detected, all ranks read for themselves.
     EXPECT_LE(outcome.pooled.input, 2 * experiment.input_bytes + 8 * 4 * mib);
     EXPECT_LT(outcome.pooled.reading, outcome.plain.reading / 3);
 }
@@ -149,7 +149,7 @@ TEST(Inputs, AreReadByFewNodesForAll) {
     }
 }
 
-// A core that passes on 10 MB/s has to receive all 64 MiB, and to send them to two others.
+// A core that passes on 10 MB/s must receive all 64 MiB, and send them to two other nodes.
 TEST(Inputs, ArePassedOnNoFasterThanACoreEncrypts) {
     PoolExperiment experiment = small();
     experiment.platform.node.count = 4;
@@ -173,7 +173,7 @@ TEST(Simulations, GiveTheSameFiguresForTheSameSeed) {
     EXPECT_NE(told(), first);
 }
 
-// Ask, grant, forgotten: three for a file, but none where its home is the node itself.
+// Ask, grant and forgotten are three messages per file, but none if the node itself is its home.
 TEST(Daemons, SayThreeThingsAboutAFileHoweverManyTheyAre) {
     for (const std::int64_t nodes : {2, 16, 64, 256}) {
         PoolExperiment experiment = small();

@@ -1,4 +1,4 @@
-// A command line becomes an experiment with the pool, or is refused with the reason.
+// A command line is parsed as an experiment with the pool, or refused with the reason.
 #include "worlds/simulate/pool_options.hpp"
 
 #include "worlds/simulate/options_check.hpp"

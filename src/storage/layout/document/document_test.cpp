@@ -1,4 +1,4 @@
-// The document against the example that both languages decode.
+// Compares the document with the example that both languages decode.
 #include "storage/layout/document/document.hpp"
 
 #include "foundation/record/example_check.hpp"

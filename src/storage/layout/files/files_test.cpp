@@ -1,4 +1,4 @@
-// Layouts by name, on imagined file systems.
+// Reads and sets layouts by name, on file systems in memory.
 #include "storage/layout/files/files.hpp"
 
 #include "foundation/base/bytes.hpp"
@@ -162,7 +162,7 @@ TEST(Directories, pass_on_what_the_nearest_above_has) {
     EXPECT_EQ(stripes_of(described->layout, 0), (FileStripes{5, 4 * mib}));
 }
 
-// The one above "." was taken for "." itself.
+// Regression: the parent of "." was taken to be "." itself.
 TEST(Directories, with_relative_names_look_above_where_they_begin) {
     ImaginedFiles files(LayoutSource::ceph);
     for (const char* path : {"a", ".", "..", "../.."}) {
