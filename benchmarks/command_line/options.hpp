@@ -17,8 +17,8 @@ namespace forebay::command_line {
 enum class OptionArgument {
     nothing,
     value,
-    number_if_there
-};  // number_if_there: an optional number, as in -R, -R 5 and -R5
+    number_if_there  // an optional number: -R, -R 5 and -R5
+};
 
 struct CommandOption {
     char letter = 0;        // 0: none

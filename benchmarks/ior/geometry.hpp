@@ -69,8 +69,8 @@ struct TaskReordering {
     std::int64_t tasks_of_node = 1;
     bool by_block = true;  // adjacent ranks share a node; false: round robin over nodes
     bool constant = false;
-    std::int64_t random =
-        0;  // 1: any task at least task_per_node_offset nodes away; 2: a permutation
+    // 1: any task at least task_per_node_offset nodes away; 2: a permutation.
+    std::int64_t random = 0;
     std::int64_t task_per_node_offset = 1;
     std::uint64_t seed = 0;
 

@@ -14,8 +14,8 @@ struct alignas(64) ProgressSlot {
     std::atomic<std::int64_t> bytes;    // bytes moved, or operations done, in this phase
     std::atomic<std::int64_t> calls;    // calls ended in this run; the watchdog's heartbeat
     std::atomic<std::int32_t> process;  // process ID; 0 after the rank has ended normally
-    std::atomic<std::int32_t>
-        working;  // 1 while the rank is inside calls that must end by themselves
+    // 1 while the rank is inside calls that must end by themselves.
+    std::atomic<std::int32_t> working;
 
     void did(std::int64_t count) noexcept {
         bytes.store(bytes.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);

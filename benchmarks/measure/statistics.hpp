@@ -25,8 +25,8 @@ struct SampleSummary {
 struct ConfidenceInterval {
     double lower = 0.0;
     double upper = 0.0;
-    double coverage =
-        0.0;  // probability that the median is in between; below `level` if there are few values
+    // Probability that the median is in between; below `level` if there are few values.
+    double coverage = 0.0;
 };
 // The narrowest symmetric pair of order statistics that covers the median with probability `level`.
 // Fewer than 6 values cannot reach 95 %; the result is then their range, with its coverage.

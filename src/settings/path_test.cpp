@@ -1,3 +1,4 @@
+// File names with ROMIO's prefixes, and excluded directories.
 #include "settings/path.hpp"
 
 #include <gtest/gtest.h>

@@ -35,8 +35,8 @@ struct AccessInput {
 
 struct AccessResult {
     AccessDurations durations;
-    std::vector<std::pair<std::string, std::string>>
-        hints;  // hints as the MPI reports them, requested or not
+    // Hints as the MPI reports them, requested or not.
+    std::vector<std::pair<std::string, std::string>> hints;
 };
 
 // Collective. Records the latency of each call in `latency`.

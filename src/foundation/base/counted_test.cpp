@@ -1,3 +1,4 @@
+// Numbers with their nouns in singular and plural.
 #include "foundation/base/counted.hpp"
 
 #include <gtest/gtest.h>

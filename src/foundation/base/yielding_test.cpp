@@ -1,3 +1,4 @@
+// When threads yield and when they sleep, after yields of given durations.
 #include "foundation/base/yielding.hpp"
 
 #include <gtest/gtest.h>

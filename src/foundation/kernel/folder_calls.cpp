@@ -1,3 +1,4 @@
+// Each function is one system call.
 #include "foundation/kernel/folder_calls.hpp"
 
 #include <sys/syscall.h>

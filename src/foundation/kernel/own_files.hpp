@@ -21,9 +21,9 @@ int open_own_folder(const char* path) noexcept;
 // elsewhere every file is accepted. -1 and errno: EPERM if the check fails.
 int open_named(const std::string& path, int flags, mode_t mode);
 
-// Opens a file that the user names and whose content is executed or applied. -1 and errno: EPERM if
-// everybody may write to it, or if it is another user's in a directory where everybody may create
-// files.
+// Opens a file that the user names and whose content is applied (settings). -1 and errno: EPERM if
+// everybody may write to it, or if it is in a directory where everybody may create files and
+// neither this user nor root owns it (or a symbolic link to it).
 int open_to_apply(const std::string& path);
 
 // Whether only this user and root may create files in the directory of `path`.

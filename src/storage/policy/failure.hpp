@@ -6,7 +6,7 @@
 
 namespace forebay::plan {
 
-// Of several errors, the one at the lowest file offset is kept.
+// Keeps, among several errors, the one at the lowest file offset.
 struct FirstFailure {
     static constexpr std::int64_t nowhere = std::numeric_limits<std::int64_t>::max();
     // Stands in `system` for a message between nodes that was invalid.

@@ -1,3 +1,4 @@
+// A loop of pwrite(2).
 #include "storage/posix/write_whole.hpp"
 
 #include "foundation/kernel/calls.hpp"

@@ -23,9 +23,8 @@ namespace {
 constexpr std::size_t requests_max = 16;
 constexpr std::size_t batch_max = 4;
 constexpr unsigned ring_entries = requests_max * batch_max;
-constexpr std::size_t small_bytes =
-    std::size_t{64}  // mean bytes of a run; smaller requests are done synchronously
-    << 10U;
+// Requests whose runs are smaller than this on average are done synchronously.
+constexpr std::size_t small_bytes = std::size_t{64} << 10U;
 constexpr std::size_t run_pieces_max = 256;
 
 // Whether the runs of a request are large enough on average for another thread to be worth it.

@@ -1,3 +1,4 @@
+// The device's two queues of operations, and the effect of each operation on the image.
 #include "worlds/memory/journal_disk.hpp"
 
 #include "foundation/base/contracts.hpp"

@@ -101,8 +101,8 @@ public:
     };
     // Lets other actors run first. Does not return if the actor is killed.
     void step(const Doing& doing);
-    // Blocks until `key` is woken, or spuriously returns after any event. To be called in a loop
-    // that checks the condition; no other actor runs between the check and the wait.
+    // Blocks until `key` is woken; outside of run() only until the next event. To be called in a
+    // loop that checks the condition; no other actor runs between the check and the wait.
     void wait(const void* key, const Doing& doing);
     // As wait(), with a time-out.
     void wait_for(const void* key, std::int64_t nanoseconds, const Doing& doing);

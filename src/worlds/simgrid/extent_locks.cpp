@@ -1,3 +1,4 @@
+// Keeps the locks as disjoint ranges, and guesses the next write of each rank.
 #include "worlds/simgrid/extent_locks.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Converts requests to calls of the node's client, and sleeps until they have ended.
 #include "worlds/simgrid/mounted_storage.hpp"
 
 #include "foundation/base/contracts.hpp"

@@ -64,9 +64,9 @@ struct TargetPlatform {
     double grant_time = 0;  // time to grant the lock of an object that no other client holds
 };
 
-// The metadata server opens and closes `threads` files at a time. Each takes its time, multiplied
-// by 1 + `crowding` for each further request that waits. Creating a file takes `object_time` longer
-// for each of its stripes.
+// The metadata server opens and closes `threads` files at a time. Each takes its time multiplied by
+// 1 + `crowding` · n, if n other requests are at the server. Creating a file takes `object_time`
+// longer for each of its stripes.
 struct MetadataPlatform {
     std::int64_t threads = 1;
     double open_time = 0;

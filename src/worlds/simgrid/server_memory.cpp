@@ -1,3 +1,4 @@
+// A map of blocks, and a queue with the order of their insertion.
 #include "worlds/simgrid/server_memory.hpp"
 
 namespace forebay::adapters {

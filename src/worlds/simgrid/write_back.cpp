@@ -1,3 +1,4 @@
+// Gathers the bytes of each rank to runs, and reserves room for them per target.
 #include "worlds/simgrid/write_back.hpp"
 
 #include "foundation/base/contracts.hpp"

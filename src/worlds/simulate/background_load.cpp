@@ -1,3 +1,4 @@
+// AR(1) drift, log-normal noise and stragglers, all determined by the seed.
 #include "worlds/simulate/background_load.hpp"
 
 #include "worlds/memory/file.hpp"

@@ -1,3 +1,4 @@
+// Counts arrivals; the last rank changes the word on which the others wait.
 #include "worlds/simulate/barrier.hpp"
 
 namespace forebay::sim {

@@ -1,3 +1,4 @@
+// The program that every process runs, and the evaluation of its times.
 #include "worlds/simulate/independent.hpp"
 
 #include "worlds/memory/file.hpp"

@@ -1,3 +1,4 @@
+// Splits and parses words of the form KEY=VALUE.
 #include "worlds/simulate/key_value_options.hpp"
 
 #include "simulate/platform_keys.hpp"

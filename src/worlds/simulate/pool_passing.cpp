@@ -1,3 +1,4 @@
+// Requests between nodes, and their costs on interfaces and cores.
 #include "worlds/simulate/pool_passing.hpp"
 
 #include "worlds/simulate/pool_node.hpp"

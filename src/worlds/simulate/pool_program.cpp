@@ -1,3 +1,4 @@
+// The phases of the program: input, computing, bursts, and the change from one run to the other.
 #include "worlds/simulate/pool_program.hpp"
 
 #include "pool/core/flush/request_cutter.hpp"

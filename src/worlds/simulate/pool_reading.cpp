@@ -1,3 +1,4 @@
+// Reads of a file, past the pool and through it.
 #include "worlds/simulate/pool_reading.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Checks the sick target's number, and that its faults have a target.
 #include "worlds/simulate/sick_target_options.hpp"
 
 #include <fmt/format.h>
