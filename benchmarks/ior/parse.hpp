@@ -22,7 +22,7 @@ struct ParsedOptions {
 // --long=VALUE and --long VALUE; options are applied in order, and the last one wins.
 Result<ParsedOptions> parse_words(std::span<const std::string> words);
 
-// Applies one "name=value"; a flag may omit the value. `where` is quoted in the error's message.
+// Applies one "name=value"; a flag may omit the value.
 Result<void> apply_directive(std::string_view directive, ParsedOptions& parsed);
 
 // The tests of a script; each one inherits from the one before, and the first one from `defaults`.

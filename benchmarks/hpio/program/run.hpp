@@ -11,7 +11,7 @@
 namespace forebay::bench {
 
 struct RepetitionTimes {
-    // The slowest rank's time of each step; `total` from the barrier to the last close.
+    // The slowest rank's time of each step; `total_seconds` from the barrier to the last close.
     double open_seconds = 0.0;
     double io_seconds = 0.0;
     double sync_seconds = 0.0;

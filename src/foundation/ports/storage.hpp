@@ -68,7 +68,7 @@ public:
     virtual Result<void> close() = 0;
     // The lender of memory from which requests may write; null: this storage lends none.
     [[nodiscard]] virtual MemoryLender* lender() noexcept { return nullptr; }
-    // "direct", "uring", "posix" or "memory": for records and messages.
+    // The adapter's name for records and messages: "direct", "uring" or "posix"; others in tests.
     [[nodiscard]] virtual const char* name() const noexcept = 0;
 };
 
