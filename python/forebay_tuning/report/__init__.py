@@ -1,1 +1,1 @@
-"""`forebay report`: what a program's I/O was."""
+"""`forebay report`: describes a program's I/O, and names the causes of its cost."""

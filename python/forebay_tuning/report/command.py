@@ -54,7 +54,7 @@ def report(
     html: Annotated[Path | None, option("--html", "FILE", "A page with pictures.")] = None,
     form: FormatOption = Format.TEXT,
 ) -> None:
-    """Reads and reports."""
+    """Reads the file or folder and prints the report."""
     pages = ReportPages()
     if html is not None:
         pages.check(html)
@@ -97,5 +97,5 @@ def _logs_in(folder: Path) -> list[Path]:
 
 
 def attach(app: typer.Typer) -> None:
-    """Puts `report` into the command."""
+    """Adds the subcommand `report` to `app`."""
     app.command("report", help=HELP, short_help="See what held a program's I/O back.")(report)

@@ -1,4 +1,4 @@
-"""Use case: what is known of a program, from a Darshan log or a Forebay record."""
+"""Use case: diagnose a program from a Darshan log or a Forebay record."""
 
 from __future__ import annotations
 
@@ -15,22 +15,23 @@ from forebay_tuning.report.model.from_record import program_of, sick_in
 
 
 class Logs(Protocol):
-    """Logs of other tools."""
+    """The port to logs of other tools."""
 
     def read(self, path: Path) -> ProgramIo:
-        """EvidenceError: it cannot be read; SetupError: what reads it is missing."""
+        """The log as evidence. Raises EvidenceError if it cannot be read, and SetupError if the
+        reader is missing."""
 
 
 @frozen
 class Sources:
-    """Where evidence is read from."""
+    """The readers of evidence: logs and records."""
 
     logs: Logs
     records: Records
 
 
 def diagnose_file(path: Path, sources: Sources) -> Diagnosis:
-    """A Darshan log by its name, else a record."""
+    """The diagnosis of a Darshan log, which is known by its name, or of a record."""
     if _is_log(path):
         return diagnose(sources.logs.read(path))
     record = sources.records.read(path, offset=0)
@@ -44,7 +45,7 @@ def diagnose_file(path: Path, sources: Sources) -> Diagnosis:
 
 
 def diagnose_all(paths: Sequence[Path], sources: Sources) -> tuple[list[Diagnosis], list[str]]:
-    """Those that can be read, and why the others cannot."""
+    """The diagnoses of the files that can be read, and for the others the reasons why not."""
     found, refused = [], []
     for path in paths:
         try:

@@ -1,1 +1,1 @@
-"""Darshan logs."""
+"""Reads Darshan logs."""

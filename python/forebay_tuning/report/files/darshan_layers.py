@@ -1,6 +1,8 @@
-"""What one layer (POSIX, STDIO, MPI-IO, DFS, HDF5 …) did to each file, of a table of Darshan's
-records: records of single ranks are put together, and their ranks with them. A record of rank -1 is
-of all ranks: Darshan has added up its counters and times, and names the slowest rank."""
+"""Sums up the records of one Darshan module (POSIX, STDIO, MPI-IO, DFS, HDF5 …) per file.
+
+A file has either one record for each rank, which are added up here, or one record with rank -1:
+a shared record, in which Darshan has reduced the counters and times of all ranks, and names the
+slowest rank."""
 
 import importlib
 import math
@@ -11,7 +13,7 @@ from forebay_tuning.report.files.darshan_tables import Table
 _SMALL = ("0_100", "100_1K", "1K_10K", "10K_100K", "100K_1M")
 _SIZES = (*_SMALL, "1M_4M", "4M_10M", "10M_100M", "100M_1G", "1G_PLUS")
 _MIDDLES = (50, 512, 5120, 51200, 1 << 19, 2 << 20, 6 << 20, 48 << 20, 480 << 20, 1 << 30)
-"""Usual sizes of calls in them."""
+"""The assumed bytes of a call in each bin of `_SIZES`: its middle, roughly."""
 _SUMS = {
     "opens": ("OPENS", "FDOPENS", "INDEP_OPENS", "COLL_OPENS", "GLOBAL_OPENS", "CREATES"),
     "stats": ("STATS", "GET_SIZES"),
@@ -29,7 +31,7 @@ _CALLS = {
 
 
 class Layers:
-    """By file. `rows`: those of the table to take; `ranks`: of the job."""
+    """The records `rows` of `table`, grouped by file. `ranks` is the number of ranks of the job."""
 
     def __init__(self, table: Table, rows: Any, ranks: int) -> None:
         numpy: Any = importlib.import_module("numpy")
@@ -56,7 +58,7 @@ class Layers:
         self._calls = sum(self._sum_of(name) for names in _CALLS.values() for name in names)
 
     def found(self) -> dict[int, dict[str, Any]]:
-        """What each file has."""
+        """Maps each file's record id to its sums, as the fields of a LayerIo."""
         if not self._spans:
             return {}
         sums = {key: self._add(*names) for key, names in _SUMS.items()}
@@ -116,7 +118,8 @@ class Layers:
         }
 
     def _of_one(self, at: int) -> dict[str, Any]:
-        """Most files of most logs have one rank: it is told without arrays."""
+        """The short cut for a file with one record of one rank, which most files of most logs are:
+        it needs no array operation."""
         seconds = plain(self._spent[at])
         return {
             "ranks": 1,
@@ -129,15 +132,17 @@ class Layers:
         }
 
     def _spread(self, span: slice) -> float:
-        """Standard deviation of its ranks' seconds."""
+        """Standard deviation of the ranks' seconds in this file."""
         shared = self._shared[span]
         if shared.any():
             return math.sqrt(plain(self._variance[span][shared].max()))
         return float(self._seconds[span].std()) if shared.size > 1 else 0.0
 
     def _movers(self, span: slice) -> int:
-        """How many ranks moved (about equally many of) its bytes: the square of the sum over the
-        sum of squares, which for a shared record is known from the variance."""
+        """The effective number of ranks that moved the file's bytes, 0 if none did.
+
+        It is the inverse Herfindahl index of the ranks' bytes: (Σ bytes)² / Σ bytes², which is n
+        if n ranks moved equally many. Of a shared record, Σ bytes² follows from the variance."""
         moved, shared = self._bytes[span], self._shared[span]
         total = float(moved.sum())
         if total <= 0:
@@ -150,8 +155,11 @@ class Layers:
         return max(1, min(self._ranks, round(total * total / squares)))
 
     def _sync_seconds(self) -> Any:
-        """At least: Darshan adds the seconds of fsync to those of writes, but not to the longest
-        write, nor to the time of the last one. So what writes cannot have taken is fsync's."""
+        """A lower bound for the seconds that each file spent in fsync.
+
+        Darshan adds the time of fsync to F_WRITE_TIME, but not to F_MAX_WRITE_TIME, nor to the
+        time stamp of the last write. The part of F_WRITE_TIME that exceeds calls × longest write,
+        or the span from the first to the last write, is therefore fsync's."""
         numpy: Any = importlib.import_module("numpy")
         table, rows = self._table, self._rows
         syncs = sum(self._sum_of(name) for name in ("FSYNCS", "FDSYNCS"))
@@ -209,7 +217,8 @@ class Layers:
         return self._add(f"SIZE_{kind}_{size}", f"SIZE_{kind}_AGG_{size}")
 
     def _usual(self, calls: Any, moved: Any) -> list[int]:
-        """The commonest size of a call, if it is of most of them; else the mean."""
+        """Per file, the commonest size of a call if at least half of its calls have it, else the
+        mean size. Bytes."""
         sizes = self._table.column("ACCESS1_ACCESS", self._rows).tolist()
         counts = self._table.column("ACCESS1_COUNT", self._rows).tolist()
         all_calls = self._calls.tolist()
@@ -226,9 +235,10 @@ class Layers:
 
 
 def _collective_bytes(moved: int, together: int, alone: int, sizes: list[int]) -> int:
-    """Of all bytes, those that collective calls moved: a log has only the sizes of all calls
-    together, and independent calls in a file with collective ones are those of its header and the
-    like, so they are taken to be the smallest."""
+    """Estimates how many of the `moved` bytes collective calls moved.
+
+    A log has one histogram of sizes for all calls. Independent calls on a file that has collective
+    ones usually write headers, so the `alone` independent calls are taken to be the smallest."""
     if together == 0 or moved == 0:
         return 0
     left, small = alone, 0
@@ -240,6 +250,6 @@ def _collective_bytes(moved: int, together: int, alone: int, sizes: list[int]) -
 
 
 def plain(value: Any) -> float:
-    """Finite, not below 0."""
+    """`value` as a float; 0 if it is negative, infinite or not a number."""
     number = float(value)
     return number if math.isfinite(number) and number > 0 else 0.0

@@ -1,5 +1,5 @@
-"""Reads Darshan logs, by PyDarshan (`pip install darshan`). It runs in a process of its own: a
-damaged log can end the library that reads it."""
+"""Reads Darshan logs with PyDarshan (`pip install darshan`), in a child process that runs
+darshan_reader: a damaged log can crash Darshan's C library, and then ends only the child."""
 
 import contextlib
 import json
@@ -31,13 +31,14 @@ class DarshanLogs:
     """The port Logs over files."""
 
     def read(self, path: Path) -> ProgramIo:
-        """As read_log."""
+        """As `read_log`."""
         return read_log(path)
 
 
 def read_log(path: Path, *, files_max: int = _FILES_MAX) -> ProgramIo:
-    """Of more than `files_max` files, those with fewer bytes are put together by rank.
-    EvidenceError: it is no log, damaged, or tells of no I/O. SetupError: no PyDarshan."""
+    """The log as evidence. If it has more than `files_max` files, those with fewest bytes are added
+    up per rank. Raises EvidenceError if the file is no log, is damaged or shows no I/O, and
+    SetupError if PyDarshan is missing."""
     try:
         size = path.stat().st_size
     except OSError as error:
@@ -84,7 +85,8 @@ def read_log(path: Path, *, files_max: int = _FILES_MAX) -> ProgramIo:
 
 
 def _expect_current(path: Path) -> None:
-    """Logs of Darshan 2 are compressed as a whole; since 3.0 they begin with their version."""
+    """Refuses a log of Darshan 2, which is compressed as a whole. Logs since 3.0 begin with their
+    version."""
     try:
         with path.open("rb") as file:
             begin = file.read(8)

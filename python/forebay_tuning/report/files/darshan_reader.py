@@ -1,8 +1,9 @@
-"""What darshan_log starts: prints a log as one line of JSON. Status 3: PyDarshan is missing.
+"""The child process of darshan_log: prints a Darshan log as one line of JSON.
 
-Logs may have records of a hundred thousand files. They are read by the library below PyDarshan,
-each into a row of an array (darshan_tables), and summed up by file and layer (darshan_layers).
-Files beyond so many with most bytes are put together by rank."""
+A log may have records of a hundred thousand files. They are read through Darshan's C library into
+arrays, a row for each record (darshan_tables), and summed up per file and layer (darshan_layers).
+Only the `files_max` files with most bytes are listed one by one; all others are added up per rank.
+The exit status is 3 if PyDarshan is missing."""
 
 import datetime
 import gc
@@ -25,8 +26,8 @@ _OWN = ("seconds", "write_seconds", "read_seconds", "meta_seconds", "bytes", "op
 
 
 def main(path: str, files_max: int) -> int:
-    """Reads and prints."""
-    gc.disable()  # it makes many objects and no garbage
+    """Reads the log at `path`, prints it, and returns the exit status."""
+    gc.disable()  # this short process makes many objects and hardly any garbage
     load_late("pandas")
     try:
         darshan: Any = importlib.import_module("darshan")
@@ -64,7 +65,9 @@ def main(path: str, files_max: int) -> int:
 
 
 def load_late(name: str) -> None:
-    """PyDarshan imports it for tables that nobody asks for here: it is loaded when it is used."""
+    """Puts a lazy module into `sys.modules` that imports package `name` at the first attribute.
+
+    PyDarshan imports pandas for tables that are not used here, and pandas is slow to import."""
 
     def load(attribute: str) -> Any:
         if sys.modules.get(name) is late:
@@ -77,7 +80,7 @@ def load_late(name: str) -> None:
 
 
 def _seconds(job: Any, tables: dict[str, Table]) -> float:
-    """Of the run; where the log has none, until the last call."""
+    """Seconds that the run took; if the log does not say, until the end of its last call."""
     told = plain(job.get("run_time", 0.0))
     ends = [
         plain(table.column(f"F_{kind}_END_TIMESTAMP").max())
@@ -93,8 +96,11 @@ def _time(job: Any) -> str:
 
 
 def drop_pipes(report: Any, table: Table) -> list[str]:
-    """Leaves out named pipes, whose seconds are those of the other end. A log does not say what is
-    one: those that are called so, were never sought in, and waited for a second."""
+    """Drops the records of named pipes (FIFOs) from `table`, and returns their names.
+
+    The time in a FIFO is spent waiting for the process at its other end. A log does not say which
+    files are FIFOs. A file is assumed to be one if its name has "pipe" or "fifo", there were no
+    seeks in it, and it moved less than 1 MiB but took a second or more."""
     slow = (table.seconds() >= _PIPE_SECONDS) & (table.column("SEEKS") == 0)
     slow &= table.bytes() < _PIPE_BYTES
     if not slow.any():
@@ -135,7 +141,7 @@ def _gaps(report: Any, tables: dict[str, Table]) -> list[str]:
 
 
 def _mounts(report: Any) -> list[tuple[str, str]]:
-    """Directories and types, the longest first."""
+    """Mount points and file system types, the longest mount point first."""
     found = getattr(report, "mounts", None) or []
     return sorted(((str(a), str(b)) for a, b in found), key=lambda one: -len(one[0]))
 
@@ -148,7 +154,7 @@ def _mounted_at(path: str, mounts: list[tuple[str, str]]) -> str:
 
 
 def _most_bytes(tables: list[Table], files_max: int) -> set[int]:
-    """The files that are told one by one."""
+    """The ids of the `files_max` files with most bytes, which are listed one by one."""
     numpy: Any = importlib.import_module("numpy")
     if not tables:
         return set()
@@ -168,7 +174,7 @@ def _names_of(report: Any, keys: set[int]) -> dict[int, str]:
 
 
 def _files(tables: dict[str, Table], names: dict[int, str], ranks: int) -> dict[int, Any]:
-    """Each with what every layer did to it."""
+    """For each file in `names`, its description with the sums of every layer that has it."""
     numpy: Any = importlib.import_module("numpy")
     files: dict[int, Any] = {}
     told = numpy.array(sorted(names), dtype="u8")
@@ -194,12 +200,13 @@ def _empty(path: str) -> dict[str, Any]:
 
 
 def _is_no_file(path: str, module: str) -> bool:
-    """<STDIN>, <STDOUT>, <STDERR>."""
+    """Whether a record is of a stream that is no file: <STDIN>, <STDOUT> or <STDERR>."""
     return path.startswith("<") or (module == "STDIO" and not path.startswith("/"))
 
 
 def _rest(report: Any, table: Table, names: dict[int, str], ranks: int) -> list[dict[str, Any]]:
-    """All other files of a module, put together by rank; those of several ranks are one."""
+    """The files of a module that `names` lacks, added up per rank; files with records of several
+    ranks become one entry."""
     numpy: Any = importlib.import_module("numpy")
     left = table.rows[~numpy.isin(table.rows["id"], _known(report, table, names))].copy()
     if not len(left):
@@ -207,7 +214,7 @@ def _rest(report: Any, table: Table, names: dict[int, str], ranks: int) -> list[
     counts = dict(
         zip(*(one.tolist() for one in numpy.unique(left["rank"], return_counts=True)), strict=True)
     )
-    left["id"] = left["rank"].astype("u8")  # as if all files of a rank were one
+    left["id"] = left["rank"].astype("u8")  # so that Layers groups by rank instead of by file
     slowest = table.column("F_SLOWEST_RANK_TIME", left).clip(0)
     spent = numpy.where(left["rank"] < 0, slowest, table.seconds(left))
     sums = numpy.bincount(left["rank"] + 1, weights=spent)
@@ -218,7 +225,7 @@ def _rest(report: Any, table: Table, names: dict[int, str], ranks: int) -> list[
         count = counts[-1 if rank is None else rank]
         whose = "several ranks" if rank is None else f"rank {rank}"
         path = f"({count} files of {whose} with fewer bytes)"
-        for way in ("write", "read"):  # sizes of different files
+        for way in ("write", "read"):  # the files have different sizes of calls: take the mean
             calls = layer[way]["calls"]
             layer[way]["usual_transfer"] = layer[way]["bytes"] // calls if calls else 0
         found.append({**_empty(path), "layers": [layer], "files": count})
@@ -226,7 +233,7 @@ def _rest(report: Any, table: Table, names: dict[int, str], ranks: int) -> list[
 
 
 def _known(report: Any, table: Table, names: dict[int, str]) -> Any:
-    """Files that are told, and streams that are none."""
+    """The ids of the files that are listed one by one, and of streams that are no files."""
     numpy: Any = importlib.import_module("numpy")
     told = set(names)
     if table.module == "STDIO":
@@ -237,8 +244,8 @@ def _known(report: Any, table: Table, names: dict[int, str]) -> Any:
 
 
 def _own(storage: list[Table], mpi: Table | None, ranks: int) -> list[list[float]]:
-    """Of each rank that has files for itself: what it did to them. A file of several ranks, or that
-    MPI-IO has opened, is nobody's own."""
+    """For each rank with files that only it used: the rank, and the sums in the order of `_OWN`. A
+    file that several ranks used, or that was opened by MPI-IO, counts for no rank."""
     numpy: Any = importlib.import_module("numpy")
     if not storage:
         return []
@@ -271,7 +278,7 @@ def _own(storage: list[Table], mpi: Table | None, ranks: int) -> list[list[float
 
 
 def _libraries(report: Any, ranks: int) -> list[dict[str, Any]]:
-    """What HDF5 and PnetCDF did to variables, of all files together."""
+    """The sums of HDF5 datasets and PnetCDF variables, over all files."""
     numpy: Any = importlib.import_module("numpy")
     found = []
     for module, name in _LIBRARIES.items():
@@ -308,7 +315,8 @@ def _libraries(report: Any, ranks: int) -> list[dict[str, Any]]:
 
 
 def _layouts(report: Any, files: dict[int, Any]) -> dict[int, dict[str, Any]]:
-    """How files lie: of a composite layout, the last component that has targets."""
+    """The Lustre layout of each file in `files`. For a composite layout, it is that of the last
+    component that has OSTs."""
     if "LUSTRE" not in report.modules:
         return {}
     backend: Any = importlib.import_module("darshan.backend.cffi_backend")

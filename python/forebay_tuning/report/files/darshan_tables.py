@@ -1,16 +1,16 @@
-"""The records of a Darshan module as an array, read by the library below PyDarshan: a log may have
-a hundred thousand records, of which PyDarshan's own ways make an object each."""
+"""The records of a Darshan module as a numpy array, filled by Darshan's C library: a log may have
+a hundred thousand records, and PyDarshan's own interface makes a Python object of each."""
 
 import importlib
 from typing import Any
 
 _ROWS = 4096
 _BEHIND_FILE = ("H5D", "PNETCDF_VAR")
-"""Their records name the file that they belong to, behind the base record."""
+"""Modules whose records have 8 more bytes after the base record: the id of the file."""
 
 
 class Table:
-    """All records of a module: an array of structures, with the names of what is in them."""
+    """All records of a module as a structured array `rows`, with the names of their counters."""
 
     def __init__(self, report: Any, module: str) -> None:
         backend: Any = importlib.import_module("darshan.backend.cffi_backend")
@@ -40,11 +40,11 @@ class Table:
             raise ValueError(f"it ends before the records of {module}")
 
     def has(self, name: str) -> bool:
-        """Whether the module counts it."""
+        """Whether the module has a counter or time `name` (without the module's prefix)."""
         return self.prefix + name in self.counters or self.prefix + name in self.times
 
     def column(self, name: str, rows: Any = None) -> Any:
-        """Of all records (or `rows`), whatever kind it is; what is not counted is 0."""
+        """The counter or time `name` in all records, or in `rows`; zeros if the module lacks it."""
         numpy = self._numpy
         rows = self.rows if rows is None else rows
         name = self.prefix + name
@@ -56,11 +56,11 @@ class Table:
         return numpy.zeros(len(rows), "i8")
 
     def bytes(self, rows: Any = None) -> Any:
-        """Both ways."""
+        """Bytes read and written, per record."""
         return sum(self.column(f"BYTES_{noun}", rows).clip(0) for noun in ("READ", "WRITTEN"))
 
     def seconds(self, rows: Any = None) -> Any:
-        """In reads, writes and metadata calls."""
+        """Seconds in reads, writes and metadata calls, per record."""
         kinds = ("READ", "WRITE", "META")
         return sum(self.column(f"F_{kind}_TIME", rows).clip(0) for kind in kinds)
 

@@ -1,1 +1,1 @@
-"""What is wrong with a program's I/O, from a record or a log. Pure."""
+"""Finds the causes of slow I/O in a log or a record. Pure."""

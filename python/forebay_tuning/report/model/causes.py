@@ -1,8 +1,9 @@
-"""Why a wait was long, where a program's calls themselves tell: syncs, small calls, one writer,
-bytes that all ranks read, waiting for one rank, metadata, locks.
+"""Rules that find the cause of a wait in the POSIX or STDIO calls themselves: syncs, small calls, a
+single writer, bytes that all ranks read, load imbalance, metadata, lock contention.
 
-Counters: Darshan 3 (docs of darshan-util, "darshan-parser"). That unaligned writes of a shared file
-wait for locks: Lustre manual, "Lustre Distributed Lock Manager"; Liao and Choudhary, SC 2008."""
+The thresholds are heuristics, checked on the labelled logs of docs/tuning.md. Counters are those of
+Darshan 3 (docs of darshan-util, "darshan-parser"). Unaligned writes to a shared file contend for
+locks: Lustre manual, "Lustre Distributed Lock Manager"; Liao and Choudhary, SC 2008."""
 
 from __future__ import annotations
 
@@ -17,26 +18,40 @@ from forebay_tuning.report.model.claims import Claim, Kind, counter, name_of, pl
 from forebay_tuning.report.model.waits import PART_OF, Part, Wait, storage_of
 
 _SMALL_CALL = 256 * 1024
+"""Bytes: calls with this mean size or more are never called small."""
 _HALF = 32 * 1024
-"""A call of so many bytes is taken to spend half of its time on being a call."""
+"""Bytes: a call of this size is assumed to spend half of its time on per-call overhead."""
 _FAST = float(GIB)
-"""Bytes a second of one rank: small calls that are as fast go to memory, and cost nothing."""
+"""Bytes per second of one rank. Small calls that are this fast end in a cache in memory, so that
+larger calls would gain nothing."""
 _SYNCS_LEAST = 4
+"""Calls of fsync per rank: fewer are usual at the end of a file."""
 _UNEVEN = 1.5
+"""A rank is slow if it takes this many times the mean (or median) of the ranks."""
 _ROOT_BYTES = 4 * MIB
+"""Bytes that a single writer moves at least to be reported: headers and logs are smaller."""
 _ROOT_READ_BYTES = 256 * MIB
+"""The same for a single reader: input files that one rank reads and broadcasts are usual."""
 _WRITERS_USUAL = 16
+"""Ranks: more writers than these are not assumed to be any faster."""
 _OPENS_LEAST = 8
+"""Opens and stats per rank: fewer are not reported, unless `_META_LEAST` is exceeded."""
 _META_LEAST = 0.1
+"""Share of the run in metadata calls from which they are reported even if they are few."""
 _DEVIATIONS = 4.0
+"""Standard deviations from the mean at which a rank is an outlier; see `_stands_out`."""
 _LOCK_CALLS = 16
+"""Writes per rank: fewer are not lock contention, unless one of them took `_LOCK_WAIT`."""
 _LOCK_WAIT = 5.0
+"""Seconds of the longest write."""
 _LOCK_RATE = 50.0 * MIB
+"""Bytes per second of each rank: writes that are faster did not wait for locks."""
 _LOCKING = ("lustre", "gpfs", "mmfs", "ceph", "beegfs", "pvfs", "panfs")
+"""File systems that lock ranges or stripes of a file, as Darshan names their types."""
 
 
 def syncs(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
-    """fsync behind each write: storage has to be written before the program goes on."""
+    """fsync (or fflush) after writes: the program waits until the bytes are on storage."""
     layer = wait.storage
     if layer is None or layer.write.seconds <= 0:
         return
@@ -72,8 +87,10 @@ def syncs(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
 
 
 def sync_share(layer: LayerIo, proven: float) -> float:
-    """Of the writes' seconds, those of syncs: what is proven, or what is usual where as many syncs
-    as writes tell of it. Darshan does not time them by themselves."""
+    """Estimates the share of the write time that fsync took, which Darshan does not time by itself.
+
+    It is `proven`, the lower bound from the counters, or the usual share for so many syncs per
+    write, whichever is larger."""
     often = layer.syncs / max(1, layer.write.calls)
     if layer.name == "STDIO":
         often = max(often, 0.5 if 8 * layer.flushes >= layer.write.calls else 0.0)
@@ -82,7 +99,7 @@ def sync_share(layer: LayerIo, proven: float) -> float:
 
 
 def same_bytes(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
-    """Every rank reads all of a file."""
+    """Every rank reads the whole file, where one rank could broadcast it."""
     file = wait.file
     if wait.own or not reads_all(file) or wait.storage is None:
         return
@@ -107,7 +124,7 @@ def same_bytes(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
 
 
 def small_calls(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
-    """Many calls of few bytes, as they reach the file system."""
+    """Many calls of few bytes reach the file system."""
     layer = wait.storage
     if layer is None:
         return
@@ -118,14 +135,14 @@ def small_calls(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
 
 
 def small_share(wait: Wait, direction: Direction) -> float:
-    """Of the direction's seconds, those that larger calls would save."""
+    """The share of the direction's seconds that larger calls would save."""
     layer = wait.storage
     part = wait.seconds[PART_OF[direction]]
     if layer is None or part <= 0:
         return 0.0
     passing = layer.passing(direction)
     if wait.file.collective and not wait.file.layers:
-        return 0.0  # a record has collective calls: what reached storage is not in it
+        return 0.0  # a record has no calls beneath collective ones, so their sizes are not known
     if passing.calls < 16 or passing.bytes / passing.calls >= _SMALL_CALL:
         return 0.0
     stored = wait.stored(direction)
@@ -193,7 +210,7 @@ def _larger(wait: Wait, direction: Direction) -> str:
 
 
 def root_writer(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
-    """One rank moves all bytes while the others wait."""
+    """A single rank moves all bytes while the others wait for it."""
     if program.ranks < 2 or wait.storage is None:
         return
     for direction in Direction:
@@ -226,7 +243,7 @@ def root_writer(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
 
 
 def root_share(wait: Wait, program: ProgramIo, direction: Direction) -> float:
-    """Of the direction's seconds, those that more ranks would save."""
+    """The share of the direction's seconds that more writers or readers would save."""
     layer = wait.storage
     if layer is None or program.ranks < 2:
         return 0.0
@@ -250,7 +267,7 @@ def _movers(own: tuple[RankIo, ...]) -> int:
 
 
 def metadata(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
-    """Opening, closing, asking for sizes."""
+    """Metadata calls: open, close, stat."""
     layer = wait.storage
     if layer is None or wait.seconds[Part.META] <= 0:
         return
@@ -281,7 +298,7 @@ def metadata(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
 
 
 def uneven(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
-    """Ranks that others waited for."""
+    """Load imbalance: ranks waited for a slower one."""
     if wait.own:
         yield from _uneven_alone(wait, program)
         return
@@ -293,7 +310,7 @@ def uneven(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
     mean = layer.seconds / among
     slowest = layer.slowest_seconds
     unknown = layer.slowest_rank is None and (
-        layer.fastest_seconds <= 0 or wait.file.collective  # others' waiting counts as theirs
+        layer.fastest_seconds <= 0 or wait.file.collective  # each rank's time includes waiting
     )
     if (
         unknown
@@ -330,10 +347,12 @@ def _one(layer: LayerIo) -> str:
 
 
 def _stands_out(layer: LayerIo, among: int, mean: float) -> bool:
-    """Whether the slowest rank is more than the end of a spread that all ranks have: one of n that
-    is slow lies √(n − 1) deviations above the mean, the last of a bell curve of thousands 3.5."""
+    """Whether the slowest rank is an outlier, and not just the end of the ranks' distribution.
+
+    A single slow rank among n lies √(n − 1) standard deviations above the mean; the largest of
+    some thousand normally distributed values lies 3.5 above it."""
     variance = layer.spread_seconds**2
-    if among < layer.ranks:  # the others, which moved nothing, are in Darshan's variance
+    if among < layer.ranks:  # take the ranks that moved nothing out of Darshan's variance
         usual = layer.seconds / layer.ranks
         variance = (variance + usual**2) * layer.ranks / among - mean**2
     if variance <= 0:
@@ -378,7 +397,7 @@ def _uneven_alone(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
 
 
 def locks(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
-    """Ranks that write into each other's stripes."""
+    """Lock contention: ranks write into each other's stripes."""
     layer, file = wait.storage, wait.file
     if layer is None or wait.own or layer.movers < 2 or file.file_system not in _LOCKING:
         return

@@ -1,8 +1,10 @@
-"""Why a wait was long, where MPI-IO stands between the program and storage: its seconds less those
-of POSIX beneath are exchange and waiting; its bytes against POSIX's tell of read-modify-write.
+"""Rules that find the cause of a wait in the layer of MPI-IO.
 
-Two-phase I/O and data sieving: Thakur, Gropp and Lusk, "Data Sieving and Collective I/O in ROMIO",
-Frontiers '99. That ROMIO has an aggregator for each stripe: its driver for Lustre (ad_lustre)."""
+MPI-IO's seconds, less those of the POSIX layer beneath it, were spent in exchange and waiting. More
+bytes in the POSIX layer than in MPI-IO show read-modify-write or data sieving. Two-phase I/O and
+data sieving: Thakur, Gropp and Lusk, "Data Sieving and Collective I/O in ROMIO", Frontiers '99. On
+Lustre, ROMIO has one aggregator per stripe: its driver ad_lustre. The thresholds are heuristics,
+checked on the labelled logs of docs/tuning.md."""
 
 from __future__ import annotations
 
@@ -15,15 +17,21 @@ from forebay_tuning.report.model.claims import Claim, Kind, counter, name_of, pl
 from forebay_tuning.report.model.waits import PART_OF, Part, Wait
 
 _MORE_BYTES = 1.3
+"""POSIX bytes ÷ MPI-IO bytes of writes from which on holes were filled."""
 _MORE_BYTES_READ = 1.5
+"""The same of reads; headers that are read again stay below it."""
 _READS_OF_WRITER = 0.2
+"""Reads per write in the POSIX layer from which on a write-only file was read to be modified."""
 _FEW_STRIPES_RANKS = 16
+"""Ranks per stripe: with more of them, a file has too few stripes."""
 _STRIPES_USUAL = 16
+"""More stripes than these are not recommended from a log alone."""
 _OPENS_LEAST = 8
+"""MPI_File_open calls of one file per rank from which on they are reported."""
 
 
 def read_modify_write(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
-    """A buffer with holes is read, changed and written as a whole."""
+    """Read-modify-write: a buffer with holes is read, changed and written back as a whole."""
     mpi, storage = wait.mpi, wait.storage
     if mpi is None or storage is None or mpi.write.bytes == 0:
         return
@@ -69,7 +77,7 @@ def read_modify_write(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
 
 
 def sieving(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
-    """Reads that fetch what nobody asked for."""
+    """Data sieving: a read fetches also the holes between the requested pieces."""
     mpi, storage = wait.mpi, wait.storage
     if mpi is None or storage is None or mpi.read.bytes == 0 or mpi.write.bytes:
         return
@@ -94,7 +102,7 @@ def sieving(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
 
 
 def few_stripes(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
-    """A large shared file on few targets."""
+    """A large shared file has few stripes (Lustre OSTs)."""
     file = wait.file
     count = file.stripe_count
     moved = max(one.bytes for one in (wait.mpi, wait.storage) if one is not None)
@@ -131,7 +139,7 @@ def few_stripes(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
 
 
 def exchange(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
-    """What MPI-IO takes beyond storage."""
+    """Time in MPI-IO that is not spent in storage: exchange between ranks, or MPI-IO's own work."""
     mpi, storage = wait.mpi, wait.storage
     if mpi is None:
         return
@@ -189,7 +197,8 @@ def exchange(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
 
 
 def _unknown(wait: Wait, direction: Direction, proof: str) -> Claim:
-    """The log has nothing beneath MPI-IO: no module POSIX, or its records are partial."""
+    """The claim if the log has no POSIX records beneath MPI-IO: exchange and storage cannot be told
+    apart."""
     verb = "reads" if direction is Direction.READ else "writes"
     part = PART_OF[direction]
     return Claim(
@@ -207,7 +216,7 @@ def _unknown(wait: Wait, direction: Direction, proof: str) -> Claim:
 
 
 def opening(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
-    """MPI_File_open and close, again and again."""
+    """MPI_File_open and MPI_File_close are called again and again for one file."""
     mpi = wait.mpi
     if mpi is None or mpi.opens < _OPENS_LEAST * max(1, mpi.ranks):
         return

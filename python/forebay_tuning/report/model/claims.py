@@ -1,5 +1,5 @@
-"""What a rule says of a wait: how large a share of it has which cause, with the line of the log
-that proves it."""
+"""A rule's finding about a wait: the cause, the share of the wait that it explains, and the counter
+in the log that proves it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from forebay_tuning.report.model.waits import Part, Wait
 
 
 class Kind(Enum):
-    """Causes, by the names that JSON has: they do not change."""
+    """Causes. The values are part of the JSON format, so they must not change."""
 
     SICK = "sick-target"
     SYNCS = "sync-storm"
@@ -33,7 +33,8 @@ class Kind(Enum):
 
 @frozen
 class Claim:
-    """`share`: of the part's seconds. `proof`: counter = value (file, rank)."""
+    """One cause of a wait. `share` is the explained share of the seconds of `part` in the wait;
+    `proof` reads "counter = value (file, rank)"."""
 
     kind: Kind
     part: Part
@@ -50,12 +51,12 @@ _PREFIXES = {"MPI-IO": "MPIIO"}
 
 
 def counter(layer: LayerIo, name: str, value: object) -> str:
-    """As darshan-parser prints it."""
+    """The counter and its value as darshan-parser prints them."""
     return f"{_PREFIXES.get(layer.name, layer.name)}_{name} = {value}"
 
 
 def place(file: FileIo, layer: LayerIo | None = None, *, rank: bool = False) -> str:
-    """(file, rank): the slowest rank, or all."""
+    """The words "(file, rank)" of a proof. With `rank`, `layer` names the slowest rank."""
     whose = "all ranks" if file.rank is None else f"rank {file.rank}"
     if rank and layer is not None and layer.slowest_rank is not None:
         whose = f"slowest is rank {layer.slowest_rank}"
@@ -63,5 +64,5 @@ def place(file: FileIo, layer: LayerIo | None = None, *, rank: bool = False) -> 
 
 
 def name_of(file: FileIo) -> str:
-    """Without its directories."""
+    """The file's name without its directories."""
     return file.path.rpartition("/")[2] or file.path

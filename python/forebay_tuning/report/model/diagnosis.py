@@ -1,7 +1,8 @@
-"""What held a program's I/O back: one list, the costliest first, and nothing in it that cost
-nothing. Evidence (what a log says, layer by layer) → waits (seconds of the run) → claims (rules,
-each with its proof) → the list. A wait is shared out once: together the list never exceeds the
-run."""
+"""Diagnoses a program's I/O: a list of the causes that cost time, the costliest first.
+
+The evidence of a log gives waits (seconds of the run per file); rules turn waits into claims, each
+with its proof; claims become the list. The seconds of a wait are shared out only once, so that the
+list together never exceeds the run."""
 
 from __future__ import annotations
 
@@ -19,12 +20,13 @@ from forebay_tuning.report.model.claims import Claim, Kind, Rule
 from forebay_tuning.report.model.waits import Part, Wait, waits_of
 
 SHARE_LEAST = 0.05
-"""Of the run: I/O that takes less, or a trouble that costs less, is not worth doing anything."""
+"""Share of the run: I/O or a trouble that costs less is not worth any change."""
 _SHARE_PROVEN = 0.02
-"""The same, where bytes that nobody asked for prove the trouble."""
+"""The same for the causes in `_PROVEN`, where bytes that nobody asked for are hard evidence."""
 _PROVEN = (Kind.READ_MODIFY_WRITE, Kind.SIEVING, Kind.SAME_BYTES)
 KEEP_MOST = 0.20
-"""Of the run: above it, I/O without a cause is not called healthy, unless a portrait says so."""
+"""Share of the run above which I/O without a known cause is not called healthy: only a portrait of
+the file system could say so."""
 _OFF_IT = (
     "Tell the administrators; until it is mended, keep files off it (a pool without it, or "
     "`lfs setstripe -o` with other targets)."
@@ -43,13 +45,14 @@ _RULES: tuple[Rule, ...] = (
     causes.metadata,
     causes_mpi.opening,
 )
-"""A cause before what follows from it: a rank that syncs is not also uneven."""
+"""The rules in the order in which they take from a wait: a cause comes before its consequences, so
+that a rank that is slow because it syncs is not reported as load imbalance, too."""
 
 
 @frozen
 class Trouble:
-    """One of the list. `seconds`: of the run, that it cost at most; `proof`: the counter that says
-    so, its value, file and rank."""
+    """One entry of the list. `seconds` is an upper bound for its cost in the run; `proof` is the
+    counter that shows it, with value, file and rank."""
 
     title: str
     detail: str
@@ -61,7 +64,7 @@ class Trouble:
 
 @frozen
 class Diagnosis:
-    """All of it. `verdict`: the whole in a sentence. `seconds_lost`: of all items together."""
+    """The whole diagnosis. `verdict` is its summary in one or two sentences."""
 
     program: ProgramIo
     verdict: str
@@ -71,12 +74,12 @@ class Diagnosis:
 
     @property
     def seconds_lost(self) -> float:
-        """Never more than the run."""
+        """Seconds that all troubles cost together; never more than the run."""
         return sum(one.seconds for one in self.troubles)
 
 
 def diagnose(program: ProgramIo) -> Diagnosis:
-    """From a log or a record."""
+    """The diagnosis of a program, from the evidence of a log or a record."""
     sick = sick_targets(target_rates(program.files))
     waits = waits_of(program)
     found = _listed(program, waits, sick)
@@ -90,8 +93,8 @@ def diagnose(program: ProgramIo) -> Diagnosis:
 
 
 def with_sick(diagnosis: Diagnosis, sick: tuple[SickTarget, ...]) -> Diagnosis:
-    """With targets that something else has found to be slow, first in the list: how much they
-    cost is not known, but each stripe on them waits."""
+    """`diagnosis` with slow targets that another source has found, first in the list. Their cost is
+    an estimate: all I/O is assumed to wait for the stripes on them."""
     if not sick:
         return diagnosis
     left = diagnosis.program.seconds_io
@@ -177,7 +180,8 @@ def _listed(
 
 
 def _merged(same: list[Trouble]) -> Trouble:
-    """The same cause in several files, or in reading and writing: told of the worst."""
+    """One entry for the same cause in several files, or in reads and writes. Its words are those of
+    the worst."""
     worst = max(same, key=lambda one: one.seconds)
     places = {one.proof.rpartition("(")[2] for one in same}
     more = f" ({counted(len(places) - 1, 'other file')} alike)" if len(places) > 1 else ""
@@ -197,7 +201,7 @@ def _of_wait(wait: Wait, program: ProgramIo, sick: tuple[SickTarget, ...]) -> It
         return
     for one in _claims(wait, program):
         if one.kind is Kind.SMALL and synced >= 0.5:
-            continue  # what is left of the writes' seconds is not known
+            continue  # how many of the writes' seconds were no syncs is not known
         whole = wait.seconds[one.part] * (1 - (synced if one.kind is Kind.SMALL else 0.0))
         taken = min(left[one.part], max(0.0, one.share) * whole)
         if one.kind is Kind.SYNCS:
@@ -215,7 +219,8 @@ def _of_wait(wait: Wait, program: ProgramIo, sick: tuple[SickTarget, ...]) -> It
 
 
 def _claims(wait: Wait, program: ProgramIo) -> list[Claim]:
-    """In the order of the rules; but one writer of fairly large calls is told before its calls."""
+    """All claims in the order of `_RULES`, but a single writer comes before its small calls if it
+    explains more than they do."""
     found = [claim for rule in _RULES for claim in rule(wait, program)]
     roots = {one.part: one.share for one in found if one.kind is Kind.ROOT}
     later = [
@@ -254,7 +259,8 @@ def _sickness(program: ProgramIo, sick: tuple[SickTarget, ...]) -> Iterator[Trou
 
 
 def _of_libraries(program: ProgramIo, waits: tuple[Wait, ...], lost: float) -> list[Trouble]:
-    """HDF5 or PnetCDF beyond all that is beneath them, where the run has room for it."""
+    """Time in HDF5 or PnetCDF themselves: their seconds less those of all layers beneath, and at
+    most what is left of the run."""
     beneath = sum(one.total for one in waits)
     found = []
     for one in program.libraries:

@@ -1,5 +1,5 @@
-"""A Forebay record as evidence: openings, bytes and waits of collective calls, the run's length,
-and what went through its pool."""
+"""Turns a Forebay record into evidence: collective calls with their bytes and seconds, the length
+of the run, and the traffic through its pool."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from forebay_tuning.model.program_io import FileIo, Passing, ProgramIo
 
 
 def program_of(record: Record, *, source: str) -> ProgramIo:
-    """EvidenceError: it has no files."""
+    """The record as evidence. Raises EvidenceError if it has no files."""
     files = summarise(record.files)
     pools = tuple(one.pool for one in record.runs if one.pool is not None)
     known = {one.path for one in files}
@@ -80,7 +80,7 @@ def _pooled(one: PoolFileRecord, ranks: int) -> FileIo:
 
 
 def sick_in(record: Record) -> tuple[SickTarget, ...]:
-    """Targets that the record itself names as slow."""
+    """The targets that the record itself reports as slow."""
     slower: dict[int, list[float]] = {}
     for one in summarise(record.files):
         for slow in one.slow_targets:

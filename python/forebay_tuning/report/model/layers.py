@@ -1,5 +1,5 @@
-"""A file's numbers from those of its layers: bytes are those that reached storage, seconds those
-that the program waited in the layer that it called."""
+"""Derives a file's numbers from those of its layers: the bytes are those that reached storage; the
+seconds are those that the program waited in the layer that it called (MPI-IO or POSIX)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ MPI = "MPI-IO"
 
 
 def file_of(layers: Sequence[LayerIo], bare: FileIo, seconds: float) -> FileIo:
-    """`bare` with what its layers say. `seconds`: of the run, which no rank can exceed."""
+    """`bare` with the numbers of its `layers`. `seconds` is the length of the run, which the time
+    of no rank may exceed; 0 if not known."""
     most = seconds if seconds > 0 else math.inf
     kept = tuple(_within(one, most) for one in layers)
     mpi = next((one for one in kept if one.name == MPI), None)
@@ -43,7 +44,8 @@ def file_of(layers: Sequence[LayerIo], bare: FileIo, seconds: float) -> FileIo:
 
 
 def _within(layer: LayerIo, most: float) -> LayerIo:
-    """A clock that jumped, or threads, may have counted more than the run was long."""
+    """The layer with its times limited to the run of `most` seconds: after a jump of the clock, or
+    with several threads in a rank, Darshan may have counted more."""
     all_ranks = most * max(1, layer.ranks)
     return replace(
         layer,
@@ -57,12 +59,13 @@ def _within(layer: LayerIo, most: float) -> LayerIo:
 
 
 def _slowest(stored: Sequence[LayerIo]) -> float:
-    """POSIX and STDIO do not count each other's calls."""
+    """Seconds in all storage layers. They may be added, since POSIX and STDIO do not count each
+    other's calls."""
     return sum(one.slowest_seconds for one in stored)
 
 
 def _main(layer: LayerIo) -> Direction:
-    """The direction with most bytes, else with most calls."""
+    """The direction with most bytes, or with most calls if they are equal."""
     return max(Direction, key=lambda one: (layer.passing(one).bytes, layer.passing(one).calls))
 
 

@@ -1,4 +1,4 @@
-"""Of two logs, what has changed; of many, which programs lose most."""
+"""Compares the diagnoses of two runs, and ranks the programs of many logs by their losses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from forebay_tuning.report.model.diagnosis import Diagnosis
 
 @frozen
 class Change:
-    """One cause before and after; seconds of the run, 0: it is not there."""
+    """One cause in both runs: the seconds that it cost, 0 if a run does not have it."""
 
     kind: str
     title: str
@@ -20,7 +20,7 @@ class Change:
 
 @frozen
 class Comparison:
-    """Two runs of a program."""
+    """Two runs of a program, and how their causes changed."""
 
     before: Diagnosis
     after: Diagnosis
@@ -28,19 +28,19 @@ class Comparison:
 
     @property
     def times(self) -> float:
-        """As fast as before; 0: one has no length."""
+        """The speed-up of the later run; 0 if the length of a run is not known."""
         a, b = self.before.program.seconds, self.after.program.seconds
         return a / b if a > 0 and b > 0 else 0.0
 
     @property
     def differs(self) -> bool:
-        """Whether they are no runs of the same program, by their bytes and ranks."""
+        """Whether ranks or bytes differ so much that these may be different programs."""
         a, b = self.before.program, self.after.program
         return a.ranks != b.ranks or not 0.5 <= (a.bytes + 1) / (b.bytes + 1) <= 2
 
 
 def compare(before: Diagnosis, after: Diagnosis) -> Comparison:
-    """By kinds of causes; the largest first."""
+    """The comparison, cause by cause, the largest first."""
     first = {one.kind.value: one for one in before.troubles}
     second = {one.kind.value: one for one in after.troubles}
     changes = [
@@ -58,7 +58,7 @@ def compare(before: Diagnosis, after: Diagnosis) -> Comparison:
 
 @frozen
 class ProgramLosses:
-    """All logs of one program. Hours are of all ranks together; `first`: what cost most of them."""
+    """All logs of one program. Hours are those of all ranks; `first` is the costliest cause."""
 
     name: str
     runs: int
@@ -70,7 +70,7 @@ class ProgramLosses:
 
 
 def by_program(found: Sequence[Diagnosis]) -> tuple[ProgramLosses, ...]:
-    """The one that loses most comes first."""
+    """The logs grouped by program; the program that loses most comes first."""
     groups: dict[str, list[Diagnosis]] = {}
     for one in found:
         groups.setdefault(_name(one), []).append(one)

@@ -1,7 +1,8 @@
-"""What Forebay itself would do for a program, from its log alone: which calls it would take over,
-and about how long they would take. Storage takes what it took, less what read-modify-write moved
-in vain; a collective call costs what its ranks need to agree and to exchange. That is assumed,
-within wide bounds, and proved by nothing but `forebay verify`."""
+"""Estimates from a log which calls Forebay would take over, and how long they would take.
+
+Storage is assumed to take as long as it did, less the share of read-modify-write; a collective call
+costs the agreement of its ranks and the exchange of its bytes. The bounds are wide, and nothing
+here is measured: only `forebay verify` proves a gain."""
 
 from __future__ import annotations
 
@@ -15,16 +16,18 @@ from forebay_tuning.report.model.claims import name_of
 from forebay_tuning.report.model.waits import PART_OF, Wait, waits_of
 
 CALL_LEAST, CALL_MOST = 1e-4, 2.5e-3
-"""Seconds of a collective call without its bytes: between a quick network, and ranks that share
-cores (the machine that docs/performance.md is of)."""
+"""Seconds that a collective call takes apart from its bytes. The lower bound is for a fast
+network, the upper one for ranks that share cores (the machine of docs/performance.md)."""
 _RATE = 1e9
-"""Bytes a second that a rank sends and receives, at least."""
+"""Bytes per second that a rank sends and receives: a lower bound."""
 _SHARE_LEAST = 0.02
+"""Share of the run: calls that take less are left out."""
 
 
 @frozen
 class Takeover:
-    """Collective calls on one file. Seconds are of the run."""
+    """Collective calls on one file in one direction. The seconds are of the run; `seconds_least`
+    and `seconds_most` are the bounds with Forebay."""
 
     file: str
     direction: Direction
@@ -36,7 +39,7 @@ class Takeover:
 
     @property
     def text(self) -> str:
-        """In a sentence."""
+        """The estimate as a sentence for the user."""
         verb = "reads" if self.direction is Direction.READ else "writes"
         return (
             f"{self.calls} collective {verb} of {human_bytes(self.call_bytes)} by each rank "
@@ -46,7 +49,7 @@ class Takeover:
 
 
 def takeovers(program: ProgramIo) -> tuple[Takeover, ...]:
-    """Where it is worth telling; the longest first."""
+    """The calls that Forebay would take over and that matter for the run, the longest first."""
     least = _SHARE_LEAST * program.seconds
     found = [one for wait in waits_of(program) for one in _of(wait) if one.seconds_now >= least]
     return tuple(sorted(found, key=lambda one: -one.seconds_now))
@@ -77,7 +80,7 @@ def _of(wait: Wait) -> Iterator[Takeover]:
 
 
 def _useful(storage: LayerIo | None, mpi: LayerIo, direction: Direction) -> float:
-    """Of what storage moved, the share that the program asked for."""
+    """The share of the bytes moved in storage that the program asked for."""
     if storage is None:
         return 1.0
     moved = storage.passing(direction).bytes

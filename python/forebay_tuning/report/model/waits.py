@@ -1,6 +1,8 @@
-"""Where a run waited for I/O: its seconds, divided by file and by what the ranks did there. Files
-of single ranks are one wait: that of the rank that spent most on them. What a rule takes from a
-wait is not there for the next one, so that all findings together never exceed the run."""
+"""Divides the seconds that a run waited for I/O by file and by kind of call (`Part`).
+
+All files that only one rank used are one wait: that of the rank that spent most on them. Seconds
+that one rule takes from a wait are not there for the next rule, so that all findings together never
+exceed the run."""
 
 from __future__ import annotations
 
@@ -14,8 +16,8 @@ from forebay_tuning.report.model.layers import MPI
 
 
 class Part(Enum):
-    """What a rank did meanwhile. OPENING: in MPI_File_open, close and the like, beyond what the
-    file system took for it: ranks wait for one another there."""
+    """The kind of I/O that a rank waited in. OPENING is time in MPI_File_open, MPI_File_close and
+    the like beyond that of the file system: there, ranks wait for one another."""
 
     WRITE = "writing"
     READ = "reading"
@@ -28,9 +30,12 @@ PART_OF = {Direction.WRITE: Part.WRITE, Direction.READ: Part.READ}
 
 @frozen
 class Wait:
-    """Seconds of the run. `storage`: what reached the file system, of all ranks or, where the
-    files are single ranks', of the slowest one; `mpi`: the calls above it. `file`: the one, or the
-    largest of the slowest rank's; `own`: what each rank did to files of its own."""
+    """A wait for one file, or for the files that a single rank used.
+
+    `seconds` maps each part to seconds of the run. `storage` has the calls that reached the file
+    system: of all ranks, or for single-rank files of the slowest rank; `mpi` has the MPI-IO calls
+    above them, None if there were none. `file` is the file, or the slowest rank's largest; `own`
+    has one entry per rank with files of its own, and is empty for a shared file."""
 
     file: FileIo
     storage: LayerIo | None
@@ -40,11 +45,11 @@ class Wait:
 
     @property
     def total(self) -> float:
-        """Of all parts."""
+        """Seconds of all parts together."""
         return sum(self.seconds.values())
 
     def stored(self, direction: Direction) -> float:
-        """Of the direction's seconds, the share that the file system took in the slowest rank."""
+        """The share of the direction's seconds that the file system took on the slowest rank."""
         whole = self.seconds[PART_OF[direction]]
         if self.mpi is None or whole <= 0:
             return 1.0
@@ -63,7 +68,7 @@ def _reads_to_write(mpi: LayerIo, direction: Direction) -> bool:
 
 
 def waits_of(program: ProgramIo) -> tuple[Wait, ...]:
-    """The longest first."""
+    """All waits of the program, the longest first, scaled down if they exceed the run."""
     shared = [_shared(one) for one in program.files if one.rank is None or one.by_mpi]
     found = [one for one in (*shared, *_alone(program)) if one.total > 0]
     total = sum(one.total for one in found)
@@ -111,8 +116,8 @@ def _split(layer: LayerIo, file: FileIo) -> dict[Part, float]:
 
 
 def storage_of(file: FileIo) -> LayerIo:
-    """All that reached the file system by POSIX, STDIO or DFS, as if it were one layer: it has the
-    name of the one that took most."""
+    """The POSIX, STDIO and DFS layers of a file added up as one, under the name of the layer that
+    took most. A file with nothing beneath MPI-IO has an empty one."""
     stored = [one for one in file.layers if one.name != MPI]
     if len(stored) == 1:
         return stored[0]
@@ -145,7 +150,7 @@ def storage_of(file: FileIo) -> LayerIo:
 
 
 def added_up(layers: list[LayerIo]) -> LayerIo:
-    """Of one rank's files, or of a file's layers."""
+    """Adds up the layers of one file, or of one rank's files."""
     main = max(layers, key=lambda one: one.seconds)
     return replace(
         main,
@@ -179,7 +184,7 @@ def _passing(parts: list[Passing]) -> Passing:
 
 
 def _alone(program: ProgramIo) -> list[Wait]:
-    """Of the rank that spent most on files of its own."""
+    """The wait for files that only one rank used, on the rank that spent most; or none."""
     files: dict[int, list[FileIo]] = {}
     for one in program.files:
         if one.rank is not None and not one.by_mpi:

@@ -1,1 +1,1 @@
-"""The report's page and pictures."""
+"""Renders the report: text, JSON, the HTML page and its pictures."""

@@ -1,4 +1,4 @@
-"""The HTML page of a report: the list, time lines, sizes, who waited, targets."""
+"""The HTML page of a report: the causes, I/O over time, sizes of calls, ranks and targets."""
 
 from pathlib import Path
 
@@ -13,15 +13,15 @@ _FILES_SHOWN = 40
 
 
 class ReportPages(DrawnPages):
-    """Pages of reports."""
+    """The HTML pages of reports."""
 
     def write(self, diagnosis: Diagnosis, path: Path) -> None:
-        """One self-contained page."""
+        """Writes the report as one self-contained page."""
         write_page(render(diagnosis), path)
 
 
 def render(diagnosis: Diagnosis) -> str:
-    """The page as text."""
+    """The page's HTML."""
     from forebay_tuning.report.report.pictures import PICTURES
 
     program = diagnosis.program

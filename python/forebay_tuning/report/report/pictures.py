@@ -1,4 +1,4 @@
-"""Pictures of a program's I/O: when, how large, who waited, which targets."""
+"""Pictures of a program's I/O, as SVG: over time, by size of call, by rank, by target."""
 
 from collections.abc import Callable
 
@@ -17,7 +17,7 @@ _RANKS_MAX = 8192
 
 
 def draw_time(diagnosis: Diagnosis) -> str:
-    """Rates over the run."""
+    """Bytes per second over the run; empty if there is nothing to draw, as in all of these."""
     program = diagnosis.program
     if program.bytes == 0 or program.seconds <= 0:
         return ""
@@ -42,7 +42,7 @@ def draw_time(diagnosis: Diagnosis) -> str:
 
 
 def draw_sizes(diagnosis: Diagnosis) -> str:
-    """The usual call of each file against its bytes."""
+    """Each file's usual size of a call, and the file's bytes."""
     figure, axes = _figure(3.0)
     drawn = False
     for direction, colour in _COLOURS.items():
@@ -71,13 +71,13 @@ def draw_sizes(diagnosis: Diagnosis) -> str:
 
 
 def _spelled(count: int) -> str:
-    """A power of two."""
+    """A power of two with its unit, for an axis."""
     text = exact_bytes(count)
     return text if count >= 1024 else f"{text} B"
 
 
 def draw_ranks(diagnosis: Diagnosis) -> str:
-    """Seconds of each rank, where ranks have files of their own."""
+    """Seconds of each rank, if several ranks have files of their own."""
     by_rank: dict[int, float] = {}
     for one in diagnosis.program.files:
         if one.rank is not None:
@@ -94,7 +94,7 @@ def draw_ranks(diagnosis: Diagnosis) -> str:
 
 
 def draw_targets(diagnosis: Diagnosis) -> str:
-    """Rates of files by the target that they lie on."""
+    """Transfer rates of files, by the target that the file lies on."""
     rates = target_rates(diagnosis.program.files)
     if len(rates) < 2:
         return ""

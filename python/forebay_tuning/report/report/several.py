@@ -1,4 +1,4 @@
-"""What is printed of two logs, and of a folder of them."""
+"""Prints the comparison of two logs, and the summary of a folder of logs."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +14,7 @@ _SHOWN = 30
 
 
 def comparison_text(both: Comparison) -> str:
-    """For people."""
+    """The comparison as text for people."""
     before, after = both.before.program, both.after.program
     rows = [
         ("", "before", "after"),
@@ -35,7 +35,7 @@ def comparison_text(both: Comparison) -> str:
 
 
 def comparison_json(both: Comparison) -> Any:
-    """The schema forebay.report.comparison/1."""
+    """The comparison in the schema forebay.report.comparison/1."""
     return {
         "schema": "forebay.report.comparison/1",
         "times_as_fast": both.times,
@@ -60,7 +60,7 @@ def _run(one: Diagnosis) -> Any:
 
 
 def folder_text(found: Sequence[Diagnosis]) -> str:
-    """For people."""
+    """The programs of a folder of logs as text for people."""
     losses = by_program(found)
     rows = [("rank hours lost", "in I/O", "of all", "runs", "program", "what cost most")]
     rows += [
@@ -81,5 +81,5 @@ def folder_text(found: Sequence[Diagnosis]) -> str:
 
 
 def folder_json(found: Sequence[Diagnosis]) -> Any:
-    """The schema forebay.report.folder/1."""
+    """The programs in the schema forebay.report.folder/1."""
     return {"schema": "forebay.report.folder/1", "programs": plain(by_program(found))}

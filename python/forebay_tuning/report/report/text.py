@@ -1,4 +1,4 @@
-"""What is printed of a report: for people, and as JSON with stable keys."""
+"""Prints a report: as text for people, and as JSON with stable keys."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ _FULL = 0.95
 
 
 def as_text(diagnosis: Diagnosis) -> str:
-    """For people."""
+    """The report as text for people."""
     program = diagnosis.program
     lines = [
         f"{printable(program.command)[:200] or program.source}",
@@ -54,7 +54,7 @@ def as_text(diagnosis: Diagnosis) -> str:
 
 
 def pool_lines(pool: PoolRecord) -> list[str]:
-    """What the pool took off the program, and what it did not."""
+    """Lines on the bytes that went through the pool, and on those that did not."""
     lines = [
         f"pool: {human_bytes(pool.taken)} taken; processes waited "
         f"{human_seconds(pool.waited_seconds)} s for it, all together; "
@@ -78,7 +78,7 @@ def pool_lines(pool: PoolRecord) -> list[str]:
 
 
 def length_text(seconds: float) -> str:
-    """Of a run; records that `forebay run` did not make do not have it."""
+    """The length of a run in words; 0 is unknown, as in records not made by `forebay run`."""
     return f"{human_seconds(seconds)} s" if seconds > 0 else "a run of unknown length"
 
 
@@ -97,7 +97,7 @@ def _sum(diagnosis: Diagnosis) -> list[str]:
 
 
 def _takeover(diagnosis: Diagnosis) -> list[str]:
-    """What Forebay itself would do: nothing of it is measured."""
+    """Lines that estimate what Forebay would gain; none of it is measured."""
     found = takeovers(diagnosis.program)
     if not found:
         return []
@@ -126,7 +126,7 @@ def _moved(diagnosis: Diagnosis) -> str:
 
 
 def as_json(diagnosis: Diagnosis) -> Any:
-    """The schema forebay.report/1."""
+    """The report in the schema forebay.report/1."""
     program = diagnosis.program
     return {
         "schema": "forebay.report/1",
