@@ -1,1 +1,1 @@
-"""`forebay advise`: how a program should use a file system."""
+"""`forebay advise`: recommends how a program should use a file system."""

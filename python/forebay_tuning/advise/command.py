@@ -1,4 +1,4 @@
-"""`forebay advise`: parse → advise → render."""
+"""`forebay advise`: parses the command line, asks for advice, prints and writes it."""
 
 from pathlib import Path
 from typing import Annotated
@@ -137,7 +137,7 @@ def advise_command(
 
 @frozen
 class _Outputs:
-    """Files to be written."""
+    """The output files that the user asked for; None if not."""
 
     advice: Path | None
     ready: Path | None
@@ -154,7 +154,7 @@ def _check_sources(*sources: object) -> None:
 
 
 def _give(advice: tuple[Advice, ...], form: Format, outputs: _Outputs) -> None:
-    """On standard output, and in files."""
+    """Prints the advice and writes the requested files."""
     where = next((one.workload.directory for one in advice if one.workload.directory), None)
     made = [
         ready(
@@ -193,7 +193,8 @@ def _allowed(words: list[str]) -> frozenset[Lever]:
 
 
 def _write_ready(made: list[Ready], folder: Path) -> None:
-    """The first advice that has something to write: a program has one settings file."""
+    """Writes the settings and hints of the first advice that has some: a program has one file of
+    each."""
     for name, text in (
         (SETTINGS_NAME, next((one.settings for one in made if one.settings), "")),
         (HINTS_NAME, next((one.hints for one in made if one.hints), "")),
@@ -208,7 +209,7 @@ def _write_ready(made: list[Ready], folder: Path) -> None:
 
 
 def attach(app: typer.Typer) -> None:
-    """Puts `advise` into the command."""
+    """Adds the subcommand `advise` to `app`."""
     app.command("advise", help=HELP, short_help="Recommend settings for a program here.")(
         advise_command
     )

@@ -1,5 +1,5 @@
-"""Use case: advice on each direction of a program's I/O, from its log, its command or a
-description."""
+"""Use case: advise on each direction of a program's I/O, from its log or record, its command line,
+or a description."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _RANKS_PER_NODE_USUAL = 32
 
 @frozen
 class AdviseRequest:
-    """The program is what `log` or `command` says, else what `words` do. `ranks`, `nodes`,
-    `directory` and `stripes`: as asked for; None: as found, or unknown. `letters`: those of
-    options without a value in `command`."""
+    """The input. The program is described by `log` or `command`, else by `words`. `ranks`, `nodes`,
+    `directory` and `stripes` override what is found; None if not given. `letters` are the options
+    in `command` that take no value."""
 
     words: Workload
     log: Path | None
@@ -45,7 +45,7 @@ class AdviseRequest:
 
 @frozen
 class _Told:
-    """What is known of the program."""
+    """The description of the program that was found."""
 
     workloads: tuple[Workload, ...]
     sick: tuple[SickTarget, ...] = ()
@@ -54,7 +54,8 @@ class _Told:
 
 
 def advise_on(request: AdviseRequest, sources: Sources, machine: Machine) -> tuple[Advice, ...]:
-    """EvidenceError: the log tells nothing; UsageError: too little is said."""
+    """Advice for each direction. Raises EvidenceError if the log shows nothing, and UsageError if
+    the description is incomplete."""
     told = _told(request, sources)
     notes = (*told.notes, *_doubts(request, machine))
     questions = [
@@ -84,13 +85,13 @@ def _placed(workload: Workload, directory: str | None, stripes: int | None) -> W
 
 
 def usual_nodes(ranks: int, portrait: Portrait | None) -> int:
-    """On how many nodes so many ranks are likely to be."""
+    """The likely number of nodes of `ranks` ranks."""
     each = _RANKS_PER_NODE_USUAL if portrait is None else portrait.identity.ranks_per_node
     return max(1, math.ceil(ranks / each))
 
 
 def _told(request: AdviseRequest, sources: Sources) -> _Told:
-    """From where the user said."""
+    """The description of the program, from the source that the user chose."""
     nodes, portrait = request.nodes, request.portrait
     if request.command is not None:
         found = from_command(
@@ -132,15 +133,15 @@ def _logged(log: Path, request: AdviseRequest, sources: Sources) -> _Told:
 
 
 def _doubts(request: AdviseRequest, machine: Machine) -> tuple[str, ...]:
-    """Whether the portrait is of the file system that the program writes to, as far as that can be
-    seen from here."""
+    """Reasons to doubt that the portrait is of the file system that the program writes to, as far
+    as this machine shows."""
     portrait, directory = request.portrait, request.directory
     if portrait is None:
         return ()
     today = datetime.datetime.now(datetime.UTC).date()
     here = Here(forebay=__version__, date=today)
     if directory is not None:
-        with contextlib.suppress(UsageError):  # compute nodes may see what is not here
+        with contextlib.suppress(UsageError):  # the directory may exist on compute nodes only
             facts = machine.directory(Path(directory))
             here = replace(
                 here,

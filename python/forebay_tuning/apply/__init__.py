@@ -1,1 +1,1 @@
-"""`forebay apply`: a program with what was advised."""
+"""`forebay apply`: runs a program with the advised settings."""

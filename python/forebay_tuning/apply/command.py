@@ -1,4 +1,4 @@
-"""`forebay apply`: parse → run with advice → render."""
+"""`forebay apply`: parses the command line, runs the program with advice, prints the effects."""
 
 import sys
 from pathlib import Path
@@ -66,7 +66,7 @@ def apply(
 
 
 def attach(app: typer.Typer) -> None:
-    """Puts `apply` into the command."""
+    """Adds the subcommand `apply` to `app`."""
     app.command(
         "apply",
         help=HELP,

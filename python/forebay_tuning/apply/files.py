@@ -1,4 +1,4 @@
-"""Directories of a program's output, and small files of ours."""
+"""The directories of a program's output, and small temporary files for its ranks."""
 
 import shutil
 import tempfile
@@ -11,36 +11,37 @@ PREFIX = ".forebay-apply-"
 
 
 class RealFolders:
-    """The port Folders."""
+    """The port Folders, over real directories."""
 
     def newest(self, folder: Path, *, but: frozenset[Path]) -> Path | None:
-        """The largest of the files that are new: a log beside the data is none."""
+        """The largest new file, so that a log beside the data is not taken for the output."""
         new = [one for one in self.names(folder) - but if one.is_file()]
         return max(new, key=lambda one: one.stat().st_size, default=None)
 
     def names(self, folder: Path) -> frozenset[Path]:
-        """Files and directories below. UsageError: they cannot be listed."""
+        """All files and directories below `folder`. Raises UsageError if it cannot be listed."""
         try:
             return frozenset(folder.rglob("*")) if folder.is_dir() else frozenset()
         except OSError as error:
             raise _refused(f"look into {folder}", error) from error
 
     def make(self, folder: Path) -> None:
-        """With what is above it."""
+        """Creates the folder and its parents. Raises UsageError if that fails."""
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise _refused(f"make the output directory {folder}", error) from error
 
     def remove(self, folder: Path) -> None:
-        """A file, or a directory with all that is in it."""
+        """Removes a file, or a directory with everything in it."""
         if folder.is_dir() and not folder.is_symlink():
             shutil.rmtree(folder, ignore_errors=True)
         else:
             folder.unlink(missing_ok=True)
 
     def write(self, name: str, text: str) -> Path:
-        """Below the working directory, which other nodes see, too."""
+        """Writes a file below the working directory, which other nodes see, too; if that fails, in
+        /tmp."""
         try:
             here = Path.cwd()
             remove_stale(PREFIX, here)

@@ -1,4 +1,4 @@
-"""What is printed of a run with advice: for people, and as JSON."""
+"""Prints a run with advice: as text for people, and as JSON."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from forebay_tuning.apply.use_case import Applied, Effect
 
 
 def as_text(advice: Advice, done: Applied) -> str:
-    """What was set, and what of it took effect."""
+    """The settings, and whether each took effect, as text for people."""
     lines = [f"forebay apply: {done.run.seconds:.3f} s, status {done.run.status}"]
     if advice.keeps:
         lines.append("  the advice is to keep everything: nothing was set")
@@ -18,7 +18,7 @@ def as_text(advice: Advice, done: Applied) -> str:
 
 
 def effect_text(one: Effect) -> str:
-    """Of one thing that was to be set."""
+    """One effect in words."""
     if one.took:
         return f"{one.name}: {one.wanted}, took effect"
     if one.found is None:
@@ -28,7 +28,7 @@ def effect_text(one: Effect) -> str:
 
 
 def as_json(done: Applied) -> Any:
-    """The schema forebay.apply/1."""
+    """The run in the schema forebay.apply/1."""
     return {
         "schema": "forebay.apply/1",
         "status": done.run.status,

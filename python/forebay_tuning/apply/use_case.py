@@ -1,4 +1,4 @@
-"""Use case: run an unmodified program with what was advised, and read back what took effect."""
+"""Use case: run an unmodified program with the advised settings, and check which took effect."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ from forebay_tuning.advise.model.advice import Advice
 from forebay_tuning.advise.model.ready import chosen, hints_of, settings_of, wanted_layout
 
 PLACE = "{out}"
-"""In the program's words: its output directory."""
+"""The placeholder for the output directory in the program's command."""
 HINTS_VARIABLE = "ROMIO_HINTS"
 
 
 class Folders(Protocol):
-    """Directories, and small files of ours."""
+    """The port to directories of output, and to small temporary files."""
 
     def newest(self, folder: Path, *, but: frozenset[Path]) -> Path | None:
-        """The file of last change below it that is not among `but`."""
+        """The largest regular file below `folder` that is not among `but`, or None."""
 
     def names(self, folder: Path) -> frozenset[Path]:
-        """All files below it."""
+        """All files and directories below the folder."""
 
     def make(self, folder: Path) -> None:
-        """UsageError: it cannot be made."""
+        """Creates the folder. Raises UsageError if that fails."""
 
     def remove(self, folder: Path) -> None:
-        """With all that is in it."""
+        """Removes a file, or a folder with everything in it."""
 
     def write(self, name: str, text: str) -> Path:
-        """A small file for the ranks to read, in a folder of its own."""
+        """Writes a small file for the ranks to read, in a folder of its own."""
 
 
 @frozen
 class Effect:
-    """One thing that was to be set. `found` None: it cannot be seen."""
+    """One setting. `found` is its actual value, None if that cannot be seen."""
 
     name: str
     wanted: str
@@ -55,13 +55,13 @@ class Effect:
 
     @property
     def took(self) -> bool:
-        """Whether it was seen to be so."""
+        """Whether the setting was seen to be in effect."""
         return self.found == self.wanted
 
 
 @frozen
 class Applied:
-    """A run with advice. `before`: the layout that the directory had."""
+    """A run with advice. `before` is the directory's previous layout."""
 
     run: RunReport
     effects: tuple[Effect, ...]
@@ -70,7 +70,7 @@ class Applied:
 
 @frozen
 class ApplyRequest:
-    """`advice`: those that change something; `directory`: where the output goes."""
+    """The input. `advice` has one entry per direction; `directory` is for the output."""
 
     advice: tuple[Advice, ...]
     command: tuple[str, ...]
@@ -78,7 +78,7 @@ class ApplyRequest:
 
 
 def directory_of(advice: Advice, given: Path | None) -> Path:
-    """UsageError: nobody says where."""
+    """The output directory. Raises UsageError if neither the user nor the advice names one."""
     if given is not None:
         return given
     if advice.workload.directory:
@@ -90,7 +90,8 @@ def directory_of(advice: Advice, given: Path | None) -> Path:
 
 
 def apply_advice(request: ApplyRequest, world: World, folders: Folders) -> Applied:
-    """UsageError, SetupError: nothing was started."""
+    """Applies the advice and runs the program. If it raises UsageError or SetupError, nothing was
+    started."""
     one = chosen(request.advice)
     folders.make(request.directory)
     before, effects = set_layout(one, request.directory, world)
@@ -105,7 +106,7 @@ def apply_advice(request: ApplyRequest, world: World, folders: Folders) -> Appli
 
 
 def placed(command: Sequence[str], directory: Path) -> tuple[str, ...]:
-    """The command with {out} filled in."""
+    """The command with {out} replaced by the directory."""
     return tuple(word.replace(PLACE, str(directory)) for word in command)
 
 
@@ -113,8 +114,8 @@ def placed(command: Sequence[str], directory: Path) -> tuple[str, ...]:
 def advised_plan(
     advice: Advice, command: Sequence[str], directory: Path, world: World, folders: Folders
 ) -> Iterator[tuple[RunPlan, World]]:
-    """What runs the command under Forebay with the settings that were advised, and ROMIO's hints
-    beside; the world in which it is to be carried out."""
+    """The plan to run the command under Forebay with the advised settings and with ROMIO's hints,
+    whose file exists inside the `with`; and the world in which to run it."""
     overrides = tuple(
         Override(name, value.strip('"')) for name, value in settings_of(advice).items()
     )
@@ -135,7 +136,7 @@ def advised_plan(
 
 
 def set_layout(advice: Advice, directory: Path, world: World) -> tuple[Layout | None, list[Effect]]:
-    """Of the directory, with what it was before and whether it is so now."""
+    """Sets the directory's layout; returns the previous one and the effect."""
     wanted = wanted_layout(advice)
     if not wanted.says_something:
         return None, []
@@ -156,7 +157,7 @@ def set_layout(advice: Advice, directory: Path, world: World) -> tuple[Layout | 
 
 
 def restore_layout(before: Layout | None, directory: Path, world: World) -> str:
-    """Gives the directory the layout that it had. Empty, or why that did not work."""
+    """Sets the directory's layout to the previous one. Returns why that failed, or no text."""
     if before is None:
         return ""
     try:
@@ -185,7 +186,7 @@ def _spelled(wanted: WantedLayout) -> str:
 def effects_of_settings(
     advice: Advice, files: Sequence[FileSummary], why_none: str
 ) -> list[Effect]:
-    """What the record says was in force; `why_none`: that there are no files in it."""
+    """The effects of settings by the run's record; `why_none` is the reason if it has no files."""
     wanted = settings_of(advice)
     if not advice.workload.collective:
         return []
@@ -210,7 +211,7 @@ def _why_not(name: str, asked: str, found: str | None) -> str:
 
 
 def _of_romio_alone(advice: Advice) -> list[Effect]:
-    """Hints for which Forebay has no setting."""
+    """The effects of hints for which Forebay has no setting."""
     name = "cb_config_list"
     wanted = hints_of(advice).get(name)
     why = "a hint for ROMIO; Forebay, which does the collective calls, places aggregators itself"
@@ -230,7 +231,7 @@ def _in_force(name: str, file: FileSummary) -> str | None:
 
 
 def _of_new_file(advice: Advice, newest: Path | None, world: World) -> list[Effect]:
-    """How a file lies that the program made."""
+    """The effect on the layout of a file that the program created."""
     wanted = wanted_layout(advice)
     if not wanted.says_something or newest is None:
         return []
@@ -251,7 +252,7 @@ _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
 
 def measured_in(text: str, pattern: str) -> float:
-    """The last number that the pattern finds. UsageError: it finds none."""
+    """The last positive number that the pattern finds. Raises UsageError if there is none."""
     try:
         found = list(re.finditer(pattern, text, re.MULTILINE))
     except re.error as error:

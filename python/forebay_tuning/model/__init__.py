@@ -1,1 +1,1 @@
-"""Points, samples, portraits, evidence: what all commands of tuning share. Pure."""
+"""Values that all tuning commands share: points, samples, portraits, evidence. Pure."""

@@ -1,5 +1,4 @@
-"""What is known of a program's I/O, wherever it comes from: a log, a record, a command line, or
-words."""
+"""A workload: the description of a program's I/O, from a log, record, command line, or words."""
 
 from __future__ import annotations
 
@@ -18,16 +17,18 @@ from forebay.common.model.units import MIB, counted, parse_bytes
 from forebay_tuning.model.point import Direction, Point
 
 BUFFER_USUAL = 16 * MIB
-"""ROMIO's collective buffer, where no hint says otherwise."""
+"""Bytes of ROMIO's collective buffer if no hint changes it."""
 
 
 @frozen
 class Workload:
-    """One direction of a program's I/O. `file_bytes`: of one file. `same_bytes`: every rank reads
-    all of the file. `call_bytes`: of all ranks together in one collective call; None: not known,
-    as many as `transfer_bytes` of each rank. `stripe_count`, `stripe_bytes`: as the files lie now;
-    None: not known. `seconds`: what it took, `seconds_meta` of it in opening and the like, of
-    `run_seconds` of the whole run."""
+    """One direction of a program's I/O.
+
+    `file_bytes` is the size of one file. `same_bytes`: every rank reads the whole file.
+    `call_bytes` is what all ranks together move in one collective call; None if not known, and then
+    each rank is assumed to move `transfer_bytes`. `stripe_count` and `stripe_bytes` are the present
+    layout, None if not known. `seconds` is the time of this I/O, of which `seconds_meta` went into
+    metadata calls; `run_seconds` is the length of the run."""
 
     direction: Direction
     ranks: int
@@ -49,34 +50,34 @@ class Workload:
 
     @property
     def ranks_per_node(self) -> int:
-        """On the fullest node."""
+        """Ranks on the fullest node."""
         return math.ceil(self.ranks / self.nodes)
 
     @property
     def bytes(self) -> int:
-        """Moved between the program and storage."""
+        """Bytes moved between the program and storage."""
         return self.file_bytes * (self.ranks if self.same_bytes else self.files)
 
     def stripes_of(self, stripe_bytes: int) -> int:
-        """On how many targets a file can lie: a small one has no more stripes than that, whatever
-        probes of larger ones gained by more."""
+        """The number of stripes that a file of this size can use; a small file gains nothing by
+        more, even if larger files did in probes."""
         return max(1, math.ceil(self.file_bytes / stripe_bytes))
 
     @property
     def may_be_gathered(self) -> bool:
-        """Whether MPI may gather its calls at aggregators: ranks share the file."""
+        """Whether MPI may gather its calls at aggregators: they are collective on a shared file."""
         return self.collective and self.shared
 
     def bytes_each(self, processes: int) -> int:
-        """Of so many that do I/O. A file that every rank reads is read as a whole by each reader,
-        and passed on."""
+        """Bytes for each of `processes` that do I/O. If every rank reads the whole file, each
+        reader fetches all of it and passes it on."""
         if self.same_bytes:
             return self.file_bytes
         return max(1, math.ceil(self.bytes / processes))
 
     def share_of_call(self, aggregators: int) -> int:
-        """Bytes of one collective call that each of them has; no buffer makes its calls larger.
-        What every rank reads, each aggregator fetches whole."""
+        """Bytes of one collective call for each aggregator, which no buffer can increase. If every
+        rank reads the whole file, each aggregator fetches all of it."""
         of_rank = self.transfer_bytes or min(self._bytes_of_rank, MIB)
         moved = self.call_bytes or of_rank * self.ranks
         if self.same_bytes:
@@ -84,13 +85,13 @@ class Workload:
         return max(1, math.ceil(moved / aggregators))
 
     def gathered_transfer(self, aggregators: int) -> int:
-        """What each of them moves at a time: its share, as much as the usual buffer holds."""
+        """Bytes that an aggregator moves at a time: its share, limited by the usual buffer."""
         share = self.share_of_call(aggregators)
         return min(BUFFER_USUAL, share, self.bytes_each(aggregators))
 
     def as_point(self, *, stripe_count: int, stripe_bytes: int) -> Point:
-        """What the program does now; the layout of the file system where its own is not known. Of
-        collective calls on one file: gathered by ROMIO's default, one aggregator on each node."""
+        """The program's present point. The given layout is used if its own is not known. Collective
+        calls on a shared file are gathered as by ROMIO's default, at one aggregator per node."""
         plain = self.ungathered(stripe_count=stripe_count, stripe_bytes=stripe_bytes)
         if not self.may_be_gathered:
             return plain
@@ -103,8 +104,8 @@ class Workload:
         )
 
     def ungathered(self, *, stripe_count: int, stripe_bytes: int) -> Point:
-        """The same, where each rank moves its calls by itself. ROMIO lets ranks do so in collective
-        calls, too, where their pieces do not interleave."""
+        """As `as_point`, but each rank moves its own bytes. ROMIO does that for collective calls as
+        well if the ranks' pieces do not interleave."""
         each = self._bytes_of_rank
         call = self.transfer_bytes or min(each, MIB)
         if self.collective:
@@ -125,7 +126,7 @@ class Workload:
 
 
 def checked(workload: Workload) -> Workload:
-    """UsageError: what it says cannot be."""
+    """The workload itself. Raises UsageError if its values are impossible."""
     if workload.ranks < 1 or not 1 <= workload.nodes <= workload.ranks:
         raise UsageError(
             f"there cannot be {counted(workload.ranks, 'rank')} on "
@@ -140,7 +141,7 @@ def checked(workload: Workload) -> Workload:
 
 
 def size(text: str, option: str) -> int:
-    """UsageError: no size."""
+    """The bytes in an option's value. Raises UsageError if it is no size."""
     found = parse_bytes(text)
     if found is None or found < 1:
         raise UsageError(f'{option} cannot be "{text}" (it is no size). Write it as in 64m or 1g.')
@@ -153,7 +154,7 @@ _RANKS = {"-n", "-np", "--np", "--ntasks"}
 
 @dataclass
 class _Words:
-    """Options of a benchmark, by their letters."""
+    """A benchmark's options by letter: those with values, and flags."""
 
     values: dict[str, str]
     flags: set[str]
@@ -173,8 +174,8 @@ class _Words:
 def from_command(
     line: str, *, ranks: int | None, nodes: int | None, letters: FlagLetters
 ) -> tuple[Workload, ...]:
-    """Of an `ior` or `hpio` line, with or without its launcher; a workload for each direction.
-    UsageError: it is neither, or does not say how many ranks there are."""
+    """The workloads of an `ior` or `hpio` command line, one per direction; the launcher may be
+    missing. Raises UsageError if it is another program, or the number of ranks is not known."""
     words = shlex.split(line)
     ranks = ranks or _ranks_of(words)
     names = [word.rpartition("/")[2].removeprefix("forebay-") for word in words]
@@ -241,7 +242,7 @@ def _hpio(given: _Words, ranks: int, nodes: int) -> tuple[Workload, ...]:
         nodes=nodes,
         file_bytes=region * count * ranks,
         transfer_bytes=region,
-        call_bytes=region * count * ranks if collective else None,  # a call moves all regions
+        call_bytes=region * count * ranks if collective else None,  # one call has all regions
         collective=collective,
         directory=given.values.get("d"),
     )
@@ -249,7 +250,7 @@ def _hpio(given: _Words, ranks: int, nodes: int) -> tuple[Workload, ...]:
 
 
 def _split(words: Sequence[str], flags: str) -> _Words:
-    """Short options with values attached or behind them, and letters in one word."""
+    """Parses short options: values are attached or in the next word; flags may share a word."""
     found = _Words({}, set())
     waiting = list(words)
     while waiting:

@@ -1,7 +1,7 @@
-"""A platform as formulas: how long a point takes on a modelled machine. The numbers are those of
-platforms/*.toml, and the terms those of the simulator (docs/internals/simulation.md), summed up
-instead of played through, so that hundreds of machines can be probed in seconds. What makes real
-probing hard comes from a seed: drift, noise, stragglers, a sick target, a page cache."""
+"""A platform as formulas: the time of a point on a modelled machine. Its numbers are those of
+platforms/*.toml, its terms those of the simulator (docs/internals/simulation.md) in closed form, so
+that hundreds of machines can be probed in seconds. The difficulties of real probing (drift, noise,
+stragglers, a sick target, a page cache) are drawn from a seed."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from forebay.simulate.model.keys import BackgroundLoad
 from forebay_tuning.model.point import Direction, Point
 
 SOFTNESS = 6.0
-"""How sharp the bend is where one limit takes over from another."""
+"""The exponent of the soft minimum: the larger, the sharper the bend between two limits."""
 
 
 @frozen
 class Platform:
-    """What of a machine matters here; rates in bytes per second, times in seconds."""
+    """The parameters of a machine; rates in bytes per second, times in seconds."""
 
     name: str
     nodes: int
@@ -45,12 +45,12 @@ class Platform:
 
 @frozen
 class Bend:
-    """What a real system has and no formula: a smooth deviation, by coordinate pairs."""
+    """A smooth deviation from the formulas, as real systems have it, by coordinate."""
 
     linear: Mapping[str, float] = field(default_factory=dict)
 
     def factor(self, point: Point) -> float:
-        """By which a rate differs from the formula's."""
+        """The factor by which the rate differs from the formula's."""
         total = 0.0
         for name, slope in self.linear.items():
             total += slope * math.sin(0.55 * math.log2(getattr(point, name)) + 10 * slope)
@@ -59,7 +59,7 @@ class Bend:
 
 @frozen
 class Expected:
-    """Seconds of a point without noise."""
+    """The seconds of a point without noise."""
 
     seconds_open: float
     seconds_moving: float
@@ -67,14 +67,14 @@ class Expected:
 
     @property
     def seconds(self) -> float:
-        """All together."""
+        """The sum of all parts."""
         return self.seconds_open + self.seconds_moving + self.seconds_close
 
 
 def expected(
     platform: Platform, point: Point, direction: Direction, *, bend: Bend | None = None
 ) -> Expected:
-    """The formulas."""
+    """The time of a point by the formulas."""
     rate = moving_rate(platform, point, direction) * (bend.factor(point) if bend else 1.0)
     crowd = 1.0 if point.shared else 1.0 + 0.05 * point.stripe_count
     return Expected(
@@ -85,13 +85,14 @@ def expected(
 
 
 def storm_seconds(platform: Platform, processes: int, each: float) -> float:
-    """All come at once; who finds others waiting takes longer by `crowding` for each of them."""
+    """Seconds of a metadata storm: all processes come at once, and each waiting one makes the
+    service slower by `crowding`."""
     work = processes + platform.crowding * processes * processes / 2
     return each * max(1.0, work / platform.metadata_threads)
 
 
 def moving_rate(platform: Platform, point: Point, direction: Direction) -> float:
-    """Bytes per second of all processes while they transfer."""
+    """Bytes per second of all processes together while they transfer."""
     transfer = point.transfer_bytes
     count = min(point.stripe_count, platform.targets)
     width = min(count, max(1, math.ceil(transfer / point.stripe_bytes)))
@@ -106,7 +107,7 @@ def moving_rate(platform: Platform, point: Point, direction: Direction) -> float
         service += platform.lock_time * lock_share(point, streams)
     busy = min(used, point.processes * width)
     targets = busy * request / service * balance(point, platform.targets, used)
-    # A process waits for its call: copying into the client, and the storage behind it.
+    # A process waits for its call: for copying into the client and, if it reads, for storage.
     alone = transfer / platform.client_rate + platform.call_time
     if direction is Direction.READ:
         alone += service
@@ -116,13 +117,13 @@ def moving_rate(platform: Platform, point: Point, direction: Direction) -> float
 
 
 def softly_least(limits: tuple[float, ...]) -> float:
-    """The least of several limits, rounded off where two are near each other."""
+    """The soft minimum of several limits: smooth where two are close to each other."""
     least = min(limits)
     return least * math.pow(math.fsum((least / one) ** SOFTNESS for one in limits), -1 / SOFTNESS)
 
 
 def lock_share(point: Point, streams: float) -> float:
-    """Of requests of a shared file that find their stripe in another client's hands."""
+    """The share of a shared file's requests whose stripe is locked by another client."""
     if streams <= 1:
         return 0.0
     inner = max(1.0, point.process_bytes / point.stripe_bytes)
@@ -130,7 +131,8 @@ def lock_share(point: Point, streams: float) -> float:
 
 
 def balance(point: Point, targets: int, used: int) -> float:
-    """Files of their own fall on targets by chance: the fullest one is waited for."""
+    """The share of the targets' rate that is used if files fall on targets by chance: the fullest
+    target is waited for."""
     if point.shared or used < targets:
         return 1.0
     each = point.processes * point.stripe_count / targets
@@ -139,21 +141,21 @@ def balance(point: Point, targets: int, used: int) -> float:
 
 @frozen
 class Weather:
-    """What probing has to see through. Shares are of the logarithm of a rate."""
+    """The disturbances that probing has to cope with. Shares are of a rate's logarithm."""
 
     drift: float = 0.0
     noise: float = 0.0
     stragglers: float = 0.0
     """The share of probes that something else slows down."""
     cache_factor: float = 1.0
-    """Reads are so much faster than the storage, when they come from a page cache."""
+    """The factor by which reads from a page cache are faster than the storage."""
     sick_target: int | None = None
     sick_slower: float = 1.0
 
 
 class Sky:
-    """The weather as it goes on, from a seed. It is drawn as the simulator draws the load of other
-    jobs, but for the whole system instead of each target."""
+    """The weather over time, from a seed: as the simulator draws the load of other jobs, but for
+    the whole system instead of each target."""
 
     def __init__(self, weather: Weather, load: BackgroundLoad, *, seed: int) -> None:
         self._weather = weather
@@ -163,11 +165,11 @@ class Sky:
 
     @property
     def level(self) -> float:
-        """Of the drift at the last probe, as the logarithm of a rate."""
+        """The drift at the last probe, as the logarithm of a rate."""
         return self._level
 
     def next(self) -> float:
-        """By which the next probe's rates are multiplied."""
+        """The factor for the rates of the next probe. Drift is an AR(1) process."""
         weather, load = self._weather, self._load
         step = weather.drift * math.sqrt(1 - load.drift_kept**2)
         self._level = load.drift_kept * self._level + self._random.gauss(0.0, step)

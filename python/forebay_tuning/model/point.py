@@ -1,7 +1,7 @@
-"""A point: one way of doing I/O that can be measured, predicted and advised, and the space of
-those that a system allows. The coordinates are the five dimensions of the configuration study of
-2020: transfer size × stripe size, bytes of a process, processes on a node, stripe count, and the
-number of processes; and whether they share a file."""
+"""A point: one way of doing I/O that can be measured, predicted and advised; and the space of all
+points that a system allows. The coordinates are the five dimensions of the configuration study of
+2020 (transfer size × stripe size, bytes per process, processes per node, stripe count, number of
+processes), and whether the processes share a file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KIB = 1024
 
 
 class Direction(StrEnum):
-    """Which way bytes go."""
+    """The direction in which bytes move."""
 
     WRITE = "write"
     READ = "read"
@@ -26,8 +26,8 @@ class Direction(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, order=True)
 class Point:
-    """`processes` do I/O, at most `per_node` on each node; every one moves `process_bytes` in
-    calls of `transfer_bytes`, into one file (`shared`) or a file each, of so many stripes."""
+    """`processes` do I/O, at most `per_node` on each node. Each moves `process_bytes` in calls of
+    `transfer_bytes`, to one file (`shared`) or a file each, with `stripe_count` stripes."""
 
     processes: int
     per_node: int
@@ -39,17 +39,17 @@ class Point:
 
     @property
     def nodes(self) -> int:
-        """Nodes that have one of the processes."""
+        """The number of nodes with at least one of the processes."""
         return math.ceil(self.processes / self.per_node)
 
     @property
     def bytes(self) -> int:
-        """Of all processes."""
+        """Bytes of all processes together."""
         return self.processes * self.process_bytes
 
     @property
     def files(self) -> int:
-        """Files that are made."""
+        """The number of files."""
         return 1 if self.shared else self.processes
 
 
@@ -58,17 +58,17 @@ COORDINATES = tuple(one.name for one in fields(Point) if one.name != "shared")
 
 @frozen
 class Space:
-    """All points that a system allows: ascending levels of each coordinate, and its bounds."""
+    """All points that a system allows: the ascending levels of each coordinate, and bounds."""
 
     levels: Mapping[str, tuple[int, ...]]
     sharing: tuple[bool, ...]
     nodes: int
     ranks_per_node: int
     bytes_max: int
-    """Of one point: what the budget leaves for it."""
+    """Bytes of one point that the budget allows."""
 
     def allows(self, point: Point) -> bool:
-        """Whether there are so many nodes and bytes, and no coordinate contradicts another."""
+        """Whether the point is within the bounds, and no coordinate contradicts another."""
         return (
             point.nodes <= self.nodes
             and point.per_node <= self.ranks_per_node
@@ -78,7 +78,7 @@ class Space:
         )
 
     def points(self) -> Iterator[Point]:
-        """All of them, in order."""
+        """All allowed points, in order."""
         for coordinates in _product([self.levels[name] for name in COORDINATES]):
             for shared in self.sharing:
                 point = Point(
@@ -89,7 +89,7 @@ class Space:
                     yield point
 
     def nearest(self, point: Point) -> Point:
-        """The allowed point next to `point`, each coordinate at one of its levels."""
+        """The allowed point closest to `point`, with each coordinate at a level."""
         near = {
             name: min(self.levels[name], key=lambda level: abs(_log(level) - _log(wanted)))
             for name, wanted in coordinates_of(point).items()
@@ -102,7 +102,7 @@ class Space:
 
 
 def coordinates_of(point: Point) -> Mapping[str, int]:
-    """By name, without `shared`."""
+    """The coordinates by name, without `shared`."""
     return {name: getattr(point, name) for name in COORDINATES}
 
 
@@ -112,7 +112,7 @@ def changed(point: Point, coordinates: Mapping[str, int]) -> Point:
 
 
 def powers(least: int, most: int, *, factor: int = 2) -> tuple[int, ...]:
-    """least, factor·least, … and `most` itself."""
+    """`least`, factor · least, … and `most` itself."""
     found = []
     level = least
     while level < most:
@@ -130,8 +130,8 @@ def usual_space(
     process_bytes_max: int = 1024 * MIB,
     processes_max: int | None = None,
 ) -> Space:
-    """The study's ranges: transfers of 64 KiB to 16 MiB, stripes of 256 KiB to 16 MiB, 1 MiB to
-    1 GiB of each process. A system without stripes has one level of both their coordinates."""
+    """The space of the study: transfers of 64 KiB to 16 MiB, stripes of 256 KiB to 16 MiB, 1 MiB to
+    1 GiB per process. Without striping, stripe count and stripe size have one level."""
     ranks = min(nodes * ranks_per_node, processes_max or nodes * ranks_per_node)
     largest = max(MIB, min(process_bytes_max, bytes_max))
     striped = targets > 1
@@ -153,14 +153,14 @@ def usual_space(
 
 
 def distance(a: Point, b: Point) -> float:
-    """Doublings between two points, over all coordinates."""
+    """The Euclidean distance in doublings, over all coordinates."""
     there = coordinates_of(b)
     far = math.fsum((_log(one) - _log(there[name])) ** 2 for name, one in coordinates_of(a).items())
     return math.sqrt(far + (4.0 if a.shared != b.shared else 0.0))
 
 
 def scaled(point: Point, space: Space) -> tuple[float, ...]:
-    """Each coordinate from −1 to 1 within the space, on a logarithmic scale; sharing last."""
+    """Each coordinate scaled logarithmically to −1 … 1 within the space; `shared` is the last."""
     found = []
     for name, value in coordinates_of(point).items():
         low, high = _log(space.levels[name][0]), _log(space.levels[name][-1])
@@ -170,8 +170,8 @@ def scaled(point: Point, space: Space) -> tuple[float, ...]:
 
 
 def spread_points(space: Space, count: int, *, seed: int, tries: int = 60) -> tuple[Point, ...]:
-    """A maximin Latin hypercube over the space: every coordinate goes evenly through its levels,
-    and of `tries` such designs the one whose nearest two points are farthest apart is taken."""
+    """A maximin Latin hypercube over the space: each coordinate is spread evenly over its levels,
+    and of `tries` designs that with the largest minimal distance of two points is taken."""
     generator = random.Random(seed)
     best: tuple[Point, ...] = ()
     best_gap = -1.0
@@ -204,8 +204,7 @@ def _latin(space: Space, count: int, generator: random.Random) -> tuple[Point, .
 
 
 def _feasible(point: Point, space: Space) -> Point:
-    """The point, with the coordinates that contradict others brought nearer to them; all of them
-    stay at levels."""
+    """The point with contradicting coordinates moved closer to each other, all at levels."""
     per_node = min(point.per_node, point.processes)
     fits = [one for one in space.levels["processes"] if math.ceil(one / per_node) <= space.nodes]
     processes = max((one for one in fits if one <= point.processes), default=fits[0])

@@ -1,5 +1,5 @@
-"""A portrait: what was found out about a file system, with where each number comes from, how
-certain it is, and when it was measured."""
+"""A portrait: what was measured of a file system, with the source of each number, its uncertainty,
+and the date."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from forebay_tuning.model.sample import Choice, Sample
 from forebay_tuning.model.sustained import Sustained
 
 SCHEMA = "forebay.portrait/2"
-"""Can be read, too: not all of their values have a source."""
+"""The previous schema, which can still be read; not all of its values have a source."""
 DAYS_FRESH = 90
+"""Days after which a portrait is called old."""
 
 
 @frozen
 class Identity:
-    """Which file system, seen from where. `is_modelled`: nothing was measured, but the `client`
-    asked, "simulator" or "formulas", about a platform."""
+    """The file system, and the machine that it was probed from. If `is_modelled`, nothing was
+    measured: `client` ("simulator" or "formulas") computed the results for a platform."""
 
     name: str
     directory: str
@@ -41,15 +42,15 @@ class Identity:
     stripe_bytes: int
     is_modelled: bool = False
     targets_source: str = ""
-    """How `targets` is known."""
+    """How the number of targets is known."""
     source: str = ""
-    """What is mounted there; empty in portraits that do not say it."""
+    """The mounted device or server address; empty in portraits that lack it."""
 
 
 @frozen
 class Here:
-    """Where and when a portrait is used, and by which Forebay. `directory`: of the program's
-    output; empty, or without a file system, if nothing is known of it."""
+    """The place and time at which a portrait is used, and the version of Forebay. `directory` is
+    for the program's output; it or `file_system` is empty if not known."""
 
     forebay: str
     date: datetime.date
@@ -60,7 +61,7 @@ class Here:
 
 
 def doubts(identity: Identity, here: Here) -> tuple[str, ...]:
-    """Why a portrait may not be that of what is used here, each with what to do."""
+    """Why the portrait may not describe the system that is used here, each with advice."""
     if identity.is_modelled:
         return ()
     told = []
@@ -94,10 +95,12 @@ def doubts(identity: Identity, here: Here) -> tuple[str, ...]:
 
 
 def _differ(there: str, here: str) -> bool:
-    """Whether two sources are certainly not the same file system. Nodes of one cluster may reach it
-    by other servers' addresses or another network (`10.0.0.1@o2ib:10.0.0.2@o2ib:/scratch`): then
-    its name tells, unless all addresses are of one network, and others. A local device has other
-    names on other nodes, which tell nothing."""
+    """Whether two mount sources are certainly different file systems.
+
+    Nodes of one cluster may reach the same file system by other servers' addresses, or over another
+    network (`10.0.0.1@o2ib:10.0.0.2@o2ib:/scratch`). Names that differ decide; with the same name,
+    they differ only if all addresses are of one network and none is common. The name of a local
+    device says nothing on another node."""
     first, second = _parted(there), _parted(here)
     if first is None or second is None:
         return False
@@ -108,7 +111,7 @@ def _differ(there: str, here: str) -> bool:
 
 
 def _parted(source: str) -> tuple[frozenset[str], str] | None:
-    """Addresses and name. None: it is not of a network."""
+    """The server addresses and the name in a mount source; None if it is no network source."""
     servers, colon, name = source.rpartition(":/")
     if not colon:
         return None
@@ -117,8 +120,8 @@ def _parted(source: str) -> tuple[frozenset[str], str] | None:
 
 @frozen
 class SickTarget:
-    """A storage target that stands out: how many of its files were compared, and how much slower
-    than the others' median it is."""
+    """A slow storage target: its `files` were compared, and their median rate is `slower` times
+    below that of all targets."""
 
     target: int
     slower: float
@@ -127,7 +130,7 @@ class SickTarget:
 
 @frozen
 class Portrait:
-    """All of it. `choices`: what each direction likes; `findings`: what is to be told in words."""
+    """A whole portrait. `choices` has the result per direction; `findings` are texts for users."""
 
     identity: Identity
     space: Space
@@ -138,14 +141,14 @@ class Portrait:
     findings: tuple[str, ...] = ()
 
     def response(self, direction: Direction) -> Response | None:
-        """How the system answers; None: nothing is known of this direction."""
+        """The fitted response of one direction, or None if it was not probed."""
         choice = self.choices.get(direction)
         return None if choice is None else choice.response
 
 
 def kept_up(direction: Direction, found: Sustained | None) -> tuple[str, ...]:
-    """The sustained rate, and whether the other probes are of a cache; empty: there is nothing to
-    tell."""
+    """A sentence about the sustained rate, and whether the other probes measured a cache; empty if
+    it is not known."""
     if found is None:
         return ()
     low, high = human_rate(found.low), human_rate(found.high)
@@ -165,7 +168,7 @@ def kept_up(direction: Direction, found: Sustained | None) -> tuple[str, ...]:
 def findings_of(
     choices: Mapping[Direction, Choice], cached: int, sick: tuple[SickTarget, ...], discarded: int
 ) -> tuple[str, ...]:
-    """What probing found, in sentences."""
+    """The results of probing, in sentences for users."""
     told = []
     for direction, choice in choices.items():
         surface = choice.response.surface

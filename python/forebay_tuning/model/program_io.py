@@ -1,4 +1,4 @@
-"""What a program did to its files, as a log or a record has it: values that neither knows."""
+"""A program's I/O per file, layer and rank, as values that do not depend on the log's format."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from forebay_tuning.model.evidence import Workload
 from forebay_tuning.model.point import Direction
 
 _SAME_BYTES_SHARE = 0.8
+"""Share of ranks × file size that is read if "all ranks read all of the file"."""
 _SHARE_THAT_COUNTS = 0.2
+"""Share of the program's bytes: directions with less are ignored."""
 
 
 @frozen
 class Passing:
-    """One direction of a file. `seconds`: summed over ranks; `slowest`, `fastest`: of single
-    ranks, with the whole file; `usual_transfer`: the size of most calls. `collective_calls` and
-    `collective_bytes`: of MPI, where that is known, summed over ranks. `begin` and `end`: seconds
-    after the program began."""
+    """One direction of a file. Times and counts are summed over ranks. `usual_transfer` is the
+    commonest size of a call. `collective_calls` and `collective_bytes` are those of MPI-IO, if
+    known. `begin` and `end` are the seconds of the first and last call since the program began."""
 
     bytes: int = 0
     calls: int = 0
@@ -34,17 +35,19 @@ class Passing:
     begin: float = 0.0
     end: float = 0.0
     longest: float = 0.0
-    """The longest single call, where that is known."""
+    """Seconds of the longest single call, if known."""
     sequential: int = 0
-    """Calls that went on behind the last one, or farther."""
+    """Calls at an offset at or after the end of the previous call."""
 
 
 @frozen
 class LayerIo:
-    """What one layer that a program calls, or that another layer calls (MPI-IO → POSIX), did to a
-    file. `ranks` that have a record of it, `rank` the only one; `movers`: ranks that moved about
-    all of its bytes. `slowest_seconds`: of the slowest rank, with both directions and metadata.
-    `sync_seconds`: at least so much of the writes' seconds is fsync's, summed over ranks."""
+    """The I/O of one layer (MPI-IO, or POSIX beneath it) on one file.
+
+    `ranks` is the number of ranks with a record, `rank` the only one, None if there are several.
+    `movers` is the effective number of ranks that moved the bytes. `slowest_seconds` is the time of
+    the slowest rank in reads, writes and metadata calls. `sync_seconds`, summed over ranks, is a
+    lower bound for fsync's part of the write time."""
 
     name: str
     ranks: int
@@ -56,7 +59,7 @@ class LayerIo:
     slowest_seconds: float = 0.0
     fastest_seconds: float = 0.0
     spread_seconds: float = 0.0
-    """Standard deviation of ranks' seconds."""
+    """Standard deviation of the ranks' seconds."""
     movers: int = 0
     opens: int = 0
     stats: int = 0
@@ -71,22 +74,22 @@ class LayerIo:
     extent: int = 0
 
     def passing(self, direction: Direction) -> Passing:
-        """The direction's."""
+        """The I/O of one direction."""
         return self.write if direction is Direction.WRITE else self.read
 
     @property
     def seconds(self) -> float:
-        """Summed over ranks."""
+        """Seconds summed over ranks."""
         return self.write.seconds + self.read.seconds + self.seconds_meta
 
     @property
     def bytes(self) -> int:
-        """Both ways."""
+        """Bytes in both directions."""
         return self.write.bytes + self.read.bytes
 
     def collective(self, direction: Direction) -> bool:
-        """Whether collective calls moved most of the direction's bytes (where there are none, made
-        most of its calls)."""
+        """Whether collective calls moved most of the direction's bytes, or, if none were moved, are
+        most of its calls."""
         passing = self.passing(direction)
         if passing.bytes:
             return 2 * passing.collective_bytes > passing.bytes
@@ -95,7 +98,7 @@ class LayerIo:
 
 @frozen
 class RankIo:
-    """What one rank did to files that no other rank opened, and MPI-IO did not."""
+    """The I/O of one rank on files that no other rank opened, and that MPI-IO did not open."""
 
     rank: int
     seconds: float
@@ -109,8 +112,8 @@ class RankIo:
 
 @frozen
 class LibraryIo:
-    """What HDF5 or PnetCDF did to variables of all files. `seconds`: of the slowest rank, with all
-    that the layers below it took; `collective_sets`: how often collective access was asked for."""
+    """The I/O of HDF5 or PnetCDF on the variables of all files. `seconds` is that of the slowest
+    rank, and includes the layers below; `collective_sets` counts requests for collective access."""
 
     name: str
     variables: int
@@ -122,14 +125,14 @@ class LibraryIo:
 
 @frozen
 class FileIo:
-    """One file. `ranks` that moved its bytes; `extent`: one past the last byte that was touched;
-    `targets`: the storage targets that it lies on, where that is known. Of `files` above 1 it is
-    the sum: a program with very many files has those with few bytes put together by rank."""
+    """One file. `ranks` is the number of ranks that moved its bytes, `extent` one past the last
+    byte touched, `targets` the storage targets it lies on, if known. If `files` exceeds 1, it is
+    the sum of one rank's files with few bytes, in a program with very many files."""
 
     path: str
     ranks: int
     rank: int | None = None
-    """The only one; None: several."""
+    """The only rank that used the file, or None if several did."""
     write: Passing = field(default_factory=Passing)
     read: Passing = field(default_factory=Passing)
     opens: int = 0
@@ -144,32 +147,32 @@ class FileIo:
     targets: tuple[int, ...] = ()
     files: int = 1
     file_system: str = ""
-    """Its type, as the log's mounts have it; lustre, where the log has its layout."""
+    """The file system's type by the log's mounts; "lustre" if the log has the file's layout."""
     layers: tuple[LayerIo, ...] = ()
 
     def layer(self, name: str) -> LayerIo | None:
-        """None: it did not touch the file, or nothing is known of layers."""
+        """The layer's I/O, or None if it did not touch the file or layers are not known."""
         return next((one for one in self.layers if one.name == name), None)
 
     def passing(self, direction: Direction) -> Passing:
-        """The direction's."""
+        """The I/O of one direction."""
         return self.write if direction is Direction.WRITE else self.read
 
     @property
     def seconds(self) -> float:
-        """In data and metadata calls, summed over ranks."""
+        """Seconds in data and metadata calls, summed over ranks."""
         return self.write.seconds + self.read.seconds + self.seconds_meta
 
     @property
     def bytes(self) -> int:
-        """Both ways."""
+        """Bytes in both directions."""
         return self.write.bytes + self.read.bytes
 
 
 @frozen
 class ProgramIo:
-    """A run. `nodes` None: the log does not tell. `seconds_io`: of the rank that spent most on
-    I/O, as far as that is known. `gaps`: what the log does not have."""
+    """A run of a program. `nodes` is None if the log does not say. `own` has an entry per rank with
+    files of its own. `gaps` says what the log lacks."""
 
     source: str
     command: str
@@ -183,30 +186,29 @@ class ProgramIo:
     own: tuple[RankIo, ...] = ()
     libraries: tuple[LibraryIo, ...] = ()
     pools: tuple[PoolRecord, ...] = ()
-    """What went through Forebay's pool: of records only."""
+    """The traffic through Forebay's pool, only from records."""
 
     @property
     def bytes(self) -> int:
-        """Both ways, over all files."""
+        """Bytes in both directions, over all files."""
         return sum(one.bytes for one in self.files)
 
     @property
     def file_count(self) -> int:
-        """Files that it opened, as far as they are known."""
+        """The number of files that the program opened, as far as they are known."""
         return sum(one.files for one in self.files)
 
     @property
     def metadata_share(self) -> float | None:
-        """Of the ranks' seconds in I/O calls, those in opening, closing and the like. None: no
-        file's are known."""
+        """The share of metadata calls in the ranks' seconds of I/O, or None if not known."""
         meta = sum(one.seconds_meta for one in self.files)
         total = sum(one.seconds for one in self.files)
         return meta / total if meta > 0 and total > 0 else None
 
     @property
     def seconds_io(self) -> float:
-        """Of the rank that waited longest, at least: files that ranks share count by their
-        slowest rank, files of single ranks are added up by rank."""
+        """A lower bound for the seconds that the slowest rank spent in I/O: shared files count with
+        their slowest rank, files of single ranks are summed per rank."""
         alone: dict[int, float] = {}
         together = 0.0
         for one in self.files:
@@ -221,15 +223,15 @@ class ProgramIo:
 
 
 def reads_all(file: FileIo) -> bool:
-    """Whether (about) every rank read all of the file."""
+    """Whether about every rank read the whole file."""
     if file.rank is not None or file.ranks < 2 or file.extent <= 0:
         return False
     return file.read.bytes >= _SAME_BYTES_SHARE * file.ranks * file.extent
 
 
 def workloads_of(program: ProgramIo, *, nodes: int | None) -> tuple[Workload, ...]:
-    """What each direction is, by the files that have most of its bytes; directions with less than
-    a fifth of all bytes are left out."""
+    """The workload of each direction, by the kind of files with most of its bytes. A direction with
+    less than a fifth of all bytes is left out."""
     found = []
     on = min(program.ranks, program.nodes or nodes or 1)
     for direction in Direction:
@@ -277,7 +279,7 @@ def _workload(program: ProgramIo, direction: Direction, nodes: int) -> Workload:
 
 
 def _call_bytes(file: FileIo, direction: Direction) -> int | None:
-    """Of all ranks together in one collective call, in the mean; None: not known."""
+    """The mean bytes of all ranks together in one collective call; None if not known."""
     passing = file.passing(direction)
     if not file.collective or not passing.collective_calls or not passing.collective_bytes:
         return None
@@ -285,7 +287,7 @@ def _call_bytes(file: FileIo, direction: Direction) -> int | None:
 
 
 def _longest(files: Sequence[FileIo]) -> float:
-    """Seconds: of a file that ranks share, or of all that one rank has for itself."""
+    """The longest time: of one shared file, or of all files that a single rank has for itself."""
     alone: dict[int, float] = {}
     for one in files:
         if one.rank is not None:
@@ -295,8 +297,8 @@ def _longest(files: Sequence[FileIo]) -> float:
 
 
 def target_rates(files: Sequence[FileIo]) -> dict[int, list[float]]:
-    """Rates of files that lie on one target and were written (else read) by one rank. Files of a
-    few bytes say nothing."""
+    """Transfer rates per target, of files that lie on one target and were used by one rank. Files
+    with few bytes are left out."""
     rates: dict[int, list[float]] = {}
     sizes = [one.bytes for one in files if len(one.targets) == 1 and one.rank is not None]
     least = min(MIB, median(sizes) / 2) if sizes else MIB
@@ -308,8 +310,8 @@ def target_rates(files: Sequence[FileIo]) -> dict[int, list[float]]:
 
 
 def busy(program: ProgramIo, *, bins: int = 120) -> dict[Direction, list[float]]:
-    """Bytes per second over the run, for each direction, taken evenly from each file's first to
-    its last call."""
+    """Bytes per second over the run in `bins` intervals, per direction. The bytes of a file are
+    spread evenly from its first to its last call."""
     width = program.seconds / bins if program.seconds > 0 else 1.0
     found = {direction: [0.0] * bins for direction in Direction}
     for one in program.files:

@@ -1,7 +1,7 @@
-"""How a system responds: a rate for every point. First the physical part, the least of what
-clients, nodes, targets and the system as a whole can carry; then what it leaves, as a quadratic
-surface. `fitting` finds both from probes. Here is what they say: of single points without numpy,
-which takes a while to import, and of arrays of points with it."""
+"""A fitted response: the predicted rate of every point. It is a physical model (the soft minimum of
+what processes, nodes, targets and the whole system can carry) times a quadratic surface in the
+logarithms for the rest. `fitting` finds both from probes. Single points are evaluated without
+numpy, which is slow to import, and arrays of points with it."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Real = TypeVar("Real", float, "NDArray[np.float64]")
-"""Of one point, or of many at a time."""
+"""The value of one point, or an array for many points."""
 
 LOCK_TIME_LEAST = 1e-9
-"""Where nothing is known of locks; not 0, since numbers are fitted as logarithms."""
+"""Seconds, if nothing is known about locks. Not 0, since numbers are fitted as logarithms."""
 _STRUCTURE_LEAST = 0.3
-"""Of the variance that a fit has to explain of probes that it has not seen (Q²), or there is no
-structure to be found."""
+"""The share of the variance of unseen probes (Q²) that a fit has to explain; with less, the
+direction has no structure."""
 
 
 @frozen
 class Seen:
-    """A probe's logarithmic rate while moving bytes, with drift taken out; `place`: its number."""
+    """A probe's logarithmic transfer rate without drift; `place` is its number in time."""
 
     point: Point
     log_rate: float
@@ -42,9 +42,10 @@ class Seen:
 
 @frozen
 class Asked(Generic[Real]):
-    """What a point asks of a system. `together`: bytes of one call of every process; `busy`: bytes
-    that targets move at a time; `streams`: at each target; `locked`: the share of requests that
-    find their stripe in another client's hands; `balance`: what chance leaves of the targets."""
+    """The load of a point on a system. `together`: bytes of one call of all processes; `busy`:
+    bytes that targets move at a time; `streams`: requests at each target; `locked`: the share of
+    requests whose stripe is locked by another client; `balance`: the share of the targets' rate
+    that is used if files fall on targets by chance."""
 
     together: Real
     transfer: Real
@@ -57,13 +58,13 @@ class Asked(Generic[Real]):
 
 
 def used_targets(point: Point, targets: int) -> int:
-    """Targets, of so many, that the point's files lie on."""
+    """The number of targets, out of `targets`, that the point's files lie on."""
     count = min(point.stripe_count, targets)
     return count if point.shared else min(targets, point.processes * count)
 
 
 def asked_of(point: Point, targets: int) -> Asked[float]:
-    """Of a system with so many targets."""
+    """The load of a point on a system with `targets` targets."""
     count = min(point.stripe_count, targets)
     width = min(count, max(1, math.ceil(point.transfer_bytes / point.stripe_bytes)))
     used = used_targets(point, targets)
@@ -84,7 +85,7 @@ def asked_of(point: Point, targets: int) -> Asked[float]:
 
 @frozen
 class Physical:
-    """What limits a rate; bytes per second and seconds."""
+    """The physical model's numbers: rates in bytes per second, times in seconds."""
 
     process_rate: float
     call_time: float
@@ -101,21 +102,21 @@ class Physical:
         return self.rates(asked_of(point, targets))
 
     def rates(self, asked: Asked[Real]) -> Real:
-        """The same of what is asked, by one point or by many: softly the least of the limits."""
+        """The same from loads, of one point or many: the soft minimum of the limits."""
         processes, nodes, targets, system = self._seconds(asked)
         total: Real = processes**SOFTNESS + nodes**SOFTNESS + targets**SOFTNESS + system**SOFTNESS
         softly: Real = total ** (-1 / SOFTNESS)
         return softly
 
     def limits(self, point: Point, targets: int) -> dict[str, float]:
-        """What each part could carry if the others were without limits."""
+        """The rate that each part could carry if all others were unlimited."""
         seconds = self._seconds(asked_of(point, targets))
         names = ("processes", "nodes", "targets", "system")
         return {name: 1 / one for name, one in zip(names, seconds, strict=True)}
 
     def slopes(self, asked: Asked[Real]) -> tuple[Real, ...]:
         """The derivatives of the rate's logarithm by the logarithms of the numbers, in the order of
-        NAMES. Where several limits are near each other, they share them."""
+        NAMES. Limits that are close to each other share them."""
         seconds = self._seconds(asked)
         powers = [one**SOFTNESS for one in seconds]
         total = powers[0] + powers[1] + powers[2] + powers[3]
@@ -139,7 +140,7 @@ class Physical:
         )
 
     def _seconds(self, asked: Asked[Real]) -> tuple[Real, Real, Real, Real]:
-        """Of a byte, by what processes, nodes, targets and the system could carry alone."""
+        """Seconds per byte if only the processes, nodes, targets or system were a limit."""
         moving, crowded = self._moving(asked)
         service = self.request_time + moving + crowded + asked.locked * self.lock_time
         return (
@@ -150,7 +151,8 @@ class Physical:
         )
 
     def _moving(self, asked: Asked[Real]) -> tuple[Real, Real]:
-        """Seconds of a request's bytes at a target, and those that other streams cost it."""
+        """Seconds of a request's bytes at a target, and the additional seconds that other streams
+        there cost it."""
         moving = asked.request / self.target_rate
         beyond = (asked.streams - self.streams_free) * (asked.streams > self.streams_free)
         return moving, moving * self.interference_per_stream * beyond
@@ -161,9 +163,9 @@ NAMES = tuple(Physical.__dataclass_fields__)
 
 @frozen
 class Surface:
-    """A fitted response. `spread`: of single probes around it, as a share of the logarithm;
-    `explained`: Q², of probes left out of the fit one by one; `doubt`: how far a prediction is
-    off, typically; `uncertain`: the standard error of each physical number's logarithm."""
+    """A fitted response. `spread` is the standard deviation of single probes around it, in
+    logarithms; `explained` is Q², by leave-one-out; `doubt` is the typical error of a prediction;
+    `uncertain` has the standard error of each physical number's logarithm."""
 
     physical: Physical
     targets: int
@@ -176,24 +178,24 @@ class Surface:
     uncertain: tuple[float, ...] = ()
 
     def is_identified(self, name: str) -> bool:
-        """Whether probes say what this physical number is, and not only what was assumed before
-        them: its 95 % interval is within a factor of three both ways."""
+        """Whether the probes determine this physical number, and not only its prior: the 95 %
+        interval is within a factor of three in both directions."""
         by_name = dict(zip(NAMES, self.uncertain, strict=False))
         return 2 * by_name.get(name, 0.0) <= math.log(3)
 
     def interval(self, name: str) -> tuple[float, float]:
-        """95 %, of a physical number."""
+        """The 95 % interval of a physical number."""
         off = dict(zip(NAMES, self.uncertain, strict=False)).get(name, 0.0)
         value: float = getattr(self.physical, name)
         return value * math.exp(-2 * off), value * math.exp(2 * off)
 
     @property
     def has_structure(self) -> bool:
-        """Whether it says more than a constant would."""
+        """Whether the fit predicts better than a constant."""
         return self.explained >= _STRUCTURE_LEAST
 
     def log_rate(self, point: Point) -> float:
-        """Natural logarithm of bytes per second."""
+        """The natural logarithm of bytes per second."""
         base = math.log(self.physical.rate(point, self.targets))
         return base + self._rest(point)
 
@@ -209,7 +211,7 @@ class Surface:
 
 
 def features(place: Sequence[float]) -> tuple[float, ...]:
-    """1, each coordinate, its square, and each product of two."""
+    """The quadratic features: 1, each coordinate, its square, and each product of two."""
     squares = [one * one for one in place[:-1]]
     crossed = [a * b for at, a in enumerate(place) for b in place[:at]]
     return (1.0, *place, *squares, *crossed)
@@ -217,20 +219,20 @@ def features(place: Sequence[float]) -> tuple[float, ...]:
 
 @frozen
 class Storm:
-    """Opening or closing by many at once: seconds = base + each · processes ^ power."""
+    """Opening or closing by many processes at once: seconds = base + each · processes ^ power."""
 
     base: float
     each: float
     power: float
 
     def seconds(self, processes: int) -> float:
-        """Until the last of so many is done."""
+        """Seconds until the last of `processes` processes is done."""
         return self.base + self.each * float(processes**self.power)
 
 
 def fit_storm(seconds: Sequence[tuple[int, float]]) -> Storm:
-    """From processes and seconds. The power is one of a few; the rest is fitted to what is off by
-    the least share, robustly."""
+    """Fits a storm to pairs of processes and seconds. The power is one of seven; base and each are
+    fitted to relative errors by iteratively reweighted least squares (Huber)."""
     known = [(float(processes), one) for processes, one in seconds if one > 0]
     if not known:
         return Storm(base=0.0, each=0.0, power=1.0)
@@ -256,7 +258,7 @@ def _off(storm: Storm, processes: float, seconds: float) -> float:
 def _fit_power(
     known: Sequence[tuple[float, float]], weights: Sequence[float], power: float
 ) -> Storm:
-    """Least squares of relative errors, both numbers at least zero."""
+    """Weighted least squares of relative errors; both coefficients are at least zero."""
     rows = [
         (1 / one, processes**power / one, w)
         for (processes, one), w in zip(known, weights, strict=True)
@@ -279,30 +281,30 @@ def _fit_power(
 
 @frozen
 class Response:
-    """One direction of a system: its surface, and what opening and closing cost."""
+    """The response of one direction: the surface, and the cost of opening and closing."""
 
     direction: Direction
     surface: Surface
     opening: Storm
     closing: Storm
     files: int = 1
-    """That the processes open, where each file is one process': more of them than processes are
-    opened and closed one after another."""
+    """The number of files if each belongs to one process: if there are more files than processes,
+    they are opened and closed one after another."""
     widening: float = 1.0
-    """Of predicted intervals, by what measurements of other systems were seen to miss."""
+    """The factor on predicted intervals, from the measured coverage on other systems."""
     sustained: Sustained | None = None
-    """What long passages kept up. None: they do not tell it, or there were none."""
+    """The sustained rate by long passages; None if there were none, or they do not determine it."""
 
     def seconds(self, point: Point) -> float:
-        """Until the last process has closed."""
+        """Seconds until the last process has closed its file."""
         around = self.opening.seconds(point.processes) + self.closing.seconds(point.processes)
         if not point.shared:
             around *= max(1, math.ceil(self.files / point.processes))
         return around + self.seconds_moving(point)
 
     def seconds_moving(self, point: Point) -> float:
-        """While bytes move. Where probes were so short that a cache took them in, the rest goes at
-        the rate behind it."""
+        """Seconds while bytes move. If a cache took in the short probes, bytes beyond its size move
+        at the rate of the storage behind it."""
         moving = point.bytes / self.surface.rate(point)
         if self.sustained is None or not self.sustained.is_cached:
             return moving
@@ -310,10 +312,10 @@ class Response:
         return max(moving, self.sustained.seconds(point.bytes, used))
 
     def rate(self, point: Point) -> float:
-        """Bytes per second with opening and closing."""
+        """Bytes per second, including opening and closing."""
         return point.bytes / self.seconds(point)
 
 
 def shifted(seen: Sequence[Seen], drift: Sequence[float]) -> list[Seen]:
-    """Without the drift of each one's place."""
+    """The probes without the drift at the place of each."""
     return [replace(one, log_rate=one.log_rate - drift[one.place]) for one in seen]

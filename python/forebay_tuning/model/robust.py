@@ -1,4 +1,4 @@
-"""What outliers do not move: a scale, and how much an observation counts."""
+"""Robust statistics: a scale and weights that outliers hardly affect."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from statistics import median
 
 
 def robust_scale(values: Sequence[float]) -> float:
-    """A standard deviation that outliers do not move: 1.4826 median absolute deviations."""
+    """The standard deviation by the median absolute deviation, times 1.4826 (for a normal
+    distribution)."""
     if not values:
         return 0.0
     middle = median(values)
@@ -15,6 +16,6 @@ def robust_scale(values: Sequence[float]) -> float:
 
 
 def huber(residual: float, scale: float, *, bend: float = 1.5) -> float:
-    """The weight of an observation: 1 near the fit, less the farther it is away."""
+    """Huber's weight of an observation: 1 near the fit, then inverse to the distance."""
     far = abs(residual) / scale if scale > 0 else 0.0
     return 1.0 if far <= bend else bend / far

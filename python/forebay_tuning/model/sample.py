@@ -1,5 +1,5 @@
-"""What is asked of a system while it is probed, what comes of it, and what is chosen in the end.
-`search` decides what to ask; who only reads that needs no numpy."""
+"""The requests and results of probing, and the final choice. `search` decides what to probe; these
+types are separate, so that reading a portrait does not need numpy."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ PROBES = {"quick": 60, "standard": 120, "deep": 240}
 
 
 class Purpose(StrEnum):
-    """Why a probe is made."""
+    """The purpose of a probe."""
 
     CONTROL = "control"
     SCREEN = "screen"
     REFINE = "refine"
     RACE = "race"
     SUSTAIN = "sustain"
-    """Several times as long as the other probes; not fitted."""
+    """Several times as long as the other probes, and not used in the fit."""
 
 
 @frozen
 class Ask:
-    """What is to be measured next."""
+    """The next probe to make."""
 
     point: Point
     purpose: Purpose
@@ -33,28 +33,28 @@ class Ask:
 
 @frozen
 class Passage:
-    """One direction of a probe: the rate while bytes move (bytes per second), and the rest."""
+    """One direction of a probe: its rate while bytes move (bytes per second), and its times."""
 
     rate: float
     seconds_open: float
     seconds_close: float
     bytes: int = 0
-    """That were moved: fewer than asked for where it was cut off. 0: it was not noted."""
+    """Bytes that were moved, fewer than asked for if it was cut off; 0 if not noted."""
 
 
 @frozen
 class Sample:
-    """What came of a probe. `discarded`: why it does not count; empty: it does."""
+    """The result of a probe. `discarded` says why it does not count; empty if it does."""
 
     ask: Ask
     write: Passage | None = None
     read: Passage | None = None
     discarded: str = ""
     cached: bool = False
-    """What was read came from a page cache: it says nothing of the file system."""
+    """Whether the reads came from a page cache, so that they do not count."""
 
     def passage(self, direction: Direction) -> Passage | None:
-        """The direction's, if it counts."""
+        """The direction's result, or None if it does not count."""
         if self.discarded:
             return None
         if direction is Direction.WRITE:
@@ -64,8 +64,8 @@ class Sample:
 
 @frozen
 class Choice:
-    """What probing found of a direction. `best` is the control where nothing is certainly better;
-    the gain is of rates, with its interval."""
+    """The result of probing one direction. `best` is the control point unless another one is
+    certainly better; `gain` is a ratio of rates, with its interval."""
 
     response: Response
     best: Point
@@ -77,5 +77,5 @@ class Choice:
 
     @property
     def keeps(self) -> bool:
-        """Whether the default is the answer."""
+        """Whether the default is the best choice."""
         return self.gain_low <= 1.0 or not self.response.surface.has_structure

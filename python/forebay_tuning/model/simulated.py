@@ -1,5 +1,5 @@
-"""A point as words of the simulator, and how much of it is simulated: a request costs the simulator
-the same whatever it moves, and a rate that has become steady need not be simulated any longer."""
+"""A point as arguments of the simulator, reduced in size: simulating a request takes the same time
+whatever its size, and a rate that has become steady need not be simulated any longer."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ from forebay_tuning.model.point import Direction, Point
 from forebay_tuning.model.sample import Passage
 
 REQUESTS_MOST = 100_000
-"""Of one simulation, about: a second or two."""
+"""The approximate number of requests per simulation, which takes one or two seconds."""
 _LEAST_BYTES = 4 * MIB
-"""Of each process, unless it has fewer."""
+"""The minimum of bytes per process, unless the point has fewer."""
 _RPC_BYTES = MIB
 _PROBED = {
     *("processes", "per_node", "shared", "stripe_count", "stripe_bytes", "transfer_bytes"),
     *("process_bytes", "read", "same", "seed", "moment"),
 }
-"""What probing itself sets."""
+"""The keys that probing sets itself."""
 
 
 def changed_by(platform: Platform, words: Sequence[str], keys: SimulatorKeys) -> Platform:
-    """With what KEY=VALUE says of its size. UsageError: a word that probing cannot take."""
+    """The platform with the sizes that KEY=VALUE words set. Raises UsageError if a word is not
+    allowed in probing."""
     known = {key for key, _ in (*keys.platform, *keys.independent)} - _PROBED
     for word in words:
         name, _, value = word.partition("=")
@@ -43,7 +44,7 @@ def changed_by(platform: Platform, words: Sequence[str], keys: SimulatorKeys) ->
 
 
 def _with(platform: Platform, name: str, value: str) -> Platform:
-    """What is no number the simulator refuses."""
+    """The platform with one key applied. Malformed numbers are left for the simulator to refuse."""
     if not value.isascii() or not value.isdigit() or int(value) < 1:
         return platform
     match name:
@@ -58,7 +59,7 @@ def _with(platform: Platform, name: str, value: str) -> Platform:
 
 
 def as_simulated(point: Point, *, requests: int = REQUESTS_MOST) -> Point:
-    """With fewer bytes of each process where there would be too many requests; whole calls."""
+    """The point with fewer bytes per process if it had too many requests; always whole calls."""
     request = min(point.stripe_bytes, _RPC_BYTES)
     room = requests * request // point.processes
     least = max(_LEAST_BYTES, point.transfer_bytes)
@@ -67,7 +68,7 @@ def as_simulated(point: Point, *, requests: int = REQUESTS_MOST) -> Point:
 
 
 def words_of_point(point: Point, direction: Direction) -> Mapping[str, int]:
-    """For `forebay simulate --independent`."""
+    """The point as keys of `forebay simulate --independent`."""
     return {
         "processes": point.processes,
         "per_node": point.per_node,
@@ -81,7 +82,7 @@ def words_of_point(point: Point, direction: Direction) -> Mapping[str, int]:
 
 
 def passage_of(simulation: IndependentSimulation, point: Point) -> Passage:
-    """All of the point's bytes, of which the simulation had a part."""
+    """The result for all bytes of the point, extrapolated from the simulated part."""
     return Passage(
         rate=point.bytes / simulation.seconds_moving_of(point.bytes),
         seconds_open=simulation.seconds_open,
@@ -90,5 +91,5 @@ def passage_of(simulation: IndependentSimulation, point: Point) -> Passage:
 
 
 def per_node_for(files: int, nodes: int) -> int:
-    """So that a process for each file has a place."""
+    """The processes per node if each file has a process."""
     return math.ceil(files / nodes)

@@ -1,7 +1,7 @@
-"""What a file system keeps up when much is moved. In front of it there is often memory that takes
-in what is small (of a storage server, of a disk's controller, a burst that a limit allows): its
-rate is not the file system's. Long passages tell the two apart: between a passage and one that is
-twice as long lies what the file system itself moved."""
+"""The sustained rate of a file system. Memory in front of it (of a storage server or a disk's
+controller, or a burst allowance) often takes in small amounts at a higher rate. Long passages
+separate the two: the difference between a passage and one twice as long was moved by the file
+system itself."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ from statistics import median
 from forebay.common.model.frozen import frozen
 
 _LONGER = 1.3
-"""By so much, at least, one passage is longer than another that it is compared with."""
+"""The minimum ratio of the bytes of two passages that are compared."""
 _FASTER = 1.5
-"""So many times as fast as long passages are those that a cache takes in."""
+"""The ratio of rates from which on short passages are called cached."""
 _TAKEN_IN = 0.25
-"""Of a short passage, by a cache that makes it so much faster, at least."""
+"""The minimum share of a short passage that a cache has to take in to explain such a ratio."""
 _HALF, _NEARLY = 0.5, 0.9
+"""Shares of the largest difference in bytes: comparisons above the first give the range, those
+above the second give the rate."""
 _RANGE_MOST = 3.0
-"""What differs more from one comparison to the next is not identified."""
+"""The ratio of the largest to the smallest compared rate; above it, no rate is reported."""
 
 
 @frozen
 class Moved:
-    """A passage: its bytes, and the seconds while they moved."""
+    """A passage: its bytes, and the seconds in which they moved."""
 
     bytes: int
     seconds: float
@@ -36,10 +38,10 @@ class Moved:
 
 @frozen
 class Sustained:
-    """Bytes per second behind all memory, of a point with so many `targets`, and the range of the
-    comparisons that it was made of. `short_rate`: of passages of `short_bytes`, the fastest of
-    those that differ in nothing else, and `long_rate` of those of `longest_bytes`, with what a
-    cache took in; `cache_bytes`: about that."""
+    """The sustained rate (bytes per second) of a point on `targets` targets, with the range over
+    all comparisons. `short_rate` is the rate of passages of `short_bytes`, the fastest among those
+    that differ in nothing but size; `long_rate` is that of passages of `longest_bytes`, which
+    includes what a cache took in: about `cache_bytes`."""
 
     rate: float
     low: float
@@ -53,20 +55,20 @@ class Sustained:
 
     @property
     def is_cached(self) -> bool:
-        """Whether short passages show a cache's rate, and not the file system's: they are much
-        faster, and what it takes in is enough to explain that."""
+        """Whether short passages show the rate of a cache: they are much faster, and the cache is
+        large enough to explain that."""
         is_faster = self.short_rate > _FASTER * self.long_rate
         return is_faster and self.cache_bytes >= _TAKEN_IN * self.short_bytes
 
     def seconds(self, count: int, targets: int) -> float:
-        """At least, for so many bytes on so many targets, each of which has its own memory."""
+        """A lower bound for `count` bytes on `targets` targets, each of which has its own cache."""
         share = targets / self.targets
         return max(0.0, count - self.cache_bytes * share) / (self.rate * share)
 
 
 @frozen
 class _Comparison:
-    """Of two passages: by how many bytes they differ, and the rate of these."""
+    """The difference of two passages: in bytes, and the rate at which these moved."""
 
     bytes: int
     rate: float
@@ -75,9 +77,10 @@ class _Comparison:
 def sustained_of(
     short: Sequence[Moved], long: Sequence[Moved], *, targets: int, alike: Sequence[Moved] = ()
 ) -> Sustained | None:
-    """`short`: passages of one size; `alike`: of other sizes. None: they do not tell it. How full a
-    cache is before a passage is chance, so that comparisons over more bytes are better: those over
-    nearly the most give the rate, those over half of that its range."""
+    """The sustained rate from `short` passages of one size and `long` ones; `alike` are others that
+    differ only in size. Returns None if they do not determine it. A cache's fill level before a
+    passage is random, so comparisons over more bytes are better: those over nearly the most bytes
+    give the rate, those over at least half of them its range."""
     if not short or not long:
         return None
     base = Moved(bytes=short[0].bytes, seconds=median([one.seconds for one in short]))
@@ -114,7 +117,7 @@ def sustained_of(
 
 
 def _fastest(base: Moved, alike: Sequence[Moved]) -> Moved:
-    """Of the sizes that were measured more than once, by their medians."""
+    """The fastest size, by medians, of those that were measured more than once."""
     seconds: dict[int, list[float]] = {}
     for one in alike:
         seconds.setdefault(one.bytes, []).append(one.seconds)

@@ -1,4 +1,4 @@
-"""Sick storage targets: those whose files are much slower than the others'."""
+"""Detects sick storage targets: their files are much slower than those on other targets."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ FILES_LEAST = 3
 FAR = 4.0
 SLOWER_LEAST = 1.5
 _SPREAD_LEAST = 0.08
+"""The minimum of the spread, in logarithms, so that near-equal targets make no outliers."""
 
 
 def sick_targets(rates: Mapping[int, Sequence[float]]) -> tuple[SickTarget, ...]:
-    """`rates`: of the files on each target, bytes per second. One is sick when the median of its
-    files' logarithms lies more than 4 (scaled) median absolute deviations below that of all
-    targets, it is at least 1.5 × slower, and it has at least 3 files. The slowest comes first."""
+    """`rates` are bytes per second of the files on each target. A target is sick if the median
+    logarithm of its files' rates is more than 4 (scaled) median absolute deviations below that of
+    all targets, it is at least 1.5 × slower, and it has at least 3 files. The slowest is first."""
     middles = {
         target: median([math.log(one) for one in values if one > 0])
         for target, values in rates.items()

@@ -1,1 +1,1 @@
-"""`forebay probe`: what a file system likes, measured or modelled."""
+"""`forebay probe`: measures a file system, or models one, and draws its portrait."""

@@ -1,4 +1,4 @@
-"""`forebay probe`: parse → probe → render."""
+"""`forebay probe`: parses the command line, probes, writes and prints the portrait."""
 
 import importlib
 import sys
@@ -83,7 +83,7 @@ _BYTES = {"quick": "200g", "standard": "500g", "deep": "1t"}
 
 
 class Level(Enum):
-    """What --level takes."""
+    """The values of --level."""
 
     QUICK = "quick"
     STANDARD = "standard"
@@ -162,7 +162,7 @@ def probe(
 
 
 def _dry_plan(asked: Asked, request: ProbeRequest, html: Path | None) -> ProbePlan:
-    """What would be done, as far as can be told without starting or making anything."""
+    """The plan, as far as it is known without starting or creating anything."""
     if html is not None:
         PortraitPages().check(html)
     system, _ = system_of(asked, request, only_look=True)
@@ -179,13 +179,13 @@ def _portrait(asked: Asked, request: ProbeRequest, html: Path | None) -> Portrai
     try:
         told = Told(plan.estimate.probes + plan.estimate.long_passages)
         return carry_out_probe(plan, system, journal, told=told)
-    finally:  # where it failed, the journal stays, for --resume
+    finally:  # on a failure the journal is kept for --resume; other files are removed
         if isinstance(system, RealSystem):
             system.clean()
 
 
 def _require_numpy() -> None:
-    """Everything else works without it, so what needs it is not imported above."""
+    """Raises SetupError if numpy is missing. Nothing else needs it, so it is not imported above."""
     try:
         importlib.import_module("numpy")
     except ImportError as error:
@@ -206,5 +206,5 @@ def _share(text: str, option: str) -> float:
 
 
 def attach(app: typer.Typer) -> None:
-    """Puts `probe` into the command."""
+    """Adds the subcommand `probe` to `app`."""
     app.command("probe", help=HELP, short_help="Measure what a file system likes.")(probe)

@@ -1,5 +1,4 @@
-"""Puts a file system, the simulator or formulas behind the prober's port, with the journal of what
-was begun."""
+"""Puts a file system, the simulator or formulas behind the port System, and a journal beside it."""
 
 import datetime
 import secrets
@@ -42,7 +41,7 @@ _PILOT_SECONDS_MAX = 60.0
 
 @frozen
 class Asked:
-    """What is to be probed, and how."""
+    """The user's options that determine the system."""
 
     words: list[str]
     simulate: str | None
@@ -54,20 +53,20 @@ class Asked:
 
     @property
     def goes_on(self) -> bool:
-        """With what an earlier run has begun."""
+        """Whether an interrupted run is resumed."""
         return self.resume and self.journal.exists() and not is_blank(self.journal)
 
 
 def resumed(asked: Asked, request: ProbeRequest) -> ProbeRequest:
-    """With what the run before had found, where it goes on."""
+    """The request, with the plan of the interrupted run if one is resumed."""
     if asked.goes_on:
         return replace(request, probe_bytes=begun(asked.journal).probe_bytes)
     return request
 
 
 def planned(request: ProbeRequest, system: System, journal: Journal) -> ProbePlan:
-    """With the place in the journal before there are files: wherever it is killed, --clean knows
-    them."""
+    """Plans the probing. The place is recorded in the journal before any file is created, so that
+    --clean finds the files wherever the probing is killed."""
     if not (isinstance(system, RealSystem) and isinstance(journal, ProbeJournal)):
         return plan_probe(request, system)
     journal.place(system.directory.absolute(), system.results)
@@ -82,7 +81,7 @@ def planned(request: ProbeRequest, system: System, journal: Journal) -> ProbePla
 def system_of(
     asked: Asked, request: ProbeRequest, *, only_look: bool = False
 ) -> tuple[System, Journal]:
-    """The system that is probed, and the journal. `only_look`: nothing is started or made."""
+    """The system to probe, and its journal. If `only_look`, nothing is started or created."""
     date = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     words = asked.words
     if asked.simulate is not None:
@@ -115,7 +114,7 @@ def system_of(
 
 
 def _modelled(asked: Asked, name: str, request: ProbeRequest, date: str) -> System:
-    """The simulator, or formulas where it is not built."""
+    """The simulator, or formulas if it is not built."""
     drift = asked.drift
     if not asked.formulas and _is_built(NativeSimulator()):
         return simulated_system(
@@ -140,8 +139,8 @@ def _modelled(asked: Asked, name: str, request: ProbeRequest, date: str) -> Syst
 def simulated_system(
     name: str, words: tuple[str, ...], *, drift: float, seed: int, date: str = "", level: str = ""
 ) -> SimulatedSystem:
-    """A platform in the simulator, as KEY=VALUE change it, under the load of other jobs.
-    SetupError: the simulator is not built; UsageError: a word that it cannot take."""
+    """A platform in the simulator, changed by KEY=VALUE `words`, under the load of other jobs.
+    Raises SetupError if the simulator is not built, and UsageError if a word is not allowed."""
     native = NativeSimulator()
     platform = read_platform(Path(native.platform(name)))
     native.program()
@@ -170,7 +169,7 @@ def _is_built(native: NativeSimulator) -> bool:
 
 
 def clean_up(journal: Path) -> None:
-    """Removes the journal, and what the run that wrote it has left."""
+    """Removes the journal, and the files of the run that wrote it."""
     if not journal.exists():
         print(f"there is nothing to clean ({printable_name(journal)} is not there)")
         return

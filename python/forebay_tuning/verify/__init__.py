@@ -1,1 +1,1 @@
-"""`forebay verify`: whether advice helps."""
+"""`forebay verify`: tests whether advice helps."""

@@ -1,4 +1,4 @@
-"""`forebay verify`: parse → run pairs → render."""
+"""`forebay verify`: parses the command line, runs pairs, prints the verdict."""
 
 import sys
 from typing import Annotated
@@ -100,7 +100,7 @@ def verify(
     ] = 3600,
     form: FormatOption = Format.TEXT,
 ) -> None:
-    """Runs the pairs and ends with the verdict's status."""
+    """Runs the pairs and exits with the verdict's status."""
     if rate is not None and time is not None:
         raise UsageError("--rate and --time exclude each other (both say what counts). Use one.")
     found = read_advice(advice)
@@ -121,7 +121,7 @@ def verify(
         share_of_drift = fraction("--drift", drift)
         system = simulated_system(simulate, words, drift=share_of_drift, seed=seed)
         done = verify_simulated(found, system, pairs_max=pairs, margin=share, seed=seed, told=told)
-        words = (PLACE,)  # nothing of this machine was changed
+        words = (PLACE,)  # makes as_text say that nothing on this machine was changed
     else:
         if not words:
             raise UsageError(
@@ -149,7 +149,7 @@ def verify(
 
 
 def status_of(done: Verified) -> int:
-    """The exit status."""
+    """The exit status of the verdict."""
     found = done.verification
     if found is None:
         return 1
@@ -157,7 +157,7 @@ def status_of(done: Verified) -> int:
 
 
 def attach(app: typer.Typer) -> None:
-    """Puts `verify` into the command."""
+    """Adds the subcommand `verify` to `app`."""
     app.command(
         "verify",
         help=HELP,

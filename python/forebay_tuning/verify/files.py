@@ -1,4 +1,4 @@
-"""Runs that are timed by a clock, or by what they print."""
+"""Times runs by the clock, or by a number in their output."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from forebay_tuning.apply.use_case import measured_in
 
 
 class Timer:
-    """The port Timed: seconds of the whole run, or what it printed."""
+    """The port Timed: the seconds of the whole run, or a time or rate in its output."""
 
     def __init__(self, world: World, rate: str | None, time: str | None, seconds_max: int) -> None:
         self._world = world
@@ -19,7 +19,7 @@ class Timer:
         self._seconds_max = seconds_max
 
     def __call__(self, words: Sequence[str], environment: Mapping[str, str]) -> tuple[int, float]:
-        """Runs the words."""
+        """Runs the words; returns the status and the seconds, or the reciprocal of a rate."""
         pattern = self._rate or self._time
         start = monotonic()
         ended = self._world.processes.capture(

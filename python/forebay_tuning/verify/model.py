@@ -1,7 +1,6 @@
-"""Whether advice helps: pairs of runs, with it and without, looked at a few times while they come.
-Each look may err as often as the levels below say, and all of them together in 4.8 % of the cases
-(40 000 simulated series without a difference); looking at 6 pairs costs most of that, so that what
-helps a lot is known soon."""
+"""A group-sequential test of advice: pairs of runs, with it and without, with a few interim looks.
+The levels of the looks add up to an error rate of 4.8 % (40 000 simulated series without a
+difference). The look at 6 pairs takes most of it, so that a large effect is found early."""
 
 from __future__ import annotations
 
@@ -17,12 +16,12 @@ from forebay.common.model.frozen import frozen
 
 LOOKS = (6, 8, 12, 16, 20)
 LEVELS = (0.03125, 0.0079, 0.0097, 0.0097, 0.0105)
-"""Two-sided, of the signed-rank test. The first is the least that six pairs can reach."""
+"""Two-sided levels of the signed-rank test. The first is the smallest that six pairs can reach."""
 _TAIL_LEVEL = 0.05
 
 
 class Verdict(StrEnum):
-    """On the advice."""
+    """The verdict on the advice."""
 
     IMPROVED = "improved"
     WORSE = "worse"
@@ -33,9 +32,9 @@ class Verdict(StrEnum):
 
 @frozen
 class Tail:
-    """The slowest runs: `ratio` of the slowest advised run's seconds to the slowest default's;
-    `advised_last`: advised runs that were slower than every default one, and `chance` of that many
-    where there is no difference."""
+    """The slowest runs. `ratio` is the slowest advised run's seconds over the slowest default
+    run's; `advised_last` counts advised runs that were slower than all default runs, and `chance`
+    is the probability of so many or more if there is no difference."""
 
     ratio: float
     advised_last: int
@@ -49,7 +48,7 @@ class Tail:
 
 @frozen
 class Verification:
-    """What the pairs say. The ratio is of speeds, above 1 where the advice is faster."""
+    """The result of the pairs. The ratio is one of speeds, above 1 if the advice is faster."""
 
     verdict: Verdict
     ratio: Ratio
@@ -61,12 +60,13 @@ class Verification:
 
     @property
     def pairs(self) -> int:
-        """That were run."""
+        """The number of pairs that were run."""
         return len(self.default)
 
 
 def order(pairs_max: int, seed: int) -> tuple[tuple[Side, Side], ...]:
-    """Of each pair, who goes first. A: default, B: advised. UsageError: too few pairs."""
+    """The order within each pair; A is the default, B is advised. Raises UsageError if there are
+    too few pairs."""
     if pairs_max < LOOKS[0]:
         raise UsageError(
             f"{pairs_max} pairs decide nothing (six are the least). Give --pairs 6 or more."
@@ -76,15 +76,15 @@ def order(pairs_max: int, seed: int) -> tuple[tuple[Side, Side], ...]:
 
 
 def is_look(pairs: int, pairs_max: int) -> bool:
-    """Whether after so many pairs one may stop."""
+    """Whether the test may stop after `pairs` pairs."""
     return pairs in LOOKS or pairs == pairs_max
 
 
 def look(
     default: Sequence[float], advised: Sequence[float], *, margin: float = MARGIN
 ) -> Verification:
-    """From seconds of equally many runs, at least one pair. What is known of the speed is no
-    improvement where slow runs have become slower."""
+    """The result from the seconds of equally many runs, at least one pair. It is no improvement if
+    slow runs have become slower, whatever the ratio is."""
     level = 1 - _level(len(default))
     ratio = paired_ratio(default, advised, level=level)
     tail = _tail(default, advised)
@@ -108,7 +108,7 @@ def look(
 
 
 def _level(pairs: int) -> float:
-    """Of the look at so many pairs; between two looks, that of the later one."""
+    """The level of the look at `pairs` pairs; between two looks, that of the later one."""
     for at, level in zip(LOOKS, LEVELS, strict=True):
         if pairs <= at:
             return level
@@ -116,7 +116,7 @@ def _level(pairs: int) -> float:
 
 
 def _tail(default: Sequence[float], advised: Sequence[float]) -> Tail:
-    """The precedence test: how many of one sample lie beyond all of the other."""
+    """The precedence test: how many values of one sample exceed all of the other."""
     worst = max(default)
     last = sum(one > worst for one in advised)
     count = len(default)

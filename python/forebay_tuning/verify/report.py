@@ -1,4 +1,4 @@
-"""What is printed of a verification: for people, and as JSON."""
+"""Prints a verification: as text for people, and as JSON."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from forebay_tuning.verify.use_case.verify_advice import Verified
 
 
 def as_text(done: Verified, command: Sequence[str]) -> str:
-    """For people."""
+    """The verdict as text for people."""
     found = done.verification
     if found is None:
         return "nothing is known"
@@ -36,7 +36,7 @@ def as_text(done: Verified, command: Sequence[str]) -> str:
 
 
 def _nothing_applied(done: Verified, found: Verification) -> str:
-    """What the pairs say then is of something else: of Forebay itself, or of the hour."""
+    """The text if nothing took effect: the pairs then show Forebay itself, or chance."""
     return "\n".join(
         (
             "not applied: nothing of the advice was seen to take effect, so that these runs say "
@@ -56,7 +56,7 @@ def _tail(found: Verification) -> str:
 
 
 def as_json(done: Verified) -> Any:
-    """The schema forebay.verify/1."""
+    """The verification in the schema forebay.verify/1."""
     return {
         "schema": "forebay.verify/1",
         "undone": done.undone,

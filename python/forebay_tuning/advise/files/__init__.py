@@ -1,1 +1,1 @@
-"""Advice and rules as files."""
+"""Advice and rules on disk."""

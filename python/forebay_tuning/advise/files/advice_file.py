@@ -1,4 +1,4 @@
-"""Advice as JSON: what `forebay advise -o` writes and `forebay apply` and `verify` read."""
+"""Advice as JSON: written by `forebay advise -o`, read by `forebay apply` and `forebay verify`."""
 
 import json
 from dataclasses import asdict
@@ -15,12 +15,12 @@ SCHEMA = "forebay.advice/1"
 
 
 def advice_document(advice: tuple[Advice, ...]) -> Any:
-    """The schema forebay.advice/1: one for each direction."""
+    """The advice in the schema forebay.advice/1, with one member per direction."""
     return {"schema": SCHEMA, "advice": [{**asdict(one), "keep": one.keeps} for one in advice]}
 
 
 def write_advice(advice: tuple[Advice, ...], path: Path) -> None:
-    """ProbeError: it cannot be written."""
+    """Writes the advice. Raises ProbeError if that fails."""
     try:
         text = json.dumps(advice_document(advice), ensure_ascii=False, indent=2)
         write_named(path, text + "\n")
@@ -31,7 +31,7 @@ def write_advice(advice: tuple[Advice, ...], path: Path) -> None:
 
 
 def read_advice(path: Path) -> tuple[Advice, ...]:
-    """ProbeError: it is none, or of another version."""
+    """Reads advice. Raises ProbeError if the file has none, or is of another version."""
     try:
         document = json.loads(read_to_apply(path).decode("utf-8"))
         if not isinstance(document, dict) or document.get("schema") != SCHEMA:

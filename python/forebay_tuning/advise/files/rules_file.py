@@ -1,4 +1,4 @@
-"""Rules of a site, as TOML: a [[rule]] for each, in the words of docs/tuning.md."""
+"""Reads a site's own rules from TOML, a [[rule]] each; docs/tuning.md describes them."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ _KEYS = {"name", "source", "prior", "when", "then"}
 
 
 def read_rules(path: Path) -> tuple[Rule, ...]:
-    """SettingsError: it cannot be read, or a rule is none."""
+    """The rules in a file. Raises SettingsError if it cannot be read, or a rule is malformed."""
     document = read_toml(path, SettingsError, what="rules", remedy="docs/tuning.md has an example.")
     tables = document.get("rule")
     if not isinstance(tables, list) or not tables:

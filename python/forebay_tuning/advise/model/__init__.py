@@ -1,1 +1,1 @@
-"""Candidates, rules, the choice, and advice ready for use. Pure."""
+"""The candidates, the rules, the choice among them, and advice ready for use. Pure."""

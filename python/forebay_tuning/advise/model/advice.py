@@ -1,6 +1,6 @@
-"""Advice: one set of settings for a program on a file system, with the gain that is predicted, how
-certain that is, and why. There is one value of each kind in it, so that it cannot contradict
-itself. To keep things as they are is an answer."""
+"""Advice: one set of settings for a program on a file system, with the predicted gain, its interval
+and the reasons. There is one value per setting, so advice cannot contradict itself. It may be to
+keep everything as it is."""
 
 from __future__ import annotations
 
@@ -31,18 +31,21 @@ from forebay_tuning.model.portrait import Portrait, SickTarget
 from forebay_tuning.model.response import Response
 
 MARGIN = 0.05
-"""Gains that may be smaller than this are not worth a change."""
+"""A gain whose interval begins below this is not worth a change."""
 STEP_LEAST = 1.02
-"""A change that gains less is not listed by itself."""
+"""A change with a smaller gain (a ratio of speeds) is not listed on its own."""
 _TRIFLE = 0.02
+"""Logarithm of a gain: single changes that gain less are undone."""
 _ALIKE = 0.02
+"""Logarithm of a gain: points that are this close are equally good; the one with fewest changes is
+taken."""
 BUFFER_OF_FOREBAY = 4 * MIB
-"""`cb_buffer_size`, where nothing is set."""
+"""Forebay's `cb_buffer_size` in bytes if nothing is set."""
 
 
 class Lever(StrEnum):
-    """By what something can be changed. `layout`: of new files. `settings`: Forebay's, or hints,
-    where calls are collective. `program`: only by the program itself."""
+    """The means by which something can be changed. `layout` is that of new files; `settings` are
+    Forebay's or ROMIO's hints, for collective calls; `program` needs a change of the program."""
 
     LAYOUT = "layout"
     SETTINGS = "settings"
@@ -51,7 +54,7 @@ class Lever(StrEnum):
 
 @frozen
 class Settings:
-    """What is to be set; None: stays as it is."""
+    """The advised values; None leaves a setting as it is."""
 
     stripe_count: int | None = None
     stripe_bytes: int | None = None
@@ -63,14 +66,14 @@ class Settings:
 
     @property
     def is_empty(self) -> bool:
-        """Whether everything stays."""
+        """Whether everything is left as it is."""
         return self == Settings()
 
 
 @frozen
 class Item:
-    """One change: what it alone gains when the ones before it are made already, and about the 95 %
-    interval of that; None: it cannot be predicted."""
+    """One change. `gain` is its ratio of speeds when all earlier items are in effect, with about
+    the 95 % interval; None if it cannot be predicted."""
 
     name: str
     now: str
@@ -84,9 +87,9 @@ class Item:
 
 @frozen
 class Advice:
-    """For one workload. Gains are of rates, above 1 better; None: there is no portrait to predict
-    them. `rivals`: rules that ask for something else. `notes`: what else is to be known. `now`:
-    what the program is taken to do now; None: the file of the advice does not say."""
+    """The advice for one workload. Gains are ratios of rates, above 1 is better; None without a
+    portrait to predict them. `rivals` are rules that ask for something else; `notes` are further
+    remarks; `now` is the assumed present behaviour, None in files that do not have it."""
 
     workload: Workload
     settings: Settings
@@ -103,18 +106,18 @@ class Advice:
     file_system: str = ""
     now: Point | None = None
     coverage: str = ""
-    """How often such intervals held what was measured; empty: that is not known."""
+    """How often intervals of this kind covered the measurements, in words; empty if not known."""
 
     @property
     def keeps(self) -> bool:
-        """Whether all stays as it is."""
+        """Whether the advice is to change nothing."""
         return self.settings.is_empty
 
 
 @frozen
 class Question:
-    """What advice is asked for. `allowed`: what may be changed; `untroubled`: a log of the program
-    shows nothing that held its I/O back."""
+    """The input of `advise`. `allowed` are the means that may be used; `untroubled` says that a log
+    of the program shows nothing that held its I/O back."""
 
     workload: Workload
     portrait: Portrait | None = None
@@ -125,7 +128,7 @@ class Question:
 
     @property
     def room(self) -> Room:
-        """What may be changed."""
+        """The coordinates that may be changed."""
         by = levers(self.workload)
         return Room(
             workload=self.workload,
@@ -135,7 +138,7 @@ class Question:
 
 
 def advise(question: Question) -> Advice:
-    """What to do, or that nothing is to be done."""
+    """The advice, which may be to change nothing."""
     portrait = question.portrait
     response = None if portrait is None else portrait.response(question.workload.direction)
     if portrait is None or response is None:
@@ -144,7 +147,7 @@ def advise(question: Question) -> Advice:
 
 
 def advised_point(advice: Advice, now: Point) -> Point:
-    """What the program does with the advice, as far as a point says it: without k."""
+    """The point at which the program is if it follows the advice. k is no coordinate of a point."""
     own = advice.settings
     names = ("stripe_count", "stripe_bytes", "processes", "per_node", "transfer_bytes")
     wanted = {name: value for name in names if (value := getattr(own, name)) is not None}
@@ -203,8 +206,8 @@ def _by_portrait(question: Question, portrait: Portrait, response: Response) -> 
 
 
 def joined(items: Sequence[Item]) -> tuple[Item, ...]:
-    """Changes that gain nothing by themselves, but let others gain, are told together with the one
-    before them (the first one, with the next)."""
+    """Merges each change that gains nothing by itself, but enables others, with the change before
+    it; the first one is merged with the second."""
     found: list[Item] = []
     for one in items:
         alone = found[-1:] and min(found[-1].gain or 1.0, one.gain or 1.0) >= STEP_LEAST
@@ -227,8 +230,8 @@ def joined(items: Sequence[Item]) -> tuple[Item, ...]:
 
 
 def _now(workload: Workload, portrait: Portrait, response: Response) -> Point:
-    """What the program does now. Whether MPI gathers its collective calls is not known: what is
-    faster is taken for it, so that no gain is one that MPI has already."""
+    """The program's present point. Whether MPI gathers its collective calls is not known, so the
+    faster case is assumed: the advice then claims no gain that MPI provides already."""
     count, size = portrait.identity.stripe_count, portrait.identity.stripe_bytes
     gathered = workload.as_point(stripe_count=count, stripe_bytes=size)
     plain = workload.ungathered(stripe_count=count, stripe_bytes=size)
@@ -236,7 +239,7 @@ def _now(workload: Workload, portrait: Portrait, response: Response) -> Point:
 
 
 def _common(question: Question, portrait: Portrait, response: Response, now: Point) -> Advice:
-    """What all advice from a portrait has; it keeps everything."""
+    """The members that all advice from a portrait has; as it is, it keeps everything."""
     return Advice(
         workload=question.workload,
         settings=Settings(),
@@ -259,7 +262,7 @@ def _common(question: Question, portrait: Portrait, response: Response, now: Poi
 
 
 def levers(workload: Workload) -> Mapping[str, Lever]:
-    """By what each coordinate can be changed."""
+    """The means by which each coordinate can be changed."""
     inner = Lever.SETTINGS if workload.collective else Lever.PROGRAM
     return {
         "stripe_count": Lever.LAYOUT,
@@ -271,7 +274,8 @@ def levers(workload: Workload) -> Mapping[str, Lever]:
 
 
 def _score(point: Point, now: Point, response: Response, rules: Sequence[Rule]) -> float:
-    """The logarithm of speed; rules weigh as much as the fit is in doubt."""
+    """The logarithm of the gain, plus the priors of the rules that the point keeps, which count the
+    more, the larger the uncertainty of the fit."""
     kept = math.fsum(one.prior for one in rules if one.is_kept_by(point))
     return _log_gain(now, point, response) + 0.5 * response.surface.doubt * kept
 
@@ -281,9 +285,9 @@ def _log_gain(now: Point, point: Point, response: Response) -> float:
 
 
 def _without_trifles(now: Point, best: Point, response: Response, room: Room) -> Point:
-    """Without the changes that gain less than a percent, or less than the fit is in doubt. Where no
-    limit is said to be wider then, only the fit's surface speaks for a change: it has to gain more
-    than twice what single probes are off."""
+    """`best` without changes that gain less than 2 %, or less than the fit's uncertainty. If no
+    physical limit gets wider by a change, only the quadratic surface speaks for it; then it has to
+    gain more than twice the spread of single probes."""
     surface = response.surface
     while True:
         for name in room.changed(now, best):
@@ -313,7 +317,7 @@ def _without_trifles(now: Point, best: Point, response: Response, room: Room) ->
 def _with_few_stripes(
     now: Point, best: Point, space: Space, response: Response, room: Room
 ) -> Point:
-    """As long as the gain is still certain."""
+    """`best` with fewer stripes if the gain stays certain."""
     few = fewest_stripes(room, now, best, space, response.seconds, within=MARGIN)
     few = _without_trifles(now, few, response, room)
     low = math.exp(_log_gain(now, few, response) - log_interval(now, few, response))
@@ -331,9 +335,9 @@ _WORDS = {
 
 
 def _items(now: Point, best: Point, response: Response, question: Question) -> tuple[Item, ...]:
-    """In the order of what they gain. Where there are to be other processes, how many are on a node
-    is said with them: one without the other may be no point that there is. So it is with calls that
-    they cannot make before there are so many of them."""
+    """The changes from `now` to `best`, those with most gain first. The number of processes and the
+    number per node are one change, since one without the other may be an impossible point. A larger
+    transfer size comes after the number of processes that makes it possible."""
     room = question.room
     here, left, items = now, list(room.changed(now, best)), []
     by = _levers_of(best, question)
@@ -365,7 +369,8 @@ def _items(now: Point, best: Point, response: Response, question: Question) -> t
 
 
 def _levers_of(best: Point, question: Question) -> Mapping[str, Lever]:
-    """By what each coordinate becomes that of `best`: a collective buffer makes no call larger."""
+    """As `levers`, but the transfer size needs a change of the program if it exceeds a collective
+    call's data: a collective buffer makes no call larger."""
     by = levers(question.workload)
     if replace(question.room, calls_may_grow=False).allows_transfer(best):
         return by
@@ -419,7 +424,7 @@ def _why_kept(
 
 
 def _rivals(rules: Sequence[Rule], best: Point, response: Response, room: Room) -> tuple[str, ...]:
-    """Rules that ask for something else, and what the portrait says to that."""
+    """The rules that ask for something else, and the portrait's prediction for them."""
     told = []
     for one in rules:
         if one.is_kept_by(best):
@@ -457,8 +462,8 @@ def _settings(
 
 
 def _with_buffer(settings: Settings, best: Point, room: Room) -> Settings:
-    """Where calls are gathered, a large collective buffer is told in any case: Forebay's own is
-    smaller than ROMIO's."""
+    """Sets the collective buffer size if calls are gathered and it has to be larger than Forebay's
+    default, even if it is no change, since the default is smaller than ROMIO's."""
     workload = room.workload
     gathered = settings.processes is not None or best.processes == workload.nodes
     may = workload.may_be_gathered and "transfer_bytes" in room.may
@@ -468,7 +473,7 @@ def _with_buffer(settings: Settings, best: Point, room: Room) -> Settings:
 
 
 def _item_of_k(k: int | None, response: Response) -> tuple[Item, ...]:
-    """Probes have one process for each request, so that what k gains is not predicted."""
+    """The change of k. Its gain cannot be predicted: probes have one process per request."""
     if k is None:
         return ()
     physical = response.surface.physical
@@ -519,10 +524,10 @@ def _notes(question: Question, portrait: Portrait | None) -> tuple[str, ...]:
 
 
 def _by_rules(question: Question) -> Advice:
-    """Nothing was measured: of the rules that apply, the one with the most weight, for each."""
+    """Advice without a portrait: for each coordinate, the applicable rule with largest prior."""
     workload = question.workload
     rules = [one for one in question.rules if one.applies(workload)]
-    now = workload.ungathered(stripe_count=1, stripe_bytes=MIB)  # rules speak of ranks
+    now = workload.ungathered(stripe_count=1, stripe_bytes=MIB)  # rules are about ranks
     by = {} if question.untroubled else levers(workload)
     point = now
     items: list[Item] = []
@@ -546,7 +551,7 @@ def _by_rules(question: Question) -> Advice:
             fitting = made.per_node * workload.nodes
             each = max(1, point.bytes // fitting)
             made = replace(made, processes=fitting, process_bytes=each)
-            name = "processes"  # so many on each node are no more than that in all
+            name = "processes"  # the limit per node has become a limit of their total
         point = made
         items = [one for one in items if one.name != _WORDS[name]]
         items.append(

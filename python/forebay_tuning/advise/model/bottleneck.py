@@ -1,4 +1,4 @@
-"""What limits a point, in words; and why a file has no more stripes."""
+"""Says in words which part of the system limits a point, and why a file gets no more stripes."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _NUMBERS = {
     "targets": "target_rate",
     "system": "system_rate",
 }
-"""The number of the fit that a limit is mostly made of."""
+"""The physical number that mainly determines each limit."""
 
 
 def bottleneck(point: Point, response: Response, *, advised: bool = False) -> str:
-    """Which part of the system limits a point."""
+    """A sentence about the part of the system that limits the point now or `advised`."""
     around = response.opening.seconds(point.processes) + response.closing.seconds(point.processes)
     seconds = response.seconds(point)
     when = "then" if advised else "now"
@@ -53,7 +53,7 @@ def bottleneck(point: Point, response: Response, *, advised: bool = False) -> st
 
 
 def why_fewer_stripes(fastest: Point, best: Point, within: float) -> tuple[str, ...]:
-    """Nothing, where the fastest has as many."""
+    """A sentence about the stripes that are saved, or nothing if none are."""
     if best.stripe_count == fastest.stripe_count:
         return ()
     few = counted(best.stripe_count, "stripe")

@@ -1,4 +1,4 @@
-"""The points that advice chooses from: what a program may do instead of what it does now."""
+"""The candidate points of advice: what a program may do instead of what it does now."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from forebay_tuning.model.point import Point, Space, changed, powers
 
 @frozen
 class Room:
-    """What may be changed: coordinates by name. `calls_may_grow`: the program may make larger ones;
-    else aggregators write no more at a time than one collective call has for each of them."""
+    """The coordinates that may be changed, by name. If `calls_may_grow`, the program may make
+    larger calls; else an aggregator writes at most its share of one collective call at a time."""
 
     workload: Workload
     may: Collection[str]
     calls_may_grow: bool = False
 
     def transfer_most(self, processes: int) -> int:
-        """Bytes that one of so many can move in a call."""
+        """The most bytes that one of `processes` processes can move per call."""
         each = min(self.workload.bytes_each(processes), self.workload.file_bytes)
         if self.calls_may_grow or not self.workload.collective:
             return each
         return min(each, self.workload.share_of_call(processes))
 
     def allows_transfer(self, point: Point) -> bool:
-        """Whether its calls can be of that size."""
+        """Whether the point's transfer size is possible."""
         return point.transfer_bytes <= self.transfer_most(point.processes)
 
     def is_carried_out(self, now: Point, point: Point) -> bool:
-        """Whether Forebay's placement makes it so. What stays as it is needs no placement; nor does
-        a program that its authors change."""
+        """Whether Forebay places aggregators as the point says. It always holds if processes are
+        not changed, or if they are changed in the program itself."""
         work = self.workload
         same = (point.processes, point.per_node) == (now.processes, now.per_node)
         if same or not work.may_be_gathered or "processes" not in self.may:
@@ -42,22 +42,22 @@ class Room:
         return carried_out(point, work.nodes, work.ranks_per_node)
 
     def transfer_kept(self, now: Point, processes: int) -> int:
-        """What so many move in a call where nothing is set for it."""
+        """The transfer size of `processes` processes if none is set."""
         if processes == now.processes or not self.workload.may_be_gathered:
             return now.transfer_bytes
         return self.workload.gathered_transfer(processes)
 
     def changed(self, now: Point, point: Point) -> tuple[str, ...]:
-        """What is to be set for `point`, by name. That aggregators get more of a call when they are
-        fewer comes by itself."""
+        """The names of the settings that lead to `point`. A larger transfer size that follows from
+        fewer aggregators needs no setting."""
         names = ("stripe_count", "stripe_bytes", "processes", "per_node")
         found = tuple(one for one in names if getattr(now, one) != getattr(point, one))
         kept = point.transfer_bytes == self.transfer_kept(now, point.processes)
         return found if kept else (*found, "transfer_bytes")
 
     def step(self, name: str, now: Point, here: Point, best: Point) -> Point:
-        """From `here` towards `best`, by what is set for one coordinate. Other processes are so
-        many on each node, and have other bytes."""
+        """`here` with coordinate `name` set as in `best`. With the number of processes, their
+        number per node and their bytes change, too."""
         if name != "processes":
             return changed(here, {name: getattr(best, name)})
         told = here.transfer_bytes != self.transfer_kept(now, here.processes)
@@ -72,7 +72,8 @@ class Room:
 
 
 def candidates(room: Room, now: Point, space: Space) -> list[Point]:
-    """All that may be changed, over the levels that were probed; the bytes stay the program's."""
+    """All combinations of the probed levels of coordinates that may be changed, with the program's
+    number of bytes."""
     workload = room.workload
     found: list[Point] = []
     for count, each in _processes(room, now, space):
@@ -102,7 +103,7 @@ def _levels(room: Room, now: Point, space: Space, name: str) -> tuple[int, ...]:
 
 
 def _processes(room: Room, now: Point, space: Space) -> Iterator[tuple[int, int]]:
-    """So many, and on each node."""
+    """Pairs of the number of processes and the number per node."""
     workload = room.workload
     counts = [now.processes]
     if "processes" in room.may:
@@ -122,8 +123,8 @@ def _processes(room: Room, now: Point, space: Space) -> Iterator[tuple[int, int]
 
 
 def _transfers(room: Room, now: Point, space: Space, *, processes: int) -> list[int]:
-    """Where one collective call has less for each aggregator than the largest size that was probed,
-    all of that is a size, too."""
+    """The probed transfer sizes up to the possible maximum. For collective calls, the aggregator's
+    full share of a call is a candidate as well."""
     most = room.transfer_most(processes)
     sizes = set(_levels(room, now, space, "transfer_bytes"))
     if room.workload.collective and "transfer_bytes" in room.may:
@@ -141,8 +142,8 @@ def fewest_stripes(
     *,
     within: float,
 ) -> Point:
-    """`best` with as few stripes as are slower by no more than this share of its speed: each
-    stripe more is one more target that the file shares with others."""
+    """`best` with the fewest stripes that make it slower by at most the share `within`: with each
+    further stripe the file shares one more target with other files."""
     most = seconds(best) / (1 - within)
     fewer = sorted(
         one

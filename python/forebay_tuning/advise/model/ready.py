@@ -1,5 +1,5 @@
-"""Advice in the forms in which it is used: settings, layouts, hints, lines of a batch script. Each
-command runs as it is printed."""
+"""Advice in the forms in which users apply it: settings, layouts, hints, lines of a batch script.
+Each command can be run as it is printed."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ SETTINGS_NAME = "forebay.toml"
 HINTS_NAME = "romio.hints"
 _CEPH_OBJECT = 4 * MIB
 _WINDOW_LEAST, _WINDOW_MOST = 64 * 1024, 1024 * MIB
+"""The bounds of Forebay's setting cb_buffer_size, in bytes."""
 
 
 @frozen
 class Ready:
-    """Texts; an empty one: there is nothing to set in that way."""
+    """The texts in each form; a text is empty if that form has nothing to set."""
 
     settings: str
     hints: str
@@ -30,7 +31,8 @@ class Ready:
 
 
 def ready(advice: Advice, *, directory: str, command: str, file: str = "") -> Ready:
-    """For output in `directory` by `command`. `file`: has the advice, if it was written."""
+    """The forms for a `command` whose output is in `directory`. `file` is the written advice, empty
+    if it was not written."""
     settings = settings_of(advice)
     hints = hints_of(advice)
     return Ready(
@@ -44,13 +46,13 @@ def ready(advice: Advice, *, directory: str, command: str, file: str = "") -> Re
 
 
 def chosen(advice: Sequence[Advice]) -> Advice:
-    """The advice that is applied: the first that changes something, writing before reading, as a
-    layout is for new files; else the first of all."""
+    """The advice that is applied: the first that changes something. Writing comes before reading,
+    since a layout is that of new files. If none changes anything, it is the first."""
     return next((one for one in advice if not one.keeps), advice[0])
 
 
 def settings_of(advice: Advice) -> dict[str, str]:
-    """Forebay's, as TOML has them."""
+    """Forebay's settings, with values as TOML spells them."""
     own = advice.settings
     window = None
     if own.transfer_bytes is not None:
@@ -68,7 +70,7 @@ def settings_of(advice: Advice) -> dict[str, str]:
 
 
 def hints_of(advice: Advice) -> dict[str, str]:
-    """ROMIO's, for a file that ROMIO_HINTS names."""
+    """ROMIO's hints, for the file that ROMIO_HINTS names."""
     own = advice.settings
     return _given(
         advice,
@@ -85,7 +87,7 @@ def hints_of(advice: Advice) -> dict[str, str]:
 def _given(
     advice: Advice, always: dict[str, int | str | None], collective: dict[str, int | str | None]
 ) -> dict[str, str]:
-    """What is advised of both, `collective` only where the calls are."""
+    """The values that are advised; those in `collective` only if the calls are collective."""
     both = {**always, **(collective if advice.workload.collective else {})}
     return {name: str(value) for name, value in both.items() if value is not None}
 
@@ -95,13 +97,13 @@ def _quoted(count: int | None) -> str | None:
 
 
 def wanted_layout(advice: Advice) -> WantedLayout:
-    """Of the output directory."""
+    """The layout for the output directory."""
     own = advice.settings
     return WantedLayout(stripe_count=own.stripe_count or 0, stripe_bytes=own.stripe_bytes or 0)
 
 
 def _layout_lines(advice: Advice, directory: str) -> tuple[str, ...]:
-    """Forebay's own command, and that of the file system."""
+    """The commands that set the layout: Forebay's, and the file system's own."""
     own = advice.settings
     if not wanted_layout(advice).says_something:
         return ()
@@ -120,7 +122,7 @@ def _layout_lines(advice: Advice, directory: str) -> tuple[str, ...]:
 
 
 def _ceph_lines(count: int | None, stripe: int | None, where: str) -> list[str]:
-    """An object holds whole stripe units: its size comes before a larger unit."""
+    """An object consists of whole stripe units, so that its size is set before the unit."""
     lines = []
     if stripe is not None:
         whole = max(stripe, _CEPH_OBJECT // stripe * stripe)
@@ -134,7 +136,8 @@ def _ceph_lines(count: int | None, stripe: int | None, where: str) -> list[str]:
 
 
 def _composite(advice: Advice, directory: str) -> str:
-    """The same for a directory whose files have all sizes: small ones stay on one target."""
+    """The same as a composite layout, for a directory with files of all sizes: small files stay on
+    one target."""
     count = advice.settings.stripe_count
     if advice.file_system != "lustre" or count is None or count < 2:
         return ""

@@ -1,6 +1,6 @@
-"""Rules of thumb as data: a condition, what it asks for, who says so, and how much weight it has
-where nothing was measured. They compete: with a portrait a rule only counts as much as the portrait
-leaves in doubt, and what the portrait contradicts is said."""
+"""Rules of thumb as data: a condition, what the rule asks for, its source, and its weight (prior).
+Rules compete: with a portrait, they count only as much as the portrait leaves in doubt, and rules
+that it contradicts are reported."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _TERM = re.compile(
 
 @frozen
 class Term:
-    """`name op factor · other`, where other is a number or another name."""
+    """A comparison `name op factor · other`, where other is a number or another name."""
 
     name: str
     op: str
@@ -59,17 +59,17 @@ class Term:
     other: str = ""
 
     def holds(self, facts: Mapping[str, float]) -> bool:
-        """Whether it is so."""
+        """Whether the comparison is true."""
         return _OPERATORS[self.op](facts[self.name], self.right(facts))
 
     def right(self, facts: Mapping[str, float]) -> float:
-        """What stands on its right."""
+        """The value of its right-hand side."""
         return self.factor * facts[self.other] if self.other else self.value
 
 
 @frozen
 class Rule:
-    """`prior`: from 0 to 1, how much is thought of it."""
+    """A rule. `prior` is its weight, from 0 to 1."""
 
     name: str
     source: str
@@ -78,23 +78,23 @@ class Rule:
     then: tuple[Term, ...]
 
     def applies(self, workload: Workload) -> bool:
-        """Whether it has something to say here."""
+        """Whether its condition holds for the workload."""
         facts = facts_of(workload)
         return all(term.holds(facts) for term in self.when)
 
     def is_kept_by(self, point: Point) -> bool:
-        """Whether `point` is what it asks for."""
+        """Whether `point` does all that the rule asks for."""
         facts = _facts_of_point(point)
         return all(term.holds(facts) for term in self.then)
 
     def broken_by(self, point: Point) -> Term:
-        """The first term that `point` does not keep to; the first of all if it keeps to all."""
+        """The first term that `point` violates, or the first of all if it violates none."""
         facts = _facts_of_point(point)
         return next((term for term in self.then if not term.holds(facts)), self.then[0])
 
     @property
     def text(self) -> str:
-        """What it asks for."""
+        """The terms that it asks for, in words."""
         return ", ".join(_spelled(term) for term in self.then)
 
 
@@ -106,7 +106,7 @@ def _spelled(term: Term) -> str:
 
 
 def facts_of(workload: Workload) -> Mapping[str, float]:
-    """What conditions can ask for."""
+    """The values that conditions can refer to."""
     writes = workload.direction.value == "write"
     return {
         "ranks": workload.ranks,
@@ -129,8 +129,8 @@ def _facts_of_point(point: Point) -> Mapping[str, float]:
 
 
 def term(text: str, *, of: Sequence[str]) -> Term:
-    """Of "stripe_count = 16", "processes <= 16 * stripe_count", "file_bytes < 1 GiB", "shared".
-    SettingsError: it is none of these."""
+    """Parses a term such as "stripe_count = 16", "processes <= 16 * stripe_count",
+    "file_bytes < 1 GiB" or "shared". Raises SettingsError if it is malformed."""
     stripped = text.strip()
     if stripped in of:
         return Term(name=stripped, op="=", value=1.0)
@@ -154,7 +154,7 @@ def term(text: str, *, of: Sequence[str]) -> Term:
 
 
 def rule(name: str, source: str, prior: float, when: Sequence[str], then: Sequence[str]) -> Rule:
-    """From texts. SettingsError: one of them is none."""
+    """Makes a rule of texts. Raises SettingsError if one of them is malformed."""
     if not 0 <= prior <= 1:
         raise SettingsError(
             f'the prior of the rule "{name}" cannot be {prior:g} (it is a weight). Give a number '

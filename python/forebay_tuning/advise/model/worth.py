@@ -1,4 +1,4 @@
-"""Whether a change is worth its trouble, and how far a prediction is to be believed."""
+"""Whether a change is worth its trouble, and how far a prediction can be trusted."""
 
 from __future__ import annotations
 
@@ -13,18 +13,23 @@ from forebay_tuning.model.point import Point, changed
 from forebay_tuning.model.response import Response
 
 K_USUAL = 2
+"""Forebay's k if nothing is set."""
 K_MAX = 16
 _TELL_K = ("process_rate", "target_rate", "streams_free")
+"""The physical numbers that k is computed from."""
 _SECOND = 1.0
+"""Seconds: smaller savings are not worth a change."""
 _SHARE_OF_RUN = 0.02
+"""Share of the run: the same."""
 _DISAGREES = 3.0
+"""Ratio of the log's seconds and the predicted ones from which on the user is warned."""
 
 
 @frozen
 class Coverage:
-    """How often measurements on real file systems were within intervals that are `factor` times as
-    wide as the fit says: `held` of `pairs`, each on a file system whose own measurements had no
-    part in the factor (python -m evaluation.tuning coverage)."""
+    """How often measurements on real file systems were inside intervals that are `factor` times as
+    wide as the fit says: `held` of `pairs`. It is a cross-validation: each pair is of a file system
+    whose measurements had no part in the factor (python -m evaluation.tuning coverage)."""
 
     factor: float
     held: int
@@ -32,18 +37,18 @@ class Coverage:
 
     @property
     def text(self) -> str:
-        """In plain words."""
+        """The coverage in a phrase for users."""
         return f"such intervals held {self.held} of {self.pairs} measurements on other file systems"
 
 
 MEASURED = Coverage(factor=2.32, held=204, pairs=215)
-"""On tmpfs, a disk, a limited disk and CephFS: docs/tuning.md. As wide as the fit says, they held
-135."""
+"""Measured on tmpfs, a disk, a limited disk and CephFS: docs/tuning.md. Intervals as wide as the
+fit says covered 135 of them."""
 
 
 def trifling(workload: Workload, seconds: float, gain: float) -> str:
-    """Why the gain is too little to change anything for; empty: it is not. Where the program's own
-    seconds are known, it is of them."""
+    """Why the gain is too small for any change, or an empty text. It is a share of the program's
+    own seconds if they are known, else of the predicted `seconds`."""
     took = workload.seconds or seconds
     saved = took * (1 - 1 / gain)
     run = workload.run_seconds
@@ -58,7 +63,7 @@ def trifling(workload: Workload, seconds: float, gain: float) -> str:
 
 
 def disagreement(workload: Workload, predicted: float) -> tuple[str, ...]:
-    """Between the log's own seconds and the portrait's."""
+    """A warning if the log's own seconds and the portrait's prediction differ much."""
     took = workload.seconds
     if took is None or min(took, predicted) <= 0:
         return ()
@@ -73,7 +78,7 @@ def disagreement(workload: Workload, predicted: float) -> tuple[str, ...]:
 
 
 def what_mpi_does(workload: Workload, now: Point) -> tuple[str, ...]:
-    """Of collective calls."""
+    """A note on how collective calls are assumed to be carried out by MPI."""
     if not workload.may_be_gathered:
         return ()
     return (
@@ -85,7 +90,8 @@ def what_mpi_does(workload: Workload, now: Point) -> tuple[str, ...]:
 
 
 def obeying(one: Rule, point: Point) -> Point | None:
-    """The point changed as the term says that it does not keep to, if that is a plain value."""
+    """The point changed so that it keeps the term that it violates; None if there is no single such
+    value."""
     term = one.broken_by(point)
     if term.op == "<" or term.op == ">":
         return None
@@ -101,13 +107,13 @@ def obeying(one: Rule, point: Point) -> Point | None:
 
 
 def product(a: float | None, b: float | None) -> float | None:
-    """Of two gains; None: one is not known."""
+    """The product of two gains; None if one is not known."""
     return None if a is None or b is None else a * b
 
 
 def log_interval(now: Point, best: Point, response: Response) -> float:
-    """Half of the interval of a gain's logarithm: about 95 % by the fit alone, more where the
-    probes did not reach; and wider by what predictions of real systems were seen to miss."""
+    """Half the width of the interval of a gain's logarithm: about 95 % by the fit, more outside the
+    probed levels, and widened by the measured coverage of predictions."""
     surface = response.surface
     beyond = 0.0
     for point in (now, best):
@@ -120,8 +126,8 @@ def log_interval(now: Point, best: Point, response: Response) -> float:
 
 
 def in_flight(response: Response, workload: Workload) -> int | None:
-    """k: as many requests as keep a target busy, no more than it serves undisturbed. None, too,
-    where the probes do not identify these numbers."""
+    """The advised k: enough requests to keep a target busy, but no more than it serves undisturbed.
+    None if the probes do not identify these numbers, or it is the usual value."""
     surface = response.surface
     if not workload.collective or not all(map(surface.is_identified, _TELL_K)):
         return None

@@ -1,1 +1,1 @@
-"""Advice as text, page and pictures."""
+"""Advice as text, as an HTML page and as pictures."""

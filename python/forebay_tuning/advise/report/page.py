@@ -13,15 +13,15 @@ _TEMPLATE = Path(__file__).with_name("page.html.j2")
 
 
 class AdvicePages(DrawnPages):
-    """Pages of advice."""
+    """The HTML pages of advice."""
 
     def write(self, advice: Sequence[Advice], made: Sequence[Ready], path: Path) -> None:
-        """One self-contained page."""
+        """Writes the advice as one self-contained page."""
         write_page(render(advice, made), path)
 
 
 def render(advice: Sequence[Advice], made: Sequence[Ready]) -> str:
-    """The page as text."""
+    """The page's HTML."""
     from forebay_tuning.advise.report.pictures import draw_gain
 
     parts = [

@@ -1,4 +1,4 @@
-"""What each change gains, one on top of the other."""
+"""The picture of advice: the gains of all changes, accumulated."""
 
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator
@@ -8,7 +8,7 @@ from forebay_tuning.advise.model.advice import Advice
 
 
 def draw_gain(advice: Advice) -> str:
-    """Bars from the gain before each change to that after it, with intervals, and that of all."""
+    """A bar per change, from the gain before it to that after it, with intervals; and the total."""
     items = [one for one in advice.items if one.gain is not None]
     figure = Figure(figsize=(10, 1.2 + 0.45 * (len(items) + 1)), layout="constrained")
     axes = figure.subplots()

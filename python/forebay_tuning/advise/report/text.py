@@ -1,4 +1,4 @@
-"""Advice for people."""
+"""Advice as text for people."""
 
 from forebay.common.model.units import counted, human_bytes, human_seconds
 from forebay_tuning.advise.model.advice import Advice, Item
@@ -6,7 +6,7 @@ from forebay_tuning.advise.model.ready import Ready
 
 
 def as_text(advice: Advice, made: Ready) -> str:
-    """All of it."""
+    """The whole advice, with its settings ready for use."""
     lines = [headline(advice)]
     lines += [f"  {text}" for text in advice.reasons]
     for number, one in enumerate(advice.items, start=1):
@@ -24,12 +24,12 @@ def as_text(advice: Advice, made: Ready) -> str:
 
 def _interval(one: Item) -> str:
     if one.gain_low is None or one.gain_high is None:
-        return ""  # an older version's advice
+        return ""  # advice written by an older version
     return f" ({one.gain_low:.2f} – {one.gain_high:.2f})"
 
 
 def headline(advice: Advice) -> str:
-    """What it is about, and the gain."""
+    """One line: the workload, and the gain."""
     work = advice.workload
     about = (
         f"{work.direction} of {human_bytes(work.bytes)} by {counted(work.ranks, 'rank')} on "

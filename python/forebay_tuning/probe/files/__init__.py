@@ -1,1 +1,1 @@
-"""Portraits, platforms and journals as files; the program that measures."""
+"""Portraits, platforms and journals on disk; the system that is measured by forebay-ior."""

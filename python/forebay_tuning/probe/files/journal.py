@@ -1,4 +1,4 @@
-"""What probing has measured so far, as JSON Lines: a probing that was killed goes on from there."""
+"""A journal of the measured probes as JSON Lines, from which a killed probing is resumed."""
 
 import contextlib
 import json
@@ -20,8 +20,8 @@ SCHEMA = "forebay.probe/1"
 
 
 class ProbeJournal:
-    """The port Journal over a file. With `resume` what is in it counts; without, it must not be
-    there."""
+    """The port Journal, over a file. With `resume`, its probes count; otherwise the file must not
+    exist."""
 
     def __init__(self, path: Path, *, folder: str, resume: bool) -> None:
         self._path = path
@@ -31,11 +31,12 @@ class ProbeJournal:
         self._placed = False
 
     def past(self) -> Sequence[tuple[Sample, float]]:
-        """What is in the file."""
+        """The probes that were in the file."""
         return self._past
 
     def place(self, directory: Path, results: Sequence[Path] = ()) -> None:
-        """Says where files will be, before there are any. ProbeError: as `begin`."""
+        """Records where files will be created, before there are any. Raises ProbeError as `begin`
+        does."""
         if is_blank(self._path):
             self._path.unlink(missing_ok=True)
         if self._path.exists():
@@ -52,7 +53,7 @@ class ProbeJournal:
         self._placed = True
 
     def withdraw(self) -> None:
-        """Nothing was begun at the place, and nothing is left there."""
+        """Removes the journal if `place` made it: nothing was begun, and no files are left."""
         if self._placed:
             self._path.unlink(missing_ok=True)
 
@@ -64,7 +65,8 @@ class ProbeJournal:
             )
 
     def begin(self, plan: ProbePlan) -> None:
-        """Opens or makes the file."""
+        """Creates the file, or reads the probes in it. Raises ProbeError if it is of another
+        plan."""
         header = {"schema": SCHEMA, "kind": "plan", "folder": self._folder, **_plan(plan)}
         if not self._path.exists():
             self._append(header, fresh=True)
@@ -88,16 +90,16 @@ class ProbeJournal:
             if line["kind"] == "sample"
         }
         self._past = [past[number] for number in sorted(past)]
-        # What failed at the end may have been mended meanwhile: it is probed again.
+        # The cause of failures at the end may be gone by now, so those probes are repeated.
         while self._past and self._past[-1][0].discarded:
             self._past.pop()
 
     def asked(self, number: int, ask: Ask) -> None:
-        """What is about to be probed."""
+        """Records a probe that is about to be made."""
         self._append({"kind": "ask", "number": number, **_ask(ask)})
 
     def answered(self, number: int, sample: Sample, seconds: float) -> None:
-        """What came of it."""
+        """Records the result of the probe."""
         self._append(
             {
                 "kind": "sample",
@@ -126,24 +128,24 @@ class ProbeJournal:
 
 
 class NoJournal:
-    """The port Journal for what takes no time."""
+    """The port Journal without a file, for systems whose probes take no real time."""
 
     def past(self) -> Sequence[tuple[Sample, float]]:
-        """Nothing."""
+        """No probes."""
         return ()
 
     def begin(self, plan: ProbePlan) -> None:
-        """Nothing to do."""
+        """Does nothing."""
 
     def asked(self, number: int, ask: Ask) -> None:
-        """Nothing to do."""
+        """Does nothing."""
 
     def answered(self, number: int, sample: Sample, seconds: float) -> None:
-        """Nothing to do."""
+        """Does nothing."""
 
 
 def read_journal(path: Path) -> list[dict[str, Any]]:
-    """Its lines; the last one may have been cut off by what ended the probing."""
+    """The complete lines of a journal. The last one may be cut off, if the probing was killed."""
     lines = []
     try:
         texts = read_to_apply(path).decode("utf-8", "replace").splitlines()
@@ -161,18 +163,18 @@ def read_journal(path: Path) -> list[dict[str, Any]]:
 
 @frozen
 class Begun:
-    """Of a probing that was begun: its folder below `directory`, and the bytes of a probe, if it
-    came so far as to plan them."""
+    """A probing that was begun: its folder below `directory`, and the bytes of one probe, None if
+    it was not planned yet."""
 
     directory: str
     folder: str
     probe_bytes: int | None
     results: tuple[str, ...] = ()
-    """Folders of what ranks say."""
+    """Folders in which ranks leave their results."""
 
 
 def is_blank(path: Path) -> bool:
-    """Whether there is no whole line: it was killed before anything was made."""
+    """Whether the journal has no complete line: the probing was killed before it made anything."""
     try:
         return b"\n" not in path.read_bytes()
     except OSError:
@@ -180,7 +182,7 @@ def is_blank(path: Path) -> bool:
 
 
 def begun(path: Path) -> Begun:
-    """ProbeError: it is no journal."""
+    """The probing that a journal is of. Raises ProbeError if the file is no journal."""
     lines = read_journal(path)
     try:
         plan = next((line for line in lines[:2] if line["kind"] == "plan"), {})

@@ -1,5 +1,5 @@
-"""A real file system behind the prober's port: forebay-ior under the user's launcher. Each probe
-has a folder of its own, with the layout that it asks for, and takes it away again."""
+"""The port System for a real file system: runs forebay-ior under the user's launcher. Each probe
+has its own folder with the requested layout, and removes it."""
 
 import contextlib
 import json
@@ -42,30 +42,34 @@ Result = TypeVar("Result")
 
 PREFIX = "forebay-probe-"
 _CACHE_FACTOR = 1.5
+"""Reads are called cached if they are this many times as fast as the writes, and faster than
+`_CACHE_RATE`."""
 _CACHE_RATE = 1.5e9
-"""Bytes per second of one process that no storage gives it, only memory."""
+"""Bytes per second of one process that only memory can deliver, and no storage."""
 _ROOT_OPTION = "--allow-run-as-root"
 _MEMORY_FILE_SYSTEMS = {"tmpfs", "ramfs"}
 _TARGETS_UNKNOWN = 4
+"""The assumed number of targets if a striped file system does not tell it."""
 _PLACED_TARGETS_MAX = 256
 _PLACED_FILES = TARGET_FILES - 1
-"""Of each target, that count."""
+"""Files on each target whose rates count; the first round only sets their size."""
 _PILOT_BYTES = 64 << 10
-"""Of each rank."""
+"""Bytes of each rank in the pilot run."""
 _PLACED_SLOWER = 8.0
-"""How much slower than the round before, which was small, a round may be and still be in time."""
+"""The assumed slowdown of a round that comes after the first, small one, which a cache may have
+taken in. It keeps the round within its time."""
 _REMOVE_SECONDS_MAX = 20.0
 _CLEAN_ROUNDS = 3
-"""What was about to be made when the prober was killed may be made after the first of them."""
+"""More than one, since ranks of a killed prober may create files after the first removal."""
 _CLEAN_PAUSE_SECONDS = 0.2
 _PLACED_AGAIN = 1.25
-"""The same behind a round of its own size."""
+"""The assumed slowdown, as `_PLACED_SLOWER`, but after a round of full size."""
 
 
 @frozen
 class Where:
-    """What is probed and how ranks are started. `folder`: everything of ours is below it.
-    `targets`: what the user says there are."""
+    """The system to probe, and how ranks are started. `folder` is the folder below `directory` with
+    all our files. `targets` is the user's number of targets, None if not given."""
 
     directory: Path
     folder: str
@@ -76,11 +80,11 @@ class Where:
     targets: int | None = None
     pilot_seconds_max: float = 60.0
     only_look: bool = False
-    """Nothing is started or made: there is to be an estimate only."""
+    """Whether only an estimate is wanted: then nothing is started or created."""
 
 
 class RealSystem:
-    """The port System over forebay-ior."""
+    """The port System, over forebay-ior."""
 
     def __init__(self, where: Where, bench: BenchWorld) -> None:
         self._began = time.monotonic()
@@ -94,11 +98,11 @@ class RealSystem:
         self._ended: float | None = None
         self._hangs = False
         self.has_made_folder = False
-        """Whether there may be something to clean."""
+        """Whether there may be files to clean up."""
 
     @property
     def directory(self) -> Path:
-        """Below which it probes."""
+        """The directory that is probed."""
         return self._where.directory
 
     @property
@@ -106,8 +110,9 @@ class RealSystem:
         return self._where.directory / self._where.folder
 
     def ground(self) -> Ground:
-        """Runs one small benchmark to see who takes part, unless this is to be a look only.
-        ProbeError, BenchError, SetupError: it cannot be run. HangError: there is no answer."""
+        """The system's facts. Runs one small benchmark to see how many ranks take part, unless
+        `only_look` is set. Raises ProbeError, BenchError or SetupError if that fails, and HangError
+        if the file system does not answer."""
         where = self._where
         facts = self._patiently(lambda: self._bench.world.machine.directory(where.directory))
         if not facts.is_writable:
@@ -161,14 +166,14 @@ class RealSystem:
         )
 
     def clean(self) -> None:
-        """Takes away all that is ours, unless it is known that the file system hangs."""
+        """Removes all our files, unless the file system is known to hang."""
         remove_results(self.results)
         if not self._hangs:
             self._remove(self._folder)
 
     @property
     def results(self) -> tuple[Path, ...]:
-        """Folders in which ranks leave what they say."""
+        """The folders in which ranks leave their results."""
         return self._records.temporary_folders()
 
     def _patiently(self, call: Callable[[], Result]) -> Result:
@@ -182,10 +187,10 @@ class RealSystem:
         self._patiently(lambda: _remove_all(folder))
 
     def measure(self, ask: Ask, number: int, *, seconds_max: float) -> tuple[Sample, float]:
-        """Writes, then reads. What does not work is a sample that does not count."""
+        """Writes, then reads. A failure is a sample that is discarded."""
         folder = self._folder / f"{number:04d}"
         started = time.monotonic()
-        self._remove(folder)  # of a probing that was killed here
+        self._remove(folder)  # an earlier probing may have been killed in this probe
         try:
             self._patiently(lambda: folder.mkdir(parents=True))
             sample = self._probe(ask, folder, started + seconds_max)
@@ -198,12 +203,12 @@ class RealSystem:
             sample = Sample(ask=ask, discarded=_one_line(str(error)))
         self._remove(folder)
         self._ended, before = time.monotonic(), self._ended
-        # Thinking between two probes counts, too; not what was before an earlier, killed run.
+        # Computing the next point counts, too, but not the time before a resumed run.
         return sample, self._ended - (before or started)
 
     def target_rates(self, *, bytes_max: int, seconds_max: float) -> Mapping[int, Sequence[float]]:
-        """Three files on each target of Lustre, written one after the other. A first round, which
-        does not count, finds how large they may be."""
+        """Rates of three files on each Lustre OST, which are written one after the other. A first
+        round of small files, which does not count, determines how large they can be."""
         layout = self._layout
         targets = self._where.targets or (self._count_targets(layout) if layout else 1)
         if not _can_place(layout, targets):
@@ -215,7 +220,7 @@ class RealSystem:
         deadline = time.monotonic() + seconds_max
         try:
             rounds = [self._round(targets, MIB, deadline)]
-            # What fits into memory on its way to a target seems fast: no guide to what follows.
+            # The small files may have fitted into a cache, so their rate says little.
             slower = _PLACED_SLOWER
             for left in range(_PLACED_FILES, 0, -1):
                 if not rounds[-1]:
@@ -233,7 +238,7 @@ class RealSystem:
         }
 
     def _round(self, targets: int, each: int, deadline: float) -> Mapping[int, float]:
-        """The rate of a file of `each` bytes on each target, as far as there is time."""
+        """The rate of a file of `each` bytes on each target, until the deadline."""
         rates = {}
         for target in range(targets):
             if time.monotonic() > deadline:
@@ -263,7 +268,7 @@ class RealSystem:
         except (ForebayError, OSError):
             return None
         finally:
-            # A file system may hold the file open for a moment yet; the folder is removed later.
+            # Unlinking may fail while the file system holds the file; the folder is removed later.
             with contextlib.suppress(OSError):
                 path.unlink(missing_ok=True)
 
@@ -275,7 +280,8 @@ class RealSystem:
         return layout if layout.is_known else None
 
     def _count_targets(self, layout: Layout | None) -> int:
-        """Of Lustre: those that a file on all of them gets. Others do not tell."""
+        """The number of targets. On Lustre, it is that of a file striped over all OSTs; other file
+        systems do not tell it."""
         if layout is None or layout.file_system != "lustre":
             return _targets_at_a_glance(layout)
         self._make(self._folder)
@@ -289,7 +295,7 @@ class RealSystem:
         return change.layout.targets or layout.targets or 1
 
     def _make(self, folder: Path) -> None:
-        """ProbeError: it cannot be made."""
+        """Creates the folder. Raises ProbeError if that fails."""
         self.has_made_folder = True
         try:
             self._patiently(lambda: folder.mkdir(exist_ok=True))
@@ -300,8 +306,8 @@ class RealSystem:
             ) from error
 
     def _look_at_launcher(self) -> tuple[int, int, frozenset[Unknown]]:
-        """Nodes and ranks as far as the command line tells. SetupError, BenchUsageError: the
-        launcher or forebay-ior is not there."""
+        """The numbers of nodes and ranks as far as the command line shows them. Raises SetupError
+        or BenchUsageError if the launcher or forebay-ior is missing."""
         launch = self._where.launch
         plan = plan_bench(Tool.IOR, (), launch, self._bench, read_by="forebay probe")
         self._bench.world.records.remove(plan.json)
@@ -311,7 +317,7 @@ class RealSystem:
         return 1, asked, frozenset({Unknown.NODES})
 
     def _pilot(self) -> tuple[int, int]:
-        """Nodes and ranks that take part."""
+        """The numbers of nodes and ranks that take part, by a small run."""
         self._make(self._folder)
         row = self._try_out("-w", "-F", "-t", "64k", "-b", str(_PILOT_BYTES), "-o")
         ranks = len(row["ranks"])
@@ -326,7 +332,7 @@ class RealSystem:
         return max(1, len(row["nodes"])), ranks
 
     def _try_out(self, *words: str) -> Mapping[str, Any]:
-        """ProbeError: nothing can be probed."""
+        """Runs forebay-ior once. Raises ProbeError, with advice, if nothing can be probed."""
         where = self._where
         try:
             file = str(self._folder / "pilot")
@@ -365,15 +371,15 @@ class RealSystem:
         write = self._passage(("-w", "-e", "-D", str(cut), *common), launch, point, deadline)
         there = self._patiently(lambda: sum(one.stat().st_size for one in folder.iterdir()))
         if there < _whole(point) * point.processes:
-            return Sample(ask=ask, write=write)  # it was cut off: there is not all to be read
+            return Sample(ask=ask, write=write)  # writing was cut off, so reading would hit its end
         self._patiently(lambda: _drop_pages(folder))
         away = ["-C"] if self._nodes > 1 else []
         read = self._passage(("-r", *away, "-D", str(cut), *common), launch, point, deadline)
         return Sample(ask=ask, write=write, read=read, cached=self._is_cached(point, write, read))
 
     def _is_cached(self, point: Point, write: Passage, read: Passage) -> bool:
-        """Whether reading was as fast as memory and much faster than writing. What is kept in
-        memory anyway has no cache in front of it."""
+        """Whether reads were as fast as memory and much faster than writes. On a file system in
+        memory, that is normal."""
         if self._memory:
             return False
         fast = read.rate > _CACHE_RATE * min(point.processes, os.cpu_count() or 1)
@@ -390,7 +396,7 @@ class RealSystem:
         )
 
     def _lay_out(self, folder: Path, point: Point) -> str:
-        """Gives the folder the layout, and says why it did not take effect."""
+        """Sets the folder's layout; returns why it did not take effect, or an empty text."""
         layout = self._layout
         if layout is None:
             return ""
@@ -423,7 +429,7 @@ class RealSystem:
     def _ior(
         self, words: Sequence[str], launch: Launch, *, seconds_max: float
     ) -> Mapping[str, Any]:
-        """The only row of results."""
+        """Runs forebay-ior and returns the last row of its results."""
         bench = self._bench
         plan = plan_bench(Tool.IOR, words, launch, bench, read_by="forebay probe")
 
@@ -457,7 +463,8 @@ class RealSystem:
 
 
 class _FailedError(ProbeError):
-    """forebay-ior did not end well: what it or its launcher `said`, and how it was called."""
+    """forebay-ior failed. `said` is the output of the program or its launcher, `program` its
+    command."""
 
     def __init__(self, message: str, *, said: str, program: Sequence[str]) -> None:
         super().__init__(message)
@@ -476,13 +483,14 @@ def _source_of_targets(where: Where, layout: Layout | None) -> str:
 
 
 def _can_place(layout: Layout | None, targets: int) -> bool:
-    """Whether files can be placed on single targets, and are."""
+    """Whether files can be placed on single targets, and the number of targets allows it."""
     placed = layout is not None and layout.file_system == "lustre"
     return placed and 3 <= targets <= _PLACED_TARGETS_MAX
 
 
 def _targets_at_a_glance(layout: Layout | None) -> int:
-    """Of Lustre: those of the default layout; more are only seen by a file on all of them."""
+    """The number of targets by the default layout. On Lustre, only a file on all targets shows
+    more."""
     if layout is None:
         return 1
     if layout.file_system != "lustre":
@@ -491,8 +499,8 @@ def _targets_at_a_glance(layout: Layout | None) -> int:
 
 
 def remove_folder(directory: Path, name: str) -> None:
-    """UsageError: it is not one of ours. HangError: the file system does not answer. ProbeError:
-    it does not stay away."""
+    """Removes a folder of a probing. Raises UsageError if it is not one, HangError if the file
+    system does not answer, and ProbeError if ranks keep creating files in it."""
     if not name.startswith(PREFIX) or "/" in name:
         raise UsageError(
             f'cannot remove "{name}" (no folder of a probing is called so). Was the journal '
@@ -510,15 +518,15 @@ def remove_folder(directory: Path, name: str) -> None:
 
 
 def remove_results(folders: Iterable[Path]) -> None:
-    """Those of a probing only."""
+    """Removes those of the folders that belong to a probing."""
     for folder in folders:
         if folder.name.removeprefix(".").startswith(PREFIX):
             shutil.rmtree(folder, ignore_errors=True)
 
 
 def _remove_all(folder: Path) -> str:
-    """Ranks outlive a launcher that was killed, and go on making files: again, until nothing is
-    there. Otherwise says why."""
+    """Removes the folder, repeatedly if necessary: ranks outlive a launcher that was killed, and go
+    on creating files. Returns an empty text, or why it is still there."""
     deadline = time.monotonic() + _REMOVE_SECONDS_MAX
     while folder.exists():
         try:
@@ -530,12 +538,12 @@ def _remove_all(folder: Path) -> str:
 
 
 def _whole(point: Point) -> int:
-    """ior wants a block to be whole transfers."""
+    """Bytes per process, rounded to whole transfers as ior requires."""
     return max(1, point.process_bytes // point.transfer_bytes) * point.transfer_bytes
 
 
 def _drop_pages(folder: Path) -> None:
-    """What was written is read from storage then, where this node's cache held it."""
+    """Drops the files' pages from this node's page cache, so that reads come from storage."""
     for path in folder.iterdir():
         with contextlib.suppress(OSError):
             file = os.open(path, os.O_RDONLY)
@@ -546,7 +554,8 @@ def _drop_pages(folder: Path) -> None:
 
 
 def _complaint(text: str) -> str:
-    """The line that says what is wrong. A launcher begins with it, between lines of dashes."""
+    """The line of the output that tells the error. Launchers put it first, between rules of
+    dashes."""
     lines = [line.strip() for line in text.splitlines() if any(map(str.isalpha, line))]
     errors = [line for line in lines if "rror" in line or "annot" in line]
     return (errors[-1:] or lines[:1] or ["it said nothing"])[0][:300]

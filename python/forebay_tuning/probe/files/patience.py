@@ -1,5 +1,6 @@
-"""Calls on a file system that may hang. Nothing can end a call that such a file system does not
-answer, not even a signal: each is made in a process of its own, which can be left behind."""
+"""Calls on a file system that may hang. A process that waits for such a file system is in
+uninterruptible sleep, which not even SIGKILL ends. Each call is therefore made in a child process,
+which can be left behind."""
 
 from __future__ import annotations
 
@@ -16,17 +17,17 @@ from typing import Generic, TypeVar
 from forebay.common.model.errors import HangError
 
 ANSWER_SECONDS = 10.0
-"""A file system that does not even say how full it is for so long hangs."""
+"""A file system hangs if it does not answer statvfs(3) for this time."""
 CALL_SECONDS_MAX = 120.0
-"""What one call may take where the file system answers others."""
+"""The limit of one call on a file system that answers others."""
 _PIECE = 1 << 16
 
 Result = TypeVar("Result")
 
 
 def patiently(directory: Path, call: Callable[[], Result]) -> Result:
-    """What `call` returns or raises. It may take its time, as long as the file system of
-    `directory` answers meanwhile. HangError: that does not."""
+    """The result of `call`, or its exception. The call may be slow as long as the file system of
+    `directory` answers other calls. Raises HangError if that does not answer."""
     with _Errand(call) as errand:
         deadline = time.monotonic() + CALL_SECONDS_MAX
         while not errand.is_done_within(ANSWER_SECONDS):
@@ -50,7 +51,7 @@ def _ask(directory: Path) -> None:
 
 
 class _Errand(Generic[Result]):
-    """A call in a process of its own, and of a group of its own: what it starts ends with it."""
+    """A call in a child process, which leads a process group, so that its own children end, too."""
 
     def __init__(self, call: Callable[[], Result]) -> None:
         self._from, to = os.pipe()
@@ -59,7 +60,7 @@ class _Errand(Generic[Result]):
         if self._pid == 0:
             _do(call, to)
         os.close(to)
-        with contextlib.suppress(OSError):  # it may have done so itself, or have ended
+        with contextlib.suppress(OSError):  # the child may have done it, or have ended
             os.setpgid(self._pid, self._pid)
 
     def __enter__(self) -> _Errand[Result]:
@@ -69,13 +70,13 @@ class _Errand(Generic[Result]):
         os.close(self._from)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._pid, signal.SIGKILL)
-        if self._text:  # it has said all, and ends
+        if self._text:  # the child has sent its result, so it ends at once
             os.waitpid(self._pid, 0)
         else:
             os.waitpid(self._pid, os.WNOHANG)
 
     def is_done_within(self, seconds: float) -> bool:
-        """Whether it has returned or raised."""
+        """Whether the call has returned or raised within `seconds`."""
         if not select.select([self._from], [], [], seconds)[0]:
             return False
         while piece := os.read(self._from, _PIECE):
@@ -83,7 +84,7 @@ class _Errand(Generic[Result]):
         return True
 
     def result(self) -> Result:
-        """When it is done."""
+        """The call's result, once it is done. Raises the call's exception."""
         if not self._text:
             raise OSError("a process of the probing was ended from outside")
         is_well, value = pickle.loads(self._text)
@@ -94,7 +95,7 @@ class _Errand(Generic[Result]):
 
 
 def _do(call: Callable[[], object], to: int) -> None:
-    """In the child. It has to end here, whatever happens."""
+    """Runs in the child. It must not return, whatever happens."""
     try:
         os.setpgid(0, 0)
         try:

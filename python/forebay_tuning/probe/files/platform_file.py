@@ -1,4 +1,4 @@
-"""Reads platforms: TOML in which every number has its source."""
+"""Reads platforms, which are TOML files with a source for every number."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,7 +22,7 @@ _KIND = Kind(
 
 
 def read_platform(path: Path) -> Platform:
-    """SimulationError: no platform."""
+    """The platform in a file. Raises SimulationError if there is none."""
     return read_kind(path, _KIND, _platform)
 
 

@@ -1,4 +1,4 @@
-"""Portraits as TOML, in the form of platforms: each number with its source, interval and date."""
+"""Portraits as TOML, in the form of platforms: each number has its source, interval and date."""
 
 import json
 import math
@@ -30,7 +30,7 @@ _KIND = Kind(
 
 
 def write_portrait(portrait: Portrait, path: Path) -> None:
-    """ProbeError: it cannot be written."""
+    """Writes the portrait. Raises ProbeError if that fails."""
     try:
         write_named(path, portrait_text(portrait))
     except OSError as error:
@@ -40,12 +40,12 @@ def write_portrait(portrait: Portrait, path: Path) -> None:
 
 
 def read_portrait(path: Path) -> Portrait:
-    """ProbeError: it is none, or of another version."""
+    """Reads a portrait. Raises ProbeError if the file has none, or is of another version."""
     return read_kind(path, _KIND, _portrait)
 
 
 def portrait_text(portrait: Portrait) -> str:
-    """The whole file."""
+    """The text of the file."""
     lines = [
         "# What a file system likes, as `forebay probe` found it. Each number has its source, the",
         "# interval in which it lies with 95 %, and its date; `forebay advise` reads this file.",
@@ -173,7 +173,7 @@ def _plain(value: object) -> str:
 
 
 def _shortly(name: str) -> Callable[[float], str]:
-    """Of a physical number: more than three digits are not known of any."""
+    """The function that spells a physical number, with three digits: no more are known."""
     if name in _PLAIN:
         return lambda value: f"{value:.3g}"
     spell = spell_seconds if name in _TIMES else spell_rate
@@ -214,7 +214,7 @@ def _portrait(document: Mapping[str, Any]) -> Portrait:
 def _choice(
     direction: Direction, table: Mapping[str, Any], space: Space, identity: Identity
 ) -> Choice:
-    # Older portraits have no time of locks.
+    # Older portraits lack the time of locks.
     known = [name for name in NAMES if name in table or name != "lock_time"]
     values = {name: _quantity(table[name]["value"]) for name in known}
     if any(value <= 0 for value in values.values()):
@@ -254,7 +254,7 @@ def _choice(
 
 
 def _read_sustained(table: Mapping[str, Any] | None) -> Sustained | None:
-    """None: there were no long passages, or an older Forebay probed."""
+    """None if there were no long passages, as in portraits of older versions."""
     if table is None:
         return None
     whole = ("targets", "longest_bytes", "short_bytes", "cache_bytes")
@@ -278,7 +278,7 @@ def _sick(table: Mapping[str, Any]) -> SickTarget:
 
 
 def _bare(entry: Mapping[str, Any], name: str = "value") -> float:
-    """Of an entry with its source."""
+    """The number in an entry that also has a source."""
     return float(entry[name])
 
 

@@ -1,1 +1,1 @@
-"""Which point is tried next: fits, beliefs, the search. Pure, with numpy."""
+"""The choice of the next probe: fits, beliefs, the search. Pure, with numpy."""

@@ -1,17 +1,16 @@
-"""What is believed of a system while it is probed: how fast each point is, and how sure that is.
+"""The belief about a system while it is probed: the rate of each point, and its uncertainty.
 
-One Gaussian process over everything that a probe's logarithmic rate is made of: the physical
-numbers, what each coordinate adds by itself, what is left and only local, the drift, and noise. So
-no part has to be known before the others, and each knows of the others' doubt. The physical numbers
-are a mean inside the process, linear around where they are (Rasmussen and Williams, *Gaussian
-Processes for Machine Learning*, 2006, section 2.7), and step to their best values by Gauss and
-Newton's way. Sums over single coordinates: Duvenaud, Nickisch and Rasmussen, *Additive Gaussian
-Processes*, 2011.
+It is one Gaussian process for all parts of a probe's logarithmic rate: the physical numbers, an
+additive function of each coordinate, a local remainder, the drift, and noise. All parts are
+inferred jointly, so that each takes account of the uncertainty of the others. The physical numbers
+enter the mean, linearised at their present values (Rasmussen and Williams, *Gaussian Processes for
+Machine Learning*, 2006, section 2.7), and are updated by Gauss-Newton steps. Sums over single
+coordinates: Duvenaud, Nickisch and Rasmussen, *Additive Gaussian Processes*, 2011.
 
-Noise is of two kinds: a probe is as usual, or something else has slowed it down. Which one, is told
-by what all others say of it (left out one by one: Rasmussen and Williams, section 5.4.2); what such
-a probe says then counts as both kinds together say, each as much as it is likely (Tresp, *Mixtures
-of Gaussian Processes*, 2000; Jordan et al., *An Introduction to Variational Methods for Graphical
+The noise is a mixture: a probe is usual, or something else has slowed it down. The probability of
+each kind follows from the prediction of all other probes (leave-one-out: Rasmussen and Williams,
+section 5.4.2). A probe then counts with the mixture's mean and variance (Tresp, *Mixtures of
+Gaussian Processes*, 2000; Jordan et al., *An Introduction to Variational Methods for Graphical
 Models*, 1999)."""
 
 from __future__ import annotations
@@ -35,27 +34,30 @@ from forebay_tuning.probe.model.fitting import (
 from forebay_tuning.probe.model.grid import Grid, Places
 
 _KEPT = 0.9
-"""Of the drift, from one probe to the next."""
+"""The autocorrelation of the drift from one probe to the next (AR(1))."""
 _SLOWED = 0.08
-"""The share of probes that something else slows down, before anything is known of them."""
+"""The prior share of probes that something else slows down."""
 _SLOWER = (0.6, 0.4)
-"""How much slower those are, in logarithms: mean and deviation."""
+"""Mean and standard deviation of that slowdown, in logarithms."""
 _TRUST_LEAST = 1e-4
 _STEP_MOST = 0.7
-"""Of a physical number's logarithm, at a time."""
+"""The largest step of a physical number's logarithm."""
 _ROUNDS_FIRST, _ROUNDS = 6, 3
-"""Steps of the physical numbers: from a fit, and from what was believed a probe before."""
+"""Gauss-Newton steps after a fresh fit, and after one more probe."""
 _CUT = 9.0
-"""A probe's squared deviation counts as this at most where numbers are judged."""
+"""The largest squared deviation (in variances) that a probe contributes when hyperparameters are
+judged."""
 _FACTORS = (0.5, 0.8, 1.25, 2.0)
-"""By which one of the numbers changes at a time."""
+"""The factors by which one hyperparameter is changed at a time."""
 _NUMBER_LEAST, _NUMBER_MOST = 0.003, 0.8
+"""The bounds of all hyperparameters."""
 
 
 @frozen
 class Numbers:
-    """Standard deviations of logarithms: of what a coordinate adds by itself, of what is local, of
-    the drift, and of the noise. The values here are what is expected."""
+    """The hyperparameters, standard deviations of logarithms: of the additive part of one
+    coordinate, of the local part, of the drift, and of the noise. The defaults are their prior
+    medians."""
 
     own: float = 0.06
     local: float = 0.1
@@ -64,7 +66,7 @@ class Numbers:
 
     @property
     def oddness(self) -> float:
-        """Minus the logarithm of how likely they are before anything is seen."""
+        """The negative logarithm of their prior density, up to a constant."""
         usual, widths = Numbers(), (1.0, 1.2, 1.0, 0.7)
         return math.fsum(
             0.5 * (math.log(getattr(self, one.name) / getattr(usual, one.name)) / width) ** 2
@@ -74,9 +76,10 @@ class Numbers:
 
 @frozen
 class Belief:
-    """After some probes. `at`: their points' places in the grid; `times`: their numbers; `trust`:
-    how likely each was not slowed down by something else; `inverse`: of their covariance;
-    `weights`: that, times what remains of their logarithmic rates; `slopes`: a row of each."""
+    """The posterior after some probes. `at` has the probes' indices in the grid, `times` their
+    numbers, `trust` the probability that each was not slowed down, `inverse` the inverse of their
+    covariance matrix, `weights` that inverse times the residuals of their logarithmic rates,
+    `slopes` a row of derivatives by the physical numbers for each."""
 
     grid: Grid
     at: Places
@@ -89,18 +92,18 @@ class Belief:
     slopes: Array
 
     def means(self) -> Array:
-        """The logarithmic rates that are to be expected without drift, of all points."""
+        """The expected logarithmic rates of all points, without drift."""
         numbers = self.numbers
         own, local = self.grid.summed(self.at, self.weights)
         base: Array = np.log(self.physical.rates(self.grid.asked))
         return base + numbers.own**2 * own + numbers.local**2 * local
 
     def drift(self, time: int) -> float:
-        """What all probes of that time have in common."""
+        """The expected drift at that time, which all probes of the time share."""
         return float(self._drift_with(time) @ self.weights)
 
     def variances(self, at: Places) -> Array:
-        """Of these points' logarithmic rates."""
+        """The variances of these points' logarithmic rates."""
         slopes = self._slopes(at)
         with_probes = self._with_probes(at, slopes)
         before = np.sum((slopes * WIDTHS) ** 2, axis=1) + self._unseen
@@ -109,7 +112,7 @@ class Belief:
         return found
 
     def view(self, at: Places, time: int) -> View:
-        """More of a few points, at that time."""
+        """The joint posterior of a few points, and what a probe of each at that time would tell."""
         numbers = self.numbers
         slopes = self._slopes(at)
         with_probes = self._with_probes(at, slopes)
@@ -126,7 +129,7 @@ class Belief:
 
     @property
     def _unseen(self) -> float:
-        """A point's variance before any probe, without the physical part."""
+        """A point's prior variance without the physical part."""
         return self.numbers.own**2 * len(self.grid.near) + self.numbers.local**2
 
     def _slopes(self, at: Places) -> Array:
@@ -145,9 +148,9 @@ class Belief:
 
 @frozen
 class View:
-    """Of a few points. `covariances`: of each one's logarithmic rate with each; `tilts`: by how
-    much the mean of each (rows) moves when a probe of each (columns) comes out one standard
-    deviation better than expected."""
+    """A few points. `covariances` are those of their logarithmic rates. `tilts[i, j]` is the shift
+    of the mean of point i if a probe of point j comes out one standard deviation better than
+    expected."""
 
     covariances: Array
     tilts: Array
@@ -155,8 +158,8 @@ class View:
 
 @frozen
 class _Trial:
-    """What there is to go by: of each probe what it asked and the logarithm of its rate; of each
-    with each, how alike they are by single coordinates, as a whole, and in time."""
+    """The data: for each probe, its load and logarithmic rate; for each pair of probes, the
+    similarity by single coordinates, as a whole, and in time."""
 
     asked: Asked[Array]
     logs: Array
@@ -167,9 +170,8 @@ class _Trial:
 
 @frozen
 class _Straight:
-    """The physical part around where its numbers are: a row of slopes for each probe, what remains
-    of the probes' logarithmic rates when the first guess is taken away along them, and the
-    covariances that come of it."""
+    """The physical part linearised at the present numbers: a row of slopes for each probe, the
+    residuals with respect to the first guess along these slopes, and the resulting covariances."""
 
     slopes: Array
     rest: Array
@@ -178,8 +180,8 @@ class _Straight:
 
 @frozen
 class _Heard:
-    """What probes say if each counts as both kinds together: `above`: how much faster it would
-    have been; `variances` around that; `odds`: what the kinds add to a likelihood's logarithm."""
+    """The probes under the mixture of noise: `above` is the mean slowdown that is added back,
+    `variances` are the noise variances, `odds` is the mixture's term of the log-likelihood."""
 
     above: Array
     variances: Array
@@ -187,7 +189,7 @@ class _Heard:
 
 
 def first_belief(seen: Sequence[Seen], grid: Grid, *, drift: Sequence[float]) -> Belief:
-    """From probes alone. `drift`: about what their times have in common."""
+    """The belief from probes alone. `drift` is an estimate of the drift at each probe."""
     start = fit(shifted(seen, drift), grid.space, targets=grid.targets).physical
     nothing = np.zeros(0)
     empty = Belief(
@@ -205,8 +207,8 @@ def first_belief(seen: Sequence[Seen], grid: Grid, *, drift: Sequence[float]) ->
 
 
 def further(before: Belief, seen: Sequence[Seen], *, sought: bool) -> Belief:
-    """With more probes than before, which come after the old ones. `sought`: the numbers of the
-    process are sought again, too."""
+    """The belief with additional probes, which come after the old ones. If `sought`, the
+    hyperparameters are optimised again, too."""
     return _settle(before, seen, rounds=_ROUNDS, sought=sought)
 
 
@@ -261,12 +263,12 @@ def _straighten(here: Array, origin: Array, trial: _Trial) -> _Straight:
 
 
 def _product(some: Array, others: Array) -> Array:
-    """The covariances that the physical numbers give points with these slopes."""
+    """The covariances between points with these slopes that the physical numbers cause."""
     return some * WIDTHS**2 @ others.T
 
 
 def _covariance(trial: _Trial, straight: _Straight, heard: _Heard, numbers: Numbers) -> Array:
-    """Of the probes."""
+    """The covariance matrix of the probes."""
     return (
         straight.wide
         + numbers.own**2 * trial.own
@@ -288,8 +290,8 @@ def _heard(trust: Array, numbers: Numbers) -> _Heard:
 
 
 def _trusted(weights: Array, diagonal: Array, heard: _Heard, numbers: Numbers) -> Array:
-    """How likely each probe was not slowed down by something else, going by what all others say of
-    it. `diagonal`: of the covariance's inverse."""
+    """The probability that each probe was not slowed down by something else, from the leave-one-out
+    predictions. `diagonal` is that of the covariance's inverse."""
     off = weights / diagonal - heard.above
     usual = np.maximum(1 / diagonal - heard.variances, 0.0) + numbers.noise**2
     slower, by = _SLOWER
@@ -303,7 +305,7 @@ def _trusted(weights: Array, diagonal: Array, heard: _Heard, numbers: Numbers) -
 
 
 def _likeliest(trial: _Trial, straight: _Straight, trust: Array, start: Numbers) -> Numbers:
-    """One number after the other, in steps."""
+    """The hyperparameters with the largest posterior density, by coordinate-wise steps."""
 
     def likelihood(numbers: Numbers) -> float:
         heard = _heard(trust, numbers)

@@ -1,6 +1,6 @@
-"""Fits a response to probes: the physical numbers by Levenberg and Marquardt's way, and a quadratic
-surface of what they leave, which shrinks to nothing where the probes do not ask for it. Both
-robustly, in logarithms, since real rates are skewed and have stragglers."""
+"""Fits a response to probes: the physical numbers by the Levenberg-Marquardt method, and a
+quadratic surface to the residuals by ridge regression, which shrinks to zero unless the probes ask
+for it. Both fits are robust and in logarithms, since real rates are skewed and have stragglers."""
 
 from __future__ import annotations
 
@@ -37,30 +37,34 @@ LOOSE = {
     "system_rate": 1.5,
     "lock_time": 1.5,
 }
-"""How far, in logarithms, each number may be from the first guess before that counts against it
-as much as one probe being off by its scale."""
+"""The prior's standard deviation of each number's logarithm around the first guess."""
 WIDTHS: Array = np.array([LOOSE[name] for name in NAMES])
 
 _PENALTIES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 1e4)
+"""The ridge penalties that are tried."""
 _PENALTY_CONSTANT = 0.05
+"""The penalty of the constant term."""
 _LEVERAGE_MOST = 0.95
 _MATTERS_LEAST = 0.1
+"""The minimum weight of a slow probe."""
 _SCALE = 0.2
+"""The assumed standard deviation of a probe's logarithmic rate in the fit."""
 _STEPS_MOST = 25
 _DAMPING_MOST = 1e6
 _LOG_MOST = 60.0
+"""The bound of a number's logarithm, so that exp does not overflow."""
 
 
 @frozen
 class _Trial:
-    """What probes asked, and the logarithms of their rates."""
+    """The data: the probes' loads, and the logarithms of their rates."""
 
     asked: Asked[Array]
     logs: Array
 
 
 def fit(seen: Sequence[Seen], space: Space, *, targets: int) -> Surface:
-    """Of at least a few probes."""
+    """The response fitted to a few probes or more."""
     asked = asked_of_all([one.point for one in seen], targets)
     trial = _Trial(asked=asked, logs=np.array([one.log_rate for one in seen]))
     matters = _matters(trial.logs)
@@ -91,7 +95,7 @@ def fit(seen: Sequence[Seen], space: Space, *, targets: int) -> Surface:
 
 
 def asked_of_all(points: Iterable[Point], targets: int) -> Asked[Array]:
-    """What each of these asks of a system with so many targets."""
+    """The loads of these points on a system with `targets` targets."""
     several = [asked_of(one, targets) for one in points]
     return Asked(
         together=np.array([one.together for one in several]),
@@ -106,7 +110,7 @@ def asked_of_all(points: Iterable[Point], targets: int) -> Asked[Array]:
 
 
 def _matters(logs: Array) -> Array:
-    """The slow half of all points is not where the best one is: it may be fitted less well."""
+    """The weight of each probe. The best point is not among the slow ones, so these count less."""
     top = np.sort(logs)[max(0, math.ceil(len(logs) * 0.95) - 1)]
     found: Array = np.maximum(_MATTERS_LEAST, np.exp(np.minimum(0.0, logs - top)))
     return found
@@ -114,8 +118,8 @@ def _matters(logs: Array) -> Array:
 
 @frozen
 class _Rest:
-    """A weighted ridge fit of what the physical part leaves. `off`: of each probe, from what it
-    would have been without itself; `missed`: the mean of its square."""
+    """A weighted ridge fit to the residuals of the physical part. `off` has the leave-one-out error
+    of each probe, `missed` their mean square."""
 
     coefficients: Array
     off: Array
@@ -134,9 +138,9 @@ def _ridge(places: Array, rest: Array, weights: Array, penalty: float) -> _Rest:
 
 
 def _doubt(here: Array, trial: _Trial, weights: Array, places: Array) -> tuple[_Rest, Array]:
-    """The surface of what is left, with the penalty that predicts best; and how far the logarithm
-    of each physical number may be off, by the curvature of what is minimised: a number that no
-    probe depends on has the width that it was allowed."""
+    """The surface with the penalty that predicts best; and the standard error of each physical
+    number's logarithm, by the curvature of the cost: a number that no probe depends on has the
+    width of its prior."""
     rest = -_missed(here, trial)
     best = _ridge(places, rest, weights, _PENALTIES[0])
     for penalty in _PENALTIES[1:]:
@@ -150,7 +154,7 @@ def _doubt(here: Array, trial: _Trial, weights: Array, places: Array) -> tuple[_
 
 
 def first_guess(seen: Sequence[Seen], space: Space) -> Physical:
-    """Where the descent begins: from the fastest probes of all, by process, node and target."""
+    """The start of the descent, from the fastest probes per process, node and target."""
 
     def most(values: list[float]) -> float:
         return sorted(values)[max(0, math.ceil(len(values) * 0.9) - 1)]
@@ -176,7 +180,7 @@ def first_guess(seen: Sequence[Seen], space: Space) -> Physical:
 
 
 def _descend(start: Array, guess: Array, trial: _Trial, weights: Array) -> Array:
-    """Levenberg and Marquardt's, in the logarithms of the numbers."""
+    """The Levenberg-Marquardt method, in the logarithms of the numbers."""
     here, damping = start, 0.1
     missed = _missed(here, trial)
     cost = _cost(missed, weights, here - guess)
@@ -207,7 +211,7 @@ def _missed(logs: Array, trial: _Trial) -> Array:
 
 
 def _slopes(logs: Array, trial: _Trial) -> Array:
-    """A row of slopes for each number."""
+    """The derivatives of the logarithmic rates, a row per number."""
     return np.array(physical_of(logs).slopes(trial.asked))
 
 
@@ -216,11 +220,11 @@ def _cost(missed: Array, weights: Array, moved: Array) -> float:
 
 
 def physical_of(logs: Array) -> Physical:
-    """From the logarithms of its numbers, in the order of NAMES."""
+    """The physical numbers from their logarithms, in the order of NAMES."""
     values = np.exp(np.clip(logs, -_LOG_MOST, _LOG_MOST)).tolist()
     return Physical(**dict(zip(NAMES, values, strict=True)))
 
 
 def logs_of(physical: Physical) -> Array:
-    """The logarithms of its numbers, in the order of NAMES."""
+    """The logarithms of the physical numbers, in the order of NAMES."""
     return np.log([getattr(physical, name) for name in NAMES])

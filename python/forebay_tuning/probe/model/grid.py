@@ -1,8 +1,8 @@
-"""All points of a space as arrays, so that what is believed of them can be looked at all at once:
-tens of thousands, hundreds of thousands on large systems. Each coordinate has a few levels, and
-what depends on the levels of one coordinate only is a small table. So sums over probes are taken
-axis by axis (Saatçi, *Scalable Inference for Structured Gaussian Process Models*, 2011, chapter 5),
-and no matrix of all points by all probes is ever made."""
+"""All points of a space as arrays, so that beliefs about all of them (up to hundreds of thousands)
+are computed at once. Each coordinate has a few levels, so that similarity in one coordinate is a
+small table. Sums over probes are computed axis by axis, using the Kronecker structure (Saatçi,
+*Scalable Inference for Structured Gaussian Process Models*, 2011, chapter 5); a matrix of all
+points by all probes is never built."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ from forebay_tuning.model.response import Asked
 from forebay_tuning.probe.model.fitting import Array, asked_of_all
 
 Places = NDArray[np.intp]
-"""Of points in a grid."""
+"""Indices of points in a grid."""
 
 _REACH = 2.5
-"""What a coordinate adds changes over so many doublings."""
+"""The length scale of a coordinate's effect, in doublings."""
 _SHARING = 0.02
-"""How alike a shared file and a file each are, where all else is equal."""
+"""The similarity of a shared file and a file per process, if all else is equal."""
 
 
 @frozen
 class Grid:
-    """`levels`: of each point in each coordinate, sharing last; `cells`: where the points are among
-    all combinations of levels, ascending; `near`: how alike the levels of a coordinate are."""
+    """`levels` has the level of each point in each coordinate, sharing last; `cells` has the index
+    of each point among all combinations of levels, ascending; `near` has a table per coordinate of
+    the similarity of its levels."""
 
     space: Space
     targets: int
@@ -41,11 +42,11 @@ class Grid:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Levels of each coordinate."""
+        """The number of levels of each coordinate."""
         return tuple(len(one) for one in self.near)
 
     def point(self, place: int) -> Point:
-        """What is there."""
+        """The point with that index."""
         *levels, sharing = self.levels[place].tolist()
         values = {
             name: self.space.levels[name][level]
@@ -54,7 +55,7 @@ class Grid:
         return Point(**values, shared=self.space.sharing[sharing])
 
     def places(self, points: Sequence[Point]) -> Places:
-        """Where these are; each has to be one of the space's."""
+        """The indices of the points; each has to be in the space."""
         levels = [
             [self.space.levels[name].index(getattr(one, name)) for one in points]
             for name in COORDINATES
@@ -65,11 +66,11 @@ class Grid:
         return found
 
     def asked_at(self, at: Places) -> Asked[Array]:
-        """What these points ask of the system."""
+        """The loads of these points on the system."""
         return _taken(self.asked, at)
 
     def alike(self, some: Places, others: Places) -> tuple[Array, Array]:
-        """How alike points are: summed over single coordinates, and as a whole."""
+        """The similarity of points: summed over single coordinates, and as a product of all."""
         total = np.zeros((len(some), len(others)))
         whole = np.ones((len(some), len(others)))
         for axis, near in enumerate(self.near):
@@ -79,8 +80,8 @@ class Grid:
         return total, whole
 
     def summed(self, at: Places, weights: Array) -> tuple[Array, Array]:
-        """Of every point, how alike it is to the ones at these places, summed with weights: by
-        single coordinates, and as a whole."""
+        """For every point, the weighted sum of its similarities to the points `at`: by single
+        coordinates, and as a product of all."""
         total = np.zeros(len(self.cells))
         whole = np.zeros(self.shape)
         np.add.at(whole, tuple(self.levels[at].T), weights)
@@ -92,7 +93,7 @@ class Grid:
 
 
 def grid_of(space: Space) -> Grid:
-    """Of all points that are allowed."""
+    """The grid of all points that the space allows."""
     columns = [np.array(space.levels[name]) for name in COORDINATES]
     shape = (*map(len, columns), len(space.sharing))
     levels = np.indices(shape).reshape(len(shape), -1)
@@ -128,8 +129,8 @@ def _near(place: Array) -> Array:
 
 
 def _asked(space: Space, levels: Places, targets: int) -> Asked[Array]:
-    """What a process moves altogether makes no difference but to locks: one level of that stands
-    for all."""
+    """The loads of all points. The bytes per process matter only for locks, so a table for one
+    level of them serves for all."""
     names = [one for one in COORDINATES if one != "process_bytes"]
     choices = [space.levels[name] for name in names]
     bytes_of_all = space.levels["process_bytes"][-1]
@@ -151,7 +152,7 @@ def _asked(space: Space, levels: Places, targets: int) -> Asked[Array]:
 
 
 def _locked(space: Space, levels: Places, streams: Array) -> Array:
-    """As `modelled.lock_share` has it, of all points at once."""
+    """`modelled.lock_share` for all points at once."""
 
     def value(name: str) -> Array:
         of_level: Array = np.array(space.levels[name], dtype=np.float64)

@@ -1,6 +1,6 @@
-"""Which long passages are measured before the search: as the default is, but with several times the
-bytes of a probe, so that memory in front of the file system is full before they end. A conversation
-like the search: it yields what is to be measured and is sent what came of it."""
+"""The long passages before the search: the default point with several times the bytes of a probe,
+so that memory in front of the file system fills up. It is a generator like the search: it yields
+the next probe, and is sent the result."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from forebay_tuning.model.point import Point
 from forebay_tuning.model.sample import Ask, Purpose, Sample
 
 SIZES = (4, 2, 4)
-"""In bytes of the largest probe."""
+"""Sizes of the passages, as multiples of the largest probe's bytes."""
 
 LongPassages = Generator[Ask, Sample, tuple[Sample, ...]]
 
 
 def long_passages(control: Point, probe_bytes: int) -> LongPassages:
-    """Those that count. Where the first is cut off, since it takes too long, the others are made
-    of what it moved."""
+    """Yields the passages and returns the samples that count. If the first one is cut off for lack
+    of time, the sizes of the others are derived from what it moved."""
     whole = SIZES[0] * probe_bytes
     found: list[Sample] = []
     for size in SIZES:
@@ -35,6 +35,6 @@ def long_passages(control: Point, probe_bytes: int) -> LongPassages:
 
 
 def grown(control: Point, count: int) -> Point:
-    """The control with so many bytes of all its processes, in whole calls."""
+    """The control point with `count` bytes over all its processes, in whole calls."""
     calls = count // control.processes // control.transfer_bytes
     return replace(control, process_bytes=calls * control.transfer_bytes)

@@ -1,11 +1,11 @@
-"""Which probe promises most. All points are looked at; those that may be the best are drawn from
-what is believed of them together (Thompson, *On the Likelihood that One Unknown Probability Exceeds
-Another in View of the Evidence of Two Samples*, Biometrika 25, 1933). What a probe is worth is how
-much it tells them apart: the variance of what it moves, each point counting as it is likely to be
-the best. It is the variance that Russo and Van Roy divide by (*Learning to Optimize via
-Information-Directed Sampling*, Operations Research 66, 2018), turned round: not what the best point
-tells of a probe, but what a probe tells of the best point. It weighs new points against a second
-look at known ones by itself. At the end the best point and its rivals are raced."""
+"""Chooses the most informative probe. Points that may be the best are sampled from the joint belief
+(Thompson, *On the Likelihood that One Unknown Probability Exceeds Another in View of the Evidence
+of Two Samples*, Biometrika 25, 1933). A probe's value is the variance of the shifts that it causes
+between points, each weighted by its probability of being the best. This is the variance in Russo
+and Van Roy's information ratio (*Learning to Optimize via Information-Directed Sampling*,
+Operations Research 66, 2018) with the roles exchanged: what a probe tells about the best point,
+instead of what the best point tells about a probe. It trades off new points against repeated ones
+by itself. At the end, the best point and its rival are raced."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from forebay_tuning.probe.model.fitting import Array
 from forebay_tuning.probe.model.grid import Places
 
 _LOOKED_AT = 1500
-"""Points with the highest means, whose variances are found."""
+"""The number of points with the highest means whose variances are computed."""
 _CANDIDATES = 300
+"""Half of them have the highest means, half the highest upper confidence bounds."""
 _BOLDNESS = 1.5
-"""Half of the candidates have the highest means with so many of their deviations added."""
+"""Standard deviations that are added to the mean in these bounds."""
 _DRAWS = 256
 _JITTER = 1e-7
-"""Of a variance: points that are nearly the same are still two."""
+"""Added to variances, so that covariances of nearly equal points stay positive definite."""
 
 
 def most_telling(
@@ -36,8 +37,8 @@ def most_telling(
     besides: Sequence[Point],
     without: Collection[Point],
 ) -> Point | None:
-    """The point whose probe, at that time, is worth most. `besides`: candidates in any case;
-    `without`: those that cannot be probed. None: nothing can be probed."""
+    """The point whose probe at `time` is most informative. `besides` are additional candidates;
+    `without` are points that cannot be probed. Returns None if no point can be."""
     grid = belief.grid
     means, candidates = _contenders(belief, besides=besides, without=without)
     if not len(candidates):
@@ -56,9 +57,8 @@ def most_contested(
     without: Collection[Point],
 ) -> Point | None:
     """The point with the highest mean or its rival, whichever was probed less often (`times`). The
-    rival is the one that is likeliest to be better. So the two that matter are raced against each
-    other, as top-two sampling does (Russo, *Simple Bayesian Algorithms for Best-Arm
-    Identification*, Operations Research 68, 2020)."""
+    rival is the point with the highest probability of being better. This is a top-two rule (Russo,
+    *Simple Bayesian Algorithms for Best-Arm Identification*, Operations Research 68, 2020)."""
     grid = belief.grid
     means, candidates = _contenders(belief, besides=besides, without=without)
     if not len(candidates):
@@ -76,7 +76,7 @@ def most_contested(
 def _contenders(
     belief: Belief, *, besides: Sequence[Point], without: Collection[Point]
 ) -> tuple[Array, Places]:
-    """The means of all points, and the places of those that may be the best."""
+    """The means of all points, and the indices of those that may be the best."""
     means = belief.means()
     means[belief.grid.places(list(without))] = -np.inf
     return means, _candidates(belief, means, belief.grid.places(besides))
@@ -97,7 +97,7 @@ def _candidates(belief: Belief, means: Array, besides: Places) -> Places:
 
 
 def _chances(means: Array, covariances: Array, generator: np.random.Generator) -> Array:
-    """How likely each one is the best of them."""
+    """The probability of each point to be the best of them, by sampling."""
     lower = np.linalg.cholesky(covariances + _JITTER * np.eye(len(means)))
     draws = means[:, None] + lower @ generator.standard_normal((len(means), _DRAWS))
     best = np.bincount(np.argmax(draws, axis=0), minlength=len(means))
@@ -106,7 +106,7 @@ def _chances(means: Array, covariances: Array, generator: np.random.Generator) -
 
 
 def _worth(view: View, chances: Array) -> Array:
-    """Of a probe of each."""
+    """The value of a probe of each point."""
     off = view.tilts - chances @ view.tilts
     worth: Array = chances @ off**2
     return worth

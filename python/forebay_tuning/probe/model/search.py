@@ -1,8 +1,8 @@
-"""The order of probing, as a conversation: `search` yields what is to be measured next and is sent
-what came of it. Screening by a Latin hypercube, in random order; then, one after the other, the
-probe that tells most by what is believed of the system; at the end a race of the best and its
-rivals. Control probes are in between. Drift is what all probes of a time have in common, and is
-taken out."""
+"""The order of probing, as a generator: `search` yields the next probe and is sent its result.
+
+It screens with a Latin hypercube in random order, then probes the most informative point, one after
+the other, and at the end races the best point and its rival. Control probes come in between, which
+show the drift: what all probes of a time have in common."""
 
 from __future__ import annotations
 
@@ -24,21 +24,22 @@ from forebay_tuning.probe.model.grid import Grid, grid_of
 from forebay_tuning.probe.model.outlook import most_contested, most_telling
 
 _SCREENED = 0.36
-"""Of the probes, that screen."""
+"""The share of probes that screen."""
 _SCREENED_BETWEEN = 8
-"""Screening probes from one control probe to the next."""
+"""Screening probes between two control probes."""
 _SOUGHT_BETWEEN = 9
-"""The same after screening."""
+"""Probes after the screening between two control probes."""
 _POINTS_LEAST = 6
-"""So many different points have to count before anything is believed."""
+"""The number of different points that have to count before there is a belief."""
 _SETTLED = 2
-"""So many times what is believed at the end is gone over again."""
+"""How many more times the final belief is updated, with all probes."""
 _RACED = 0.1
-"""Of the probes, the last ones: they race what may be the best."""
+"""The share of probes at the end that race the best points."""
 _DEVIATIONS = 3
-"""Of a gain, either way. Two would do for a point that was not chosen for its rate."""
+"""Standard deviations in a gain's interval. Two would do for a point that was not chosen for its
+rate; the best of many is biased."""
 _GROWN = 1.25
-"""With so many times more probes, the belief's numbers are sought again."""
+"""The hyperparameters are optimised again once there are this many times as many probes."""
 
 Conversation = Generator[Ask, Sample, tuple[Sample, ...]]
 
@@ -102,7 +103,7 @@ def _screening(
 
 
 def seen_of(taken: Sequence[Sample], direction: Direction) -> list[Seen]:
-    """What counts, in the order in which it was measured."""
+    """The samples that count, in the order in which they were measured."""
     found = []
     for place, sample in enumerate(taken):
         passage = sample.passage(direction)
@@ -121,7 +122,7 @@ def _believed(
     before: Belief | None = None,
     sought: bool = True,
 ) -> Belief | None:
-    """None: too little was measured. `before`: what was believed with fewer samples."""
+    """The belief from all samples, or None if too few count. `before` is the belief from fewer."""
     seen = seen_of(taken, direction)
     if len({one.point for one in seen}) < _POINTS_LEAST:
         return None
@@ -131,7 +132,8 @@ def _believed(
 
 
 def drift_of(taken: Sequence[Sample], direction: Direction) -> list[float]:
-    """By the control probes alone: the running median of three, straight lines in between."""
+    """The drift at each sample by the control probes alone: a running median of three, linearly
+    interpolated."""
     controls = [
         one for one in seen_of(taken, direction) if taken[one.place].ask.purpose is Purpose.CONTROL
     ]
@@ -158,7 +160,7 @@ def _between(at: Sequence[int], values: Sequence[float], place: int) -> float:
 def conclude(
     taken: Sequence[Sample], space: Space, *, control: Point, direction: Direction, seed: int
 ) -> Choice | None:
-    """What follows from all samples of a direction; None: too few of them count."""
+    """The result of all samples of a direction; None if too few of them count."""
     grid = grid_of(space)
     belief = _believed(taken, grid, direction)
     for _ in range(_SETTLED):
@@ -196,7 +198,7 @@ def conclude(
 
 
 def _gain(belief: Belief, best: Point, control: Point) -> tuple[float, float, float]:
-    """The ratio of rates with an interval that a lucky choice among dozens does not leave."""
+    """The ratio of rates, with an interval wide enough for the best of dozens of points."""
     if best == control:
         return 1.0, 1.0, 1.0
     at = belief.grid.places([best, control])

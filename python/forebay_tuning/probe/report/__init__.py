@@ -1,1 +1,1 @@
-"""A portrait as text, page and pictures."""
+"""A portrait as text, as an HTML page and as pictures."""

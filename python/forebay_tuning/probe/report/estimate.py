@@ -1,4 +1,4 @@
-"""What is said before and while probing: what it will take, and each probe."""
+"""Output before and while probing: the estimate of what it will take, and each probe."""
 
 import sys
 from typing import Any
@@ -10,7 +10,7 @@ from forebay_tuning.probe.use_case.probe import ProbePlan, Unknown
 
 
 def estimate_text(plan: ProbePlan) -> str:
-    """What probing will take, for people."""
+    """The estimate as text for people."""
     estimate, identity = plan.estimate, plan.ground.identity
     targets = counted(identity.targets, "storage target")
     ranks = f"{counted(identity.nodes, 'node')} × {counted(identity.ranks_per_node, 'rank')}"
@@ -34,7 +34,8 @@ def _long(count: int) -> str:
 
 
 def estimate_json(plan: ProbePlan) -> Any:
-    """The schema forebay.probe.estimate/1; null is what only a run of the launcher would tell."""
+    """The estimate in the schema forebay.probe.estimate/1; null stands for values that only a run
+    of the launcher would tell."""
     estimate, identity, unknown = plan.estimate, plan.ground.identity, plan.ground.unknown
     ranks = identity.nodes * identity.ranks_per_node
     return {
@@ -55,7 +56,7 @@ def estimate_json(plan: ProbePlan) -> Any:
 
 
 class Told:
-    """Says each probe on standard error."""
+    """Prints each probe on standard error."""
 
     def __init__(self, probes: int) -> None:
         self._probes = probes

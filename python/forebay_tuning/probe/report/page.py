@@ -1,4 +1,4 @@
-"""The HTML page of a portrait: the study's five figures, one after the other."""
+"""The HTML page of a portrait: the five figures of the configuration study, and a table."""
 
 import math
 from pathlib import Path
@@ -16,15 +16,15 @@ _PLAIN = {"interference_per_stream", "streams_free"}
 
 
 class PortraitPages(DrawnPages):
-    """Pages of portraits."""
+    """The HTML pages of portraits."""
 
     def write(self, portrait: Portrait, path: Path) -> None:
-        """One self-contained page."""
+        """Writes the portrait as one self-contained page."""
         write_page(render(portrait), path)
 
 
 def render(portrait: Portrait) -> str:
-    """The page as text."""
+    """The page's HTML."""
     from forebay_tuning.probe.report.pictures import PICTURES, draw_course
 
     pictures = [

@@ -1,5 +1,5 @@
-"""The study's five figures, from a portrait: lines are the fit, as far as probes went; dots are
-probes."""
+"""The five figures of the configuration study, from a portrait. Lines are the fit within the probed
+range, dots are probes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Change = Callable[[Point, int], Point]
 
 
 def draw_transfer(portrait: Portrait) -> str:
-    """(1) Transfer size, a line for each stripe size."""
+    """(1) Transfer size, with a line per stripe size."""
     return _draw(
         portrait,
         axis="transfer_bytes",
@@ -36,7 +36,7 @@ def draw_transfer(portrait: Portrait) -> str:
 
 
 def draw_bytes(portrait: Portrait) -> str:
-    """(2) Bytes of a process, with opening and closing."""
+    """(2) Bytes per process, including opening and closing."""
     return _draw(
         portrait,
         axis="process_bytes",
@@ -46,7 +46,7 @@ def draw_bytes(portrait: Portrait) -> str:
 
 
 def draw_per_node(portrait: Portrait) -> str:
-    """(3) Processes on each node, all nodes at work."""
+    """(3) Processes per node, with all nodes used."""
     nodes = portrait.identity.nodes
 
     def change(base: Point, value: int) -> Point:
@@ -56,7 +56,7 @@ def draw_per_node(portrait: Portrait) -> str:
 
 
 def draw_stripes(portrait: Portrait) -> str:
-    """(4) Size of the file, a line for each stripe count."""
+    """(4) File size, with a line per stripe count."""
     return _draw(
         portrait,
         axis="process_bytes",
@@ -69,7 +69,7 @@ def draw_stripes(portrait: Portrait) -> str:
 
 
 def draw_processes(portrait: Portrait) -> str:
-    """(5) How many processes; below, what opening and closing cost them."""
+    """(5) Number of processes; below, their cost of opening and closing."""
 
     def change(base: Point, value: int) -> Point:
         return replace(base, processes=value, per_node=min(base.per_node, value))
@@ -95,7 +95,7 @@ def draw_processes(portrait: Portrait) -> str:
 
 
 def draw_course(portrait: Portrait) -> str:
-    """The controls' rates as multiples of their median."""
+    """The control probes' rates, relative to their median, over time."""
     figure = Figure(figsize=(10, 2.8), layout="constrained")
     axes = figure.subplots()
     style(axes)
@@ -147,7 +147,8 @@ def _draw(
     whole: bool = False,
     scale: Callable[[Point], int] = lambda _: 1,
 ) -> str:
-    """Along an axis; `change` goes there from a point, where that changes more than the axis."""
+    """A figure along a coordinate. `change` moves a point along it if more than the coordinate
+    changes."""
     go = change or (lambda base, value: changed(base, {axis: value}))
     figure, panels = _panels(portrait, rows=1)
     for column, (direction, choice) in enumerate(portrait.choices.items()):
@@ -160,7 +161,7 @@ def _draw(
         _axis(axes, levels, label, sizes=axis.endswith("bytes"))
         _title(axes, direction, choice)
         if lines is not None:
-            beside = (1, 1)  # no line is below it
+            beside = (1, 1)  # outside of the axes, so that it hides no line
             axes.legend(
                 fontsize=7,
                 frameon=False,
@@ -215,15 +216,15 @@ def _lines(
 
 @frozen
 class Reach:
-    """How far probes went that count: the least and the most of each coordinate, and of all bytes.
-    No line is drawn beyond."""
+    """The range of the probes that count: minimum and maximum of each coordinate, and the most
+    bytes. No line is drawn beyond it."""
 
     spans: Mapping[str, tuple[int, int]]
     bytes_max: int
 
     @staticmethod
     def of(samples: Sequence[Sample], direction: Direction) -> Reach:
-        """Long passages are of other sizes, and not fitted."""
+        """The range of a direction, without long passages, which are larger and not fitted."""
         points = [
             one.ask.point
             for one in samples
@@ -236,7 +237,7 @@ class Reach:
         )
 
     def holds(self, point: Point) -> bool:
-        """Whether the fit speaks of this point from what it has seen."""
+        """Whether the point is within the range."""
         return point.bytes <= self.bytes_max and all(
             low <= getattr(point, name) <= high for name, (low, high) in self.spans.items()
         )

@@ -1,4 +1,4 @@
-"""A portrait for people and for programs."""
+"""A portrait as text for people, and as JSON for programs."""
 
 import shlex
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from forebay_tuning.model.sample import Choice
 
 
 def as_text(portrait: Portrait, path: Path) -> str:
-    """What was found, in a few lines."""
+    """The results in a few lines."""
     identity = portrait.identity
     lines = [
         f"{identity.directory} ({identity.file_system}), "
@@ -34,7 +34,7 @@ def as_text(portrait: Portrait, path: Path) -> str:
 
 
 def point_text(point: Point) -> str:
-    """For people."""
+    """The point in words."""
     return (
         f"{point.processes} process{'' if point.processes == 1 else 'es'}, "
         f"{point.per_node} a node, "
@@ -78,7 +78,7 @@ def _seconds(value: float) -> str:
 
 
 def _number(surface: Surface, name: str, spell: Callable[[float], str]) -> str:
-    """With its 95 % interval, where probes tell it at all."""
+    """The number with its 95 % interval, or that the probes do not identify it."""
     low, high = surface.interval(name)
     between = f"{spell(low)} to {spell(high)}"
     if not surface.is_identified(name):
@@ -88,7 +88,7 @@ def _number(surface: Surface, name: str, spell: Callable[[float], str]) -> str:
 
 
 def as_json(portrait: Portrait) -> Any:
-    """Without the single probes, which are in the file."""
+    """The portrait without the single probes, which are in its file."""
     return {
         "schema": SCHEMA,
         "identity": plain(portrait.identity),

@@ -1,1 +1,1 @@
-"""A probe, and the systems that may be behind it."""
+"""Use case: probing; and the modelled and simulated systems that it can probe."""

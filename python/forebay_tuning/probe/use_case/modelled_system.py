@@ -1,5 +1,5 @@
-"""A modelled machine behind the prober's port: formulas over a platform's numbers, and the weather
-that makes real probing hard. Its seconds are virtual."""
+"""The port System for a modelled machine: formulas over a platform's numbers, and the disturbances
+of real probing. Its seconds are virtual."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from forebay_tuning.probe.use_case.virtual_probe import FILES_PLACED, Drawn, ide
 
 
 class ModelledSystem:
-    """The port System over formulas."""
+    """The port System, over formulas."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class ModelledSystem:
         )
 
     def ground(self) -> Ground:
-        """The platform, as if it were mounted."""
+        """The platform's facts, as if it were a mounted file system."""
         return Ground(
             identity=identity_of(self._platform, self._drawn, client="formulas"),
             free_bytes=None,
@@ -49,7 +49,7 @@ class ModelledSystem:
         )
 
     def measure(self, ask: Ask, number: int, *, seconds_max: float) -> tuple[Sample, float]:
-        """What the formulas say, and the weather of the moment."""
+        """The formulas' result, disturbed by the weather at this moment."""
         factor = self._sky.next() * self._sickness(ask.point)
         write = self._passage(ask.point, Direction.WRITE, factor)
         cached = self._weather.cache_factor > 1
@@ -60,12 +60,12 @@ class ModelledSystem:
         return in_time(sample, seconds_max=seconds_max)
 
     def true_rate(self, point: Point, direction: Direction) -> float:
-        """What no probe knows: bytes per second while moving, without weather."""
+        """The rate without weather, in bytes per second while moving; no probe can see it."""
         there = expected(self._platform, point, direction, bend=self._bend)
         return point.bytes / there.seconds_moving
 
     def target_rates(self, *, bytes_max: int, seconds_max: float) -> Mapping[int, Sequence[float]]:
-        """Three files on each target."""
+        """Rates of three files on each target."""
         platform, weather = self._platform, self._weather
         point = Point(
             processes=1,
@@ -87,7 +87,7 @@ class ModelledSystem:
         }
 
     def _sickness(self, point: Point) -> float:
-        """A file that has a stripe on the sick target waits for it."""
+        """The factor of a sick target: a file with a stripe on it waits for it."""
         weather = self._weather
         if weather.sick_target is None:
             return 1.0

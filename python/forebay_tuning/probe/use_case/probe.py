@@ -1,5 +1,5 @@
-"""Use case: probe a file system within a budget and draw its portrait. Whether it is a real one or
-a model, it is probed through the same port."""
+"""Use case: probe a file system within a budget and draw its portrait. Real, simulated and modelled
+systems are behind the same port."""
 
 from __future__ import annotations
 
@@ -22,31 +22,32 @@ from forebay_tuning.model.targets import sick_targets
 from forebay_tuning.probe.model.long_passages import SIZES, long_passages
 
 PROBE_SECONDS = 5.0
-"""What a probe takes with starting the ranks, for the estimate."""
+"""Seconds of one probe, including the start of the ranks, in the estimate."""
 _PROBE_FACTOR = 4
-"""A probe may take so many times its share of the seconds; then it is ended."""
+"""A probe that takes this many times its share of the seconds is ended."""
 TARGET_FILES = 4
-"""Made on each target where its rate is measured by itself."""
+"""Files on each target when targets are measured one by one."""
 _TARGETS_SHARE = (0.1, 0.05)
-"""Of the seconds and of the bytes, for these."""
+"""Shares of the budget's seconds and bytes for measuring targets one by one."""
 _LONG_SHARE = 0.15
-"""Of the seconds, for the long passages before the search."""
+"""Share of the seconds for the long passages before the search."""
 _THINKING_SHARE = 0.03
-"""Of the seconds, to come to conclusions at the end."""
+"""Share of the seconds for the fits at the end."""
 _NOT_LOOKED_AT = "targets were not looked at one by one (too few --files for that)."
 _FAILURES_MAX = 4
-"""So many probes that fail one after the other end the probing."""
+"""The number of consecutive failed probes that ends the probing."""
 _NO_ROOM = ("No space left on device", "Disk quota exceeded")
 _TRANSFER_USUAL = MIB
 _CONTROL_PROCESSES_MAX = 256
+"""The control point is probed often, so it does not use more processes than these."""
 PASSAGES = 3
-"""A passage of a probe is cut off after this part of the seconds that the probe has."""
+"""A passage of a probe is cut off after 1/PASSAGES of the probe's seconds."""
 
 
 @frozen
 class Budget:
-    """What probing may take. `share`: of the free space and of what is left of a quota, that its
-    bytes may be."""
+    """The limits of a probing. `share` is the share of the free space, and of what is left of a
+    quota, that its bytes may be."""
 
     seconds: float
     bytes: int
@@ -56,7 +57,7 @@ class Budget:
 
 @frozen
 class Spent:
-    """Of a budget."""
+    """A part of a budget."""
 
     seconds: float = 0.0
     bytes: int = 0
@@ -64,7 +65,7 @@ class Spent:
 
 
 class Unknown(Enum):
-    """What is not known of a system at which one only looks."""
+    """Facts that are not known if nothing may be started."""
 
     NODES = "nodes"
     RANKS = "ranks"
@@ -72,56 +73,56 @@ class Unknown(Enum):
 
 @frozen
 class Ground:
-    """What is known before the first probe. `free_bytes` None: not known; `obstacle`: why nothing
-    can be probed here; `unknown`: what of the identity is a guess."""
+    """Facts before the first probe. `free_bytes` is None if not known; `obstacle` says why nothing
+    can be probed here; `unknown` are guesses in the identity."""
 
     identity: Identity
     free_bytes: int | None
     quota: QuotaLeft | None = None
     obstacle: str = ""
     remarks: tuple[str, ...] = ()
-    """What is to be told of all probes, with what they found."""
+    """Remarks on all probes, to be reported with the findings."""
     unknown: frozenset[Unknown] = frozenset()
     placeable: int = 0
-    """Targets on each of which files can be placed."""
+    """The number of targets on which files can be placed one by one; 0 if they cannot."""
     spent: Spent = Spent()
-    """To find out all that."""
+    """The cost of finding out these facts."""
 
 
 class System(Protocol):
-    """A file system that can be probed."""
+    """The port to a file system that can be probed."""
 
     def ground(self) -> Ground:
-        """Where and what it is."""
+        """The facts about it."""
 
     def measure(self, ask: Ask, number: int, *, seconds_max: float) -> tuple[Sample, float]:
-        """Does it, and says how many seconds that took. Leaves no files."""
+        """Makes a probe; returns its result and the seconds that it took. Leaves no files."""
 
     def target_rates(self, *, bytes_max: int, seconds_max: float) -> Mapping[int, Sequence[float]]:
-        """Rates of single files on each target, of which it makes TARGET_FILES; empty where files
-        cannot be placed."""
+        """Rates of single files on each target, for which it creates TARGET_FILES per target. Empty
+        if files cannot be placed."""
 
 
 class Journal(Protocol):
-    """What was measured, kept while it goes on."""
+    """The port to the list of measured probes, which outlives a killed probing."""
 
     def past(self) -> Sequence[tuple[Sample, float]]:
-        """What an earlier run, that was ended, has measured with the same plan."""
+        """The probes that an earlier, interrupted run with the same plan has measured."""
 
     def begin(self, plan: ProbePlan) -> None:
-        """JournalError: it belongs to another plan."""
+        """Begins the journal. Raises ProbeError if it belongs to another plan."""
 
     def asked(self, number: int, ask: Ask) -> None:
-        """Before a probe."""
+        """Records a probe before it is made."""
 
     def answered(self, number: int, sample: Sample, seconds: float) -> None:
-        """After it."""
+        """Records its result."""
 
 
 @frozen
 class ProbeRequest:
-    """What the user asked for. `probe_bytes`: of one probe, where an earlier run has decided that
-    (the free space may be another now)."""
+    """The user's request. `probe_bytes` are the bytes of one probe that an interrupted run has
+    planned, since the free space may have changed; None if there was none."""
 
     level: str
     budget: Budget
@@ -133,21 +134,21 @@ class ProbeRequest:
 
 @frozen
 class Estimate:
-    """At most."""
+    """Upper bounds of what probing takes."""
 
     probes: int
     seconds: float
     bytes: int
     files: int
     limit: str
-    """What bounds the bytes, in words."""
+    """The limit that determines the bytes, in words."""
     long_passages: int = 0
-    """Beside the probes, of several times their bytes."""
+    """Their number, in addition to the probes; each has several times the bytes of a probe."""
 
 
 @frozen
 class ProbePlan:
-    """What will be probed."""
+    """The plan of a probing."""
 
     request: ProbeRequest
     ground: Ground
@@ -156,13 +157,14 @@ class ProbePlan:
     priors: tuple[Point, ...]
     estimate: Estimate
     targets: Spent
-    """What is put aside to look at the targets one by one; nothing: they are not looked at."""
+    """The part of the budget for measuring targets one by one; empty if that is not done."""
     long: Spent = Spent()
-    """The same for long passages."""
+    """The part for long passages."""
 
 
 def plan_probe(request: ProbeRequest, system: System) -> ProbePlan:
-    """ProbeError: it cannot be probed here, or not within the budget. Nothing was written."""
+    """Plans a probing. Raises ProbeError if it is not possible here or within the budget; no probe
+    was made then."""
     ground = system.ground()
     if ground.obstacle:
         raise ProbeError(ground.obstacle)
@@ -174,7 +176,7 @@ def plan_probe(request: ProbeRequest, system: System) -> ProbePlan:
     parts = probes if identity.is_modelled else probes + sum(SIZES)
     of_one = request.probe_bytes or (allowed - targets.bytes) // parts // MIB * MIB
     if of_one < MIB:
-        parts = probes  # then without long passages
+        parts = probes  # leave out the long passages
         of_one = (allowed - targets.bytes) // parts // MIB * MIB
     if of_one < MIB:
         raise ProbeError(
@@ -228,7 +230,7 @@ def plan_probe(request: ProbeRequest, system: System) -> ProbePlan:
 
 @frozen
 class _Limit:
-    """Of the bytes; `way`: what to do where it is too small."""
+    """A limit of the bytes; `way` is the advice if it is too small."""
 
     bytes: int
     name: str
@@ -236,7 +238,7 @@ class _Limit:
 
 
 def _limit(budget: Budget, ground: Ground) -> _Limit:
-    """The tightest of them."""
+    """The tightest limit of the bytes."""
     level = "or choose --level quick."
     limits = [_Limit(bytes=budget.bytes, name="--bytes", way=f"Raise --bytes, {level}")]
     spaces = []
@@ -252,7 +254,7 @@ def _limit(budget: Budget, ground: Ground) -> _Limit:
 
 
 def _for_targets(budget: Budget, ground: Ground, allowed: int, probes: int) -> Spent:
-    """Nothing, where there are too few files for them beside those of the probes."""
+    """The part for measuring targets; empty if the files do not suffice for it and the probes."""
     files = ground.placeable * TARGET_FILES
     if not files or ground.spent.files + files + probes > budget.files:
         return Spent()
@@ -264,15 +266,15 @@ def _for_targets(budget: Budget, ground: Ground, allowed: int, probes: int) -> S
 
 
 def _for_long(budget: Budget, probe_bytes: int) -> Spent:
-    """Each makes one file."""
+    """The part for long passages, of which each creates one file."""
     return Spent(
         seconds=budget.seconds * _LONG_SHARE, bytes=sum(SIZES) * probe_bytes, files=len(SIZES)
     )
 
 
 def _control(identity: Identity, space: Space) -> Point:
-    """What happens where nobody thinks about it: all ranks, the default layout, calls of 1 MiB.
-    It is probed often: of very many ranks only some take part."""
+    """The control point, which is what programs do by default: all ranks, the default layout, calls
+    of 1 MiB. It is probed often, so only some of very many ranks take part."""
     ranks = min(space.levels["processes"][-1], _CONTROL_PROCESSES_MAX)
     return space.nearest(
         Point(
@@ -287,7 +289,8 @@ def _control(identity: Identity, space: Space) -> Point:
 
 
 def _prior(identity: Identity, space: Space) -> Point:
-    """The configuration study's: 8 processes a node, 16 a stripe, no more than 1000."""
+    """The configuration study's recommendation: 8 processes per node, 16 per stripe, at most
+    1000."""
     targets = identity.targets
     stripes = min(16, targets)
     per_node = min(8, identity.ranks_per_node)
@@ -311,10 +314,10 @@ def carry_out_probe(
     *,
     told: Callable[[int, Sample], None],
 ) -> Portrait:
-    """Asks and measures until the search has what it wants, or the budget is used up.
-    ProbeError: too little could be measured."""
+    """Makes probes until the search ends or the budget is used up, and draws the portrait. `told`
+    is called with each result. Raises ProbeError if too little could be measured."""
     from forebay_tuning.probe.model.search import (
-        conclude,  # imports numpy: only probing waits for it
+        conclude,  # imports numpy, which other commands need not wait for
     )
 
     journal.begin(plan)
@@ -355,7 +358,8 @@ def carry_out_probe(
 
 
 class _Measuring:
-    """Asks a system, unless an earlier run has done that. `seconds`: that all of it took."""
+    """Measures probes, or takes their results from an earlier run. `seconds` is the sum of their
+    times."""
 
     def __init__(
         self, system: System, journal: Journal, told: Callable[[int, Sample], None]
@@ -368,16 +372,16 @@ class _Measuring:
         self.seconds = 0.0
 
     def begins_with(self, purpose: Purpose) -> bool:
-        """Whether an earlier run did so; where there was none, anything may be the beginning."""
+        """Whether the earlier run began with this purpose; True if there was none."""
         return not self._past or self._past[0][0].ask.purpose is purpose
 
     def next_is(self, purpose: Purpose) -> bool:
-        """Whether an earlier run went on so, or has not come so far."""
+        """Whether the earlier run went on with this purpose; True if it ended before."""
         number = self._number
         return number >= len(self._past) or self._past[number][0].ask.purpose is purpose
 
     def measure(self, ask: Ask, *, seconds_max: float) -> tuple[Sample, float]:
-        """As the system does."""
+        """Measures `ask`, or returns the sample that the journal of an earlier run has for it."""
         number = self._number
         if number < len(self._past):
             sample, seconds = self._past[number]
@@ -392,7 +396,7 @@ class _Measuring:
 
 
 def _measure_long(plan: ProbePlan, measuring: _Measuring) -> tuple[Sample, ...]:
-    """Before the search, so that there is time for it in any case."""
+    """Measures the long passages before the search, so that the search cannot use up their time."""
     if not plan.long.files or not measuring.begins_with(Purpose.SUSTAIN):
         return ()
     conversation = long_passages(plan.control, plan.space.bytes_max)
@@ -414,7 +418,7 @@ def _sustained(
     long: Sequence[Sample],
     direction: Direction,
 ) -> Sustained | None:
-    """Of the long passages, beside the default's short ones."""
+    """The sustained rate, by the long passages and the control point's short ones."""
 
     def moved(samples: Sequence[Sample]) -> list[Moved]:
         return [
@@ -434,7 +438,8 @@ def _sustained(
 
 
 def _differs_in_size(point: Point, control: Point) -> bool:
-    """And in nothing else that makes it faster."""
+    """Whether the point differs from the control point in size only, not in anything else that
+    affects its rate."""
     size = {"process_bytes": control.process_bytes, "transfer_bytes": control.transfer_bytes}
     return point != control and changed(point, size) == control
 

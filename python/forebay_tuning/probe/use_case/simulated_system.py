@@ -1,5 +1,5 @@
-"""A simulated machine behind the prober's port: each probe is two runs of the native simulator, one
-that writes and one that reads. Its seconds are virtual."""
+"""The port System for a simulated machine: each probe is two runs of the native simulator, one that
+writes and one that reads. Its seconds are virtual."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _FILE_BYTES_MOST = 16 * MIB
 
 @frozen
 class Simulated(Drawn):
-    """What is simulated. `words`: KEY=VALUE of `forebay simulate --independent`, as of the weather;
-    `platform`: with what they change."""
+    """The simulated machine. `words` are KEY=VALUE of `forebay simulate --independent`, also for
+    the weather; `platform` includes the changes that they make."""
 
     name: str
     platform: Platform
@@ -43,7 +43,7 @@ class Simulated(Drawn):
 
 
 class SimulatedSystem:
-    """The port System over the simulator."""
+    """The port System, over the simulator."""
 
     def __init__(self, what: Simulated, simulator: Simulator) -> None:
         self._what = what
@@ -51,7 +51,7 @@ class SimulatedSystem:
         self._moment = 0
 
     def ground(self) -> Ground:
-        """The platform, as if it were mounted."""
+        """The platform's facts, as if it were a mounted file system."""
         return Ground(
             identity=identity_of(self._what.platform, self._what, client="simulator"),
             free_bytes=None,
@@ -63,7 +63,7 @@ class SimulatedSystem:
         )
 
     def measure(self, ask: Ask, number: int, *, seconds_max: float) -> tuple[Sample, float]:
-        """Writes, then reads, at the same moment."""
+        """Writes, then reads, at the same moment of the weather."""
         self._moment = number
         try:
             write = self.passage(ask.point, Direction.WRITE)
@@ -73,13 +73,14 @@ class SimulatedSystem:
         return in_time(Sample(ask=ask, write=write, read=read), seconds_max=seconds_max)
 
     def seconds(self, point: Point, direction: Direction, *, moment: int) -> float:
-        """Of a program's run at a moment of the weather. SimulationError: it failed."""
+        """Seconds of a program's run at a moment of the weather. Raises SimulationError if it
+        fails."""
         self._moment = moment
         one = self.passage(point, direction)
         return one.seconds_open + point.bytes / one.rate + one.seconds_close
 
     def target_rates(self, *, bytes_max: int, seconds_max: float) -> Mapping[int, Sequence[float]]:
-        """A file on each target, three times. Empty where there are fewer ranks than targets."""
+        """Rates of three files on each target. Empty if there are fewer ranks than targets."""
         platform = self._what.platform
         per_node = per_node_for(platform.targets, platform.nodes)
         each = min(_FILE_BYTES_MOST, bytes_max // (platform.targets * FILES_PLACED)) // MIB * MIB
@@ -112,8 +113,8 @@ class SimulatedSystem:
         *words: str,
         requests: int = REQUESTS_MOST,
     ) -> IndependentSimulation:
-        """One passage, as far as it is simulated: of so many requests. SimulationError: it
-        failed."""
+        """Simulates one passage with at most about `requests` requests. Raises SimulationError if
+        that fails."""
         of_point = words_of_point(as_simulated(point, requests=requests), direction)
         settings = [
             *(f"{key}={value}" for key, value in of_point.items()),
@@ -130,5 +131,5 @@ class SimulatedSystem:
     def passage(
         self, point: Point, direction: Direction, *words: str, requests: int = REQUESTS_MOST
     ) -> Passage:
-        """All of it. SimulationError: it failed."""
+        """One passage, extrapolated to all bytes. Raises SimulationError if that fails."""
         return passage_of(self.simulate(point, direction, *words, requests=requests), point)

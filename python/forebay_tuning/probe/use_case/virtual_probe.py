@@ -1,5 +1,5 @@
-"""What the two systems behind the prober's port whose seconds are virtual have in common: formulas
-(`modelled_system`) and the simulator (`simulated_system`)."""
+"""The common part of the two systems with virtual seconds: formulas (`modelled_system`) and the
+simulator (`simulated_system`)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from forebay_tuning.model.sample import Sample
 from forebay_tuning.probe.use_case.probe import PASSAGES
 
 START_SECONDS = 1.0
-"""Of a probe, before it opens anything."""
+"""Seconds of a probe before it opens a file: the start of the ranks."""
 FILES_PLACED = 3
-"""On each target, to find those that are sick."""
+"""Files on each target, to find sick ones."""
 
 
 @frozen
 class Drawn:
-    """By whom, when and how a platform's portrait is drawn."""
+    """The attributes of a modelled platform's portrait: version, date, level and seed."""
 
     seed: int
     forebay: str = ""
@@ -27,7 +27,7 @@ class Drawn:
 
 
 def identity_of(platform: Platform, drawn: Drawn, *, client: str) -> Identity:
-    """The platform, as if it were mounted."""
+    """The platform's identity, as if it were a mounted file system."""
     return Identity(
         name=platform.name,
         directory=f"platform {platform.name}",
@@ -50,8 +50,8 @@ def identity_of(platform: Platform, drawn: Drawn, *, client: str) -> Identity:
 
 
 def in_time(sample: Sample, *, seconds_max: float) -> tuple[Sample, float]:
-    """The sample with the seconds that it took; discarded if they are more than `seconds_max`. A
-    passage that would move its bytes for too long is cut short, as a real one is."""
+    """The sample and its seconds; it is discarded if these exceed `seconds_max`. A passage that
+    would move its bytes for too long is cut off, as a real one is."""
     seconds = START_SECONDS + sum(
         one.seconds_open
         + min(sample.ask.point.bytes / one.rate, seconds_max / PASSAGES)

@@ -1,1 +1,1 @@
-"""Advice that is tried, on a file system or on a simulated one."""
+"""Use cases: advice is tried on a real file system or on a simulated one."""

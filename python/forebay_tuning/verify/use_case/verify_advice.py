@@ -1,5 +1,5 @@
-"""Use case: prove that advice helps, or that it does not: pairs of runs inside one allocation, with
-it and without, in random order."""
+"""Use case: test whether advice helps, by pairs of runs inside one allocation, with it and without,
+in random order."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ from forebay_tuning.verify.model import (
 
 
 class Timed(Protocol):
-    """Runs a program and says how long what counts took."""
+    """The port that runs a program and measures it."""
 
     def __call__(self, words: Sequence[str], environment: Mapping[str, str]) -> tuple[int, float]:
-        """Status, and seconds (or what stands for them: less is better)."""
+        """The exit status, and the seconds (or a number of which smaller is better)."""
 
 
 @frozen
 class VerifyRequest:
-    """`pairs_max`: after so many it ends in any case."""
+    """The input. The test ends after `pairs_max` pairs at the latest."""
 
     advice: tuple[Advice, ...]
     command: tuple[str, ...]
@@ -55,9 +55,9 @@ class VerifyRequest:
 
 @frozen
 class Verified:
-    """What came of it. `undone`: the layout is as it was before; `trouble`: why there are not more
-    pairs, or why it could not be undone; `missing`: what of the advice was seen not to take effect
-    in an advised run, so that the verdict is not on all of it."""
+    """The result. `undone` says that the layout is the previous one; `trouble` says why there are
+    no more pairs, or why the layout could not be restored; `missing` are settings that did not take
+    effect in an advised run, so that the verdict is not about all of the advice."""
 
     verification: Verification | None
     firsts: tuple[Side, ...]
@@ -65,7 +65,7 @@ class Verified:
     trouble: str = ""
     missing: tuple[Effect, ...] = ()
     not_applied: bool = False
-    """Nothing of the advice was seen to take effect: the pairs say nothing about it."""
+    """Whether nothing of the advice took effect, so that the pairs say nothing about it."""
 
 
 def verify_advice(
@@ -76,7 +76,8 @@ def verify_advice(
     timed: Timed,
     told: Callable[[int, Verification], None],
 ) -> Verified:
-    """UsageError: it cannot be verified; BenchError: a run of the first pair failed."""
+    """Runs the pairs. Raises UsageError if the advice cannot be tested, and BenchError if a run of
+    the first pair failed."""
     one = chosen(request.advice)
     default: list[float] = []
     advised: list[float] = []
@@ -136,8 +137,8 @@ def _run(
     folders: Folders,
     timed: Timed,
 ) -> tuple[float, Layout | None, list[Effect]]:
-    """One run in a fresh directory, if the program is told where to write; else in its own, from
-    which the files that it made are removed again: an old file keeps its layout."""
+    """Makes one run. It has a fresh directory if the command has a placeholder for it; else it uses
+    the program's own, from which new files are removed again, since old files keep their layout."""
     fresh = PLACE in " ".join(request.command)
     where = request.directory / "forebay-verify" if fresh else request.directory
     if fresh:

@@ -1,5 +1,5 @@
-"""Use case: prove advice on a simulated machine. The pairs and the statistics are those of real
-runs; seconds are virtual, with the drift and the noise of the machine."""
+"""Use case: test advice on a simulated machine. Pairs and statistics are those of real runs; the
+seconds are virtual, with the machine's drift and noise."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def verify_simulated(
     seed: int,
     told: Callable[[int, Verification], None],
 ) -> Verified:
-    """UsageError: the machine is too small for the program. SimulationError: a run failed."""
+    """Runs the pairs. Raises UsageError if the machine is too small for the program, and
+    SimulationError if a run fails."""
     one = chosen(advice)
     identity = system.ground().identity
     now = one.now or one.workload.as_point(
