@@ -1,1 +1,1 @@
-"""`forebay pool`, and the pool of a run."""
+"""`forebay pool`, and the pool of a single run."""

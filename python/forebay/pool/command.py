@@ -1,4 +1,4 @@
-"""`forebay pool`: parse → ask the daemon → render."""
+"""`forebay pool`: parses the command line, sends requests to the daemon, prints the answers."""
 
 import contextlib
 import os
@@ -74,7 +74,7 @@ def start(
     ] = None,
     form: FormatOption = Format.TEXT,
 ) -> None:
-    """Starts a daemon."""
+    """Starts a daemon and prints the shell commands that make programs use it."""
     request = StartRequest(
         paths=tuple(paths or ()),
         socket=socket,
@@ -92,7 +92,8 @@ def start(
 
 
 def _shell_lines(started: Started) -> Iterator[str]:
-    """For `eval` of any shell; what a person sees must not steer the terminal."""
+    """Lines that any shell can `eval`. On a terminal, names are escaped so that they cannot control
+    it."""
     paths = " ".join(printable_name(path) for path in started.paths)
     yield f"# forebayd, process {started.process}: {paths}"
     for name, value in started.variables.items():
@@ -105,11 +106,11 @@ def status(
     watch: Annotated[bool, option("--watch -w", None, "Again every second, until Ctrl-C.")] = False,
     form: FormatOption = Format.TEXT,
 ) -> None:
-    """Shows what a daemon has; where none is at the usual place, those that run elsewhere."""
+    """Shows a daemon's status; if none listens at the usual place, that of all the user's."""
     places = _places(socket)
     if len(places) > 1 and not watch and form is Format.TEXT:
         for one in places:
-            with contextlib.suppress(PoolError):  # it has ended just now
+            with contextlib.suppress(PoolError):  # the daemon has ended since it was listed
                 print(_status_text(reached(one, real_world(anywhere=True)).status(), one))
         return
     place, session = _session(places[0] if len(places) == 1 else socket)
@@ -151,13 +152,13 @@ def _status_text(now: PoolStatus, place: Path) -> str:
 
 
 def _status_json(now: PoolStatus) -> Any:
-    """The schema forebay.pool/1, with what follows from it."""
+    """The status in the schema forebay.pool/1, with values that are derived from it."""
     files = [file_as_json(file) for file in now.files]
     return {"schema": "forebay.pool/1", **plain(now), "files": files}
 
 
 def drain(socket: SocketOption = None, form: FormatOption = Format.TEXT) -> None:
-    """Waits until everything is with the file system."""
+    """Waits until all deposits are on the file system."""
     _, session = _session(socket)
     begin = time.monotonic()
     drained = drain_pool(session, DrainProgress())
@@ -198,7 +199,7 @@ def stop(
     ] = False,
     form: FormatOption = Format.TEXT,
 ) -> None:
-    """Drains, and ends the daemon."""
+    """Drains the pool and ends the daemon."""
     if unset:
         print("\n".join(lines_to_forget(os.environ)), flush=True)
     try:
@@ -206,7 +207,7 @@ def stop(
     except PoolError as error:
         if not unset:
             raise
-        print(f"forebay: {error}", file=sys.stderr)  # it was stopped before
+        print(f"forebay: {error}", file=sys.stderr)  # not an error: the pool was stopped before
         return
     end = stop_pool(session, DrainProgress())
     if form is Format.JSON:
@@ -264,7 +265,7 @@ def _print_applied(one: Applied, *, dry_run: bool) -> None:
 
 
 def _places(socket: Path | None) -> Sequence[Path]:
-    """Where to look, if nobody says where."""
+    """The sockets to ask: the given one, else the usual one, else those of all running daemons."""
     world = real_world(anywhere=True)
     if socket is not None:
         return (socket,)
@@ -283,7 +284,7 @@ def _session(socket: Path | None) -> tuple[Path, PoolSession]:
 
 
 def attach(app: typer.Typer) -> None:
-    """Adds `pool` with its subcommands."""
+    """Adds `pool` with its subcommands to `app`."""
     group = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None)
     group.command("start", help=START_HELP, short_help="Start a daemon for several steps.")(start)
     group.command("status", help=STATUS_HELP, short_help="What it has, and how it goes.")(status)

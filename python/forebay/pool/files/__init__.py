@@ -1,1 +1,1 @@
-"""Daemons: started, asked over their sockets, on one node or many; rescue files."""
+"""Daemons as processes and over their sockets, on one node or several; rescue files."""

@@ -1,4 +1,4 @@
-"""Daemons of the pool as processes: started, talked to, and brought to an end."""
+"""Starts daemons of the pool as child processes, sends them requests, and ends them."""
 
 import contextlib
 import ctypes
@@ -23,7 +23,7 @@ from forebay.pool.model.pool import LIBRARY_PREFIX, Lost, PoolEnd, PoolPlace, Po
 from forebay.pool.use_case.ports import Progress
 
 _READY_SECONDS_MAX = 600.0
-"""The daemon replays its journal before it is ready."""
+"""Long, because the daemon replays its journal before it is ready."""
 _LOOK_SECONDS = 0.1
 _ANSWER_SECONDS_MAX = 0.5
 _PR_SET_PDEATHSIG = 1
@@ -33,23 +33,24 @@ _ENDED_BY_ITSELF = (0, 1)
 
 
 def log_of(socket: Path) -> Path:
-    """Where the messages of the daemon at `socket` go."""
+    """The path of the log to which the daemon at `socket` writes its messages."""
     return socket.with_name(socket.name + ".log")
 
 
 def report_of(socket: Path) -> Path:
-    """Where the daemon at `socket` says how it ended."""
+    """The path of the report that the daemon at `socket` writes when it ends."""
     return socket.with_name(socket.name + ".report")
 
 
 def told_of(socket: Path) -> Path:
-    """There once a program has told that the daemon at `socket` was stopped: programs of a shell
-    that keeps its variables tell it once (src/pool/capture/connection/connection.cpp)."""
+    """A marker file: exists once a program has warned the user that the daemon at `socket` was
+    stopped, so that a shell that keeps the pool's variables sees the warning only once
+    (src/pool/capture/connection/connection.cpp)."""
     return socket.with_name(socket.name + ".told")
 
 
 class OwnDaemon:
-    """The port PoolDaemon: a child of ours, in a session of its own."""
+    """The port PoolDaemon: a child process in a session of its own."""
 
     def __init__(self, process: subprocess.Popen[bytes], socket: Path, ready: Ready) -> None:
         self._process = process
@@ -58,16 +59,16 @@ class OwnDaemon:
 
     @property
     def process(self) -> int:
-        """Its number."""
+        """The daemon's process id."""
         return self._process.pid
 
     def close_down(self) -> None:
-        """Has it take nothing more, and drain what it has."""
+        """Makes the daemon take no more deposits and drain those that it has."""
         self._process.send_signal(signal.SIGUSR1)
 
     def finish(self, progress: Progress) -> PoolEnd:
-        """Has everything drained. The first signal that asks us to end is told, the second one
-        has the daemon put what is left into a rescue file."""
+        """Drains everything and ends the daemon. The first signal that asks this process to end
+        only prints a note; the second one makes the daemon write the rest to rescue files."""
         begin = time.monotonic()
         with signals_held() as arrived:
             self._drain(progress, arrived)
@@ -100,8 +101,9 @@ class OwnDaemon:
                     patience.tried()
 
     def _ask_to_stop(self, stack: contextlib.ExitStack) -> PoolSocket | None:
-        """Where the answer comes; None: it was told by a signal, since no connection is left for
-        us, or since it has died."""
+        """Asks the daemon to stop, and returns the connection on which its answer will come.
+        Returns None if it was asked by SIGTERM instead, since it has no connection left for us, or
+        has died."""
         try:
             asked = stack.enter_context(PoolSocket(self._socket, daemon=self.process))
             asked.ask(Ask.STOP)
@@ -112,8 +114,8 @@ class OwnDaemon:
 
 
 class Patience:
-    """Handles signals that ask us to end while a pool is drained: the first one prints a note, the
-    next ones are passed on."""
+    """Handles signals that ask this process to end while a pool is drained: the first one prints a
+    note, each further one calls `give_up`."""
 
     def __init__(self, give_up: Callable[[], object], progress: Progress) -> None:
         self._give_up = give_up
@@ -121,7 +123,7 @@ class Patience:
         self._is_told = False
 
     def tried(self) -> None:
-        """One has come."""
+        """Handles one such signal."""
         if self._is_told:
             self._give_up()
         else:
@@ -132,7 +134,8 @@ class Patience:
 
 
 def _is_refused(asked: PoolSocket) -> bool:
-    """Whether it does not understand us, or has hung up; both also when it is about to end."""
+    """Whether the daemon does not understand the request, or has closed the connection. Both can
+    also happen when it is about to end."""
     try:
         answer = asked.answer(0)
     except PoolError:
@@ -141,19 +144,19 @@ def _is_refused(asked: PoolSocket) -> bool:
 
 
 class Visit:
-    """The port PoolSession: a daemon that somebody else has started."""
+    """The port PoolSession: a daemon that another process started."""
 
     def __init__(self, socket: Path) -> None:
         self._socket = socket
         PoolSocket(socket).close()
 
     def status(self) -> PoolStatus:
-        """How it is."""
+        """The daemon's status."""
         with PoolSocket(self._socket) as connection:
             return connection.status()
 
     def drain(self, progress: Progress) -> int:
-        """Waits until all is drained."""
+        """Waits until all deposits are drained; returns an errno, or 0."""
         with PoolSocket(self._socket) as connection:
             connection.ask(Ask.DRAIN)
             with _Look(self._socket, progress) as look:
@@ -163,7 +166,7 @@ class Visit:
             return answer.reply.error
 
     def stop(self, progress: Progress) -> PoolEnd:
-        """Has everything drained; it ends then."""
+        """Drains everything and ends the daemon."""
         begin = time.monotonic()
         report_of(self._socket).unlink(missing_ok=True)
         death, last = None, self.status()
@@ -177,7 +180,7 @@ class Visit:
         progress.end()
         status = _report(self._socket)
         if status is not None:
-            death = None  # it has ended before its answer was read
+            death = None  # the daemon ended normally, before its answer was read
             report_of(self._socket).unlink(missing_ok=True)
         elif death is None:
             death = "it has written no report"
@@ -192,14 +195,16 @@ class Visit:
 
 
 def start_own(program: Path, place: PoolPlace) -> OwnDaemon:
-    """A daemon that is told to drain and end when we die. PoolStartError says what it said."""
+    """Starts a daemon that drains and ends when this process dies (PR_SET_PDEATHSIG). Raises
+    PoolStartError with the daemon's messages."""
     prctl = ctypes.CDLL(None).prctl
     process, ready = _start(program, place, lambda: prctl(_PR_SET_PDEATHSIG, signal.SIGTERM))
     return OwnDaemon(process, place.socket, ready)
 
 
 def start_detached(program: Path, place: PoolPlace) -> int:
-    """A daemon that outlives us; its process. PoolStartError says what it said."""
+    """Starts a daemon that outlives this process, and returns its process id. Raises PoolStartError
+    with the daemon's messages."""
     return _start(program, place, None)[1].process
 
 
@@ -235,7 +240,8 @@ def started(
     stdin: int,
     prepare: Callable[[], object] | None = None,
 ) -> subprocess.Popen[bytes]:
-    """In a session of its own, with the log for its complaints. OSError: it cannot be."""
+    """Starts `words` in a session of its own, with standard error in the daemon's log. `prepare`
+    runs in the child before exec. Raises OSError if it cannot be started."""
     with _log_to_write(place.socket) as errors:
         return subprocess.Popen(
             words,
@@ -250,7 +256,7 @@ def started(
 
 
 def _log_to_write(socket: Path) -> BinaryIO:
-    """In a folder that may have been there before, and may be another user's."""
+    """Opens the daemon's log. Its folder may exist already, and may be another user's."""
     folder = socket.parent
     try:
         make_private(folder)
@@ -270,7 +276,8 @@ def _log_to_write(socket: Path) -> BinaryIO:
 
 
 def environment_of(place: PoolPlace) -> dict[str, str]:
-    """The daemon's own file calls are not to be captured."""
+    """The daemon's environment: without our libraries in LD_PRELOAD, since its own file calls must
+    not be captured."""
     others = preload_without(place.environment.get(PRELOAD_VARIABLE), LIBRARY_PREFIX)
     kept = {name: text for name, text in place.environment.items() if name != PRELOAD_VARIABLE}
     return {**kept, PRELOAD_VARIABLE: others} if others else kept
@@ -302,12 +309,12 @@ def _watch(socket: Path, ready: Ready, daemon: int) -> DirectoryWatch | None:
         with PoolSocket(socket, daemon=daemon) as connection:
             return connection.watch(ready.directory)
     except PoolError:
-        return None  # it has died already, which is told later
+        return None  # the daemon has died already, which `finish` reports
 
 
 class _Look:
-    """Shows from time to time how a daemon is, as far as it answers: it may be about to end, or
-    hang with its file system. Never waits long."""
+    """Shows a daemon's status from time to time. It never waits long for an answer, since the
+    daemon may be about to end, or be blocked in its file system."""
 
     def __init__(self, socket: Path, progress: Progress) -> None:
         self._socket = socket
@@ -322,7 +329,7 @@ class _Look:
         self._hang_up()
 
     def again(self) -> PoolStatus | None:
-        """The daemon's status now; None: it does not answer."""
+        """Shows the daemon's status and returns it, or None if it does not answer in time."""
         try:
             if self._connection is None:
                 self._connection = PoolSocket(self._socket)
@@ -352,8 +359,8 @@ def _report(socket: Path) -> PoolStatus | None:
 
 
 def left_of(socket: Path) -> list[str]:
-    """Messages about a daemon whose run was killed, and which has ended since: its losses, which
-    were not reported to anyone."""
+    """Messages about the losses of a daemon whose run was killed, and which has ended since, so
+    that nobody reported them."""
     status = _report(socket)
     if status is None and socket.with_name(socket.name + ".lock").exists():
         return [
@@ -369,14 +376,14 @@ def left_of(socket: Path) -> list[str]:
 
 
 def death_of(code: int | None) -> str:
-    """Why a daemon that has not ended by itself has ended."""
+    """Why a daemon ended that did not end by itself, from its return code."""
     if code is not None and code < 0:
         return f"{signal.Signals(-code).name} ended it"
     return f"it ended with status {code}"
 
 
 def messages_in(log: Path) -> tuple[str, ...]:
-    """The last lines that a daemon wrote."""
+    """The last lines in a daemon's log."""
     try:
         lines = read_own(log).splitlines()
     except OSError:
@@ -386,8 +393,8 @@ def messages_in(log: Path) -> tuple[str, ...]:
 
 @contextlib.contextmanager
 def signals_held() -> Iterator[Callable[[float], signal.Signals | None]]:
-    """Gives a function that waits so many seconds, or until a child ends, for a signal that asks
-    us to end."""
+    """Blocks the signals that ask this process to end, and yields a function that waits for one of
+    them: at most so many seconds, or until a child ends; it returns the signal or None."""
     wanted = [one for one in _ENDING if signal.getsignal(one) is not signal.SIG_IGN]
     watched = {*wanted, signal.SIGCHLD}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, watched)

@@ -1,4 +1,4 @@
-"""Documents of a pool's daemon (schema/pool.md): its status, its report, and its ready line."""
+"""Decodes the JSON documents of a daemon (schema/pool.md): status, final report, ready line."""
 
 import json
 from collections.abc import Mapping
@@ -16,14 +16,14 @@ READY_SCHEMA = "forebay.pool.ready/1"
 
 @frozen
 class Ready:
-    """The line that a daemon prints when it listens."""
+    """The line that a daemon prints once it listens."""
 
     process: int
     directory: DirectoryShape
 
 
 def decode_status(text: str) -> PoolStatus:
-    """A status document. PoolError: it is none, or of another version."""
+    """Decodes a status document. Raises PoolError if it is none, or of another version."""
     line = _object(text, SCHEMA)
     try:
         clients = tuple(int(one["process"]) for one in line["clients"])
@@ -33,7 +33,7 @@ def decode_status(text: str) -> PoolStatus:
 
 
 def decode_ready(text: str) -> Ready:
-    """The ready line. PoolError: it is none, or of another version."""
+    """Decodes the ready line. Raises PoolError if it is none, or of another version."""
     line = _object(text, READY_SCHEMA)
     try:
         return decoded(Ready, line)

@@ -1,4 +1,4 @@
-"""A conversation with the daemon of a pool over its socket (schema/pool_messages.toml)."""
+"""The client's end of a daemon's Unix socket: requests and replies (schema/pool_messages.toml)."""
 
 import contextlib
 import mmap
@@ -27,27 +27,27 @@ _HOLDING = ("pooled", "leaving")
 
 @frozen
 class Answer:
-    """A reply with the descriptors that came with it, which are the caller's to close."""
+    """A reply, and the descriptors that came with it (SCM_RIGHTS). The caller has to close them."""
 
     reply: Reply
     descriptors: tuple[int, ...]
 
 
 class PoolSocket:
-    """One connection. Questions are answered in order."""
+    """One connection to a daemon. It answers requests in their order."""
 
     def __init__(self, path: Path, *, daemon: int | None = None) -> None:
-        """`daemon`: the process that has to listen there, where it is known. PoolError: nobody
-        listens there, or who does is not ours."""
+        """Connects to the daemon at `path`. `daemon` is the process id that has to listen there, if
+        known. Raises PoolError if nobody listens there, or the listener is not trusted."""
         self._path = path
         self._messages = pool_messages()
-        if not os.path.lexists(path):  # whatever its folder is like
+        if not os.path.lexists(path):  # a missing socket is reported before a bad folder
             raise _unreachable(path, "nobody listens there")
         problem = folder_problem(path.parent)
         if problem is not None:
             raise _mistrusted(path, f"of its folder, {problem}")
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._socket.settimeout(CONNECT_SECONDS_MAX)  # where many wait, or nobody accepts
+        self._socket.settimeout(CONNECT_SECONDS_MAX)  # connect blocks if the backlog is full
         try:
             self._socket.connect(str(path))
         except OSError as error:
@@ -71,11 +71,11 @@ class PoolSocket:
         self.close()
 
     def close(self) -> None:
-        """Ends the conversation; what was asked is done all the same."""
+        """Closes the connection. Requests that were sent are carried out all the same."""
         self._socket.close()
 
     def ask(self, what: Ask) -> None:
-        """Puts a question without waiting. PoolError: the daemon is gone."""
+        """Sends a request and does not wait. Raises PoolError if the daemon is gone."""
         self._socket.settimeout(ANSWER_SECONDS_MAX)
         try:
             self._socket.send(self._messages.question(what), socket.MSG_NOSIGNAL)
@@ -83,7 +83,8 @@ class PoolSocket:
             raise self._gone(error.strerror) from error
 
     def answer(self, seconds_max: float) -> Answer | None:
-        """The next answer; None: it did not come in time. PoolError: the daemon is gone."""
+        """The next answer, or None if it did not come in time. Raises PoolError if the daemon is
+        gone."""
         self._socket.settimeout(seconds_max)
         try:
             length = self._messages.reply_layout.length
@@ -103,7 +104,7 @@ class PoolSocket:
         return Answer(reply=said, descriptors=tuple(descriptors))
 
     def status(self) -> PoolStatus:
-        """How the daemon is. PoolError: it does not answer in time."""
+        """The daemon's status. Raises PoolError if it does not answer in time."""
         self.ask(Ask.STATUS)
         status = self.status_answer(ANSWER_SECONDS_MAX)
         if status is None:
@@ -111,7 +112,7 @@ class PoolSocket:
         return status
 
     def status_answer(self, seconds_max: float) -> PoolStatus | None:
-        """The answer to a request for the status; None: it did not come in time."""
+        """The answer to a request for the status, or None if it did not come in time."""
         answer = self.answer(seconds_max)
         if answer is None:
             return None
@@ -126,7 +127,7 @@ class PoolSocket:
             close_all(answer.descriptors)
 
     def watch(self, shape: DirectoryShape) -> "DirectoryWatch":
-        """The daemon's directory, which can be read even when it has died."""
+        """Maps the daemon's directory, which can be read even after the daemon has died."""
         self.ask(Ask.WATCH)
         answer = self.answer(ANSWER_SECONDS_MAX)
         if answer is None:
@@ -146,15 +147,15 @@ class PoolSocket:
 
 
 def close_all(descriptors: list[int] | tuple[int, ...]) -> None:
-    """Closes descriptors that came with an answer."""
+    """Closes the descriptors that came with an answer."""
     for one in descriptors:
         with contextlib.suppress(OSError):
             os.close(one)
 
 
 def _listener_problem(connected: socket.socket, daemon: int | None) -> str | None:
-    """Why who listens is not to be told anything. Where the kernel cannot name its process, as in
-    another PID namespace, its user alone counts."""
+    """Why the listener must not be trusted, or None. The kernel reports process 0 for a listener in
+    another PID namespace; then only its user is checked."""
     said = connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     process, user, _group = _CREDENTIALS.unpack(said)
     if user != os.geteuid():
@@ -183,7 +184,8 @@ def _is_nobody(error: OSError) -> bool:
 
 
 class DirectoryWatch:
-    """The files that a daemon knows, seen in its memory: what it has taken with it when it died."""
+    """A daemon's directory of files, mapped read-only: it shows which deposits were lost when the
+    daemon died."""
 
     def __init__(self, descriptor: int, shape: DirectoryShape) -> None:
         self._shape = shape
@@ -191,8 +193,8 @@ class DirectoryWatch:
         self._memory = mmap.mmap(descriptor, length, mmap.MAP_SHARED, mmap.PROT_READ)
 
     def outstanding(self) -> tuple[Lost, ...]:
-        """Files that were pooled, and how many of their bytes had been taken and were not with the
-        file system. There may be more, which the daemon had not looked at."""
+        """Pooled files, with the bytes that the daemon had taken and not drained. These are lower
+        bounds: it may not have looked at the newest deposits."""
         found: dict[str, int] = {}
         holding = pool_messages().numbers_of(_HOLDING)
         for slot in range(self._shape.files_max):
@@ -206,7 +208,7 @@ class DirectoryWatch:
         return tuple(Lost(path=path, bytes=count) for path, count in found.items())
 
     def close(self) -> None:
-        """Lets go of the memory."""
+        """Unmaps the directory."""
         self._memory.close()
 
     def _number(self, at: int, length: int) -> int:

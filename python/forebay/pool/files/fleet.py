@@ -1,5 +1,5 @@
-"""The daemons of a job's nodes: started by a step of the batch system or by an MPI's launcher, told
-of each other, and brought to an end together."""
+"""The daemons of a job with several nodes: started by a job step of Slurm or by an MPI launcher,
+introduced to each other, and ended together."""
 
 import base64
 import contextlib
@@ -46,13 +46,13 @@ _TASK = Path(__file__).with_name("fleet_task.sh")
 
 
 def task_text() -> str:
-    """The shell program of a node's task: as text, since other nodes need not see our files."""
+    """The shell program that runs on each node, as text: other nodes need not see our files."""
     lines = _TASK.read_text(encoding="utf-8").splitlines()
     return "\n".join(line for line in lines if not line.lstrip().startswith("#"))
 
 
 def starter_of(place: PoolPlace) -> tuple[str, ...]:
-    """The words in front of a daemon's; of Slurm where none are given."""
+    """The command in front of the daemon's: the given starter, or srun."""
     if place.starter:
         return place.starter
     nodes = str(place.nodes)
@@ -68,12 +68,13 @@ def starter_of(place: PoolPlace) -> tuple[str, ...]:
 
 
 class Fleet:
-    """The port PoolDaemon: several of them, behind one process that has started them."""
+    """The port PoolDaemon for daemons on several nodes: one child process that started them all."""
 
     def __init__(
         self, process: subprocess.Popen[bytes], place: PoolPlace, board: Path | None = None
     ) -> None:
-        """`board`: the folder by which they are told, where standard input does not reach all."""
+        """`board` is a shared folder for messages to the daemons, for a starter that does not pass
+        its standard input to all tasks; None if it does."""
         self._process = process
         self._place = place
         self._board = board
@@ -81,11 +82,11 @@ class Fleet:
 
     @property
     def process(self) -> None:
-        """Each node has another one."""
+        """None, since each node has another process."""
 
     def meet(self) -> None:
-        """Waits until all listen, tells them of each other, and waits until all have met.
-        PoolStartError: they have not."""
+        """Waits until all daemons listen, sends each the addresses of all, and waits until all are
+        connected. Raises PoolStartError if that does not happen in time."""
         deadline = time.monotonic() + _START_SECONDS_MAX
         ready = self._lines(READY_SCHEMA, deadline)
         addresses = {int(one["node"]): str(one["address"]) for one in ready}
@@ -115,14 +116,14 @@ class Fleet:
         self._process.stdin.flush()
 
     def close_down(self) -> None:
-        """Has them take nothing more, and drain what they have."""
+        """Makes the daemons take no more deposits and drain those that they have."""
         if self._board:
             _post(self._board, "USR1")
         else:
             self._process.send_signal(signal.SIGUSR1)
 
     def _give_up(self) -> None:
-        """Has what is left rescued."""
+        """Makes the daemons write what is left to rescue files."""
         if self._board:
             _post(self._board, "TERM")
         else:
@@ -140,8 +141,8 @@ class Fleet:
                 self._process.stdin.close()
 
     def finish(self, progress: Progress) -> PoolEnd:
-        """Has everything drained. The first signal that asks us to end is told, the second one has
-        the daemons put what is left into rescue files."""
+        """Drains everything and ends the daemons. The first signal that asks this process to end
+        only prints a note; the second one makes them write the rest to rescue files."""
         begin = time.monotonic()
         with signals_held() as arrived:
             self._begin_to_end()
@@ -163,7 +164,7 @@ class Fleet:
         )
 
     def _death(self, reported: int, deaths: Sequence["_Death"]) -> str | None:
-        """None: all have said how they ended."""
+        """Why the daemons did not end by themselves, or None if all have reported their end."""
         if deaths:
             return ", ".join(f"on node {one.node}, {one.host}" for one in deaths)
         if reported == self._place.nodes:
@@ -171,7 +172,7 @@ class Fleet:
         return f"{reported} of {self._place.nodes} reported; {death_of(self._process.returncode)}"
 
     def end(self) -> None:
-        """After a start that has failed."""
+        """Ends everything after a failed start."""
         self._process.terminate()
         self._process.communicate()
         self._clear()
@@ -182,7 +183,7 @@ class Fleet:
             shutil.rmtree(self._board, ignore_errors=True)
 
     def _is_there(self) -> bool:
-        """Whether they have not all ended; takes what they say."""
+        """Whether some daemons have not ended; reads their output meanwhile."""
         output = self._process.stdout
         assert output is not None
         if not select.select([output], [], [], 0)[0]:
@@ -216,7 +217,7 @@ class Fleet:
                 self._text += more
 
     def _taken(self, schema: str) -> Iterator[dict[str, Any]]:
-        """Lines of a schema: whole ones that are new, or, of files, all."""
+        """Complete lines of the schema: those that are new, or all of them if there is a board."""
         if self._board:
             yield from _said(self._told(), schema)
             return
@@ -224,7 +225,7 @@ class Fleet:
         yield from _said((line.decode("utf-8", "replace") for line in lines), schema)
 
     def _told(self) -> list[str]:
-        """The lines that have come and were not taken."""
+        """The lines of output that have not been taken."""
         if self._board is None:
             return self._text.decode("utf-8", "replace").splitlines()
         lines: list[str] = []
@@ -244,12 +245,12 @@ class Fleet:
 
 
 def put_together(lines: Iterable[str]) -> list[str]:
-    """The long lines of which all parts are there, in the order of nodes; other lines are left
-    out."""
+    """The documents that came in several parts (PART_SCHEMA), in the order of nodes. Incomplete
+    documents and all other lines are left out."""
     found: dict[int, dict[int, bytes]] = {}
     wanted: dict[int, int] = {}
     for one in _said(lines, PART_SCHEMA):
-        with contextlib.suppress(ValueError):  # two lines that were mixed
+        with contextlib.suppress(ValueError):  # the starter interleaved two lines
             found.setdefault(one["node"], {})[one["part"]] = base64.b64decode(one["base64"])
             wanted[one["node"]] = one["of"]
     return [
@@ -261,7 +262,7 @@ def put_together(lines: Iterable[str]) -> list[str]:
 
 @frozen
 class _Death:
-    """The death of a daemon, as the process beside it reported it."""
+    """The death of a daemon, as reported by its parent process on that node."""
 
     node: int
     host: str
@@ -289,7 +290,7 @@ def _deaths(lines: Iterable[str]) -> list[_Death]:
 
 
 def _said(lines: Iterable[str], schema: str) -> Iterator[dict[str, Any]]:
-    """The lines of a schema; what is no such line is left out."""
+    """The documents of `schema` among `lines`; other lines are left out."""
     for line in lines:
         with contextlib.suppress(ValueError):
             said = json.loads(line)
@@ -298,7 +299,8 @@ def _said(lines: Iterable[str], schema: str) -> Iterator[dict[str, Any]]:
 
 
 def start_fleet(program: Path, place: PoolPlace) -> Fleet:
-    """Daemons that drain and end when we do. PoolStartError says what they said."""
+    """Starts daemons on all nodes that drain and end with this process. Raises PoolStartError with
+    their messages."""
     board = _new_board(place.shared) if place.shared else None
     words = [*starter_of(place), "/bin/sh", "-c", task_text(), str(program)]
     words += [str(place.socket), str(place.nodes), *([str(board)] if board else [])]
@@ -322,7 +324,7 @@ def start_fleet(program: Path, place: PoolPlace) -> Fleet:
 
 
 def _new_board(shared: Path) -> Path:
-    """In a folder that all nodes have, one that only the user can enter, with a secret."""
+    """A folder that all nodes see and only the user can enter; it will hold a secret."""
     remove_stale(_BOARD_PREFIX, shared)
     try:
         return make_folder(_BOARD_PREFIX, shared)
@@ -334,7 +336,7 @@ def _new_board(shared: Path) -> Path:
 
 
 def _post(board: Path, name: str, text: bytes = b"") -> None:
-    """A file that is there as a whole or not at all. Where the folder has gone, all have ended."""
+    """Puts file `name` into the board atomically. If the board is gone, all daemons have ended."""
     new = board / f"new-{name}"
     with contextlib.suppress(FileNotFoundError):
         new.touch(mode=0o600)
@@ -343,7 +345,7 @@ def _post(board: Path, name: str, text: bytes = b"") -> None:
 
 
 def together(reports: Sequence[PoolStatus]) -> PoolStatus:
-    """As if one daemon had been there: sums, and the highest of what was the most."""
+    """One status for all nodes: sums, and the maximum of ages. Peaks are summed, too."""
     first = reports[0]
     return replace(
         first,
@@ -371,8 +373,8 @@ def together(reports: Sequence[PoolStatus]) -> PoolStatus:
 
 
 def _notes(report: PoolStatus) -> Iterator[str]:
-    """With the node that they are of: its journal, and what it rescued to a disk of its own, are
-    there."""
+    """The notes of one node's report with the node's name, since its journal and rescue files may
+    be on a local disk."""
     for note in report.notes:
         yield f"on {report.host}: {note}"
     for lost in report.rescued:

@@ -1,10 +1,12 @@
 #!/bin/sh
-# One node's daemon of a job, under a task of the batch system or of an MPI's launcher. Other nodes
-# need not have this file: its text is what they are given, without the lines of comment.
+# Runs the pool's daemon of one node, in a task of the batch system (a job step) or of an MPI's
+# launcher. Other nodes need not have this file: they are given its text, without comment lines.
 #
 #   /bin/sh -c TEXT DAEMON SOCKET NODES [BOARD]
+#
+# BOARD is a folder that all nodes see; it is given under a launcher only.
 
-# Which of its tasks this is, says the batch system or the launcher.
+# The number of this task, which is its node's too.
 node=${SLURM_PROCID:-${PMI_RANK:-${PMIX_RANK:-${OMPI_COMM_WORLD_RANK:-}}}}
 daemon=$0
 socket=$1
@@ -12,8 +14,8 @@ nodes=$2
 board=$3
 folder=${socket%/*}
 
-# On the other nodes somebody may have made a folder of this name before: what the daemons are told
-# goes through it.
+# Refuses an existing folder that others can enter: on another node somebody may have made it
+# before, and the daemon's input goes through it.
 make_own_folder() {
     mkdir -m 700 "$folder" 2> /dev/null
     case "$(LC_ALL=C stat -c '%a %u %F' "$folder")" in
@@ -25,13 +27,15 @@ make_own_folder() {
     esac
 }
 
-# The folder of the socket is removed where it is not ours, which has messages in it.
+# Removes the socket's folder if it is empty. On the node of `forebay run` it holds messages, and is
+# kept.
 clean_up() {
     rm -f "$socket.lock" "$socket.report"
     rmdir "$folder" 2> /dev/null
 }
 
-# All tasks have our standard input. Signals go to the daemon, too, and the shell outlives it.
+# In a job step, every task has the standard input of `forebay run`. Signals reach the daemon as
+# well as this shell, which ignores them (`trap` below) and outlives the daemon.
 under_a_step() {
     "$daemon" --socket "$socket" --nodes "$nodes" --node "$node"
     status=$?
@@ -39,12 +43,14 @@ under_a_step() {
     exit "$status"
 }
 
-# By an MPI's launcher, which passes standard input to its first task (Open MPI 5 loses some of it
-# where it passes it to all). What the daemons are told is in a folder that all nodes have: `peers`
-# for their input, which ends with END; USR1 and TERM for signals, which launchers pass on each in
-# their own way. When whoever started us is gone, so is the input of the first task, which removes
-# the folder then: that ends all. What a daemon says goes into out-N there: Open MPI mixes lines of
-# several tasks. Status 0: for another one, launchers end the other tasks.
+# A launcher passes standard input to its first task only (Open MPI 5 loses some if it passes it to
+# all), and each launcher passes signals on in its own way. So both go through files in $board:
+#   peers      the daemon's input; the input is closed when END exists
+#   USR1 TERM  send this signal to the daemon
+#   out-N      output of the daemon of node N (Open MPI mixes lines of several tasks)
+# If the starting process dies, standard input of the first task ends. That task then removes
+# $board, which ends all daemons. The status is always 0: after another, launchers kill the tasks
+# that still run.
 under_a_launcher() {
     rm -f "$socket.in"
     mkfifo -m 600 "$socket.in" || exit

@@ -1,4 +1,5 @@
-"""Reads which messages there are (schema/pool_messages.toml)."""
+"""Loads the layout of the messages between clients and a daemon from schema/pool_messages.toml,
+from which the C++ structs are generated as well."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -12,7 +13,7 @@ _CODES = {"u32": "I", "u64": "Q", "i32": "i", "i64": "q", "ask": "I"}
 
 @cache
 def pool_messages() -> PoolMessages:
-    """The messages of this version. SetupError: the table is missing."""
+    """The message layouts of this version. Raises SetupError if the table is missing."""
     return read_table("pool_messages.toml", _decoded, what="how a daemon is spoken to")
 
 

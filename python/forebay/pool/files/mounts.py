@@ -1,4 +1,4 @@
-"""The mount over pooled folders: whether it can be made, and its processes."""
+"""Starts and ends the FUSE mounts over pooled folders, a process for each folder."""
 
 import contextlib
 import ctypes
@@ -22,7 +22,7 @@ _PR_SET_PDEATHSIG = 1
 
 
 def obstacle_to_mount(program: Path, paths: Sequence[Path]) -> str | None:
-    """Why there can be no mount over the paths here; None: there can, as far as can be seen."""
+    """Why the paths cannot be mounted over, or None if nothing that can be checked forbids it."""
     if not program.is_file():
         return f"{program} is missing: Forebay was built without libfuse"
     if not os.access(_DEVICE, os.R_OK | os.W_OK):
@@ -36,17 +36,17 @@ def obstacle_to_mount(program: Path, paths: Sequence[Path]) -> str | None:
 
 
 class LocalMounts:
-    """The port PoolMount: a process for each folder, which ends when we die."""
+    """The port PoolMount: a process for each folder; all end when this process dies."""
 
     def __init__(self, processes: Sequence[subprocess.Popen[bytes]], folder: Path) -> None:
         self._processes = processes
         self._before = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        # By its name: what is started from here is to stand in the mount, not below it.
+        # Enter the folder again by its name: the old working directory is the one below the mount.
         with contextlib.suppress(OSError):
             os.chdir(folder)
 
     def finish(self) -> None:
-        """Unmounts. What programs left open goes on until they close it."""
+        """Unmounts. Files that programs have open work until they are closed."""
         with contextlib.suppress(OSError):
             os.fchdir(self._before)
         os.close(self._before)
@@ -58,7 +58,7 @@ class LocalMounts:
 
 
 def mount_over(program: Path, paths: Sequence[Path], socket: Path, folder: Path) -> LocalMounts:
-    """Mounts that end when we do. PoolStartError: one of them is refused."""
+    """Mounts that end when this process dies. Raises PoolStartError if one of them fails."""
     prctl = ctypes.CDLL(None).prctl
     return LocalMounts(
         _mounted(program, paths, socket, lambda: prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)), folder
@@ -66,7 +66,7 @@ def mount_over(program: Path, paths: Sequence[Path], socket: Path, folder: Path)
 
 
 def mount_detached(program: Path, paths: Sequence[Path], socket: Path) -> None:
-    """Mounts that end when the daemon does. PoolStartError: one of them is refused."""
+    """Mounts that end when the daemon does. Raises PoolStartError if one of them fails."""
     _mounted(program, paths, socket, None)
 
 

@@ -1,5 +1,5 @@
-"""Daemons of the pool on this machine. The modules that talk to them are imported when a pool
-is asked for: most runs have none."""
+"""The port Pools: daemons of the pool on this machine. The modules that talk to daemons are
+imported only when a pool is asked for, since most runs have none."""
 
 import os
 import resource
@@ -19,14 +19,14 @@ LIBRARY_NAME = "libforebay_posix.so"
 _SOCKET_NAME = "pool"
 _SOCKET = b"--socket"
 _ADDRESSES_LEAST = 36 << 30
-"""Each process of a program maps a log of 16 GiB (src/pool/protocol/limits.hpp), and the daemon
-that of each: less than two of them are of no use."""
+"""Bytes of address space. Each client maps a log of 16 GiB (src/pool/protocol/limits.hpp), and the
+daemon maps the log of each client, so that this is enough for two of them."""
 _FILES_LEAST = 64
 _PREFIX = "forebay-pool-"
 
 
 class LocalPools:
-    """The port Pools over real processes and sockets."""
+    """The port Pools, over real processes and sockets."""
 
     def __init__(
         self, libraries: LibraryFinder, *, environment: Mapping[str, str] = os.environ
@@ -35,16 +35,16 @@ class LocalPools:
         self._environment = environment
 
     def library(self) -> Path:
-        """Beside the other native libraries."""
+        """The library libforebay_posix.so, beside the other native libraries."""
         return self._file(LIBRARY_NAME)
 
     def program(self) -> Path:
-        """Beside the native libraries."""
+        """The daemon's program, beside the native libraries."""
         return self._file(PROGRAM_NAME)
 
     def obstacle(self) -> str | None:
-        """Limits of this process, which a daemon would inherit: the soft one on addresses, and the
-        hard one on files, since it raises the soft one."""
+        """Why limits of this process, which a daemon inherits, prevent a pool, or None. Of
+        RLIMIT_NOFILE only the hard limit matters: the daemon raises the soft one to it."""
         addresses, _ = resource.getrlimit(resource.RLIMIT_AS)
         if addresses != resource.RLIM_INFINITY and addresses < _ADDRESSES_LEAST:
             return (
@@ -63,7 +63,8 @@ class LocalPools:
         return None
 
     def room(self, *, everywhere: bool = False) -> Path:
-        """In the user's runtime folder if there is one, else in /tmp: the name has to be short."""
+        """A socket's path in a new folder: in XDG_RUNTIME_DIR if possible, else in /tmp, since a
+        socket's path has to be short."""
         for parent in [Path("/tmp")] if everywhere else self._parents():
             try:
                 return make_folder(_PREFIX, parent) / _SOCKET_NAME
@@ -76,7 +77,7 @@ class LocalPools:
         )
 
     def left_behind(self) -> Sequence[str]:
-        """The rooms of runs that were killed, and whose daemons have ended."""
+        """Removes the folders of killed runs whose daemons have ended; returns their losses."""
         from forebay.pool.files.daemon import left_of
 
         told: list[str] = []
@@ -87,11 +88,11 @@ class LocalPools:
         return told
 
     def remove_room(self, socket: Path) -> None:
-        """The folder with all in it."""
+        """Removes the socket's folder with all its files."""
         shutil.rmtree(socket.parent, ignore_errors=True)
 
     def start(self, place: PoolPlace) -> PoolDaemon:
-        """A child of ours, or one that starts daemons on several nodes."""
+        """Starts a child process, or for several nodes one that starts a daemon on each."""
         if place.nodes > 1:
             from forebay.pool.files.fleet import start_fleet
 
@@ -101,44 +102,45 @@ class LocalPools:
         return start_own(self.program(), place)
 
     def start_detached(self, place: PoolPlace) -> int:
-        """A process of its own."""
+        """Starts a daemon that outlives this process; returns its process id."""
         from forebay.pool.files.daemon import start_detached
 
         return start_detached(self.program(), place)
 
     def mount_obstacle(self, paths: Sequence[Path]) -> str | None:
-        """By what is installed and may be used."""
+        """Why the paths cannot be mounted over, by what is installed and permitted; or None."""
         from forebay.pool.files.mounts import PROGRAM_NAME, obstacle_to_mount
 
         return obstacle_to_mount(self._libraries.find().folder / PROGRAM_NAME, paths)
 
     def mount(self, paths: Sequence[Path], *, socket: Path, folder: Path) -> PoolMount:
-        """Children of ours."""
+        """Mounts that end with this process."""
         from forebay.pool.files.mounts import PROGRAM_NAME, mount_over
 
         return mount_over(self._file(PROGRAM_NAME), paths, socket, folder)
 
     def mount_detached(self, paths: Sequence[Path], *, socket: Path) -> None:
-        """Processes of their own."""
+        """Mounts that outlive this process."""
         from forebay.pool.files.mounts import PROGRAM_NAME, mount_detached
 
         mount_detached(self._file(PROGRAM_NAME), paths, socket)
 
     def usual_socket(self) -> Path:
-        """One of the user on this machine."""
+        """The socket that the user's daemon on this machine has by default."""
         runtime = self._environment.get("XDG_RUNTIME_DIR")
         if runtime and Path(runtime).is_dir():
             return Path(runtime) / "forebay" / _SOCKET_NAME
         return Path("/tmp") / f"forebay-{os.getuid()}" / _SOCKET_NAME
 
     def connect(self, socket: Path) -> PoolSession:
-        """A visit."""
+        """A session with the daemon at `socket`."""
         from forebay.pool.files.daemon import Visit
 
         return Visit(socket)
 
     def running(self) -> Sequence[RunningDaemon]:
-        """By their command lines; /proc shows no others than those that can be reached."""
+        """The user's daemons, found by their command lines in /proc, which shows only processes of
+        the same PID namespace."""
         found = []
         for folder in Path("/proc").glob("[0-9]*"):
             try:

@@ -1,4 +1,4 @@
-"""Rescue files on disk (schema/rescue.md), and the files that their bytes are for."""
+"""Rescue files on disk (schema/rescue.md), and the files that their bytes belong to."""
 
 import contextlib
 import errno
@@ -20,10 +20,10 @@ _PIECE_BYTES = 8 << 20
 
 
 class RescueFiles:
-    """The port Rescues over real files."""
+    """The port Rescues, over real files."""
 
     def files(self, path: Path) -> Sequence[Path]:
-        """A file is taken as it is; of a folder, those that are rescue files."""
+        """`path` itself, or all rescue files in the folder `path` and below it."""
         if not path.is_dir():
             if not path.exists():
                 raise RescueError(
@@ -41,12 +41,13 @@ class RescueFiles:
         return tuple(found)
 
     def head(self, file: Path) -> RescueHead:
-        """Its second line."""
+        """The head, which is the second line of the file."""
         with _opened(file) as source:
             return _read_head(file, source)
 
     def runs(self, file: Path) -> tuple[Sequence[RunAt], str | None]:
-        """Reads everything once, so that nothing is written of what is not whole."""
+        """The runs whose checksums are right, and a message about the others or None. Everything is
+        read before anything is written."""
         whole: list[RunAt] = []
         damaged = 0
         with _opened(file) as source:
@@ -65,7 +66,7 @@ class RescueFiles:
         return whole, f"{damaged} of {counted(head.runs, 'run')} of {file} are damaged"
 
     def look(self, target: Path) -> FoundFile | None:
-        """By its path."""
+        """The file that now has the name `target`, or None."""
         try:
             found = target.stat()
         except OSError:
@@ -81,8 +82,9 @@ class RescueFiles:
         found: FoundFile | None,
         modified_ns: int,
     ) -> None:
-        """The time of change stays before that of the rescue, so that work which has to be
-        finished another time is not taken for somebody else's."""
+        """Writes the runs and syncs them. The time of last modification is set back to
+        `modified_ns`, so that a second attempt after an error does not take this one for a change
+        by somebody else."""
         try:
             descriptor = _target(target, found)
             try:
@@ -91,7 +93,7 @@ class RescueFiles:
                         _copy(source, run, descriptor)
                 os.fsync(descriptor)
             finally:
-                with contextlib.suppress(OSError):  # only its owner may
+                with contextlib.suppress(OSError):  # only the file's owner may set its times
                     os.utime(descriptor, ns=(os.fstat(descriptor).st_atime_ns, modified_ns))
                 os.close(descriptor)
         except OSError as error:
@@ -101,7 +103,7 @@ class RescueFiles:
             ) from error
 
     def remove(self, file: Path) -> None:
-        """The folder goes with the last of them."""
+        """Removes the rescue file, and its folder if that is empty then."""
         file.unlink()
         if file.parent.name.startswith("forebay-rescue-"):
             with contextlib.suppress(OSError):
@@ -109,7 +111,8 @@ class RescueFiles:
 
 
 def _target(target: Path, found: FoundFile | None) -> int:
-    """The very file that was looked at, or a new one: not what a link leads to meanwhile."""
+    """Opens the very file that was looked at, or creates a new one: the name may be another file's
+    or a link by now. Raises OSError (ESTALE) then."""
     if found is None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         return os.open(target, flags, 0o666)
@@ -122,7 +125,8 @@ def _target(target: Path, found: FoundFile | None) -> int:
 
 
 def _is_rescue_file(path: Path) -> bool:
-    """One of another user's, too: that it is one is told when it is read."""
+    """Whether the file begins like a rescue file. Its owner is checked when it is opened to be
+    used."""
     first = f"{SCHEMA}\n".encode()
     try:
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
@@ -133,8 +137,8 @@ def _is_rescue_file(path: Path) -> bool:
 
 @contextlib.contextmanager
 def _opened(file: Path) -> Iterator[BinaryIO]:
-    """A rescue file says which bytes are written to which file, so whoever can write one writes
-    to any file of whoever rescues it."""
+    """Opens a rescue file of this user. It names the file that is written to, so another user who
+    could write it could write to any file of the one who rescues it."""
     try:
         source = os.fdopen(open_own(file, os.O_RDONLY), "rb")
     except OSError as error:
@@ -154,7 +158,7 @@ def _check_first_line(file: Path) -> None:
 
 
 def _read_head(file: Path, source: BinaryIO) -> RescueHead:
-    source.readline(_HEAD_MAX)  # _check_first_line or _is_rescue_file has looked at it
+    source.readline(_HEAD_MAX)  # the first line, checked by _check_first_line or _is_rescue_file
     try:
         return decoded(RescueHead, json.loads(source.readline(_HEAD_MAX)))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -184,7 +188,7 @@ def _pieces(source: BinaryIO, run: RunAt) -> Iterator[bytes]:
 
 
 def _checksum(source: BinaryIO, run: RunAt) -> int | None:
-    """None: the file ends before the run does."""
+    """The checksum of the run's bytes, or None if the file is too short."""
     checksum, length = 0, 0
     for piece in _pieces(source, run):
         checksum = zlib.crc32(piece, checksum)

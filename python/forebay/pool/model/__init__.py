@@ -1,1 +1,1 @@
-"""Daemons' documents and messages, as values. Pure."""
+"""The daemons' documents and messages as values. Pure."""

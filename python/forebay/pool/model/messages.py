@@ -1,6 +1,6 @@
-"""Messages between a program and the daemon of its node, as bytes. Their fields are in
-schema/pool_messages.toml, from which C++ is made, too. Both sides are on one machine, so numbers
-are as they lie in memory."""
+"""Encodes and decodes the messages between a process and the daemon of its node. Their fields are
+in schema/pool_messages.toml, from which the C++ structs are generated, too. Both ends are on one
+machine, so numbers are in native byte order."""
 
 import struct
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ from forebay.common.model.frozen import frozen
 
 
 class Ask(StrEnum):
-    """The requests of a process that is no client."""
+    """The requests of a process that is not a client of the pool."""
 
     WATCH = "watch"
     STATUS = "status"
@@ -21,7 +21,7 @@ class Ask(StrEnum):
 
 @frozen
 class Reply:
-    """An answer. `error` is an errno; `number` depends on the question."""
+    """A reply. `error` is an errno or 0; the meaning of `number` depends on the request."""
 
     ask: int
     error: int
@@ -30,31 +30,31 @@ class Reply:
 
 @frozen
 class MessageLayout:
-    """The fields of a message in their order, and `form`: what they are to `struct`."""
+    """The fields of a message in their order; `form` is their format for the module `struct`."""
 
     names: tuple[str, ...]
     form: str
 
     @property
     def length(self) -> int:
-        """How long the message is."""
+        """The length of the message in bytes."""
         return struct.calcsize(self.form)
 
     def pack(self, given: Mapping[str, Any]) -> bytes:
-        """A message in which all that is not given is zero."""
+        """The message with the fields in `given`; all others are zero."""
         empty = struct.unpack(self.form, bytes(self.length))
         values = dict(zip(self.names, empty, strict=True))
         return struct.pack(self.form, *{**values, **given}.values())
 
     def unpack(self, data: bytes) -> Mapping[str, Any]:
-        """The fields of a message of the right length."""
+        """The fields of a message, whose length must be right."""
         return dict(zip(self.names, struct.unpack(self.form, data), strict=True))
 
 
 @frozen
 class PoolMessages:
-    """Everything about messages that a build of Forebay has settled. `asks` and `states` are
-    numbers by name; a question with another `format` is of another version."""
+    """The message formats of one build of Forebay. `asks` and `states` map names to numbers;
+    `format` is a version number, which every message carries."""
 
     format: int
     question_layout: MessageLayout
@@ -63,11 +63,11 @@ class PoolMessages:
     states: Mapping[str, int]
 
     def question(self, ask: Ask) -> bytes:
-        """A question that is about no file."""
+        """A request that concerns no particular file."""
         return self.question_layout.pack({"format": self.format, "ask": self.asks[ask]})
 
     def reply(self, data: bytes) -> Reply | None:
-        """The reply in the bytes from the socket; None: it is no reply, or one of another
+        """The reply in the bytes from the socket, or None if they are no reply, or one of another
         version."""
         if len(data) != self.reply_layout.length:
             return None
@@ -77,13 +77,13 @@ class PoolMessages:
         return Reply(ask=said["ask"], error=said["error"], number=said["number"])
 
     def numbers_of(self, states: Sequence[str]) -> frozenset[int]:
-        """States of a file as they are in the directory."""
+        """The numbers that stand for these states of a file in the directory."""
         return frozenset(self.states[name] for name in states)
 
 
 @frozen
 class DirectoryShape:
-    """Where in a daemon's directory things lie, in bytes; the daemon's ready line says it."""
+    """Byte offsets of the fields in a daemon's directory, as its ready line gives them."""
 
     files: int
     files_max: int
@@ -96,5 +96,5 @@ class DirectoryShape:
 
     @property
     def bytes(self) -> int:
-        """How much of the directory has to be mapped to see all files."""
+        """The length of the directory that has to be mapped to see all files."""
         return self.files + self.files_max * self.file_bytes

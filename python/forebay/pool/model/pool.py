@@ -1,5 +1,4 @@
-"""The pool of a node: what its daemon says of itself and of each file, and how a run through it
-ended."""
+"""The pool of a node: its daemon's status, the status of each file, and how a daemon ended."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -7,26 +6,26 @@ from pathlib import Path
 from forebay.common.model.frozen import frozen
 
 EX_IOERR = 74
-"""Exit status where bytes did not arrive (sysexits.h)."""
+"""Exit status if bytes did not reach their file (sysexits.h)."""
 EX_TEMPFAIL = 75
-"""… where they did, but were not kept as durably as was asked for all the time."""
+"""Exit status if they did, but were not always kept as durably as was asked for."""
 
 SOCKET_VARIABLE = "FOREBAY_POOL_SOCKET"
 PATHS_VARIABLE = "FOREBAY_POOL_PATHS"
 DAEMON_VARIABLE = "FOREBAY_POOL_DAEMON"
-"""Which process listens at the socket: programs tell nothing to another one."""
+"""The process that listens at the socket: clients do not talk to any other."""
 PATHS_SETTING = "pool_paths"
 NODES_SETTING = "pool_nodes"
 STARTER_SETTING = "pool_starter"
 MOUNT_SETTING = "pool_mount"
 MOUNT_NEVER, MOUNT_REQUIRED = "never", "require"
 PATHS_MAX = 16
-"""As many paths as a captured program looks at (src/pool/capture/files/paths.hpp)."""
+"""The number of paths that a captured program compares (src/pool/capture/files/paths.hpp)."""
 SILENT_SECONDS_MAX = 30.0
-"""A file system that does not answer for longer hangs: it may recover, as after a server's
-failure."""
+"""A file system is called hanging after this long without an answer. It may recover, as after the
+failover of a server."""
 SOCKET_NAME_MAX = 107
-"""Bytes of a socket's path that the kernel takes."""
+"""Bytes of a Unix socket's path that the kernel accepts (sun_path without the NUL)."""
 
 REASONS: Mapping[str, str] = {
     "mapped": "mapped into memory (mmap)",
@@ -58,62 +57,62 @@ REASONS: Mapping[str, str] = {
 
 @frozen
 class PoolFile:
-    """One file, all times that the pool knew it together."""
+    """One file, summed over all times that the pool knew it."""
 
     path: str
-    """As it was opened; of a long one the end."""
+    """The path by which it was opened; only the end of a very long one."""
     state: str
-    """pooled, leaving, through or closed, as schema/pool.md has them."""
+    """"pooled", "leaving", "through" or "closed" (schema/pool.md)."""
     reason: str
-    """Why it was not pooled, the first time: of REASONS, or closing; empty: it was."""
+    """Why it first bypassed the pool: a key of REASONS, or "closing"; empty if it never did."""
     error: int
-    """Errno of the last error of draining; 0: there was none."""
+    """The errno of the last error in draining; 0 if there was none."""
     error_text: str
     taken: int
-    """Bytes that programs gave."""
+    """Bytes that programs wrote into the pool."""
     drained: int
-    """Those of the taken bytes that are with the file system or were overwritten."""
+    """The part of `taken` that is on the file system or was overwritten before it got there."""
     outstanding: int
-    """The other bytes."""
+    """Taken bytes that are not drained."""
     window: int
-    """Bytes that may be outstanding at most."""
+    """Upper bound of `outstanding`."""
     high: int
-    """Bytes that were outstanding at most."""
+    """Peak of `outstanding`."""
     extents: int
-    """Runs of bytes that are outstanding."""
+    """Number of contiguous runs of outstanding bytes."""
     oldest_seconds: float
-    """Age of the oldest of them."""
+    """Age of the oldest outstanding byte."""
     silent_seconds: float
-    """That the file system has owed an answer; 0: it owes none."""
+    """Time since the file system owes an answer; 0 if no request is in flight."""
     waited_seconds: float
-    """That programs waited for room, for the file system, or for the daemon's answers when they
-    opened, synced or truncated it: all processes together."""
+    """Time that programs waited for free memory, for the file system, or for the daemon's replies
+    to open, sync and truncate, summed over all processes."""
     storage_seconds: float
-    """With at least one request at the file system."""
+    """Time with at least one request to the file system in flight."""
     storage_bytes: int
-    """That these requests moved."""
+    """Bytes that these requests moved."""
     requests: int
     rate: float
-    """Bytes a second."""
+    """Bytes per second of these requests."""
     times: int
-    """How often the file became known."""
+    """How many times a program opened the file while the pool did not know it."""
 
     @property
     def hidden_seconds(self) -> float:
-        """Time of the file system that no program waited for."""
+        """Time in the file system that no program waited for."""
         return max(0.0, self.storage_seconds - self.waited_seconds)
 
     @property
     def hidden(self) -> float | None:
-        """The part of the file system's time that was hidden; None: it took none."""
+        """The hidden share of the time in the file system; None if there was no such time."""
         if self.storage_seconds <= 0:
             return None
         return self.hidden_seconds / self.storage_seconds
 
     @property
     def past_the_pool(self) -> str | None:
-        """Why something of it went to the file system directly; None: nothing did, unless it was
-        written after the pool was told to stop."""
+        """Why some of its bytes bypassed the pool, or None. Bytes that were written after the pool
+        was told to stop do not count."""
         if self.reason == "closing":
             return None
         return REASONS.get(self.reason, self.reason) or None
@@ -121,11 +120,12 @@ class PoolFile:
 
 @frozen
 class Rescued:
-    """Bytes that did not arrive. They are in `file`, or nowhere: `problem` says why."""
+    """Bytes that did not reach their file. They are in rescue file `file`, or, if that is empty,
+    lost: `problem` says why."""
 
     path: str
     error: int
-    """Errno; 0: the daemon was told to end before it had tried."""
+    """The errno of the last attempt; 0 if the daemon was told to end before it tried."""
     error_text: str
     bytes: int
     file: str
@@ -133,75 +133,75 @@ class Rescued:
 
     @property
     def next_step(self) -> tuple[str, ...]:
-        """The words of the command that finishes the work, if there is one."""
+        """The command that writes the bytes to their file; empty if they are lost."""
         return ("forebay", "pool", "rescue", self.file) if self.file else ()
 
 
 @frozen
 class PoolStatus:
-    """A daemon at a moment."""
+    """A daemon's status at one moment."""
 
     process: int
-    """Its number."""
+    """The daemon's process id."""
     uptime_seconds: float
     ended: bool
     closing: bool
-    """It takes nothing more, since it was told to stop."""
+    """Whether it takes no more deposits, since it was told to stop."""
     cap: int
-    """Bytes of memory for deposits at most."""
+    """Upper bound of the memory for deposits, in bytes."""
     leased: int
-    """Bytes of memory that are reserved: whole blocks, in part for what programs may write next."""
+    """Memory that is reserved for clients, in bytes: whole blocks, partly for future writes."""
     high: int
-    """Bytes that were reserved at most: more than was ever held."""
+    """Peak of the reserved memory; the deposits themselves took less."""
     read_ahead_held: int
-    """Those of the bytes read ahead that it still has."""
+    """Bytes read ahead that are still cached."""
     read_ahead: int
-    """Bytes that were read ahead of programs."""
+    """Bytes that were read ahead of programs in total."""
     lag: int
-    """Writes that it has not looked at yet."""
+    """Writes in clients' logs that the daemon has not looked at yet."""
     oldest_seconds: float
-    """Age of the oldest byte that is not with the file system."""
+    """Age of the oldest byte that is not on the file system."""
     clients: tuple[int, ...]
-    """Process numbers of programs that use it."""
+    """Process ids of the programs that use the pool."""
     files: tuple[PoolFile, ...]
     files_dropped: int
-    """Closed files of which nothing was kept, since there were too many."""
+    """Closed files whose counts were dropped, since there were too many."""
     rescued: tuple[Rescued, ...]
     notes: tuple[str, ...] = ()
-    """Messages for people about its journal."""
+    """Messages for users about the journal."""
     durability_ended: str = ""
-    """Why the durability that was asked for is not kept any more; empty: it is."""
+    """Why the requested durability is not kept any more; empty if it is."""
     host: str = ""
-    """Where it is."""
+    """The daemon's node."""
     read_from_nodes: int = 0
-    """Those of the bytes read ahead that other nodes passed on to this one."""
+    """The part of `read_ahead` that came from the pools of other nodes."""
     passed_to_nodes: int = 0
-    """Bytes that this node passed on to others."""
+    """Bytes that this node passed on to other nodes."""
     memory: int = 0
-    """Bytes that the pool and the programs may use together; 0: not known."""
+    """Bytes of memory that the pool and the programs may use together; 0 if not known."""
     memory_limit_file: str = ""
-    """File with the limit of the control group; empty: the limit is the node's memory."""
+    """The file with the control group's limit; empty if the node's memory is the limit."""
 
     @property
     def hangs(self) -> PoolFile | None:
-        """The file whose file system has been silent longest, if that is too long."""
+        """The file whose file system has not answered for longest, if for too long; else None."""
         silent = max(self.files, key=lambda file: file.silent_seconds, default=None)
         return silent if silent and silent.silent_seconds >= SILENT_SECONDS_MAX else None
 
     @property
     def taken(self) -> int:
-        """Bytes that programs have given."""
+        """Bytes that programs wrote into the pool, for all files."""
         return sum(file.taken for file in self.files)
 
     @property
     def outstanding(self) -> int:
-        """Those of the taken bytes that are not yet with the file system."""
+        """Taken bytes that are not on the file system, for all files."""
         return sum(file.outstanding for file in self.files)
 
 
 @frozen
 class Lost:
-    """Bytes of a file that a daemon took with it when it died."""
+    """Bytes of a file that were lost when a daemon died."""
 
     path: str
     bytes: int
@@ -209,7 +209,7 @@ class Lost:
 
 @frozen
 class RunningDaemon:
-    """A process of the user's, and where it listens."""
+    """A daemon of the user: its process id, and where it listens."""
 
     process: int
     socket: Path
@@ -217,24 +217,24 @@ class RunningDaemon:
 
 @frozen
 class PoolPlace:
-    """Where a daemon listens, and what it is started with."""
+    """Where a daemon listens, and with which environment and working directory it is started."""
 
     socket: Path
     environment: Mapping[str, str]
     folder: Path
     nodes: int = 1
-    """More than one: a daemon listens on each of them, at the same path."""
+    """If more than one, a daemon listens on each node, at the same path."""
     starter: tuple[str, ...] = ()
-    """The command that starts them; empty: Slurm's."""
+    """The command that starts one on each node; empty for Slurm's srun."""
     shared: Path | None = None
-    """A folder that all nodes have, where the starter passes standard input to its first task
-    only: the daemons are told there what others are told on standard input."""
+    """A folder that all nodes see, for a starter that passes standard input to its first task only:
+    it then carries the messages to the daemons. None if standard input does."""
 
 
 @frozen
 class PoolEnd:
-    """How a daemon ended. `status` is None, and `death` says why, when it did not end by itself;
-    `messages` are the lines that it has written."""
+    """How a daemon ended. If it did not end by itself, `status` is None and `death` says why.
+    `messages` are the last lines of its log."""
 
     status: PoolStatus | None
     seconds: float
@@ -244,23 +244,23 @@ class PoolEnd:
 
     @property
     def arrived(self) -> bool:
-        """Whether everything is with the file system."""
+        """Whether all bytes are on the file system."""
         return self.death is None and self.status is not None and not self.status.rescued
 
     @property
     def exit_status(self) -> int:
-        """Exit status of a command that reports the end; 0: all is as was asked for."""
+        """The exit status of a command that reports the end; 0 if everything went as requested."""
         if not self.arrived:
             return EX_IOERR
         return EX_TEMPFAIL if self.status and self.status.durability_ended else 0
 
 
 LIBRARY_PREFIX = "libforebay_"
-"""Prefix of the libraries that are preloaded."""
+"""Prefix of the names of our preloaded libraries."""
 
 
 def daemon_text(process: int, socket: Path) -> str:
-    """The value of DAEMON_VARIABLE: it says nothing of another socket."""
+    """The value of DAEMON_VARIABLE. It includes the socket, so that it is ignored for others."""
     return f"{process}:{socket}"
 
 

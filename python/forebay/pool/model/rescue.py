@@ -11,24 +11,24 @@ RUN_HEADER = struct.Struct("=QQII")
 
 @frozen
 class RescueHead:
-    """The head of a rescue file: the file that its bytes are for. `path` may be only the end of a
-    long one; `kept_ns` is when its bytes were kept, in nanoseconds since 1970."""
+    """The head of a rescue file: the file that its bytes belong to. `path` may be only the end of a
+    long path; `kept_ns` is when the bytes were kept, in nanoseconds since the epoch."""
 
     path: str
     device: int
-    """Which file it was, with the inode, as stat has them: the name may be another's now."""
+    """Device and inode identify the file, since another file may have its name by now."""
     inode: int
     error: int
-    """Errno of the last try; 0: the daemon was told to end before it had tried."""
+    """The errno of the last attempt; 0 if the daemon was told to end before it tried."""
     runs: int
-    """How many follow in the file."""
+    """The number of runs in the rescue file."""
     bytes: int
-    """Sum over all runs."""
+    """The sum of all runs' lengths."""
     kept_ns: int
 
     @property
     def is_whole_path(self) -> bool:
-        """Whether `path` can be used as it is."""
+        """Whether `path` is complete, so that it can be opened."""
         return self.path.startswith("/")
 
 
@@ -43,19 +43,19 @@ class FoundFile:
 
 @frozen
 class RunAt:
-    """Bytes that belong together: where they are in the rescue file, and where they belong."""
+    """A contiguous run of bytes: `at` is its place in the rescue file, `offset` in the target."""
 
     at: int
     offset: int
     length: int
     checksum: int
-    """The crc32 of its bytes, as zlib computes it."""
+    """The CRC-32 of its bytes, as zlib computes it."""
 
 
 @frozen
 class Applied:
-    """The outcome for a rescue file: `written` bytes are in `target`; it is removed if these are
-    all. `problem`: why they are not."""
+    """The outcome for one rescue file. `written` bytes are in `target`; the rescue file is removed
+    if these are all. `problem` says why they are not."""
 
     file: Path
     target: str
@@ -66,7 +66,7 @@ class Applied:
 
 
 def obstacle(head: RescueHead, found: FoundFile | None) -> str | None:
-    """Why the bytes are better not written to the file that was found; None: they may be."""
+    """Why the bytes should not be written to the file that was found, or None if they may be."""
     if found is None:
         return "the file is not there any more"
     if (found.device, found.inode) != (head.device, head.inode):

@@ -1,5 +1,5 @@
-"""How daemons of the pool are started on the nodes that an MPI's launcher names: which nodes these
-are, and the launcher's words for one task on each. Pure; host files are read by who calls."""
+"""Derives from a program's MPI launcher how to start daemons: which nodes its options name, and the
+words that start one task on each. Pure: the caller reads host files."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +16,7 @@ _FILES = {
     Flavour.HYDRA: frozenset({"f", "hostfile", "machinefile"}),
     Flavour.OPEN_MPI: frozenset({"hostfile", "machinefile"}),
 }
-# Where tasks are started, and how their nodes are reached.
+# Options that the daemons' launch keeps: they say which nodes there are and how to reach them.
 _KEPT = {
     Flavour.HYDRA: frozenset(
         "f hosts host hostfile machinefile launcher launcher-exec bootstrap bootstrap-exec rmk "
@@ -32,8 +32,8 @@ _HOST = re.compile(r"[A-Za-z0-9_][\w.-]*")
 
 @frozen
 class Launching:
-    """How a program is started: the launcher, as the user called it, and its options, each with
-    its values."""
+    """How the user starts a program: the launcher as it was spelled, and its options, each with its
+    values."""
 
     launcher: str
     flavour: Flavour
@@ -41,21 +41,21 @@ class Launching:
 
     @property
     def is_usable(self) -> bool:
-        """Whether we know how this launcher starts one task on each node."""
+        """Whether it is known how to start one task per node with this launcher."""
         return self.flavour in _KEPT
 
 
 def launching(
     words: Sequence[str], *, launcher: int, flavour: Flavour, is_program: Callable[[str], bool]
 ) -> Launching:
-    """The launch that a command line describes whose launcher is at that place."""
+    """The launch in a command line whose word number `launcher` is the launcher."""
     options = options_with_values(words, launcher=launcher, flavour=flavour, is_program=is_program)
     return Launching(launcher=words[launcher], flavour=flavour, options=tuple(options))
 
 
 def nodes_of(launch: Launching, read: Callable[[str], str | None]) -> int:
-    """How many nodes the options name, as far as there are ranks for them; 0: they do not say.
-    `read` gives a file's text, or None."""
+    """The number of nodes that the options name, but not more than there are ranks; 0 if they name
+    none. `read` returns a file's text, or None."""
     if not launch.is_usable:
         return 0
     hosts: dict[str, None] = {}
@@ -75,7 +75,7 @@ def nodes_of(launch: Launching, read: Callable[[str], str | None]) -> int:
 
 
 def _hosts(entries: Sequence[str]) -> Iterator[str]:
-    """The names at the beginning of `name`, `name:4`, `name slots=4`."""
+    """The host names in entries such as `name`, `name:4` and `name slots=4`."""
     for entry in entries:
         found = _HOST.match(entry.strip())
         if found:
@@ -88,13 +88,13 @@ def _named(option: Sequence[str]) -> tuple[str, tuple[str, ...]]:
 
 
 def starter_by(launch: Launching, nodes: int, variables: Sequence[str]) -> tuple[str, ...]:
-    """The launcher's words for one task on each of so many nodes. `variables`: names of those that
-    the tasks must see."""
+    """The launcher's words to start one task on each of `nodes` nodes. `variables` are the names of
+    environment variables that the tasks must see."""
     kept = dict.fromkeys(
         option for option in launch.options if _named(option)[0] in _KEPT[launch.flavour]
     )
     words = [launch.launcher, *(word for option in kept for word in option), "-n", str(nodes)]
     if launch.flavour is Flavour.HYDRA:
-        return (*words, "-ppn", "1")  # it passes all variables, and binds nothing
+        return (*words, "-ppn", "1")  # Hydra passes all variables and binds no processes
     words += ["--map-by", "ppr:1:node", "--bind-to", "none"]
     return (*words, *(word for name in variables for word in ("-x", name)))

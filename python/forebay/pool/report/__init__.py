@@ -1,1 +1,1 @@
-"""Output about a pool, and while it drains."""
+"""Text and JSON about a pool, and the progress of its draining."""

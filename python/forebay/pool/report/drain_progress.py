@@ -1,4 +1,4 @@
-"""How a pool is drained: a bar on a terminal, a line now and then elsewhere."""
+"""Shows the progress of draining: a bar on a terminal, else a line every ten seconds."""
 
 import sys
 import time
@@ -19,7 +19,7 @@ _NAMED_MAX = 5
 
 
 def _left_text(status: PoolStatus) -> str:
-    """With names: if all is killed before the pool is drained, this is what tells of them."""
+    """A line that names the files: if everything is killed while draining, it is the last trace."""
     files = sorted(status.files, key=lambda one: -one.outstanding)
     left = [one for one in files if one.outstanding]
     names = [
@@ -31,7 +31,7 @@ def _left_text(status: PoolStatus) -> str:
 
 
 class DrainProgress:
-    """The port Progress. Nothing is shown of what takes less than a second."""
+    """The port Progress. Draining that takes less than a second shows nothing."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
@@ -43,7 +43,7 @@ class DrainProgress:
         self._hung = False
 
     def show(self, status: PoolStatus) -> None:
-        """Bytes that are left."""
+        """Shows how many bytes are left."""
         now = time.monotonic()
         self._since = self._since or now
         self._most = max(self._most, status.outstanding)
@@ -56,14 +56,14 @@ class DrainProgress:
             self._say(f"forebay: {hang_text(status) or _left_text(status)}")
 
     def note(self, text: str) -> None:
-        """A line of its own."""
+        """Prints `text` on a line of its own."""
         if self._bar is not None:
             self._bar.console.print(f"forebay: {text}", markup=False, highlight=False)
         else:
             self._say(f"forebay: {text}")
 
     def end(self) -> None:
-        """Takes the bar away."""
+        """Removes the bar."""
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
@@ -97,7 +97,7 @@ class DrainProgress:
             self._bar.start()
         hang = hang_text(status)
         if hang and not self._hung:
-            self.note(hang)  # the bar has no room for it, and shows for how long
+            self.note(hang)  # the advice does not fit into the bar, which shows only the seconds
         self._hung = bool(hang)
         what = f"no answer for {status.hangs.silent_seconds:.0f} s" if status.hangs else ""
         self._bar.update(self._task, description=what)

@@ -1,4 +1,4 @@
-"""The outcome for the bytes that went through the pool, as text and as JSON."""
+"""Reports what became of the bytes in the pool, as text and as JSON."""
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
@@ -34,7 +34,7 @@ _STATUS_COLUMNS = (
 
 
 def file_as_json(file: PoolFile) -> Any:
-    """A file of the schema forebay.pool/1, and what follows from it."""
+    """A file in the schema forebay.pool/1, with values that are derived from it."""
     return {
         **plain(file),
         "hidden_seconds": file.hidden_seconds,
@@ -44,7 +44,7 @@ def file_as_json(file: PoolFile) -> Any:
 
 
 def outcome_as_json(outcome: PoolOutcome | None) -> Any:
-    """`pool` of the schema forebay.run/1."""
+    """The member `pool` of the schema forebay.run/1."""
     if outcome is None:
         return None
     return {
@@ -55,7 +55,7 @@ def outcome_as_json(outcome: PoolOutcome | None) -> Any:
 
 
 def end_as_json(end: PoolEnd) -> dict[str, Any]:
-    """How a daemon ended."""
+    """How a daemon ended, as JSON."""
     status = end.status
     return {
         "arrived": end.arrived,
@@ -82,8 +82,8 @@ def end_as_json(end: PoolEnd) -> dict[str, Any]:
 
 
 def outcome_lines(outcome: PoolOutcome, *, is_empty: bool = False) -> Iterator[str]:
-    """The report after a run, for people. `is_empty`: the reader already knows that nothing went
-    through."""
+    """The lines about the pool after a run. With `is_empty`, the reader already knows that nothing
+    went through it."""
     status = outcome.end.status
     if not is_empty:
         yield ""
@@ -100,7 +100,7 @@ def outcome_lines(outcome: PoolOutcome, *, is_empty: bool = False) -> Iterator[s
 
 
 def headline(status: PoolStatus, end: PoolEnd, *, since: str) -> str:
-    """All files together."""
+    """One line for all files together."""
     files = counted(sum(file.taken > 0 for file in status.files), "file")
     return (
         f"through the pool: {human_bytes(status.taken)} of {files}, drained "
@@ -110,7 +110,7 @@ def headline(status: PoolStatus, end: PoolEnd, *, since: str) -> str:
 
 
 def _memory_text(status: PoolStatus) -> str:
-    """Whose memory the pool's is."""
+    """The limit that the pool's memory is a part of: the node's or a control group's."""
     if not status.memory:
         return ""
     if not status.memory_limit_file:
@@ -122,8 +122,8 @@ def _memory_text(status: PoolStatus) -> str:
 
 
 def files_lines(files: Sequence[PoolFile], *, gone: Collection[str] = frozenset()) -> Iterator[str]:
-    """A table of the files that gave most, and which went past the pool, also of those that gave
-    nothing. Those that were only read are left out. `gone`: names that nothing has any more."""
+    """A table of the files with most bytes, and a list of files that bypassed the pool. Files that
+    were only read are left out. `gone` are names that do not exist any more."""
     told = [file for file in files if file.taken or file.error or file.past_the_pool]
     ranked = sorted(told, key=lambda one: (not one.error, -one.taken, one.path))
     chosen = ranked[:FILES_SHOWN_MAX]
@@ -169,7 +169,7 @@ def _cells(file: PoolFile) -> tuple[str, ...]:
 
 
 def end_lines(end: PoolEnd) -> Iterator[str]:
-    """The bytes that did not arrive, and what to do about them."""
+    """The bytes that did not reach their files, and what to do about them."""
     if end.death is not None:
         yield (
             f"THE POOL'S DAEMON DIED ({printable(end.death)}). What it had taken and not yet "
@@ -191,7 +191,7 @@ def end_lines(end: PoolEnd) -> Iterator[str]:
 
 
 def durability_text(status: PoolStatus) -> str:
-    """The consequences of a journal that has failed."""
+    """The consequences of a failed journal, for users."""
     return (
         f"DURABILITY ENDED BEFORE THE PROGRAM DID: {printable(status.durability_ended)} What "
         "writes and fsync had said until then was true. From then on everything was written to the "
@@ -214,7 +214,7 @@ def _rescued_lines(one: Rescued) -> Iterator[str]:
 
 
 def hang_text(status: PoolStatus) -> str:
-    """Advice about a file system that does not answer; empty: it does."""
+    """Advice about a file system that does not answer; empty if it answers."""
     file = status.hangs
     if file is None:
         return ""
@@ -227,7 +227,7 @@ def hang_text(status: PoolStatus) -> str:
 
 
 def status_lines(status: PoolStatus, place: str) -> Iterator[str]:
-    """The present state of a daemon."""
+    """The present status of a daemon, as lines of text."""
     state = ", draining" if status.closing else ""
     up = human_seconds(status.uptime_seconds)
     yield f"daemon {status.process} at {printable_name(place)}, up {up} s{state}"

@@ -1,1 +1,1 @@
-"""The pool of scripts and of runs, and rescued bytes; the port Pools."""
+"""Use cases of the pool: for scripts, for single runs, for rescue files; and their ports."""

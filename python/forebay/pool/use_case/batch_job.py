@@ -1,4 +1,4 @@
-"""When the batch job ends that we run in."""
+"""Finds out when the surrounding Slurm job will end."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from collections.abc import Mapping
 from forebay.ports import Processes
 
 END_VARIABLE = "SLURM_JOB_END_TIME"
-"""Seconds since the epoch; the daemon of the pool reads it. Slurm 22.05 (Debian 12) does not set
-it."""
+"""Seconds since the epoch, read by the daemon. Slurm 22.05 (Debian 12) does not set it."""
 _JOB_VARIABLE = "SLURM_JOB_ID"
 _SECONDS_MAX = 10.0
 
 
 def with_job_end(environment: Mapping[str, str], processes: Processes) -> Mapping[str, str]:
-    """The environment with the job's end, which an older Slurm is asked for. Where it does not
-    answer, or the job has no limit, as it was."""
+    """The environment with END_VARIABLE, which squeue supplies if Slurm did not set it. Unchanged
+    if there is no job, squeue fails, or the job has no time limit."""
     job = environment.get(_JOB_VARIABLE, "")
     if not job or environment.get(END_VARIABLE):
         return environment

@@ -1,4 +1,4 @@
-"""Use cases: a pool for scripts with several steps is started, asked, drained and stopped."""
+"""Use cases of `forebay pool`: starts, queries, drains and stops a pool for several programs."""
 
 import shlex
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ class StartRequest:
 
 @frozen
 class Started:
-    """A daemon that listens, and what programs must have in their environment to use it."""
+    """A daemon that listens, and the environment variables that make programs use it."""
 
     process: int
     socket: Path
@@ -56,7 +56,7 @@ class Started:
 
 @frozen
 class Drained:
-    """All that was given is with the file system, unless `failed` names files."""
+    """The result of draining. All deposits are on the file system unless `failed` names files."""
 
     error: int
     status: PoolStatus
@@ -64,8 +64,8 @@ class Drained:
 
 
 def start_pool(request: StartRequest, world: World) -> Started:
-    """A daemon that stays. SettingsError, SetupError, UsageError, PoolError, PoolStartError:
-    nothing was started."""
+    """Starts a daemon that outlives this command. If it raises SettingsError, SetupError,
+    UsageError, PoolError or PoolStartError, nothing was started."""
     environment = dict(world.environment)
     settings_file = request.settings_file or environment.get(SETTINGS_VARIABLE) or None
     if settings_file is not None:
@@ -96,7 +96,8 @@ def start_pool(request: StartRequest, world: World) -> Started:
             socket=socket,
             environment={
                 **with_job_end(environment, world.processes),
-                PATHS_VARIABLE: paths_text(paths),  # what a replay may write to
+                # A journal's replay writes only below these paths.
+                PATHS_VARIABLE: paths_text(paths),
             },
             folder=world.folder,
         )
@@ -127,8 +128,8 @@ def _mount(paths: tuple[Path, ...], socket: Path, world: World) -> None:
 
 
 def socket_of(given: Path | None, world: World, *, started: bool = True) -> Path:
-    """Where the daemon listens: as said, else by the environment, which names one that is started,
-    else the user's usual one."""
+    """The daemon's socket: the given one, else that in the environment (if the daemon is `started`
+    already), else the user's default."""
     named = world.environment.get(SOCKET_VARIABLE) if started else None
     if given is None and named:
         return Path(named)
@@ -144,7 +145,8 @@ def socket_of(given: Path | None, world: World, *, started: bool = True) -> Path
 
 
 def reached(socket: Path, world: World) -> PoolSession:
-    """The daemon that listens there. PoolError names those that listen elsewhere."""
+    """A session with the daemon at `socket`. Raises PoolError, which lists the user's other
+    daemons."""
     try:
         return world.pools.connect(socket)
     except PoolError as error:
@@ -156,7 +158,7 @@ def reached(socket: Path, world: World) -> PoolSession:
 
 
 def running_elsewhere(socket: Path, world: World) -> tuple[RunningDaemon, ...]:
-    """Daemons of the user that listen at another place, as far as they answer."""
+    """The user's daemons that listen at other sockets."""
     return tuple(one for one in world.pools.running() if one.socket != socket)
 
 
@@ -164,7 +166,7 @@ def _check_free(socket: Path, world: World) -> None:
     try:
         status = world.pools.connect(socket).status()
     except PoolError:
-        return  # nobody is there, or what is there is for the new daemon to judge
+        return  # nobody listens there; if something else is in the way, the new daemon reports it
     raise PoolError(
         f"cannot start a pool (a daemon listens at {socket}: process {status.process}). "
         "Use it, end it by `forebay pool stop`, or name another place by --socket."
@@ -172,7 +174,7 @@ def _check_free(socket: Path, world: World) -> None:
 
 
 def drain_pool(session: PoolSession, progress: Progress) -> Drained:
-    """Waits until all that was given until now is with the file system."""
+    """Waits until all deposits made until now are on the file system."""
     error = session.drain(progress)
     status = session.status()
     failed = tuple(file for file in status.files if file.error and file.outstanding)
@@ -180,7 +182,7 @@ def drain_pool(session: PoolSession, progress: Progress) -> Drained:
 
 
 def lines_to_forget(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The shell's lines that take out what `start_pool` has had it put into its environment."""
+    """The shell commands that undo the variables which `start_pool` set."""
     preload = preload_without(environment.get(PRELOAD_VARIABLE), LIBRARY_PREFIX)
     names = [SOCKET_VARIABLE, PATHS_VARIABLE]
     if not preload:
@@ -189,5 +191,5 @@ def lines_to_forget(environment: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def stop_pool(session: PoolSession, progress: Progress) -> PoolEnd:
-    """Has everything drained, and ends the daemon."""
+    """Drains everything and ends the daemon."""
     return session.stop(progress)

@@ -1,5 +1,5 @@
-"""Ports for the daemons of the pool. Apart from forebay/ports.py because a run without a pool needs
-none of them."""
+"""The ports to daemons of the pool. They are not in forebay/ports.py, since a run without a pool
+does not need them."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,97 +9,102 @@ from forebay.pool.model.pool import PoolEnd, PoolPlace, PoolStatus, RunningDaemo
 
 
 class Progress(Protocol):
-    """Shows how a pool drains."""
+    """Shows the progress of draining."""
 
     def show(self, status: PoolStatus) -> None:
-        """How it is now; several times a second."""
+        """Shows the present status; is called several times per second."""
 
     def note(self, text: str) -> None:
-        """Something that a person has to know at once."""
+        """Tells the user something at once."""
 
     def end(self) -> None:
-        """It is over, one way or the other."""
+        """Ends the display, whether draining succeeded or not."""
 
 
 class PoolDaemon(Protocol):
-    """A daemon that we have started, and that ends with us."""
+    """A daemon that this process started, and that ends with it."""
 
     @property
     def process(self) -> int | None:
-        """Its number; None: there are several, on several nodes."""
+        """The process id, or None if there are several daemons on several nodes."""
 
     def close_down(self) -> None:
-        """Has it take nothing more, and drain what it has: writes go to the file system then."""
+        """Makes the daemon take no more deposits and drain: later writes go to the file system."""
 
     def finish(self, progress: Progress) -> PoolEnd:
-        """Has everything drained, and ends it. Raises nothing: what went wrong is in the end."""
+        """Drains everything and ends the daemon. Raises nothing: the result says what failed."""
 
 
 class PoolMount(Protocol):
-    """The mount over the folders of a pool. While it is there, we stand in it if we stood below."""
+    """The mounts over the folders of a pool. If the working directory is in such a folder, this
+    process is in the mount while it exists."""
 
     def finish(self) -> None:
-        """Unmounts, whoever still uses it."""
+        """Unmounts, even if processes still use the mounts."""
 
 
 class PoolSession(Protocol):
-    """A conversation with a daemon that somebody has started."""
+    """A connection to a daemon that may have been started by another process."""
 
     def status(self) -> PoolStatus:
-        """PoolError: it does not answer."""
+        """The daemon's status. Raises PoolError if it does not answer."""
 
     def drain(self, progress: Progress) -> int:
-        """Waits until everything is drained; an errno, or 0. PoolError: it does not answer."""
+        """Waits until everything is drained; returns an errno, or 0. Raises PoolError if the daemon
+        does not answer."""
 
     def stop(self, progress: Progress) -> PoolEnd:
-        """Has everything drained and ends it. PoolError: it does not answer."""
+        """Drains everything and ends the daemon. Raises PoolError if it does not answer."""
 
 
 class Pools(Protocol):
-    """Daemons of the pool on this machine."""
+    """The daemons of the pool on this machine."""
 
     def library(self) -> Path:
-        """The library that is preloaded to send files through a pool. SetupError: it is missing."""
+        """The library to preload that captures file calls. Raises SetupError if it is missing."""
 
     def program(self) -> Path:
-        """The daemon. SetupError: it is missing."""
+        """The daemon's program. Raises SetupError if it is missing."""
 
     def obstacle(self) -> str | None:
-        """Why what is started from here could not use a pool: limits that we have been given. None:
-        it can."""
+        """Which limits of this process prevent programs that it starts from using a pool, or
+        None."""
 
     def room(self, *, everywhere: bool = False) -> Path:
-        """A socket's path, in a new folder that only the user can enter; `everywhere`: in one that
-        other nodes have as well."""
+        """A socket's path in a new folder that only the user can enter. With `everywhere`, its
+        parent exists on other nodes as well."""
 
     def left_behind(self) -> Sequence[str]:
-        """Removes what runs of this user that were killed have left in such folders; what a person
-        has to know of them."""
+        """Removes the folders of this user's killed runs, and returns messages about their losses
+        for the user."""
 
     def remove_room(self, socket: Path) -> None:
-        """Removes that folder."""
+        """Removes the folder of `socket`, which `room` made."""
 
     def start(self, place: PoolPlace) -> PoolDaemon:
-        """Starts a daemon that drains and ends when we die. PoolStartError says what it said."""
+        """Starts a daemon that drains and ends when this process dies. Raises PoolStartError with
+        the daemon's messages."""
 
     def start_detached(self, place: PoolPlace) -> int:
-        """Starts one that stays; its process. PoolStartError says what it said."""
+        """Starts a daemon that outlives this process, and returns its process id. Raises
+        PoolStartError with the daemon's messages."""
 
     def mount_obstacle(self, paths: Sequence[Path]) -> str | None:
-        """Why nothing can be mounted over the paths; None: it can, as far as can be seen."""
+        """Why nothing can be mounted over the paths, or None if nothing that can be checked forbids
+        it."""
 
     def mount(self, paths: Sequence[Path], *, socket: Path, folder: Path) -> PoolMount:
-        """Mounts over the paths, before the daemon that listens there; it ends when we die.
-        PoolStartError says what was wrong."""
+        """Mounts over the paths, for the daemon at `socket`, until this process dies. Raises
+        PoolStartError with the reason."""
 
     def mount_detached(self, paths: Sequence[Path], *, socket: Path) -> None:
-        """The same, until that daemon ends."""
+        """As `mount`, but the mounts last until the daemon ends."""
 
     def usual_socket(self) -> Path:
-        """Where a user's daemon listens if nobody says otherwise."""
+        """The default socket of the user's daemon."""
 
     def connect(self, socket: Path) -> PoolSession:
-        """PoolError: nobody listens there."""
+        """A session with the daemon at `socket`. Raises PoolError if nobody listens there."""
 
     def running(self) -> Sequence[RunningDaemon]:
         """All daemons of the user on this machine, also those of single runs."""
@@ -109,15 +114,15 @@ class Silent:
     """A Progress that shows nothing."""
 
     def show(self, status: PoolStatus) -> None:
-        """Nothing."""
+        """Does nothing."""
 
     def note(self, text: str) -> None:
-        """Nothing."""
+        """Does nothing."""
 
     def end(self) -> None:
-        """Nothing."""
+        """Does nothing."""
 
 
 def resolved(paths: Sequence[Path], folder: Path) -> tuple[Path, ...]:
-    """Absolute paths without links, each once: the kernel's own names of them."""
+    """The absolute paths with symbolic links resolved, each once."""
     return tuple(dict.fromkeys((folder / path).resolve() for path in paths))

@@ -1,4 +1,4 @@
-"""Use case: bytes of rescue files are written to the files that they belong to."""
+"""Use case: writes the bytes in rescue files to the files that they belong to."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,19 +10,19 @@ from forebay.pool.model.rescue import Applied, FoundFile, RescueHead, RunAt, obs
 
 
 class Rescues(Protocol):
-    """Rescue files and the files that their bytes are for."""
+    """The port to rescue files and to the files that their bytes belong to."""
 
     def files(self, path: Path) -> Sequence[Path]:
-        """`path`, or the rescue files in that folder. RescueError: there is none."""
+        """`path`, or the rescue files in that folder. Raises RescueError if there are none."""
 
     def head(self, file: Path) -> RescueHead:
-        """RescueError: it is no rescue file, or damaged."""
+        """The head of a rescue file. Raises RescueError if it is no rescue file, or damaged."""
 
     def runs(self, file: Path) -> tuple[Sequence[RunAt], str | None]:
-        """The runs whose checksums are right, and what is wrong with the others, if any are."""
+        """The runs whose checksums are right, and a message about the others, or None."""
 
     def look(self, target: Path) -> FoundFile | None:
-        """The file as it is now; None: there is none."""
+        """The file as it is now, or None if there is none."""
 
     def write(
         self,
@@ -33,9 +33,9 @@ class Rescues(Protocol):
         found: FoundFile | None,
         modified_ns: int,
     ) -> None:
-        """Writes the runs to `target`, the file that was `found` when it was looked at, or a new
-        one, until they are on the file system, and sets its time of change. RescueError: not all
-        could be written."""
+        """Writes the runs to `target` and syncs them, then sets its time of last modification.
+        `target` must still be the file that was `found`, or be a new one if that is None. Raises
+        RescueError if not all could be written."""
 
     def remove(self, file: Path) -> None:
         """Removes a rescue file, and its folder if that is empty then."""
@@ -43,8 +43,8 @@ class Rescues(Protocol):
 
 @frozen
 class RescueRequest:
-    """The options of `forebay pool rescue`. `into`: the file to write to, instead of the one that
-    is named in the (only) rescue file."""
+    """The options of `forebay pool rescue`. `into` replaces the target that is named in the only
+    rescue file."""
 
     paths: tuple[Path, ...]
     into: Path | None = None
@@ -53,7 +53,7 @@ class RescueRequest:
 
 
 def rescue(request: RescueRequest, rescues: Rescues) -> tuple[Applied, ...]:
-    """One outcome for each rescue file. UsageError, RescueError: nothing was written."""
+    """One outcome per rescue file. If it raises UsageError or RescueError, nothing was written."""
     files = list(dict.fromkeys(file for path in request.paths for file in rescues.files(path)))
     if request.into is not None and len(files) != 1:
         raise UsageError(

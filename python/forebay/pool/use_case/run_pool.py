@@ -1,5 +1,5 @@
-"""The part of a run that is about the pool: which paths go through it, and how its daemon is
-started and brought to an end around the program."""
+"""The pool of a single run: which paths go through it, on which nodes its daemons run, and how they
+are started and ended around the program."""
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
@@ -36,21 +36,22 @@ _SLURM_NODES = ("SLURM_JOB_NUM_NODES", "SLURM_NNODES")
 
 @frozen
 class PoolPlan:
-    """Paths that are to go through a pool of this run's own. `socket` is in a folder that is
-    there as long as the run."""
+    """The pool of this run. `paths` go through it; the folder of `socket` exists as long as the
+    run."""
 
     paths: tuple[Path, ...]
     socket: Path
     nodes: int = 1
     starter: tuple[str, ...] = ()
     by: Launching | None = None
-    """The program's own launcher starts the daemons, too."""
+    """The program's own launcher, if it starts the daemons, too; else None."""
     mounts: bool = False
-    """The kernel brings the programs' calls to the pool: nobody is captured."""
+    """Whether the paths are mounted over: the kernel then routes file calls to the pool, and
+    nothing is captured."""
 
     @property
     def variables(self) -> Mapping[str, str]:
-        """The variables that the program's processes must have."""
+        """The environment variables that the program's processes need."""
         if self.mounts:
             return {}
         return {PATHS_VARIABLE: paths_text(self.paths), SOCKET_VARIABLE: str(self.socket)}
@@ -58,8 +59,8 @@ class PoolPlan:
 
 @frozen
 class PoolOutcome:
-    """The outcome for the bytes that went into the pool. `gone`: files whose names do not exist any
-    more; the daemon knows a file by the name by which it was opened."""
+    """The outcome for the bytes in the pool. `gone` are files whose names do not exist any more:
+    the daemon knows a file by the name by which it was opened."""
 
     paths: tuple[Path, ...]
     end: PoolEnd
@@ -67,14 +68,14 @@ class PoolOutcome:
 
 
 def _gone(end: PoolEnd) -> frozenset[str]:
-    """Names that do not exist any more, among those of the files with the most bytes."""
+    """The names that do not exist any more, among the files with most bytes."""
     files = sorted(end.status.files if end.status else (), key=lambda one: -one.taken)
     return frozenset(file.path for file in files[:_LOOKED_AT_MAX] if _is_gone(file.path))
 
 
 def _is_gone(name: str) -> bool:
-    """Whether no file has that name, if it is known in full: the daemon reports only the end of a
-    long name, and no bytes that are not UTF-8."""
+    """Whether the file is gone. False if its name is not fully known: the daemon reports only the
+    end of a long name, and replaces bytes that are not UTF-8."""
     if not name.startswith("/") or "\ufffd" in name:
         return False
     try:
@@ -86,8 +87,8 @@ def _is_gone(name: str) -> bool:
 def pool_paths(
     given: Sequence[Path], effective: Sequence[EffectiveSetting], world: World
 ) -> tuple[Path, ...]:
-    """Those of --pool and of the settings; none where somebody has started a pool for them.
-    UsageError: one cannot be used."""
+    """The paths of --pool and of the settings; none if a pool was started for them before. Raises
+    UsageError if one cannot be used."""
     if not given and world.environment.get(SOCKET_VARIABLE):
         return ()
     setting = next((one.value for one in effective if one.setting.name == PATHS_SETTING), "")
@@ -97,7 +98,7 @@ def pool_paths(
 
 
 def _check_words(given: Sequence[Path], folder: Path) -> None:
-    """The parser takes whatever follows --pool for its value. UsageError: it was no path."""
+    """Raises UsageError if a value of --pool looks like an option: the parser accepts any word."""
     for path in given:
         if str(path).startswith("-") and not (folder / path).exists():
             raise UsageError(
@@ -108,8 +109,8 @@ def _check_words(given: Sequence[Path], folder: Path) -> None:
 
 @frozen
 class NodePlan:
-    """On how many nodes a daemon is started, and by what: a command (`starter`), the program's own
-    launcher (`by`), or Slurm where there is neither."""
+    """On how many nodes daemons are started, and how: by a command (`starter`), by the program's
+    own launcher (`by`), or, if both are empty, by Slurm."""
 
     nodes: int
     starter: tuple[str, ...] = ()
@@ -119,8 +120,8 @@ class NodePlan:
 def plan_nodes(
     effective: Sequence[EffectiveSetting], launch: Launching | None, world: World
 ) -> NodePlan:
-    """The number of nodes and how to start there: by the settings; else by Slurm's job; else by the
-    options of the launcher."""
+    """The number of nodes and the starter, from the settings, else from Slurm's job, else from the
+    launcher's options."""
     told = {one.setting.name: one.value for one in effective}
     nodes = int(told.get(NODES_SETTING, "0"))
     starter = tuple(word for word in told.get(STARTER_SETTING, "").split(",") if word)
@@ -143,8 +144,8 @@ def _text_of(path: Path) -> str | None:
 
 
 def _words(pool: PoolPlan, environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The command that starts the daemons. They have to see our variables, and when the job
-    ends."""
+    """The command that starts the daemons. They need our environment variables, and the end of the
+    job."""
     if pool.by is None:
         return pool.starter
     wanted = (ENVIRONMENT_PREFIX, END_VARIABLE)
@@ -154,7 +155,7 @@ def _words(pool: PoolPlan, environment: Mapping[str, str]) -> tuple[str, ...]:
 
 @frozen
 class MountPlan:
-    """Whether the paths are mounted over; `warning`: why they are not, though it was asked for."""
+    """Whether the paths are mounted over. `warning` says why they are not, though requested."""
 
     mounts: bool = False
     warning: str | None = None
@@ -163,7 +164,7 @@ class MountPlan:
 def plan_mount(
     paths: Sequence[Path], effective: Sequence[EffectiveSetting], nodes: int, world: World
 ) -> MountPlan:
-    """UsageError: the setting requires what is not possible here."""
+    """The decision about mounts. Raises UsageError if the settings require an impossible one."""
     told = next((one.value for one in effective if one.setting.name == MOUNT_SETTING), "")
     if not paths or told in ("", MOUNT_NEVER):
         return MountPlan()
@@ -183,8 +184,8 @@ def plan_mount(
 
 
 def checked_paths(given: Sequence[Path], folder: Path) -> tuple[Path, ...]:
-    """As the kernel calls them. UsageError: one is not there (most likely it is
-    misspelt, and nothing would go through the pool), or has a comma."""
+    """The resolved paths. Raises UsageError if one does not exist (it is probably misspelt, and
+    nothing would go through the pool), if one has a comma, or if there are too many."""
     paths = resolved(given, folder)
     for path in paths:
         if "," in str(path):
@@ -230,14 +231,15 @@ def run_through(
     program: Callable[[Callable[[], None] | None, Mapping[str, str]], Finished],
     progress: Progress | None,
 ) -> tuple[Finished, PoolOutcome | None]:
-    """Runs the program beside a daemon of its own; `program` is given what it is to call when the
-    batch job will end soon, and the environment that it is to have. PoolStartError: nothing was
-    started. The status is the program's, or that bytes did not arrive or were not as durable as was
-    asked for."""
+    """Runs the program beside a daemon of its own.
+
+    `program` is called with a function that it must call when the batch job will end soon, and with
+    its environment. The status is the program's, or, if that is 0, says whether bytes were lost or
+    were less durable than requested. If it raises PoolStartError, nothing was started."""
     if pool is None:
         return program(None, environment), None
     known = with_job_end(environment, world.processes)
-    known = {**known, PATHS_VARIABLE: paths_text(pool.paths)}  # what a replay may write to
+    known = {**known, PATHS_VARIABLE: paths_text(pool.paths)}  # a replay writes only below these
     first = pool.paths[0]
     place = PoolPlace(
         socket=pool.socket,
