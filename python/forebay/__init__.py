@@ -1,3 +1,3 @@
-"""Forebay: a pool in front of the parallel file system. This package is the `forebay` command."""
+"""The `forebay` command, and the use cases beneath it."""
 
 __version__ = "0.1.0"

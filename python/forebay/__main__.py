@@ -1,5 +1,5 @@
-"""`python -m forebay`, and `python FOLDER/forebay`: the installed launcher runs the folder itself,
-so that no PYTHONPATH of ours reaches the user's program."""
+"""The entry point of `python -m forebay`, and of `python FOLDER/forebay`, which the installed
+launcher runs: it sets no PYTHONPATH, which the user's program would inherit."""
 
 import sys
 from pathlib import Path

@@ -17,8 +17,8 @@ from forebay.common.model.printable import printable_lines
 _OWN = ("run", "doctor", "settings", "simulate", "layout", "bench", "pool")
 _OF_TUNING = ("probe", "advise", "apply", "verify", "report")
 SUBCOMMANDS = (*_OWN, *_OF_TUNING)
-"""As the help lists them. Each is a folder of `forebay` or `forebay_tuning`, whose module `command`
-has a function `attach(app)`."""
+"""The subcommands in the order of the help. Each is a folder of `forebay` or `forebay_tuning` whose
+module `command` has a function `attach(app)`."""
 
 _HELP = """A pool in front of the parallel file system, for programs that nobody has to change.
 Writes return at the speed of memory, and a daemon of the node writes them out while the program
@@ -55,8 +55,8 @@ def _common(
 
 
 def application(words: Sequence[str] = ()) -> typer.Typer:
-    """The command with the subcommand that `words` begin with, else with all of them: a program
-    that is run waits for everything that is imported before it."""
+    """The command with only the subcommand that `words` begin with, or with all of them if `words`
+    begin with none: a program that is run has to wait for each import before it."""
     app = typer.Typer(
         help=_HELP,
         no_args_is_help=True,
@@ -76,7 +76,7 @@ def application(words: Sequence[str] = ()) -> typer.Typer:
 
 
 def _attach(name: str, app: typer.Typer) -> None:
-    """SetupError: the subcommand is not in this installation."""
+    """Adds subcommand `name` to `app`. Raises SetupError if it is not installed."""
     package = "forebay_tuning" if name in _OF_TUNING else "forebay"
     try:
         command = importlib.import_module(f"{package}.{name}.command")
@@ -91,7 +91,7 @@ def _attach(name: str, app: typer.Typer) -> None:
 
 
 def usual_words(words: Sequence[str]) -> list[str]:
-    """`forebay help pool start` and `forebay version` are said by other commands, too."""
+    """`words`, with `help pool start` and `version`, as other commands have them, made options."""
     if words[:1] == ["help"]:
         return [*words[1:], "--help"]
     return ["--version"] if words == ["version"] else list(words)
@@ -99,7 +99,7 @@ def usual_words(words: Sequence[str]) -> list[str]:
 
 def main() -> None:
     """The entry point of bin/forebay and `python -m forebay`."""
-    # Imports before a program's start make many objects and no garbage.
+    # The imports make many objects and hardly any garbage, so collections are made rare.
     gc.set_threshold(100_000)
     try:
         words = usual_words(sys.argv[1:])
@@ -119,8 +119,8 @@ def main() -> None:
 
 
 def _why_there_is_no_folder() -> str | None:
-    """The reason why there is no current folder; None: there is one. Where the folder was removed,
-    calls fail in many places, first of all where its name is asked for."""
+    """Why there is no current directory, or None if there is one. If it was removed, calls fail in
+    many places, first of all in getcwd(3)."""
     try:
         Path.cwd()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The ports of the use cases. Adapters keep these promises; tests have twins."""
+"""The ports of the use cases: the promises that adapters keep, and their twins in tests as well."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
@@ -16,7 +16,7 @@ from forebay.settings.model import Override, SettingsTable
 
 @frozen
 class NativeLibraries:
-    """The preload stub and the cores beside it, by family."""
+    """The preload stub, and the cores beside it by MPI family."""
 
     folder: Path
     stub: Path
@@ -25,7 +25,7 @@ class NativeLibraries:
 
 @frozen
 class Finished:
-    """A process that ended: status as shells say it (128+n: by signal n)."""
+    """A process that ended. `status` is a shell's exit status: 128+n after signal n."""
 
     status: int
     seconds: float
@@ -33,7 +33,7 @@ class Finished:
 
 @frozen
 class Captured:
-    """The output of a short command. `status` as in Finished; None when it took too long."""
+    """The output of a short command. `status` is as in Finished, or None if it took too long."""
 
     status: int | None
     output: str
@@ -42,7 +42,7 @@ class Captured:
 
 @frozen
 class LauncherFacts:
-    """One launcher. `names` are all paths under which PATH finds it."""
+    """One MPI launcher. `names` are all paths under which PATH finds it."""
 
     path: Path
     names: tuple[Path, ...]
@@ -62,7 +62,7 @@ class MpiWheel:
 
 @frozen
 class QuotaLeft:
-    """So many bytes of a quota; `of`: whose, in words."""
+    """The `bytes` that are left of a quota; `of` says in words whose quota it is."""
 
     bytes: int
     of: str
@@ -70,23 +70,23 @@ class QuotaLeft:
 
 @frozen
 class DirectoryFacts:
-    """The known facts about a directory's file system."""
+    """A directory, and the file system that it is on."""
 
     path: Path
     mount_point: Path
     file_system: str
     device: str
     free_bytes: int | None
-    """None: the file system does not say."""
+    """None if the file system does not say."""
     is_writable: bool
     quota: QuotaLeft | None = None
-    """None: there is none, or the system does not say."""
+    """None if there is no quota, or the system does not show it."""
 
 
 @frozen
 class MachineFacts:
-    """The facts about kernel and hardware that matter to Forebay. Reasons are None where it
-    works."""
+    """Facts about kernel and hardware that matter to Forebay. An obstacle is the reason why a
+    feature does not work, None if it does."""
 
     cores: int
     io_uring_obstacle: str | None
@@ -96,126 +96,131 @@ class MachineFacts:
 
 
 class SettingsSource(Protocol):
-    """The settings that there are, and files of them."""
+    """The table of settings, and files of settings."""
 
     def table(self) -> SettingsTable:
-        """All settings. SetupError: the schema is missing."""
+        """All settings. Raises SetupError if the schema is missing."""
 
     def read_file(self, path: Path) -> Sequence[Override]:
-        """Keys, values as text and lines. SettingsError: not readable, not TOML."""
+        """The settings in a file, as text, with their lines. Raises SettingsError if the file
+        cannot be read or is no TOML."""
 
 
 class LibraryFinder(Protocol):
-    """Where the native libraries are."""
+    """Finds the native libraries."""
 
     def find(self) -> NativeLibraries:
-        """The first folder that has them. SetupError names all that were looked into."""
+        """The first folder that has them. Raises SetupError, which names all folders searched."""
 
     def complaints(
         self, libraries: NativeLibraries, mpis: Sequence[LauncherFacts]
     ) -> Sequence[str]:
-        """Why stub or cores cannot be loaded with these MPIs; empty when they can."""
+        """Why the stub or the cores cannot be loaded with these MPIs; empty if they can."""
 
 
 class Launchers(Protocol):
-    """Launchers on this machine."""
+    """The MPI launchers on this machine."""
 
     def inspect(self, word: str) -> LauncherFacts | None:
-        """The launcher that `word` names; None when there is no such program."""
+        """The launcher that `word` names, or None if there is no such program."""
 
     def installed(self) -> Sequence[LauncherFacts]:
-        """All on PATH, each once."""
+        """All launchers on PATH, each once."""
 
     def wheels(self) -> Sequence[MpiWheel]:
         """MPIs among the packages of the running Python."""
 
 
 class Programs(Protocol):
-    """Program files."""
+    """Program files on disk."""
 
     def locate(self, word: str) -> Path | None:
-        """The file that a shell would run for `word`."""
+        """The file that a shell would run for `word`, or None."""
 
     def inspect(self, path: Path) -> ProgramFacts:
-        """How it is linked."""
+        """How the program at `path` is linked."""
 
 
 Hook = Callable[[], None] | None
-"""Is called when something happens; None: nobody is told."""
+"""A function to call when an event happens; None if nothing is to be done then."""
 
 
 class Processes(Protocol):
-    """Runs things."""
+    """Runs programs."""
 
     def run(
         self, words: Sequence[str], *, environment: Mapping[str, str], job_ending: Hook = None
     ) -> Finished:
-        """Runs to the end in the foreground, forwarding signals; `job_ending` is called when one
-        says that the batch job will end soon (SIGTERM, SIGUSR1). LaunchError: cannot start."""
+        """Runs `words` to the end in the foreground, forwarding signals. Calls `job_ending` when a
+        signal announces the end of the batch job (SIGTERM, SIGUSR1). Raises LaunchError if the
+        program cannot be started."""
 
     def capture(
         self, words: Sequence[str], *, environment: Mapping[str, str], seconds_max: float
     ) -> Captured:
-        """Runs a command and keeps what it prints; ends it when it takes too long.
-        StoppedError: a signal came that was to end us; the command has ended."""
+        """Runs a command and keeps its output; ends it after `seconds_max`. Raises StoppedError
+        if a signal asked this process to end; the command has ended then, too."""
 
 
 class Records(Protocol):
-    """Record files."""
+    """Record files (schema/record.md)."""
 
     def end(self, path: Path) -> int:
-        """Bytes that are in the file already; 0 when there is none."""
+        """The present length of the file in bytes; 0 if there is none."""
 
     def read(self, path: Path, *, offset: int) -> Record:
-        """The record from `offset` on; empty when there is no file."""
+        """The record from byte `offset` on; empty if there is no file."""
 
     def append(self, path: Path, run: RunRecord) -> None:
-        """Puts a line on a whole run behind the others. RecordError: it cannot be written."""
+        """Appends the line of a whole run. Raises RecordError if the file cannot be written."""
 
     def temporary(self, *, shared: bool) -> Path:
-        """A path for a record that nobody keeps; `shared`: other nodes must see it."""
+        """A path for a record that is removed later. If `shared`, other nodes must see it."""
 
     def remove(self, path: Path) -> None:
         """Removes a temporary record."""
 
 
 class Outputs(Protocol):
-    """Files that will be written when a run is over, and those that its program has written."""
+    """Files that will be written at the end of a run, and files that its program has written."""
 
     def obstacle(self, path: Path) -> str | None:
-        """Why the file cannot be written; None when it can."""
+        """Why the file cannot be written, or None if it can."""
 
     def moment(self) -> int:
-        """Now, for `changed`."""
+        """The present time, for the argument `since` of `changed`."""
 
     def changed(self, folder: Path, words: Sequence[str], *, since: int) -> Sequence[Path]:
-        """Files of the user that were written since that moment: those in `folder` and those that
-        words of the command name, with the kernel's own names. Not all that there are."""
+        """The user's regular files that were modified since that moment, with their resolved names,
+        among the files in `folder` and those that `words` name. Files elsewhere are not found."""
 
 
 class Machine(Protocol):
-    """The machine and its file systems."""
+    """This machine and its file systems."""
 
     def facts(self) -> MachineFacts:
-        """Kernel and hardware."""
+        """The facts about kernel and hardware."""
 
     def directory(self, path: Path) -> DirectoryFacts:
-        """The file system that `path` is on. UsageError: no such directory."""
+        """The file system that `path` is on. Raises UsageError if there is no such directory."""
 
 
 class Layouts(Protocol):
-    """How files lie over targets. SetupError: the native program is missing."""
+    """Layouts of files over storage targets. All methods raise SetupError if the native program is
+    missing."""
 
     def show(self, path: Path) -> Layout:
-        """The layout of a file, or of new files in a directory. LayoutError: cannot be read."""
+        """The layout of a file, or of new files in a directory. Raises LayoutError if it cannot be
+        read."""
 
     def set(self, path: Path, wanted: WantedLayout) -> LayoutChange:
-        """Gives a new or empty file, or a directory, a layout. LayoutError: nothing was set."""
+        """Sets the layout of a new or empty file, or of a directory. Raises LayoutError if nothing
+        was set."""
 
 
 @frozen
 class World:
-    """All ports together."""
+    """All ports together, with the environment and the working directory."""
 
     settings: SettingsSource
     libraries: LibraryFinder

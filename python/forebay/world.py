@@ -1,4 +1,4 @@
-"""Puts the real adapters behind the ports: the only place that names them together."""
+"""Puts this machine's adapters behind the ports. No other module names them all."""
 
 import os
 from pathlib import Path
@@ -17,8 +17,8 @@ from forebay.settings.files import SettingsFiles
 
 
 def real_world(*, anywhere: bool = False) -> World:
-    """This machine, this environment, this working directory. `anywhere`: where that has been
-    removed, the root folder does, too."""
+    """This machine, this process's environment and its working directory. With `anywhere`, the root
+    directory stands in for a working directory that was removed."""
     libraries = LibraryFolders()
     return World(
         settings=SettingsFiles(),
@@ -41,5 +41,5 @@ def _folder(*, anywhere: bool) -> Path:
         return Path.cwd()
     except OSError:
         if not anywhere:
-            raise  # main() says what that is
+            raise  # main() explains it to the user
         return Path("/")

@@ -1,1 +1,1 @@
-"""`forebay bench`: the benchmarks, and comparisons of two of them."""
+"""`forebay bench`: runs the benchmarks, and compares two configurations of them."""

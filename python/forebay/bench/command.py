@@ -1,4 +1,4 @@
-"""`forebay bench ior|hpio|meta`: parse → run → render."""
+"""`forebay bench ior|hpio|meta`: parses the options, runs the benchmark, prints the result."""
 
 import sys
 from typing import Annotated
@@ -41,7 +41,7 @@ Exit status (the program's own):
   125 Forebay or what --html draws with is missing, 126 and 127 the launcher cannot be run
 """
 
-# A -- or an option of the program must reach us as it was typed.
+# A `--` and the program's options must be passed on as they were typed.
 CONTEXT = {
     "ignore_unknown_options": True,
     "allow_extra_args": True,
@@ -96,7 +96,7 @@ def _reader(asked: Split) -> str | None:
 
 
 def _draw(asked: Split, report: BenchReport, bench: BenchWorld) -> None:
-    """The measurement is over: what cannot be drawn must not lose its status."""
+    """Writes the page. The measurement is over, so a failure here must not hide its status."""
     result = report.left.result
     if asked.html is None or (result is None and report.status != 0):
         return
@@ -114,7 +114,7 @@ def _draw(asked: Split, report: BenchReport, bench: BenchWorld) -> None:
 
 
 def attach(app: typer.Typer) -> None:
-    """Puts `bench` and what is below it into the command."""
+    """Adds `bench` with its subcommands to `app`."""
     group = typer.Typer(
         help=HELP,
         no_args_is_help=True,

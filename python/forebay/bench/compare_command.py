@@ -1,4 +1,4 @@
-"""`forebay bench compare A -- B`: parse → run pairs → render."""
+"""`forebay bench compare A -- B`: parses the options, runs the pairs, prints the verdicts."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -75,7 +75,7 @@ PAIRS = 12
 def compare(
     words: Annotated[list[str] | None, typer.Argument(metavar="[OPTIONS] A... -- B...")] = None,
 ) -> None:
-    """Runs the pairs and prints what they say."""
+    """Runs the pairs and prints the findings."""
     own, sides = _own_words(words or [])
     asked = split(own, {**LAUNCHING, **SHOWING, **_OWN})
     if asked.wants_help or not words:
@@ -112,8 +112,8 @@ def compare(
 
 
 def _refuse_ours(side: Side, one: Configuration) -> None:
-    """Behind a benchmark's name our options would go to the benchmark, which knows none of them
-    (but for --seed, which two have)."""
+    """Raises BenchUsageError if an option of the comparison comes after a benchmark's name: it
+    would go to the benchmark, which does not know it (except --seed, which two of them have)."""
     for word in one.words:
         name = word.partition("=")[0]
         if name not in {**LAUNCHING, **SHOWING, **_OWN}:
@@ -126,7 +126,7 @@ def _refuse_ours(side: Side, one: Configuration) -> None:
 
 
 def _own_words(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Ours end where the first configuration begins: at a tool or an assignment."""
+    """Splits the words where the first configuration begins: at a tool or an assignment."""
     known = {**LAUNCHING, **SHOWING, **_OWN}
     at = 0
     while at < len(words) and words[at].startswith("-") and words[at] != "--":
@@ -147,7 +147,7 @@ def _design(ours: Mapping[str, str]) -> Design:
 
 
 def as_json(result: Comparison) -> Any:
-    """The schema forebay.bench.compare/1."""
+    """The comparison in the schema forebay.bench.compare/1."""
     return {
         "schema": "forebay.bench.compare/1",
         "a": result.a.text,
@@ -179,7 +179,7 @@ def as_json(result: Comparison) -> Any:
 
 
 def as_text(result: Comparison) -> str:
-    """For people."""
+    """The comparison as text for people."""
     width = max([44, *(len(one.quantity) for one in result.findings)])
     lines = [
         f"A: {result.a.text}",

@@ -1,5 +1,5 @@
-"""Reads the JSON of forebay-ior, forebay-hpio and forebay-meta (schema/bench.md), and which options
-the first of them has (schema/ior_options.toml)."""
+"""Reads the JSON of forebay-ior, forebay-hpio and forebay-meta (schema/bench.md), and the options
+of forebay-ior (schema/ior_options.toml)."""
 
 import json
 import os
@@ -32,7 +32,8 @@ Json = Mapping[str, Any]
 
 @cache
 def flag_letters() -> FlagLetters:
-    """Of the programs that have such options. SetupError: the table of IOR's is missing."""
+    """For each tool with such options, the letters of options without a value. Raises SetupError
+    if the table of IOR's options is missing."""
     ior = read_table("ior_options.toml", _ior_flags, what="which options forebay-ior has")
     return {Tool.IOR: ior, Tool.HPIO: HPIO_FLAGS}
 
@@ -46,7 +47,8 @@ def _ior_flags(table: Mapping[str, Any]) -> str:
 
 
 def decode_result(text: str) -> BenchResult:
-    """A result of any of the three programs. RecordError: not one, or of a newer schema."""
+    """A result of any of the three programs. Raises RecordError if the text is none, or has an
+    unknown schema."""
     try:
         document = json.loads(text)
         schema = document["schema"]
@@ -63,11 +65,12 @@ def decode_result(text: str) -> BenchResult:
 
 
 class ResultFiles:
-    """The port BenchResults over files."""
+    """The port BenchResults, over files."""
 
     def stamp(self, path: Path) -> str:
-        """Another one whenever the file is written: the programs put a new one in its place.
-        It is opened because NFS may remember for a while what was there before."""
+        """A text that changes whenever the file is written; empty if there is no regular file. The
+        programs replace the file, so the inode is part of it. The file is opened, because an NFS
+        client may serve old attributes to stat(2)."""
         try:
             file = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         except OSError:
@@ -77,7 +80,7 @@ class ResultFiles:
         finally:
             os.close(file)
         if not stat.S_ISREG(facts.st_mode):
-            return ""  # what went to /dev/stdout cannot be read again
+            return ""  # a result that went to /dev/stdout cannot be read again
         return f"{facts.st_dev} {facts.st_ino} {facts.st_size} {facts.st_mtime_ns}"
 
     def read(self, path: Path) -> tuple[BenchResult, str]:
@@ -161,7 +164,8 @@ def _hpio(document: Json) -> BenchResult:
 
 
 def _point_name(point: Json) -> str:
-    """The sweeps of -b share a point: only the test tells its measurements apart."""
+    """The point's name. Sweeps of -b share a point, so the test's name is added to tell them
+    apart."""
     name = f"{point['direction']} {point['shape']} {point['method']} {point['parameters']}"
     test = str(point["test"])
     return name if test in _PLAIN_TESTS else f"{name} ({test})"

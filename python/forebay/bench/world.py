@@ -9,7 +9,7 @@ from forebay.world import real_world
 
 
 def real_bench_world() -> BenchWorld:
-    """This machine."""
+    """The ports over this machine."""
     return BenchWorld(
         world=real_world(),
         results=ResultFiles(),

@@ -1,1 +1,1 @@
-"""The parts that every feature uses: errors, units, facts, files, options."""
+"""The parts that every feature uses: errors, units, records, files, options."""

@@ -1,4 +1,4 @@
-"""Options that several subcommands have."""
+"""Command-line options that several subcommands share."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,13 +9,13 @@ from forebay.common.model.errors import UsageError
 
 
 def option(names: str, value: str | None, text: str, **more: Any) -> Any:
-    """An option: its names as in "-o --output", what its value is called, and its help."""
+    """An option with its `names`, as in "-o --output", the name of its value, and its help."""
     return typer.Option(*names.split(), metavar=value, help=text, **more)
 
 
 def named_path(text: str) -> Path:
-    """A path on the command line. UsageError: it is empty, as an unset variable is, which else
-    would mean the folder that one happens to be in."""
+    """A path on the command line. Raises UsageError if it is empty, as an unset variable is: it
+    would mean the working directory."""
     if not text.strip():
         raise UsageError(
             'cannot use the path "" (it is empty: is a variable not set?). '

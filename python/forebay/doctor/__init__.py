@@ -1,1 +1,1 @@
-"""`forebay doctor`: what works on this machine."""
+"""`forebay doctor`: checks what works on this machine."""

@@ -1,4 +1,4 @@
-"""`forebay doctor`: parse → diagnose → render."""
+"""`forebay doctor`: parses the command line, diagnoses, prints the findings."""
 
 import sys
 from collections.abc import Iterator
@@ -58,7 +58,7 @@ def doctor(
     ] = None,
     form: FormatOption = Format.TEXT,
 ) -> None:
-    """Diagnoses and exits with 1 if there is a problem."""
+    """Diagnoses, and exits with 1 if there is a problem."""
     request = DoctorRequest(
         directories=tuple(directories or [Path()]), program=program, ranks=ranks
     )
@@ -72,7 +72,7 @@ def doctor(
 
 
 def _as_json(diagnosis: Diagnosis) -> Any:
-    """The schema forebay.doctor/1."""
+    """The diagnosis in the schema forebay.doctor/1."""
     return {
         "schema": "forebay.doctor/1",
         "problems": problems(diagnosis.findings),
@@ -110,5 +110,5 @@ def _lines(finding: Finding) -> Iterator[Text]:
 
 
 def attach(app: typer.Typer) -> None:
-    """Puts `doctor` into the command."""
+    """Adds the subcommand `doctor` to `app`."""
     app.command("doctor", help=HELP, short_help="Check what works on this machine.")(doctor)

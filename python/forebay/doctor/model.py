@@ -1,4 +1,4 @@
-"""The findings of `forebay doctor`: one statement each, and a remedy where it is a problem."""
+"""The findings of `forebay doctor`: one statement each, with a remedy if it is a problem."""
 
 from collections.abc import Sequence
 from enum import Enum
@@ -7,7 +7,7 @@ from forebay.common.model.frozen import frozen
 
 
 class Status(Enum):
-    """How a finding is to be taken."""
+    """The severity of a finding."""
 
     GOOD = "good"
     NOTE = "note"
@@ -15,7 +15,7 @@ class Status(Enum):
 
 
 class Topic(Enum):
-    """The subject of a finding; the report is in this order."""
+    """The subject of a finding. The report is in this order."""
 
     MPI = "MPI"
     LIBRARIES = "Interposer"
@@ -27,7 +27,7 @@ class Topic(Enum):
 
 @frozen
 class Finding:
-    """One statement. `remedy` says what to do next."""
+    """One statement. `remedy` says what to do; None if nothing is to be done."""
 
     topic: Topic
     status: Status
@@ -37,5 +37,5 @@ class Finding:
 
 
 def problems(findings: Sequence[Finding]) -> int:
-    """How many findings are problems."""
+    """The number of findings that are problems."""
     return sum(finding.status is Status.PROBLEM for finding in findings)

@@ -1,5 +1,5 @@
-"""Use case: what works here, and what to do about what does not. Every check gives findings;
-none of them stops the others."""
+"""Use case: check what works on this machine. Each check yields findings, and no check stops the
+others."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -27,7 +27,7 @@ from forebay.ports import (
 
 _PROBE_VARIABLE = "FOREBAY_DOCTOR"
 _PROBE_SECONDS_MAX = 30.0
-_RELAXED = {  # a trial of one rank must not fail for being root, or for a full machine
+_RELAXED = {  # lets Open MPI run the trial as root
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "PRTE_ALLOW_RUN_AS_ROOT": "1",
@@ -70,7 +70,7 @@ class Diagnosis:
 
 
 def diagnose(request: DoctorRequest, world: World) -> Diagnosis:
-    """Looks at everything. UsageError: there is no such directory."""
+    """Runs all checks. Raises UsageError if a directory does not exist."""
     places = [world.machine.directory(path) for path in request.directories]
     machine = world.machine.facts()
     looked_at = [_look_at(facts, world) for facts in places]
@@ -180,7 +180,7 @@ def _libraries(
 
 
 def _pool(world: World) -> Iterator[Finding]:
-    """Checks for the files that `forebay run --pool` needs."""
+    """Checks the files that `forebay run --pool` needs."""
     parts = (
         (world.pools.library, "libforebay_posix.so", "preloaded for a pool"),
         (world.pools.program, "forebayd", "the daemon of a pool"),
@@ -203,7 +203,7 @@ def _pool(world: World) -> Iterator[Finding]:
 def _forwarding(
     world: World, launchers: Sequence[LauncherFacts], libraries: NativeLibraries | None
 ) -> Iterator[Finding]:
-    """Starts one process by each launcher and looks at the environment that it gets."""
+    """Starts one process by each launcher and checks the environment that it gets."""
     for launcher in launchers:
         if launcher.flavour is Flavour.SLURM and "SLURM_JOB_ID" not in world.environment:
             yield _note(
@@ -342,7 +342,7 @@ def _layout(path: Path, world: World) -> tuple[Layout | None, Sequence[Finding]]
     try:
         return world.layouts.show(path), ()
     except SetupError:
-        return None, ()  # that the libraries are missing is said elsewhere
+        return None, ()  # _libraries reports that the libraries are missing
     except LayoutError as error:
         return None, (_note(Topic.DIRECTORY, str(path), str(error)),)
 

@@ -1,1 +1,1 @@
-"""`forebay layout`: how a file lies over storage targets."""
+"""`forebay layout`: shows and sets how a file lies over storage targets."""

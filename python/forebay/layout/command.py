@@ -1,4 +1,4 @@
-"""`forebay layout show|set`: parse → ask or set → render."""
+"""`forebay layout show|set`: parses the command line, reads or sets a layout, prints it."""
 
 import sys
 from collections.abc import Iterator
@@ -78,7 +78,7 @@ _ALL = "all"
 _TARGETS_MAX = 65536
 _FIRST_MAX = 65534
 _STRIPE_MAX = (4 << 30) - 1
-_DIGITS_MAX = 20  # more are out of range anyway
+_DIGITS_MAX = 20  # longer numbers are out of range, so they are not converted
 
 
 Where = Annotated[
@@ -124,7 +124,7 @@ def set_(
 
 
 def attach(app: typer.Typer) -> None:
-    """Adds `layout` with its subcommands."""
+    """Adds `layout` with its subcommands to `app`."""
     group = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None)
     group.command("show", help=SHOW_HELP, short_help="How a file lies over targets.")(show)
     group.command("set", help=SET_HELP, short_help="Choose it, before the first byte.")(set_)
@@ -165,7 +165,7 @@ def _bytes(text: str | None) -> int:
 
 
 def _as_json(value: Layout | LayoutChange) -> Any:
-    """The schema forebay.layout/1."""
+    """The layout in the schema forebay.layout/1."""
     layout = value.layout if isinstance(value, LayoutChange) else value
     made: dict[str, Any] = {"made": False, "complaint": None}
     if isinstance(value, LayoutChange):

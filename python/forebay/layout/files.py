@@ -1,4 +1,4 @@
-"""Layouts of files, by the native program forebay-layout beside the libraries."""
+"""The port Layouts, over the native program forebay-layout, which is beside the libraries."""
 
 import json
 import subprocess
@@ -19,7 +19,7 @@ _WRONG_ARGUMENTS = 2
 
 
 class LayoutProgram:
-    """The port Layouts over the native program."""
+    """The port Layouts, over the native program."""
 
     def __init__(self, libraries: LibraryFinder) -> None:
         self._libraries = libraries
@@ -29,7 +29,7 @@ class LayoutProgram:
         return _layout(self._ask("show", str(path)))
 
     def set(self, path: Path, wanted: WantedLayout) -> LayoutChange:
-        """Gives `path` a layout; makes a missing file."""
+        """Sets the layout of `path`, and creates a missing file."""
         numbers = (wanted.stripe_count, wanted.stripe_bytes, wanted.first_ost)
         line = self._ask("set", str(path), *(str(number) for number in numbers), wanted.pool)
         return decoded(LayoutChange, line, layout=_layout(line))
@@ -75,7 +75,7 @@ def _answer(done: subprocess.CompletedProcess[str], path: str) -> Mapping[str, A
 
 
 def decode_layout(text: str) -> Layout:
-    """One line of forebay-layout. LayoutError: it says why there is no layout."""
+    """Decodes a line of forebay-layout. Raises LayoutError if it says why there is no layout."""
     return _layout(_answer(subprocess.CompletedProcess([], 0, text, ""), ""))
 
 

@@ -1,13 +1,14 @@
-"""How a file lies over storage targets, as values: schema/layout.md in Python. The program
-forebay-layout reads and sets layouts; nothing here knows a file system's formats."""
+"""The layout of a file over storage targets as values: schema/layout.md in Python. The formats of
+file systems are known only to the program forebay-layout."""
 
 from forebay.common.model.frozen import frozen
 
 
 @frozen
 class Component:
-    """One range of a file (`end` None: to its end) with one way of striping. `stripe_count` 0: the
-    file system's default, -1: all targets; `stripe_bytes` 0: the default."""
+    """A range of a file with one way of striping. `end` is None for the end of the file.
+    `stripe_count` is 0 for the file system's default, -1 for all targets; `stripe_bytes` is 0 for
+    the default."""
 
     begin: int
     end: int | None
@@ -26,9 +27,9 @@ class Component:
 
 @frozen
 class Layout:
-    """The layout of a file, or of new files in a directory. `targets` and `stripe_bytes` are what
-    Forebay takes for the whole file; `targets` None: all there are. `origin` is the path that has
-    the layout; empty: it is the file system's own default."""
+    """The layout of a file, or of new files in a directory. `targets` and `stripe_bytes` are
+    Forebay's values for the whole file; `targets` is None for all targets. `origin` is the path
+    that has the layout, empty for the file system's default."""
 
     path: str
     kind: str
@@ -41,18 +42,18 @@ class Layout:
 
     @property
     def is_known(self) -> bool:
-        """Whether the file system tells of stripes."""
+        """Whether the file system tells its striping."""
         return self.file_system != "none"
 
     @property
     def is_directory(self) -> bool:
-        """Whether it is what new files get."""
+        """Whether it is the layout that new files in a directory get."""
         return self.kind == "directory"
 
 
 @frozen
 class WantedLayout:
-    """The layout that a user asks for; values not given (0, -1, empty) stay as they are."""
+    """The layout that a user asks for. Values that are not given (0, -1, empty) are not changed."""
 
     stripe_count: int = 0
     stripe_bytes: int = 0
@@ -61,13 +62,14 @@ class WantedLayout:
 
     @property
     def says_something(self) -> bool:
-        """Whether anything is asked for."""
+        """Whether any value is given."""
         return self != WantedLayout()
 
 
 @frozen
 class LayoutChange:
-    """A layout that was set, as it was read back; `complaint`: why it is not what was asked for."""
+    """The layout as it was read back after it was set. `complaint` says how it differs from the
+    wanted one, None if it does not."""
 
     layout: Layout
     made: bool

@@ -1,1 +1,1 @@
-"""`forebay run`: a program with Forebay in it, and where its I/O time went."""
+"""`forebay run`: runs a program with Forebay, and reports where its I/O time went."""

@@ -1,4 +1,4 @@
-"""`forebay run`: parse → plan and carry out → render."""
+"""`forebay run`: parses the command line, plans and carries out the run, prints the summary."""
 
 import sys
 from collections.abc import Sequence
@@ -156,7 +156,7 @@ def _show(report: RunReport, *, form: Format, summary: Path | None, told: Sequen
 
     try:
         write_named(summary, text + "\n")
-    except OSError as error:  # the run is over: its summary must not be lost
+    except OSError as error:  # the run is over, so print the summary at least
         print(text, file=sys.stderr)
         print(
             f"forebay: cannot write {printable_name(summary)} ({error.strerror}). "
@@ -166,7 +166,7 @@ def _show(report: RunReport, *, form: Format, summary: Path | None, told: Sequen
 
 
 def attach(app: typer.Typer) -> None:
-    """Puts `run` into the command."""
+    """Adds the subcommand `run` to `app`."""
     app.command(
         "run",
         help=HELP,

@@ -30,7 +30,7 @@ _COLUMNS = (
 
 
 def as_json(report: RunReport) -> Any:
-    """The schema forebay.run/1: the report, and MiB/s of each direction."""
+    """The summary in the schema forebay.run/1: the report, and MiB/s of each direction."""
     files = []
     for file in report.files:
         value = plain(file)
@@ -52,7 +52,8 @@ def as_json(report: RunReport) -> Any:
 
 
 def as_text(report: RunReport, *, told: Sequence[str] = ()) -> str:
-    """The report after the run for people, without the warnings that were `told` before it."""
+    """The summary as text for people. Warnings in `told` were printed before the run, and are left
+    out."""
     return "\n".join(_lines(report, told))
 
 
@@ -86,7 +87,7 @@ def _lines(report: RunReport, told: Sequence[str]) -> Iterator[str]:
 
 
 def _shown(files: Sequence[FileSummary]) -> Sequence[FileSummary]:
-    """The files with errors or warnings, and those that moved most, in their own order."""
+    """The files with errors or warnings, and those that moved most, in the order of the report."""
     ranked = sorted(files, key=lambda file: (not file.errors, not file.warnings, -file.bytes_moved))
     chosen = ranked[:FILES_SHOWN_MAX]
     return [file for file in files if file in chosen]
@@ -116,7 +117,7 @@ def _file_lines(file: FileSummary) -> Iterator[str]:
 
 
 def _error_lines(file: FileSummary) -> Iterator[str]:
-    """Errors that differ in their numbers alone (a full disk at another byte) are told once."""
+    """Errors that differ only in numbers (a full disk at another offset) are printed once."""
     alike: dict[tuple[str, str], list[ErrorNote]] = {}
     for error in file.errors:
         text = _NUMBER.sub("0", error.message)

@@ -1,1 +1,1 @@
-"""`forebay settings`: what can be set, and where a value comes from."""
+"""`forebay settings`: lists all settings, and where their values come from."""

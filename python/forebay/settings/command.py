@@ -1,4 +1,4 @@
-"""`forebay settings`: parse → read → render."""
+"""`forebay settings`: parses the command line, reads the settings, prints them."""
 
 import os
 import sys
@@ -116,5 +116,5 @@ def _print(listed: Sequence[EffectiveSetting]) -> None:
 
 
 def attach(app: typer.Typer) -> None:
-    """Puts `settings` into the command."""
+    """Adds the subcommand `settings` to `app`."""
     app.command("settings", help=HELP, short_help="List all settings.")(settings)

@@ -1,4 +1,4 @@
-"""Settings from files: the schema that ships with the package, and a user's TOML with lines."""
+"""Reads the schema of settings, which comes with the package, and users' files of settings."""
 
 import re
 import tomllib
@@ -17,31 +17,32 @@ _IGNORED_KEYS = frozenset({"schema"})
 
 
 class SettingsFiles:
-    """The port SettingsSource over real files."""
+    """The port SettingsSource, over real files."""
 
     def __init__(self, *, folders: Sequence[Path] = SCHEMA_FOLDERS) -> None:
         self._folders = folders
         self._table: SettingsTable | None = None
 
     def table(self) -> SettingsTable:
-        """All settings, read once."""
+        """All settings; the schema is read once."""
         if self._table is None:
             path = table_path("settings.toml", what=_WHAT, folders=self._folders)
             self._table = read_schema(path)
         return self._table
 
     def read_file(self, path: Path) -> Sequence[Override]:
-        """Keys of a settings file with their lines."""
+        """The keys of a settings file with their lines."""
         return read_settings_file(path)
 
 
 def read_schema(path: Path) -> SettingsTable:
-    """schema/settings.toml as a table. SetupError: not what this version reads."""
+    """The table in schema/settings.toml. Raises SetupError if it does not fit this version."""
     return decode_table(path, _settings, what=_WHAT)
 
 
 def read_settings_file(path: Path) -> Sequence[Override]:
-    """Every key, its value as text, and its line. SettingsError names file and line."""
+    """All keys with their values as text and their lines. Raises SettingsError, which names file
+    and line."""
     try:
         text = read_to_apply(path).decode("utf-8")
         content = tomllib.loads(text)
@@ -75,7 +76,7 @@ def _syntax_message(path: Path, text: str, problem: str) -> str:
 
 
 def _line_of(lines: Sequence[str], key: str) -> int:
-    """The line on which a top-level key (or a table of that name) begins; 1 if it hides."""
+    """The line on which a top-level key, or a table of that name, begins; 1 if it is not found."""
     quoted = re.escape(key)
     pattern = re.compile(rf"""\s*\[*\s*(?:{quoted}|"{quoted}"|'{quoted}')\s*[=.\]]""")
     for number, line in enumerate(lines, start=1):
@@ -85,7 +86,8 @@ def _line_of(lines: Sequence[str], key: str) -> int:
 
 
 def _text_of(path: Path, name: str, value: Any, line: int) -> str:
-    """A TOML value as the text that a setting takes, as the native library does it."""
+    """A TOML value as the text that a setting takes; the native library converts it in the same
+    way."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | str):

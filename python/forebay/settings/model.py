@@ -1,5 +1,5 @@
-"""Settings: which there are, which values they take. The rules are those of the native library
-(src/settings); both have the table from schema/settings.toml."""
+"""Settings: their names, kinds and ranges. The rules are those of the native library
+(src/settings); both use the table schema/settings.toml."""
 
 import difflib
 import re
@@ -20,10 +20,11 @@ _NO = frozenset({"false", "0", "no", "off", "disable"})
 _INTEGER = re.compile(r"-?[0-9]+")
 _LARGEST = (1 << 63) - 1
 _BYTES_LEAST = 4096
+"""Smaller sizes probably lack a unit; see `missing_units`."""
 
 
 class SettingKind(Enum):
-    """How a value is spelled."""
+    """The type of a value."""
 
     BOOL = "bool"
     INTEGER = "integer"
@@ -34,7 +35,7 @@ class SettingKind(Enum):
 
 
 class Origin(Enum):
-    """Where an effective value comes from; later ones win."""
+    """The source of an effective value; later ones win."""
 
     DEFAULT = "default"
     FILE = "file"
@@ -57,23 +58,23 @@ class Setting:
 
     @property
     def variable(self) -> str:
-        """The environment variable that sets it."""
+        """The environment variable with the setting's own name."""
         return ENVIRONMENT_PREFIX + self.name.upper()
 
     @property
     def hints(self) -> tuple[str, ...]:
-        """The keys of MPI_Info that set it."""
+        """The MPI_Info keys that set it."""
         own = f"forebay_{self.name}"
         return (self.hint, own) if self.hint else (own,)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All names of it in a file and for --set: its name, or a key of MPI_Info."""
+        """The names that it has in a file and for --set: its own, and the MPI_Info keys."""
         return tuple(dict.fromkeys((self.name, *self.hints)))
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The environment variables that set it; the last one that is there wins."""
+        """The environment variables that set it; if several are set, the last one wins."""
         by_hint = ENVIRONMENT_PREFIX + (self.hint or self.name).upper()
         return tuple(dict.fromkeys((by_hint, self.variable)))
 
@@ -95,7 +96,8 @@ class Setting:
                 return "texts, separated by commas"
 
     def canonical(self, text: str) -> str:
-        """`text` as the record spells it. SettingsError: not a value of this setting."""
+        """The canonical form of `text`, as in a record. Raises SettingsError if it is no value of
+        this setting."""
         value = self._parsed(text.strip(" \t"))
         if value is None:
             raise SettingsError(
@@ -126,7 +128,7 @@ class Setting:
         return str(number)
 
     def shown(self, value: str) -> str:
-        """Canonical text for people: bytes get their unit."""
+        """The canonical text `value` for people: sizes get a unit."""
         if self.kind is SettingKind.BYTES:
             return exact_bytes(int(value))
         return value
@@ -142,7 +144,7 @@ class Override:
 
 
 def overrides_of(assignments: Sequence[str] | None) -> tuple[Override, ...]:
-    """The words of --set. UsageError: one is not KEY=VALUE."""
+    """The values of --set. Raises UsageError if one is not KEY=VALUE."""
     return tuple(_override(text) for text in assignments or ())
 
 
@@ -157,7 +159,7 @@ def _override(text: str) -> Override:
 
 @frozen
 class EffectiveSetting:
-    """A setting with the value it has now."""
+    """A setting with its present value."""
 
     setting: Setting
     value: str
@@ -165,7 +167,7 @@ class EffectiveSetting:
 
 
 def missing_units(effective: Sequence[EffectiveSetting]) -> tuple[str, ...]:
-    """Warnings about sizes of a few bytes: nobody means that, a unit was forgotten."""
+    """Warnings about sizes of a few bytes, in which a unit was probably forgotten."""
     return tuple(
         f"{one.setting.name} is {one.value} bytes (a number without a unit counts bytes). "
         f"Did you mean {one.setting.name}={one.value}GiB, or {one.value}MiB?"
@@ -183,24 +185,25 @@ class SettingsTable:
     settings: tuple[Setting, ...]
 
     def find(self, name: str) -> Setting | None:
-        """The setting called `name`, or set by a hint of that name, if there is one."""
+        """The setting with that name or MPI_Info key, or None."""
         return next((setting for setting in self.settings if name in setting.names), None)
 
     def nearest(self, name: str) -> str:
-        """The name or hint that is most like `name`."""
+        """The name or MPI_Info key most similar to `name`."""
         names = [one for setting in self.settings for one in setting.names]
         close = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.0)
         return close[0] if close else names[0]
 
     def of(self, override: Override) -> Setting:
-        """The setting that `override` sets. SettingsError: there is none."""
+        """The setting that `override` sets. Raises SettingsError if there is none."""
         setting = self.find(override.name)
         if setting is None:
             raise self._unknown(override.name)
         return setting
 
     def named(self, name: str) -> Setting:
-        """The setting that is called so, by whatever name or variable. SettingsError: none is."""
+        """The setting with that name, MPI_Info key or variable. Raises SettingsError if there is
+        none."""
         own = next((one for one in self.settings if name.upper() in one.variables), None)
         setting = own or self.find(name)
         if setting is None:
@@ -214,7 +217,8 @@ class SettingsTable:
         )
 
     def check(self, override: Override) -> str:
-        """The canonical value of `override`. SettingsError: no such setting, or not a value."""
+        """The canonical value of `override`. Raises SettingsError if there is no such setting, or
+        it has no such value."""
         return self.of(override).canonical(override.text)
 
     def effective(
@@ -224,13 +228,14 @@ class SettingsTable:
         environment: Mapping[str, str] | None = None,
         options: Sequence[Override] = (),
     ) -> tuple[EffectiveSetting, ...]:
-        """Every setting's value after file, environment and options. SettingsError as check()."""
+        """All settings with their values after file, environment and options are applied. Raises
+        SettingsError as `check` does."""
         given: dict[str, tuple[str, Origin]] = {}
         for override in _once(self, file):
             given[self.of(override).name] = (self.check(override), Origin.FILE)
         for setting in self.settings:
             named = [one for one in setting.variables if one in (environment or {})]
-            if named:  # the setting's own name, the last one, wins
+            if named:  # the last one is the variable with the setting's own name
                 value = _of_environment(setting, named[-1], (environment or {})[named[-1]])
                 given[setting.name] = (value, Origin.ENVIRONMENT)
         for override in options:
@@ -242,7 +247,8 @@ class SettingsTable:
         )
 
     def suspicious(self, variables: Sequence[str]) -> tuple[tuple[str, str], ...]:
-        """(variable, the one that was probably meant) for FOREBAY_* that are nearly a setting."""
+        """Pairs of a variable and the setting's variable that was probably meant, for misspelt
+        FOREBAY_* variables."""
         known = [variable for setting in self.settings for variable in setting.variables]
         doubtful = []
         for variable in variables:
@@ -255,7 +261,7 @@ class SettingsTable:
 
 
 def _once(table: SettingsTable, file: Sequence[Override]) -> Sequence[Override]:
-    """`file`, if none of its lines sets what another one sets by another name."""
+    """`file` itself. Raises SettingsError if two of its keys set the same setting."""
     first: dict[str, Override] = {}
     for override in file:
         before = first.setdefault(table.of(override).name, override)

@@ -1,4 +1,4 @@
-"""Use case: every setting with the value that it would have now, and where that comes from."""
+"""Use case: all settings with their present values, and where these come from."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,8 +15,8 @@ def effective_settings(
     environment: Mapping[str, str],
     options: Sequence[Override] = (),
 ) -> tuple[EffectiveSetting, ...]:
-    """File (given, or of FOREBAY_SETTINGS), environment, options. SettingsError says which of
-    them is wrong: file and line, variable, or option."""
+    """The values after the file (the given one, or that of FOREBAY_SETTINGS), the environment and
+    the options. Raises SettingsError, which names the wrong line, variable or option."""
     table = source.table()
     path = file or environment.get(SETTINGS_VARIABLE) or None
     overrides = [] if path is None else list(source.read_file(Path(path)))

@@ -1,1 +1,1 @@
-"""`forebay simulate`: experiments on simulated machines."""
+"""`forebay simulate`: runs experiments on simulated machines."""

@@ -1,4 +1,4 @@
-"""`forebay simulate`: parse → run → render."""
+"""`forebay simulate`: parses the command line, simulates, prints the results."""
 
 import sys
 from collections.abc import Iterator
@@ -84,7 +84,7 @@ Exit status:
 
 
 def help_text(keys: SimulatorKeys) -> str:
-    """The help of the command, with every key."""
+    """The help of the command, with all keys."""
     return _HELP.format(
         platform=_listed(keys.platform),
         collective=_listed(keys.collective),
@@ -109,7 +109,7 @@ def simulate_command(
     ] = False,
     form: FormatOption = Format.TEXT,
 ) -> None:
-    """Simulates each variant and shows what came of it."""
+    """Simulates each variant and prints the results."""
     _check(variant=bool(variant), pool=pool, independent=independent)
     if pool:
         show_pool_simulation(simulate_pool(platform, settings or [], NativeSimulator()), form)
@@ -126,7 +126,7 @@ def simulate_command(
     results: list[Simulation] = []
     try:
         results.extend(simulate(request, NativeSimulator()))
-    finally:  # a variant that fails does not take the finished ones with it
+    finally:  # if a variant fails, print the results of those before it
         if results:
             show_simulations(results, form)
     for result in results:
@@ -136,7 +136,7 @@ def simulate_command(
 
 
 def _check(*, variant: bool, pool: bool, independent: bool) -> None:
-    """UsageError: they do not fit together."""
+    """Raises UsageError if options are given that exclude each other."""
     given = {"--variant": variant, "--pool": pool, "--independent": independent}
     both = [name for name, is_there in given.items() if is_there]
     if len(both) > 1:
@@ -153,7 +153,7 @@ def _status(results: list[Simulation]) -> int:
 
 
 def show_simulations(results: list[Simulation], form: Format) -> None:
-    """On standard output."""
+    """Prints the results on standard output."""
     if form is Format.JSON:
         print(json_pretty({"schema": "forebay.simulations/1", "results": plain(results)}))
     else:
@@ -194,7 +194,7 @@ def _details(one: Simulation) -> Iterator[str]:
 
 
 def attach(app: typer.Typer) -> None:
-    """Puts `simulate` into the command."""
+    """Adds the subcommand `simulate` to `app`."""
     app.command(
         "simulate",
         help=help_text(simulator_keys()),

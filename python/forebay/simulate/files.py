@@ -1,5 +1,5 @@
-"""Finds forebay_sim and the platforms (in the package, an installed tree, a checkout); runs it, and
-reads which keys it takes."""
+"""Finds forebay_sim and the platforms (in the package, an installed tree, or a checkout), runs it,
+and reads the table of its keys."""
 
 import math
 import os
@@ -15,13 +15,13 @@ from forebay.common.model.errors import LaunchError, SetupError, SimulationError
 from forebay.simulate.model.keys import BackgroundLoad, Keys, SimulatorKeys
 
 PROGRAM_VARIABLE = "FOREBAY_SIM"
-_ANSWERED = {0, 1}  # 1: the bytes that it read back are wrong
+_ANSWERED = {0, 1}  # 1: verify=1 found wrong bytes, which the result tells
 _UNLINKED = "error while loading shared libraries: "
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 class NativeSimulator:
-    """The port Simulator over the native program."""
+    """The port Simulator, over the native program."""
 
     def __init__(
         self, *, environment: Mapping[str, str] = os.environ, package: Path = _PACKAGE
@@ -30,7 +30,8 @@ class NativeSimulator:
         self._package = package
 
     def platform(self, name: str) -> str:
-        """`name` as a path if there is such a file, else the platform of that name."""
+        """`name` as a path if there is such a file, else the path of the platform of that name.
+        Raises SimulationError if there is neither, and SetupError if no platform is installed."""
         if Path(name).is_file():
             return name
         folders = list(self._folders("platforms", "share/forebay/platforms"))
@@ -53,7 +54,8 @@ class NativeSimulator:
         return simulator_keys()
 
     def run(self, words: Sequence[str]) -> str:
-        """Waits for the simulator. A signal that is to end us ends it, too."""
+        """Runs the simulator and returns its output. A signal that asks this process to end ends
+        the simulator, too."""
         program = self.program()
         try:
             done = ForegroundProcesses().capture_started(
@@ -74,7 +76,7 @@ class NativeSimulator:
         return done.output
 
     def program(self) -> str:
-        """The native program. Raises SetupError when there is none."""
+        """The path of the native program. Raises SetupError if there is none."""
         given = self._environment.get(PROGRAM_VARIABLE)
         if given:
             if not Path(given).is_file():
@@ -90,7 +92,8 @@ class NativeSimulator:
         )
 
     def _why_missing(self) -> str:
-        """Why there is none, and what to do: in a checkout, a package of pip, an installed tree."""
+        """Why the program is missing, and what to do, for a checkout, a pip package, or an
+        installed tree."""
         checkout = self._package.parents[1]
         if (checkout / "CMakeLists.txt").is_file():
             return (
@@ -110,7 +113,7 @@ class NativeSimulator:
         )
 
     def _folders(self, *below: str) -> Iterator[Path]:
-        """In the package (pip), then above it: an installed tree, or a checkout."""
+        """The candidates: in the package (pip), then above it (an installed tree, a checkout)."""
         for above in (self._package, *list(self._package.parents)[:4]):
             for folder in below:
                 yield above / folder
@@ -118,13 +121,13 @@ class NativeSimulator:
 
 @cache
 def simulator_keys() -> SimulatorKeys:
-    """The keys of schema/simulator.toml. SetupError: it is missing."""
+    """The keys in schema/simulator.toml. Raises SetupError if it is missing."""
     return read_table("simulator.toml", _keys, what="which keys the simulator takes")
 
 
 @cache
 def background_load() -> BackgroundLoad:
-    """As schema/simulator.toml has it. SetupError: it is missing."""
+    """The load in schema/simulator.toml. Raises SetupError if it is missing."""
     return read_table(
         "simulator.toml",
         lambda table: BackgroundLoad(**table["background_load"]),
@@ -149,7 +152,7 @@ def _named(rows: Sequence[Mapping[str, Any]]) -> Keys:
 
 
 def _complaint(said: str, words: Sequence[str]) -> str:
-    """The message about a failed run: SimGrid's words for a deadlock help only developers."""
+    """The message about a failed run. SimGrid's own text about a deadlock helps only developers."""
     if "Deadlock detected" not in said:
         return said
     return (

@@ -19,18 +19,19 @@ from forebay.simulate.model.simulation import Simulation, parse_simulation, word
 
 
 class Simulator(Protocol):
-    """The native simulator."""
+    """The port to the native simulator."""
 
     def platform(self, name: str) -> str:
-        """The file of a platform: a path, or the name of one that comes with Forebay."""
+        """The file of a platform, given a path or the name of one that comes with Forebay."""
         ...
 
     def keys(self) -> SimulatorKeys:
-        """The keys that it takes. SetupError: their table is missing."""
+        """The keys that it takes. Raises SetupError if their table is missing."""
         ...
 
     def run(self, words: Sequence[str]) -> str:
-        """Its answer. Raises SimulationError with its own words when it fails."""
+        """Runs the simulator and returns its output. Raises SimulationError with its own message if
+        it fails."""
         ...
 
 
@@ -44,7 +45,7 @@ class SimulateRequest:
 
 
 def simulate(request: SimulateRequest, simulator: Simulator) -> Iterator[Simulation]:
-    """One result for each variant, as they come."""
+    """Yields the result of each variant as it is finished."""
     platform, keys = simulator.platform(request.platform), simulator.keys()
     for variant in request.variants:
         words = words_of(platform, variant=variant, settings=request.settings, keys=keys)
@@ -52,7 +53,7 @@ def simulate(request: SimulateRequest, simulator: Simulator) -> Iterator[Simulat
 
 
 def simulate_pool(platform: str, settings: Sequence[str], simulator: Simulator) -> PoolSimulation:
-    """A program that computes and puts out, without and with the pool."""
+    """Simulates a program that alternates computing and output, without and with the pool."""
     words = pool_words_of(simulator.platform(platform), settings, simulator.keys())
     return parse_pool_simulation(simulator.run(words))
 
@@ -60,6 +61,6 @@ def simulate_pool(platform: str, settings: Sequence[str], simulator: Simulator) 
 def simulate_independent(
     platform: str, settings: Sequence[str], simulator: Simulator
 ) -> IndependentSimulation:
-    """Processes that read or write by themselves."""
+    """Simulates processes that read or write independently, as IOR does."""
     words = independent_words_of(simulator.platform(platform), settings, simulator.keys())
     return parse_independent_simulation(simulator.run(words))

@@ -1,1 +1,1 @@
-"""Command lines, results and comparisons. Pure."""
+"""Benchmarks' command lines and results, and comparisons. Pure."""

@@ -1,5 +1,5 @@
-"""The words after `forebay bench …`: ours are taken out wherever they stand, all others go to the
-program unchanged. Pure: words in, words out."""
+"""Splits the words after `forebay bench …`: our options are taken out wherever they are, all others
+go to the program unchanged. Pure: words in, words out."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _RANKS = re.compile(r"(?:--?np?=?|--ntasks=?)(?P<attached>\d*)", re.ASCII)
 
 
 class Tool(StrEnum):
-    """The native programs."""
+    """The native benchmarks."""
 
     IOR = "ior"
     HPIO = "hpio"
@@ -27,13 +27,13 @@ class Tool(StrEnum):
 
     @property
     def program(self) -> str:
-        """Its file's name."""
+        """The name of its executable."""
         return f"forebay-{self.value}"
 
 
 @frozen
 class Launch:
-    """How ranks are started: `words` of a launcher, or just so many `ranks`."""
+    """How ranks are started: by the `words` of a launcher, or `ranks` ranks by the default one."""
 
     words: tuple[str, ...] = ()
     ranks: int | None = None
@@ -41,14 +41,15 @@ class Launch:
 
 @frozen
 class Split:
-    """Our options by name, and what is the program's."""
+    """Our options by name, and the program's words."""
 
     ours: Mapping[str, str]
     rest: tuple[str, ...]
 
     @property
     def launch(self) -> Launch:
-        """From -np and --launcher. BenchUsageError: not a number, or both."""
+        """The launch by -np or --launcher. Raises BenchUsageError if both are given, or -np is no
+        number."""
         given, launcher = self.ours.get("np"), self.ours.get("launcher")
         if given is not None and launcher is not None:
             raise BenchUsageError(
@@ -61,12 +62,12 @@ class Split:
 
     @property
     def html(self) -> Path | None:
-        """Where the page goes."""
+        """The page's file; None if there is to be none."""
         return Path(self.ours["html"]) if "html" in self.ours else None
 
     @property
     def json(self) -> bool:
-        """Whether standard output is JSON."""
+        """Whether standard output is JSON. Raises BenchUsageError for an unknown format."""
         form = self.ours.get("format", "text")
         if form not in ("text", "json"):
             raise BenchUsageError(f'no such format "{form}" (there are text and json). Use one.')
@@ -74,7 +75,7 @@ class Split:
 
     @property
     def wants_help(self) -> bool:
-        """Whether `--help` of ours was asked for."""
+        """Whether our own `--help` was given."""
         return "help" in self.ours
 
 
@@ -83,7 +84,8 @@ SHOWING = {"--html": "html", "--format": "format", "--help": "help"}
 
 
 def split(words: Sequence[str], known: Mapping[str, str]) -> Split:
-    """Takes out the `known` options (word: name), as `--html FILE` or `--html=FILE`."""
+    """Takes out the `known` options, which map words to names: `--html FILE` or `--html=FILE`.
+    Raises BenchUsageError if a value is missing."""
     ours: dict[str, str] = {}
     rest: list[str] = []
     waiting = list(words)
@@ -105,7 +107,7 @@ def split(words: Sequence[str], known: Mapping[str, str]) -> Split:
 
 @frozen
 class Configuration:
-    """One side of a comparison: variables, the tool, its words."""
+    """One side of a comparison: environment variables, the tool, and its words."""
 
     variables: Mapping[str, str]
     tool: Tool
@@ -113,12 +115,12 @@ class Configuration:
 
     @property
     def text(self) -> str:
-        """As it was typed."""
+        """The configuration as it was typed."""
         return " ".join([*self._assignments, self.tool.value, *map(shlex.quote, self.words)])
 
     @property
     def command(self) -> str:
-        """As it would be typed to run it alone."""
+        """The command that runs it alone."""
         words = ("forebay", "bench", self.tool.value, *map(shlex.quote, self.words))
         return " ".join([*self._assignments, *words])
 
@@ -128,7 +130,8 @@ class Configuration:
 
 
 def configuration(words: Sequence[str], *, side: str) -> Configuration:
-    """KEY=VALUE words, then a tool, then its options."""
+    """Parses KEY=VALUE words, then a tool, then its options. Raises BenchUsageError if there is no
+    tool."""
     left = list(words)
     variables: dict[str, str] = {}
     while left and _ASSIGNMENT.fullmatch(left[0]):
@@ -145,7 +148,7 @@ def configuration(words: Sequence[str], *, side: str) -> Configuration:
 
 
 def two_sides(words: Sequence[str]) -> tuple[Configuration, Configuration]:
-    """A -- B."""
+    """The two configurations in the words A -- B. Raises BenchUsageError if there are not two."""
     if list(words).count("--") != 1:
         raise BenchUsageError(
             "a comparison has two sides (A -- B, with one -- between them). "
@@ -156,14 +159,14 @@ def two_sides(words: Sequence[str]) -> tuple[Configuration, Configuration]:
 
 
 def start_words(launch: Launch, *, launcher: str, flavour: Flavour, root: bool) -> tuple[str, ...]:
-    """The launcher's part of the command for so many ranks."""
+    """The launcher's part of the command."""
     if launch.words:
         return launch.words
     return start(launcher, flavour=flavour, ranks=launch.ranks or 1, root=root)
 
 
 def ranks_asked(launch: Launch) -> int | None:
-    """How many ranks were asked for; None when the launcher's words do not say it plainly."""
+    """The requested number of ranks; None if the launcher's words do not give it plainly."""
     if not launch.words:
         return launch.ranks or 1
     asked = None
@@ -176,7 +179,7 @@ def ranks_asked(launch: Launch) -> int | None:
 
 
 def number(name: str, text: str, *, least: int) -> int:
-    """A whole number. BenchUsageError: it is none."""
+    """The whole number in `text`. Raises BenchUsageError if it is none, or is below `least`."""
     if not re.fullmatch(r"\d+", text, re.ASCII) or int(text) < least:
         raise BenchUsageError(
             f'{name} cannot be "{text}" (a number of at least {least}). Give one.'
@@ -185,7 +188,7 @@ def number(name: str, text: str, *, least: int) -> int:
 
 
 def fraction(name: str, text: str) -> float:
-    """ "5%" or "0.05"."""
+    """The number in a text such as "5%" or "0.05". Raises BenchUsageError if there is none."""
     try:
         return float(text[:-1]) / 100 if text.endswith("%") else float(text)
     except ValueError as error:

@@ -1,8 +1,9 @@
-"""Two configurations compared by interleaved pairs: the order in which they run, when there are
-enough pairs, and what the pairs say.
+"""A comparison of two configurations by interleaved pairs: the order of the runs, when to stop, and
+the verdict.
 
-Why pairs: on 21,259 real runs, two blocks of eight repeats of the same configuration differ by
-10 % or more in 30 % of the cases, interleaved pairs in 14 %; longer blocks do not help."""
+Pairs are used because systems drift: on 21,259 real runs, two blocks of eight repeats of the same
+configuration differ by 10 % or more in 30 % of the cases, interleaved pairs in 14 %; longer blocks
+do not help."""
 
 from __future__ import annotations
 
@@ -16,20 +17,22 @@ from forebay.common.model.estimate import LEVEL, Ratio, paired_ratio, signed_ran
 from forebay.common.model.frozen import frozen
 
 MARGIN = 0.05
+"""Relative differences below it do not matter."""
 LOOKS = (8, 12, 16, 20)
 _POCOCK = {1: 0.05, 2: 0.0294, 3: 0.0221, 4: 0.0182, 5: 0.0158}
-"""Two-sided level of each look so that all together err in 5 % (Pocock 1977, table 1)."""
+"""The two-sided level of each look, by the number of looks, for an overall error of 5 % (Pocock
+1977, table 1)."""
 
 
 class Side(StrEnum):
-    """Which configuration."""
+    """One of the two configurations."""
 
     A = "A"
     B = "B"
 
 
 class Verdict(StrEnum):
-    """The certain conclusion about B against A."""
+    """The conclusion about B, compared with A."""
 
     BETTER = "better"
     WORSE = "worse"
@@ -39,8 +42,8 @@ class Verdict(StrEnum):
 
 @frozen
 class Design:
-    """How many pairs, and after which of them one may stop. Levels are such that looking several
-    times does not raise the error above 5 %."""
+    """The number of pairs, and the numbers after which the test may stop (group-sequential design).
+    `level` is chosen so that several looks keep the overall error at 5 %."""
 
     pairs_max: int
     looks: tuple[int, ...]
@@ -50,14 +53,14 @@ class Design:
 
     @staticmethod
     def fixed(*, pairs: int, margin: float, seed: int) -> Design:
-        """So many pairs, one look at the end."""
+        """A design with `pairs` pairs and one look, at the end."""
         return _checked(
             Design(pairs_max=pairs, looks=(pairs,), level=LEVEL, margin=margin, seed=seed)
         )
 
     @staticmethod
     def sequential(*, pairs_max: int, margin: float, seed: int) -> Design:
-        """Looks at 8, 12, 16 and 20 pairs, as far as there are so many."""
+        """A design with looks at 8, 12, 16 and 20 pairs, as far as `pairs_max` allows."""
         looks = (*(one for one in LOOKS if one < pairs_max), pairs_max)
         looks = looks[-max(_POCOCK) :]
         level = 1 - _POCOCK[len(looks)]
@@ -66,7 +69,7 @@ class Design:
         )
 
     def order(self) -> tuple[tuple[Side, Side], ...]:
-        """The order of each pair: each side goes first equally often, in random places."""
+        """The order within each pair: each side is first equally often, in random order."""
         firsts = [Side.A, Side.B] * (self.pairs_max // 2)
         generator = random.Random(self.seed)
         if self.pairs_max % 2:
@@ -77,7 +80,7 @@ class Design:
 
 @frozen
 class Finding:
-    """The result for one quantity. The ratio is of B to A, above 1 where B is the better."""
+    """The result for one quantity. The ratio is B over A, above 1 if B is better."""
 
     quantity: str
     unit: str
@@ -89,8 +92,9 @@ class Finding:
 
 
 def judge(ratio: Ratio, *, margin: float) -> Verdict:
-    """Equivalent: the whole interval lies within the margin (1/(1+m) to 1+m). Better and worse:
-    it lies on one side of 1. Anything else, and any ratio without an interval: inconclusive."""
+    """The verdict. It is equivalent if the whole interval is within the margin (1/(1+m) to 1+m),
+    better or worse if it is on one side of 1, and otherwise, or without an interval,
+    inconclusive."""
     if ratio.low is None or ratio.high is None:
         return Verdict.INCONCLUSIVE
     low, high, most = math.log(ratio.low), math.log(ratio.high), math.log1p(margin)
@@ -104,7 +108,7 @@ def judge(ratio: Ratio, *, margin: float) -> Verdict:
 def find(
     quantity: str, unit: str, *, a: Sequence[float], b: Sequence[float], less: bool, design: Design
 ) -> Finding:
-    """From at least one pair of positive values; `less`: the smaller is the better."""
+    """The finding from at least one pair of positive values. `less`: smaller values are better."""
     above, below = (a, b) if less else (b, a)
     ratio = paired_ratio(above, below, level=design.level)
     return Finding(
@@ -119,7 +123,7 @@ def find(
 
 
 def may_stop(findings: Sequence[Finding], *, pairs: int, design: Design) -> bool:
-    """Whether after so many pairs everything is decided, or there is nothing more to come."""
+    """Whether everything is decided after `pairs` pairs, or there are no more pairs."""
     if pairs >= design.pairs_max:
         return True
     decided = all(one.verdict is not Verdict.INCONCLUSIVE for one in findings)

@@ -1,5 +1,5 @@
-"""Reads the two facts that Forebay must know from a benchmark's own words: the file for the result,
-and whether some ranks stay out. Everything else in them is the program's business."""
+"""Finds two facts in a benchmark's own options: the file for the result, and whether some ranks do
+not take part. All other options are passed on without being understood."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from forebay.bench.model.command_line import Tool
 
 JSON_OPTION = "--json"
 RESULT_OPTION = "--result"
-"""As the program's first word: --json for us, which it leaves out of the command that it shows."""
+"""As the first option, it is our --json: the program leaves it out of the command line that it
+reports."""
 HPIO_FLAGS = "BehkE"
 FlagLetters = Mapping[Tool, str]
-"""Letters of options without a value: they may stand before another one in its word, as in
--wO json=f."""
+"""Letters of options without a value, by tool. They may precede another option in the same word, as
+in -wO json=f."""
 
 
 def json_file(tool: Tool, words: Sequence[str], letters: FlagLetters) -> Path | None:
-    """Where the program will write its result; None when the words do not say. The last one
-    counts, for the programs, too."""
+    """The file to which the program will write its result; None if the words do not give one. If
+    they give several, the last one is used, as the programs do."""
     given = None
     for word, following in _options(words):
         for value in _json_values(tool, word, following, letters):
@@ -29,8 +30,8 @@ def json_file(tool: Tool, words: Sequence[str], letters: FlagLetters) -> Path | 
 
 
 def leaves_ranks_out(tool: Tool, words: Sequence[str], letters: FlagLetters) -> bool:
-    """Whether fewer ranks than were started may take part: IOR's -N, and what may say the same
-    (-O, scripts)."""
+    """Whether fewer ranks than are started may take part: by IOR's -N, or by -O and scripts, which
+    can set the same."""
     return tool is Tool.IOR and any(
         word.lower().startswith(("--numtasks", "--scriptfile"))
         or _letter(letters[tool], "[NOf]", word)
@@ -39,7 +40,7 @@ def leaves_ranks_out(tool: Tool, words: Sequence[str], letters: FlagLetters) -> 
 
 
 def _options(words: Sequence[str]) -> Iterator[tuple[str, str | None]]:
-    """Each word with the one behind it; what stands behind -- is no option."""
+    """Each word with its successor. Words after -- are no options."""
     end = list(words).index("--") if "--" in words else len(words)
     for at in range(end):
         yield words[at], words[at + 1] if at + 1 < len(words) else None

@@ -1,4 +1,4 @@
-"""The measurements of a benchmark, whichever program made them: values."""
+"""The measurements of a benchmark as values, whichever program made them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OPERATIONS_PER_SECOND = "ops/s"
 
 @frozen
 class Bar:
-    """Calls that took up to so long, and longer than the bar before says."""
+    """A bin of a histogram: calls that took up to `seconds`, and longer than the previous bin's."""
 
     seconds: float
     count: int
@@ -22,18 +22,18 @@ class Bar:
 
 @frozen
 class Latency:
-    """Latency of single calls, all ranks and repetitions together."""
+    """The latencies of single calls, of all ranks and repetitions together."""
 
     bars: tuple[Bar, ...]
     seconds_max: float
 
     @property
     def calls(self) -> int:
-        """All of them."""
+        """The number of calls."""
         return sum(bar.count for bar in self.bars)
 
     def quantile(self, fraction: float) -> float:
-        """Seconds within which so many of the calls were done; 0 when there are none."""
+        """The seconds within which the `fraction` of calls was done; 0 if there are none."""
         wanted = fraction * self.calls
         below = 0
         for bar in self.bars:
@@ -45,7 +45,7 @@ class Latency:
 
 @frozen
 class Measurement:
-    """One phase, point or operation: a rate of each repetition, latencies, and the ranks' time."""
+    """One phase, point or operation: the rate of each repetition, latencies, and ranks' times."""
 
     name: str
     unit: str
@@ -53,18 +53,18 @@ class Measurement:
     latency: Latency
     rank_seconds: tuple[float, ...]
     slowest_rank: int
-    """As the benchmark itself names it: its text and our page are to name the same."""
+    """The rank that the benchmark itself names, so that its text and our page agree."""
     slowest_host: str
 
     @property
     def spread(self) -> Spread:
-        """Median rate with its interval."""
+        """The median rate with its interval."""
         return spread(self.rates)
 
 
 @frozen
 class BenchResult:
-    """One run of a benchmark."""
+    """The result of one run of a benchmark."""
 
     tool: str
     command: str
@@ -79,7 +79,7 @@ class BenchResult:
 
 
 def merged(latencies: Sequence[Latency]) -> Latency:
-    """Bars of several histograms with the same borders, added up."""
+    """The sum of several histograms with the same bins."""
     counts: dict[float, int] = {}
     for one in latencies:
         for bar in one.bars:
@@ -91,13 +91,13 @@ def merged(latencies: Sequence[Latency]) -> Latency:
 
 
 def repeated_names(result: BenchResult) -> tuple[str, ...]:
-    """Names that several measurements have: they cannot be told apart."""
+    """Names that several measurements share, so that they cannot be told apart."""
     names = Counter(one.name for one in result.measurements)
     return tuple(name for name, count in names.items() if count > 1)
 
 
 def unmatched(a: BenchResult, b: BenchResult) -> tuple[str, ...]:
-    """Messages about measurements that only one result has, where they are compared by name."""
+    """Messages about measurements that only one result has, if measurements match by name."""
     names_a, names_b = ([one.name for one in result.measurements] for result in (a, b))
     if set(names_a).isdisjoint(names_b):
         return ()
@@ -108,9 +108,9 @@ def unmatched(a: BenchResult, b: BenchResult) -> tuple[str, ...]:
 
 
 def matched(a: BenchResult, b: BenchResult) -> tuple[tuple[str, Measurement, Measurement], ...]:
-    """The pairs that can be compared, where no name is repeated: measurements of the same name; or,
-    when no name is the same (other region sizes, say) and there are equally many in the same units,
-    one after the other."""
+    """The comparable pairs, if no name is repeated: measurements with the same name. If no names
+    are equal (the region sizes differ, say), but the numbers and units of measurements are, they
+    are paired in order."""
     theirs = {one.name: one for one in b.measurements}
     same = tuple((one.name, one, theirs[one.name]) for one in a.measurements if one.name in theirs)
     if same or len(a.measurements) != len(b.measurements):

@@ -1,1 +1,1 @@
-"""Pages and pictures of results."""
+"""HTML pages and pictures of benchmarks' results."""

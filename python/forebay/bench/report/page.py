@@ -1,4 +1,4 @@
-"""The HTML page of a benchmark: one file that holds everything, pictures too."""
+"""The HTML page of a benchmark or a comparison, one self-contained file."""
 
 from pathlib import Path
 from statistics import median
@@ -18,11 +18,11 @@ _QUANTILES = (0.5, 0.9, 0.99, 0.999)
 
 
 class HtmlPages(DrawnPages):
-    """The port Pages over files."""
+    """The port Pages, over files."""
 
     def write(self, result: BenchResult, path: Path) -> None:
-        """Renders the page. SetupError: matplotlib or jinja2 is missing; BenchError: cannot be
-        written, or there is nothing to show."""
+        """Writes the page of a result. Raises SetupError if matplotlib or jinja2 is missing, and
+        BenchError if the file cannot be written or nothing was measured."""
         if not result.measurements:
             raise BenchError(
                 f"there is nothing to draw on {path} (nothing was measured). See what it said.",
@@ -31,7 +31,7 @@ class HtmlPages(DrawnPages):
         write_page(render(result), path)
 
     def write_comparison(self, result: Comparison, path: Path) -> None:
-        """As write. BenchError: cannot be written, or nothing was compared."""
+        """As `write`, for a comparison. Raises BenchError also if nothing was compared."""
         if not result.findings:
             raise BenchError(
                 f"there is nothing to draw on {path} (no quantity is in every pair). See the "
@@ -42,7 +42,7 @@ class HtmlPages(DrawnPages):
 
 
 def render(result: BenchResult) -> str:
-    """The page as text."""
+    """The HTML of a result's page."""
     require_drawing()
     from forebay.bench.report.pictures import PICTURES, ROWS_MAX
 
@@ -62,7 +62,7 @@ def render(result: BenchResult) -> str:
 
 
 def render_comparison(result: Comparison) -> str:
-    """The page as text; `result` has at least one finding."""
+    """The HTML of a comparison's page; `result` has at least one finding."""
     require_drawing()
     from forebay.bench.report.pictures import COMPARISON_PICTURES
 

@@ -1,4 +1,4 @@
-"""Draws what a benchmark measured: bandwidth, latency, spread over ranks. SVG, by matplotlib."""
+"""Pictures of a benchmark's result: rates, latencies, spread over ranks. SVG, by matplotlib."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -13,22 +13,22 @@ from forebay.bench.model.result import BenchResult, Measurement
 from forebay.common.report.drawing import BLUE, FAINT, INK, PALE, style, svg_of
 
 ROWS_MAX = 120
-"""Measurements in a picture that has a row for each; the table below has all."""
+"""The most measurements in a picture with a row for each; the page's table has all."""
 LINES_MAX = 10
-"""In a panel that has a line for each: as many as there are colours in matplotlib's cycle."""
+"""The most lines in a panel: matplotlib's cycle has as many colours."""
 PAIRS_DRAWN_MAX = 8
-"""Quantities whose pairs are drawn."""
+"""The most quantities whose pairs are drawn."""
 RANKS_MAX = 4096
 LINEAR_RANGE_MAX = 30
-"""Rates further apart are drawn on a logarithmic axis."""
+"""The ratio of the largest to the smallest rate above which the axis is logarithmic."""
 LINEAR_RATIO_MAX = 5
-"""Ratios, likewise."""
+"""The same for ratios of pairs."""
 LABELLED_BY_STEPS_MAX = 3000
-"""Logarithmic axes that span less have labels at 1, 2 and 5 of each power of ten."""
+"""Logarithmic axes with a smaller span have labels at 1, 2 and 5 of each power of ten."""
 
 
 def draw_rates(result: BenchResult) -> str:
-    """Every repetition as a dot, the median and its interval."""
+    """A dot per repetition, the median, and its interval."""
     shown = result.measurements[:ROWS_MAX]
     figure, axes = _figure(height=1.2 + 0.42 * len(shown))
     for row, one in enumerate(shown):
@@ -48,7 +48,7 @@ def draw_rates(result: BenchResult) -> str:
 
 
 def draw_latency(result: BenchResult) -> str:
-    """Share of calls that took longer, on two logarithmic axes: the tail is to be seen."""
+    """The share of calls that took so long or longer, on logarithmic axes, which show the tail."""
     figure, panels = _panels(result.measurements[:ROWS_MAX])
     for axes, shown in panels:
         for one in shown:
@@ -72,7 +72,7 @@ def _draw_tail(axes: Axes, one: Measurement) -> None:
 
 
 def draw_ranks(result: BenchResult) -> str:
-    """The time of each rank, as multiples of the median rank's."""
+    """The time of each rank, relative to the median rank's."""
     figure, panels = _panels(result.measurements[:ROWS_MAX])
     for axes, shown in panels:
         for one in shown:
@@ -105,7 +105,7 @@ PICTURES: tuple[tuple[str, str, Callable[[BenchResult], str]], ...] = (
 
 
 def draw_ratios(findings: Sequence[Finding]) -> str:
-    """Every pair's ratio as a dot, the estimate and its interval; the margin shaded."""
+    """A dot per pair's ratio, the estimate with its interval, and the margin as a band."""
     shown = findings[:ROWS_MAX]
     figure, axes = _figure(height=1.4 + 0.5 * len(shown))
     margin = shown[0].margin
@@ -130,7 +130,7 @@ def draw_ratios(findings: Sequence[Finding]) -> str:
 
 
 def draw_pairs(findings: Sequence[Finding]) -> str:
-    """Both rates of each pair in the order in which they ran: drifts are to be seen."""
+    """Both rates of each pair in the order in which they ran, which shows drifts."""
     shown = findings[:PAIRS_DRAWN_MAX]
     figure = Figure(figsize=(10, 2.6 * len(shown)), layout="constrained")
     for axes, one in zip(figure.subplots(len(shown), squeeze=False)[:, 0], shown, strict=True):
@@ -169,7 +169,7 @@ def _figure(*, height: float) -> tuple[Figure, Axes]:
 def _panels(
     measurements: Sequence[Measurement],
 ) -> tuple[Figure, list[tuple[Axes, Sequence[Measurement]]]]:
-    """One above the other, so many that every line has its own colour, each with its legend."""
+    """Panels one above the other, with at most LINES_MAX measurements each."""
     groups = [measurements[at : at + LINES_MAX] for at in range(0, len(measurements), LINES_MAX)]
     legends = sum(
         0.17 * math.ceil(len(group) / _columns([one.name for one in group])) for group in groups
@@ -182,12 +182,12 @@ def _panels(
 
 
 def _columns(names: Sequence[str]) -> int:
-    """The number of columns of a legend."""
+    """The number of columns of a legend, by the length of its names."""
     return 1 if len(names) == 1 else 3 if max(map(len, names)) < 40 else 2
 
 
 def _legend_below(axes: Axes) -> None:
-    """Under its own axes."""
+    """Puts the legend below its axes."""
     _, names = axes.get_legend_handles_labels()
     columns = _columns(names)
     axes.legend(
@@ -196,7 +196,7 @@ def _legend_below(axes: Axes) -> None:
 
 
 def _logarithmic(axes: Axes) -> None:
-    """The x axis, with plain numbers at it also where it spans less than two powers of ten."""
+    """Makes the x axis logarithmic, with plain numbers, also for less than two powers of ten."""
     axes.set_xscale("log")
     low, high = axes.get_xlim()
     steps = (1, 2, 5) if high < LABELLED_BY_STEPS_MAX * low else (1,)

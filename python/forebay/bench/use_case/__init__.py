@@ -1,1 +1,1 @@
-"""One benchmark, and pairs of them."""
+"""Use cases: one benchmark, and interleaved pairs of them."""

@@ -1,4 +1,4 @@
-"""Runs a native benchmark under a launcher and reads what it measured."""
+"""Use case: run a native benchmark under a launcher and read its result."""
 
 from __future__ import annotations
 
@@ -27,29 +27,30 @@ Ended = TypeVar("Ended")
 
 
 class BenchResults(Protocol):
-    """Files that the native programs wrote."""
+    """The port to result files that the native programs write."""
 
     def stamp(self, path: Path) -> str:
-        """Another one whenever the file is written; empty when there is none."""
+        """A text that changes whenever the file is written; empty if there is none."""
 
     def read(self, path: Path) -> tuple[BenchResult, str]:
-        """The result in the file, and its text.
-        RecordError: cannot be read, or not a result of a known schema."""
+        """The result in the file, and its text. Raises RecordError if it cannot be read, or has no
+        known schema."""
 
 
 class Pages(Protocol):
-    """HTML pages."""
+    """The port to HTML pages."""
 
     def check(self, path: Path) -> None:
-        """SetupError: what draws is not installed; BenchUsageError: `path` cannot be written."""
+        """Raises SetupError if the drawing packages are missing, and BenchUsageError if `path`
+        cannot be written."""
 
     def write(self, result: BenchResult, path: Path) -> None:
-        """One self-contained page. SetupError: what draws is not installed."""
+        """Writes a self-contained page. Raises SetupError if the drawing packages are missing."""
 
 
 @frozen
 class BenchWorld:
-    """The ports of a benchmark, and which options of the programs have no value."""
+    """The ports of a benchmark, and the letters of the programs' options without a value."""
 
     world: World
     results: BenchResults
@@ -60,8 +61,8 @@ class BenchWorld:
 
 @frozen
 class BenchPlan:
-    """The command to start. `ranks`: how many must take part, if known. `json`: the file that the
-    program writes; it is ours if `json_is_ours`."""
+    """The command to start. `ranks` is the number that has to take part, None if not known. `json`
+    is the file that the program writes; if `json_is_ours`, it is temporary."""
 
     words: tuple[str, ...]
     ranks: int | None
@@ -69,13 +70,13 @@ class BenchPlan:
     json: Path
     json_is_ours: bool
     program: tuple[str, ...] = ()
-    """Those of the words that are the benchmark's own name."""
+    """The words that start the benchmark's executable, without its options."""
 
 
 @frozen
 class Left:
-    """The content of the file after a run: nothing (a dry run, or it failed early), an unreadable
-    result, or a result with its text."""
+    """The content of the result file after a run: nothing (a dry run, or an early failure), an
+    unreadable result, or a result with its text."""
 
     result: BenchResult | None = None
     text: str = ""
@@ -85,7 +86,7 @@ class Left:
 
 @frozen
 class BenchReport:
-    """How it ended, and what it left."""
+    """The exit status of a benchmark, and what it left."""
 
     status: int
     left: Left
@@ -99,8 +100,8 @@ def plan_bench(
     *,
     read_by: str | None = None,
 ) -> BenchPlan:
-    """Finds launcher and program. `read_by`: what needs the result afterwards.
-    SetupError, BenchUsageError: nothing was started."""
+    """Finds launcher and program. `read_by` names the reader of the result, None if nobody reads
+    it. If it raises SetupError or BenchUsageError, nothing was started."""
     given = json_file(tool, words, bench.letters)
     _check_json(given, read_by, bench)
     facts = _launcher(launch, bench)
@@ -109,7 +110,7 @@ def plan_bench(
     # Rank 0 may be on another node when a batch system starts it.
     shared = facts.flavour is Flavour.SLURM or bool(launch.words)
     json = given if given is not None else bench.world.records.temporary(shared=shared)
-    # Before the user's words: behind them a -- would hide it, or an option take it for its value.
+    # It precedes the user's words: a `--` or an option that takes a value could swallow it.
     ours = () if given is not None else (RESULT_OPTION, str(json))
     return BenchPlan(
         words=(*start, *program, *ours, *words),
@@ -122,7 +123,7 @@ def plan_bench(
 
 
 def carry_out_bench(plan: BenchPlan, bench: BenchWorld, *, quiet: bool) -> BenchReport:
-    """Runs in the foreground; `quiet` sends what the program prints to standard error."""
+    """Runs in the foreground. `quiet` redirects the program's standard output to standard error."""
     words = ("sh", "-c", 'exec "$@" >&2', "sh", *plan.words) if quiet else plan.words
     finished, left = run_and_read(
         plan, bench, lambda: bench.world.processes.run(words, environment=plan.environment)
@@ -133,8 +134,9 @@ def carry_out_bench(plan: BenchPlan, bench: BenchWorld, *, quiet: bool) -> Bench
 def run_and_read(
     plan: BenchPlan, bench: BenchWorld, run: Callable[[], Ended]
 ) -> tuple[Ended, Left]:
-    """Runs, and reads what was written meanwhile: a file of the user's own may be there from an
-    earlier run. A result that cannot be read is a complaint: the run's status must not be lost."""
+    """Runs, and reads the result if it was written meanwhile: the user's file may be left from an
+    earlier run. An unreadable result is a complaint, no exception, so that the run's status is
+    kept."""
     before = bench.results.stamp(plan.json)
     try:
         ended = run()
@@ -150,7 +152,8 @@ def run_and_read(
 
 
 def _warning(plan: BenchPlan, result: BenchResult) -> str:
-    """An MPI that does not know its launcher runs every rank as a job of its own."""
+    """A warning if ranks are missing: under a launcher of another MPI, each rank is a job of its
+    own."""
     if plan.ranks in (None, result.ranks) or not result.measurements:
         return ""
     return (

@@ -1,4 +1,4 @@
-"""Runs two configurations in turns until enough is known, and says what."""
+"""Use case: compare two configurations by interleaved pairs of runs."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from forebay.ports import Captured
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 OUTPUT_SHOWN = 1500
-"""Characters of a failed program's words that are passed on."""
+"""Characters at the end of a failed program's output that are shown."""
 
 
 @frozen
 class Comparison:
-    """The outcome of the pairs, by quantity. `failure`: why there are not more of them."""
+    """The findings by quantity. `failure` says why there are not more pairs, None if there are."""
 
     a: Configuration
     b: Configuration
@@ -42,8 +42,8 @@ def compare(
     bench: BenchWorld,
     told: Callable[[int, Sequence[Finding]], None],
 ) -> Comparison:
-    """Pair after pair, A and B in random order within each. `told` hears of every pair.
-    BenchError: a run of the first pair failed; its status is that of the program."""
+    """Runs pair after pair, with A and B in random order. `told` is called after each pair. Raises
+    BenchError with the program's status if a run of the first pair fails."""
     so_far = _SoFar(design)
     failure: ForebayError | None = None
     for order in design.order():
@@ -81,7 +81,8 @@ class _SoFar:
         self._warnings: dict[str, list[str]] = {}
 
     def add(self, pair: Mapping[Side, BenchResult]) -> None:
-        """BenchError: nothing in the pair can be compared; it does not count then."""
+        """Adds a pair. Raises BenchError if nothing in it can be compared; it does not count
+        then."""
         for side, result in pair.items():
             repeated = repeated_names(result)
             if repeated:
@@ -112,7 +113,7 @@ class _SoFar:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """One finding for each quantity that every pair has."""
+        """A finding for each quantity that every pair has."""
         return tuple(
             find(name, self._units[name], a=of_a, b=of_b, less=False, design=self._design)
             for name, (of_a, of_b) in self._rates.items()
@@ -121,7 +122,7 @@ class _SoFar:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Each once: what differs in its numbers alone is the same, and told of the first run."""
+        """The warnings, each once: those that differ in numbers only are the same."""
         return tuple(_told(texts) for texts in self._warnings.values())
 
     def _warn(self, texts: Iterable[str]) -> None:

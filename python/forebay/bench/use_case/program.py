@@ -1,6 +1,6 @@
-"""Which build of a benchmark is started: that of the MPI that FOREBAY_MPI_FAMILY names, or that the
-launcher belongs to. Where neither tells (srun), the rank finds out by what its launcher set:
-the script in bin/ does that."""
+"""Chooses the build of a benchmark: for the MPI that FOREBAY_MPI_FAMILY names, or the launcher
+belongs to. If neither is known (srun), a script in bin/ chooses it in each rank, by the variables
+that the launcher has set."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ _LIBDIR_VARIABLE = "FOREBAY_LIBDIR"
 
 
 def named_family(environment: Mapping[str, str]) -> Family | None:
-    """The family that FOREBAY_MPI_FAMILY names. BenchUsageError: there are no builds for it."""
+    """The family that FOREBAY_MPI_FAMILY names, or None. Raises BenchUsageError if there are no
+    builds for it."""
     name = environment.get(FAMILY_VARIABLE, "")
     if not name:
         return None
@@ -32,7 +33,7 @@ def named_family(environment: Mapping[str, str]) -> Family | None:
 
 
 def program_words(tool: Tool, launcher: LauncherFacts, world: World) -> tuple[str, ...]:
-    """The words for the launcher to start. SetupError: there is no such build."""
+    """The program for the launcher to start. Raises SetupError if there is no such build."""
     folder = world.libraries.find().folder
     family = named_family(world.environment) or launcher.family
     wanted = _FAMILIES if family is None else (family,)
@@ -62,7 +63,7 @@ def _by_the_rank(
 
 
 def _scripts(tool: Tool, folder: Path) -> Sequence[Path]:
-    """In PREFIX/bin of PREFIX/lib/forebay, or in launcher/ of what a checkout has built."""
+    """The candidates: PREFIX/bin beside PREFIX/lib/forebay, and launcher/ in a checkout's build."""
     around = list(folder.parents)[:3]
     return [
         *(one / "bin" / tool.program for one in around),

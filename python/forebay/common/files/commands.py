@@ -1,4 +1,4 @@
-"""Short commands of which only the words are wanted, whatever became of them."""
+"""Runs short commands for their output. A failure is an answer, too, and never an exception."""
 
 import os
 import subprocess
@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 
 
 def unloaded_environment() -> dict[str, str]:
-    """That of this process, without libraries that are preloaded."""
+    """This process's environment without LD_PRELOAD."""
     return {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
 
 
 def answer_of(
     words: Sequence[str], *, environment: Mapping[str, str], seconds_max: float
 ) -> subprocess.CompletedProcess[str] | None:
-    """The output of a command that reads no input; None: it could not be started, or took too
-    long."""
+    """The finished command with its output; its standard input is empty. Returns None if it could
+    not be started or took longer than `seconds_max`."""
     try:
         return subprocess.run(
             list(words),

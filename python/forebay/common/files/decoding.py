@@ -1,4 +1,4 @@
-"""Values from JSON objects: a member for each field of a dataclass, made into the field's type."""
+"""Decodes JSON objects into dataclasses: each field takes the member of its name."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
@@ -18,12 +18,12 @@ def decoded(
     names: Mapping[str, str] = _NO_NAMES,
     **given: object,
 ) -> _T:
-    """A `kind` from the members of `line`; members that it has no field for are passed over.
+    """A `kind` made from the members of `line`. Members without a field are ignored.
 
-    `names`: keys of fields that the document calls otherwise. `given`: fields that the caller has
-    decoded. Fields may be of `int`, `float`, `str`, `bool` and enums, and optional values, tuples,
-    mappings and dataclasses of these. KeyError, TypeError, ValueError, AttributeError: not such an
-    object.
+    `names` maps fields to keys of the document that differ; `given` has fields that the caller has
+    decoded. The type of a field is `int`, `float`, `str`, `bool` or an enum, or an optional value,
+    a tuple, a mapping or a dataclass of these. Raises KeyError, TypeError, ValueError or
+    AttributeError if `line` does not fit.
     """
     make: Callable[..., _T] = kind
     for name, convert in _converters(make).items():

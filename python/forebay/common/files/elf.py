@@ -1,5 +1,5 @@
-"""Reads ELF files far enough to know what a program is linked to. No tool of binutils is needed,
-which compute nodes often lack. Source: System V ABI, chapters 4 and 5."""
+"""Reads from an ELF file what the program is linked to, without binutils, which compute nodes often
+lack. Source: System V ABI, chapters 4 and 5."""
 
 import mmap
 import struct
@@ -24,13 +24,13 @@ class ElfFacts:
     """An ELF file's needs at run time: an interpreter (dynamic linker) and shared libraries."""
 
     interpreter: str
-    """Empty: there is none."""
+    """The dynamic linker's path; empty if there is none."""
     needed: tuple[str, ...]
     defines_mpi: bool
 
     @property
     def has_interpreter(self) -> bool:
-        """Whether anything loads shared libraries into it."""
+        """Whether there is a dynamic linker, which alone loads shared libraries."""
         return bool(self.interpreter)
 
 
@@ -43,7 +43,7 @@ class _Segment:
 
 
 def read_elf(path: Path) -> ElfFacts | None:
-    """The facts of a 64-bit little-endian ELF file; None when it is something else."""
+    """The facts of a 64-bit little-endian ELF file, or None if the file is something else."""
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
             return _facts(view)
@@ -105,6 +105,6 @@ def _file_offset(segments: list[_Segment], address: int) -> int:
 
 
 def _defines_mpi(view: mmap.mmap) -> bool:
-    """Whether the file holds what only an MPI's own code does: symbols, and, as stripped files
-    have none of these, names of its parameters."""
+    """Whether the file contains an MPI's own code: its symbols, or the names of its parameters,
+    which stripped files keep."""
     return any(view.find(mark) >= 0 for mark in _MPI_MARKS)

@@ -1,5 +1,5 @@
-"""Launchers on this machine: found on PATH, told apart by their real file or what --version
-prints, and brought together with the MPI library that they belong to."""
+"""Finds the MPI launchers on PATH, their flavour (by the real file's name, or by the output of
+--version), and the MPI library of the same installation."""
 
 import os
 import re
@@ -24,7 +24,7 @@ _FAMILIES = {Flavour.OPEN_MPI: Family.OPEN_MPI, Flavour.HYDRA: Family.MPICH}
 
 
 class PathLaunchers:
-    """The port Launchers over PATH."""
+    """The port Launchers, over PATH."""
 
     def inspect(self, word: str) -> LauncherFacts | None:
         """The launcher that `word` names."""
@@ -32,7 +32,7 @@ class PathLaunchers:
         return None if found is None else _facts(Path(found), (Path(found),))
 
     def installed(self) -> Sequence[LauncherFacts]:
-        """All on PATH, links to one file as one launcher."""
+        """All launchers on PATH. Links to one file are one launcher."""
         by_file: dict[Path, list[Path]] = {}
         for path in _on_path():
             by_file.setdefault(path.resolve(), []).append(path)
@@ -41,7 +41,7 @@ class PathLaunchers:
 
     def wheels(self) -> Sequence[MpiWheel]:
         """MPIs among the packages of the running Python."""
-        import importlib.metadata  # takes longer than all of our own
+        import importlib.metadata  # slower to import than all modules of Forebay
 
         found = []
         for name in _WHEELS:
@@ -53,7 +53,7 @@ class PathLaunchers:
 
 
 def _is_inner(launcher: LauncherFacts) -> bool:
-    """prterun is what Open MPI's mpirun starts: no launcher of its own."""
+    """Whether this is prterun, which Open MPI's mpirun starts internally."""
     return all(name.name == "prterun" for name in launcher.names)
 
 
@@ -73,7 +73,7 @@ def _on_path() -> Iterator[Path]:
 
 def _facts(path: Path, names: tuple[Path, ...]) -> LauncherFacts:
     text = _version_text(path)
-    # Some launchers of an MPI do not print whose they are: the real file's name comes first.
+    # Some launchers do not print which MPI they belong to, so the real file's name comes first.
     flavour = flavour_of_name(path.resolve().name) or flavour_of_version(text) or Flavour.OTHER
     library, family = _library(path, flavour)
     return LauncherFacts(

@@ -1,4 +1,4 @@
-"""This machine: cores, what the kernel allows, and the file system that a directory is on."""
+"""Facts about this machine: cores, kernel features, and the file system of a directory."""
 
 import ctypes
 import errno
@@ -20,7 +20,7 @@ _SHM = Path("/dev/shm")
 
 @dataclass(frozen=True)
 class Mount:
-    """One line of mountinfo."""
+    """One mount of /proc/self/mountinfo."""
 
     point: Path
     file_system: str
@@ -28,10 +28,10 @@ class Mount:
 
 
 class LocalMachine:
-    """The port Machine over the machine that this runs on."""
+    """The port Machine, over this machine."""
 
     def facts(self) -> MachineFacts:
-        """Kernel and hardware."""
+        """The facts about kernel and hardware."""
         shm = shutil.disk_usage(_SHM) if _SHM.is_dir() else None
         return MachineFacts(
             cores=len(os.sched_getaffinity(0)),
@@ -42,7 +42,7 @@ class LocalMachine:
         )
 
     def directory(self, path: Path) -> DirectoryFacts:
-        """The file system under `path`. UsageError: no such directory."""
+        """The file system of `path`. Raises UsageError if there is no such directory."""
         try:
             real = path.resolve(strict=True)
             if not real.is_dir():
@@ -68,8 +68,9 @@ class LocalMachine:
 
 
 def mount_of(path: Path, mountinfo: str) -> Mount:
-    """The mount that `path` is on: the longest mount point above it, the last one mounted there.
-    Format: proc(5), /proc/PID/mountinfo."""
+    """The mount that `path` is on: the one with the longest mount point that is a prefix of it; of
+    mounts with the same mount point, the last, which hides the others. Format: proc(5),
+    /proc/PID/mountinfo."""
     best = Mount(Path("/"), "unknown", "unknown")
     for mount in _mounts(mountinfo):
         longer = len(mount.point.parts) >= len(best.point.parts)
@@ -93,7 +94,7 @@ def _unescaped(text: str) -> str:
 
 
 def _io_uring_obstacle() -> str | None:
-    """Sets a ring of one entry up and closes it."""
+    """Why io_uring cannot be used, or None. Tries to set up a ring with one entry."""
     libc = ctypes.CDLL(None, use_errno=True)
     parameters = ctypes.create_string_buffer(_IO_URING_PARAMS_BYTES)
     ring = libc.syscall(_SYS_IO_URING_SETUP, 1, parameters)

@@ -1,5 +1,5 @@
-"""Finds libforebay_mpi.so and its cores: FOREBAY_LIBDIR, in the package (pip), beside it in an
-installed tree (cmake --install), then what a checkout has built."""
+"""Finds libforebay_mpi.so and its cores. The search path is FOREBAY_LIBDIR, the package itself
+(pip), lib/forebay beside it in an installed tree (cmake --install), and a checkout's builds."""
 
 import os
 import subprocess
@@ -22,7 +22,7 @@ _LOAD = "import ctypes as c, os, sys; c.CDLL(sys.argv[1], c.RTLD_GLOBAL); c.CDLL
 
 
 class LibraryFolders:
-    """The port LibraryFinder over folders."""
+    """The port LibraryFinder, over folders."""
 
     def __init__(
         self, *, environment: Mapping[str, str] = os.environ, package: Path = _PACKAGE
@@ -31,7 +31,7 @@ class LibraryFolders:
         self._package = package
 
     def find(self) -> NativeLibraries:
-        """The first folder with the stub. FOREBAY_LIBDIR, if set, is the only one."""
+        """The first folder with the stub. If FOREBAY_LIBDIR is set, it is the only candidate."""
         folders = list(dict.fromkeys(self._folders()))
         for folder in folders:
             if (folder / STUB_NAME).is_file():
@@ -57,7 +57,7 @@ class LibraryFolders:
     def complaints(
         self, libraries: NativeLibraries, mpis: Sequence[LauncherFacts]
     ) -> Sequence[str]:
-        """Tries to load the stub, and every core with the MPI libraries of its family."""
+        """Loads the stub, and each core with each MPI library of its family, in child processes."""
         found = [_preload_complaint(libraries.stub)]
         for family, core in libraries.cores.items():
             lacks = [name for name, file in linked_libraries(core) if _is_missing(name, file)]
@@ -83,7 +83,7 @@ def _is_missing(name: str, file: str | None) -> bool:
 
 
 def _preload_complaint(stub: Path) -> str | None:
-    """The dynamic linker only warns when it cannot preload."""
+    """Why the stub cannot be preloaded, or None. The dynamic linker only prints a warning then."""
     done = _run(["/bin/true"], {**os.environ, "LD_PRELOAD": str(stub)})
     return f"{stub.name} cannot be preloaded: {done.strip()}" if done else None
 
@@ -97,7 +97,7 @@ def _load_complaint(core: Path, mpi: Path) -> str | None:
 
 
 def _run(words: Sequence[str], environment: Mapping[str, str]) -> str:
-    """The errors that the command prints; empty when all is well."""
+    """The command's error messages; empty if it succeeded."""
     try:
         done = subprocess.run(
             list(words),

@@ -1,5 +1,5 @@
-"""Whether files can be written that are written only when a run is over: hours later, maybe. And
-what its program has written meanwhile, as far as a look at the likely places tells."""
+"""Checks at the start of a run whether its output files will be writable at its end, maybe hours
+later; and finds files that the program has written, as far as a look at the likely places shows."""
 
 import os
 import time
@@ -12,16 +12,17 @@ from stat import S_ISDIR, S_ISREG
 from forebay.common.files.safe_files import planted
 
 _ENTRIES_MAX = 500
-"""How many entries of a folder are looked at: a run is not to wait for a look at many."""
+"""Entries of a folder that are looked at, so that a run does not wait for a huge folder."""
 _CLOCK_NS = 20_000_000
-"""The kernel's stamps are those of its last tick."""
+"""Nanoseconds by which a file's time stamp may lag behind the clock: the kernel takes it from its
+last timer tick."""
 
 
 class OutputFiles:
-    """The port Outputs over real files."""
+    """The port Outputs, over real files."""
 
     def obstacle(self, path: Path) -> str | None:
-        """Why `path` cannot be written; nothing is made or changed to find out."""
+        """Why `path` cannot be written, or None. Nothing is created or changed to find out."""
         if (why := planted(path)) is not None:
             return why
         try:
@@ -39,8 +40,8 @@ class OutputFiles:
         return time.time_ns()
 
     def changed(self, folder: Path, words: Sequence[str], *, since: int) -> Sequence[Path]:
-        """By the times of last modification. A file that our own output goes to is no output of the
-        program."""
+        """Files with a recent time of last modification. Files that this process's own standard
+        output or error goes to are not the program's output."""
         ours = {(facts.st_dev, facts.st_ino) for facts in _our_output()}
         found = []
         for path in _likely(folder, words):
@@ -54,7 +55,7 @@ class OutputFiles:
 
 
 def _likely(folder: Path, words: Sequence[str]) -> Iterator[Path]:
-    """Files that words name, also as in `of=FILE`, and files in the folders that they name."""
+    """Files that `words` name, also as in `of=FILE`, and the files in folders that they name."""
     folders = [folder]
     values = [word.partition("=")[2] for word in words]
     for name in filter(None, dict.fromkeys([*words, *values])):

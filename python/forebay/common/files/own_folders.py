@@ -1,6 +1,6 @@
-"""Temporary folders that are gone when a run has ended, unless it was killed: then the next run of
-the same user removes them. A lock says whether a run lives, which the kernel takes from a process
-that has died, whatever it died of."""
+"""Temporary folders that a run removes at its end, or, if it was killed, the next run of the same
+user. A run holds an flock(2) on a file in its folder: the kernel releases the lock when the process
+dies, however it dies."""
 
 import contextlib
 import fcntl
@@ -16,13 +16,15 @@ _MARK = "in-use"
 _NEW_MARK = "in-use.new"
 _DAEMON_LOCKS = ".lock"
 _ENTRIES_MAX = 20_000
-"""How many entries of a parent folder are looked at: a run is not to wait for a look at many."""
+"""Entries of a parent folder that are looked at, so that a run does not wait for a huge folder."""
 _WORDS_MAX = 512
+"""Bytes of the node's name in a mark."""
 
 
 def make_folder(prefix: str, parent: Path | None = None) -> Path:
-    """A new folder that only the user can enter, marked as in use while this process lives. Where
-    the file system has no locks it has no mark, and nobody else removes it. OSError."""
+    """A new folder that only the user can enter, marked as in use while this process lives. On a
+    file system without locks it has no mark, so that no other run will remove it. Raises OSError
+    if it cannot be made."""
     folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
     with contextlib.suppress(OSError):
         _mark(folder)
@@ -30,8 +32,8 @@ def make_folder(prefix: str, parent: Path | None = None) -> Path:
 
 
 def _mark(folder: Path) -> None:
-    """Locked before it has its name: nobody sees a mark that is not locked yet. The descriptor is
-    closed by the end of the process."""
+    """Locks the mark before it gets its name, so that nobody sees an unlocked one. The descriptor
+    stays open until the process ends."""
     new = folder / _NEW_MARK
     descriptor = os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
@@ -45,13 +47,13 @@ def _mark(folder: Path) -> None:
 
 
 def _here() -> bytes:
-    """The node, since locks of some file systems hold on a node only."""
+    """This node's name: on some file systems, locks are not seen by other nodes."""
     return os.fsencode(os.uname().nodename)[:_WORDS_MAX]
 
 
 def stale_folders(prefix: str, parent: Path) -> Iterator[Path]:
-    """Those whose run is gone, and with it every daemon that listened there. Each is nobody else's
-    until the next one is asked for."""
+    """Folders whose run has ended, and all daemons that listened in them. Each folder's locks are
+    held by this process until the iterator is advanced."""
     try:
         with os.scandir(parent) as entries:
             found = [
@@ -72,13 +74,13 @@ def stale_folders(prefix: str, parent: Path) -> Iterator[Path]:
 
 
 def remove_stale(prefix: str, parent: Path) -> None:
-    """Removes them."""
+    """Removes the folders with that prefix whose runs have ended."""
     for folder in stale_folders(prefix, parent):
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def _is_stale(folder: Path, stack: contextlib.ExitStack) -> bool:
-    """`stack`: what holds the locks."""
+    """Whether the folder's run and daemons have ended; `stack` then holds their locks."""
     inside = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     stack.callback(os.close, inside)
     found = os.fstat(inside)
@@ -93,7 +95,8 @@ def _is_stale(folder: Path, stack: contextlib.ExitStack) -> bool:
 
 
 def _locked(name: str, inside: int, stack: contextlib.ExitStack) -> int | None:
-    """None: somebody holds it, or it is no file of ours."""
+    """The descriptor of a file on which we got the lock. Returns None if another process holds
+    the lock, or the file is not a regular file of ours."""
     flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     descriptor = os.open(name, flags, dir_fd=inside)
     stack.callback(os.close, descriptor)

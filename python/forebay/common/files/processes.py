@@ -1,5 +1,6 @@
-"""Starts programs in the foreground, as a shell's `exec` would look to them: same terminal, same
-process group, same signals. Signals that are sent to us alone are sent on."""
+"""Runs programs as foreground children: on the same terminal, in the same process group. A signal
+from the terminal therefore reaches the child by itself; one that was sent to this process alone is
+forwarded."""
 
 import errno
 import os
@@ -25,13 +26,13 @@ _FORWARDED = (
 )
 _JOB_ENDING = (signal.SIGTERM, signal.SIGUSR1)
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-_LOOK_SECONDS = 1.0  # another thread, of a library, may have been given the child's signal
-_BY_KERNEL = 128  # si_code of what the terminal sends: the program has it already
+_LOOK_SECONDS = 1.0  # how often waitpid is polled: SIGCHLD may go to a thread of a library
+_BY_KERNEL = 128  # si_code SI_KERNEL: from the terminal, to the whole group, so the child has it
 NOT_EXECUTABLE, NOT_FOUND = 126, 127
 
 
 class ForegroundProcesses:
-    """The port Processes over real ones."""
+    """The port Processes, over real processes."""
 
     def __init__(self, *, grace_seconds: float = 10) -> None:
         self._grace_seconds = grace_seconds
@@ -39,8 +40,8 @@ class ForegroundProcesses:
     def run(
         self, words: Sequence[str], *, environment: Mapping[str, str], job_ending: Hook = None
     ) -> Finished:
-        """Runs `words` to the end; `job_ending` is called when SIGTERM or SIGUSR1 comes to us.
-        LaunchError: cannot be started."""
+        """Runs `words` to the end; calls `job_ending` when this process gets SIGTERM or SIGUSR1.
+        Raises LaunchError if the program cannot be started."""
         watched = {*_FORWARDED, signal.SIGCHLD}
         before = signal.pthread_sigmask(signal.SIG_BLOCK, watched)
         start = time.monotonic()
@@ -54,7 +55,8 @@ class ForegroundProcesses:
     def capture(
         self, words: Sequence[str], *, environment: Mapping[str, str], seconds_max: float
     ) -> Captured:
-        """As `capture_started`; what cannot be started has the status and the words of a shell."""
+        """As `capture_started`, but a command that cannot be started is no error: it has the exit
+        status and the message that a shell would give."""
         try:
             return self.capture_started(words, environment=environment, seconds_max=seconds_max)
         except LaunchError as error:
@@ -63,9 +65,10 @@ class ForegroundProcesses:
     def capture_started(
         self, words: Sequence[str], *, environment: Mapping[str, str], seconds_max: float
     ) -> Captured:
-        """Runs a command without input. One that takes too long, or is to end because a signal
-        came to us, may clean up for a while: a launcher that is killed leaves its ranks behind.
-        StoppedError: such a signal came. LaunchError: cannot be started."""
+        """Runs a command with empty standard input. After `seconds_max`, or when a signal asks
+        this process to end, the command gets SIGTERM or that signal, and SIGKILL only after a grace
+        period: a launcher that is killed at once leaves its ranks running. Raises StoppedError
+        after such a signal, and LaunchError if the command cannot be started."""
         watched = {*(one for one in _FORWARDED if not _is_ignored(one)), signal.SIGCHLD}
         before = signal.pthread_sigmask(signal.SIG_BLOCK, watched)
         try:
@@ -78,7 +81,7 @@ class ForegroundProcesses:
 
 
 def _is_ignored(one: signal.Signals) -> bool:
-    """As nohup has it: then it is to stop nobody."""
+    """Whether the signal is ignored, as SIGHUP is under nohup: then it stops no command."""
     return signal.getsignal(one) is signal.SIG_IGN
 
 
@@ -94,7 +97,8 @@ def _spawn(
     *,
     into: tuple[IO[bytes], IO[bytes]] | None = None,
 ) -> int:
-    """`into`: files for its output and errors; it then has no input."""
+    """Starts a child and returns its process id. `into` are files for its standard output and
+    error; with them, standard input is empty. `mask` is the child's signal mask."""
     actions: list[tuple[int, ...] | tuple[int, int, str, int, int]] = []
     if into is not None:
         actions.append((os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0))
@@ -106,7 +110,7 @@ def _spawn(
             dict(environment),
             file_actions=actions,
             setsigmask=mask,
-            setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],  # Python ignores them
+            setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],  # Python ignores both, a child inherits it
         )
     except FileNotFoundError as error:
         why = _why_not_found(words[0])
@@ -122,7 +126,7 @@ def _why_not_found(word: str) -> str:
         return "(there is no such program). Check the name" + (
             " and PATH." if path.name == word else "."
         )
-    if path.name == word:  # there is one in this folder, where a shell does not look for it, too
+    if path.name == word:  # it is in the working directory, which a shell does not search either
         return f"(no folder of PATH has it). Did you mean ./{shlex.quote(word)}?"
     return (
         "(it is there, but what is to load it is not). Look at its first line, if it is a script; "
@@ -145,14 +149,15 @@ def _why_refused(word: str, error: OSError) -> str:
 
 
 def _arrived(watched: set[signal.Signals], seconds: float) -> signal.struct_siginfo | None:
-    """A signal that came within the seconds. Python's call returns what is none where we were
-    stopped (Ctrl-Z) and the seconds were over before we went on."""
+    """The signal of `watched` that arrived within `seconds`, or None. If this process was stopped
+    (Ctrl-Z) and continued after the time-out, Python's sigtimedwait returns a signal number that
+    is not in `watched`."""
     arrived = signal.sigtimedwait(watched, seconds)
     return arrived if arrived is not None and arrived.si_signo in watched else None
 
 
 def _wait(pid: int, watched: set[signal.Signals], job_ending: Callable[[], None] | None) -> int:
-    """The child's status as shells say it. Signals that arrive meanwhile go to the child."""
+    """Waits for the child, forwarding signals to it, and returns its status as shells give it."""
     while True:
         ended, status = os.waitpid(pid, os.WNOHANG)
         if ended == pid:
@@ -169,7 +174,8 @@ def _wait(pid: int, watched: set[signal.Signals], job_ending: Callable[[], None]
 def _wait_within(
     pid: int, watched: set[signal.Signals], name: str, seconds_max: float, grace_seconds: float
 ) -> int | None:
-    """The child's status; None when it took too long: it was asked to end, and later killed."""
+    """As `_wait`, but after `seconds_max` the child gets SIGTERM, after `grace_seconds` more
+    SIGKILL, and the result is None. Raises StoppedError if a signal asked this process to end."""
     deadline = time.monotonic() + seconds_max
     is_late, was_killed, stopped_by = False, False, None
     while True:
@@ -180,7 +186,7 @@ def _wait_within(
         if left <= 0:
             was_asked = is_late or stopped_by is not None
             if was_killed:
-                break  # it is in a call of the kernel that does not end: it is left behind
+                break  # the child is in an uninterruptible sleep: do not wait for it
             os.kill(pid, signal.SIGKILL if was_asked else signal.SIGTERM)
             was_killed = was_asked
             is_late = is_late or stopped_by is None
@@ -203,5 +209,5 @@ def _wait_within(
 
 
 def _as_shells_say(code: int) -> int:
-    """128+n for what Python calls -n: ended by signal n."""
+    """A shell's exit status: 128+n where Python has -n, which means ended by signal n."""
     return code if code >= 0 else 128 - code

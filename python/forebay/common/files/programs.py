@@ -1,4 +1,4 @@
-"""Program files on disk: where a word leads to, how the file is linked, which MPI it needs."""
+"""Program files on disk: where a command's name leads, how the file is linked, and to which MPI."""
 
 import os
 import re
@@ -16,10 +16,10 @@ _LDD_LINE = re.compile(r"^\s*(\S+)(?: => (\S+))?")
 
 
 class ProgramFiles:
-    """The port Programs over real files."""
+    """The port Programs, over real files."""
 
     def locate(self, word: str) -> Path | None:
-        """The file that a shell would run for `word`."""
+        """The file that a shell would run for `word`, or None."""
         found = shutil.which(word)
         return None if found is None else Path(found)
 
@@ -45,13 +45,13 @@ class ProgramFiles:
 
 
 def _is_of_glibc(interpreter: str) -> bool:
-    """By the name of the loader, which for a library (that has none) is not known."""
+    """Whether the dynamic linker is glibc's, by its name. A library names none, and passes."""
     name = Path(interpreter).name
     return not interpreter or (name.startswith(("ld-linux", "ld64.so", "ld.so")))
 
 
 def mpi_of(path: Path, elf: ElfFacts) -> tuple[str | None, Family | None]:
-    """The MPI that the file needs: by its own entries, or else by those of its libraries."""
+    """The MPI that the file needs, directly or through one of its libraries: soname and family."""
     direct = _first_mpi(elf.needed)
     if direct[0] is not None:
         return direct
@@ -59,7 +59,8 @@ def mpi_of(path: Path, elf: ElfFacts) -> tuple[str | None, Family | None]:
 
 
 def linked_libraries(path: Path) -> list[tuple[str, str | None]]:
-    """(soname, file or None when it is not found) of everything that would be loaded, by ldd."""
+    """All libraries that would be loaded, as ldd lists them: the soname, and the file or None if
+    it is not found."""
     words = ["ldd", str(path.resolve())]
     done = answer_of(words, environment=unloaded_environment(), seconds_max=_LDD_SECONDS_MAX)
     if done is None:
@@ -90,7 +91,8 @@ def _is_script(path: Path) -> bool:
 
 
 def _is_privileged(path: Path) -> bool:
-    """Whether the dynamic linker would ignore LD_PRELOAD: set-user-ID for another, capabilities."""
+    """Whether the dynamic linker would ignore LD_PRELOAD (secure-execution mode): the file is
+    set-user-ID or set-group-ID for another, or has capabilities."""
     try:
         facts = path.stat()
         if facts.st_mode & stat.S_ISUID and facts.st_uid != os.getuid():

@@ -1,5 +1,5 @@
-"""Reads how much of a quota is left, as far as the system shows it to a user without root: the
-kernel's own quotas (ext4, XFS …), a subvolume of btrfs, a directory of CephFS, a user of Lustre."""
+"""Reads how much of a quota is left, as far as a user without root can see it: quotas of the kernel
+(ext4, XFS …), of a btrfs subvolume, of CephFS directories, and of Lustre users and groups."""
 
 import contextlib
 import ctypes
@@ -27,14 +27,14 @@ _BTRFS_INO_LOOKUP_BYTES = 4096
 _BTRFS_FIRST_INODE = 256
 _BTRFS_SYSFS = Path("/sys/fs/btrfs")
 _BTRFS_LIMITS = {1: ("max_referenced", "referenced"), 2: ("max_exclusive", "exclusive")}
-"""By the bit of `limit_flags`: the limit and what is used of it."""
+"""For each bit of `limit_flags`, the files with the limit and with the bytes used of it."""
 
 _LFS_SECONDS_MAX = 10
 
 
 def quota_left(directory: Path, *, mount_point: Path, file_system: str) -> QuotaLeft | None:
-    """The tightest quota on files that the user makes in `directory`; None: there is none, or the
-    system does not say."""
+    """The tightest quota for new files of the user in `directory`. Returns None if there is no
+    quota, or the system does not show it."""
     found: list[QuotaLeft] = []
     with contextlib.suppress(OSError):
         found += _kernel(directory)
@@ -48,7 +48,7 @@ def quota_left(directory: Path, *, mount_point: Path, file_system: str) -> Quota
 
 
 def _kernel(directory: Path) -> Iterator[QuotaLeft]:
-    """By quotactl_fd(2), which a user may ask of itself and of its group."""
+    """Quotas by quotactl_fd(2), which lets users query their own user and group."""
     libc = ctypes.CDLL(None, use_errno=True)
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
@@ -65,13 +65,14 @@ def _kernel(directory: Path) -> Iterator[QuotaLeft]:
 
 
 def _left(hard: int, soft: int, used: int) -> int | None:
-    """Up to the lower of the limits that are set: past a soft one, time runs out."""
+    """Bytes up to the lower of the limits that are set, None if none is. The soft limit counts,
+    since beyond it only a grace period is left."""
     limits = [limit for limit in (hard, soft) if limit]
     return max(0, min(limits) - used) if limits else None
 
 
 def _btrfs(directory: Path) -> Iterator[QuotaLeft]:
-    """The quotas of the subvolume. The ioctls and the files in /sys are for everyone."""
+    """The quotas of the subvolume. Its ioctls and the files in /sys need no privileges."""
     with contextlib.suppress(OSError, ValueError):
         descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
         try:
@@ -88,7 +89,7 @@ def _btrfs(directory: Path) -> Iterator[QuotaLeft]:
 
 
 def subvolume_quota(folder: Path) -> Iterator[QuotaLeft]:
-    """From the files of a quota group."""
+    """The limits in the files of a quota group (qgroup)."""
 
     def number(name: str) -> int:
         return int((folder / name).read_text())
@@ -110,7 +111,8 @@ def _ceph(directory: Path, mount_point: Path) -> Iterator[QuotaLeft]:
 def directory_quotas(
     directory: Path, mount_point: Path, attribute: Attributes
 ) -> Iterator[QuotaLeft]:
-    """The quotas of the directory and those above it. Without one there is no such attribute."""
+    """The quotas of the directory and of its parents up to the mount point. A directory without
+    quota lacks the attribute."""
     for folder in (directory, *directory.parents):
         with contextlib.suppress(OSError, ValueError):
             limit = int(attribute(folder, "ceph.quota.max_bytes"))
@@ -137,8 +139,9 @@ def _lustre(mount_point: Path) -> Iterator[QuotaLeft]:
 
 
 def lfs_quota_left(output: str, mount_point: str) -> int | None:
-    """From `lfs quota -q`: mount point, KiB used (with a star where it is too much), soft and hard
-    limit, grace … A long mount point has a line of its own."""
+    """Bytes left by the output of `lfs quota -q`, or None. Its fields are the mount point, KiB used
+    (with a star if over the limit), soft limit, hard limit, grace … A long mount point is on a line
+    of its own."""
     _, found, rest = output.partition(mount_point)
     numbers = [word.strip("*[]") for word in rest.split()[:3]]
     if not found or len(numbers) < 3 or not all(number.isdigit() for number in numbers):

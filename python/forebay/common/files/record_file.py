@@ -1,4 +1,4 @@
-"""Reads records: JSON Lines by schema/record.md. Unknown keys and kinds are passed over."""
+"""Reads records, which are JSON Lines (schema/record.md). Unknown keys and kinds are ignored."""
 
 import contextlib
 import datetime
@@ -32,8 +32,8 @@ _RATES = {"rate": "bytes_per_second", "usual_rate": "usual_bytes_per_second"}
 
 
 def decode_line(text: str) -> JobRecord | FileRecord | RunRecord | None:
-    """One line as a value; None for a kind that is not known.
-    RecordError: not a line of a record, or of a newer format."""
+    """One line as a value, or None if its kind is unknown. Raises RecordError if it is no line of
+    a record, or has a newer format."""
     try:
         line = json.loads(text)
     except ValueError as error:
@@ -60,8 +60,8 @@ def _undecoded(why: str) -> str:
 
 
 def read_record(path: Path, *, offset: int = 0) -> Record:
-    """The lines of `path` after byte `offset`. Damaged lines are counted, not fatal.
-    RecordError: the file cannot be read."""
+    """The lines of `path` after byte `offset`. Damaged lines are counted, not fatal. Raises
+    RecordError if the file cannot be read."""
     try:
         with path.open("rb") as file:
             file.seek(offset)
@@ -94,35 +94,37 @@ def read_record(path: Path, *, offset: int = 0) -> Record:
 
 
 class RecordFiles:
-    """The port Records over real files. `name`: of the folder that temporary ones are in, where it
-    has to be known which one that was; `temporary_folders` are those that there may be."""
+    """The port Records, over real files. With `name`, temporary records are in folders of that
+    name, so that they can be found from outside."""
 
     def __init__(self, name: str = "") -> None:
         self._name = name
 
     def temporary_folders(self) -> tuple[Path, Path]:
-        """Where other nodes see it, and where they need not."""
+        """The folders for temporary records with a `name`: one that other nodes see, and a local
+        one."""
         return Path.cwd() / f".{self._name}", Path(tempfile.gettempdir()) / self._name
 
     def end(self, path: Path) -> int:
-        """Bytes that are there already."""
+        """The present length of the file in bytes; 0 if there is none."""
         try:
             return path.stat().st_size
         except OSError:
             return 0
 
     def read(self, path: Path, *, offset: int) -> Record:
-        """The record from `offset` on; empty when there is no file."""
+        """The record from byte `offset` on; empty if there is no file."""
         try:
             path.stat()
         except FileNotFoundError:
             return Record()
         except OSError:
-            pass  # what is wrong with it is told by reading it
+            pass  # read_record reports the error
         return read_record(path, offset=offset)
 
     def append(self, path: Path, run: RunRecord) -> None:
-        """Behind the lines of the ranks, which have ended. RecordError: it cannot be written."""
+        """Appends the line of the run after those of its ranks, which have ended. Raises
+        RecordError if the file cannot be written."""
         passed = run.seconds + (run.pool.drain_seconds if run.pool else 0.0)
         started = datetime.datetime.now(datetime.UTC) - datetime.timedelta(seconds=passed)
         stamped = replace(run, started=started.strftime("%Y-%m-%dT%H:%M:%SZ"))
@@ -137,7 +139,7 @@ class RecordFiles:
             ) from error
 
     def temporary(self, *, shared: bool) -> Path:
-        """In a folder of its own: under the working directory if other nodes must see it."""
+        """A path in a new folder; if `shared`, it is under the working directory if possible."""
         if self._name:
             shared_folder, own = self.temporary_folders()
             with contextlib.suppress(OSError):
@@ -155,17 +157,18 @@ class RecordFiles:
                 remove_stale("." + _PREFIX, here)
                 return make_folder("." + _PREFIX, here) / "record"
             except OSError:
-                pass  # the working directory is read-only: this node's will have to do
+                pass  # the working directory is read-only, so use this node's /tmp
         remove_stale(_PREFIX, Path(tempfile.gettempdir()))
         return make_folder(_PREFIX) / "record"
 
     def remove(self, path: Path) -> None:
-        """The record and its folder."""
+        """Removes the record and its folder."""
         shutil.rmtree(path.parent, ignore_errors=True)
 
 
 def _inside(folder: Path) -> Path:
-    """Its name can be guessed: somebody else may have made it. OSError then."""
+    """A path in a new folder inside `folder`. Raises OSError if `folder` is not this user's alone:
+    its name can be guessed, so somebody else may have made it."""
     make_private(folder)
     return Path(tempfile.mkdtemp(dir=folder)) / "record"
 

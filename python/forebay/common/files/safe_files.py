@@ -1,5 +1,5 @@
-"""Files that are opened by name, where others of the machine may have put something under that name
-before (docs/internals/files.md, and src/foundation/kernel/own_files.hpp for what is native)."""
+"""Opens files by name safely in folders where other users may have put something under that name
+before (docs/internals/files.md; the native twin is src/foundation/kernel/own_files.hpp)."""
 
 import errno
 import os
@@ -21,8 +21,8 @@ _EVERYBODY = "everybody may write to it"
 
 
 def open_own(path: Path, flags: int, mode: int = 0o600) -> int:
-    """A descriptor of a file whose name Forebay chooses: a regular file of this user that nobody
-    else may write to, and no link. OSError, with the reason, where it is another one."""
+    """A descriptor of a file whose name Forebay chose: a regular file of this user, not a symbolic
+    link, that nobody else may write to. Raises OSError with the reason if it is anything else."""
     try:
         descriptor = os.open(path, flags | os.O_NOFOLLOW | _CAREFULLY, mode)
     except OSError as error:
@@ -44,13 +44,14 @@ def open_own(path: Path, flags: int, mode: int = 0o600) -> int:
 
 
 def read_own(path: Path) -> str:
-    """The text of such a file. OSError."""
+    """The text of a file that `open_own` accepts. Raises OSError."""
     with os.fdopen(open_own(path, os.O_RDONLY), "rb") as file:
         return file.read().decode("utf-8", "replace")
 
 
 def folder_problem(folder: Path) -> str | None:
-    """Why a folder is none that this user alone can enter; None: it is one, or is not there."""
+    """Why the folder can be entered by others or is no folder; None if it is private to this user,
+    or does not exist."""
     try:
         found = folder.lstat()
     except FileNotFoundError:
@@ -65,7 +66,8 @@ def folder_problem(folder: Path) -> str | None:
 
 
 def make_private(folder: Path) -> None:
-    """The folder, for this user alone. OSError, with the reason, where it is there as another."""
+    """Makes the folder, for this user alone. Raises OSError with the reason if it exists and is not
+    private."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     why = folder_problem(folder)
     if why is not None:
@@ -73,15 +75,16 @@ def make_private(folder: Path) -> None:
 
 
 def planted(path: Path) -> str | None:
-    """Why a file that the user names should not be written; None: it may be. In a folder where
-    others may put files, it has to be this user's, and so has a link that leads to it."""
+    """Why a file that the user named must not be written, or None if it may be. In a folder where
+    other users may create files, the file and a link to it have to be this user's or root's."""
     if _is_trusted_folder(path.parent, _OTHERS_WRITE):
         return None
     return _planted(path)
 
 
 def open_named(path: Path, flags: int, mode: int = 0o666) -> BinaryIO:
-    """Such a file, opened to be written. OSError, with the reason, where it is not to be."""
+    """Opens a file for writing if `planted` accepts it. Raises OSError with the reason if it must
+    not be written."""
     why = planted(path)
     if why is not None:
         raise OSError(errno.EPERM, why, str(path))
@@ -98,14 +101,14 @@ def open_named(path: Path, flags: int, mode: int = 0o666) -> BinaryIO:
 
 
 def write_named(path: Path, text: str) -> None:
-    """The text is all that is in it then. OSError."""
+    """Replaces the file's content by `text`. Raises OSError."""
     with open_named(path, os.O_CREAT) as file:
         file.write(text.encode("utf-8", "surrogateescape"))
 
 
 def read_to_apply(path: Path) -> bytes:
-    """A file that the user names, and what it says is done: nobody else may have put it there, or
-    be able to change it. OSError, with the reason, where it is not to be used."""
+    """Reads a file that the user named and whose content will be acted on. Raises OSError with the
+    reason if another user may have planted it or can change it."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY)
     with os.fdopen(descriptor, "rb") as file:
         found = os.fstat(descriptor)
@@ -120,18 +123,18 @@ def read_to_apply(path: Path) -> bytes:
 
 
 def refused(what: str, path: Path, error: OSError) -> UsageError:
-    """That an output cannot be written."""
+    """The error to raise if the output `what` cannot be written to `path`."""
     return UsageError(
         f"cannot write the {what} {path} ({error.strerror}). Name a file that can be written."
     )
 
 
 def _is_trusted_folder(folder: Path, writable: int, *, owned: bool = True) -> bool:
-    """Whether only this user and root can put something into it."""
+    """Whether only this user and root can create files in the folder."""
     try:
         found = folder.stat()
     except OSError:
-        return True  # what is wrong with it, opening the file tells
+        return True  # opening the file will report the error
     is_ours = found.st_uid in (0, os.geteuid()) or not owned
     return is_ours and not found.st_mode & writable
 

@@ -1,5 +1,5 @@
-"""Tables that the native library and this package have in common (schema/*.toml). C++ is made of
-them when Forebay is built; here they are read."""
+"""Reads the tables that the native libraries and this package share (schema/*.toml). C++ code is
+generated from them at build time."""
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
@@ -17,13 +17,13 @@ SCHEMA_FOLDERS = (
 
 
 def read_table(name: str, decode: Callable[[Mapping[str, Any]], _Table], *, what: str) -> _Table:
-    """The table in the file of that name, which says `what`. SetupError: it is missing, or is not
-    what this version reads."""
+    """The decoded table in file `name`; `what` describes it in messages. Raises SetupError if the
+    file is missing or does not fit this version."""
     return decode_table(table_path(name, what=what), decode, what=what)
 
 
 def table_path(name: str, *, what: str, folders: Sequence[Path] = SCHEMA_FOLDERS) -> Path:
-    """The file that says `what`. SetupError: it is missing."""
+    """The path of the table `name`. Raises SetupError if it is missing."""
     for folder in folders:
         if (folder / name).is_file():
             return folder / name
@@ -32,7 +32,7 @@ def table_path(name: str, *, what: str, folders: Sequence[Path] = SCHEMA_FOLDERS
 
 
 def decode_table(path: Path, decode: Callable[[Mapping[str, Any]], _Table], *, what: str) -> _Table:
-    """The table in that file. SetupError: it is not what this version reads."""
+    """The decoded table at `path`. Raises SetupError if it does not fit this version."""
     try:
         return decode(tomllib.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError, SettingsError) as error:

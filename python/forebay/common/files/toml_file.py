@@ -1,4 +1,4 @@
-"""TOML files that users name."""
+"""Reads TOML files that users name."""
 
 import tomllib
 from collections.abc import Callable, Mapping
@@ -13,7 +13,8 @@ _Made = TypeVar("_Made")
 
 
 def read_toml(path: Path, error: type[ForebayError], *, what: str, remedy: str) -> dict[str, Any]:
-    """The file's content; an `error` that calls it `what` where it cannot be read or is no TOML."""
+    """The file's content. Raises `error`, which calls the file `what` and advises `remedy`, if it
+    cannot be read or is no TOML."""
     try:
         return tomllib.loads(read_to_apply(path).decode("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as cause:
@@ -22,9 +23,9 @@ def read_toml(path: Path, error: type[ForebayError], *, what: str, remedy: str) 
 
 @frozen
 class Kind:
-    """A kind of TOML file with a schema of ours. `error`: raised for a bad one; `missing`, `other`
-    and `wrong`: advice where it cannot be read, has another schema, or its content makes no
-    sense."""
+    """A kind of TOML file with a schema of Forebay. `error` is raised for a bad file; `missing`,
+    `other` and `wrong` are the advice if it cannot be read, has another schema, or has content that
+    makes no sense."""
 
     what: str
     schema: str
@@ -35,7 +36,7 @@ class Kind:
 
 
 def read_kind(path: Path, kind: Kind, make: Callable[[Mapping[str, Any]], _Made]) -> _Made:
-    """The result of `make` for the file's content; the kind's error where it fails."""
+    """The result of `make` for the file's content. Raises the kind's error if that fails."""
     document = read_toml(path, kind.error, what=kind.what, remedy=kind.missing)
     if document.get("schema") != kind.schema:
         raise kind.error(

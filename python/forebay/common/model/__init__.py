@@ -1,1 +1,1 @@
-"""Values: errors, units, estimates; launchers, programs, records. Pure."""
+"""Shared values: errors, units, estimates, launchers, programs, records. Pure."""

@@ -1,20 +1,20 @@
-"""The one tree of exceptions. A message reads: problem (why). What to do next."""
+"""The one tree of exceptions. A message has the form "problem (why). What to do next."."""
 
 
 class ForebayError(Exception):
-    """An error that the user can do something about; the command ends with `exit_code`."""
+    """An error that the user can act on; the command ends with `exit_code`."""
 
     exit_code = 1
 
 
 class UsageError(ForebayError):
-    """The command line asks for something that there is not."""
+    """The command line asks for something that does not exist or is not possible."""
 
     exit_code = 2
 
 
 class SettingsError(ForebayError):
-    """A setting is unknown, or its value is not one it can have."""
+    """A setting is unknown, or its value is not allowed."""
 
     exit_code = 2
 
@@ -34,13 +34,13 @@ class LayoutError(ForebayError):
 
 
 class SetupError(ForebayError):
-    """Forebay itself is not whole: native libraries or its schema are missing."""
+    """The installation is incomplete: native libraries or the schema are missing."""
 
     exit_code = 125
 
 
 class StatusError(ForebayError):
-    """An error that ends the command with a status that is known only when it happens."""
+    """An error whose exit status is known only when it happens."""
 
     def __init__(self, message: str, *, exit_code: int) -> None:
         super().__init__(message)
@@ -48,35 +48,35 @@ class StatusError(ForebayError):
 
 
 class LaunchError(StatusError):
-    """The program cannot be started (126: not executable, 127: not found, as shells say it)."""
+    """The program cannot be started. The status is a shell's: 126 not executable, 127 not found."""
 
 
 class StoppedError(StatusError):
-    """A signal came while something ran; the status is what shells say of it (128+n)."""
+    """A signal asked this process to end while a command ran; the status is a shell's (128+n)."""
 
 
 class BenchUsageError(UsageError):
-    """The command line of a benchmark makes no sense; its programs end with 1 then, too."""
+    """The command line of a benchmark is wrong. The status is 1, as the benchmark's own."""
 
     exit_code = 1
 
 
 class BenchError(StatusError):
-    """A benchmark failed or left no result; the status is the benchmark's own."""
+    """A benchmark failed or wrote no result; the status is the benchmark's own."""
 
 
 class PoolError(ForebayError):
-    """A daemon of the pool cannot be reached, or cannot do what it was asked."""
+    """A daemon of the pool cannot be reached, or refused a request."""
 
 
 class PoolStartError(ForebayError):
-    """A daemon of the pool cannot be started: nothing else was."""
+    """A daemon of the pool cannot be started; the program was not started either."""
 
     exit_code = 125
 
 
 class RescueError(ForebayError):
-    """Bytes of a rescue file cannot be written to where they belong."""
+    """The bytes of a rescue file cannot be written to their file."""
 
 
 class ProbeError(ForebayError):
@@ -84,8 +84,8 @@ class ProbeError(ForebayError):
 
 
 class HangError(ProbeError):
-    """A file system does not answer: nothing more can be done there, not even cleaning up."""
+    """A file system does not answer, so that not even cleaning up is possible there."""
 
 
 class EvidenceError(ForebayError):
-    """A log tells nothing of a program's I/O."""
+    """A log or record has no evidence of a program's I/O."""

@@ -1,7 +1,7 @@
-"""Estimates from few, skewed, drifting measurements: medians with the interval of the sign test,
-and the Hodges-Lehmann estimate of a paired ratio with the exact interval of Wilcoxon's
-signed-rank test on log ratios (Hollander and Wolfe, Nonparametric Statistical Methods, 3.2-3.5).
-On 48 series of real file systems the latter keeps its 95 % at 6 to 20 pairs, where the bootstrap
+"""Estimates from few, skewed, drifting measurements: the median with the interval of the sign test,
+and the Hodges-Lehmann estimate of a paired ratio with the exact interval of Wilcoxon's signed-rank
+test on log ratios (Hollander and Wolfe, Nonparametric Statistical Methods, 3.2-3.5). On 48 series
+measured on real file systems, the latter keeps its 95 % coverage with 6 to 20 pairs; the bootstrap
 of the median does not."""
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class Spread:
 
 @frozen
 class Ratio:
-    """A paired ratio. `low` and `high` bound it with `confidence`; None with fewer pairs than the
-    level needs (6 for 95 %)."""
+    """A paired ratio. `low` and `high` bound it with `confidence`; they are None if there are fewer
+    pairs than the level needs (6 for 95 %)."""
 
     estimate: float
     least: float
@@ -44,15 +44,15 @@ class Ratio:
 
     @property
     def interval(self) -> str:
-        """For people: "0.951 – 1.018", or "none"."""
+        """The interval as text for people: "0.951 – 1.018", or "none"."""
         if self.low is None or self.high is None:
             return "none"
         return f"{self.low:.3f} – {self.high:.3f}"
 
 
 def spread(values: Sequence[float], *, level: float = LEVEL) -> Spread:
-    """The spread of at least one value. The interval assumes no distribution: it lies between order
-    statistics, the narrowest one of at least `level`, or all there is, with its `confidence`."""
+    """The spread of at least one value. The interval is distribution-free: it is the narrowest pair
+    of order statistics with at least the confidence `level`, or the whole range if none has it."""
     if not values:
         raise ValueError("no values")
     ordered = sorted(values)
@@ -70,7 +70,7 @@ def spread(values: Sequence[float], *, level: float = LEVEL) -> Spread:
 
 
 def sign_coverage(count: int, cut: int) -> float:
-    """How likely the median lies between the values number cut+1 from below and from above."""
+    """The probability that the median lies between the values number cut+1 from both ends."""
     outside = math.fsum(_share_of_tosses(count, tail) for tail in range(cut + 1))
     return max(0.0, 1.0 - 2.0 * outside)
 
@@ -87,7 +87,7 @@ def sign_cut(count: int, *, level: float = LEVEL) -> int:
 
 
 def _share_of_tosses(count: int, heads: int) -> float:
-    """How likely `count` fair tosses give so many heads. From 2**1024 on there is no float."""
+    """The probability of `heads` in `count` fair tosses. 2**1024 and more overflow a float."""
     if count < sys.float_info.max_exp:
         return math.comb(count, heads) / (1 << count)
     ways = math.lgamma(count + 1) - math.lgamma(heads + 1) - math.lgamma(count - heads + 1)
@@ -95,8 +95,7 @@ def _share_of_tosses(count: int, heads: int) -> float:
 
 
 def signed_rank_cut(pairs: int, *, level: float = LEVEL) -> tuple[int, float]:
-    """How many Walsh averages to drop at each end, and the confidence that the rest gives.
-
+    """How many Walsh averages to drop at each end, and the confidence of the interval that is left;
     0 and 0.0 if there are too few pairs for the level.
     """
     ways = [1]  # ways[t]: subsets of the ranks 1..n with sum t

@@ -1,4 +1,4 @@
-"""How values are declared: what STYLE.md asks of every one of them, said once."""
+"""The decorator for value types, which are immutable and keyword-only (STYLE.md)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -9,6 +9,6 @@ _T = TypeVar("_T")
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
 def frozen(kind: type[_T]) -> type[_T]:
-    """A dataclass that cannot be changed, and whose fields are named where one is made."""
+    """Makes `kind` a frozen dataclass whose constructor takes keyword arguments only."""
     make: Callable[[type[_T]], type[_T]] = dataclass(frozen=True, kw_only=True)
     return make(kind)

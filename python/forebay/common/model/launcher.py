@@ -1,6 +1,6 @@
-"""Command lines of MPI launchers: how ranks are started, where the launcher is in a line, where the
-program, and what has to be added so that our variables reach ranks on other nodes. Nothing else in
-the project knows a launcher's options. Pure: words in, words out."""
+"""Command lines of MPI launchers: how to start ranks, where in a command line the launcher and the
+program are, and which options pass our environment variables to ranks on other nodes. No other
+module knows a launcher's options. Pure: words in, words out."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ _SHELLS = frozenset("sh bash dash zsh ksh csh tcsh fish busybox make".split())
 
 
 class Flavour(Enum):
-    """Families of launchers that differ in how they pass the environment on."""
+    """Families of launchers that pass on the environment in different ways."""
 
     OPEN_MPI = "openmpi"
     HYDRA = "hydra"
@@ -37,11 +37,11 @@ def start(
     variables: Mapping[str, str] | None = None,
     parameters: Iterable[tuple[str, str]] = (),
 ) -> tuple[str, ...]:
-    """The launcher's part of a command line that starts so many ranks on this machine, with
-    environment variables for them and Open MPI's parameters (MCA). `root`: we are root."""
+    """The launcher's words to start `ranks` ranks on this machine. `variables` are passed to them;
+    `parameters` are Open MPI's (MCA). `root` says that the user is root."""
     words = [launcher, "-n", str(ranks)]
     if flavour is Flavour.OPEN_MPI:
-        # It refuses both more ranks than cores and root where it is not told otherwise.
+        # Without these options, Open MPI refuses to oversubscribe cores and to run as root.
         words += ["--oversubscribe", *(["--allow-run-as-root"] if root else [])]
         for parameter in parameters:
             words += ["--mca", *parameter]
@@ -62,8 +62,8 @@ _RANKS_OPTIONS = {"-n", "-np", "--np", "-c", "--ntasks"}
 def with_ranks(
     words: Sequence[str], *, flavour: Flavour, ranks: int, per_node: int | None
 ) -> tuple[str, ...]:
-    """A launcher's words, changed to start so many ranks; `per_node`: on each node at most, None
-    where there is only one. For words without a program."""
+    """The launcher's words, changed to start `ranks` ranks, at most `per_node` on each node (None
+    if there is only one node). The words must contain no program."""
     options = _RANKS_OPTIONS - (set() if flavour is Flavour.OPEN_MPI else {"-c"})
     out: list[str] = []
     found, waiting = False, list(words)
@@ -96,8 +96,8 @@ def with_ranks(
 
 @frozen
 class Forwarding:
-    """The variables that ranks must have: LD_PRELOAD with our library (or several, with colons),
-    and those of FOREBAY_*."""
+    """The variables that ranks must have: LD_PRELOAD with our libraries, separated by colons, and
+    FOREBAY_*."""
 
     library: str
     preload: str
@@ -105,18 +105,18 @@ class Forwarding:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All variables to pass on."""
+        """The names of all variables to pass on."""
         return (PRELOAD_VARIABLE, *self.variables)
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
-        """All variables with their values."""
+        """All variables to pass on, with their values."""
         return ((PRELOAD_VARIABLE, self.preload), *self.variables.items())
 
 
 def compose_preload(library: str, existing: str | None) -> str:
-    """LD_PRELOAD with `library` (or several, with colons) in front of what is there. Darshan stays
-    before us: it then sees the program's calls, and we see what it passes on."""
+    """LD_PRELOAD with our `library` (or several, separated by colons) before `existing`. Darshan
+    stays first, so that it sees the program's own calls, and we those that it passes on."""
     own = library.split(":")
     words = [word for word in re.split(r"[ :]+", existing or "") if word and word not in own]
     first = [word for word in words if "libdarshan" in PurePath(word).name]
@@ -125,13 +125,13 @@ def compose_preload(library: str, existing: str | None) -> str:
 
 
 def preload_without(existing: str | None, prefix: str) -> str:
-    """LD_PRELOAD without the libraries whose names begin so."""
+    """LD_PRELOAD without the libraries whose names start with `prefix`."""
     words = re.split(r"[ :]+", existing or "")
     return ":".join(word for word in words if word and not PurePath(word).name.startswith(prefix))
 
 
 def find_launcher(words: Sequence[str]) -> int | None:
-    """Index of the launcher: the first word, or behind wrappers such as `env` and `timeout`."""
+    """The index of the launcher: the first word, or one that follows wrappers such as `env`."""
     for index, word in enumerate(words):
         name = PurePath(word).name
         if _LAUNCHER.fullmatch(name):
@@ -142,12 +142,12 @@ def find_launcher(words: Sequence[str]) -> int | None:
 
 
 def starts_others(words: Sequence[str]) -> bool:
-    """Whether the command is a wrapper or a shell: what it starts is another program."""
+    """Whether the command is a wrapper or a shell, which starts another program."""
     return PurePath(words[0]).name in _WRAPPERS | _SHELLS
 
 
 def flavour_of_name(name: str) -> Flavour | None:
-    """The flavour that an executable's own name (links resolved) tells, if it does."""
+    """The flavour by the name of the executable (with links resolved), or None."""
     if name in {"orterun", "prterun", "prte", "ompirun_wrapper"} or name.endswith(".openmpi"):
         return Flavour.OPEN_MPI
     if name in {"mpiexec.hydra", "mpiexec.mpich", "mpirun.mpich"}:
@@ -156,7 +156,7 @@ def flavour_of_name(name: str) -> Flavour | None:
 
 
 def flavour_of_version(text: str) -> Flavour | None:
-    """The flavour that `--version` tells, if it does."""
+    """The flavour by the output of `--version`, or None."""
     if re.search(r"Open ?MPI|OpenRTE|PRRTE|open-mpi\.org", text):
         return Flavour.OPEN_MPI
     if re.search(r"HYDRA|Intel\(R\) MPI|MPICH", text):
@@ -172,8 +172,8 @@ def version_of(text: str) -> str | None:
 
 @frozen
 class _Context:
-    """One application context of a command line: the launcher's options, then the program with
-    its arguments, which are nobody's but its own."""
+    """One application context (MPMD) of a command line: the launcher's options, then the program
+    with its arguments."""
 
     options: tuple[str, ...]
     program: tuple[str, ...]
@@ -187,7 +187,7 @@ def forward(
     forwarding: Forwarding,
     is_program: Callable[[str], bool],
 ) -> tuple[str, ...]:
-    """`words` with what this launcher needs to pass our variables on to every rank."""
+    """`words` with the options by which this launcher passes our variables to every rank."""
     before, own = tuple(words[: launcher + 1]), words[launcher + 1 :]
     contexts = [_context(segment, flavour, is_program) for segment in _segments(own)]
     match flavour:
@@ -204,7 +204,8 @@ def forward(
 def _context(
     segment: Sequence[str], flavour: Flavour, is_program: Callable[[str], bool]
 ) -> _Context:
-    """A program that is not on this node begins at the first word that is no option's."""
+    """Splits a context into options and program. If no word is a program on this node, the program
+    is the first word that is neither an option nor an option's value."""
     at = _program_in(segment, flavour, is_program)
     if at is None:
         at = _program_in(segment, flavour, lambda _: True)
@@ -220,7 +221,7 @@ def _joined(contexts: Iterable[_Context]) -> tuple[str, ...]:
 
 
 def slurm_export(value: str, forwarding: Forwarding) -> str:
-    """The value of --export (or SLURM_EXPORT_ENV) with our variables in it."""
+    """The value of --export (or SLURM_EXPORT_ENV) with our variables added."""
     words = [word for word in value.split(",") if word]
     everything = any(word.upper() == "ALL" for word in words)
     kept = [
@@ -248,7 +249,7 @@ def _segments(words: Sequence[str]) -> Iterator[Sequence[str]]:
 
 
 def _for_open_mpi(context: _Context, forwarding: Forwarding) -> _Context:
-    """-x for every application context: Open MPI 4 does not share them between contexts."""
+    """Adds -x to every application context, since Open MPI 4 does not share it between them."""
     own = list(context.options)
     given = set()
     for index in range(len(own) - 1):
@@ -260,7 +261,7 @@ def _for_open_mpi(context: _Context, forwarding: Forwarding) -> _Context:
 
 
 def _for_hydra(contexts: Sequence[_Context], forwarding: Forwarding) -> tuple[str, ...]:
-    """Hydra passes everything unless it is told not to; then ours are named."""
+    """Hydra passes all variables on, unless an option forbids it: then -genv names ours."""
     told = [replace(one, options=_hydra_options(one.options, forwarding)) for one in contexts]
     withheld = {"-genvnone", "--genvnone", "-envnone", "--envnone"}
     if all(withheld.isdisjoint(one.options) for one in contexts):
@@ -284,7 +285,7 @@ def _hydra_options(words: Sequence[str], forwarding: Forwarding) -> tuple[str, .
 
 
 def _for_slurm(context: _Context, forwarding: Forwarding) -> _Context:
-    """srun passes everything unless --export says otherwise."""
+    """srun passes all variables on unless --export lists them: then ours are added."""
     out = list(context.options)
     for index, word in enumerate(out):
         if word.startswith("--export="):
@@ -340,7 +341,7 @@ def options_with_values(
     flavour: Flavour,
     is_program: Callable[[str], bool],
 ) -> Iterator[tuple[str, ...]]:
-    """The launcher's options, of all application contexts, each with its values."""
+    """The launcher's options in all application contexts, each with its values."""
     for segment in _segments(words[launcher + 1 :]):
         options = _context(segment, flavour, is_program).options
         at = 0
@@ -357,8 +358,8 @@ def find_programs(
     flavour: Flavour,
     is_program: Callable[[str], bool],
 ) -> tuple[int, ...]:
-    """Indices of the programs that the launcher starts: in each application context the first
-    word that is no option, no option's value, and can be run."""
+    """The indices of the programs that the launcher starts: in each application context, the first
+    executable word that is neither an option nor an option's value."""
     found = []
     start = launcher + 1
     for segment in _segments(words[start:]):
@@ -384,7 +385,7 @@ def _program_in(
 
 
 def _values_after(option: str, following: str, flavour: Flavour) -> int:
-    """How many words behind `option` are its values."""
+    """How many of the words after `option` are its values."""
     name, equals, _ = option.lstrip("-").partition("=")
     if equals:
         return 0

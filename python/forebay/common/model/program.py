@@ -1,4 +1,4 @@
-"""Facts that a program file reveals before it runs: how it is linked, and to which MPI."""
+"""Facts about a program file before it runs: how it is linked, and to which MPI."""
 
 import re
 from enum import Enum
@@ -8,7 +8,7 @@ from forebay.common.model.frozen import frozen
 
 
 class Family(Enum):
-    """MPIs with one binary interface."""
+    """MPIs with the same binary interface (ABI)."""
 
     MPICH = "mpich"
     OPEN_MPI = "openmpi"
@@ -17,7 +17,7 @@ class Family(Enum):
 
     @property
     def title(self) -> str:
-        """As people call it."""
+        """The family's name for users."""
         return {
             Family.MPICH: "MPICH family",
             Family.OPEN_MPI: "Open MPI family",
@@ -27,7 +27,7 @@ class Family(Enum):
 
 
 class Linkage(Enum):
-    """The kind of file that a program is."""
+    """How a program file is linked, or why it is not."""
 
     DYNAMIC = "dynamic"
     STATIC = "static"
@@ -37,7 +37,7 @@ class Linkage(Enum):
 
 @frozen
 class ProgramFacts:
-    """One program. `mpi_library` is None when no MPI is linked: it may yet be loaded later."""
+    """One program. `mpi_library` is None if no MPI is linked; the program may still dlopen one."""
 
     path: Path
     linkage: Linkage
@@ -46,16 +46,16 @@ class ProgramFacts:
     mpi_is_static: bool = False
     is_privileged: bool = False
     is_of_other_libc: bool = False
-    """Such as musl, whose loader cannot load what was built for glibc."""
+    """Whether its C library is not glibc, such as musl, whose loader cannot load our libraries."""
 
     @property
     def is_captured(self) -> bool:
-        """Whether LD_PRELOAD brings the capture of file calls into it, as far as is known."""
+        """Whether LD_PRELOAD captures the program's file calls, as far as the file shows."""
         return not (self.is_privileged or self.is_of_other_libc or self.linkage is Linkage.STATIC)
 
     @property
     def obstacle(self) -> str | None:
-        """Why Forebay cannot reach this program, with what to do; None when it can."""
+        """Why Forebay cannot reach this program, and what to do; None if it can."""
         if self.is_privileged:
             return (
                 f"Forebay cannot reach {self.path} (it runs with raised privileges, so the "
@@ -97,7 +97,7 @@ _BINDINGS = re.compile(r"libmpi_?(?:cxx|mpifh|usempi\w*|java|f77|f90|fort\w*)\.s
 
 
 def family_of_soname(soname: str) -> Family | None:
-    """The family of a shared library by its name; None when it is no MPI."""
+    """The family of an MPI library by its soname; None if it is no MPI."""
     if soname.startswith("libmpi_abi.so"):
         return Family.STANDARD_ABI
     if _OPEN_MPI.fullmatch(soname):

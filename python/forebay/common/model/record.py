@@ -1,4 +1,4 @@
-"""The observations of the native library, as values: schema/record.md in Python."""
+"""The native library's record as values: schema/record.md in Python."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field, fields, replace
@@ -9,7 +9,7 @@ from forebay.common.model.units import MIB
 
 @frozen
 class JobRecord:
-    """One job, as its first file was opened. `rank` (of all `ranks`): whose process says it."""
+    """One job, as of the opening of its first file. `rank` is the rank that wrote the line."""
 
     forebay: str
     mpi: str
@@ -25,29 +25,29 @@ class JobRecord:
 
 @frozen
 class Traffic:
-    """One direction of a file: the job's calls, bytes over ranks, seconds of the slowest rank."""
+    """One direction of a file: the job's calls, bytes of all ranks, seconds of the slowest."""
 
     calls: int = 0
-    """Collective ones of the job; each counts once."""
+    """Collective calls of the job, each counted once."""
     bytes: int = 0
     rounds: int = 0
-    """Rounds of the exchange."""
+    """Rounds of the exchange between ranks."""
     requests: int = 0
-    """To storage."""
+    """Requests to storage."""
     bypassed_calls: int = 0
     """Calls that needed no exchange."""
     lent_bytes: int = 0
-    """Put together in memory of the pool, gaps included, and so copied once."""
+    """Bytes, gaps included, that were assembled in memory of the pool, and so copied only once."""
     seconds: float = 0.0
-    """In these calls. The next three are parts of it, each of its slowest rank; they overlap."""
+    """Time in these calls. The next three are overlapping parts of it, each of its slowest rank."""
     seconds_exchange: float = 0.0
-    """Copying between program and staging, and messages between nodes."""
+    """Copying between the program's memory and staging, and messages between nodes."""
     seconds_storage: float = 0.0
-    """With at least one request of the rank in flight."""
+    """Time with at least one of the rank's requests in flight."""
     seconds_wait: float = 0.0
-    """Blocked on other ranks or on storage."""
+    """Time blocked on other ranks or on storage."""
     found_requests_in_flight: int = 0
-    """For each target, while running; 0: not sought, or not found."""
+    """The k that was found while running, per target; 0 if it was not sought or not found."""
 
     def __add__(self, other: "Traffic") -> "Traffic":
         found = other.found_requests_in_flight or self.found_requests_in_flight
@@ -58,13 +58,13 @@ class Traffic:
 
     @property
     def mib_per_second(self) -> float | None:
-        """Bytes over seconds within the calls; None when no time was measured."""
+        """The bytes per second of the calls in MiB; None if no time was measured."""
         return self.bytes / MIB / self.seconds if self.seconds > 0 else None
 
 
 @frozen
 class PassedThrough:
-    """Calls that were given to the MPI untouched. `bytes` is None where they are not known."""
+    """Calls that were passed on to the MPI untouched. `bytes` is None if not known."""
 
     call: str
     calls: int
@@ -86,9 +86,9 @@ class SlowTarget:
     """A storage target that was much slower than the others; rates in bytes per second."""
 
     target: int
-    """Its place in the layout, from 0."""
+    """The target's index in the layout, from 0."""
     direction: str
-    """write or read."""
+    """"write" or "read"."""
     rate: float
     usual_rate: float
     found_requests_in_flight: int
@@ -115,7 +115,7 @@ class FileFacts:
 
 @frozen
 class FileRecord(FileFacts):
-    """One file from its opening to its closing (`closed` is False: the program ended before)."""
+    """One file from its opening to its closing. `closed` is False if the program ended before."""
 
     closed: bool
     settings: Mapping[str, str]
@@ -123,53 +123,53 @@ class FileRecord(FileFacts):
 
 @frozen
 class PoolFileRecord:
-    """A file that went through the pool, all times that the pool knew it together."""
+    """A file that went through the pool, over all times that the pool knew it."""
 
     path: str
     taken: int
-    """Bytes that programs gave."""
+    """Bytes that programs wrote into the pool."""
     drained: int
-    """Those of them that are with the file system or were overwritten."""
+    """The part of `taken` that is on the file system or was overwritten before it got there."""
     waited_seconds: float
-    """That programs waited for the pool: all processes together."""
+    """Time that programs waited for the pool, summed over all processes."""
     storage_seconds: float
-    """With at least one request at the file system."""
+    """Time with at least one request to the file system in flight."""
     storage_bytes: int
     requests: int
     times: int
-    """How often the file became known."""
+    """How many times a program opened the file while the pool did not know it."""
     past_the_pool: str | None
-    """Why something of it went to the file system directly; None: nothing did."""
+    """Why some of its bytes bypassed the pool; None if none did."""
 
 
 @frozen
 class PoolRecord:
-    """What went through the pool of a run."""
+    """The traffic through the pool in a run."""
 
     paths: tuple[str, ...]
     arrived: bool
-    """Whether all of it is with the file system."""
+    """Whether all bytes are on the file system."""
     drain_seconds: float
-    """From the program's end until it was."""
+    """Seconds from the program's end until `arrived`."""
     taken: int
     cap: int
-    """Bound of its memory; 0: its daemon has died."""
+    """Upper bound of the daemon's memory in bytes; 0 if the daemon has died."""
     high: int
-    """Memory that was reserved at most."""
+    """Peak of the reserved memory in bytes."""
     read_ahead: int
     files: tuple[PoolFileRecord, ...]
     files_dropped: int
-    """Closed files of which nothing was kept."""
+    """Closed files whose counts were dropped."""
 
     @property
     def waited_seconds(self) -> float:
-        """Of all processes, for all files."""
+        """Seconds that all processes waited for the pool, for all files."""
         return sum(one.waited_seconds for one in self.files)
 
 
 @frozen
 class RunRecord:
-    """A command of `forebay run`, from its start to its end: with MPI or without."""
+    """A whole command of `forebay run`, with or without MPI."""
 
     forebay: str
     command: str
@@ -192,22 +192,22 @@ class Record:
 
 @frozen
 class FileSummary(FileFacts):
-    """All openings of one path, added up."""
+    """All openings of one path, summed up."""
 
     opened: int
     closed: int
     settings: Mapping[str, str] = field(default_factory=dict)
-    """In effect, of the last opening with collective calls."""
+    """The settings in effect at the last opening with collective calls."""
 
     @property
     def bytes_moved(self) -> int:
-        """Bytes that Forebay moved, both ways."""
+        """Bytes that Forebay moved in both directions."""
         return self.write.bytes + self.read.bytes
 
 
 def distinct_jobs(told: Sequence[JobRecord]) -> tuple[JobRecord, ...]:
-    """`told` with one value for each job: processes of a job that open files apart from each other
-    tell of it separately, each with its own rank."""
+    """The jobs in `told`, each once. Processes of one job that open files independently each write
+    a line, with their own rank."""
     jobs: list[list[JobRecord]] = []
     for one in told:
         for job in jobs:
@@ -236,7 +236,7 @@ def summarise(files: Sequence[FileRecord]) -> tuple[FileSummary, ...]:
 
 
 def _summary(path: str, records: Sequence[FileRecord]) -> FileSummary:
-    # An opening without collective calls has none of what the others had.
+    # An opening without collective calls has no aggregators, targets or stripes.
     last = next((one for one in reversed(records) if one.aggregators), records[-1])
     write, read = Traffic(), Traffic()
     for record in records:

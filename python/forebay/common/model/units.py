@@ -11,10 +11,10 @@ GIB = 1 << 30
 
 
 def parse_bytes(text: str) -> int | None:
-    """The one grammar of sizes, as src/foundation/base/byte_size.hpp has it: a number, and
-    k, m, g, t, p or e
-    for powers of 1024, also as MB or MiB. None: not a size, no whole bytes, or too many.
-    schema/examples/sizes.tsv has examples."""
+    """The number of bytes that `text` spells, with the one grammar of sizes, as in
+    src/foundation/base/byte_size.hpp: a number, and k, m, g, t, p or e for powers of 1024, also
+    spelled MB or MiB. Returns None if it is no size, no whole number of bytes, or too large.
+    Examples are in schema/examples/sizes.tsv."""
     found = _BYTES.fullmatch(text.strip(" \t").lower()) if len(text) <= _LENGTH_MAX else None
     if found is None:
         return None
@@ -34,7 +34,7 @@ def exact_bytes(count: int) -> str:
 
 
 def human_bytes(count: int) -> str:
-    """Rounded to three digits: 1.00 MiB, 96 B."""
+    """The size rounded to three digits: 1.00 MiB, 96 B."""
     value, power = float(count), 0
     while value >= 1023.5 and power < len(_NAMES) - 1:
         value /= 1024
@@ -45,15 +45,15 @@ def human_bytes(count: int) -> str:
 
 
 def human_rate(bytes_per_second: float) -> str:
-    """As human_bytes, each second: people are never shown two kinds of units side by side."""
+    """The rate in the units of human_bytes, so that output never mixes two kinds of units."""
     return f"{human_bytes(round(bytes_per_second))}/s"
 
 
 def human_seconds(seconds: float) -> str:
-    """0.123 below ten seconds, fewer decimals above."""
+    """Three decimals below ten seconds, one above."""
     return f"{seconds:.3f}" if seconds < 10 else f"{seconds:.1f}"
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
-    """1 rank, 4 ranks; `plural` where an s does not do."""
+    """The number with its noun: 1 rank, 4 ranks. `plural` is for irregular nouns."""
     return f"{number} {noun}" if number == 1 else f"{number} {plural or noun + 's'}"

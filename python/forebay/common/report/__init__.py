@@ -1,1 +1,1 @@
-"""How all commands print, and the page that theirs are made from."""
+"""Output that all commands share: text, JSON, and the base of their HTML pages."""

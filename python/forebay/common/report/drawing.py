@@ -1,4 +1,5 @@
-"""How pictures look, wherever they are drawn. SVG, by matplotlib: only what draws imports this."""
+"""The style of all pictures, which are SVG drawn with matplotlib. Only modules that draw import
+this one, since matplotlib is optional."""
 
 import io
 
@@ -9,7 +10,7 @@ INK, FAINT, BLUE, PALE = "#1d2730", "#d9d6d0", "#0f6e9c", "#9fc7da"
 
 
 def style(axes: Axes) -> None:
-    """As all pictures look."""
+    """Gives the axes the common style."""
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     axes.tick_params(colors=INK)
@@ -18,7 +19,7 @@ def style(axes: Axes) -> None:
 
 
 def svg_of(figure: Figure) -> str:
-    """To stand in a page."""
+    """The figure as SVG without an XML header, to be embedded in a page."""
     text = io.StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None})
     whole = text.getvalue()

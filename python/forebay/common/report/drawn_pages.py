@@ -1,4 +1,4 @@
-"""Pages with pictures: each is one HTML file that holds everything."""
+"""HTML pages with pictures; each is one self-contained file."""
 
 import importlib
 from pathlib import Path
@@ -9,10 +9,11 @@ from forebay.common.model.errors import BenchError, BenchUsageError, SetupError
 
 
 class DrawnPages:
-    """Pages that are written to files."""
+    """The base of the classes that write such pages."""
 
     def check(self, path: Path) -> None:
-        """SetupError: what draws is not installed; BenchUsageError: `path` cannot be written."""
+        """Raises SetupError if the drawing packages are missing, and BenchUsageError if `path`
+        cannot be written."""
         obstacle = OutputFiles().obstacle(path)
         if obstacle is not None:
             raise BenchUsageError(
@@ -22,7 +23,7 @@ class DrawnPages:
 
 
 def write_page(text: str, path: Path) -> None:
-    """BenchError: it cannot be written."""
+    """Writes the page. Raises BenchError if that fails."""
     try:
         write_named(path, text)
     except OSError as error:
@@ -32,8 +33,8 @@ def write_page(text: str, path: Path) -> None:
 
 
 def require_drawing() -> None:
-    """SetupError: jinja2 or matplotlib is missing. Everything else works without these packages,
-    so they are not imported above."""
+    """Raises SetupError if jinja2 or matplotlib is missing. These packages are optional, so
+    they are imported here and not at the top."""
     try:
         for name in ("jinja2", "matplotlib.figure"):
             importlib.import_module(name)

@@ -1,4 +1,4 @@
-"""Output that all subcommands share: the formats, and values as JSON."""
+"""Output that all subcommands share: the values of --format, and JSON."""
 
 import dataclasses
 import json
@@ -23,7 +23,7 @@ FormatOption = Annotated[
 
 
 def plain(value: Any) -> Any:
-    """Dataclasses, enums and paths as what JSON has."""
+    """The value with dataclasses, enums and paths converted to types that JSON has."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         names = [field.name for field in dataclasses.fields(value)]
         return {name: plain(getattr(value, name)) for name in names}
@@ -39,17 +39,18 @@ def plain(value: Any) -> Any:
 
 
 def json_line(value: Any) -> str:
-    """One line of JSON."""
+    """The value as one line of JSON."""
     return _shown(json.dumps(plain(value), ensure_ascii=False))
 
 
 def json_pretty(value: Any) -> str:
-    """JSON for a file or a screen."""
+    """The value as indented JSON, for a file or a screen."""
     return _shown(json.dumps(plain(value), ensure_ascii=False, indent=2))
 
 
 def _shown(text: str) -> str:
-    """JSON escapes controls of ASCII only, and not all of these."""
+    """JSON text with all non-printable characters escaped: json.dumps escapes ASCII control
+    characters only, and not DEL."""
     if text.isprintable():
         return text
     return "".join(

@@ -1,4 +1,4 @@
-"""Text of the templates that lie beside the modules that fill them. Their bases lie here."""
+"""Fills jinja2 templates, which lie beside the modules that use them. Base templates lie here."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ _BASES = Path(__file__).parent
 
 
 def filled(template: Path, **values: object) -> str:
-    """The template's text. jinja2 is imported here: commands that draw no page work without it."""
+    """The filled template. jinja2 is imported here, since commands without pages do not need it."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(

@@ -1,10 +1,10 @@
-"""Columns of plain text. By hand: a library for it would be imported before a program starts."""
+"""Columns of plain text. A table library would delay the start of a program that is run."""
 
 from collections.abc import Sequence, Set
 
 
 def aligned(rows: Sequence[Sequence[str]], *, left: Set[int], indent: str = "") -> list[str]:
-    """Lines with columns two blanks apart; those in `left` begin at the left."""
+    """Lines with columns two blanks apart; columns in `left` are left-aligned, others right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         indent

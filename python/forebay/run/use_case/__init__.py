@@ -1,1 +1,1 @@
-"""The steps of a run, in order."""
+"""Use case: a run of a program, step by step."""

@@ -1,4 +1,4 @@
-"""Why nothing went through the pool of a run: what is known to be so, or else what may be."""
+"""Explains why nothing went through the pool of a run: the certain reason, or else likely ones."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,15 +10,15 @@ from forebay.pool.use_case.run_pool import PoolOutcome
 
 _NAMED_MAX = 3
 _THROUGH = "written through"
-"""Text in the daemon's notes where it takes nothing more
+"""A text in the daemon's notes that says that it takes no more deposits
 (src/pool/daemon/requests/dispatcher*.cpp)."""
 
 
 @frozen
 class Traces:
-    """The traces of a run that put nothing into its pool. `written`: files that were written
-    meanwhile, by MPI-IO or anyhow; `ending`: what the program did, if it failed; `is_ours`: the
-    program was started by us, and by no launcher or script."""
+    """The traces of a run that put nothing into its pool. `written` are files that were written
+    meanwhile, by MPI-IO or otherwise; `ending` says how the program failed, None if it did not;
+    `is_ours`: we started the program directly, and not a launcher or a script."""
 
     written: tuple[Path, ...]
     programs: tuple[ProgramFacts, ...]
@@ -27,8 +27,8 @@ class Traces:
 
 
 def is_empty(outcome: PoolOutcome) -> bool:
-    """Whether the pool has nothing to tell: its daemon ended well, nothing was read ahead, and no
-    file that was written below its paths became known to it."""
+    """Whether nothing went through the pool: its daemon ended normally, nothing was read ahead, and
+    no file below its paths was written, as far as the daemon knows."""
     status = outcome.end.status
     if status is None or outcome.end.death or status.files_dropped or status.read_ahead:
         return False
@@ -36,7 +36,7 @@ def is_empty(outcome: PoolOutcome) -> bool:
 
 
 def reasons_for_an_empty_pool(outcome: PoolOutcome, traces: Traces) -> tuple[str, ...]:
-    """Where the program wrote, if that is known: nothing else is to be said then."""
+    """The reasons, for the user. If it is known where the program wrote, that is the only one."""
     status = outcome.end.status
     if given_up := [note for note in (status.notes if status else ()) if _THROUGH in note]:
         return tuple(given_up)

@@ -1,4 +1,4 @@
-"""How a run through the pool ended, as a record keeps it."""
+"""Converts the outcome of a pool into the form in which a record keeps it."""
 
 from forebay.common.model.record import PoolFileRecord, PoolRecord
 from forebay.pool.model.pool import PoolFile
@@ -6,7 +6,7 @@ from forebay.pool.use_case.run_pool import PoolOutcome
 
 
 def pool_record(outcome: PoolOutcome) -> PoolRecord:
-    """Of a daemon that died, only that not all arrived is known."""
+    """The outcome for a record. If the daemon died, all numbers are 0, since they are not known."""
     end = outcome.end
     status = end.status
     return PoolRecord(

@@ -1,6 +1,6 @@
-"""Finds what a run is inside of: a launcher that has started it once for each rank, a pool that is
-there already, or limits that leave a pool no room. The user reads this before all else, since it
-explains everything that looks strange."""
+"""Detects the surroundings of a run: a launcher that starts `forebay run` once per rank, a pool
+that exists already, or limits that leave no room for one. The message about them comes first, since
+they explain everything else that looks strange."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -17,13 +17,13 @@ _SIZES_AND_RANKS = (
     ("PMI_SIZE", "PMI_RANK"),
     ("SLURM_STEP_NUM_TASKS", "SLURM_PROCID"),
 )
-"""Variables of Open MPI's, MPICH's and Slurm's tasks."""
+"""Variables that Open MPI, MPICH and Slurm set in each rank: number of ranks, and rank."""
 
 
 @frozen
 class Inside:
-    """`reason`: what explains that nothing is recorded, if that is so. `is_told`: also before the
-    run. `has_no_pool`: this run is to have no pool of its own."""
+    """The surroundings. `reason` explains why nothing is recorded, if that is so. `is_told`: it is
+    printed before the run, too. `has_no_pool`: this run must not have a pool of its own."""
 
     reason: str
     is_told: bool
@@ -31,8 +31,8 @@ class Inside:
 
 
 def look_around(given: Sequence[Path], words: Sequence[str], world: World) -> Inside | None:
-    """Looks for what surrounds a run of these words, with a pool for the given paths. None:
-    nothing."""
+    """Detects the surroundings of a run of `words` with a pool for the paths in `given`. Returns
+    None if there is nothing special."""
     if (process := _serving(given, world)) is not None:
         return Inside(
             reason=f"This run is inside of a pool that is there already (process {process} at "
@@ -71,7 +71,7 @@ def _right_order(count: int, words: Sequence[str], *, pool: bool) -> str:
 
 
 def _tasks(environment: Mapping[str, str]) -> tuple[int, int]:
-    """How many there are, and which one this is; 0 of 1 where no launcher says so."""
+    """The number of ranks and this process's rank; 1 and 0 if no launcher has set them."""
     for size, rank in _SIZES_AND_RANKS:
         count, number = environment.get(size, ""), environment.get(rank, "")
         if count.isdecimal() and number.isdecimal():
@@ -88,8 +88,8 @@ def _is_first(environment: Mapping[str, str]) -> bool:
 
 
 def _serving(given: Sequence[Path], world: World) -> int | None:
-    """The process of a daemon that all of these paths go through already: a second one would not
-    know what it holds. None: there is none."""
+    """The process id of a daemon that serves all of these paths already, or None. A second daemon
+    would not know the first one's deposits."""
     socket = world.environment.get(SOCKET_VARIABLE)
     served = [Path(one) for one in world.environment.get(PATHS_VARIABLE, "").split(",") if one]
     if not socket or not given:

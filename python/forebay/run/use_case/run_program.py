@@ -1,5 +1,5 @@
-"""Use case: run a program through Forebay and say what happened to its files.
-First a plan is made (nothing is started), then it is carried out."""
+"""Use case: run a program through Forebay and report what happened to its files. A plan is made
+first, which starts nothing; then it is carried out."""
 
 import shlex
 import signal
@@ -84,7 +84,7 @@ class RunRequest:
 
 @frozen
 class RunPlan:
-    """The command to start, and the facts about it that are known beforehand."""
+    """The command to start, and the facts that are known before it runs."""
 
     words: tuple[str, ...]
     environment: Mapping[str, str]
@@ -97,15 +97,15 @@ class RunPlan:
     warnings: tuple[str, ...]
     pool: PoolPlan | None = None
     inside: str | None = None
-    """The reason if nothing is recorded: a launcher outside, or a pool."""
+    """The reason if nothing can be recorded: a launcher or a pool around this run. Else None."""
     command: tuple[str, ...] = ()
-    """The words of the user, without what was added for the launcher."""
+    """The user's words, without the options that were added for the launcher."""
 
 
 @frozen
 class RunReport:
-    """The outcome of a run. `status` is the program's, or that bytes of the pool did not arrive;
-    `reasons`: why nothing was recorded, when nothing was."""
+    """The outcome of a run. `status` is the program's, or, if that is 0, says that bytes in the
+    pool did not arrive. `reasons` says why nothing was recorded; empty if something was."""
 
     status: int
     seconds: float
@@ -119,8 +119,8 @@ class RunReport:
 
 
 def plan_run(request: RunRequest, world: World) -> RunPlan:
-    """Checks settings, finds libraries and launcher, and composes command and environment.
-    SettingsError, SetupError, UsageError: nothing was started."""
+    """Checks settings, finds libraries and launcher, and composes command and environment. If it
+    raises SettingsError, SetupError or UsageError, nothing was started."""
     if not request.command:
         raise UsageError(
             "there is nothing to run (no program was given). "
@@ -152,7 +152,7 @@ def plan_run(request: RunRequest, world: World) -> RunPlan:
     captured = paths and not mount.mounts
     through: dict[str, str] = {}
     if captured and line.launcher_at is None and not all(one.is_captured for one in programs):
-        through = {_DURABILITY_VARIABLE: _THROUGH}  # it sees what the file system has, and no more
+        through = {_DURABILITY_VARIABLE: _THROUGH}  # it does not see deposits, so make none
         warnings += (_THROUGH_WARNING,)
     if captured and not (
         line.launcher_at is None and any(one.is_of_other_libc for one in programs)
@@ -160,7 +160,7 @@ def plan_run(request: RunRequest, world: World) -> RunPlan:
         library += f":{world.pools.library()}"
     if paths:
         warnings += _pool_warnings(request.command, world, on.nodes)
-    # Last of what can fail: a plan that is not made leaves no folder behind.
+    # These come last, since they create folders, which a failed plan must not leave behind.
     pool = _pool_plan(paths, on, mount, world)
     record = kept or _temporary_record(world)
     variables = {**_variables(request, world, settings_file, record), **through}
@@ -201,7 +201,8 @@ def _pool_plan(
 
 
 def carry_out(plan: RunPlan, world: World, *, progress: Progress | None = None) -> RunReport:
-    """Runs the plan. LaunchError, PoolStartError: the program could not be started."""
+    """Carries out the plan. Raises LaunchError or PoolStartError if the program could not be
+    started."""
     since = world.outputs.moment()
     try:
         finished, outcome = run_through(
@@ -240,7 +241,7 @@ def carry_out(plan: RunPlan, world: World, *, progress: Progress | None = None) 
 def _empty_pool(
     plan: RunPlan, status: int, found: Record, outcome: PoolOutcome, world: World, since: int
 ) -> tuple[str, ...]:
-    """Why nothing went through the pool; empty if something did. `since`: the moment at which the
+    """Why nothing went through the pool; empty if something did. `since` is the moment at which the
     program was started."""
     if not is_empty(outcome):
         return ()
@@ -260,8 +261,8 @@ def _empty_pool(
 
 
 def _recorded(plan: RunPlan, world: World) -> tuple[Record, tuple[str, ...]]:
-    """The record and what is wrong with it: the program has ended, and its status must not be
-    lost."""
+    """The record, and complaints about it. It raises nothing: the program has ended, and its status
+    must be reported."""
     try:
         found = world.records.read(plan.record, offset=plan.record_offset)
     except RecordError as error:
@@ -278,8 +279,8 @@ def _recorded(plan: RunPlan, world: World) -> tuple[Record, tuple[str, ...]]:
 def _tell_run(
     plan: RunPlan, status: int, seconds: float, outcome: PoolOutcome | None, world: World
 ) -> tuple[str, ...]:
-    """Puts the run itself into a record that is kept: its length, and what its pool did, which
-    programs without MPI have no other line of. Says why that cannot be."""
+    """Appends the run itself to a record that is kept: its length, and the traffic through its
+    pool, which is all that a program without MPI leaves. Returns complaints."""
     if not plan.record_is_kept:
         return ()
     run = RunRecord(
@@ -297,9 +298,8 @@ def _tell_run(
 
 
 def reasons_for_silence(plan: RunPlan, status: int, *, met_mpi: bool = False) -> tuple[str, ...]:
-    """Why a run may have left no file's record: what is known to be so, or else what may be.
-
-    `met_mpi`: Forebay was there when the program started its MPI.
+    """Why a run left no record of a file: the certain reasons, or else likely ones. `met_mpi` says
+    that Forebay was loaded when the program initialised MPI.
     """
     if not plan.is_enabled:
         return ("Forebay is switched off by the setting `enabled = false`.",)
@@ -344,7 +344,7 @@ def reasons_for_silence(plan: RunPlan, status: int, *, met_mpi: bool = False) ->
 
 
 def _of_other_calls(plan: RunPlan) -> tuple[str, ...]:
-    """Hints about programs without MPI: the user may not know that Forebay serves them, too."""
+    """A hint for programs without MPI, whose users may not know that the pool serves them, too."""
     without = [
         program.path
         for program in plan.programs
@@ -404,7 +404,7 @@ def _temporary_record(world: World) -> Path:
 def _record_to_keep(
     request: RunRequest, world: World, effective: Sequence[EffectiveSetting]
 ) -> Path | None:
-    """Where the record goes if it is to stay."""
+    """The path of a record that is kept, or None. Raises UsageError if it cannot be written."""
     given = request.record or _value(effective, "record") or None
     if given is None:
         return None
@@ -429,7 +429,7 @@ def _check_output(what: str, path: Path, world: World) -> None:
 def _variables(
     request: RunRequest, world: World, settings_file: Path | None, record: Path
 ) -> Mapping[str, str]:
-    """Every FOREBAY_* that the ranks must see; those of the user's environment too."""
+    """All variables FOREBAY_* that the ranks must have, including the user's."""
     variables = {
         name: value
         for name, value in sorted(world.environment.items())
@@ -446,8 +446,8 @@ def _variables(
 
 @frozen
 class _Line:
-    """The user's command line. `launcher_at`: the place of a launcher's name in it; `launcher`
-    None: there is none, or it is not known."""
+    """The user's command line. `launcher_at` is the index of the launcher's name, None if there is
+    none; `launcher` is None if it was not found on this machine."""
 
     words: tuple[str, ...]
     launcher_at: int | None
@@ -494,15 +494,15 @@ def _environment(
 
 
 def _in_any_order(options: str) -> str:
-    """Programs with AddressSanitizer else insist that its library be loaded before ours. Which of
-    those that a script or launcher starts have it is not known."""
+    """ASAN_OPTIONS without the check that AddressSanitizer's library is loaded first, which ours
+    would fail. It is not known which of the programs are instrumented, so it is always set."""
     if _SANITIZER_ORDER in options:
         return options
     return ":".join(filter(None, [options, f"{_SANITIZER_ORDER}=0"]))
 
 
 def _programs(line: _Line, world: World) -> tuple[ProgramFacts, ...]:
-    """The programs of the command line that can be looked at, each once."""
+    """The programs of the command line that exist on this node, each once."""
     if line.launcher_at is None:
         words = [line.words[0]]
     else:
@@ -531,7 +531,7 @@ def _warnings(
 
 
 def _mismatch(programs: Sequence[ProgramFacts], launcher: LauncherFacts | None) -> str | None:
-    """A launcher of one MPI with a program of another gives many jobs of one rank."""
+    """A warning if launcher and program are of different MPIs: each rank would be its own job."""
     if launcher is None or launcher.flavour not in {Flavour.OPEN_MPI, Flavour.HYDRA}:
         return None
     wanted = "openmpi" if launcher.flavour is Flavour.OPEN_MPI else "mpich"

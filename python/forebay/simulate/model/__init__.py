@@ -1,1 +1,1 @@
-"""Experiments, and what the simulator says of them. Pure."""
+"""Experiments and the simulator's results. Pure."""

@@ -13,10 +13,12 @@ SCHEMA = "forebay.simulation.independent/1"
 
 @frozen
 class IndependentSimulation:
-    """One passage: all processes open, move their bytes, close. Seconds are virtual.
-    `steady_rate`: bytes per second between the first quarter and the last eighth, 0 if there were
-    too few requests to tell; `locks_lost`: of other nodes, by `locks_asked`; `target_bytes` and
-    `target_busy`: bytes and seconds of each target; `error`: of a call, empty if there was none."""
+    """One passage: all processes open, move their bytes, and close. Seconds are virtual.
+
+    `steady_rate` is in bytes per second, measured between the first quarter and the last eighth of
+    the requests, 0 if there were too few of them; `locks_lost` are locks of other nodes that were
+    revoked for `locks_asked`; `target_bytes` and `target_busy` are the bytes and busy seconds of
+    each target; `error` is that of a call, empty if there was none."""
 
     platform: str
     processes: int
@@ -43,7 +45,7 @@ class IndependentSimulation:
 
     @property
     def seconds(self) -> float:
-        """From before opening until the last process has closed."""
+        """Seconds from the first open to the last close."""
         return self.seconds_open + self.seconds_moving + self.seconds_close
 
     @property
@@ -52,7 +54,7 @@ class IndependentSimulation:
         return self.bytes / self.seconds_moving if self.seconds_moving > 0 else 0.0
 
     def seconds_moving_of(self, count: int) -> float:
-        """Seconds to move `count` bytes; those beyond the simulated ones move at the steady
+        """Seconds to move `count` bytes; bytes beyond the simulated ones move at the steady
         rate."""
         rate = self.steady_rate or self.rate
         more = max(0, count - self.bytes)
@@ -60,7 +62,7 @@ class IndependentSimulation:
 
 
 def parse_independent_simulation(text: str) -> IndependentSimulation:
-    """Parses the simulator's line. Any other line is an error of the installation."""
+    """Parses the simulator's output. Raises SimulationError if it is malformed."""
 
     def make(line: Mapping[str, Any]) -> IndependentSimulation:
         return IndependentSimulation(**fields_of(IndependentSimulation, line))
@@ -71,6 +73,6 @@ def parse_independent_simulation(text: str) -> IndependentSimulation:
 def independent_words_of(
     platform: str, settings: Sequence[str], keys: SimulatorKeys
 ) -> tuple[str, ...]:
-    """The simulator's command line without its name. SimulationError: no such key."""
+    """The simulator's arguments. Raises SimulationError if a key does not exist."""
     keys.check(settings, keys.independent)
     return ("independent", f"platform={platform}", *settings)

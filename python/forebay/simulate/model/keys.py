@@ -1,5 +1,5 @@
-"""The keys of the simulator's command lines, and how it draws the load of other jobs.
-schema/simulator.toml is their table, from which C++ is made, too."""
+"""The keys of the simulator's command lines, and the parameters of other jobs' random load, from
+schema/simulator.toml, from which C++ code is generated, too."""
 
 import difflib
 from collections.abc import Iterable, Sequence
@@ -21,8 +21,8 @@ class SimulatorKeys:
     independent: Keys
 
     def check(self, words: Iterable[str], keys: Keys, *more: str) -> None:
-        """SimulationError: one of the words is KEY=VALUE of something else than a platform, the
-        `keys` of a command line, or `more`."""
+        """Raises SimulationError if a KEY=VALUE has a key that is neither a platform's, nor in
+        `keys` of a command line, nor in `more`."""
         known = [*(name for name, _ in (*self.platform, *keys)), *more]
         for word in words:
             _check_key(word, known)
@@ -30,8 +30,8 @@ class SimulatorKeys:
 
 @frozen
 class BackgroundLoad:
-    """How the load of other jobs is drawn: the share of its drift that is kept from one moment to
-    the next, and between how many times as long a straggler takes."""
+    """The random load of other jobs: `drift_kept` is the autocorrelation of the drift from one
+    moment to the next (AR(1)); a straggler takes `slower_least` to `slower_most` times as long."""
 
     drift_kept: float
     slower_least: float
@@ -41,7 +41,7 @@ class BackgroundLoad:
 def _check_key(word: str, known: Sequence[str]) -> None:
     name, equals, _ = word.partition("=")
     if not equals or name in known:
-        return  # what is no KEY=VALUE the simulator refuses
+        return  # a word without = is left for the simulator to refuse
     nearest = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.0)[0]
     raise SimulationError(
         f'cannot use "{word}" (no key is called "{name}"). Did you mean "{nearest}"? '

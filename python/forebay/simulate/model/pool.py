@@ -14,11 +14,12 @@ SCHEMA = "forebay.simulation.pool/1"
 
 @frozen
 class Way:
-    """The program once, without the pool or with it. Virtual seconds: `exposed` are those of
-    `seconds` that were not computing, `gathered` what the writer that collected longest spent on
-    that in all bursts, `longest` what one burst took the slowest writer, `reading` what the input
-    took the slowest rank. `input_bytes`: what the file system gave of it to all ranks together;
-    `passed_bytes`: what nodes passed on to each other."""
+    """One run of the program, with the pool or without. Seconds are virtual.
+
+    `exposed` is the part of `seconds` that was not computing; `gathered` is the time that the
+    slowest writer spent on collecting in all bursts; `longest` is the longest time of one burst;
+    `reading` is the time that the slowest rank spent on the input. `input_bytes` is the input that
+    came from the file system, for all ranks together; `passed_bytes` moved between nodes."""
 
     seconds: float
     exposed: float
@@ -32,12 +33,13 @@ class Way:
 
 @frozen
 class PoolSimulation:
-    """A program without and with the pool. `hidden`: the share of the waiting that is gone;
-    `waited_for_room`: seconds of the writer that waited longest for window or cap;
-    `drained_after`: seconds from the program's end until all was with the file system;
-    `high_bytes`: the most memory of any node's pool; `file_high_bytes`: the most of one file in it;
-    `bytes_past`: what went past the pool; `opened`: files, by each node that did;
-    `messages`: between the nodes' daemons."""
+    """A program without and with the pool.
+
+    `hidden` is the share of the waiting that the pool removed; `waited_for_room` the seconds of the
+    writer that waited longest for window or cap; `drained_after` the seconds from the program's end
+    until everything was on the file system; `high_bytes` the peak memory of a node's pool;
+    `file_high_bytes` the peak of one file; `bytes_past` the bytes that bypassed the pool; `opened`
+    counts files once per node; `messages` are those between the nodes' daemons."""
 
     platform: str
     ranks: int
@@ -65,7 +67,8 @@ class PoolSimulation:
 
 
 def parse_pool_simulation(text: str) -> PoolSimulation:
-    """Parses the simulator's line. Any other line is an error of the installation."""
+    """Parses the simulator's output. Raises SimulationError if it is malformed, or reports wrong
+    bytes."""
 
     def make(line: Mapping[str, Any]) -> PoolSimulation:
         if line["wrong"]:
@@ -81,6 +84,6 @@ def parse_pool_simulation(text: str) -> PoolSimulation:
 
 
 def pool_words_of(platform: str, settings: Sequence[str], keys: SimulatorKeys) -> tuple[str, ...]:
-    """The simulator's command line without its name. SimulationError: no such key."""
+    """The simulator's arguments. Raises SimulationError if a key does not exist."""
     keys.check(settings, keys.pool)
     return ("pool", f"platform={platform}", *settings)

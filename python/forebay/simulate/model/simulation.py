@@ -16,8 +16,8 @@ VARIANTS = ("forebay", "original", "placement", "earth(wr:2)", "earth(wr,ex:2)")
 
 @frozen
 class Simulation:
-    """One run in virtual time. Seconds are virtual. `slow_target`: the one that stands out;
-    `wrong_bytes`: None where none were compared."""
+    """One collective experiment. Seconds are virtual. `slow_target` is a target that stands out,
+    None if none does; `wrong_bytes` is None if bytes were not compared."""
 
     platform: str
     variant: str
@@ -39,7 +39,7 @@ class Simulation:
 
     @property
     def problem(self) -> str:
-        """The failure, as a message; empty: there was none."""
+        """The failure as a message; empty if there was none."""
         if self.error or not self.wrong_bytes:
             return self.error
         return (
@@ -55,12 +55,13 @@ class Simulation:
 
     @property
     def share_of_bound(self) -> float:
-        """1 when the slowest of network, servers and targets was busy all the time."""
+        """The share of the upper bound that was reached: 1 if the slowest of network, servers and
+        targets was always busy."""
         return self.seconds_bound / self.seconds if self.seconds > 0 else 0.0
 
 
 def parse_simulation(text: str) -> Simulation:
-    """Parses the simulator's line. Any other line is an error of the installation."""
+    """Parses the simulator's output. Raises SimulationError if it is malformed."""
 
     def make(line: Mapping[str, Any]) -> Simulation:
         said = fields_of(Simulation, line)
@@ -72,8 +73,8 @@ def parse_simulation(text: str) -> Simulation:
 
 
 def parse_line(text: str, schema: str, make: Callable[[Mapping[str, Any]], _Said]) -> _Said:
-    """The result of `make` for a line of that schema. SimulationError: it is none, or lacks what
-    `make` asks for."""
+    """The result of `make` for a line of that schema. Raises SimulationError if the line has
+    another schema, or lacks a member."""
     try:
         line = json.loads(text)
         if line["schema"] != schema:
@@ -88,14 +89,14 @@ def parse_line(text: str, schema: str, make: Callable[[Mapping[str, Any]], _Said
 
 
 def fields_of(kind: type, line: Mapping[str, Any]) -> dict[str, Any]:
-    """The value of each field of a frozen class, from a line. KeyError: it lacks one."""
+    """The values of the fields of `kind`, from a line. Raises KeyError if one is missing."""
     return {field.name: line[field.name] for field in fields(kind)}
 
 
 def words_of(
     platform: str, *, variant: str, settings: Sequence[str], keys: SimulatorKeys
 ) -> tuple[str, ...]:
-    """The simulator's command line without its name. Settings win over the variant's.
-    SimulationError: no such key."""
+    """The simulator's arguments. Settings override those of the variant. Raises SimulationError if
+    a key does not exist."""
     keys.check(settings, keys.collective, "variant")
     return (f"platform={platform}", f"variant={variant}", *settings)

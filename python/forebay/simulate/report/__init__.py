@@ -1,1 +1,1 @@
-"""Output about simulated pools and independent calls."""
+"""Prints the results of simulated pools and independent calls."""

@@ -8,7 +8,7 @@ from forebay.simulate.model.independent import SCHEMA, IndependentSimulation
 
 
 def show_independent_simulation(result: IndependentSimulation, form: Format) -> None:
-    """On standard output."""
+    """Prints the result on standard output."""
     if form is Format.JSON:
         print(json_pretty({"schema": SCHEMA, **plain(result)}))
         return

@@ -11,7 +11,7 @@ from forebay.simulate.model.pool import PoolSimulation
 
 
 def show_pool_simulation(result: PoolSimulation, form: Format) -> None:
-    """On standard output."""
+    """Prints the result on standard output."""
     if form is Format.JSON:
         print(json_pretty({"schema": "forebay.simulation.pool/1", **plain(result)}))
         return
