@@ -1,6 +1,6 @@
 #!/bin/bash
-# Runs the demo: the unmodified ocean model of examples/ocean with and without Forebay. Called by
-# `make demo`, which first installs and builds what it needs. Options go on: --pairs, --folder …
+# Runs the demo: the unmodified ocean model of examples/ocean with and without Forebay. `make demo`
+# calls this after it has installed and built everything, and passes on --pairs, --folder ….
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Turns src/pool/capture/functions.toml into code.
 
-The table of captured functions of libc is data. Five outputs: the libc's own functions by name
-(real.hpp), declarations of the handlers (captured.hpp), the functions that the library exports,
-which do nothing but call these (exports.cpp), the handlers of wide characters, which are all the
-same (wide_functions.cpp), and what syscall(2) does by a number (numbers.cpp). The other handlers
-are written by hand.
+The table lists the captured functions of libc. Five files are generated: libc's own functions by
+name (real.hpp), declarations of the handlers (captured.hpp), the functions that the library
+exports, which only call the handlers (exports.cpp), the handlers for wide characters, which are all
+alike (wide_functions.cpp), and the dispatch of syscall(2) by number (numbers.cpp). All other
+handlers are written by hand.
 """
 
 import sys
@@ -25,10 +25,12 @@ DOES = frozenset({"own", "leave", "passed"})
 
 @dataclass(frozen=True, kw_only=True)
 class Function:
-    """One function of libc; `names` are all that it is exported as, `handler` is ours. `wide` is
-    what one for wide characters returns where it fails, `stream` what that one is about. `numbers`
-    are those of syscall(2) that do the same; by these it is called where one of the parameters
-    `if_captured` is a descriptor of ours, or where `if_holds` does."""
+    """One function of libc. `names` are all names that it is exported as; `handler` is ours.
+
+    For a function of wide characters, `wide` is what it returns on failure, and `stream` its
+    stream. `numbers` are the system calls that do the same: syscall(2) with such a number calls the
+    handler if one of the parameters `if_captured` is a captured descriptor, or the predicate
+    `if_holds` is true."""
 
     names: tuple[str, ...]
     handler: str
@@ -49,7 +51,7 @@ class Function:
         return tuple(parameter.split()[-1].lstrip("*") for parameter in self.parameters)
 
     def declared(self, name: str) -> str:
-        """The handler's parameters; what follows is a va_list there."""
+        """The declaration of the handler as `name`; it takes variable arguments as a va_list."""
         rest = ("va_list rest",) if self.variadic else ()
         return f"{self.returns} {name}({', '.join((*self.parameters, *rest))}) noexcept"
 
@@ -81,7 +83,7 @@ def read_table(path: Path) -> list[Function]:
 
 
 def real_header(all_functions: list[Function]) -> str:
-    """libc's functions, by the address that the loader gives for their first name."""
+    """real.hpp: libc's functions, called at the address that the loader has for the first name."""
     functions = [function for function in all_functions if not function.number_only]
     names = "\n".join(f'    "{function.names[0]}",' for function in functions)
     late = "\n".join(f"    {str(function.late).lower()}," for function in functions)
@@ -121,7 +123,8 @@ def captured_header(functions: list[Function]) -> str:
 
 
 def exported(function: Function, name: str) -> str:
-    """One exported function, under a name of its own in C++ and under libc's in the library."""
+    """The definition of one exported function: it has a unique name in C++, and the name of libc's
+    function as its symbol."""
     label = f"forebay_captured_{name}"
     rest = ("...",) if function.variadic else ()
     parameters = ", ".join((*function.parameters, *rest))
@@ -151,7 +154,8 @@ def exports(functions: list[Function]) -> str:
 
 
 def wide_function(function: Function) -> str:
-    """libc's, once the stream is ready for it; with a list of arguments, its twin for a va_list."""
+    """The handler for a function of wide characters: calls libc's function once the stream is ready
+    for it. A variadic function calls its twin with a va_list."""
     if function.variadic:
         arguments = ", ".join((*function.arguments, "rest"))
         result = f"captured::v{function.handler}({arguments})"
@@ -172,7 +176,8 @@ def wide_functions(functions: list[Function]) -> str:
 
 
 def condition(function: Function) -> str:
-    """Whether a call by number is ours; words[0] is the first argument."""
+    """The C++ condition under which a system call by number is ours; words[0] is its first
+    argument."""
     if function.if_holds:
         return f"{function.if_holds}(words)"
     tests = " || ".join(
@@ -182,7 +187,7 @@ def condition(function: Function) -> str:
 
 
 def call_by_number(function: Function) -> str:
-    """The handler's call, with each argument from its word, and the result as a word."""
+    """The C++ call of the handler; arguments and result are converted from and to words."""
     types = [parameter.rsplit(None, 1)[0] for parameter in function.parameters]
     arguments = ", ".join(f"as<{kind}>(words[{at}])" for at, kind in enumerate(types))
     call = f"captured::{function.handler}({arguments})"
@@ -192,7 +197,7 @@ def call_by_number(function: Function) -> str:
 
 
 def numbers_source(functions: list[Function]) -> str:
-    """A table of the numbers, whether a call is ours, and the call."""
+    """numbers.cpp: a table of the numbers, whether a call is ours, and the call itself."""
     rows = [(number, function) for function in functions for number in function.numbers]
     listed = ", ".join(f"SYS_{number}" for number, _ in rows)
     conditions = "\n".join(

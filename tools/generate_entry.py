@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Turns src/collective/mpi/functions.toml into code.
 
-The table of intercepted functions is data; what is written by hand would be 184 twins. Two
-outputs: the preload stub's trampolines (assembly) with its list of names, and the core's entry
-points (C++) with its table, in the same order.
+The table lists the intercepted functions; written by hand, they would be 184 copies of the same
+code. Generated are the preload stub's trampolines (assembly) with their list of names, and the
+core's entry points (C++) with their table, in the same order.
 """
 
 import sys
@@ -23,7 +23,7 @@ NOTE = "// Made by tools/generate_entry.py from src/collective/mpi/functions.tom
 
 @dataclass(frozen=True)
 class Function:
-    """One MPI_File_ function; `name` is without that prefix."""
+    """One function of MPI-IO; `name` is without the prefix MPI_File_."""
 
     name: str
     kind: str
@@ -43,7 +43,7 @@ class Function:
 
 
 def twins(row: dict) -> list[Function]:
-    """The function of one table row and, where there is one, its large-count twin."""
+    """The function of one row of the table, and its large-count (_c) twin if it has one."""
     unknown = set(row) - {
         "name",
         "class",
@@ -88,8 +88,8 @@ def read_table(path: Path) -> list[Function]:
 
 
 def trampolines(functions: list[Function]) -> str:
-    """x86-64 assembly: every exported name jumps through its slot, which at first points to code
-    that pushes the function's number and goes to the binder."""
+    """x86-64 assembly: each exported name jumps through its slot. The slot first points to code
+    that pushes the function's number and jumps to the binder (lazy binding)."""
     note = f"/{NOTE[1:]} */".replace("//", "/*", 1)
     lines = [note, '#include "collective/preload/binder.S.inc"', ""]
     for number, function in enumerate(functions):
@@ -111,7 +111,7 @@ def names_header(functions: list[Function]) -> str:
 
 
 def call_of(function: Function, number: int) -> str:
-    """The statement that an entry point consists of."""
+    """The statement that is the body of an entry point."""
     arguments = function.arguments
     real = ", ".join(("on", *arguments[1:]))
     pass_on = f"[&](MPI_File on) noexcept {{ return real::{function.name}({real}); }}"
@@ -122,7 +122,7 @@ def call_of(function: Function, number: int) -> str:
         f"{{{number}, fh, {start}, {where}, const_cast<void*>(buffer), count, datatype, {status}}}"
     )
     if function.kind in START_CLASSES:
-        alone = pass_on.replace("_all", "")  # the independent function of the same arguments
+        alone = pass_on.replace("_all", "")  # the independent function with the same arguments
         return f"    return take_{function.kind}({access}, {{request, {pass_on}, {alone}}});\n"
     if function.kind in DATA_CLASSES:
         return f"    return take_{function.kind}({access}, {pass_on});\n"
@@ -139,7 +139,7 @@ def entry_point(function: Function, number: int) -> str:
 
 
 def narrow_function(function: Function) -> str:
-    """Stands for a large-count function that the MPI does not have: its older twin does it."""
+    """A substitute for a large-count function that the MPI lacks: it calls the older twin."""
     parameters = ", ".join(function.parameters)
     older = function.name.removesuffix("_c")
     arguments = ", ".join(
@@ -189,7 +189,7 @@ def entry_points(functions: list[Function]) -> str:
 
 
 def functions_header(functions: list[Function]) -> str:
-    """Declares the entry points, their numbers and their names."""
+    """functions.hpp: declares the entry points, their numbers and their names."""
     declared = "\n".join(
         f"{f.returns} {OURS}{f.name}({', '.join(f.parameters)}) noexcept;"
         for f in functions
@@ -200,7 +200,7 @@ def functions_header(functions: list[Function]) -> str:
         f"    using Function = {f.returns} (*)({', '.join(f.parameters)});\n"
         f"    return reinterpret_cast<Function>(real_address({n}))({', '.join(f.arguments)});\n}}"
         for n, f in enumerate(functions)
-        if f.name != "delete"  # a C++ keyword, and never called by us
+        if f.name != "delete"  # a C++ keyword, and we never call it
     )
     names = "\n".join(f'    "MPI_File_{function.name}",' for function in functions)
     reasons = "\n".join(f'    "{function.reason}",' for function in functions)

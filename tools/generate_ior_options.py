@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Turns schema/ior_options.toml into C++: forebay-ior's options with what each of them sets."""
+"""Turns schema/ior_options.toml into C++: the options of forebay-ior, and the members they set."""
 
 import json
 import sys
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from generated_files import arguments_of, write_files
 
 NOTE = "// Made by tools/generate_ior_options.py from schema/ior_options.toml. Do not edit."
-# By kind: the type of the function that finds the member, and the member's type.
+# For each kind, the type of the function that returns the member, and the member's type.
 KINDS = {
     "flag": ("Flag", "bool"),
     "count": ("Number", "std::int64_t"),

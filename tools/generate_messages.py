@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Turns schema/pool_messages.toml into C++: what client and daemon of a pool compare and share
-(constants.hpp), and the questions and replies of the socket (messages.hpp)."""
+"""Turns schema/pool_messages.toml into C++: constants that the pool's clients and daemon share
+(constants.hpp), and the requests and replies on the socket (messages.hpp)."""
 
 import sys
 import textwrap
@@ -11,7 +11,7 @@ from generated_files import arguments_of, write_files
 
 NOTE = "// Made by tools/generate_messages.py from schema/pool_messages.toml. Do not edit."
 WIDTH = 100
-# By kind: the type, its bytes, and what it is in a message that nobody has filled in.
+# For each kind, the type, its size in bytes, and the initial value in a message.
 KINDS = {
     "u32": ("std::uint32_t", 4, " = 0"),
     "u64": ("std::uint64_t", 8, " = 0"),
@@ -22,13 +22,13 @@ KINDS = {
 
 
 def comment(text: str, indent: str) -> str:
-    """`text` as lines of a comment, with the last one's end; empty: there is no text."""
+    """`text` as lines of a C++ comment, each with its newline; empty if there is no text."""
     lines = textwrap.wrap(text, WIDTH - len(indent) - len("// "))
     return "".join(f"{indent}// {line}\n" for line in lines)
 
 
 def field_of(row: dict, table: dict) -> tuple[str, int]:
-    """A member's declaration, and its bytes."""
+    """The declaration of a member, and its size in bytes."""
     if row["kind"] == "text":
         size = table["path_bytes"]
         declared = f"std::array<char, pool::path_bytes> {row['name']}{{}};"
@@ -43,8 +43,8 @@ def field_of(row: dict, table: dict) -> tuple[str, int]:
 
 
 def message(name: str, rows: Sequence[dict], table: dict) -> str:
-    """A struct. Its size shows that there are no gaps, so that each field is where the sizes of
-    those before it put it."""
+    """The C++ struct of a message. The static assertion on its size proves that there is no
+    padding, so that readers of the table can compute each field's offset."""
     fields = [field_of(row, table) for row in rows]
     members = "".join(declared for declared, _ in fields)
     size = sum(size for _, size in fields)

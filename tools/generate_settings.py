@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Turns schema/settings.toml into the native library's table of settings (a C++ header)."""
+"""Turns schema/settings.toml into the native libraries' table of settings (a C++ header)."""
 
 import json
 import re
@@ -20,7 +20,7 @@ NO_LIMIT = (0, (1 << 63) - 1)
 
 
 def number(value: int | str) -> int:
-    """An integer, or bytes as in "64 KiB"."""
+    """The value of an integer, or of a size such as "64 KiB"."""
     if isinstance(value, int):
         return value
     match = re.fullmatch(r"(\d+)\s*([A-Za-z]*)", value)

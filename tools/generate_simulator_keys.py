@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Turns schema/simulator.toml into C++: the keys of each of forebay_sim's command lines with what
-each of them sets, and how the load of other jobs is drawn."""
+"""Turns schema/simulator.toml into C++: the keys of forebay_sim's command lines with the members
+that they set, and the parameters of the random load of other jobs."""
 
 import json
 import sys
@@ -11,7 +11,7 @@ from generate_settings import number
 from generated_files import arguments_of, write_files
 
 NOTE = "// Made by tools/generate_simulator_keys.py from schema/simulator.toml. Do not edit."
-# By kind: the unit, and whether values are whole numbers.
+# For each kind, the unit, and whether values are integers.
 KINDS = {
     "integer": ("", True),
     "switch": ("", True),
@@ -20,7 +20,7 @@ KINDS = {
     "seconds": ("s", False),
     "rate": ("B/s", False),
 }
-# By command: what its keys are of, and where that is.
+# For each command, the type whose members its keys set, and its header.
 SUBJECTS = {
     "collective": ("CollectiveExperiment", "worlds/simulate/experiment.hpp"),
     "pool": ("PoolExperiment", "worlds/simulate/pool_experiment.hpp"),
@@ -64,7 +64,7 @@ def key(row: dict, subject: str) -> str:
 
 
 def keys_of(command: str) -> Callable[[dict], str]:
-    """The function that makes the header of a command's keys."""
+    """The function that makes the header with a command's keys."""
     subject, header = SUBJECTS[command]
 
     def made(table: dict) -> str:

@@ -1,4 +1,4 @@
-"""Archives and shared libraries as binutils show them."""
+"""Symbols and relocations of archives and shared libraries, read with binutils."""
 
 import re
 import subprocess
@@ -8,13 +8,13 @@ from pathlib import Path
 
 
 def tool(*command: str | Path) -> str:
-    """Output of a binutils program."""
+    """Runs a program of binutils and returns its output. Raises CalledProcessError if it fails."""
     words = [str(word) for word in command]
     return subprocess.run(words, check=True, capture_output=True, text=True).stdout
 
 
 def demangle(names: Sequence[str]) -> list[str]:
-    """C++ names as people write them, in the same order."""
+    """The demangled C++ names, in the same order."""
     if not names:
         return []
     shown = subprocess.run(
@@ -24,12 +24,12 @@ def demangle(names: Sequence[str]) -> list[str]:
 
 
 def defined(archive: Path) -> frozenset[str]:
-    """Symbols that an archive defines, mangled."""
+    """The mangled symbols that an archive defines."""
     return frozenset(name for name, _ in _definitions(archive))
 
 
 def owned(archive: Path) -> frozenset[str]:
-    """Symbols that only this archive can define: global, and not an inline function's copy."""
+    """The symbols that only this archive can define: global, and no inline function's weak copy."""
     return frozenset(name for name, kind in _definitions(archive) if kind in "TDBR")
 
 
@@ -37,12 +37,12 @@ _NEEDED = re.compile(r"\(NEEDED\).*\[(.+)\]")
 
 
 def needed(library: Path) -> list[str]:
-    """Sonames of the libraries that a shared library asks the loader for."""
+    """The sonames that a shared library depends on (DT_NEEDED)."""
     return _NEEDED.findall(tool("readelf", "-d", library))
 
 
 def undefined(library: Path) -> list[str]:
-    """Symbols, with their versions, that a shared library looks for elsewhere, mangled."""
+    """The undefined symbols of a shared library, mangled, with their versions."""
     lines = tool("nm", "-D", "--undefined-only", library).splitlines()
     return [line.split()[-1] for line in lines]
 
@@ -68,7 +68,7 @@ def _dumped(what: str, archive: Path) -> Iterator[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class Reference:
-    """An object file of an archive mentions a symbol in one of its sections."""
+    """A relocation: in `section` of the object file `member`, `symbol` is referred to."""
 
     member: str
     section: str
@@ -81,7 +81,7 @@ _ADDEND = re.compile(r"[+-]0x[0-9a-f]+$")
 
 
 def references(archive: Path) -> Iterator[Reference]:
-    """Every reference from code or data of an archive, debug information left out."""
+    """All references from code or data of an archive, without those of debug information."""
     section = ""
     for member, line in _dumped("-r", archive):
         if found := _SECTION.match(line):
@@ -94,7 +94,7 @@ def references(archive: Path) -> Iterator[Reference]:
 
 @dataclass(frozen=True)
 class DataSymbol:
-    """A named object of an archive and the section it lives in."""
+    """A data object in an archive, and its section."""
 
     member: str
     section: str
@@ -105,7 +105,7 @@ _OBJECT = re.compile(r"^[0-9a-f]{16} (.{7}) (\.\S+)\s+([0-9a-f]+) (?:\.hidden )?
 
 
 def data_symbols(archive: Path) -> Iterator[DataSymbol]:
-    """Objects (not functions, not sections) of an archive, mangled."""
+    """The data objects of an archive (no functions, no sections), mangled."""
     for member, line in _dumped("-tw", archive):
         if found := _OBJECT.match(line):
             flags, section, _, name = found.groups()

@@ -1,4 +1,4 @@
-"""The checks of archives, on archives compiled for the purpose."""
+"""Tests the checks that read archives and libraries, which are compiled here for the purpose."""
 
 import subprocess
 from pathlib import Path
@@ -113,7 +113,7 @@ def test_family_layer_has_one_archive_a_family() -> None:
 
 
 def preloaded(place: Place, text: str, driver: str = "c++") -> None:
-    """Makes both preloaded libraries of `text`."""
+    """Builds each of the two preloaded libraries from the source `text`."""
     source = place.root / "x.cpp"
     source.write_text(text)
     (place.build / "lib").mkdir(parents=True)
@@ -128,7 +128,7 @@ def preloaded(place: Place, text: str, driver: str = "c++") -> None:
     [
         ("c++", "long f() { return std::chrono::steady_clock::now().time_since_epoch().count(); }"),
         ("c++", "int* f() { return new int; }"),
-        # Not linked to it, but the program would have to be.
+        # libstdc++ is not linked, but its symbols are undefined: the program would have to have it.
         ("cc", "int* f() { return new int; }"),
     ],
 )

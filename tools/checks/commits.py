@@ -1,4 +1,4 @@
-"""Commits say what changes for whom, in the imperative, and begin their body with `Problem:`."""
+"""Commit messages: the subject is in the imperative, and the body begins with `Problem:`."""
 
 import re
 import subprocess
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from checks.report import Finding, Outcome, Place, run
 
 SINCE = "1707b5126d5537bbc16199ee4d51d358b18ee4c6"
-"""The last commit before the rule was checked."""
+"""The last commit that the rule does not apply to."""
 
 SUBJECT_COLUMNS_MAX = 90
 _NO_IMPERATIVE = re.compile(r"^(the|a|an|how|what|who|when|some|more)\b|^\w+(ed|ing)\b", re.I)
@@ -16,7 +16,7 @@ _EXCEPTIONS = re.compile(r"^(need|feed|speed|embed|bring|string)\b", re.I)
 
 
 def findings_of(commit: str, subject: str, body: str) -> Iterator[Finding]:
-    """The faults of one commit's message."""
+    """The faults of one commit message."""
     where = f"commit {commit[:10]}"
     if _NO_IMPERATIVE.match(subject) and not _EXCEPTIONS.match(subject):
         yield Finding(
@@ -41,7 +41,7 @@ def check(place: Place) -> Outcome:
     """Commits since the rule: a subject in the imperative, a body that begins with `Problem:`."""
     command = ["git", "log", "--no-merges", "-z", "--format=%H%n%s%n%b", f"{SINCE}..HEAD"]
     done = subprocess.run(command, cwd=place.root, capture_output=True, text=True, check=False)
-    if done.returncode != 0:  # no repository, or one without what came before
+    if done.returncode != 0:  # not a repository, or a shallow clone without SINCE
         return Outcome("no commits: they are not all here", [])
     messages = [one.strip("\n").split("\n", 2) for one in done.stdout.split("\0") if one.strip()]
     findings = [

@@ -1,4 +1,4 @@
-"""A small project for the tests of checks."""
+"""A small project to run checks on."""
 
 from pathlib import Path
 
@@ -30,6 +30,6 @@ families = true
 
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
-    """Layers that have no files yet."""
+    """A tree with layers.toml, in which the layers have no files yet."""
     (tmp_path / "layers.toml").write_text(TABLE)
     return Place(tmp_path, tmp_path / "build")

@@ -1,4 +1,4 @@
-"""Commands, links and paths of the documents exist: `make X`, `forebay X`, [text](path)."""
+"""Everything that the documents name exists: `make X`, `forebay X`, scripts, [text](path)."""
 
 import re
 import sys
@@ -19,14 +19,15 @@ _SCRIPT = re.compile(
 
 
 def commands(text: str) -> str:
-    """Everything a reader would type: fenced shell blocks and inline code, a line each."""
+    """All commands in a document, one per line: fenced shell blocks and inline code."""
     blocks = [body for kind, body in _FENCE.findall(text) if kind in {"", "sh", "bash", "console"}]
     prose = _FENCE.sub("", text)
     return "\n".join([*blocks, *_INLINE.findall(prose)])
 
 
 def subcommands(root: Path) -> frozenset[str] | None:
-    """Subcommands of `forebay`: a folder each with a module `command`. None: no command yet."""
+    """The subcommands of `forebay`, which are the folders with a module `command`. None if there is
+    no such module yet."""
     found = (root / "python").glob("forebay*/*/command.py")
     return frozenset(path.parent.name for path in found) or None
 
@@ -34,7 +35,7 @@ def subcommands(root: Path) -> frozenset[str] | None:
 def missing_commands(
     typed: str, targets: frozenset[str], known: frozenset[str] | None
 ) -> Iterator[tuple[str, str]]:
-    """(command, what would have to exist) for every command that does not."""
+    """For each command that does not exist: the command, and the thing that would have to exist."""
     for target in _MAKE.findall(typed):
         if target not in targets:
             yield f"make {target}", "a target of the Makefile"
@@ -44,7 +45,7 @@ def missing_commands(
 
 
 def document_findings(root: Path, document: Path) -> Iterator[Finding]:
-    """Findings of one Markdown file."""
+    """The findings about one Markdown file."""
     where = document.relative_to(root).as_posix()
     text = document.read_text(encoding="utf-8")
     targets = frozenset(
@@ -78,7 +79,7 @@ def document_findings(root: Path, document: Path) -> Iterator[Finding]:
 
 
 def documents(root: Path) -> Sequence[Path]:
-    """The Markdown files that users and contributors read."""
+    """The Markdown files for users and contributors."""
     patterns = ("*.md", "src/*.md", "docs/**/*.md", "schema/*.md", "examples/**/*.md")
     return sorted(path for pattern in patterns for path in root.glob(pattern))
 

@@ -11,7 +11,7 @@ from checks.report import Finding, Outcome, Place, run
 
 
 def mpi_names(text: str) -> frozenset[str]:
-    """Every name that the table stands for: MPI_ and PMPI_, and the _c twin of a large one."""
+    """The MPI_ and PMPI_ names of all functions in the table, with their large-count _c twins."""
     names: set[str] = set()
     for function in tomllib.loads(text)["function"]:
         stem = f"MPI_File_{function['name'].removeprefix('MPI_File_')}"
@@ -21,7 +21,8 @@ def mpi_names(text: str) -> frozenset[str]:
 
 
 def libc_names(text: str) -> frozenset[str]:
-    """Every function with its other names, and what Forebay's own libraries find by dlsym."""
+    """The names of all libc functions in the table, and the function that Forebay's own libraries
+    look up by dlsym."""
     names = {"forebay_pool_calls"}
     for function in tomllib.loads(text)["function"]:
         if not function.get("number_only", False):
@@ -31,7 +32,7 @@ def libc_names(text: str) -> frozenset[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Preloaded:
-    """A library that is preloaded, and how its table is read."""
+    """A preloaded library, its table, and the function that reads the table."""
 
     library: str
     table: Path
@@ -55,7 +56,7 @@ ALL = (
 def compare(
     one: Preloaded, expected: frozenset[str], exported: frozenset[str]
 ) -> Iterator[Finding]:
-    """Findings for names that only one side has."""
+    """Findings for names that only one of the two sets has."""
     for name in sorted(expected - exported):
         yield Finding(
             one.library,

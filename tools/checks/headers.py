@@ -1,8 +1,9 @@
 """Each header of src/ and benchmarks/ compiles alone (and twice in one file).
 
-Most of a compiler's time goes into what headers include. So a run of it looks at several, each of
-which includes the one before it: what comes before a header is what it brings anyway, and lends it
-nothing. Where such a run fails, each of its headers is compiled by itself."""
+Most of a compile's time goes into what headers include. One run of the compiler therefore checks a
+chain of headers, in which each header includes its predecessor: whatever the predecessor declares
+is available to the header anyway, so the order hides no missing include. If a chain fails, each of
+its headers is compiled by itself."""
 
 import json
 import os
@@ -18,13 +19,13 @@ from checks import layer_table
 from checks.report import Finding, Outcome, Place, run
 
 BARE = ["c++", "-std=c++20", "-DFMT_HEADER_ONLY=1"]
-# A precompiled header would lend a header what it does not include itself.
+# -include would add the precompiled header, and so hide missing includes.
 _DROPPED_WITH_VALUE = {"-o", "-MF", "-MT", "-c", "-include"}
 _DROPPED = {"-MD", "-Werror", "-Winvalid-pch"}
 
 
 def flags_of(command: str) -> list[str]:
-    """The compiler and flags of one entry of compile_commands.json, without input and output."""
+    """The compiler and its flags in an entry of compile_commands.json, without input and output."""
     words = shlex.split(command)
     launched = [number for number, word in enumerate(words) if Path(word).name == "ccache"]
     if launched:
@@ -45,14 +46,14 @@ _UNITED = re.compile(r'^#include "(.+\.cpp)"$', re.MULTILINE)
 
 
 def source_of(file: Path) -> Path:
-    """The file itself, or the first of those that CMake compiles as one."""
+    """The file itself, or the first source of a unity build's generated file."""
     if file.parent.name != "Unity":
         return file
     return Path(_UNITED.findall(file.read_text(encoding="utf-8"))[0])
 
 
 def flags_by_layer(place: Place) -> Mapping[str, Sequence[str]]:
-    """Flags with which some source of each layer is compiled."""
+    """For each layer, the flags with which one of its sources is compiled."""
     database = place.build / "compile_commands.json"
     if not database.exists():
         return {}
@@ -73,7 +74,7 @@ _INCLUDE = re.compile(r'^[ \t]*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
 
 def closures(paths: Mapping[str, Path]) -> Mapping[str, frozenset[str]]:
-    """Which of the headers each of them includes, directly or not."""
+    """For each header, those of the headers that it includes directly or indirectly."""
     known = frozenset(paths)
     direct = {
         name: known & frozenset(_INCLUDE.findall(path.read_text(encoding="utf-8")))
@@ -94,8 +95,8 @@ def closures(paths: Mapping[str, Path]) -> Mapping[str, frozenset[str]]:
 def chains(
     includes: Mapping[str, frozenset[str]], flags: Mapping[str, Sequence[str]]
 ) -> Sequence[Sequence[str]]:
-    """All headers, in lists of which each header includes the one before it and is compiled with
-    all the flags of that one, or of which the first have no flags of their own."""
+    """Divides all headers into chains: each header includes its predecessor and is compiled with at
+    least the predecessor's flags."""
     made: list[list[str]] = []
     for name in sorted(includes, key=lambda name: (len(includes[name]), name)):
         fitting = [
@@ -111,8 +112,8 @@ def chains(
 
 
 def first_error(names: Sequence[str], root: Path, flags: Sequence[str]) -> str:
-    """The compiler's first complaint about these headers; empty when there is none."""
-    tests = f'-DFOREBAY_SOURCE_DIR="{root}"'  # what headers of tests may ask for
+    """The compiler's first error about these headers, or an empty text."""
+    tests = f'-DFOREBAY_SOURCE_DIR="{root}"'  # a macro that headers of tests use
     folders = [f"-I{root / 'src'}", f"-I{root}"]
     command = [*(flags or BARE), tests, *folders, "-fsyntax-only", "-x", "c++", "-"]
     text = "".join(f'#include "{name}"\n' * 2 for name in names)
@@ -132,7 +133,7 @@ def check(place: Place) -> Outcome:
     for name in paths:
         layer = layer_table.layer_of(layers, name)
         if layer is not None and layer.families and layer.name not in flags:
-            continue  # no MPI here: nothing of this layer is compiled either
+            continue  # there is no MPI of this family, so nothing of the layer is compiled
         used[name] = flags.get(layer.name if layer else "", ())
 
     def errors_of(chain: Sequence[str]) -> Sequence[tuple[str, str]]:

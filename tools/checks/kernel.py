@@ -1,5 +1,5 @@
-"""Libraries that programs load make their file calls through src/foundation/kernel, never
-libc's."""
+"""The libraries that programs load make file calls through src/foundation/kernel, never through
+libc, where a capturing library would see them."""
 
 import re
 import sys
@@ -10,13 +10,13 @@ from checks import binary, layer_table
 from checks.report import Finding, Outcome, Place, run
 
 LOADED = ("collective/mpi", "pool/capture")
-"""The layers that a program loads; everything that these use is loaded with them. The check covers
-the libraries that are made of them, too."""
+"""The layers of those libraries. The layers that they use are loaded with them, so the check covers
+these, too, and the linked libraries."""
 KERNEL = "foundation/kernel"
 NO_ARCHIVE = frozenset({"foundation/ports"})
-"""Layers of headers only."""
+"""Layers that consist of headers only."""
 
-# libc's calls on files that a library in front of libc may capture, in all their spellings.
+# The file calls of libc that a preloaded library may capture, with all their symbol names.
 _CAPTURED = re.compile(
     r"^(__)?("
     r"(open_by_handle_at|pidfd_getfd|sendm{1,2}sg"
@@ -31,12 +31,12 @@ _CAPTURED = re.compile(
     r"|std::(basic_filebuf|basic_[io]?fstream|filesystem::).*"
     r")$"
 )
-# Copies of std's inline functions, which the linker leaves out where nobody calls them.
+# Copies of inline functions of std and {fmt}; the linker drops those that nobody calls.
 _OUTSIDE = re.compile(r"^\.text\._ZNK?(St|3fmt)")
 
 
 def findings(archive: Path, layer: str) -> Iterator[Finding]:
-    """Calls of one archive that go to libc."""
+    """The calls to libc in one archive."""
     own = binary.defined(archive)
     wanted = sorted(
         {
@@ -52,7 +52,7 @@ def findings(archive: Path, layer: str) -> Iterator[Finding]:
 
 
 def library_findings(library: Path) -> Iterator[Finding]:
-    """Calls of a shared library, whatever it was linked from, that the loader binds to libc."""
+    """The undefined symbols of a shared library that the dynamic linker would bind to libc."""
     lines = binary.tool("nm", "-D", "--undefined-only", library).splitlines()
     wanted = sorted({line.split()[-1].partition("@")[0] for line in lines})
     for name in binary.demangle(wanted):

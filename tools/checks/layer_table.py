@@ -1,7 +1,7 @@
-"""layers.toml as types, and the questions the checks ask of it.
+"""Reads layers.toml, and answers the checks' questions about it.
 
-A layer's folder lies below src/, that of a layer `benchmarks/…` below the root. A header is
-included by its path from there.
+The folder of a layer is below src/; that of a layer `benchmarks/…` is below the root. Headers are
+included by their path from there.
 """
 
 import tomllib
@@ -12,7 +12,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Layer:
-    """One layer: what it may use, and what is special about it."""
+    """A layer: the layers that it and its tests may use, and its special properties."""
 
     name: str
     uses: frozenset[str] = frozenset()
@@ -24,7 +24,7 @@ class Layer:
     by_hand: frozenset[str] = frozenset()
 
     def archives(self) -> Sequence[str]:
-        """Names of the archives that CMake makes of it; a program has none."""
+        """The names of the archives that CMake builds for it; none for a program."""
         if self.program:
             return []
         stem = self.name.replace("/", "_")
@@ -37,7 +37,7 @@ Layers = Mapping[str, Layer]
 
 
 def archives_in(folder: Path, layers: Iterable[Layer]) -> Iterator[tuple[Layer, Path]]:
-    """The archives of these layers that have been built."""
+    """Those archives of the layers that have been built."""
     for layer in layers:
         for archive in layer.archives():
             if (folder / archive).exists():
@@ -45,7 +45,7 @@ def archives_in(folder: Path, layers: Iterable[Layer]) -> Iterator[tuple[Layer, 
 
 
 def read(path: Path) -> Layers:
-    """Reads layers.toml."""
+    """The layers in the file, in its order."""
     table = tomllib.loads(path.read_text(encoding="utf-8"))["layer"]
     return {
         entry["name"]: Layer(
@@ -63,8 +63,8 @@ def read(path: Path) -> Layers:
 
 
 def sources(root: Path, *patterns: str) -> Iterator[tuple[str, Path]]:
-    """(name, path) of the files that match, below src/ and benchmarks/; by its name a header is
-    included."""
+    """(name, path) of the files below src/ and benchmarks/ that match one of the patterns. The name
+    is the path by which a header is included."""
     for folder, named_from in ((root / "src", root / "src"), (root / "benchmarks", root)):
         for pattern in patterns:
             for path in sorted(folder.rglob(pattern)):
@@ -72,19 +72,19 @@ def sources(root: Path, *patterns: str) -> Iterator[tuple[str, Path]]:
 
 
 def name_of(root: Path, path: Path) -> str:
-    """The name by which a source is known, of its path."""
+    """The name of a source: its path as an include would spell it."""
     below = root if path.is_relative_to(root / "benchmarks") else root / "src"
     return path.relative_to(below).as_posix()
 
 
 def layer_of(layers: Layers, path: str) -> Layer | None:
-    """The layer of a source's name, by its longest matching folder."""
+    """The layer whose folder is the longest prefix of the source's name, or None."""
     names = [name for name in layers if path.startswith(name + "/")]
     return layers[max(names, key=len)] if names else None
 
 
 def closure(layers: Layers, name: str) -> frozenset[str]:
-    """Everything that `name` uses, directly or not."""
+    """All layers that the layer `name` uses directly or indirectly."""
     seen: set[str] = set()
     waiting = list(layers[name].uses)
     while waiting:

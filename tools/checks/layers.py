@@ -1,4 +1,4 @@
-"""Includes and link dependencies follow the directions of layers.toml."""
+"""Includes and link dependencies follow the directions in layers.toml."""
 
 import re
 import sys
@@ -13,7 +13,7 @@ _INCLUDE = re.compile(r'^[ \t]*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', re.MULTIL
 _FOR_TESTS = re.compile(r"_(test|fuzz|bench)\.cpp$|_check\.hpp$|/oracle\.hpp$")
 _SOURCES = ("*.cpp", "*.hpp", "*.c", "*.h", "*.inc")
 
-# A pure layer computes values from values: none of these headers has anything to offer it.
+# A pure layer computes values from values, so it needs none of these headers.
 _IMPURE = re.compile(
     r"^(thread|mutex|shared_mutex|condition_variable|future|semaphore|latch|barrier|stop_token"
     r"|chrono|ctime|time\.h|random|fstream|iostream|filesystem|csignal|cstdio|stdio\.h"
@@ -22,7 +22,7 @@ _IMPURE = re.compile(
 
 
 def table_findings(layers: Layers) -> Iterator[Finding]:
-    """layers.toml itself: each layer uses only layers named above it, so there is no cycle."""
+    """Findings about layers.toml itself: a layer uses only layers above it, so no cycle exists."""
     above: set[str] = set()
     for layer in layers.values():
         for name in sorted(layer.uses - above):
@@ -36,7 +36,7 @@ def table_findings(layers: Layers) -> Iterator[Finding]:
 
 
 def include_findings(layers: Layers, root: Path) -> Iterator[Finding]:
-    """Includes of every file below src/ and benchmarks/ of `root`."""
+    """Findings about the includes of all files below src/ and benchmarks/."""
     for name, path in layer_table.sources(root, *_SOURCES):
         shown = path.relative_to(root).as_posix()
         layer = layer_table.layer_of(layers, name)
@@ -67,8 +67,8 @@ def include_findings(layers: Layers, root: Path) -> Iterator[Finding]:
 
 
 def _is_compiled(layer: Layer, name: str) -> bool:
-    """Whether CMake finds a source by the layer's name and parts; a layer may compile others by a
-    CMakeLists.txt of its own, from folders that hold no header of it."""
+    """Whether CMake compiles the source with the layer: it is in the layer's folder or one of its
+    `parts`, or in a folder `by_hand`, which has a CMakeLists.txt of its own."""
     folder = name.removeprefix(layer.name + "/").rpartition("/")[0]
     return not folder or folder in layer.parts or folder in layer.by_hand
 
@@ -78,7 +78,7 @@ def _own_include(
 ) -> Iterator[Finding]:
     other = layer_table.layer_of(layers, included)
     if other is None:
-        if exists:  # what does not exist below src/ is generated; the compiler knows where
+        if exists:  # a header that does not exist here is generated, and the compiler finds it
             yield Finding(
                 where,
                 f'"{included}" is in no layer',
@@ -116,7 +116,7 @@ def _outside_include(layer: Layer, name: str, where: str, included: str) -> Iter
 
 
 def link_findings(layers: Layers, archives: Path) -> Iterator[Finding]:
-    """Symbols that a layer's archive takes from the archives of layers it may not use."""
+    """Findings about symbols that an archive takes from archives of layers it must not use."""
     present = {
         archive: (layer, binary.owned(archive))
         for layer, archive in layer_table.archives_in(archives, layers.values())

@@ -1,6 +1,6 @@
-"""No type's name is defined twice in production code, and one of a single word is in GLOSSARY.md.
+"""No type name is defined twice in production code, and a name of one word is in GLOSSARY.md.
 
-names.toml lists the exceptions from before the rule, and may only become shorter."""
+names.toml lists the exceptions that are older than the rule. It may only become shorter."""
 
 import re
 import sys
@@ -13,7 +13,7 @@ from checks import layer_table
 from checks.report import Finding, Outcome, Place, run
 
 _HELP = re.compile(r"_(test|fuzz|bench|wrong)\.cpp$|_(check|contract)\.hpp$|oracle|/scripted/")
-# At namespace level, where nothing is indented; what it inherits may go on in the next line.
+# A definition at namespace level is not indented; its base classes may be on the next line.
 _TYPE = re.compile(
     r"^(?:class|struct|union|enum class|enum)\s+(?:\[\[\w+\]\]\s+|alignas\([^)]*\)\s+)?"
     r"(\w+)(?:\s+final)?\s*(?::(?!:)[^;{]*)?\{",
@@ -24,7 +24,7 @@ _ENTRY = re.compile(r"^\| \*\*([^*]+)\*\*", re.MULTILINE)
 
 
 def definitions(root: Path) -> Mapping[str, Sequence[str]]:
-    """The files in which each type is defined at namespace level."""
+    """For each type that is defined at namespace level, the files that define it."""
     found: dict[str, list[str]] = defaultdict(list)
     for name, path in layer_table.sources(root, "*.hpp", "*.cpp"):
         if not _HELP.search(name):
@@ -34,7 +34,7 @@ def definitions(root: Path) -> Mapping[str, Sequence[str]]:
 
 
 def explained(root: Path) -> frozenset[str]:
-    """The words of GLOSSARY.md."""
+    """The words that GLOSSARY.md explains."""
     glossary = root / "GLOSSARY.md"
     text = glossary.read_text(encoding="utf-8") if glossary.exists() else ""
     return frozenset(word.lower() for word in _ENTRY.findall(text))

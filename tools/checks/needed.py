@@ -1,7 +1,8 @@
-"""The preloaded libraries need libc, and nothing of a C++ library, wherever they were put.
+"""The preloaded libraries depend on libc only, and on no library of C++, wherever they are.
 
-LD_PRELOAD brings them into every program, shells and launchers too. One whose module or conda
-environment has an older libstdc++, or that is to start quickly, must not notice.
+LD_PRELOAD loads them into every program, also into shells and launchers. A program that finds an
+older libstdc++ (from a module or conda environment) would not start if they needed a newer one, and
+every program would start later.
 """
 
 import re
@@ -13,9 +14,9 @@ from checks import binary
 from checks.report import Finding, Outcome, Place, run
 
 PRELOADED = ("libforebay_mpi.so", "libforebay_posix.so")
-# The libraries of glibc; before 2.34 parts of it were in libraries of their own.
+# glibc's libraries; before version 2.34, parts of libc were separate libraries.
 _OF_LIBC = re.compile(r"^(libc|libdl|libpthread|ld-linux.*)\.so\.\d+$")
-# libc itself has three names that begin as those of the C++ run time do.
+# Three names of libc itself have the prefix __cxa_ of the C++ run time.
 _OF_CPP = re.compile(
     r"^(_Z|__gxx_|__cxa_(?!finalize|atexit|thread_atexit_impl))|@(GLIBCXX|CXXABI|GCC)_"
 )

@@ -1,4 +1,5 @@
-"""Pure layers call no kernel, clock, thread, file or MPI symbol (undefined symbols of archives)."""
+"""Pure layers call no kernel, clock, thread, file or MPI function, by the undefined symbols of
+their archives."""
 
 import re
 import sys
@@ -10,7 +11,7 @@ from checks.binary import Reference
 from checks.layer_table import Layers
 from checks.report import Finding, Outcome, Place, run
 
-# The functions of libc, libm, libgcc and libstdc++ that pure code may need.
+# Functions of libc, libm, libgcc and libstdc++ that pure code may call.
 _ALLOWED = re.compile(
     r"^("
     r"(mem|str|wmem)[a-z]+|snprintf|abort|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_|__tls_get_addr"
@@ -18,7 +19,7 @@ _ALLOWED = re.compile(
     r"|__(u?div|u?mod|popcount|clz|ctz|mul|ashl|ashr|lshr|cmp|ucmp)[a-z]*[dt]i\d?"
     r"|_Unwind_Resume|__gxx_personality_v0|__cxa_[a-z_]+|__dso_handle|DW\.ref\..*"
     r"|operator (new|delete).*"
-    r"|(fmt::v9::|(vtable|typeinfo|typeinfo name) for fmt::v9::).*"  # values to text
+    r"|(fmt::v9::|(vtable|typeinfo|typeinfo name) for fmt::v9::).*"  # formats values as text
     r"|(vtable|typeinfo|typeinfo name) for (std|__cxxabiv1)::.*"
     r"|std::__throw_\w+\(.*|std::terminate\(\)|std::uncaught_exceptions?\(\)"
     r"|std::(exception|bad_alloc|bad_\w+|logic_error|runtime_error|length_error|out_of_range"
@@ -27,16 +28,16 @@ _ALLOWED = re.compile(
     r"|std::(__cxx11::)?basic_string<char.*|std::locale::.*"
     r"|std::(__cxx11::)?numpunct<char> const& std::use_facet.*"
     r"|std::from_chars.*|std::to_chars.*"
-    r"|crypto_(generichash|onetimeauth)"  # libsodium's: sums of bytes
+    r"|crypto_(generichash|onetimeauth)"  # hashes of libsodium
     r")$"
 )
-# Sections of functions that were inlined from outside libraries: {fmt} answers for its own
-# assertions and for printing floating point.
+# Sections of functions inlined from other libraries: the calls of {fmt}'s assertions and floating
+# point output are not ours.
 _OUTSIDE = re.compile(r"^\.(text|data\.rel\.ro)[\w.]*\._ZN?[KV]?(TV|TI)?N?(3fmt|St)")
 
 
 def impure(references: Iterable[Reference], known: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """(object file, symbol) of every reference that a pure layer may not make, once each."""
+    """(object file, symbol) of all references that a pure layer must not make, each once."""
     seen = {
         (reference.member, reference.symbol)
         for reference in references
@@ -52,7 +53,8 @@ def impure(references: Iterable[Reference], known: frozenset[str]) -> Iterator[t
 
 
 def archive_findings(layers: Layers, name: str, archives: Path) -> Iterator[Finding]:
-    """Findings of one pure layer; its own and its used layers' symbols are known."""
+    """The findings about one pure layer. Symbols of the layer and of layers that it uses are
+    allowed."""
     used = [layers[other] for other in layer_table.closure(layers, name)] + [layers[name]]
     files = [archives / archive for layer in used for archive in layer.archives()]
     known = frozenset(name for file in files if file.exists() for name in binary.defined(file))

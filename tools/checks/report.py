@@ -1,5 +1,4 @@
-"""The parts that all checks share: how a finding reads, how options are parsed, how a check
-ends."""
+"""The common part of all checks: the form of a finding, the options, the exit status."""
 
 import argparse
 import sys
@@ -10,7 +9,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, order=True)
 class Finding:
-    """One broken rule: where, what, why it is wrong, and what to do about it."""
+    """One violation of a rule: where it is, what it is, why it is wrong, and what to do."""
 
     where: str
     problem: str
@@ -23,7 +22,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The scope of a check, in one phrase, and its findings."""
+    """The result of a check: in one phrase how much it looked at, and its findings."""
 
     looked_at: str
     findings: Sequence[Finding]
@@ -31,7 +30,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Place:
-    """The source tree and a build directory of it (which a check may not need)."""
+    """The source tree, and its build directory, which not every check needs."""
 
     root: Path
     build: Path

@@ -1,4 +1,4 @@
-"""Files, lines and Python functions keep to STYLE.md's sizes (clang-tidy counts C++ functions)."""
+"""Files, lines and Python functions are within STYLE.md's limits. (clang-tidy checks C++ code.)"""
 
 import ast
 import sys
@@ -17,7 +17,7 @@ _CODE = {".cpp", ".hpp", ".c", ".h", ".py", ".f90", ".F90", ".sh"}
 
 
 def text_findings(name: str, text: str) -> Iterator[Finding]:
-    """Too long files and lines, tabs and blanks at the end of lines."""
+    """Findings about a text: too many lines, long lines, tabs, blanks at the end of lines."""
     lines = text.splitlines()
     if len(lines) > FILE_LINES_MAX and Path(name).suffix in _CODE:
         yield Finding(
@@ -44,7 +44,7 @@ def text_findings(name: str, text: str) -> Iterator[Finding]:
 
 
 def function_findings(name: str, text: str) -> Iterator[Finding]:
-    """Too long functions of a Python file."""
+    """Findings about a Python file: functions that are too long."""
     try:
         tree = ast.parse(text)
     except SyntaxError as error:
@@ -64,7 +64,7 @@ def function_findings(name: str, text: str) -> Iterator[Finding]:
 
 
 def files(root: Path) -> Sequence[Path]:
-    """The project's text files that have a size to keep to."""
+    """The project's text files that the limits apply to."""
     found = [
         path
         for folder in _FOLDERS

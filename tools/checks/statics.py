@@ -1,4 +1,4 @@
-"""No mutable statics in the archives, outside process.cpp of what programs load."""
+"""No mutable statics in the archives, except in process.cpp of the libraries that programs load."""
 
 import re
 import sys
@@ -9,7 +9,7 @@ from checks.binary import DataSymbol
 from checks.report import Finding, Outcome, Place, run
 
 _MUTABLE = re.compile(r"^\.(bss|data|tbss|tdata)(?!\.rel\.ro)")
-# Written once by the loader or the compiler's own, or an outside library's answer to give.
+# Symbols that the loader writes once, or that the compiler or another library defines.
 _NOT_OURS = re.compile(
     r"^(guard variable for |vtable|typeinfo|VTT|construction vtable|DW\.ref\."
     r"|(guard variable for )?(std|fmt|nlohmann|toml|CLI|tl)::|std::__ioinit|__odr_asan|\.L)"
@@ -19,7 +19,7 @@ _LOADED = ("libforebay_collective_mpi_", "libforebay_pool_capture.")
 
 
 def mutable(symbols: Iterable[DataSymbol]) -> Iterator[tuple[DataSymbol, str]]:
-    """Mutable objects among `symbols`, with their readable names."""
+    """The mutable objects among `symbols`, with their demangled names."""
     kept = [symbol for symbol in symbols if _MUTABLE.match(symbol.section)]
     names = binary.demangle([symbol.name for symbol in kept])
     for symbol, name in zip(kept, names, strict=True):

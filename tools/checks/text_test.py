@@ -1,4 +1,4 @@
-"""The checks that read sources and documents."""
+"""Tests the checks that read sources and documents."""
 
 import pytest
 

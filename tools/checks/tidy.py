@@ -1,5 +1,5 @@
-"""clang-tidy over every source of src/ and benchmarks/, two at a time; what did not change is not
-asked again."""
+"""Runs clang-tidy on every source of src/ and benchmarks/, one process per core. Sources that have
+passed are not checked again until something changes that the result depends on."""
 
 import hashlib
 import json
@@ -16,12 +16,12 @@ from checks.report import Finding, Outcome, Place, run
 _TIDY = "clang-tidy-19"
 _COMPLAINT = re.compile(r"^(/\S+?):(\d+):\d+: (?:error|warning): (.+?) \[([\w.,-]+)\]$")
 _INCLUDE = re.compile(r'^[ \t]*#\s*include "([^"]+)"', re.MULTILINE)
-# GCC's flags that Clang does not know.
+# Clang does not know all of GCC's warning flags.
 _FOR_CLANG = ["--extra-arg=-Wno-unknown-warning-option", "--extra-arg=-Wno-error"]
 
 
 def reach(file: Path, root: Path) -> Sequence[Path]:
-    """`file` and every header of the project that it includes, directly or not, in order."""
+    """`file` and all headers of the project that it includes directly or indirectly, sorted."""
     seen: set[Path] = set()
     waiting = [file]
     while waiting:
@@ -35,7 +35,7 @@ def reach(file: Path, root: Path) -> Sequence[Path]:
 
 
 def key(file: Path, command: str, root: Path, checks: str = "") -> str:
-    """Changes when anything changes that clang-tidy's answer depends on."""
+    """A hash of everything that clang-tidy's result for `file` depends on."""
     digest = hashlib.sha256((command + checks).encode())
     digest.update((root / ".clang-tidy").read_bytes())
     for path in reach(file, root):
@@ -44,7 +44,7 @@ def key(file: Path, command: str, root: Path, checks: str = "") -> str:
 
 
 def complaints(file: Path, place: Place, checks: str = "") -> list[Finding]:
-    """clang-tidy's complaints about one source and the headers it includes."""
+    """The complaints of clang-tidy about one source and the headers that it includes."""
     command = [_TIDY, "--quiet", f"-p={place.build}", *_FOR_CLANG, str(file)]
     if checks:
         command.append(f"--checks={checks}")
@@ -81,7 +81,7 @@ def check(place: Place) -> Outcome:
     cache = place.build / "tidy-cache"
     cache.mkdir(exist_ok=True)
 
-    checks = os.environ.get("FOREBAY_TIDY_CHECKS", "")  # added to those of .clang-tidy
+    checks = os.environ.get("FOREBAY_TIDY_CHECKS", "")  # modifies the list in .clang-tidy
 
     def findings_of(file: Path) -> list[Finding]:
         all_passed = cache / key(file, entries[file], place.root)

@@ -1,5 +1,5 @@
-"""Snippets that must not compile do not: every `// WRONG:` of src/**/*_wrong.cpp, for its own
-reason."""
+"""Snippets that must not compile indeed do not: every `// WRONG:` in src/**/*_wrong.cpp fails, and
+fails because of its own lines."""
 
 import re
 import subprocess
@@ -18,7 +18,7 @@ _ERROR = re.compile(r"^<stdin>:(\d+):\d+: (?:fatal )?error:", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Case:
-    """A snippet of one file: lines `first` to `last` beside what all its snippets share."""
+    """A snippet: lines `first` to `last` of a file. The unmarked lines belong to all snippets."""
 
     what: str
     wrong: bool
@@ -27,7 +27,7 @@ class Case:
 
 
 def cases(text: str) -> Sequence[Case]:
-    """The marked snippets; each goes on to the next mark or to the end of the namespace."""
+    """The marked snippets of a file. A snippet ends at the next mark or at the namespace's end."""
     lines = text.splitlines()
     marks = [(n, m) for n, line in enumerate(lines, start=1) if (m := _MARK.match(line))]
     closing = [n for n, line in enumerate(lines, start=1) if line.startswith("}  // namespace")]
@@ -40,14 +40,14 @@ def cases(text: str) -> Sequence[Case]:
 
 
 def alone(text: str, case: Case, every: Sequence[Case]) -> str:
-    """The file with this snippet only; lines keep their numbers."""
+    """The file with only this snippet; the others' lines are blanked, so that numbers are kept."""
     others = {n for one in every if one != case for n in range(one.first, one.last + 1)}
     lines = text.splitlines()
     return "\n".join("" if n in others else line for n, line in enumerate(lines, start=1)) + "\n"
 
 
 def complaint(case: Case, returned: int, errors: str) -> str:
-    """How a snippet differs from its mark; empty when all is well."""
+    """How the compiler's result contradicts the snippet's mark; empty if it does not."""
     lines = [int(number) for number in _ERROR.findall(errors)]
     if not case.wrong:
         first = next((line for line in errors.splitlines() if "error" in line), errors.strip())
@@ -59,7 +59,7 @@ def complaint(case: Case, returned: int, errors: str) -> str:
 
 
 def file_findings(file: Path, place: Place, flags: Sequence[str]) -> Iterator[Finding]:
-    """Findings of the snippets of one file."""
+    """The findings about the snippets of one file."""
     text = file.read_text(encoding="utf-8")
     every = cases(text)
     name = file.relative_to(place.root).as_posix()

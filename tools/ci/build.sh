@@ -1,10 +1,9 @@
 #!/bin/bash
-# Configures and builds one preset in build/<preset>. Where Debian packages came or went since then,
-# it is configured anew: what was not found may be there now. What was compiled stays as long as it
-# would be compiled in the same way, so cmake's --fresh, which takes objects away, is not used.
-# Where ccache has nothing to offer, a new tree precompiles common headers and compiles a layer as
-# one source: half the time. What is changed then takes longer, and ccache keeps nothing of it. A
-# tree stays with the way it was made.
+# Configures and builds one preset in build/<preset>. If Debian packages were installed or removed
+# since it was configured, it is configured again, since CMake caches what it did not find. Objects
+# are kept where their command lines are the same, so this does not use cmake --fresh, which deletes
+# them. If ccache is empty, a new tree uses precompiled headers and unity builds: that halves the
+# first build, but later changes compile longer, and ccache cannot help. A tree keeps its mode.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 preset=${1:-release}
@@ -31,5 +30,5 @@ if [[ ! -f build/$preset/build.ninja || CMakePresets.json -nt $configured || $an
     cmake --preset "$preset" -Wno-dev "${at_once[@]}" > "$log" || { cat "$log"; exit 1; }
     echo "$packages" > "$configured"
 fi
-# Ninja builds what it can; -k 0 shows every mistake at once in CI.
+# -k 0 (CI) makes Ninja go on after an error, so that all errors are seen at once.
 cmake --build "build/$preset" -- -k "${FOREBAY_KEEP_GOING:-1}" "${@:2}"

@@ -1,4 +1,4 @@
-"""When build.sh configures a preset, and when it does so anew."""
+"""Tests when build.sh configures a preset for the first time, and when it does so again."""
 
 import os
 import shutil
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 CI = Path(__file__).resolve().parent
-# Stand-ins for what installs packages and for what takes minutes: they note what they are asked.
+# Stand-ins for slow programs and for the package manager; cmake notes its arguments in `asked`.
 CMAKE = """#!/bin/sh
 echo "$*" >> asked
 case $1 in --preset)
@@ -38,7 +38,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 def configured(tree: Path, *installed: str) -> list[str]:
-    """How the preset was configured in a build with these packages."""
+    """Runs build.sh with these packages installed; returns how it configured the preset."""
     lines = [f"{name} 1.0 install ok installed\n" for name in installed]
     (tree / "installed").write_text("".join(lines))
     (tree / "asked").unlink(missing_ok=True)
@@ -71,10 +71,11 @@ def test_where_ccache_has_nothing_a_layer_is_one_source(tree: Path) -> None:
 
 
 def test_a_package_that_comes_has_nothing_compiled_again_in_another_way(tree: Path) -> None:
-    """After `make demo` it was compiled without unity, though nothing of it had changed."""
+    """Regression: after `make demo`, everything was compiled again without unity builds, though no
+    source had changed."""
     (tree / "cached").write_text("3")
     first = configured(tree, "cmake")
-    (tree / "cached").write_text("2000")  # by a program that somebody else has compiled
+    (tree / "cached").write_text("2000")  # another program has filled the cache meanwhile
     assert configured(tree, "cmake", "libsimgrid-dev") == first
     assert (tree / "build/release/CMakeFiles/a.dir/a.o").is_file()
     assert configured(tree, "libsimgrid-dev") == first

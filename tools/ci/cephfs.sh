@@ -1,5 +1,5 @@
 #!/bin/bash
-# Layouts and collective calls on a real CephFS of three OSDs, which is brought up for it.
+# Tests layouts and collective calls on a real CephFS of three OSDs, which is brought up for it.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 tools/ci/packages.sh cephfs

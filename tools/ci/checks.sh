@@ -1,5 +1,5 @@
 #!/bin/bash
-# Every check of tools/checks against build/release, then the formatters and Python's checkers.
+# Runs all of tools/checks against build/release, then the formatters and Python's checkers.
 # Usage: checks.sh [build directory]
 set -uo pipefail
 cd "$(dirname "$0")/../.."
@@ -11,7 +11,7 @@ names=()
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 
-count() {  # count NAME COMMAND…: beside another one; what they say comes at the end, in order
+count() {  # count NAME COMMAND…: runs two at a time; the output is printed at the end, in order
     local number=${#names[@]}
     names+=("$1")
     shift

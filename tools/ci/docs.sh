@@ -1,7 +1,7 @@
 #!/bin/bash
-# Makes a site of the Markdown files of this checkout, as they are, and of the manual of every
-# command: build/docs/site. A link that leads nowhere, to a file or to a heading, is an error.
-# The programs' own manuals (forebay-ior …) are there if build/release is.
+# Makes a site in build/docs/site of this checkout's Markdown files and of all commands' manual
+# pages. A broken link, to a file or to a heading, is an error. The native programs' manual pages
+# (forebay-ior …) are included if build/release exists.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 made=build/docs
@@ -21,7 +21,7 @@ if [[ ! -x $venv/bin/sphinx-build || $(cat "$venv/packages" 2> /dev/null) != "$p
     echo "$packages" > "$venv/packages"
 fi
 
-# The manual that is installed, as text.
+# The installed manual pages, as text.
 site_packages=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 "$venv/bin/python" -B packaging/make_documents.py --source . --libraries build/release/lib \
     --packages "$site_packages" --into "$made/documents"
@@ -40,7 +40,7 @@ entries=()
     done
 } > "$made/man/README.md"
 
-# In which order the pages stand beside the text; every page has to be in it.
+# The table of contents. Every page has to be in it.
 {
     cat packaging/site/contents.yml
     echo "  - caption: The manual"

@@ -1,4 +1,4 @@
-# For steps that count commands: `source` it. Needs $prefix, a folder for the log.
+# A function that runs and counts commands, to `source` in a step. Needs $prefix, a folder for logs.
 passed=0
 
 expect() {  # expect WHAT COMMAND…

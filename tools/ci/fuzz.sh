@@ -1,5 +1,5 @@
 #!/bin/bash
-# Runs every fuzzer for FOREBAY_FUZZ_SECONDS (60), two at a time. What a fuzzer finds is left in
+# Runs every fuzzer for FOREBAY_FUZZ_SECONDS (60), two at a time. Inputs that crash are left in
 # build/fuzz/found.
 set -uo pipefail
 cd "$(dirname "$0")/../.."

@@ -1,6 +1,6 @@
 #!/bin/bash
-# `cmake --install` gives a tree that stands alone and works where it is put, also when it is moved
-# afterwards. tests/trial.sh goes on from there; wheel.sh does the same with pip.
+# `cmake --install` makes a relocatable tree: it is moved, and has to work there. More is tested by
+# tests/trial.sh; wheel.sh tests an installation by pip.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 prefix=$(mktemp -d)
@@ -14,7 +14,7 @@ libraries_of() {  # the preloaded library and at least one core
     ls "$1"/libforebay_mpi.so && ls "$1"/libforebay_core_*.so
 }
 
-need_libc_only() {  # FOLDER, in the preloaded libraries below it
+need_libc_only() {  # FOLDER: the preloaded libraries below it need libc only
     PYTHONPATH=tools python3 -m checks.needed --build "$1"
 }
 
@@ -24,13 +24,13 @@ expect "the installed command" \
     env PATH=/usr/local/bin:/usr/bin:/bin "$prefix/moved/bin/forebay" --version
 expect "the installed doctor" \
     env PATH=/usr/local/bin:/usr/bin:/bin "$prefix/moved/bin/forebay" doctor "$prefix"
-lost_seconds_told() {  # PyDarshan and numpy are in the tree: no others are looked at
+lost_seconds_told() {  # PyDarshan and numpy are in the tree; the empty environment hides others
     env -i PATH=/usr/bin:/bin "$prefix/moved/bin/forebay" report \
         python/tests/darshan_logs/collective-4x20000x64.darshan > "$prefix/report" \
         && grep -q '^   proof: MPIIO_F_WRITE_TIME' "$prefix/report"
 }
 expect "the installed report of a Darshan log" lost_seconds_told
-nothing_names() {  # FOLDER, in files of text below it
+nothing_names() {  # TEXT FOLDER: no text file in the folder contains TEXT
     ! grep -rIlF "$1" "$2"
 }
 expect "a tree without this checkout in it" nothing_names "$PWD" "$prefix/moved"
@@ -44,7 +44,7 @@ fi
 for tool in ior hpio meta; do
     expect "the installed forebay-$tool" "$prefix/moved/bin/forebay-$tool" -h
 done
-# Most users' trees compile a layer as one source, and those of the steps before do not.
+# Users' builds are usually unity builds (a layer is one source), which the other steps do not test.
 united() {
     cmake --preset release -B "$prefix/united" -Wno-dev -DFOREBAY_UNITY=ON -DFOREBAY_MPI=OFF \
         && cmake --build "$prefix/united" -t forebay_posix forebay_mpi

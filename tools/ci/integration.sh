@@ -1,6 +1,6 @@
 #!/bin/bash
-# MPI programs with and without Forebay, on the release build, two tests at a time.
-# Usage: integration.sh [all]: without "all", what is marked `full` is left out (docs/testing.md).
+# Tests MPI programs with and without Forebay, with the release build, two tests at a time.
+# Usage: integration.sh [all]. Without "all", tests marked `full` are left out (docs/testing.md).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 chosen='not full and not slurm'

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Installs the Debian packages of apt-packages.txt that are missing, up to a purpose (build, demo,
-# test, all or cephfs). Asks apt nothing when nothing is missing.
+# Installs the missing ones of the Debian packages in apt-packages.txt that a purpose needs (build,
+# demo, test, all or cephfs). Does not run apt if none is missing.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 purpose=${1:-build}

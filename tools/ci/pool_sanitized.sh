@@ -1,7 +1,7 @@
 #!/bin/bash
-# The pool's and the capture's integration tests with instrumented libraries: first the daemon and
-# libforebay_posix.so of the asan build, then the daemon of the tsan build beneath the library that
-# users have. A report about any process fails the test that it comes from.
+# Runs the integration tests of pool and capture with instrumented libraries: first with the daemon
+# and libforebay_posix.so of the asan build, then with the tsan build's daemon and the normal
+# libforebay_posix.so. A sanitizer's report about any process fails the test that started it.
 # Usage: pool_sanitized.sh [asan|tsan] [options of pytest]
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -22,7 +22,7 @@ tests=(tests/suite/pool_bad_block_test.py tests/suite/pool_faults_test.py
 chosen=(-m 'not full')
 if (($# > 0)); then chosen=("$@"); fi
 
-# prepare PRESET FILE…: makes build/pool-PRESET/lib of what users have, but for these of the preset.
+# prepare PRESET FILE…: makes build/pool-PRESET/lib, the release libraries with FILE… of the preset.
 prepare() {
     local preset=$1 place=$PWD/build/pool-$1 file
     shift
@@ -39,7 +39,7 @@ asan() {
     prepare asan forebayd libforebay_posix.so || return 1
     cc -O1 -Wall -shared -fPIC -o build/pool-asan/lenient.so tests/posix/lenient.c || return 1
     run_time=$(clang++-19 -print-file-name="libclang_rt.asan-$(uname -m).so")
-    # Leaks, and which new goes with which free, are the programs' own business.
+    # Leaks and mismatched operators new and delete are in the programs, not in our code.
     options=detect_leaks=0:alloc_dealloc_mismatch=0:detect_container_overflow=0
     FOREBAY_PRELOAD_FIRST="$PWD/build/pool-asan/lenient.so $run_time" \
         ASAN_OPTIONS=$options:verify_asan_link_order=0 run

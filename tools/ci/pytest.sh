@@ -1,5 +1,5 @@
 #!/bin/bash
-# pytest of .venv, which leaves what it found where tools/ci/steps.py reads it. Usage: as pytest.
+# Runs pytest of .venv; leaves the results where tools/ci/steps.py reads them. Takes its options.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 results=()

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Tests of the Python package and of the tools. Those that simulate are in sim.sh.
+# Runs the tests of the Python packages and of the tools. Tests that simulate are run by sim.sh.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 exec tools/ci/pytest.sh python tools evaluation -n 2 --dist worksteal \

@@ -1,4 +1,4 @@
-"""Prints the PyPI packages that .venv needs: those of pyproject.toml and, for tests, the tools."""
+"""Prints the PyPI packages that .venv needs: those of pyproject.toml, and tools for a purpose."""
 
 import sys
 import tomllib
@@ -8,7 +8,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def project_requirements(pyproject: Path) -> list[str]:
-    """Dependencies of the Python package, with those of its extras, which the demo uses, too."""
+    """The dependencies of the Python package, with those of its extras, which the demo needs."""
     if not pyproject.exists():
         return []
     project = tomllib.loads(pyproject.read_text(encoding="utf-8"))["project"]
@@ -19,7 +19,7 @@ def project_requirements(pyproject: Path) -> list[str]:
 
 
 def listed(path: Path, purpose: str) -> list[str]:
-    """Lines of requirements.txt, `name==version  # purpose`, that `purpose` includes."""
+    """The packages in requirements.txt (`name==version  # purpose`) that `purpose` needs."""
     wanted = {"demo"} if purpose == "demo" else {"demo", "test"}
     found = []
     for line in path.read_text(encoding="utf-8").splitlines():

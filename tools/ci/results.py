@@ -1,5 +1,5 @@
-"""Results of tests, as pytest and ctest leave them (JUnit's XML) or as the scripts of tools/ci say
-them: how many passed, and how long each took."""
+"""Counts test results and their times, from JUnit XML (of pytest and ctest) or from the scripts'
+lines "N passed, N failed"."""
 
 import re
 import xml.etree.ElementTree as ElementTree
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 class Outcome(Enum):
-    """The outcome of a test."""
+    """How a test ended."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -19,7 +19,7 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class Result:
-    """One test."""
+    """The result of one test."""
 
     name: str
     seconds: float
@@ -28,7 +28,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Count:
-    """How many tests passed, failed and were skipped."""
+    """Numbers of tests that passed, failed and were skipped."""
 
     passed: int = 0
     failed: int = 0
@@ -51,7 +51,7 @@ _GTEST = {"OK": Outcome.PASSED, "FAILED": Outcome.FAILED, "SKIPPED": Outcome.SKI
 
 
 def said(log: str) -> Count:
-    """The sum of the plain lines `N passed, N failed` of a log."""
+    """The sum of the lines `N passed, N failed` in a log."""
     total = Count()
     for passed, failed, skipped in _PLAIN.findall(log):
         total += Count(int(passed), int(failed), int(skipped or 0))
@@ -59,30 +59,30 @@ def said(log: str) -> Count:
 
 
 def count(results: Iterable[Result]) -> Count:
-    """The sum of results."""
+    """The numbers of results by outcome."""
     outcomes = [result.outcome for result in results]
     return Count(*(outcomes.count(one) for one in Outcome))
 
 
 def read(folder: Path) -> list[Result]:
-    """All results that were left in a folder."""
+    """All results in the XML files of a folder."""
     found: list[Result] = []
     for file in sorted(folder.glob("*.xml")):
         if file.stat().st_size == 0:
-            continue  # its pytest did not come to its end, which is the step's failure
+            continue  # pytest was killed before it wrote results; the step's status shows it
         for case in ElementTree.parse(file).getroot().iter("testcase"):
             found += _results(case)
     return found
 
 
 def slowest(results: Iterable[Result], number: int) -> list[str]:
-    """Lines that name the tests that took longest."""
+    """Lines that name the `number` slowest tests."""
     ordered = sorted(results, key=lambda result: -result.seconds)
     return [f"{result.seconds:8.1f} s  {result.name}" for result in ordered[:number]]
 
 
 def _results(case: ElementTree.Element) -> list[Result]:
-    """One case of JUnit is one test, but for a shard of GoogleTest, which is all that it ran."""
+    """The tests in one JUnit case: one, or for a shard of GoogleTest all that the shard ran."""
     one = Result(_name(case), float(case.get("time") or 0), _outcome(case))
     shard = _SHARD.fullmatch(one.name)
     if shard is None:
@@ -100,7 +100,7 @@ def _results(case: ElementTree.Element) -> list[Result]:
 
 
 def _name(case: ElementTree.Element) -> str:
-    """With pytest's module before it; ctest repeats the name as its class's."""
+    """The test's name, after the module's for pytest; ctest repeats the name as the class."""
     name, place = case.get("name") or "", case.get("classname") or ""
     return name if place in ("", name) else f"{place.rpartition('.')[2]}:{name}"
 

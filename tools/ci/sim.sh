@@ -1,9 +1,9 @@
 #!/bin/bash
-# Pure layers, engine, memory adapter and simulator pass as the release tree has built them, linked
-# without any MPI, with all seeds (sim.sh all), or with those that `unit.sh asan` leaves out; then
-# small simulations (up to 256 ranks), with the thresholds of
-# docs/internals/simulation.md: the order of the published variants, Forebay against them and the
-# bound, k found while running.
+# Runs the unit tests of the pure layers, engine, memory adapter and simulator of the release build,
+# linked without MPI: with all seeds (sim.sh all), or with the seeds that `unit.sh asan` leaves out.
+# Then runs small simulations (up to 256 ranks) with the thresholds of docs/internals/simulation.md:
+# the order of published variants, Forebay compared with them and with the bound, and the k that is
+# found while running.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 tools/ci/build.sh release

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The pool of a job on a real Slurm of two nodes, which is brought up for it: one that finds a job's
-# processes by /proc, and one that has them in control groups (where version 1 has a freezer).
+# Tests the pool of a job on a real Slurm of two nodes, which is brought up for it: once with
+# process tracking by /proc, and once by control groups (if the kernel has version 1's freezer).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 tools/ci/packages.sh all

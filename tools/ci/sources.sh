@@ -1,5 +1,5 @@
 #!/bin/bash
-# The C and C++ files that clang-format keeps, one a line.
+# Lists the C and C++ files that clang-format checks, one per line.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 for folder in src benchmarks tests evaluation examples; do

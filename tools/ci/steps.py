@@ -1,10 +1,10 @@
-"""Runs the steps of `make test` or `make test-all` (--all), each to its end, and says then how long
-each took (and how much processor time), which tests were the slowest, what failed, and the sum.
+"""Runs the steps of `make test` or `make test-all` (--all), and prints for each its time and its
+processor time, then the slowest tests, the failures, and the sum.
 
-A step is a shell script beside this file. It goes on after a failed step, so that one run shows
-everything; the exit status is 1 when anything failed. Logs are left in build/ci. Integration tests,
-which often wait, run beside the steps that compile, and go first: beside these, ranks that spin for
-each other take much longer.
+A step is a shell script beside this file. A failed step does not stop the others, so that one run
+shows all failures; the exit status is then 1. Logs are left in build/ci. Integration tests, which
+often wait, run beside the steps that compile, with higher priority: ranks that spin while they wait
+for each other would otherwise take much longer.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ from ci.results import Count, Outcome, Result, count, read, said, slowest
 ROOT = Path(__file__).resolve().parents[2]
 LOGS = ROOT / "build" / "ci"
 TAIL_LINES = 60
-GIVES_WAY = 10  # nice, of what runs beside
+GIVES_WAY = 10  # the nice value of steps that run beside the others
 GRACE_SECONDS = 20
 SLOWEST = 10
 POLL_SECONDS = 0.1
@@ -37,9 +37,9 @@ POLL_SECONDS = 0.1
 
 @dataclass(frozen=True)
 class Step:
-    """A named command with a limit of time. The steps that `needs` names are run with it, before
-    it: it looks at what they build. Those that are `beside` run one after the other, beside the
-    rest, which goes first."""
+    """A named command with a time limit. The steps in `needs` are run before it, since it uses what
+    they build. Steps with `beside` run one after the other, in parallel with the rest, and at a
+    lower priority."""
 
     name: str
     command: Sequence[str]
@@ -48,7 +48,7 @@ class Step:
     beside: bool = False
 
 
-# Everything needs the packages and the venv.
+# The steps that all others need.
 NEEDED = ("packages", "venv")
 BEGIN = (
     Step("packages", ("tools/ci/packages.sh", "test"), 1200),
@@ -60,7 +60,7 @@ BEGIN = (
     Step("demo", ("tools/demo.sh", "--pairs", "1", "--pool-pairs", "1"), 600, needs=("release",)),
 )
 INTERPOSER = Step("interposer", ("tools/ci/interposer_asan.sh",), 1800, beside=True)
-# The steps that `make test` leaves out, and their substitutes there: docs/testing.md.
+# Steps that `make test` leaves out or replaces: docs/testing.md.
 TEST = (
     *BEGIN,
     Step("integration", ("tools/ci/integration.sh",), 2700, needs=("release",)),
@@ -87,8 +87,8 @@ TEST_ALL = (
 
 
 def outcome_of(log: str, results: Sequence[Result], status: int) -> Count:
-    """The count of a step: of the results that it left, or else of what it says. A step that counts
-    nothing is one test; a failed one failed at least one."""
+    """The count of a step: that of its results, or else of the lines in its log. A step without any
+    count is one test, and a failed step has at least one failure."""
     found = count(results) if results else said(log)
     if status != 0 and found.failed == 0:
         return found + Count(failed=1)
@@ -98,9 +98,9 @@ def outcome_of(log: str, results: Sequence[Result], status: int) -> Count:
 
 
 def processor_seconds(process: subprocess.Popen[bytes], seconds_max: float) -> float:
-    """Waits for the end of a process, and leaves its status to be fetched. Returns the processor
-    time of it and of all processes that it has waited for, in seconds. TimeoutExpired: it still
-    runs after `seconds_max`."""
+    """Waits for the end of a process without reaping it (the caller reads its status). Returns the
+    processor time in seconds of the process and of all children that it has waited for. Raises
+    TimeoutExpired if the process still runs after `seconds_max`."""
     until = time.monotonic() + seconds_max
     try:
         while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
@@ -109,15 +109,14 @@ def processor_seconds(process: subprocess.Popen[bytes], seconds_max: float) -> f
             time.sleep(POLL_SECONDS)
         # proc_pid_stat(5): utime, stime, cutime and cstime are the 14th to the 17th field.
         behind_the_name = Path(f"/proc/{process.pid}/stat").read_text("ascii").rpartition(")")[2]
-    except (ChildProcessError, FileNotFoundError):  # another thread has ended it
+    except (ChildProcessError, FileNotFoundError):  # another thread has reaped it
         return 0.0
     return sum(map(int, behind_the_name.split()[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def give_way(process: subprocess.Popen[bytes]) -> None:
-    """Lowers the priority of a step that runs beside others: it takes the time that they leave.
-    Where sessions compete in the kernel, the session's priority counts; elsewhere, that of the
-    processes."""
+    """Lowers the priority of a step that runs beside others. If the kernel groups processes by
+    session (autogroup), only the session's nice value counts; otherwise that of the processes."""
     with contextlib.suppress(OSError):
         os.setpriority(os.PRIO_PGRP, process.pid, GIVES_WAY)
     with contextlib.suppress(OSError):
@@ -125,8 +124,8 @@ def give_way(process: subprocess.Popen[bytes]) -> None:
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
-    """Ends a step's processes; asked first, so that it takes down what it has set up."""
-    with contextlib.suppress(ProcessLookupError):  # it has just ended
+    """Ends a step's processes: SIGTERM first, so that it can clean up, then SIGKILL."""
+    with contextlib.suppress(ProcessLookupError):  # the step has just ended
         os.killpg(process.pid, signal.SIGTERM)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(GRACE_SECONDS)
@@ -136,7 +135,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 
 def chosen(steps: Sequence[Step], names: Sequence[str]) -> list[Step]:
-    """The steps of these names (all, where there are none) and those that they need, in order."""
+    """The steps of these names and those that they need, in order; all steps if there are none."""
     if not names:
         return list(steps)
     wanted = {*NEEDED, *names}
@@ -148,8 +147,8 @@ def chosen(steps: Sequence[Step], names: Sequence[str]) -> list[Step]:
 
 @dataclass(frozen=True)
 class Ended:
-    """What a step left: its log, the results of its tests, its exit status, and the processor time
-    that it took, in seconds."""
+    """The result of a step: its log, the results of its tests, its exit status, and the processor
+    time that it took, in seconds."""
 
     log: str
     found: list[Result]
@@ -158,7 +157,7 @@ class Ended:
 
 
 class Runs:
-    """Steps that run, perhaps beside each other; `stop` ends them, and no other one begins."""
+    """The steps that are running. `stop` ends them and lets no other one begin."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -166,7 +165,7 @@ class Runs:
         self._stopped = False
 
     def run(self, step: Step) -> Ended:
-        """Runs a step to its end, or until its time is over."""
+        """Runs a step to its end or its time limit."""
         path, left = LOGS / f"{step.name}.log", LOGS / step.name
         shutil.rmtree(left, ignore_errors=True)
         left.mkdir(parents=True)
@@ -182,7 +181,7 @@ class Runs:
                 log.write(
                     f"\n{step.name} ran out of time ({step.seconds_max} s). See what hangs.\n"
                 )
-            except BaseException:  # we are stopped: so is what we started
+            except BaseException:  # this program is being stopped, so end its child, too
                 end(process)
                 raise
             finally:
@@ -210,7 +209,7 @@ class Runs:
         return process
 
     def stop(self) -> None:
-        """Ends what runs."""
+        """Ends all running steps."""
         with self._lock:
             self._stopped = True
             running = set(self._running)
@@ -219,7 +218,7 @@ class Runs:
 
 
 class Report:
-    """The results of the steps that have ended."""
+    """The results of all steps that have ended."""
 
     def __init__(self) -> None:
         self.total = Count()
@@ -228,7 +227,7 @@ class Report:
         self._lock = threading.Lock()
 
     def add(self, step: Step, seconds: float, ended: Ended) -> None:
-        """Says how a step ended; of a failed one, also the end of its log."""
+        """Adds and prints the result of a step; if it failed, with the end of its log."""
         outcome = outcome_of(ended.log, ended.found, ended.status)
         word = "FAILED" if outcome.failed else "fine"
         busy = f"({ended.processor:5.0f} s of processor)"
@@ -243,7 +242,7 @@ class Report:
 
 
 def run_in_turn(steps: Iterable[Step], runs: Runs, report: Report) -> bool:
-    """Whether what everything else needs is there."""
+    """Runs the steps one after the other. Returns False if one that all need has failed."""
     for step in steps:
         print(f"== {step.name}: {' '.join(step.command)}", flush=True)
         begin = time.monotonic()
@@ -255,7 +254,7 @@ def run_in_turn(steps: Iterable[Step], runs: Runs, report: Report) -> bool:
 
 
 def run_all(steps: Sequence[Step], report: Report) -> None:
-    """Runs the steps, beside each other where they say so and what they need has run."""
+    """Runs the steps: first those that others need, then the rest in two parallel sequences."""
     runs = Runs()
     needed = {*NEEDED, *(name for step in steps for name in step.needs)}
     if not run_in_turn([step for step in steps if step.name in needed], runs, report):
@@ -266,13 +265,13 @@ def run_all(steps: Sequence[Step], report: Report) -> None:
         try:
             for turn in [threads.submit(run_in_turn, turn, runs, report) for turn in turns]:
                 turn.result()
-        except BaseException:  # we are stopped
+        except BaseException:  # this program is being stopped
             runs.stop()
             raise
 
 
 def summary(lines: Sequence[str], results: Sequence[Result], total: Count) -> str:
-    """The text at the end of a run."""
+    """The summary at the end of a run."""
     parts = ["", *lines, ""]
     if results:
         parts += ["the slowest tests:", *slowest(results, SLOWEST), ""]
@@ -298,7 +297,7 @@ def main(words: Sequence[str]) -> int:
 
 
 def stopped(number: int, _: object) -> None:
-    """Ends this program, by way of what its steps clean up."""
+    """The handler of SIGTERM: raises SystemExit, so that running steps are cleaned up."""
     sys.exit(128 + number)
 
 

@@ -1,4 +1,4 @@
-"""How the steps of `make test` run, and what is said of them at the end."""
+"""Tests how the steps of `make test` run, and what is printed about them."""
 
 import os
 import re
@@ -46,7 +46,7 @@ def test_steps_are_scripts_that_can_be_run() -> None:
 
 
 def waiting_script(folder: Path) -> Path:
-    """One that waits for who opens `folder`/p, and leaves `folder`/down when it is ended."""
+    """A script that waits until `folder`/p is opened, and makes `folder`/down when it is ended."""
     script = folder / "step.sh"
     script.write_text(f"trap 'touch {folder}/down; exit 1' TERM EXIT\nread -r _ < {folder}/p\n")
     os.mkfifo(folder / "p")
@@ -72,7 +72,7 @@ def test_a_run_that_is_stopped_leaves_no_step_running(
 
     def interrupted(process: subprocess.Popen[bytes], seconds_max: float) -> float:
         monkeypatch.undo()
-        with (tmp_path / "p").open("w"):  # it is up
+        with (tmp_path / "p").open("w"):  # blocks until the script runs
             raise KeyboardInterrupt
 
     monkeypatch.setattr(steps, "processor_seconds", interrupted)
@@ -96,7 +96,7 @@ def test_results_of_the_run_before_do_not_count(
 
 
 def run_main(folder: Path, monkeypatch: pytest.MonkeyPatch, **scripts: str) -> int:
-    """main() over steps of these names, each a script."""
+    """Runs main() with steps of these names, each a script with the given text."""
     made = []
     for name, text in scripts.items():
         (folder / f"{name}.sh").write_text(text)
@@ -164,7 +164,7 @@ def test_a_run_that_is_stopped_leaves_nothing_running_beside(
     script = waiting_script(tmp_path)
 
     def interrupted(*_: object) -> bool:
-        with (tmp_path / "p").open("w"):  # the other one is up
+        with (tmp_path / "p").open("w"):  # blocks until the other step runs
             raise KeyboardInterrupt
 
     turn = steps.run_in_turn

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Storms (tests/storm) on the release build: writers and daemons are killed, suspended and stopped
-# at random moments, and disks lose their power; what was acknowledged has to be in the files.
+# Runs the storms (tests/storm) with the release build: writers and daemons are killed, suspended
+# and stopped at random moments, and disks lose power; acknowledged writes have to be in the files.
 # Usage: storm.sh [--rounds N] [--seed S] [--kind KIND…] [--again SEED] [--keep]
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -1,6 +1,6 @@
 #!/bin/bash
-# clang-tidy over src/, with the compile commands of the release build. CI asks for sizes, names and
-# the quick checks; FOREBAY_TIDY_CHECKS= (empty) runs all of .clang-tidy, as `make lint` does: bugs,
+# Runs clang-tidy on src/ with the compile commands of the release build. CI runs the quick checks
+# only; with FOREBAY_TIDY_CHECKS= (empty), as in `make lint`, all of .clang-tidy is run: bugprone,
 # performance and the static analyser take four fifths of the time.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

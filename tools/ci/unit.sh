@@ -1,8 +1,8 @@
 #!/bin/bash
 # Builds one preset and runs its unit tests. Usage: unit.sh PRESET [all | others]
-# Without a second word it leaves out what has the label `rest`: two in three shards of the engine's
-# and the pool's seeds, and some pairs of MPI and ranks. With "others" it leaves out the third shard
-# in three, which has the label `third` (docs/testing.md).
+# Without a second word it skips tests labelled `rest`: two in three shards of the engine's and the
+# pool's seeds, and some pairs of MPI and ranks. With "others" it skips only the remaining third of
+# the shards, labelled `third` (docs/testing.md).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 preset=${1:-dev}
@@ -16,7 +16,7 @@ case ${2:-} in
 esac
 results=()
 if [[ -n ${FOREBAY_RESULTS:-} ]]; then
-    # The whole output: tools/ci/results.py counts the cases in it.
+    # Keep the whole output: tools/ci/results.py counts the cases in it.
     results=(--output-junit "$FOREBAY_RESULTS/$preset.xml")
     results+=(--test-output-size-passed 100000000 --test-output-size-failed 100000000)
 fi

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Makes .venv with what the Python package needs (and, for "test", what its checks need). Does
-# nothing when the lists have not changed since it was made.
+# Makes .venv with the packages that the Python package needs, and for "test" those of its tests.
+# Does nothing if the lists of packages have not changed since.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 purpose=${1:-demo}
@@ -22,7 +22,7 @@ pip=(.venv/bin/python -m pip --disable-pip-version-check --quiet)
 packages=$(.venv/bin/python tools/ci/requirements.py "$purpose")
 # shellcheck disable=SC2086  # one word a package
 "${pip[@]}" install $packages
-# The sources themselves, so that .venv/bin/python imports what is being edited.
+# A path to the sources, so that .venv/bin/python imports the files that are being edited.
 site=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 echo "$PWD/python" > "$site/forebay-source.pth"
 cat > .venv/bin/forebay <<LAUNCHER

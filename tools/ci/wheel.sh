@@ -1,6 +1,6 @@
 #!/bin/bash
-# The wheel of `make wheel` (which `pip install .` makes, too) gives a working `forebay` with its
-# libraries.
+# Installs the wheel of `make wheel` (the same as that of `pip install .`) into a new environment,
+# and checks that `forebay` and its libraries work there.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 prefix=$(mktemp -d)
@@ -8,7 +8,7 @@ trap 'rm -rf "$prefix"' EXIT
 source tools/ci/expect.sh
 
 python3 -m venv "$prefix/venv"
-# The release preset's compilers and flags, so that ccache knows the results.
+# The compilers and flags of the release preset, so that ccache has the results.
 export CC=/usr/bin/cc CXX=/usr/bin/c++
 export FOREBAY_WHEEL_FLAGS='-Ccmake.define.FOREBAY_PRECOMPILED=OFF'
 export FOREBAY_WHEEL_FLAGS+=' -Ccmake.define.FOREBAY_UNITY=OFF'

@@ -1,5 +1,5 @@
-"""Logs of machines that are not at hand (Lustre, DAOS, thousands of ranks): their counters are made
-up after what such programs leave, and written by Darshan's library like the others.
+"""Synthetic Darshan logs of machines that are not at hand (Lustre, DAOS, thousands of ranks). The
+counters are modelled on those of real programs, and Darshan's library writes the logs.
 
     .venv/bin/python -m tools.darshan_logs.invented FOLDER"""
 
@@ -36,7 +36,8 @@ def posix(
     module: str = "POSIX",
     **more: int,
 ) -> Item:
-    """Seconds are of all ranks together; `movers` share the bytes evenly."""
+    """A record of the POSIX module (or `module`). Seconds are summed over all ranks; `movers` of
+    the ranks share the bytes evenly."""
     writes, reads = -(-written // call), -(-read // call)
     mean = (written + read) / max(1, ranks)
     variance = mean**2 * (ranks / movers - 1) if movers and rank < 0 else 0.0
@@ -87,7 +88,7 @@ def mpiio(
     together: bool = True,
     path: str = SHARED,
 ) -> Item:
-    """Of all ranks; the size of calls is in the histogram's right row."""
+    """A shared MPI-IO record of all ranks. The calls are in the histogram's bin for their size."""
     kind = "COLL" if together else "INDEP"
     writes, reads = -(-written // call), -(-read // call)
     row = "100K_1M" if call > 100 * KIB else "1K_10K" if call > KIB else "100_1K"
@@ -156,7 +157,7 @@ def _sick() -> Run:
 
 
 def _holes() -> Run:
-    """56 aggregators of 512 ranks, which read before they write."""
+    """56 of 512 ranks are aggregators, which read before they write."""
     aggregators = [
         posix(
             rank=rank,
@@ -429,12 +430,12 @@ def _odd() -> Made:
 
 
 def invented() -> Made:
-    """By name: what is to be told first, and the run."""
+    """For each log's name, the kind of the expected first trouble, and the run."""
     return _striped() | _locked() | _small_and_large() | _many_ranks() | _odd()
 
 
 def main(words: Sequence[str]) -> int:
-    """Into the folder."""
+    """Writes all logs into the folder words[0]."""
     into = Path(words[0])
     into.mkdir(parents=True, exist_ok=True)
     for name, (_, run) in invented().items():

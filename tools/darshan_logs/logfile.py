@@ -1,5 +1,5 @@
-"""Writes Darshan logs by Darshan's own library (the one that PyDarshan brings): records of files as
-values by the names of their counters."""
+"""Writes Darshan logs with Darshan's own library (PyDarshan brings it). Records are values, whose
+counters are given by name."""
 
 from __future__ import annotations
 
@@ -27,14 +27,15 @@ int darshan_log_put_mod(void *, int, void *, int, int);
 """
 VERSIONS = {"POSIX": 4, "MPI-IO": 3, "STDIO": 2, "LUSTRE": 2, "DFS": 1, "H5F": 3, "H5D": 2}
 STARTED = 1_767_225_600
-"""2026-01-01: of when and by whom a log was made, nothing is told."""
+"""2026-01-01, a constant, so that logs do not depend on when they were made."""
 _OF_DATASET = ("H5D", "PNETCDF_VAR")
 _UUIDS = ("DFS", "DAOS")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Item:
-    """What one rank (or all: -1) did to a file in a module. Names are without the prefix."""
+    """A record: what one rank (or all, -1) did to a file in one module. Names of counters and times
+    are without the module's prefix."""
 
     module: str
     path: str
@@ -45,7 +46,7 @@ class Item:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """`striping`: of files on Lustre, their targets."""
+    """A run and its records. `striping` maps files on Lustre to their targets (OSTs)."""
 
     command: str
     ranks: int
@@ -57,12 +58,12 @@ class Run:
 
 
 def key_of(path: str) -> int:
-    """Darshan hashes names, too."""
+    """The id of a file. Darshan uses a hash of the path, too, if another one."""
     return int.from_bytes(hashlib.blake2b(path.encode(), digest_size=8).digest(), "little")
 
 
 def write_log(run: Run, path: Path) -> None:
-    """OSError: it cannot be written."""
+    """Writes the log. Raises OSError if that fails."""
     backend: Any = importlib.import_module("darshan.backend.cffi_backend")
     ffi, library = backend.ffi, backend.libdutil
     _declare(ffi)
@@ -95,7 +96,7 @@ def write_log(run: Run, path: Path) -> None:
 
 @functools.cache
 def _declare(ffi: Any) -> None:
-    """Once: a struct cannot be declared again."""
+    """Declares the functions, only once per process: cffi refuses a second declaration."""
     ffi.cdef(WRITING, override=True)
 
 
@@ -106,7 +107,8 @@ def _put(backend: Any, library: Any, log: Any, module: str, rows: bytes) -> None
 
 
 def _put_names(ffi: Any, library: Any, log: Any, names: Sequence[str]) -> list[Any]:
-    """As a chain of the library's hash table, of which it follows `next` only."""
+    """Writes the names as a linked list in place of the library's hash table (uthash), of which it
+    follows only `next`. Returns the objects that have to stay alive."""
     kept: list[Any] = []
     behind = ffi.NULL
     for name in reversed(names):
@@ -135,7 +137,8 @@ def _packed(backend: Any, item: Item) -> bytes:
 
 
 def _lustre(run: Run, name: str, targets: Sequence[int]) -> bytes:
-    """One component: stripe size, count, pattern, flags, extent, mirror."""
+    """A LUSTRE record with one component, whose fields are stripe size, stripe count, pattern,
+    flags, extent and mirror."""
     head = struct.pack("<QqqqQQ", key_of(name), -1, 1, len(targets), 0, 0)
     component = struct.pack("<7q", run.stripe_bytes, len(targets), 0, 0, 0, -1, 0) + bytes(16)
     return head[:32] + component + struct.pack(f"<{len(targets)}q", *targets)

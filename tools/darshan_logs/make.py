@@ -1,11 +1,10 @@
-"""Makes the labelled logs that the tests of `forebay report` read: runs troubles.c under Open MPI
-(with ROMIO) with recorder.c in front, puts the ranks' records together as Darshan does, and writes
-logs.
+"""Makes the labelled logs for the tests of `forebay report`: runs troubles.c under Open MPI (with
+ROMIO) with recorder.c preloaded, reduces the ranks' records as Darshan does, and writes logs.
 
     .venv/bin/python -m tools.darshan_logs.make FOLDER [NAME …]
 
-needs Open MPI 4 and a folder on a disk (fsync costs nothing in memory). It takes a few minutes, and
-the seconds of each machine differ: a new set's labels have to be looked at."""
+It needs Open MPI 4, a folder on a disk (in memory, fsync would cost nothing) and a few minutes.
+Times differ between machines, so the labels of new logs have to be reviewed."""
 
 from __future__ import annotations
 
@@ -33,7 +32,7 @@ PREFIXES = {"POSIX": "POSIX_", "STDIO": "STDIO_", "MPI-IO": "MPIIO_"}
 
 
 def main(words: Sequence[str]) -> int:
-    """Into the folder: a log for each program."""
+    """Writes a log for each program, or for the named ones, into the folder words[0]."""
     into = Path(words[0])
     into.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=into.parent) as scratch:
@@ -47,7 +46,7 @@ def main(words: Sequence[str]) -> int:
 
 
 def names_of(module: str) -> tuple[list[str], list[str]]:
-    """Counters and times, as PyDarshan has them."""
+    """The names of a module's counters and times in PyDarshan."""
     backend: Any = importlib.import_module("darshan.backend.cffi_backend")
     return backend.counter_names(module), backend.fcounter_names(module)
 
@@ -119,7 +118,8 @@ def _named(names: Sequence[str], values: Sequence[Any], prefix: str) -> dict[str
 
 
 def reduced(items: Sequence[Item], ranks: int) -> list[Item]:
-    """As Darshan does at the end: a file that every rank has becomes one record of rank -1."""
+    """The records after Darshan's shared reduction: a file that all ranks have becomes one record
+    of rank -1."""
     groups: dict[tuple[str, str], list[Item]] = {}
     for one in items:
         groups.setdefault((one.module, one.path), []).append(one)

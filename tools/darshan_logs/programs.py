@@ -1,17 +1,17 @@
-"""The programs whose logs the tests have, and what a specialist would say first of each."""
+"""The programs behind the tests' logs, each with the cause that a specialist would name first."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 NONE = "none"
-"""Nothing held it back, or I/O without a cause: no item may be told."""
+"""Nothing held the program back, or its I/O has no known cause: the report must list nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """`words` of troubles.c; `label`: the kind of the right first item. `reduced`: with Darshan's
-    shared reduction, else one record for each rank."""
+    """A run of troubles.c with the arguments `words`. `label` is the kind of the expected first
+    trouble. If `reduced`, the log has shared records, else one record per rank."""
 
     name: str
     ranks: int
@@ -21,7 +21,7 @@ class Program:
 
 
 def _of(what: str, label: str, *runs: tuple[int, int, int], reduced: bool = True) -> list[Program]:
-    """Ranks, number of calls, bytes of each."""
+    """Programs of one kind. Each of `runs` has the number of ranks, of calls, and their bytes."""
     return [
         Program(
             name=f"{what}-{ranks}x{number}x{size}{'' if reduced else '-by-rank'}",

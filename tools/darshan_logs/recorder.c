@@ -1,7 +1,7 @@
-/* Counts a program's file calls as Darshan does, and writes one raw file of records a rank, which
- * make.py puts together and writes as a log by Darshan's own library. It stands in for
- * darshan-runtime where that cannot be installed, and counts only what lies below RECORD_UNDER.
- * counters.h, with the counters' places, is made from PyDarshan's names. */
+/* A preloaded library that counts a program's file calls as darshan-runtime does, for machines
+ * where that cannot be installed. Each rank writes a raw file of records, of which make.py makes a
+ * log with Darshan's own library. Only files below RECORD_UNDER are counted. counters.h, with the
+ * indices of the counters, is made from PyDarshan's names. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -319,7 +319,7 @@ size_t fread(void* bytes, size_t size, size_t count, FILE* stream) {
     return done;
 }
 
-/* MPI-IO: the record is kept beside the handle. */
+/* MPI-IO: a table maps each MPI_File handle to its record. */
 static struct {
     MPI_File file;
     struct record* record;

@@ -1,4 +1,4 @@
-/* Programs whose trouble is known: `troubles WHAT FOLDER [NUMBER [SIZE]]` under mpiexec. */
+/* Programs with known I/O problems. Usage: mpiexec troubles KIND FOLDER [NUMBER [SIZE]] */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <mpi.h>
@@ -32,7 +32,7 @@ static void write_own(int syncing, int times) {
 static void fill(const char* path, long long total, int each) {
     if (rank == 0) {
         char* block = calloc(1, each);
-        FILE* file = popen("true", "r"); /* not through what is recorded: by another program */
+        FILE* file = popen("true", "r"); /* another program writes, so that it is not recorded */
         if (file) pclose(file);
         char command[700];
         snprintf(command, sizeof command, "head -c %lld /dev/zero > %s", total, path);
@@ -59,7 +59,7 @@ static MPI_File open_mpi(int mode, const char* hint) {
     return file;
 }
 
-/* Pieces of `size`, one for each rank in turn, `gap` of them left out behind each. */
+/* A view of pieces of `size` bytes, one for each rank in turn, then a hole of `gap` pieces. */
 static void set_strided(MPI_File file, int gap) {
     MPI_Datatype piece, view;
     MPI_Type_contiguous(size, MPI_BYTE, &piece);
