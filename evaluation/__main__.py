@@ -1,4 +1,4 @@
-"""`python -m evaluation`, from the root of the repository."""
+"""The entry point of `python -m evaluation`, which is run from the root of the repository."""
 
 from evaluation.cli import main
 

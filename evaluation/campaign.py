@@ -1,6 +1,6 @@
-"""The order of launches. All stacks of a case run one after the other in random order, so that
-what the machine does to one it does to its rivals (a block); every case gets a block before any
-gets a second. An incumbent that cannot be the best any more is not run again."""
+"""The order of launches in a campaign. In a block, all stacks run one case in random order, one
+right after the other, so that a disturbance of the machine hits all of them; every case has a first
+block before any case has a second. An incumbent that can no longer be the best is not run again."""
 
 from __future__ import annotations
 
@@ -17,12 +17,15 @@ from forebay.common.model.frozen import frozen
 
 _T = TypeVar("_T")
 RACE_AFTER_BLOCKS = 1
+"""Blocks that every incumbent takes part in."""
 RACE_FACTOR = 1.5
+"""After these blocks, an incumbent whose time is this many times the best one's is dropped."""
 FAILURES_MAX = 2
+"""A stack that has failed this often in a case is dropped from it."""
 
 
 class Measurer(Protocol):
-    """The measurements that a campaign needs from the world (evaluation.launch.Bench)."""
+    """The port to measurements (evaluation.launch.Bench)."""
 
     def measure(self, *, case: Case, stack: Stack, block: int) -> Sample: ...
 
@@ -30,7 +33,7 @@ class Measurer(Protocol):
 
 
 class Watcher(Protocol):
-    """Is told what is about to happen (the progress bar)."""
+    """The port to the progress display, which is notified before and after each launch."""
 
     def launches(self, count: int) -> None: ...
 
@@ -41,7 +44,7 @@ class Watcher(Protocol):
 
 @frozen
 class Order:
-    """The runs of a campaign."""
+    """The input of a campaign: what is to be run, and how often."""
 
     suite: Suite
     cases: tuple[Case, ...]
@@ -53,7 +56,7 @@ class Order:
 
 @dataclass(kw_only=True)
 class Measured:
-    """Grows while the campaign runs; may be kept at any time."""
+    """The results of a campaign so far. It can be saved at any time."""
 
     samples: list[Sample] = field(default_factory=list)
     limits: list[Limit] = field(default_factory=list)
@@ -63,16 +66,16 @@ class Measured:
 
 
 def takes_part(order: Order, case: Case, stack: Stack) -> bool:
-    """Whether the stack has anything to do in the case."""
+    """Whether the case has anything to measure for the stack."""
     if stack.hints and set(stack.hints) <= set(case.hints):
-        return False  # the case gives these hints to every stack
+        return False  # every stack of this case has these hints, so it would be a duplicate
     if order.suite.against is Against.BEST:
         return True
-    return stack.forebay or stack.is_plain  # nothing is compared with the others
+    return stack.forebay or stack.is_plain  # this suite compares only with the same MPI
 
 
 def still_runs(order: Order, measured: Measured, case: Case, stack: Stack) -> bool:
-    """Whether the stack takes part in the case's next block."""
+    """Whether the stack runs in the case's next block."""
     if not takes_part(order, case, stack):
         return False
     past = measured.of(case, stack)
@@ -103,7 +106,7 @@ def run(
     measured: Measured,
     enough: Callable[[], bool],
 ) -> Iterator[None]:
-    """Runs the order and yields after each block of a case, when it is well to save."""
+    """Runs the campaign; yields after each block of a case, so that results can be saved."""
     chance = random.Random(order.seed)
     storages = sorted({case.storage for case in order.cases})
     for block in range(order.blocks):

@@ -1,4 +1,4 @@
-"""The order of launches and what is made of them, on invented measurements."""
+"""Tests the order of launches, and their summary, on invented measurements."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def repetition(seconds: float, *, warm_up: bool = False, wrong: int = 0) -> Repe
 
 @dataclass
 class Invented:
-    """A measurer: each stack takes its seconds, or fails. Also the watcher."""
+    """A Measurer without launches: each stack has a fixed time, or times out. Also the Watcher."""
 
     seconds: Mapping[str, float]
     wrong: int = 0

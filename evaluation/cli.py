@@ -1,4 +1,4 @@
-"""The command line: parse, prepare, run the campaigns with a progress bar, render."""
+"""The command line: parses, prepares, runs the campaigns with a progress bar, prints."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Options:
 
 
 def parse(arguments: Sequence[str]) -> Options:
-    """Parses, and exits with status 2 if that is not possible."""
+    """The options. Exits with status 2 if the arguments are wrong."""
     parser = argparse.ArgumentParser(
         prog="python -m evaluation",
         description=DESCRIPTION,
@@ -166,7 +166,7 @@ def _options(
 
 @dataclass(kw_only=True)
 class Bar:
-    """A campaign.Watcher that draws."""
+    """A campaign.Watcher that draws a progress bar and prints failures."""
 
     progress: Progress
     task: TaskID
@@ -221,7 +221,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def prepare(options: Options, console: Console) -> Bench:
-    """Everything a launch needs, or a BenchError that says what is missing."""
+    """Prepares everything that launches need. Raises BenchError, which says what is missing."""
     library = options.library_dir / "libforebay_mpi.so"
     if any(stack.forebay for stack in options.stacks) and not library.exists():
         raise BenchError(
@@ -246,7 +246,7 @@ def prepare(options: Options, console: Console) -> Bench:
 
 
 def run_all(options: Options, bench: Bench, console: Console) -> int:
-    """Runs the suites one after the other, saves and shows each when it is done."""
+    """Runs the suites in turn, and saves and prints each one when it is done."""
     start = time.monotonic()
     status, documents = 0, []
 
@@ -287,12 +287,12 @@ def _status(rows: Sequence[CaseSummary]) -> int:
 
 
 def result_path(options: Options, suite: str) -> Path:
-    """Quick results have files of their own: they are no results."""
+    """The file of a suite's result. A --quick result has another file, so that it replaces none."""
     return options.build / "evaluation" / f"{suite}{'-quick' if options.quick else ''}.json"
 
 
 def keep_older(path: Path) -> None:
-    """Moves a result out of the way of the next one, numbered: it may have taken hours."""
+    """Renames an existing result by a number, so that the next one does not overwrite it."""
     if not path.exists():
         return
     number = 1
@@ -327,7 +327,7 @@ def limit_bytes(options: Options) -> int:
 
 
 def run_limits(options: Options, bench: Bench) -> Results:
-    """The suite `limits`: several rounds, as the other suites have blocks."""
+    """Runs the suite `limits`, which has several rounds, as other suites have blocks."""
     start = time.monotonic()
     blocks = 1 if options.quick else options.blocks or 6
     limits = tuple(
@@ -346,7 +346,7 @@ def run_limits(options: Options, bench: Bench) -> Results:
 
 
 def chosen_cases(options: Options, suite: Suite) -> tuple[Case, ...]:
-    """The suite's cases that the options leave."""
+    """The suite's cases that the options select."""
     return tuple(
         case
         for case in (suite.quick if options.quick else suite.cases)
@@ -357,7 +357,7 @@ def chosen_cases(options: Options, suite: Suite) -> tuple[Case, ...]:
 def run_suite(
     options: Options, suite: Suite, bench: Bench, console: Console, enough: Callable[[], bool]
 ) -> Results:
-    """Runs one campaign; what is done is saved after each block of a case."""
+    """Runs one campaign. The results are saved after each block of a case."""
     cases = chosen_cases(options, suite)
     order = campaign.Order(
         suite=suite,
@@ -399,7 +399,7 @@ def run_suite(
 
 
 def write_documents(options: Options, console: Console) -> None:
-    """Renders each full result that there is into its document, and the overview of all."""
+    """Writes each full result that exists into its document, and the overview of all."""
     for name in (*SUITE_NAMES, LIMITS):
         document = options.documents / "performance" / f"{name}.md"
         if not document.exists():

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Measures the gate on a real striped file system whose targets are slow: a CephFS whose three OSDs
-# keep their data on loop-mounted file systems with a limit of bandwidth each. Pairs of collective
-# writes with k requests in flight per target against Forebay's default of 2.
+# Measures the gate on a real striped file system with slow targets: a CephFS whose three OSDs keep
+# their data on loop devices with limited bandwidth. Collective writes with k requests in flight per
+# target are compared with Forebay's default of 2, in pairs.
 #
 #   evaluation/gate.sh FOLDER [PAIRS]     needs root and the packages of purpose `cephfs`
 #
@@ -23,7 +23,7 @@ finish() {
     rm -rf "$folder"
 }
 
-# write_with K: the words of one side
+# write_with K: sets `side` to the environment and the command of one side
 write_with() {
     side=(LD_PRELOAD="$PWD/build/release/lib/libforebay_mpi.so" FOREBAY_REQUESTS_IN_FLIGHT="$1"
         FOREBAY_STRIPING_FACTOR=3 FOREBAY_STRIPING_UNIT="$stripe" FOREBAY_COLLECTIVE_WRITE=enable

@@ -1,14 +1,15 @@
 #!/bin/bash
-# Measures the gate where requests reach slow targets as they are: tests/mpi/striped_fs.c stripes
-# files over three loop-mounted ext4 with a limit of bandwidth each. Pairs of collective writes with
-# k requests in flight per target (1, 4, unlimited, found while running) against the default of 2.
+# Measures the gate without a cache in front of slow targets: tests/mpi/striped_fs.c (FUSE) stripes
+# files over three ext4 on loop devices with limited bandwidth. Collective writes with k requests in
+# flight per target (1, 4, unlimited, found while running) are compared with the default of 2.
 #
 #   evaluation/gate_on_loops.sh FOLDER [PAIRS]     needs root and the packages of purpose `test`; in
 #                                             /dev/shm no disk disturbs
 #
-# Three series: a write has reached its device when it ends (-s of striped_fs); targets' page caches
-# take it; and as the first, with a target whose limit is ten times lower. For each k the bytes are
-# read back without Forebay, and it is told how many requests each target had at once.
+# Three series: each write waits for its device (-s of striped_fs); the targets' page caches take
+# the writes; and as the first, but one target has a tenth of the bandwidth. For each k, the bytes
+# are read back without Forebay, and the largest number of simultaneous requests per target is
+# printed.
 #
 #   FOREBAY_TARGET_BYTES   limit of each target per second (20 MiB)
 set -euo pipefail
@@ -44,7 +45,7 @@ build_striped_fs() {
         "${flags[@]}"
 }
 
-serve() {  # serve [-s]: mounts the file system anew
+serve() {  # serve [-s]: mounts the file system, after unmounting an earlier one
     if [[ -n $server ]]; then
         umount "$mount"
         wait "$server"
@@ -57,13 +58,14 @@ serve() {  # serve [-s]: mounts the file system anew
     done
 }
 
-# with K: the environment of one side. What is found is remembered from run to run, as at home.
+# with K: sets `side` to one side's environment. A k found by a run is kept for the next, as usual.
 with() {
     side=(LD_PRELOAD="$library/libforebay_mpi.so" FOREBAY_REQUESTS_IN_FLIGHT="$1"
         FOREBAY_COLLECTIVE_WRITE=enable FOREBAY_LIMITS_CACHE="$folder/limits.$1")
 }
 
-# Writes with K through `forebay run`, whose summary goes to $folder/summary, and reads back plain.
+# Writes with k = K through `forebay run`, with the summary in $folder/summary, then reads back
+# without Forebay.
 check() {  # check K WORD…
     local ior=("$library/openmpi/forebay-ior" -a MPIIO -c -E -k -e "${@:2}" -G $((++stamp)))
     local start
@@ -76,7 +78,7 @@ check() {  # check K WORD…
     echo "k = $1: read back without Forebay, the bytes are right"
 }
 
-compare() {  # compare K WORD…: K against 2
+compare() {  # compare K WORD…: k = K with k = 2
     local ior=(ior -a MPIIO -c -w -E -k -e "${@:2}")
     with 2
     local default=("${side[@]}")

@@ -37,7 +37,7 @@ MARKER = "ior_overhead"
 
 @frozen
 class Timing:
-    """Nanoseconds of a transfer and MiB/s of the phase."""
+    """Nanoseconds per transfer, and MiB/s of the phase."""
 
     ns: float
     mib: float
@@ -49,7 +49,7 @@ class Programs:
 
     ior: Path
     loops: tuple[Path, ...]
-    """Alone, in an MPI program, and there with each transfer timed."""
+    """The plain loop; the loop in an MPI program; and that with each transfer timed."""
     folder: Path
 
     def looped(self, loop: Path, size: int, count: int) -> dict[str, Timing]:
@@ -61,7 +61,7 @@ class Programs:
         }
 
     def measured(self, words: str, count: int) -> dict[str, Timing]:
-        """forebay-ior with `words`."""
+        """Runs forebay-ior with `words`."""
         done = subprocess.run(
             [str(self.ior), *words.split(), "-o", "tf", "--no-live", "-O", "summaryFormat=JSON"],
             check=True,
@@ -76,7 +76,7 @@ class Programs:
 
 
 def compare(programs: Programs, rounds: int) -> TextTable:
-    """The same transfers by all, one after the other, in turns first."""
+    """The same transfers by all programs in turn; the order is rotated from round to round."""
     rows = []
     for size, count in SIZES:
         runners: list[Callable[[], dict[str, Timing]]] = [
@@ -84,7 +84,7 @@ def compare(programs: Programs, rounds: int) -> TextTable:
             partial(programs.measured, f"-t {size} -b {size * count}", count),
         ]
         for runner in runners:
-            runner()  # all find the memory as warm
+            runner()  # warms up the memory for all of them
         runs: list[dict[int, dict[str, Timing]]] = []
         for number in range(rounds):
             order = [(number + i) % len(runners) for i in range(len(runners))]
@@ -123,7 +123,7 @@ def _compared(size: int, access: str, runs: Sequence[Sequence[Timing]]) -> tuple
 
 
 def dummy(programs: Programs) -> TextTable:
-    """The cost that is left when nothing is moved."""
+    """The overhead that is left if no data are moved."""
     rows = []
     for size, _ in SIZES:
         for access in ("write", "read"):

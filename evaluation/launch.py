@@ -1,5 +1,5 @@
-"""One launch: the command line for a case in a stack, its time limit, and what it printed turned
-into a sample. The ranks end themselves by alarm(2): nothing is left when a launcher dies."""
+"""One launch: the command line for a case in a stack, its time limit, and its output as a sample.
+The ranks end themselves by alarm(2), so that none is left if the launcher dies."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from forebay.common.model.frozen import frozen
 from forebay.common.model.launcher import start
 
 PATIENCE_SECONDS = 15
-"""How long a launcher may outlive its ranks."""
+"""Seconds that a launcher may need after its ranks' own time limit."""
 
 
 @frozen
@@ -43,16 +43,16 @@ class Bench:
     folders: Mapping[StorageKind, Path]
     library: Path | None = None
     settings: Mapping[str, str] = field(default_factory=dict)
-    """FOREBAY_* variables, given to the Forebay stacks only."""
+    """FOREBAY_* variables, which only the Forebay stacks get."""
     kept: Path | None = None
-    """A file that a write leaves and a read finds, instead of a fresh one for each launch."""
+    """A file that writes keep and reads reuse; None for a fresh file in each launch."""
 
     def measure(self, *, case: Case, stack: Stack, block: int) -> Sample:
-        """Runs one launch; what goes wrong in it is the sample's outcome, not an exception."""
+        """Runs one launch. A failure is the sample's outcome, not an exception."""
         if case.storage is StorageKind.DISK:
-            os.sync()  # what others left dirty is not to be paid by this launch
+            os.sync()  # so that this launch does not pay for older dirty pages
         scratch = Path(tempfile.mkdtemp(prefix="forebay-bench-", dir=self.folders[case.storage]))
-        told = Path(tempfile.mkdtemp(prefix="forebay-bench-"))  # below no path of a pool: read soon
+        told = Path(tempfile.mkdtemp(prefix="forebay-bench-"))  # outside the pool: read at once
         load, start = os.getloadavg()[0], time.monotonic()
         try:
             output = told / "measured.jsonl"
@@ -76,7 +76,7 @@ class Bench:
             shutil.rmtree(told, ignore_errors=True)
 
     def command(self, *, case: Case, stack: Stack, scratch: Path, output: Path) -> list[str]:
-        """The whole command line, launcher first."""
+        """The whole command line, beginning with the launcher."""
         mpi = self.mpis[stack.mpi.name]
         command = start(
             str(mpi.launcher),
@@ -91,7 +91,7 @@ class Bench:
         return [*command, *program, "--path", *path, "--output", str(output)]
 
     def limits(self, *, storage: StorageKind, block: int, total: int) -> tuple[Limit, ...]:
-        """Measures the machine's limits in that folder now."""
+        """Measures the machine's present limits in the folder of that storage."""
         command = [str(self.limits_program), str(self.folders[storage]), str(total)]
         ended = _run(command, environment=dict(os.environ), seconds_max=300)
         if ended.status != 0:
@@ -117,7 +117,7 @@ class Bench:
 
 
 def pattern_arguments(case: Case, stack: Stack) -> list[str]:
-    """The arguments of `patterns` for the case, without the files."""
+    """The arguments of `patterns` for the case, except file names."""
     arguments = ["--op", case.operation, "--region", str(case.region), "--total", str(case.total)]
     arguments += ["--gap", str(case.gap), "--memory", case.memory, "--view", case.view]
     arguments += ["--calls", str(case.calls), "--warm-up", str(case.warm_up)]
@@ -158,7 +158,7 @@ def _run(command: list[str], *, environment: dict[str, str], seconds_max: float)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ends the launcher's process group, gently first."""
+    """Ends the launcher's process group: SIGTERM, then SIGKILL."""
     for signal_number in (signal.SIGTERM, signal.SIGKILL):
         if process.poll() is not None:
             return
@@ -185,7 +185,7 @@ def _sample(
         try:
             record: dict[str, Any] = json.loads(line)
         except json.JSONDecodeError:
-            break  # the program was ended while it wrote the line
+            break  # the program was killed while it wrote this line
         if record.get("kind") == "job":
             job = record
         else:

@@ -1,9 +1,9 @@
-/* What the machine can do at best, so that a result can be told as a distance from it: copying,
- * gathering small pieces, and writing and reading a file, by one thread and by one for each core.
- * "assembled" is the whole job of a collective write without the collective: gather pieces into
- * a 1 MiB buffer and pwrite it to a fresh file; "scattered" is that of a read. No MPI.
+/* The machine's upper bounds, to which results are compared: copying, gathering small pieces, and
+ * writing and reading a file, by one thread and by one per core. "assembled" is the work of a
+ * collective write without the collective part: gather pieces into a 1 MiB buffer and pwrite it to
+ * a fresh file; "scattered" is that of a collective read. It needs no MPI.
  *
- *     limits DIRECTORY BYTES          JSON on stdout: rates in MiB/s, best of three */
+ *     limits DIRECTORY BYTES          prints JSON: rates in MiB/s, the best of three passes */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@ typedef struct {
     size_t piece;
     int fd;
     int64_t first, bytes;  /* of the file, or of memory */
-    unsigned char* memory; /* twice `bytes`: pieces lie one piece apart */
+    unsigned char* memory; /* twice `bytes`: a gap of one piece follows each piece */
     unsigned char* chunk;
     pthread_barrier_t* start;
     double seconds;
@@ -82,7 +82,7 @@ typedef struct {
     unsigned char* chunks; /* threads x CHUNK */
 } room_t;
 
-/* MiB/s of one pass: all bytes over the longest share. */
+/* MiB/s of one pass: all bytes over the time of the slowest thread. */
 static double pass(const room_t* room, work_t work, size_t piece, int fd) {
     pthread_t threads[THREADS_MAX];
     share_t shares[THREADS_MAX];

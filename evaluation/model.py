@@ -1,5 +1,5 @@
-"""The vocabulary of the benchmarks: which MPI in which dress (a stack) runs which pattern (a
-case), and what one launch of it measured (a sample). Values only."""
+"""The vocabulary of the benchmarks: a stack is an MPI with its hints, with or without Forebay; a
+case is an access pattern; a sample is what one launch measured. Values only."""
 
 from __future__ import annotations
 
@@ -12,43 +12,43 @@ MEBIBYTE = 1024 * 1024
 
 
 class BenchError(Exception):
-    """The benchmark cannot go on. The message says why and what to do next."""
+    """The benchmark cannot go on. The message says why, and what to do next."""
 
 
 class Family(StrEnum):
-    """An ABI family: what its launcher is called with is the same."""
+    """An ABI family, whose launchers take the same options."""
 
     MPICH = "mpich"
     OPEN_MPI = "openmpi"
 
     @property
     def flavour(self) -> Flavour:
-        """How its launchers take options."""
+        """The flavour of its launchers."""
         return Flavour.OPEN_MPI if self is Family.OPEN_MPI else Flavour.HYDRA
 
 
 @frozen
 class MpiSource:
-    """An MPI that we measure against and where it comes from."""
+    """An MPI that is measured, and where it comes from."""
 
     name: str
     label: str
     family: Family
     wheel: str | None = None
-    """Requirement on PyPI; None for a Debian package, whose programs are on PATH."""
+    """The requirement on PyPI; None for a Debian package, whose programs are on PATH."""
 
     @property
     def compiler(self) -> str:
-        """The name of the C compiler's program."""
+        """The name of the C compiler wrapper."""
         return self._program("mpicc")
 
     @property
     def launcher(self) -> str:
-        """By the name of its program."""
+        """The name of the launcher."""
         return self._program("mpirun" if self.family is Family.OPEN_MPI else "mpiexec")
 
     def _program(self, name: str) -> str:
-        """Debian's have their family behind their names."""
+        """The program's name; Debian's have the family as a suffix."""
         return name if self.wheel else f"{name}.{self.family}"
 
 
@@ -65,7 +65,7 @@ MPIS = (MPICH_402, MPICH_502, OMPI_414, OMPI_5011)
 
 @frozen
 class Stack:
-    """An MPI as it is started: with hints, with MCA parameters, with or without Forebay."""
+    """An MPI as it is launched: with hints, MCA parameters, and Forebay or not."""
 
     name: str
     label: str
@@ -76,7 +76,7 @@ class Stack:
 
     @property
     def is_plain(self) -> bool:
-        """The MPI as it comes."""
+        """Whether the MPI runs with its defaults and without Forebay."""
         return not (self.hints or self.mca or self.forebay)
 
 
@@ -103,7 +103,7 @@ STACKS = {stack.name: stack for stack in INCUMBENTS + FOREBAYS}
 
 
 class Operation(StrEnum):
-    """Write and read move data; create and open only open a file (new, or there) and close it."""
+    """The measured operation. Create and open only open a new or existing file, and close it."""
 
     WRITE = "write"
     READ = "read"
@@ -112,7 +112,7 @@ class Operation(StrEnum):
 
 
 class Memory(StrEnum):
-    """How a rank's regions lie in memory: side by side, one region apart, or in two blocks."""
+    """The layout of a rank's regions in memory: adjacent, one region apart, or in two blocks."""
 
     CONTIGUOUS = "contiguous"
     PIECES = "pieces"
@@ -120,7 +120,7 @@ class Memory(StrEnum):
 
 
 class View(StrEnum):
-    """How the view of the file is made: one vector, a list of subarrays, or explicit offsets."""
+    """The kind of file view: one vector, a list of subarrays, or none (explicit offsets)."""
 
     VECTOR = "vector"
     SUBARRAYS = "subarrays"
@@ -128,14 +128,14 @@ class View(StrEnum):
 
 
 class StorageKind(StrEnum):
-    """Where the file is: in memory, or on a disk."""
+    """The storage of the file: memory, or a disk."""
 
     TMPFS = "tmpfs"
     DISK = "disk"
 
 
 class Metric(StrEnum):
-    """The quantity that a suite compares: rate of the calls, open + close, or memory taken on."""
+    """The quantity that a suite compares: rate, time to open and close, or growth of memory."""
 
     RATE = "rate"
     OPEN_CLOSE = "open_close"
@@ -151,17 +151,17 @@ class Against(StrEnum):
 
 @frozen
 class Target:
-    """The goal that a result is held to; None: no goal."""
+    """The goal for a result; None where there is no goal."""
 
     ratio_min: float | None = None
-    """Least speed relative to what it is compared with (time ratio turned round)."""
+    """The minimum speed relative to the baseline's."""
     seconds_max: float | None = None
     mebibytes_max: float | None = None
 
 
 @frozen
 class Case:
-    """One point: an access pattern on a storage with a number of ranks. Sizes in bytes."""
+    """An access pattern on a storage with a number of ranks. Sizes are in bytes."""
 
     suite: str
     label: str
@@ -183,7 +183,7 @@ class Case:
 
     @property
     def name(self) -> str:
-        """Names the case in files and on the command line."""
+        """The unique name of the case in files and on the command line."""
         words = [self.label, self.operation, f"{self.ranks} ranks", self.storage]
         return " / ".join(str(word) for word in words)
 
@@ -193,34 +193,34 @@ class Outcome(StrEnum):
     TIMEOUT = "timeout"
     FAILED = "failed"
     INACTIVE = "inactive"
-    """Forebay was preloaded, and did not show in the file's info."""
+    """Forebay was preloaded, but left no key in the file's info."""
 
 
 @frozen
 class Repetition:
-    """One measured open … close: seconds are the largest over the ranks."""
+    """One measured open … close. Times are the maximum over the ranks."""
 
     warm_up: bool
     open_seconds: float
     view_seconds: float
     call_seconds: float
-    """For all calls together."""
+    """The time of all calls together."""
     sync_seconds: float
     close_seconds: float
     base_kib: tuple[int, ...]
     """Resident memory of each rank before open."""
     peak_kib: tuple[int, ...]
-    """The most resident memory of each rank until close."""
+    """Peak resident memory of each rank until close."""
     moved_bytes: int
-    """Sum over all ranks."""
+    """The sum over all ranks."""
     wrong_words: int
-    """Words of 8 bytes that are not what was written there."""
+    """Words of 8 bytes that differ from what was written."""
     wrong_gap_words: int
-    """The same of gaps, which nobody wrote."""
+    """Words of 8 bytes in gaps that were changed, though nobody wrote them."""
 
     @property
     def whole_seconds(self) -> float:
-        """Open, view, call, sync and close together."""
+        """The sum of open, view, call, sync and close."""
         return (
             self.open_seconds
             + self.view_seconds
@@ -231,22 +231,22 @@ class Repetition:
 
     @property
     def grown_mebibytes(self) -> float:
-        """Largest growth of a rank's peak resident memory over what it had before open."""
+        """The largest growth of a rank's peak resident memory since before open."""
         pairs = zip(self.base_kib, self.peak_kib, strict=True)
         return max(peak - base for base, peak in pairs) / 1024
 
 
 @frozen
 class Sample:
-    """One launch of one case in one stack."""
+    """One launch of a case in a stack."""
 
     case: str
     stack: str
     block: int
     load: float
-    """Load average of the machine when the launch began."""
+    """The machine's load average when the launch began."""
     seconds: float
-    """Duration of the whole launch."""
+    """The duration of the whole launch."""
     outcome: Outcome
     message: str = ""
     library: str = ""
@@ -254,13 +254,13 @@ class Sample:
 
     @property
     def measured(self) -> tuple[Repetition, ...]:
-        """The repetitions that count: all but the warm-up."""
+        """The repetitions without the warm-up."""
         return tuple(one for one in self.repetitions if not one.warm_up)
 
 
 @frozen
 class Limit:
-    """A rate of the machine, measured in the same run."""
+    """An upper bound of the machine, measured in the same campaign."""
 
     storage: StorageKind
     block: int

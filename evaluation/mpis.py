@@ -1,5 +1,5 @@
-"""The MPIs that we measure against, made usable: Debian's from PATH, the wheels of PyPI by
-evaluation.wheels; and the programs built once for each of them."""
+"""Prepares the MPIs that are measured, Debian's from PATH and the wheels of PyPI by
+evaluation.wheels, and builds the programs once for each of them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ C_FLAGS = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Wconversion", "-Wshadow")
 
 @frozen
 class BuiltMpi:
-    """Where an MPI's launcher is, and `patterns` built with it."""
+    """An MPI's launcher, and the program `patterns` built with the MPI."""
 
     launcher: Path
     patterns: Path
 
 
 def prepare(mpi: MpiSource, *, build: Path) -> BuiltMpi:
-    """Installs the MPI where it is missing and builds `patterns` where it is out of date."""
+    """Installs the MPI if it is missing, and builds `patterns` if it is out of date."""
     tools = _unpacked(mpi, build / "mpis") / "bin" if mpi.wheel else None
     compiler = _program(mpi.compiler, tools)
     launcher = _program(mpi.launcher, tools)
@@ -51,7 +51,7 @@ def _program(name: str, folder: Path | None) -> Path:
 
 
 def _built(compiler: list[str], source: Path, program: Path) -> Path:
-    """Compiles unless a program from the same source and compiler is there."""
+    """Compiles, unless the program exists from the same source and compiler."""
     stamp = hashlib.sha256(source.read_bytes() + " ".join(compiler).encode()).hexdigest()
     stamp_file = program.with_suffix(".stamp")
     if program.exists() and stamp_file.exists() and stamp_file.read_text() == stamp:

@@ -1,10 +1,10 @@
-"""The table and the picture of docs/performance.md, made of the tables in docs/performance/*.md.
+"""Makes the table and the picture of docs/performance.md from the tables in docs/performance/*.md.
 
     python -m evaluation.overview [FOLDER]
 
-FOLDER (docs) has performance.md, performance.svg and performance/. Nothing is measured here, and
-no number is typed: what the tables say is summed up. `python -m evaluation report` ends with the
-same.
+FOLDER (docs) has performance.md, performance.svg and performance/. Nothing is measured here: the
+tables are summed up, and no number is written by hand. `python -m evaluation report` does the same
+at its end.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ MARKER = "overview"
 SUITES = ("interleaved", "pieces16", "contiguous")
 TABLE = re.compile(r"^\*\*([^*\n]+)\*\*\n\n\|(.+)\|\n\|[- |]+\|\n((?:\|.*\|\n)+)", re.MULTILINE)
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
-# The short name of a pattern in the overview; others keep their names.
+# Short names of two patterns in the overview; the others keep their names.
 SIXTEEN = "16 B pieces"
 SIXTEEN_HINTED = "16 B pieces, small cb_buffer_size"
 
 
 @frozen
 class Measured:
-    """One row of a table: MiB/s, and speeds against the best incumbent's."""
+    """One row of a table: MiB/s, and the ratio of speeds to the best incumbent's."""
 
     group: str
     operation: str
@@ -46,7 +46,7 @@ class Measured:
 
 
 def tables_of(text: str) -> Iterator[tuple[str, list[dict[str, str]]]]:
-    """Title and rows, each by its column's name."""
+    """The title and the rows of each table; a row maps the columns' names to cells."""
     for title, header, body in TABLE.findall(text + "\n"):
         names = [cell.strip() for cell in header.split("|")]
         lines = [line.strip().strip("|").split("|") for line in body.splitlines()]
@@ -57,7 +57,7 @@ def tables_of(text: str) -> Iterator[tuple[str, list[dict[str, str]]]]:
 
 
 def group_of(pattern: str) -> str:
-    """Rows that only differ in the ranks' memory are one line of the overview."""
+    """The pattern's line in the overview: patterns that differ only in memory share one."""
     if pattern.startswith("16 B"):
         return SIXTEEN_HINTED if "cb_buffer_size" in pattern else SIXTEEN
     return re.sub(r"^(\d+ \w+) n?c$", r"\1 regions, interleaved", pattern)
@@ -68,13 +68,13 @@ def first(text: str) -> float:
 
 
 def ratio_of(text: str) -> tuple[float, float, float]:
-    """`2.31 [1.98, 2.70]`, `2.31 (1.9-2.7, n=3)` or `2.31 (n=1)`: the estimate and its ends."""
+    """The estimate and its ends in `2.31 [1.98, 2.70]`, `2.31 (1.9-2.7, n=3)` or `2.31 (n=1)`."""
     estimate, *rest = (float(one) for one in NUMBER.findall(text))
     return (estimate, rest[0], rest[1]) if len(rest) > 1 else (estimate, estimate, estimate)
 
 
 def measured(text: str) -> Iterator[Measured]:
-    """The rows of the tables of Forebay's results."""
+    """The rows of the tables with Forebay's results."""
     for title, rows in tables_of(text):
         found = re.search(r" on (\w+): Forebay$", title)
         if not found:
@@ -96,7 +96,7 @@ def measured(text: str) -> Iterator[Measured]:
 
 
 def span(values: Sequence[float], spell: Callable[[float], str] = number) -> str:
-    """`1.4` where there is one, `1.4 – 2.6` where they differ."""
+    """`1.4` if all values are equal when spelled, else `1.4 – 2.6`."""
     ends = list(dict.fromkeys(spell(value) for value in (min(values), max(values))))
     return " – ".join(ends)
 
@@ -106,7 +106,7 @@ def two_places(value: float) -> str:
 
 
 def grouped(rows: Sequence[Measured]) -> dict[tuple[str, str], list[Measured]]:
-    """By pattern and operation, in the order of the tables; writes and reads side by side."""
+    """The rows by pattern and operation, in the tables' order; writes come beside reads."""
     groups: dict[tuple[str, str], list[Measured]] = {}
     for name in dict.fromkeys(row.group for row in rows):
         for row in rows:
@@ -143,7 +143,7 @@ def speed_table(rows: Sequence[Measured]) -> TextTable:
 
 
 def other_table(memory: str, open_close: str) -> TextTable:
-    """The table of costs that are not to grow: memory, and the time to open and close."""
+    """The table of costs that must not grow: memory, and the time to open and close."""
     held: dict[bool, list[float]] = {True: [], False: []}
     for title, rows in tables_of(memory):
         ours = title.endswith("Forebay")

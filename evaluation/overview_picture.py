@@ -1,4 +1,4 @@
-"""The picture of docs/performance.md: a dot a measurement, its place the ratio of speeds."""
+"""The picture of docs/performance.md: a dot per measurement, placed by the ratio of speeds."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ class Row:
 
 
 def draw(rows: Sequence[Row]) -> str:
-    """The whole picture."""
+    """The picture as SVG."""
     head = legend({"disk": "disk (ext4)", "tmpfs": "tmpfs"}, width=120)
     return drawn(FRAME, head, AXIS, [partial(_row, row) for row in rows], line=26)
 
 
 def _row(row: Row, y: float) -> list[str]:
-    """Dots of the two storages a little apart, so that none hides another."""
+    """A row. Dots of the two storages are shifted, so that none hides another."""
     x, parts = AXIS.x, [label(row.label, y)]
     for dot in row.dots:
         at = y - 4 if dot.storage == "disk" else y + 4

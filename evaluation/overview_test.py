@@ -1,4 +1,4 @@
-"""The overview says what the tables say, and the committed one is made of the committed tables."""
+"""Tests that the overview agrees with the tables, and that the committed one is up to date."""
 
 from __future__ import annotations
 

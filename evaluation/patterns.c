@@ -1,13 +1,13 @@
-/* One collective access pattern, measured: a plain MPI-IO program that knows nothing of Forebay.
- * It is the witness of every claim in docs/performance.md, so it is small, uses nothing but MPI
- * and POSIX, can be built alone with any mpicc, and prints what it measured as JSON lines.
+/* Measures one collective access pattern: a plain MPI-IO program that does not know Forebay. All
+ * claims in docs/performance.md rest on it, so it is small, uses nothing but MPI and POSIX, can be
+ * built alone with any mpicc, and prints its measurements as JSON Lines.
  *
- * The file is a sequence of regions dealt out to the ranks like cards:
+ * The file is a sequence of regions that are distributed round-robin over the ranks:
  *
- *     |r0 |gap|r1 |gap|r2 |gap|r3 |gap|r0 |gap|r1 | ...        region + gap bytes per card
+ *     |r0 |gap|r1 |gap|r2 |gap|r3 |gap|r0 |gap|r1 | ...        a "card" is a region and its gap
  *
- * In memory a rank's regions lie side by side (contiguous), apart (pieces), or in two blocks
- * (split: the first region, 16 bytes of nothing, the rest). */
+ * In memory, a rank's regions are adjacent (contiguous), one region apart (pieces), or in two
+ * blocks (split: the first region, 16 unused bytes, the rest). */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -21,8 +21,8 @@
 #include <unistd.h>
 
 enum { WORD = 8, SPLIT_GAP = 16, HINTS_MAX = 16, ROWS_MAX = 256, EXIT_FAULT = 3 };
-static const unsigned char MEMORY_GAP = 0xEE; /* what lies between the pieces in memory */
-static const uint64_t FILE_GAP_SEED = 77777;  /* what lies in the file's gaps before a write */
+static const unsigned char MEMORY_GAP = 0xEE; /* the content of gaps in memory */
+static const uint64_t FILE_GAP_SEED = 77777;  /* the content of gaps in the file before a write */
 
 typedef enum { OP_WRITE, OP_READ, OP_CREATE, OP_OPEN } op_t;
 typedef enum { MEMORY_CONTIGUOUS, MEMORY_PIECES, MEMORY_SPLIT } memory_t;
@@ -71,7 +71,7 @@ static void check_system(int ok, const char* what) {
     if (!ok) fail(what, strerror(errno));
 }
 
-/* ---- what lies where ---------------------------------------------------------------------- */
+/* ---- contents ------------------------------------------------------------------------------ */
 
 static uint64_t word_at(int64_t word_index, uint64_t seed) {
     uint64_t x = ((uint64_t)word_index + seed * 1000003U) * 0x9E3779B97F4A7C15U;
@@ -116,7 +116,7 @@ static void fill_buffer(const options_t* o, const shape_t* s, unsigned char* buf
         fill_words(buffer + memory_offset(o, i), file_offset(o, s, i), o->region, seed);
 }
 
-/* Words of the buffer that are not what the file holds, and gap words that were overwritten. */
+/* Counts words of the buffer that differ from the file's, and gaps that were overwritten. */
 static void verify_buffer(const options_t* o, const shape_t* s, const unsigned char* buffer,
                           uint64_t seed, outcome_t* out) {
     unsigned char gap[WORD];
@@ -129,7 +129,7 @@ static void verify_buffer(const options_t* o, const shape_t* s, const unsigned c
     }
 }
 
-/* Calls `visit` for each card (data or gap) in this rank's contiguous share of the file. */
+/* Calls `visit` for each card (region and gap) in this rank's contiguous share of the file. */
 typedef void visit_t(int fd, int64_t offset, int64_t bytes, uint64_t seed, unsigned char* room,
                      outcome_t* out, int is_gap);
 
@@ -197,7 +197,7 @@ static MPI_Datatype memory_type(const options_t* o, int64_t regions) {
     return type;
 }
 
-/* The view as libraries such as PnetCDF build it: many two-dimensional subarrays end to end. */
+/* The view as libraries such as PnetCDF make it: many two-dimensional subarrays, end to end. */
 static MPI_Datatype subarrays_type(const options_t* o, const shape_t* s) {
     const int rows = s->regions < ROWS_MAX ? (int)s->regions : ROWS_MAX;
     const int count = as_int(s->regions / rows, "Too many subarrays");
@@ -257,7 +257,7 @@ static MPI_File open_file(const options_t* o, times_t* t) {
     return file;
 }
 
-/* The same through a view, by a request that is waited for at once. */
+/* The nonblocking twin of the calls in `transfer`: starts a request and waits for it at once. */
 static int nonblocking(const options_t* o, MPI_File file, unsigned char* from, MPI_Datatype type,
                        MPI_Status* status) {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -323,7 +323,8 @@ static void access_file(const options_t* o, const shape_t* s, unsigned char* buf
     t->close = MPI_Wtime() - start;
 }
 
-/* A fresh file for a write, a full one for a read: made by POSIX, the same for every library. */
+/* Makes a fresh file for a write, or a full one for a read, by POSIX, so that all MPIs find the
+ * same. */
 static void prepare_file(const options_t* o, const shape_t* s, uint64_t seed) {
     outcome_t none = {0, 0, 0};
     MPI_Barrier(MPI_COMM_WORLD);
@@ -352,7 +353,7 @@ static long status_kib(const char* key) {
     return kib;
 }
 
-/* Lets VmHWM start again from what is resident now. */
+/* Resets VmHWM (peak resident memory) to the present resident memory. */
 static void reset_peak(void) {
     const int fd = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
     if (fd < 0) return;
@@ -432,7 +433,7 @@ static int has_forebay(const options_t* o) {
     return found;
 }
 
-/* Whether a Forebay is in the process is asked of a file of its own, after what is measured. */
+/* Checks for Forebay with a file of its own, after all measurements, so as not to disturb them. */
 static void report_job(const options_t* o, const shape_t* s, FILE* to) {
     char library[MPI_MAX_LIBRARY_VERSION_STRING];
     int length = 0;

@@ -1,9 +1,9 @@
-/* What forebay-ior is compared with: nothing but the system calls. Prints the nanoseconds of one
- * write and of one read. Usage: plain_loop FILE TRANSFER COUNT
- * With -DWITH_MPI the same in an MPI program: an MPI's threads make every system call on a file
- * dearer (the kernel counts references to it as soon as a process has two threads).
- * With -DWITH_CLOCK it times each transfer as well and counts it: no tool that knows a transfer's
- * latency can do less. */
+/* The baseline of forebay-ior: a loop with nothing but the system calls. Prints the nanoseconds of
+ * one write and of one read. Usage: plain_loop FILE TRANSFER COUNT
+ * -DWITH_MPI makes it an MPI program, in which every system call on a file costs more: an MPI
+ * starts threads, and the kernel then counts references to the open file.
+ * -DWITH_CLOCK also times each transfer and counts it in a histogram, which is the minimum for any
+ * tool that reports latencies. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>

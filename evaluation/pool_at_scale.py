@@ -33,7 +33,7 @@ from forebay.simulate.use_case import simulate_pool
 GIB = 1024 * MIB
 PLATFORM = "lustre-96-ost"
 RANKS = 32
-"""On each node."""
+"""Ranks per node."""
 STEPS = 3
 
 Settings = Mapping[str, float | str]
@@ -45,9 +45,9 @@ MACHINE: Settings = {
     "client_rate": "1.25GB/s",
     "request_time": "0.3ms", "interference_per_stream": 0.0025,
 }  # fmt: skip
-"""Differences from the platform: the rate of copies in memory that docs/performance/pool-log.md
-measures, the stripes of large files, and storage as it was before decision 0031, where servers take
-no bytes into their memory."""
+"""Differences from the platform: the rate of copies in memory as measured in
+docs/performance/pool-log.md, the stripes of large files, and storage servers without a write cache
+(the model before decision 0031)."""
 
 NODES = (16, 64, 256)
 BURSTS = (16 * MIB, 64 * MIB)
@@ -70,7 +70,8 @@ START_READERS: Mapping[str, int] = {
 
 @frozen
 class Program:
-    """One of 2019: Overlapped storage for WRF, ROMS and GRAPES. `gain`: published."""
+    """A program of the paper of 2019 (overlapped storage for WRF, ROMS and GRAPES), with its
+    published gain."""
 
     name: str
     gain: float
@@ -82,16 +83,18 @@ PROGRAMS = (
     Program(name="ROMS", gain=9.36),
 )
 OUTPUT = 4_500_000_000
-"""ROMS: three files of 1.5 GB. The others' sizes are not known here, and taken to be the same."""
+"""Bytes per burst: ROMS writes three files of 1.5 GB. The same is assumed for the other programs,
+whose output is not known."""
 PROGRAM_NODES = 192
-"""6144 ranks, which is WRF's number; the others' are not known here."""
+"""Enough for 6144 ranks, as WRF had; the numbers of the other programs are not known."""
 PROGRAM_STEPS = 6
 POOLS: Mapping[str, Settings] = {
     "window 256 MiB": {"pool_window": 256 * MIB},
     "window 2 GiB": {"pool_window": 2048 * MIB},
     "window 2 GiB, memory there": {"pool_window": 2048 * MIB, "touch_rate": 1e15},
 }
-"""The last as if all memory of the pool had been touched before."""
+"""Settings of the pool by name. With "memory there", all memory of the pool has been touched
+before the first burst."""
 COLLECTED: Mapping[str, Settings] = {
     "one rank, three files": {"writers": 1, "files": 3},
     "three ranks, a file each": {"writers": 3, "files": 1},
@@ -135,7 +138,7 @@ def grid(submit: Submit, picture: Path | None) -> list[TextTable]:
 
 
 def window(submit: Submit) -> list[TextTable]:
-    """One rank of a node collects the node's output and appends it to one file."""
+    """One rank per node collects the node's output and appends it to one file."""
     waiting = {
         (nodes, interval, bytes_): submit(
             {
@@ -164,7 +167,7 @@ def window(submit: Submit) -> list[TextTable]:
 
 
 def programs(submit: Submit) -> list[TextTable]:
-    """The interval is what it must have been for the published gain to be all of the waiting."""
+    """Programs with the computing interval at which hiding all waiting gives the published gain."""
     rows: list[tuple[str, ...]] = []
     for how, writers in COLLECTED.items():
         base = {"nodes": PROGRAM_NODES, "burst_bytes": OUTPUT, **writers}
@@ -199,7 +202,7 @@ def programs(submit: Submit) -> list[TextTable]:
 
 
 def opened(submit: Submit) -> list[TextTable]:
-    """A file of each node, new in each burst."""
+    """Each node writes one file per burst, always a new one."""
     waiting = {
         nodes: submit({
             "nodes": nodes, "writers": nodes, "burst_bytes": nodes * 16 * MIB, "new_files": 1,
@@ -221,7 +224,7 @@ def opened(submit: Submit) -> list[TextTable]:
 
 
 def read_once(submit: Submit) -> list[TextTable]:
-    """Each rank reads the whole file; on each node, the pool does so once."""
+    """Each rank reads the whole file; with the pool, each node reads it once."""
     waiting = {
         nodes: submit(
             {"nodes": nodes, "input_bytes": INPUT, "steps": 1, "writers": nodes,
@@ -246,7 +249,7 @@ def read_once(submit: Submit) -> list[TextTable]:
 
 
 def start(submit: Submit) -> list[TextTable]:
-    """The configuration study's start-up. Without the pool, a run is the same for all readers."""
+    """The start-up of the configuration study. Without the pool, the readers make no difference."""
     waiting = {
         (stripes, how): submit(
             {"nodes": START_NODES, "input_bytes": INPUT, "steps": 1, "writers": START_NODES,
@@ -277,17 +280,18 @@ def _start_row(stripes: int, how: str, read: int, passed: int, took: float) -> t
 
 
 def interval_for(waited: float, gain_: float) -> float:
-    """Seconds of computing with which hiding `waited` makes a program faster by that share."""
+    """The seconds of computing with which hiding `waited` seconds makes a program faster by the
+    share `gain_`."""
     return waited / gain_
 
 
 def gain(one: PoolSimulation) -> float:
-    """How much faster the program is through the pool: 0.11 is 11 %."""
+    """The program's speed-up by the pool: 0.11 means 11 %."""
     return one.plain.seconds / one.pooled.seconds - 1
 
 
 def each(one: PoolSimulation, seconds: float) -> float:
-    """Mean seconds for one burst."""
+    """The mean seconds per burst."""
     return seconds / one.steps
 
 
@@ -309,7 +313,7 @@ TABLES: Mapping[str, Callable[[Submit], list[TextTable]]] = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Prints one table, or puts it into the page, and returns the exit status."""
+    """Prints one table, or puts it into the page; returns the exit status."""
     parser = argparse.ArgumentParser(
         prog="python -m evaluation.pool_at_scale",
         description=__doc__,

@@ -1,5 +1,5 @@
-"""The picture of docs/performance/pool-at-scale.md: how long a burst keeps a program waiting,
-without the pool and through it."""
+"""The picture of docs/performance/pool-at-scale.md: the time that a burst keeps a program waiting,
+without the pool and with it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FRAME = Frame(
 
 @frozen
 class Line:
-    """Seconds that one burst keeps the program waiting."""
+    """The seconds that one burst keeps the program waiting."""
 
     label: str
     without: float
@@ -38,7 +38,7 @@ class Line:
 
 
 def draw(lines: Sequence[Line]) -> str:
-    """The whole picture."""
+    """The picture as SVG."""
     head = legend({"without": "without the pool", "pool": "pool"}, width=150)
     return drawn(FRAME, head, AXIS, [partial(_line, line) for line in lines], line=24)
 

@@ -1,5 +1,5 @@
-"""The tables of docs/performance/pool-at-scale.md come from here: every run has its row, every line
-of the grid is in the picture."""
+"""Tests that the tables of docs/performance/pool-at-scale.md have a row for every run, and that the
+picture has every line of the grid."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "performance" / "pool-at-s
 
 
 def imagined(settings: Settings) -> Get:
-    """A run in which the pool hides three quarters of the waiting."""
+    """A result in which the pool hides three quarters of the waiting."""
     interval, steps = float(settings.get("interval", 10)), int(settings.get("steps", 3))
 
     def way(exposed: float) -> Way:

@@ -1,5 +1,5 @@
-"""docs/performance/*.md: the text is written by hand, every number between the markers
-`<!-- bench:NAME -->` and `<!-- /bench:NAME -->` is put there from the JSON of a campaign."""
+"""Fills docs/performance/*.md: the text is written by hand, and every number between the markers
+`<!-- bench:NAME -->` and `<!-- /bench:NAME -->` comes from the JSON of a campaign."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def section(results: Results) -> str:
-    """The whole of what stands between a suite's markers."""
+    """The text between a suite's markers."""
     parts = [f"```sh\n{results.command}\n```", _circumstances(results)]
     if results.suite == LIMITS:
         parts.append(markdown(limit_table(results.limits)))
@@ -57,7 +57,7 @@ def _circumstances(results: Results) -> str:
 
 
 def _remarks(results: Results) -> Sequence[str]:
-    """The message of each failed stack, in its own words, once for each."""
+    """For each stack that failed, the message of its first failure."""
     seen: dict[str, str] = {}
     for one in results.samples:
         if one.outcome in (Outcome.FAILED, Outcome.INACTIVE) and one.stack not in seen:
@@ -82,14 +82,14 @@ def circumstances(module: str, more: str = "") -> str:
 
 
 def publish(text: str, marker: str, docs: Path | None) -> None:
-    """Prints a table and puts it between a document's markers, if there is one."""
+    """Prints `text`, and puts it between the markers of the document, if one is given."""
     print(text)
     if docs is not None:
         docs.write_text(fill(docs.read_text(), marker, text))
 
 
 def fill(document: str, name: str, text: str) -> str:
-    """Puts the text between the markers; BenchError if the document has no such markers."""
+    """Replaces the text between the markers. Raises BenchError if there are no such markers."""
     begin, end = f"<!-- bench:{name} -->", f"<!-- /bench:{name} -->"
     pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
     if not pattern.search(document):

@@ -1,4 +1,4 @@
-"""A campaign's result as a file: JSON, complete enough to render the documentation from it."""
+"""The result of a campaign as a JSON file, from which the documents can be rendered."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SCHEMA = "forebay.bench/1"
 
 @frozen
 class Machine:
-    """Where it was measured."""
+    """The machine of a measurement."""
 
     processor: str
     cores: int
@@ -31,14 +31,14 @@ class Machine:
 
 @frozen
 class Results:
-    """One suite's campaign."""
+    """The campaign of one suite."""
 
     suite: str
     quick: bool
     command: str
     commit: str
     modified: bool
-    """The work tree differed from the commit."""
+    """Whether the work tree differed from the commit."""
     started: str
     seconds: float
     seed: int
@@ -52,7 +52,7 @@ class Results:
 
 
 def save(results: Results, path: Path) -> None:
-    """Writes the file whole or not at all."""
+    """Writes the file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = path.with_suffix(".part")
     scratch.write_text(json.dumps({"schema": SCHEMA, **asdict(results)}, indent=1) + "\n")
@@ -60,7 +60,7 @@ def save(results: Results, path: Path) -> None:
 
 
 def load(path: Path) -> Results:
-    """Reads what `save` wrote."""
+    """Reads a file of `save`. Raises BenchError if it is of another version."""
     try:
         data: dict[str, Any] = json.loads(path.read_text())
         if data.pop("schema") != SCHEMA:
@@ -73,7 +73,7 @@ def load(path: Path) -> Results:
 
 
 def this_machine(folders: dict[StorageKind, Path]) -> Machine:
-    """The properties of this machine that results depend on, as the kernel reports them."""
+    """The properties of this machine that results depend on."""
     model = "unknown"
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):
@@ -90,13 +90,13 @@ def this_machine(folders: dict[StorageKind, Path]) -> Machine:
 
 
 def file_system_of(folder: Path) -> str:
-    """The type of the file system that holds the folder, as `forebay doctor` finds it."""
+    """The type of the folder's file system, as `forebay doctor` finds it."""
     mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace")
     return mount_of(folder.resolve(), mounts).file_system
 
 
 def this_commit(root: Path) -> tuple[str, bool]:
-    """The commit of the work tree and whether it is modified; empty outside of git."""
+    """The commit of the work tree, and whether it is modified; empty outside of git."""
 
     def git(*words: str) -> str:
         command = ["git", "-C", str(root), *words]

@@ -1,5 +1,5 @@
-"""The parts that all pictures of rows share: in each row, dots lie on one logarithmic axis. Plain
-SVG text, so that the same numbers give the same file; colours follow the reader's theme."""
+"""The common part of pictures with rows of dots on one logarithmic axis. They are plain SVG text,
+so that equal numbers give equal files; colours follow the reader's theme (light or dark)."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ STYLE = """\
     }"""
 
 Row = Callable[[float], list[str]]
-"""Draws itself, its middle being at that y."""
+"""A function that draws a row whose middle is at the given y."""
 
 
 @frozen
 class Axis:
-    """Logarithmic, from left to right. Values beyond its ends are drawn at them."""
+    """A logarithmic axis. Values outside of it are drawn at its ends."""
 
     ends: tuple[float, float]
     ticks: tuple[float, ...]
     unit: str
     same: float | None = None
-    """The tick that stands out, in the style of that name."""
+    """The tick that is emphasised, in the style "same"; None for none."""
 
     def x(self, value: float) -> float:
-        """Twice as much is as far everywhere."""
+        """The x coordinate of a value; equal ratios have equal distances."""
         low, high = (log2(end) for end in self.ends)
         place = min(max((log2(max(value, self.ends[0])) - low) / (high - low), 0.0), 1.0)
         return LEFT + place * (WIDTH - LEFT - RIGHT)
 
     def draw(self, bottom: float) -> list[str]:
-        """Its ticks, down to `bottom`."""
+        """The ticks, down to `bottom`."""
         parts = []
         for tick in self.ticks:
             x = self.x(tick)
@@ -54,13 +54,12 @@ class Axis:
 
 
 def style(light: Sequence[str], dark: Sequence[str]) -> str:
-    """The style sheet of every picture with these lines added, for readers with a light theme and
-    with a dark one."""
+    """The style sheet of all pictures, with additional lines for the light and the dark theme."""
     return STYLE.replace("LIGHT", "\n    ".join(light)).replace("DARK", "\n      ".join(dark))
 
 
 def legend(kinds: Mapping[str, str], *, width: int) -> list[str]:
-    """The legend: the meaning of each kind of dots, `width` apart."""
+    """The legend: the meaning of each kind of dots, `width` pixels apart."""
     parts = []
     for index, (kind, words) in enumerate(kinds.items()):
         x = LEFT + 6 + width * index
@@ -70,7 +69,7 @@ def legend(kinds: Mapping[str, str], *, width: int) -> list[str]:
 
 
 def label(text: str, y: float) -> str:
-    """The label at the left of a row."""
+    """The label to the left of a row."""
     return (
         f'  <text class="ink" x="{LEFT - 14}" y="{y + 4.5:g}" text-anchor="end">'
         f"{escape(text)}</text>"
@@ -79,7 +78,7 @@ def label(text: str, y: float) -> str:
 
 @frozen
 class Frame:
-    """The surroundings of the rows. `words` are below them."""
+    """The surroundings of the rows. `words` are the text below them."""
 
     title: str
     heading: str
@@ -88,7 +87,7 @@ class Frame:
 
 
 def drawn(frame: Frame, head: Sequence[str], axis: Axis, rows: Sequence[Row], *, line: int) -> str:
-    """The whole picture. `line`: from row to row."""
+    """The whole picture. `line` is the height of a row."""
     bottom = TOP + line * len(rows)
     height = bottom + 56
     lines = [

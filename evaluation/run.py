@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The same as `python -m evaluation`, from any directory: `evaluation/run.py all --quick`."""
+"""As `python -m evaluation`, from any directory: `evaluation/run.py all --quick`."""
 
 import runpy
 import sys

@@ -28,7 +28,7 @@ from forebay.simulate.files import NativeSimulator
 
 MIB = 1 << 20
 UNLIMITED = 4096
-FOUND = 0  # requests_in_flight = 0 finds k
+FOUND = 0  # the setting requests_in_flight = 0 finds k while running
 FIXED = (1, 2, 3, 4, 6, 8, 12, UNLIMITED)
 
 Settings = Mapping[str, float]
@@ -63,7 +63,7 @@ VARIANTS = (
 )  # fmt: skip
 _HPIO: Settings = {"region_bytes": 5992, "region_count": 29771}
 _TARGETS = 64
-_COMPLAINT_MAX = 2000  # characters, the last
+_COMPLAINT_MAX = 2000  # characters from the end of the simulator's messages
 SIZES: Sequence[tuple[str, Settings]] = (
     ("tsubame-2.5-thin", {"nodes": 64, "ranks_per_node": 12, **_HPIO}),
     *(
@@ -76,7 +76,7 @@ SIZES: Sequence[tuple[str, Settings]] = (
 
 @frozen
 class Run:
-    """One simulation: what went in, what came out, and what it cost this machine."""
+    """One simulation: the simulator's result, and what it cost this machine."""
 
     said: Mapping[str, Any]
     wall_seconds: float
@@ -89,7 +89,7 @@ class Run:
 
     @property
     def metadata(self) -> float:
-        """Virtual seconds of opening and closing, at the ranks that waited longest for each."""
+        """Virtual seconds of opening and closing, each of the slowest rank."""
         return float(self.said["seconds_open"]) + float(self.said["seconds_close"])
 
     @property
@@ -108,7 +108,7 @@ class Runner:
         words = [f"platform={self._native.platform(platform)}", f"variant={variant}"]
         words += [f"{key}={value}" for key, value in settings.items()]
         begin = time.monotonic()
-        # A pipe that nobody reads while the other one is read would stop the simulator.
+        # With two pipes, the simulator would block once the one that is not read is full.
         with tempfile.TemporaryFile() as errors:
             with subprocess.Popen(
                 [self._native.program(), *words], stdout=subprocess.PIPE, stderr=errors
@@ -130,7 +130,7 @@ class Runner:
 
 
 def _believed(said: Mapping[str, Any], words: str) -> Mapping[str, Any]:
-    """The result of a simulation, unless its calls failed: then its times mean nothing."""
+    """The result itself. Raises SimulationError if calls failed, since times mean nothing then."""
     wrong = said["error"] or (said["wrong_bytes"] and f"{said['wrong_bytes']} bytes are wrong")
     if wrong:
         raise SimulationError(
@@ -143,7 +143,7 @@ Submit = Callable[[str, str, Settings], Callable[[], Run]]
 
 
 def limits(submit: Submit) -> None:
-    """Found against fixed k, on each model."""
+    """The k that is found, compared with fixed k, on each model."""
     platform = "tsubame-2.5-thin"
     waiting = {
         model: {
@@ -165,7 +165,7 @@ def limits(submit: Submit) -> None:
 
 
 def published(submit: Submit, aggregators: Sequence[int]) -> None:
-    """The variants at each number of aggregators; Forebay as it is by default."""
+    """The published variants at each number of aggregators, and Forebay with its defaults."""
     platform = "tsubame-2.5-thin"
     waiting = {
         (variant, count): submit(
@@ -198,7 +198,7 @@ def published(submit: Submit, aggregators: Sequence[int]) -> None:
 
 
 def study(submit: Submit) -> None:
-    """One node's link, writers on 16 targets, and opening, as ranks become more."""
+    """The rates of one node and of writers to 16 targets, and opening, for more and more ranks."""
     platform, plain = "lustre-96-ost", {"region_bytes": MIB, "requests_in_flight": UNLIMITED}
     node = {
         n: submit(platform, "forebay",
@@ -225,7 +225,7 @@ def study(submit: Submit) -> None:
 
 
 def size(submit: Submit) -> None:
-    """The cost of a simulation, and how it grows with ranks."""
+    """The cost of a simulation by the number of ranks."""
     waiting = [(shape, submit(platform, "forebay", shape)) for platform, shape in SIZES]
     row("ranks", "nodes", "targets", "GB", "simulated, s", "run, s", "processor, s",
         "memory, MB", "messages", "a node")  # fmt: skip
@@ -241,7 +241,7 @@ def size(submit: Submit) -> None:
 
 
 def cost(runs: Iterable[Run]) -> tuple[str, str]:
-    """The most that one of them took, in seconds of the clock and of the processor."""
+    """The maximum over the runs, in seconds of wall-clock time and of processor time."""
     each = list(runs)
     return (
         f"{max(one.wall_seconds for one in each):.0f}",
@@ -262,7 +262,7 @@ def series(runs: Mapping[int, Callable[[], Run]], text: Callable[[Run], str]) ->
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one table and returns the exit status."""
+    """Prints one table and returns the exit status."""
     parser = argparse.ArgumentParser(
         prog="python -m evaluation.simulated",
         description=__doc__,

@@ -1,4 +1,4 @@
-"""The tables of docs/internals/simulation.md come from here: every row has a shape."""
+"""Tests that every row of the tables in docs/internals/simulation.md can be simulated again."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_every_row_about_size_can_be_simulated_anew(capsys: pytest.CaptureFixtur
 
 
 def run_instead(script: str, *, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """The runner's result for a simulator that is the shell script `script`."""
+    """The Runner's result if the simulator is the shell script `script`."""
     program = folder / "sim"
     program.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
     program.chmod(0o755)
@@ -43,7 +43,7 @@ def run_instead(script: str, *, folder: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_a_simulator_that_complains_at_length_does_not_hang(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # The limit ends what would hang for ever, before its last words.
+    # timeout(1) ends a script that would hang, before it prints its last words.
     script = (
         "exec timeout 20 sh -c 'yes complaint | head -c 200000 >&2; echo last words >&2; exit 3'"
     )

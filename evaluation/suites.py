@@ -1,4 +1,4 @@
-"""The cases of each suite: the "Held to" section of the issue as data."""
+"""The cases of each suite with their goals, as data."""
 
 from __future__ import annotations
 
@@ -40,25 +40,25 @@ MEMORY_LABEL = {Memory.CONTIGUOUS: "c", Memory.PIECES: "nc", Memory.SPLIT: "spli
 
 
 def size_label(size: int) -> str:
-    """1048576 → '1 MiB'."""
+    """The size with its unit: 1048576 is "1 MiB"."""
     for unit, factor in (("MiB", MEBIBYTE), ("KiB", KIBIBYTE)):
         if size % factor == 0:
             return f"{size // factor} {unit}"
     return f"{size} B"
 
 
-# A virtual machine's host takes free memory back; fresh pages then cost a hundred milliseconds now
-# and then, whoever gets them. The median of a launch's repetitions is mostly free of that.
+# The host of a virtual machine reclaims free memory; a fresh page then takes 100 ms now and then,
+# whichever stack needs it. The median of a launch's repetitions is hardly affected by that.
 WARM_UP = {StorageKind.TMPFS: 1, StorageKind.DISK: 2}
 REPETITIONS = {StorageKind.TMPFS: 3, StorageKind.DISK: 5}
 
 
 PLAIN = Case(suite="", label="", operation=Operation.WRITE, ranks=4, storage=StorageKind.TMPFS)
-"""The defaults of a case: suites state only what differs."""
+"""The defaults of a case; suites state only the differences."""
 
 
 def _warmed(case: Case, storage: StorageKind) -> Case:
-    """On that storage, repeated as often as it asks for."""
+    """The case on that storage, with as many warm-ups and repetitions as the storage needs."""
     return replace(
         case,
         storage=storage,
@@ -237,5 +237,5 @@ SUITE_NAMES = tuple(suite.name for suite in SUITES)
 
 
 def suite_named(name: str) -> Suite:
-    """The suite of that name; KeyError if there is none."""
+    """The suite of that name. Raises KeyError if there is none."""
     return {suite.name: suite for suite in SUITES}[name]

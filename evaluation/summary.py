@@ -1,4 +1,4 @@
-"""Summarises samples: medians, paired ratios, distances to the machine's limit, verdicts."""
+"""Summarises samples: medians, paired ratios, distances to the machine's limits, verdicts."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from forebay.common.model.estimate import Ratio, Spread, paired_ratio, spread
 from forebay.common.model.frozen import frozen
 
 PAIRS_MIN = 2
-"""One pair alone decides nothing."""
+"""A single pair decides nothing."""
 
 
 class Verdict(StrEnum):
-    """Against the target, with what is certain: the whole interval on one side, or open."""
+    """A result compared with its goal: certain if the whole interval is on one side, else open."""
 
     MET = "met"
     MISSED = "missed"
@@ -37,26 +37,26 @@ class Verdict(StrEnum):
 
 @frozen
 class StackSummary:
-    """A stack in a case: MiB/s, milliseconds or MiB, as the suite's metric is."""
+    """A stack in a case. The value is in the unit of the suite's metric: MiB/s, ms or MiB."""
 
     stack: str
     value: Spread | None
     seconds: Spread | None
     note: str
-    """Why there is no value, or what is wrong with the data."""
+    """Why there is no value, or what is wrong with the data; empty if nothing is."""
 
 
 @frozen
 class Comparison:
-    """A Forebay stack against its reference. Ratios are of speeds: above 1 Forebay is faster."""
+    """A Forebay stack and its reference. Ratios are of speeds, above 1 if Forebay is faster."""
 
     forebay: StackSummary
     reference: str
     ratio: Ratio | None
     whole_ratio: Ratio | None
-    """With open, view, sync and close."""
+    """The ratio including open, view, sync and close."""
     grown_more: float | None
-    """Metric MEMORY: MiB that the largest rank grew more than in the reference."""
+    """For the metric MEMORY: MiB by which the largest rank grew more than in the reference."""
     verdict: Verdict
 
 
@@ -72,11 +72,11 @@ class CaseSummary:
     chosen: Comparison | None
     """The Forebay stack with the best median."""
     limit: float | None
-    """MiB/s of the same work without MPI, all cores: gather and write, or read and scatter."""
+    """MiB/s of the same work on all cores without MPI: gather and write, or read and scatter."""
 
 
 def seconds_of(metric: Metric, sample: Sample) -> float:
-    """The quantity that the suite compares, for one launch: the median of its repetitions."""
+    """The time that the suite compares, for one launch: the median of its repetitions."""
     if metric is Metric.OPEN_CLOSE:
         return median(one.open_seconds + one.close_seconds for one in sample.measured)
     return median(one.call_seconds for one in sample.measured)
@@ -203,7 +203,7 @@ def _whole(sample: Sample) -> float:
 
 
 def _pairs(ours: Sequence[Sample], theirs: Sequence[Sample]) -> list[tuple[Sample, Sample]]:
-    """Pairs of samples of the same block, both of which succeeded."""
+    """Pairs of successful samples of the same block."""
     other = {one.block: one for one in theirs if one.outcome is Outcome.OK}
     return [
         (one, other[one.block]) for one in ours if one.outcome is Outcome.OK and one.block in other
@@ -213,7 +213,7 @@ def _pairs(ours: Sequence[Sample], theirs: Sequence[Sample]) -> list[tuple[Sampl
 def _verdict(suite: Suite, case: Case, forebay: StackSummary, ratio: Ratio | None) -> Verdict:
     target, verdicts = case.target, []
     if forebay.note:
-        return Verdict.MISSED  # wrong data, a failure or a time-out is never met
+        return Verdict.MISSED  # wrong data, a failure or a time-out never meets a goal
     if target.ratio_min is not None and ratio is not None:
         low = ratio.least if ratio.low is None else ratio.low
         high = ratio.most if ratio.high is None else ratio.high
@@ -236,7 +236,7 @@ def _placed(low: float, high: float, least: float) -> Verdict:
 
 
 def _limit(case: Case, limits: Sequence[Limit]) -> float | None:
-    """The median over the blocks of the same work done by as many threads as there are cores."""
+    """The machine's limit for the case: the median over the blocks, with all cores."""
     name = "assembled" if case.operation is Operation.WRITE else "scattered"
     of_storage = [one for one in limits if one.storage == case.storage and one.name == name]
     if not of_storage:

@@ -1,4 +1,4 @@
-"""Summaries as tables of text, for the terminal and for docs/performance alike."""
+"""Summaries as tables of text, both for the terminal and for docs/performance."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CASE_HEADER = ("pattern", "ranks", "op")
 
 @frozen
 class TextTable:
-    """A table whose cells are finished text. The first three columns are the case."""
+    """A table of finished text. In result tables, the first three columns are the case."""
 
     title: str
     header: tuple[str, ...]
@@ -27,7 +27,7 @@ class TextTable:
 
 
 def number(value: float) -> str:
-    """Three digits that count: 0.00123, 1.23, 12.3, 123, 12345."""
+    """A number with about three significant digits: 0.00123, 1.23, 12.3, 123, 12345."""
     if value == 0:
         return "0"
     digits = 2
@@ -39,7 +39,7 @@ def number(value: float) -> str:
 
 
 def spread_text(value: Spread | None) -> str:
-    """`median (least-most)`, the median alone where there is only one."""
+    """`median (least-most)`, or the median alone if there is one value."""
     if value is None:
         return "-"
     if value.count == 1:
@@ -59,7 +59,7 @@ def ratio_text(ratio: Ratio | None) -> str:
 
 
 def result_tables(suite: Suite, rows: Sequence[CaseSummary]) -> tuple[TextTable, ...]:
-    """One table of Forebay's results and one of the incumbents' for each storage."""
+    """For each storage, a table of Forebay's results and one of the incumbents'."""
     tables = []
     for storage in sorted({row.case.storage for row in rows}):
         of_storage = [row for row in rows if row.case.storage == storage]
@@ -171,7 +171,7 @@ def _forebay_memory(suite: Suite, title: str, rows: Sequence[CaseSummary]) -> Te
 
 
 def limit_table(limits: Sequence[Limit]) -> TextTable:
-    """The limits of the machine: median over the blocks."""
+    """The machine's limits, as medians over the blocks."""
     grouped: dict[tuple[str, str, int, int], list[float]] = {}
     for one in limits:
         key = (one.storage.value, one.name, one.piece_bytes, one.threads)
@@ -190,7 +190,7 @@ def limit_table(limits: Sequence[Limit]) -> TextTable:
 
 
 def terminal(table: TextTable) -> RichTable:
-    """For a rich console."""
+    """The table for a rich console."""
     rich = RichTable(title=table.title, header_style="bold", title_justify="left")
     for index, name in enumerate(table.header):
         rich.add_column(name.replace("`", ""), justify="left" if index < 1 else "right")
@@ -207,7 +207,7 @@ def _rich_cell(cell: str) -> str:
 
 
 def markdown(table: TextTable) -> str:
-    """For documents."""
+    """The table in Markdown."""
     lines = [f"**{table.title}**", ""]
     lines.append(_line(table.header))
     lines.append(_line("---" for _ in table.header))

@@ -50,11 +50,11 @@ from forebay_tuning.verify.model import LOOKS, Verdict, is_look, look
 
 WEATHER = Weather(drift=0.25, noise=0.05, stragglers=0.08)
 SLOWED_LEAST = 1.2
-"""A probe that is slower by so much has been slowed down; noise does not do that."""
+"""A probe that is slower by this factor was slowed down; noise alone does not reach it."""
 
 
 def random_platform(seed: int) -> Platform:
-    """Machines of all sorts: what limits them differs."""
+    """A random machine; different parts limit different ones."""
     generator = random.Random(seed)
 
     def between(low: float, high: float) -> float:
@@ -85,8 +85,8 @@ def random_platform(seed: int) -> Platform:
 
 
 def random_bend(seed: int) -> Bend | None:
-    """Every other system deviates smoothly from all formulas, so that what is fitted is not what
-    was drawn."""
+    """A smooth deviation from the formulas for every other system, so that the fitted model is not
+    the one that generated the data."""
     if seed % 2 == 0:
         return None
     generator = random.Random(seed + 1000)
@@ -95,7 +95,7 @@ def random_bend(seed: int) -> Bend | None:
 
 @frozen
 class World:
-    """A system with its truth."""
+    """A system whose true rates are known."""
 
     platform: Platform
     bend: Bend | None
@@ -104,17 +104,17 @@ class World:
     prior: Point
 
     def rate(self, point: Point) -> float:
-        """Without weather."""
+        """The rate without weather."""
         there = expected(self.platform, point, Direction.WRITE, bend=self.bend)
         return point.bytes / there.seconds_moving
 
     def optimum(self) -> float:
-        """The best true rate of all points that are allowed."""
+        """The best true rate of all allowed points."""
         return max(self.rate(one) for one in self.space.points())
 
 
 def world_of(seed: int) -> World:
-    """The same for the same seed."""
+    """The system for a seed."""
     platform = random_platform(seed)
     space = usual_space(
         nodes=platform.nodes,
@@ -149,7 +149,7 @@ def world_of(seed: int) -> World:
 
 @frozen
 class Regret:
-    """Shares of the optimum's rate that are missed."""
+    """The shares of the optimum's rate that each way misses."""
 
     probed: float
     undisturbed: float
@@ -159,7 +159,7 @@ class Regret:
 
 
 def regret_of(seed: int, level: str) -> Regret:
-    """One system, probed in both ways with as many probes."""
+    """One system, probed in both ways with equally many probes."""
     world = world_of(seed)
     optimum = world.optimum()
     taken = _probe(world, PROBES[level], seed)
@@ -200,8 +200,8 @@ def _probe(world: World, probes: int, seed: int) -> tuple[Sample, ...]:
 
 
 def _told(taken: Sequence[Sample], seed: int) -> tuple[list[Sample], list[Sample]]:
-    """Samples as no prober can know them: first without those that something else slowed down, then
-    these without drift, too."""
+    """The samples with knowledge that no prober has: without those that were slowed down, and these
+    also without drift."""
     sky = Sky(WEATHER, background_load(), seed=seed)
     undisturbed, steady = [], []
     for sample in taken:
@@ -221,8 +221,8 @@ def _choice(world: World, taken: Sequence[Sample], seed: int) -> Point:
 
 
 def _one_factor(world: World, probes: int, seed: int) -> Point:
-    """The study's own way: one coordinate after the other, each level three times in a row, the
-    best of the three counts; round and round until the probes are used up."""
+    """The study's way, one factor at a time: each level of a coordinate is probed three times, and
+    the best of the three counts; round after round until the probes are used up."""
     system = _system(world, seed)
     here, left = world.control, probes
     while left > 0:
@@ -250,9 +250,9 @@ def _rate(system: ModelledSystem, point: Point) -> float:
 
 
 def regret(arguments: argparse.Namespace) -> None:
-    """The table of regrets."""
+    """Prints the table of regrets."""
     seeds = range(arguments.seed, arguments.seed + arguments.systems)
-    # Matrices are small: threads for one system keep the other ones from theirs.
+    # Matrices are small, so BLAS threads of one system would only slow down the others.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     with ProcessPoolExecutor(arguments.jobs, mp_context=get_context("spawn")) as pool:
         found = list(pool.map(partial(regret_of, level=arguments.level), seeds))
@@ -278,7 +278,7 @@ def regret(arguments: argparse.Namespace) -> None:
 
 
 def claims(arguments: argparse.Namespace) -> None:
-    """How often nothing is called something."""
+    """Prints how often a comparison of equals finds a difference."""
     wrong, pairs = 0, []
     for run in range(arguments.runs):
         verdict, count = _same_twice(arguments.seed + run)

@@ -1,7 +1,7 @@
-"""A/A verifications of real runs: one program is run again and again, and its seconds are handed,
-pair by pair, to the same looks that `forebay verify` has. There is no difference, so every
-*improved* and every *worse* is a false claim. Runs are kept in a file, one a line, so that they can
-be taken in several stretches of time; no pair reaches from one stretch into the next."""
+"""A/A verifications of real runs. One program is run again and again, and its times are fed in
+pairs to the test of `forebay verify`. There is no difference, so every *improved* or *worse* is a
+false positive. Runs are appended to a file, so that they can be taken in several stretches of time;
+no pair has runs of two stretches."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from forebay_tuning.verify.model import LOOKS, Verdict, Verification, is_look, l
 
 _TOLD_SECONDS = 10.0
 _LOOKED_RUNS = 200
-"""After so many runs it is looked whether there are enough."""
+"""The number of runs after which it is checked whether there are enough."""
 
 
 @frozen
 class Run:
-    """One run: when it began (seconds since 1970), what it took, and in which stretch."""
+    """One run: its start (seconds since the epoch), its duration, and its stretch."""
 
     stretch: int
     at: float
@@ -38,7 +38,7 @@ class Run:
 
 
 def read_runs(path: Path) -> list[Run]:
-    """Those of earlier stretches; a line that a kill cut short does not count."""
+    """The runs of earlier stretches. A line that was cut off by a kill does not count."""
     found = []
     for line in path.read_text().splitlines(keepends=True) if path.exists() else ():
         words = line.split()
@@ -55,8 +55,8 @@ def take(
     seconds_max: float,
     enough: Callable[[Sequence[Run]], bool],
 ) -> list[Run]:
-    """Runs the program, in a fresh directory for each run, until there are enough runs or the time
-    is over; with those of the past."""
+    """Runs the program, each time in a fresh directory, until there are enough runs or the time is
+    over. Returns all runs, including those of the past."""
     runs = list(past)
     stretch = 1 + max((one.stretch for one in past), default=0)
     processes, begin = ForegroundProcesses(), time.monotonic()
@@ -84,7 +84,7 @@ def take(
 def _seconds(
     words: Sequence[str], processes: ForegroundProcesses, environment: Mapping[str, str]
 ) -> float:
-    """Seconds of the whole run, as `forebay verify` measures them."""
+    """The seconds of the whole run, as `forebay verify` measures them."""
     folder = tempfile.mkdtemp(prefix="forebay-aa-") if PLACE in " ".join(words) else None
     try:
         placed = [one.replace(PLACE, folder) if folder else one for one in words]
@@ -102,8 +102,8 @@ def _seconds(
 
 
 def verifications(runs: Sequence[Run], *, seed: int) -> Iterator[Verification]:
-    """One after the other, each with runs of its own, until they are used up. One that the end of a
-    stretch cuts off does not count."""
+    """Verifications in sequence, each with its own runs, until all are used up. One that is cut off
+    by the end of a stretch does not count."""
     for _, stretch in groupby(runs, key=lambda one: one.stretch):
         seconds = iter([one.seconds for one in stretch])
         while (found := _verified(seconds, seed)) is not None:
@@ -130,7 +130,7 @@ def _verified(seconds: Iterator[float], seed: int) -> Verification | None:
 
 
 def covering(hits: int, count: int, *, level: float = 0.95) -> tuple[float, float]:
-    """Clopper and Pearson's interval of a share, of which `hits` of `count` were seen."""
+    """The Clopper-Pearson interval of a share, of which `hits` of `count` were observed."""
     outside = (1 - level) / 2
 
     def above(share: float) -> float:
@@ -149,7 +149,7 @@ def _chance(hits: int, count: int, share: float) -> float:
 
 
 def _where(is_left: Callable[[float], bool]) -> float:
-    """The share up to which that holds."""
+    """The share up to which the condition holds, by bisection."""
     low, high = 0.0, 1.0
     for _ in range(60):
         middle = (low + high) / 2
@@ -158,7 +158,7 @@ def _where(is_left: Callable[[float], bool]) -> float:
 
 
 def summary(found: Sequence[Verification], runs: Sequence[Run]) -> str:
-    """The results, in Markdown."""
+    """The results in Markdown."""
     count = len(found)
     claims = [one for one in found if one.verdict in (Verdict.IMPROVED, Verdict.WORSE)]
     low, high = covering(len(claims), count)
@@ -186,7 +186,7 @@ def summary(found: Sequence[Verification], runs: Sequence[Run]) -> str:
 
 
 def aa(arguments: argparse.Namespace) -> None:
-    """Takes runs until there are enough for so many verifications, or the time is over."""
+    """Takes runs until they are enough for the verifications, or the time is over; prints them."""
     path: Path = arguments.timings
     past = read_runs(path)
 

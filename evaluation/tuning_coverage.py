@@ -1,14 +1,13 @@
-"""How often the interval of a predicted gain holds what is measured, on real file systems; and by
-how much intervals have to be wider for nine of ten to hold.
+"""The coverage of predicted gains' intervals on real file systems, and the factor by which
+intervals have to be widened to cover 90 %.
 
-A pair is a prediction with its interval, as `forebay advise` makes it, and the measurement of the
-same two points. `held_out` makes pairs of portraits that were measured: the fit is made without the
-probes of a fifth of the points, in turn, and asked how fast these are beside the default. `fresh`
-probes a file system and measures points anew, some of them of more bytes than any probe had. Of
-each file system the factor is known with which nine of ten of its pairs are held (a quantile of
-what was missed, in units of the interval: split conformal prediction). A new one is given the
-largest of the others', so that what is told of its coverage is of a system that the factor has not
-seen."""
+A pair is a prediction with its interval, as `forebay advise` makes it, and a measurement of the
+same two points. `held_out` takes pairs from measured portraits, by cross-validation: a fit without
+the probes of a fifth of the points predicts their speed relative to the default. `fresh` probes a
+file system and measures new points, some of them with more bytes than any probe. The factor of a
+file system is the quantile of its errors, in units of the interval, that covers 90 % of its pairs
+(split conformal prediction). Each file system is judged with the largest factor of the others, so
+that the reported coverage is of a system that the factor has not seen."""
 
 from __future__ import annotations
 
@@ -35,12 +34,12 @@ from forebay_tuning.probe.use_case.probe import System
 GOAL = 0.9
 FOLDS = 5
 LONGER = 4
-"""Fresh points have up to so many times the bytes of the largest probe."""
+"""Fresh points have up to this many times the bytes of the largest probe."""
 
 
 @frozen
 class Pair:
-    """Logarithms of a gain: as predicted, half of the interval, and as measured."""
+    """A gain in logarithms: predicted, half the width of its interval, and measured."""
 
     system: str
     direction: Direction
@@ -50,12 +49,12 @@ class Pair:
 
     @property
     def missed(self) -> float:
-        """In units of the interval: 1 is at its end."""
+        """The error in units of the interval; 1 is at its end."""
         return abs(self.measured - self.predicted) / self.half
 
 
 def held_out(portrait: Portrait, name: str) -> list[Pair]:
-    """Of each direction and each point but the default."""
+    """The pairs of a portrait, for each direction and each point but the default."""
     found = []
     for direction, choice in portrait.choices.items():
         seen = shifted(seen_of(portrait.samples, direction), drift_of(portrait.samples, direction))
@@ -88,14 +87,14 @@ def _middle(seen: Iterable[Seen], point: Point) -> float:
 def fresh(
     portrait: Portrait, system: System, name: str, *, points: int, times: int, seconds_max: float
 ) -> list[Pair]:
-    """Points at random beside the default, each measured `times` times, in turn with it."""
+    """Pairs of random points and the default, each measured `times` times, alternately."""
     generator = random.Random(2)
     found = []
     number = 1000
     for at in range(points):
         point = _somewhere(portrait, generator, longer=at % 2 == 1)
         base = portrait.control
-        if at % 2:  # the same program with more bytes of each process
+        if at % 2:  # the default with as many bytes as the point
             base = replace(base, process_bytes=point.bytes // base.processes)
         samples: dict[Point, list[Sample]] = {base: [], point: []}
         for _ in range(times):
@@ -138,8 +137,8 @@ def _seconds(samples: Sequence[Sample], direction: Direction) -> list[float]:
 
 
 def factor_of(pairs: Sequence[Pair]) -> float:
-    """By which intervals have to be wider for nine of ten pairs of each file system to be held; at
-    least 1. The quantile is that of split conformal prediction (Vovk, Gammerman, Shafer 2005)."""
+    """The factor on intervals that covers nine of ten pairs of each file system, at least 1. It is
+    the quantile of split conformal prediction (Vovk, Gammerman, Shafer 2005)."""
     return max([1.0, *(_quantile(own) for own in by_system(pairs).values())])
 
 
@@ -149,12 +148,12 @@ def _quantile(pairs: Sequence[Pair]) -> float:
 
 
 def held(pairs: Iterable[Pair], factor: float) -> int:
-    """How many of them."""
+    """The number of pairs that intervals with this factor cover."""
     return sum(one.missed <= factor for one in pairs)
 
 
 def by_system(pairs: Iterable[Pair]) -> Mapping[str, list[Pair]]:
-    """In the order in which they come."""
+    """The pairs by file system, in their order."""
     found: dict[str, list[Pair]] = {}
     for one in pairs:
         found.setdefault(one.system, []).append(one)
@@ -163,7 +162,7 @@ def by_system(pairs: Iterable[Pair]) -> Mapping[str, list[Pair]]:
 
 @frozen
 class Row:
-    """A file system: how many of its pairs are held as they are, and with the others' factor."""
+    """A file system: how many of its pairs are covered, without a factor and with the others'."""
 
     system: str
     pairs: int
@@ -173,7 +172,7 @@ class Row:
 
 
 def rows(pairs: Sequence[Pair]) -> list[Row]:
-    """Each with a factor that has not seen it."""
+    """A row per file system, each with a factor that has not seen it."""
     found = []
     for name, own in by_system(pairs).items():
         factor = factor_of([one for one in pairs if one.system != name])
@@ -190,7 +189,7 @@ def rows(pairs: Sequence[Pair]) -> list[Row]:
 
 
 def table(pairs: Sequence[Pair]) -> str:
-    """For docs/tuning.md."""
+    """The table of docs/tuning.md."""
     lines = [
         (one.system, str(one.pairs), str(one.plain), f"{one.factor:.2f}", str(one.widened))
         for one in rows(pairs)
@@ -206,14 +205,14 @@ def table(pairs: Sequence[Pair]) -> str:
 
 
 def portraits_in(folder: Path) -> Mapping[str, Portrait]:
-    """By name."""
+    """The portraits in a folder by name."""
     return {one.stem: read_portrait(one) for one in sorted(folder.glob("*.toml"))}
 
 
 def coverage(chosen: argparse.Namespace) -> None:
-    """Prints the table: of the portraits in --keep, or of what is probed now with --fresh."""
+    """Prints the table, for the portraits in --keep, or for new probes with --fresh."""
     if chosen.fresh:
-        from evaluation.tuning_fresh import fresh_pairs  # starts programs: seldom asked for
+        from evaluation.tuning_fresh import fresh_pairs  # starts programs, and is seldom needed
 
         print(table(fresh_pairs(chosen)))
         return

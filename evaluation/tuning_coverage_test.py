@@ -1,4 +1,4 @@
-"""How often predicted intervals hold, by what was measured on this project's file systems."""
+"""Tests how often predicted intervals cover what was measured on this project's file systems."""
 
 import math
 from dataclasses import replace
@@ -39,8 +39,8 @@ def pair(missed: float, system: str = "a") -> Pair:
 
 
 def test_what_advise_says_of_its_intervals_is_what_was_measured() -> None:
-    """With the portraits that are kept: at least nine of ten on each file system, with a factor
-    that has not seen it."""
+    """The committed portraits: at least nine of ten pairs on each file system are covered, with a
+    factor that has not seen it."""
     pairs = [
         one
         for name, portrait in portraits_in(PORTRAITS).items()
@@ -51,7 +51,7 @@ def test_what_advise_says_of_its_intervals_is_what_was_measured() -> None:
     assert len(pairs) >= 40
     assert (sum(one.widened for one in found), len(pairs)) == (MEASURED.held, MEASURED.pairs)
     assert factor_of(pairs) <= MEASURED.factor
-    assert sum(one.plain for one in found) < GOAL * len(pairs)  # or nothing had to be widened
+    assert sum(one.plain for one in found) < GOAL * len(pairs)  # otherwise, no factor is needed
     assert all(one.widened >= GOAL * one.pairs for one in found)
 
 

@@ -1,5 +1,5 @@
-"""Pairs of predictions and measurements on file systems that are probed for it: what
-`python -m evaluation.tuning coverage --fresh 10` does."""
+"""Pairs of predictions and measurements on file systems that are probed for the purpose:
+`python -m evaluation.tuning coverage --fresh 10`."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from forebay_tuning.probe.use_case.probe import Budget, ProbeRequest
 from forebay_tuning.probe.world import Asked, system_of
 
 TIMES = 3
-"""Each side of a pair is measured so often; the median counts."""
+"""Measurements of each side of a pair, of which the median is taken."""
 _PROBE_SECONDS_MAX = 30.0
 
 
 def fresh_pairs(chosen: argparse.Namespace) -> list[Pair]:
-    """Of each file system of --on, `chosen.fresh` points. What was measured is kept beside the
+    """`chosen.fresh` pairs for each file system of --on. The measurements are kept beside the
     portraits, as coverage-NAME.json."""
     found = []
     for name in chosen.on:
@@ -74,7 +74,7 @@ def _of_folder(name: str, folder: Path, chosen: argparse.Namespace) -> list[Pair
     )
     limits = Budget(seconds=1e4, bytes=1 << 40, files=10**6)
     system, _ = system_of(asked, ProbeRequest(level="quick", budget=limits, seed=1))
-    system.ground()  # who takes part, and the layout
+    system.ground()  # finds the ranks that take part, and the layout
     return fresh(
         portrait,
         system,

@@ -1,5 +1,5 @@
-"""A Darshan log of so many megabytes, made by Darshan's own library from the records of the log
-`sample-badost` that comes with PyDarshan, and how long `forebay advise` takes with it."""
+"""The time that `forebay advise` takes with a large Darshan log, which Darshan's own library makes
+from copies of the records of `sample-badost`, a log that comes with PyDarshan."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ from typing import Any
 RUNS, COPIES = 5, 14
 MEGABYTE = 1_000_000
 CHANGED = 0.1
-"""Numbers of a copied record are so much larger at most: equal records would need no room."""
+"""Numbers of a copied record are increased by up to this share: equal records would compress to
+nothing."""
 COUNTERS, TIMES = 69, 17
-"""In a record of POSIX."""
+"""The numbers of counters and times in a POSIX record."""
 MODULES = {"POSIX": 4, "LUSTRE": 2, "STDIO": 2}
-"""With the version of their records."""
+"""The versions of the modules' records."""
 WRITING = """
 void *darshan_log_create(const char *, int, int);
 int darshan_log_put_job(void *, struct darshan_job *);
@@ -36,7 +37,7 @@ int darshan_log_put_mod(void *, int, void *, int, int);
 
 
 def log(chosen: argparse.Namespace) -> None:
-    """Seconds from start to end."""
+    """Prints the seconds of `forebay advise` from start to end."""
     portrait = ["--portrait", str(chosen.portrait)] if chosen.portrait else []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "long.darshan"
@@ -59,7 +60,7 @@ def log(chosen: argparse.Namespace) -> None:
 
 
 def _long_log(path: Path, copies: int) -> int:
-    """Makes it; the files that it tells of."""
+    """Makes a log with `copies` copies of each record; returns the number of its files."""
     backend: Any = importlib.import_module("darshan.backend.cffi_backend")
     ffi, library = backend.ffi, backend.libdutil
     ffi.cdef(WRITING, override=True)
@@ -108,7 +109,7 @@ def _records(ffi: Any, library: Any, log: Any, module: str, number: int) -> Iter
 
 
 def _copied(record: bytes, module: str, copy: int) -> bytes:
-    """The record of another file for each copy but the first; POSIX counters change."""
+    """The record of another file for each copy but the first; POSIX counters are changed."""
     if copy == 0:
         return record
     key = hashlib.blake2b(record[:8] + copy.to_bytes(4, "little"), digest_size=8).digest()

@@ -1,5 +1,5 @@
-"""The whole loop on real file systems: a portrait, advice for forebay-ior from it, and the verdict
-on that advice. What is probed, advised and found is kept in a folder."""
+"""The whole cycle on real file systems: a portrait, advice for forebay-ior, and the verdict on that
+advice. All three are kept in a folder."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ ROOT = Path(__file__).resolve().parents[1]
 IOR = ROOT / "build" / "release" / "lib" / "mpich" / "forebay-ior"
 RANKS, TRANSFER = 2, "64k"
 LIMITED_RATE = 200
-"""MB/s."""
+"""MB/s of the limited disk."""
 RATE = "^write +([0-9.]+)"
-"""The line of forebay-ior's output that has its rate."""
+"""A regular expression for the rate in forebay-ior's output."""
 SMALL, LARGE = ("8m", "4m"), ("256m", "128m")
 """Bytes of the file, and of each rank."""
 BUDGETS: Mapping[str, Sequence[str]] = {
@@ -40,7 +40,7 @@ BUDGETS: Mapping[str, Sequence[str]] = {
 
 @frozen
 class Way:
-    """How the program writes, and what is said of it."""
+    """A way in which the program writes, and the words that describe it to `forebay advise`."""
 
     label: str
     program: tuple[str, ...]
@@ -54,7 +54,7 @@ WAYS = (
 
 
 def real(chosen: argparse.Namespace) -> None:
-    """The table of docs/tuning.md."""
+    """Prints the table of docs/tuning.md."""
     before = circumstances("evaluation.tuning")
     rows = []
     for name in chosen.on:
@@ -130,7 +130,7 @@ def _found(one: Mapping[str, Any], verdict: Mapping[str, Any]) -> tuple[str, str
 
 
 def forebay(words: Sequence[str | Path]) -> str:
-    """The output of a command of Forebay. Verdicts have statuses of their own."""
+    """The output of a `forebay` command. `verify` has further exit statuses, for its verdicts."""
     ended = subprocess.run(
         [sys.executable, "-m", "forebay", *map(str, words)],
         stdout=subprocess.PIPE,

@@ -1,8 +1,8 @@
-"""Compares the tool on lustre-96-ost with the configuration study of 2020: the simulated machine is
-probed, its portrait is asked for the study's five recommendations and its two scenarios, and the
-simulator is asked the same directly. It is a model throughout: no figure here was measured.
+"""Compares the tool on lustre-96-ost with the configuration study of 2020. The simulated machine is
+probed; the portrait and the simulator itself are then asked for the study's five recommendations
+and two scenarios. All of it is a model: no number here was measured.
 
-The study varied one thing at a time. So do these lines: they go through its own configuration."""
+The study varied one factor at a time, so these lines also vary one factor of its configuration."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ KIB, GIB = 1024, 1024 * MIB
 ROOT = Path(__file__).resolve().parents[1]
 PLATFORM = "lustre-96-ost"
 ENOUGH = 0.95
-"""Share of the best rate on a line: the least value that reaches it is the answer."""
+"""The share of the best rate on a line; the answer is the smallest value that reaches it."""
 WEATHER = ("drift=0.1", "noise=0.02")
 STUDY = Point(
     processes=256,
@@ -38,9 +38,9 @@ STUDY = Point(
     transfer_bytes=4 * MIB,
     process_bytes=GIB,
 )
-"""The study's own configuration, as far as it is known here."""
+"""The study's own configuration, as far as it is known."""
 _SIZES: Mapping[int, int] = {256 * MIB: 1, 16 * GIB: 4, 256 * GIB: 16}
-"""Stripes that the study says, by the size of a file."""
+"""The stripes that the study recommends, by file size."""
 _FILE = 256 * GIB
 _STRIPES = (1, 4, 16, 64)
 _COUNTS = (*powers(1, 64), 96)
@@ -60,23 +60,23 @@ ASSUMED: Mapping[str, float] = {
     "streams_free": 16,
     "object_time": 2e-5,
 }
-"""As in platforms/lustre-96-ost.toml."""
+"""The values in platforms/lustre-96-ost.toml."""
 
 
 @frozen
 class Line:
-    """Rates along one coordinate."""
+    """The rates along one coordinate."""
 
     rates: Mapping[int, float]
 
     @property
     def enough(self) -> int:
-        """The least value from which little more is to be had."""
+        """The smallest value that reaches the share ENOUGH of the best rate."""
         most = max(self.rates.values())
         return min(value for value, rate in self.rates.items() if rate >= ENOUGH * most)
 
     def kept(self, low: int, high: int) -> float:
-        """The best share between two values."""
+        """The best rate between two values, as a share of the best on the line."""
         inside = [rate for value, rate in self.rates.items() if low <= value <= high]
         return max(inside) / max(self.rates.values())
 
@@ -88,8 +88,8 @@ def line(values: Iterable[int], rate: Callable[[int], float]) -> Line:
 
 @frozen
 class Said:
-    """An answer: in words, whether it is the study's, and the share of the best rate that is left
-    to who keeps to the study."""
+    """An answer in words; `within` says whether it agrees with the study, `kept` is the share of
+    the best rate that is reached by following the study."""
 
     text: str
     within: bool
@@ -97,29 +97,29 @@ class Said:
 
 
 class Voice(Protocol):
-    """Somebody who is asked."""
+    """A source of answers: the tool, or the simulator."""
 
     def rate(self, point: Point) -> float:
-        """Bytes per second of writing, with opening and closing."""
+        """Bytes per second of writing, including opening and closing."""
 
     def stripes(self, size: int) -> int:
-        """For a file of that size."""
+        """The number of stripes for a file of that size."""
 
 
 @frozen
 class Tool:
-    """Portraits, of the whole machine and of one node. Stripes are what is advised, which is to
-    keep one unless more is certainly better."""
+    """The portraits of the whole machine and of one node. Stripe counts are those that are advised,
+    which is to keep one unless more are certainly better."""
 
     whole: Portrait
     node: Portrait
 
     def rate(self, point: Point) -> float:
-        """As the portrait of that many nodes predicts it."""
+        """The rate that the portrait for that number of nodes predicts."""
         return self._portrait(point).choices[Direction.WRITE].response.rate(point)
 
     def stripes(self, size: int) -> int:
-        """As advised, where only the layout may be changed."""
+        """The advised number if only the layout may be changed."""
         point = writers_of(size)
         workload = Workload(
             direction=Direction.WRITE,
@@ -145,12 +145,12 @@ class Machine:
     system: SimulatedSystem
 
     def rate(self, point: Point) -> float:
-        """Without weather."""
+        """The rate without weather."""
         there = self.system.passage(point, Direction.WRITE)
         return point.bytes / (point.bytes / there.rate + there.seconds_open + there.seconds_close)
 
     def stripes(self, size: int) -> int:
-        """The least that are enough."""
+        """The smallest number that is enough."""
         return _on_stripes(self, size).enough
 
 
@@ -181,7 +181,7 @@ def _with(coordinate: str, value: int) -> Point:
 
 
 def _per_node(voice: Voice) -> Said:
-    """The processes for one node, with all targets: nothing else limits it."""
+    """The number of processes on a single node; all targets are used, so that they are no limit."""
     alone = replace(STUDY, stripe_count=96)
     found = line(
         powers(1, 32), lambda value: voice.rate(replace(alone, processes=value, per_node=value))
@@ -190,7 +190,8 @@ def _per_node(voice: Voice) -> Said:
 
 
 def writers_of(size: int) -> Point:
-    """As many processes as the study's most bytes of a process imply, eight on a node."""
+    """The point with the fewest processes that the study's maximum of bytes per process allows, up
+    to eight per node."""
     processes = max(1, size // GIB)
     return replace(
         STUDY, processes=processes, per_node=min(8, processes), process_bytes=size // processes
@@ -216,7 +217,7 @@ def _by_size(counts: Mapping[int, int]) -> str:
 
 
 def _processes(voice: Voice) -> Said:
-    """By the number of stripes."""
+    """The number of processes, by the number of stripes."""
     lines = {stripes: _of_processes(voice, stripes) for stripes in _STRIPES}
     return Said(
         text=_listed([one.enough for one in lines.values()]),
@@ -230,7 +231,7 @@ def _most(stripes: int) -> int:
 
 
 def _of_processes(voice: Voice, stripes: int) -> Line:
-    """Eight on a node, as long as there are nodes."""
+    """Rates by the number of processes, eight per node as long as there are nodes."""
     return line(
         powers(1, 8192),
         lambda count: voice.rate(
@@ -279,8 +280,8 @@ RECOMMENDATIONS = (
 
 @frozen
 class Scenario:
-    """`least`: how many times as fast it is to become. `words`: of the simulator; `study`: what the
-    study changed."""
+    """A scenario of the study. `least` is the speed-up that has to be reached; `words` are for the
+    simulator; `study` is the study's change."""
 
     name: str
     published: str
@@ -333,7 +334,7 @@ SCENARIOS = (
 def simulated(
     *, seed: int, nodes: int | None = None, words: tuple[str, ...] = ()
 ) -> SimulatedSystem:
-    """The machine, or some nodes of it."""
+    """The simulated machine, or `nodes` nodes of it."""
     platform = read_platform(ROOT / "platforms" / f"{PLATFORM}.toml")
     if nodes is not None:
         platform, words = replace(platform, nodes=nodes), (*words, f"nodes={nodes}")
@@ -342,7 +343,7 @@ def simulated(
 
 
 def portrait_of(system: SimulatedSystem, *, level: str, seed: int) -> Portrait:
-    """Without bounds but the number of probes."""
+    """A portrait with the number of probes as the only limit."""
     request = ProbeRequest(
         level=level, budget=Budget(seconds=1e6, bytes=1 << 50, files=10**9), seed=seed
     )
@@ -350,7 +351,7 @@ def portrait_of(system: SimulatedSystem, *, level: str, seed: int) -> Portrait:
 
 
 def study(arguments: argparse.Namespace) -> None:
-    """The two tables."""
+    """Prints the two tables."""
     seed = arguments.seed
     whole, node = (
         portrait_of(
@@ -377,7 +378,7 @@ def _answer(said: Said) -> str:
 
 
 def _scenario(one: Scenario, portrait: Portrait, machine: Machine) -> str:
-    """As it is, as the study changed it, and as the portrait advises."""
+    """A row: as it is, with the study's change, and with the advice of the portrait."""
     now = one.workload.as_point(stripe_count=1, stripe_bytes=MIB)
     found = advise(Question(workload=one.workload, portrait=portrait, allowed=frozenset(Lever)))
     names = ("stripe_count", "stripe_bytes", "processes", "per_node", "transfer_bytes")
@@ -395,7 +396,7 @@ def _scenario(one: Scenario, portrait: Portrait, machine: Machine) -> str:
 
 
 def _seconds(one: Scenario, machine: Machine, point: Point) -> float:
-    """All of it. A process that writes for others has their bytes, too."""
+    """The seconds of everything. If fewer processes write, they write the others' bytes, too."""
     if not one.workload.same_bytes:
         point = changed(point, {"process_bytes": one.workload.bytes // point.processes})
     there = machine.system.passage(
@@ -405,8 +406,8 @@ def _seconds(one: Scenario, machine: Machine, point: Point) -> float:
 
 
 def assumed(arguments: argparse.Namespace) -> None:
-    """How much hangs on numbers that are assumed: each halved and doubled, and the simulator asked
-    again, but for the last question, which takes longest and is always answered alike."""
+    """Prints the effect of assumed numbers: each is halved and doubled, and the simulator is asked
+    again, except for the last question, which takes longest and never changes its answer."""
     asked = RECOMMENDATIONS[:-1]
     print(f"| changed | {' | '.join(one.name for one in asked)} |")
     print("| --- " * (1 + len(asked)) + "|")

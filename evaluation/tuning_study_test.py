@@ -1,4 +1,4 @@
-"""The study's questions, put to machines whose answers are known."""
+"""Tests the study's questions on machines whose answers are known."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ GIB = 1024 * MIB
 
 @frozen
 class AsTheStudySays:
-    """A machine on which all of it holds."""
+    """A machine that agrees with the whole study."""
 
     def rate(self, point: Point) -> float:
-        """Each thing has a bend where the study puts it."""
+        """Each coordinate has a bend where the study has it."""
         wanted = {1: 1, 16: 4, 256: 16}.get(point.processes, 16)
         return min(
             1.0,
@@ -43,20 +43,20 @@ class AsTheStudySays:
         ) * (1 if point.stripe_count <= wanted else 0.9)
 
     def stripes(self, size: int) -> int:
-        """By the size."""
+        """The study's number for the size."""
         return {256 * MIB: 1, 16 * GIB: 4, 256 * GIB: 16}[size]
 
 
 @frozen
 class Wide:
-    """A machine that wants many stripes, many processes, and large calls."""
+    """A machine that is best with many stripes, many processes and large calls."""
 
     def rate(self, point: Point) -> float:
-        """Without any bend."""
+        """A rate without any bend."""
         return point.transfer_bytes * point.stripe_count * point.processes
 
     def stripes(self, size: int) -> int:
-        """All."""
+        """The best number of stripes, which is all of them."""
         return 96
 
 

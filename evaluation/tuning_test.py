@@ -1,5 +1,5 @@
-"""Tests the programs behind the claims of docs/tuning.md: the tables have a shape, and A/A
-verifications take their runs as `forebay verify` does."""
+"""Tests the programs behind the claims of docs/tuning.md: A/A verifications take their runs in the
+same way as `forebay verify`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from forebay_tuning.verify.model import LOOKS, Verdict
 
 
 def drawn(count: int, *, stretches: int = 1, noise: float = 0.1) -> list[Run]:
-    """Runs without a difference."""
+    """Random runs without a difference."""
     generator = random.Random(count)
     return [
         Run(

@@ -51,7 +51,7 @@ CASES = {
 
 
 def compare(suite: str, case: Case, stack: Stack, builds: Sequence[Bench], pairs: int) -> list[str]:
-    """A row of the table; the builds in random order within each pair."""
+    """A row of the table; the builds run in random order within each pair."""
     metric = suite_named(suite).metric
     times: tuple[list[float], list[float]] = ([], [])
     for pair in range(pairs):

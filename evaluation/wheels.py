@@ -1,5 +1,5 @@
-"""Distributions from PyPI, for the benchmark and for the tests of tests/suite: downloaded by pip,
-and MPIs unpacked into a cache that both share. Only the standard library: the tests run under
+"""Downloads distributions from PyPI with pip, for the benchmarks and for tests/suite, and unpacks
+MPIs into a cache that both share. It uses only the standard library, since the tests run with
 Debian's Python."""
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 _SHOWN_MAX = 500
-"""Characters of what pip says that are passed on."""
+"""Characters at the end of pip's message that are shown."""
 
 
 class WheelError(Exception):
-    """A distribution cannot be had. The message says why and what to do next."""
+    """A distribution cannot be downloaded. The message says why, and what to do next."""
 
 
 def unpacked(requirement: str, cache: Path) -> Path:
-    """The wheel's data tree, an ordinary relocatable MPI; `pip install --target` loses its lib/."""
+    """The unpacked data tree of a wheel, an ordinary relocatable MPI. (`pip install --target` would
+    lose its lib/.)"""
     tree = cache / requirement.replace("==", "-")
     if tree.exists():
         return tree
@@ -35,7 +36,7 @@ def unpacked(requirement: str, cache: Path) -> Path:
 
 
 def downloaded(requirement: str, folder: Path, *options: str) -> Path:
-    """Fetches a distribution into an empty folder; pip asks PyPI, or PIP_FIND_LINKS."""
+    """Downloads a distribution into an empty folder, from PyPI or PIP_FIND_LINKS."""
     command = [python_with_pip(), "-m", "pip", "download", "--quiet", "--no-deps", *options]
     command += ["--disable-pip-version-check", "--dest", str(folder), requirement]
     folder.mkdir(parents=True, exist_ok=True)
@@ -50,7 +51,7 @@ def downloaded(requirement: str, folder: Path, *options: str) -> Path:
 
 
 def python_with_pip() -> str:
-    """Debian's Python has none."""
+    """A Python with pip, which Debian's lacks."""
     own = ROOT / ".venv" / "bin" / "python"
     if own.exists():
         return str(own)

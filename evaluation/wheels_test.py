@@ -1,4 +1,4 @@
-"""Wheels from a folder, by the real pip, without a network."""
+"""Tests the unpacking of wheels from a folder, with the real pip and without a network."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ INFO = f"{NAME}-1.0.dist-info"
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The only place where pip looks; it has a wheel with a launcher and a file that climbs out."""
+    """A folder where pip looks for wheels. Its wheel has a launcher, and a path with `..`."""
     with zipfile.ZipFile(tmp_path / f"{NAME}-1.0-py3-none-any.whl", "w") as wheel:
         wheel.writestr(f"{INFO}/METADATA", f"Metadata-Version: 2.1\nName: {NAME}\nVersion: 1.0\n")
         wheel.writestr(f"{INFO}/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")

@@ -1,1 +1,1 @@
-"""Measures how much a program gains by the pool; see evaluation/pool/__main__.py."""
+"""Measures a program's gain by the pool; see evaluation/pool/__main__.py."""

@@ -77,7 +77,7 @@ WAYS = {
 
 
 def main() -> int:
-    """Exit status 0, or an exception says what failed."""
+    """Measures one thing. Returns 0; a failure is an exception."""
     parser = argparse.ArgumentParser(
         prog="python -m evaluation.pool",
         description=__doc__,

@@ -1,5 +1,5 @@
-"""Collective calls of small pieces: when writes return, and when everything is written; how long
-reads take; and what windows in the pool's own memory gain."""
+"""Collective calls with small pieces: when writes return, and when all bytes are on the file
+system; the time of reads; and the gain of windows in the pool's own memory."""
 
 from __future__ import annotations
 
@@ -56,15 +56,15 @@ POOLED = Stack(name="forebay+ompi414", label="pool", mpi=OMPI_414, forebay=True)
 
 @frozen
 class Way:
-    """A stack, and by which call it writes or reads. `lends`: through the pool, windows are put
-    together in its memory (pool_lends_windows)."""
+    """A stack and its kind of call. With `lends`, the windows of a stack with a pool are assembled
+    in the pool's memory (pool_lends_windows)."""
 
     stack: Stack
     nonblocking: bool = False
     lends: bool = True
 
     def label(self, operation: Operation = Operation.WRITE) -> str:
-        """As a table names it."""
+        """The name in a table."""
         call = f"{'i' if self.nonblocking else ''}{operation}_all"
         return f"{self.stack.label}, {call}{'' if self.lends else ', copied twice'}"
 
@@ -79,7 +79,7 @@ WAYS = (*CALLS, TWICE)
 
 
 def collective(programs: Programs, chosen: argparse.Namespace) -> TextTable:
-    """Each block runs every way once; ratios are those of the blocks."""
+    """Each block runs every way once; ratios are those within blocks."""
     return TextTable(
         title=f"write_all and iwrite_all with a wait of 256 MiB by {RANKS} ranks, "
         f"{chosen.pairs} blocks",
@@ -93,8 +93,9 @@ def collective(programs: Programs, chosen: argparse.Namespace) -> TextTable:
 
 
 def windows(programs: Programs, chosen: argparse.Namespace) -> TextTable:
-    """The same file written again and again: by windows of its own that an aggregator gives to the
-    pool, and by such in the pool's memory. What a job does once, to touch memory, does not count.
+    """Writes one file again and again: windows are in the aggregator's own memory and are copied
+    into the pool, or they are in the pool's memory. Warm-up calls, which touch memory for the first
+    time, do not count.
     """
     built = {OMPI_414.name: mpis.prepare(OMPI_414, build=ROOT / "build")}
     rows = []
@@ -121,7 +122,7 @@ def windows(programs: Programs, chosen: argparse.Namespace) -> TextTable:
 
 
 def nonblocking(programs: Programs, chosen: argparse.Namespace) -> TextTable:
-    """The same file written again and again, by calls that block and by such that do not."""
+    """Writes one file again and again, by blocking and by nonblocking calls."""
     built = {OMPI_414.name: mpis.prepare(OMPI_414, build=ROOT / "build")}
     rows = []
     for name in chosen.on:
@@ -149,7 +150,7 @@ def nonblocking(programs: Programs, chosen: argparse.Namespace) -> TextTable:
 
 
 def collective_reads(programs: Programs, chosen: argparse.Namespace) -> TextTable:
-    """A file that lies on the file system, with dropped caches; the pool knows nothing of it."""
+    """Reads a file that is on the file system only, with dropped page caches."""
     return TextTable(
         title=f"read_all and iread_all with a wait of 256 MiB by {RANKS} ranks, "
         f"{chosen.pairs} blocks",
@@ -165,7 +166,7 @@ def _on_each(
     chosen: argparse.Namespace,
     rows_of: Callable[[argparse.Namespace, str, Place, int], list[tuple[str, ...]]],
 ) -> tuple[tuple[str, ...], ...]:
-    """The rows of every file system and size of pieces."""
+    """The rows for every file system and size of pieces."""
     rows: list[tuple[str, ...]] = []
     for name in chosen.on:
         with places(programs.slow_fs, chosen.ceph)[name]() as place:
@@ -216,7 +217,7 @@ def _beside(pairs: list[tuple[float, float]], copy: float) -> tuple[str, ...]:
 
 
 def _memcpy_seconds(total: int, threads: int, *, times: int = 5) -> float:
-    """Seconds to copy `total` bytes with so many threads, between buffers touched before."""
+    """Seconds to copy `total` bytes with `threads` threads, between warm buffers."""
     source, target = (ctypes.create_string_buffer(total) for _ in range(2))
     ctypes.memset(source, 1, total)
     share = total // threads
@@ -291,7 +292,7 @@ def _rows(chosen: argparse.Namespace, name: str, place: Place, piece: int) -> li
 
 
 def _complain(way: Way, sample: Sample) -> None:
-    """An MPI may fail by itself; ours may not."""
+    """Reports a failed launch. With the pool, it is an error; an MPI alone may fail."""
     if way.stack == POOLED:
         raise RuntimeError(f"{way.label()}: {sample.message}")
     print(

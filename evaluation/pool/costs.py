@@ -1,4 +1,4 @@
-"""Measures the costs of the pool itself: a call, a process that does not use it, the daemon."""
+"""Measures the costs of the pool: of a call, of a process that does not use it, of the daemon."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MIB = 1 << 20
 IDLE_SECONDS = 10
 CAP_BYTES = 256 * MIB
 REPEATED = 20
-"""Runs of a bystander in one timing."""
+"""Runs of a bystander per timing."""
 
 BYSTANDER_COLUMNS = (
     "command",
@@ -31,7 +31,7 @@ BYSTANDER_COLUMNS = (
 
 
 def calls(programs: Programs, chosen: argparse.Namespace) -> TextTable:
-    """Nanoseconds of a call."""
+    """Nanoseconds of a write and a read call."""
     rows = []
     with tmpfs() as place:
         words = ["calls", "3500"]
@@ -56,7 +56,7 @@ def calls(programs: Programs, chosen: argparse.Namespace) -> TextTable:
 
 
 def bystanders(programs: Programs, chosen: argparse.Namespace) -> TextTable:
-    """Programs whose files are elsewhere."""
+    """The slowdown of programs whose files are outside the pool."""
     rows = []
     with tmpfs() as pool, tempfile.TemporaryDirectory() as text, daemon(pool.folder) as one:
         folder = Path(text)
@@ -85,7 +85,7 @@ def bystanders(programs: Programs, chosen: argparse.Namespace) -> TextTable:
 
 
 def _empty_library(folder: Path) -> Path:
-    """Builds an empty library: like any preloaded one it is found, mapped and relocated."""
+    """Builds an empty library: loading it costs what loading any preloaded library costs."""
     library = folder / "empty.so"
     words = ["cc", "-shared", "-fPIC", "-x", "c", os.devnull, "-o", str(library)]
     subprocess.run(words, check=True)
@@ -101,12 +101,12 @@ def _everyday(folder: Path) -> list[list[str]]:
     return [
         ["git", "status", "--short"],
         ["gcc", "-c", "one.c", "-o", "/dev/null"],
-        [os.path.realpath(sys.executable), "-c", "pass"],  # where python3 may be a script
+        [os.path.realpath(sys.executable), "-c", "pass"],  # python3 may be a script that starts it
     ]
 
 
 def _seconds(command: list[str], folder: Path, environment: Mapping[str, str]) -> float:
-    """Seconds of one run, the mean of several."""
+    """The mean seconds of several runs."""
     everything = {**os.environ, **environment}
     begin = time.monotonic()
     for _ in range(REPEATED):
@@ -115,7 +115,7 @@ def _seconds(command: list[str], folder: Path, environment: Mapping[str, str]) -
 
 
 def daemon_share(programs: Programs, chosen: argparse.Namespace) -> TextTable:
-    """Its share of a core and its memory: idle, and while two ranks write as fast as they can."""
+    """The daemon's share of a core and its memory, idle and while two ranks write their fastest."""
     idle, busy, most = [], [], []
     for _ in range(chosen.pairs):
         with tmpfs() as place, daemon(place.folder, pool_cap=str(CAP_BYTES)) as one:

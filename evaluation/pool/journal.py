@@ -1,4 +1,4 @@
-"""The cost of durability `node`: writes through a pool with a journal, beside its device."""
+"""The cost of pool_durability=node: writes through a pool with a journal, beside its device."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ Told = Mapping[str, float]
 
 
 def journal(programs: Programs, chosen: argparse.Namespace) -> TextTable:
-    """Sequential writes, in four ways in random order: plain with a sync each 8 MiB, plain with one
-    each write, each write durable in place, and through a pool whose journal is on the same
-    device."""
+    """Sequential writes in four ways, in random order: plain with fdatasync every 8 MiB, plain with
+    fdatasync after each write, each write durable in place, and through a pool whose journal is on
+    the same device."""
     rows = []
     for name in chosen.on:
         with places(programs.slow_fs, chosen.ceph)[name]() as place:
@@ -78,8 +78,9 @@ def _plain(programs: Programs, place: Place, what: tuple[int, int, int], *how: s
 
 
 def _pooled(programs: Programs, place: Place, what: tuple[int, int, int]) -> Told:
-    """The files are in memory, so that the device has nothing else to do. The load runs twice: the
-    first touches memory and lays out the journal, which a job does once; the second counts."""
+    """Runs the load through a pool. The files are in memory, so that the device serves only the
+    journal. The load runs twice: the first run touches memory and allocates the journal, which
+    happens once per job; the second one counts."""
     with tempfile.TemporaryDirectory(dir=place.folder) as folder, tmpfs() as files:
         settings = {
             "pool_durability": "node",

@@ -1,40 +1,39 @@
-/* Loads whose waiting for files the pool is to hide. Plain POSIX calls; ranks are processes that
- * this program forks and that meet at a barrier, so the same program runs without any MPI.
+/* Loads with output that the pool is meant to hide. They are plain POSIX calls; ranks are processes
+ * that this program forks and that meet at a barrier, so that it runs without MPI.
  *
  *   pool_loads burst DIR RANKS STEPS BYTES COMPUTE_MS [WINDOW]
- *       each step: compute (a busy loop), a barrier, then every rank writes BYTES of its own file
- *       in calls of 1 MiB. Beside each step the same bytes are copied by memcpy: into warm memory
- * of its own, and into memory of another process that is there, but new to this one in the first
- *       step. The order of the three changes: what comes first reads the bytes from memory, and
- * what comes after the output shares the processors with the daemon. One JSON line: seconds of
- *       output, of the loop, of memcpy, and of memcpy into the other's memory, each of the slowest
- *       rank. With WINDOW (1 MiB at least) another process of each rank writes for it, from so
- *       many bytes of memory that both share.
+ *       Each step: compute (a busy loop), a barrier, then every rank writes BYTES to its own file
+ *       in calls of 1 MiB. In each step the same bytes are also copied by memcpy: into warm private
+ *       memory, and into memory that another process has touched, which is new to this one in the
+ *       first step. The order of the three is permuted, since the first one reads the bytes from
+ *       memory, and those after the output share the processors with the daemon. Prints one JSON
+ *       line: the seconds of output, of the loop, of memcpy, and of memcpy into the other's memory,
+ *       each of the slowest rank. With WINDOW (at least 1 MiB), another process per rank does the
+ *       writing, from shared memory of that size.
  *
  *   pool_loads calls DIR COUNT
- *       4 KiB write, then 4 KiB read of what was just written, then the same by memcpy:
- *       nanoseconds of a call, each timed (p10, p50, p99), the clock's own cost taken off.
+ *       Writes of 4 KiB, then reads of the same, then both by memcpy: the nanoseconds of a call
+ *       (p10, p50, p99), less those of reading the clock.
  *
  *   pool_loads opens DIR COUNT
- *       files that are made, opened and closed one after the other: nanoseconds of each, p50, p90.
+ *       Creates, opens and closes files: the nanoseconds of each (p50, p90).
  *
  *   pool_loads transfers DIR RANKS BYTES TRANSFER sequential|random write|read
- *       each rank its own file; bytes a second of all.
+ *       Each rank has its own file. Prints the bytes per second of all.
  *
  *   pool_loads copies DIR RANKS BYTES TRANSFER
- *       each rank copies so much into new memory that others may map, in pieces of TRANSFER; bytes
- *       a second of all.
+ *       Each rank copies BYTES in pieces of TRANSFER into new memory that can be shared. Prints the
+ *       bytes per second of all.
  *
  *   pool_loads fills DIR RANKS BYTES TRANSFER
- *       the same by write calls, without mapping the memory.
+ *       As `copies`, but by write calls, without mapping the memory.
  *
  *   pool_loads given DIR RANKS BYTES TRANSFER
- *       the same by write calls, into memory that another process gets for all of them, 1 MiB of
- *       each in turn, 8 MiB ahead at most: what a pool that owns its memory takes at least.
+ *       As `fills`, but another process allocates the memory for all ranks, 1 MiB for each in turn,
+ *       at most 8 MiB ahead: a lower bound for a pool that owns its memory.
  *
  *   pool_loads once DIR RANKS BYTES cached|direct
- *       all ranks read DIR/transfers.0 from its begin to its end, in calls of 1 MiB; direct: by
- *       O_DIRECT. */
+ *       All ranks read DIR/transfers.0 from begin to end in calls of 1 MiB; direct: by O_DIRECT. */
 #define _GNU_SOURCE
 #include "ranks.h"
 
@@ -57,8 +56,8 @@
 
 enum { ranks_max = 64, call_bytes = 1 << 20, pieces_ahead = 8 };
 
-/* Memory of a rank that another process gets, in pieces of call_bytes: those that it has got and
- * the rank has not used, and those that it may get. */
+/* Memory of a rank that another process allocates in pieces of call_bytes. `got` counts pieces that
+ * are allocated and not used, `room` pieces that may be allocated. */
 struct gift {
     int fd;
     sem_t got, room;
@@ -118,8 +117,8 @@ static void write_all(int fd, const char* from, size_t bytes, size_t call) {
     }
 }
 
-/* Another process of this rank that writes for it: what it is given lies in memory that both share,
- * in slots of one call each. A byte in a pipe stands for a slot. */
+/* Another process that writes for this rank. It gets the bytes in shared memory, in slots of one
+ * call each. A byte in a pipe stands for a slot. */
 struct relay {
     char* slots;
     size_t count, next;
@@ -127,7 +126,7 @@ struct relay {
     pid_t writer;
 };
 
-/* The writer: as many slots at a time as lie one behind the other, up to 4 MiB. */
+/* The writing process: writes up to 4 adjacent slots (4 MiB) per call. */
 static void write_slots(int fd, const char* slots, size_t count, int filled, int freed) {
     char some[4];
     size_t at = 0;
@@ -193,7 +192,7 @@ static void end_relay(struct relay* relay) {
     }
 }
 
-/* Memory that another process has written to; this one has mapped it and not looked at it. */
+/* Memory that another process has touched. Mapped by this process, but without page tables yet. */
 static char* others_memory(size_t bytes) {
     const int fd = memfd_create("pool_loads", 0);
     if (fd < 0 || ftruncate(fd, (off_t)bytes) != 0) {
@@ -216,7 +215,8 @@ static char* others_memory(size_t bytes) {
     return memory;
 }
 
-/* Seconds. To read new pages maps many at a time, and for writing as well. */
+/* Returns the seconds of a copy. Populating new pages for reading maps many at a time; they can
+ * then be written as well, without further faults. */
 static double copied(char* to, const char* from, size_t bytes, int is_new) {
     const double begin = now();
     for (size_t i = 0; i < bytes; i += call_bytes) {
@@ -292,7 +292,7 @@ static void print_calls(const char* name, double* ns, long count, double clock_n
            ns[count * 99 / 100] - clock_ns);
 }
 
-/* The same bytes by memcpy alone, to memory that processes share and back: no call is faster. */
+/* The same bytes by memcpy alone, into shared memory and back: the lower bound for a call. */
 static void copies(char* buffer, double* ns, long count, double clock_ns) {
     char* memory = mmap(NULL, (size_t)count * 4096, PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -389,7 +389,7 @@ static void copy_all(struct shared* shared, int rank, char** argv) {
         fail("map memory");
     }
     for (size_t at = 0; at + size <= bytes; at += size) {
-        if (at % call_bytes == 0) { /* where the kernel knows it, in one call */
+        if (at % call_bytes == 0) { /* allocates in one call, if the kernel supports it */
             madvise(memory + at, bytes - at < call_bytes ? bytes - at : call_bytes,
                     MADV_POPULATE_WRITE);
         }
@@ -424,7 +424,7 @@ static void make_gift(struct gift* gift, size_t bytes) {
     }
 }
 
-/* Whoever has room for it gets the next piece; who has none is waited for only if nobody has. */
+/* Allocates the next piece for each rank with room in turn; waits for a rank only if none has. */
 static void give_all(struct gift* gifts, int ranks, size_t bytes) {
     size_t given[ranks_max] = {0};
     for (int left = ranks, idle = 0, rank = 0; left > 0; rank = (rank + 1) % ranks) {
@@ -468,7 +468,7 @@ static void fill_given(struct shared* shared, int rank, char** argv) {
     shared->last[rank] = now();
 }
 
-/* The process that gets memory for the ranks, which it makes before them. */
+/* Starts the process that allocates memory for the ranks; it has to be started before them. */
 static void start_giving(struct shared* shared, int ranks, size_t bytes) {
     for (int rank = 0; rank < ranks; ++rank) {
         make_gift(&shared->gifts[rank], bytes);

@@ -1,12 +1,13 @@
-/* What a message to another process on this machine takes, and its answer: 128 bytes, which both
- * wait for in poll. One JSON line: nanoseconds, p50 and p90.
+/* Measures the round trip of a message of 128 bytes to another process on this machine; both wait
+ * in poll(2). Prints one JSON line: nanoseconds, p50 and p90.
  *
  *   pool_messages alone COUNT
- *       over a Unix socket, as to a daemon, and over TCP.
+ *       Over a Unix socket, as to a daemon, and over TCP.
  *
  *   pool_messages passed COUNT OTHERS
- *       over a Unix socket to a process that passes each over TCP to one of so many others, in
- *       turn, and the answer back: what asks a daemon that asks another takes as long. */
+ *       Over a Unix socket to a process that forwards each message over TCP to one of OTHERS
+ *       processes in turn, and the answer back: the time of a request for which a daemon has to ask
+ *       another daemon. */
 #define _GNU_SOURCE
 #include "ranks.h"
 
@@ -95,7 +96,7 @@ static void messages(int count) {
     }
 }
 
-/* Answers, until there is nobody. */
+/* Answers messages until this process is killed. */
 static void answer(int fd) {
     for (;;) {
         pass_message(fd, 0);

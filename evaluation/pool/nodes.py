@@ -1,5 +1,5 @@
-"""Measures the cost of other nodes' daemons: the same loads beside one, two and four daemons of a
-job, which stand for nodes on one machine."""
+"""Measures the cost of daemons on other nodes: the same loads with one, two and four daemons of a
+job, which stand for nodes, on one machine."""
 
 from __future__ import annotations
 
@@ -30,21 +30,22 @@ DAEMONS = (1, 2, 4)
 OPENS = 2000
 STARTING_S = 0.2
 PLAIN = 0
-"""In the place of a number of daemons: without a pool."""
+"""The number of daemons that stands for a run without a pool."""
 NODES, SHARED_BYTES = 4, 256 * MIB
 READERS = (PLAIN, -1, 1, 2)
-"""-1: each node reads for itself."""
+"""Values of pool_readers; PLAIN stands for no pool, -1 for a pool in which each node reads all
+that it needs itself."""
 
 
 @frozen
 class Fleet:
-    """Daemons that know each other, and what programs need to find each of them."""
+    """Daemons that know each other, and the environments in which programs find each of them."""
 
     processes: tuple[subprocess.Popen[str], ...]
     environments: tuple[Mapping[str, str], ...]
 
     def end(self) -> list[Mapping[str, Any]]:
-        """Ends all at once, which drains them, and returns their reports."""
+        """Ends all of them at once, which drains them, and returns their reports."""
         for one in self.processes:
             one.terminate()
         reports = [one.communicate()[0] for one in self.processes]
@@ -56,7 +57,7 @@ class Fleet:
 
 @contextlib.contextmanager
 def fleet(count: int, at: Path, **settings: str) -> Iterator[Fleet]:
-    """Killed behind, unless they have ended."""
+    """Starts `count` daemons. Those that have not ended at exit are killed."""
     variables = {f"FOREBAY_{key.upper()}": value for key, value in settings.items()}
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -112,7 +113,7 @@ def _line_of(process: subprocess.Popen[str]) -> str:
 
 
 def _run(programs: Programs, words: Sequence[str], at: Path, daemons: int) -> tuple[float, ...]:
-    """The first numbers that the load printed, and the seconds until all was on the file system."""
+    """The numbers that the load printed, and the seconds until all was on the file system."""
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=at))).resolve()
         through = stack.enter_context(fleet(daemons, folder)) if daemons != PLAIN else None
@@ -134,7 +135,7 @@ def _run(programs: Programs, words: Sequence[str], at: Path, daemons: int) -> tu
 def _in_turn(
     programs: Programs, words: Sequence[str], at: Path, ways: Sequence[int], times: int
 ) -> dict[int, list[tuple[float, ...]]]:
-    """Each number of daemons so many times, in random order."""
+    """Runs each number of daemons `times` times, in random order."""
     found: dict[int, list[tuple[float, ...]]] = {way: [] for way in ways}
     for _ in range(times):
         for way in random.sample(ways, len(ways)):
@@ -143,7 +144,7 @@ def _in_turn(
 
 
 def opens(programs: Programs, chosen: argparse.Namespace) -> TextTable:
-    """Microseconds to open a file that is new to the node, beside the time of messages."""
+    """Microseconds to open a file that the node does not know, and those of plain messages."""
     ways: dict[str, Callable[[], tuple[float, float]]] = {}
     with tmpfs() as place:
         for count in (PLAIN, *DAEMONS):
@@ -172,7 +173,7 @@ def opens(programs: Programs, chosen: argparse.Namespace) -> TextTable:
 
 @contextlib.contextmanager
 def busy_cores() -> Iterator[None]:
-    """As if a program computed on each."""
+    """Keeps every core busy, as a computing program does."""
     with contextlib.ExitStack() as stack:
         for core in os.sched_getaffinity(0):
             process = subprocess.Popen([sys.executable, "-c", "while True: pass"])
@@ -200,7 +201,7 @@ def _passed_on(others: int) -> str:
 
 
 def _opened(programs: Programs, at: Path, daemons: int) -> tuple[float, float]:
-    """Microseconds, p50 and p90."""
+    """Microseconds to open a file, p50 and p90."""
     p50, p90, _ = _run(programs, ["opens", str(OPENS)], at, daemons)
     return p50 / 1e3, p90 / 1e3
 
@@ -212,7 +213,7 @@ def _told(programs: Programs, kind: str, word: str, *words: str) -> tuple[float,
 
 
 def nodes(programs: Programs, chosen: argparse.Namespace) -> TextTable:
-    """Output of one node's program beside idle daemons of others."""
+    """The output of one node's program, with idle daemons of other nodes."""
     rows = []
     words = ["burst", "2", "10", str(64 * MIB), str(chosen.compute)]
     for name in chosen.on:
@@ -242,7 +243,7 @@ def nodes(programs: Programs, chosen: argparse.Namespace) -> TextTable:
 
 
 def _read_by_all(programs: Programs, folder: Path, readers: int) -> tuple[float, float]:
-    """Seconds from the programs' start to the last one's end, and MiB that daemons read."""
+    """Seconds from the programs' start to the end of the last, and MiB that the daemons read."""
     words = [str(programs.loads), "once", str(folder), "1", str(SHARED_BYTES), "cached"]
     with contextlib.ExitStack() as stack:
         through = (
@@ -270,7 +271,7 @@ def _read_by_all(programs: Programs, folder: Path, readers: int) -> tuple[float,
 
 
 def readers(programs: Programs, chosen: argparse.Namespace) -> TextTable:
-    """One file that a program on each of four nodes reads; each way in turn."""
+    """One file that a program on each of four nodes reads, in each way, in random order."""
     rows = []
     for name in chosen.on:
         found: dict[int, list[tuple[float, float]]] = {way: [] for way in READERS}

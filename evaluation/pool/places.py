@@ -1,4 +1,4 @@
-"""The file systems that the pool is measured on, made for a measurement and taken away after it."""
+"""The file systems on which the pool is measured. They are made for a measurement and removed."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from forebay.common.model.frozen import frozen
 ROOT = Path(__file__).resolve().parents[2]
 LIMITED_DISK = str(ROOT / "tools" / "limited_disk.sh")
 LATENCY_SECONDS = 1e-3
-"""Latency of one request to a FUSE file system."""
+"""The latency of one request to the FUSE file system."""
 SECTOR_BYTES = 512
 UNLIMITED = 1_000_000
-"""MB/s of a loop device that is as fast as what lies below it."""
+"""MB/s that no loop device reaches: it is then as fast as the storage below it."""
 
 
 @frozen
 class Place:
-    """A folder on a file system."""
+    """A folder on such a file system."""
 
     folder: Path
     device: str = ""
-    """Name of a limited disk in /sys/block."""
+    """The name of a limited disk in /sys/block; empty for other file systems."""
     request_seconds: float = 0
-    """Latency of a request, where it has one."""
+    """The latency of a request, 0 if not known."""
 
     def bytes_read(self) -> int:
         """Bytes that the disk has delivered so far."""
@@ -38,13 +38,13 @@ class Place:
 
 
 def drop_caches() -> None:
-    """So that reads reach the file system."""
+    """Drops the page caches, so that reads reach the file system."""
     subprocess.run([LIMITED_DISK, "drop"], check=True)
 
 
 @contextlib.contextmanager
 def limited(rate: int) -> Iterator[Place]:
-    """A limited disk of so many MB a second."""
+    """A limited disk with `rate` MB/s."""
     with tempfile.TemporaryDirectory() as folder:
         words = ["up", folder, "--rate", str(rate * 1_000_000)]
         try:
@@ -57,7 +57,7 @@ def limited(rate: int) -> Iterator[Place]:
 
 @contextlib.contextmanager
 def fuse(slow_fs: Path, rate: int) -> Iterator[Place]:
-    """A FUSE file system of so many MB a second and with latency, written through, over tmpfs."""
+    """A write-through FUSE file system over tmpfs, with a latency and `rate` MB/s."""
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         mount, backing = Path(folder) / "mount", Path(folder) / "backing"
         mount.mkdir()
@@ -77,7 +77,7 @@ def fuse(slow_fs: Path, rate: int) -> Iterator[Place]:
 
 @contextlib.contextmanager
 def tmpfs() -> Iterator[Place]:
-    """Memory."""
+    """A file system in memory."""
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         yield Place(folder=Path(folder))
 
@@ -85,7 +85,7 @@ def tmpfs() -> Iterator[Place]:
 def places(
     slow_fs: Path, ceph: Path | None
 ) -> Mapping[str, Callable[[], AbstractContextManager[Place]]]:
-    """File systems by name."""
+    """The file systems by name, as context managers."""
     known: dict[str, Callable[[], AbstractContextManager[Place]]] = {
         "limited50": lambda: limited(50),
         "limited200": lambda: limited(200),

@@ -1,4 +1,4 @@
-/* Processes that this program forks, which meet at a barrier and share memory. */
+/* Forked processes ("ranks") that share memory and meet at a barrier. */
 #pragma once
 
 #include <pthread.h>
@@ -16,19 +16,19 @@ static inline double now(void) {
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* For qsort, of doubles. */
+/* The comparison of doubles for qsort(3). */
 static inline int ascending(const void* a, const void* b) {
     const double x = *(const double*)a, y = *(const double*)b;
     return (x > y) - (x < y);
 }
 
-/* Memory that all of them share, zero; NULL: there is none. */
+/* Zeroed memory that forked processes share, or NULL. */
 static inline void* shared_memory(size_t bytes) {
     void* const at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     return at == MAP_FAILED ? NULL : at;
 }
 
-/* A barrier in such memory, for so many of them. */
+/* Initialises a barrier for `count` processes, in shared memory. */
 static inline void make_barrier(pthread_barrier_t* barrier, int count) {
     pthread_barrierattr_t attributes;
     pthread_barrierattr_init(&attributes);
@@ -36,7 +36,7 @@ static inline void make_barrier(pthread_barrier_t* barrier, int count) {
     pthread_barrier_init(barrier, &attributes, (unsigned)count);
 }
 
-/* As fork; they end with the one that made them, for they might wait for one that has failed. */
+/* As fork(2), but the child is killed when this process dies: it might wait for it at a barrier. */
 static inline pid_t fork_rank(void) {
     const pid_t made = fork();
     if (made == 0) {
@@ -45,8 +45,8 @@ static inline pid_t fork_rank(void) {
     return made;
 }
 
-/* Whether so many of them have ended, and well; it does not wait for others than the first that has
- * not. */
+/* Waits for `count` children. Returns 0 as soon as one of them has failed, without waiting for the
+ * others, else 1. */
 static inline int all_ended(int count) {
     for (int i = 0; i < count; ++i) {
         int status = 0;

@@ -1,4 +1,4 @@
-"""Reads that many processes of a node share."""
+"""Measures reads of one file by many processes of a node."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WAYS: Mapping[str, tuple[str, Mapping[str, str] | None]] = {
 
 
 def once(programs: Programs, chosen: argparse.Namespace) -> TextTable:
-    """The ways in random order, with dropped caches; what the disk delivered meanwhile."""
+    """All ways in random order, with dropped caches; and the bytes that the disk delivered."""
     rows = []
     for name in chosen.on:
         with places(programs.slow_fs, chosen.ceph)[name]() as place:

@@ -1,4 +1,4 @@
-"""Runs of the load, plain and through a pool, in pairs."""
+"""Runs the loads, plain and through a pool, in pairs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 @frozen
 class Programs:
-    """The programs that the evaluation runs."""
+    """The compiled programs of the evaluation."""
 
     loads: Path
     messages: Path
@@ -36,14 +36,14 @@ class Programs:
 
 @frozen
 class Run:
-    """One run: what the load printed, and the seconds until all was on the file system."""
+    """One run: the numbers that the load printed, and the seconds until all was written."""
 
     told: Mapping[str, float]
     whole_s: float
 
 
 def build(folder: Path) -> Programs:
-    """Compiles the programs."""
+    """Compiles the programs into `folder`."""
     names = ("loads", "messages", "synced_writes", "slow_fs")
     loads, messages, synced, slow_fs = (folder / name for name in names)
     flags = subprocess.run(
@@ -60,7 +60,8 @@ def build(folder: Path) -> Programs:
 
 
 def run(programs: Programs, words: Sequence[str], at: Path, pool: Mapping[str, str] | None) -> Run:
-    """Runs a load in a folder of its own; with a pool of these settings, until it is drained."""
+    """Runs a load in a new folder below `at`. `pool` has the settings of a pool, which is drained
+    at the end; None for no pool."""
     with tempfile.TemporaryDirectory(dir=at) as folder:
         return run_in(programs, words, Path(folder).resolve(), pool)
 
@@ -68,7 +69,7 @@ def run(programs: Programs, words: Sequence[str], at: Path, pool: Mapping[str, s
 def run_in(
     programs: Programs, words: Sequence[str], folder: Path, pool: Mapping[str, str] | None
 ) -> Run:
-    """As run(), in this folder, which keeps its files."""
+    """As `run`, in this folder, which keeps its files."""
     load = [str(programs.loads), words[0], str(folder), *words[1:]]
     command = load if pool is None else [*_through(folder, pool), "--", *load]
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
@@ -97,16 +98,16 @@ def _through(folder: Path, pool: Mapping[str, str]) -> list[str]:
 
 @frozen
 class Daemon:
-    """A daemon without a program."""
+    """A daemon that no `forebay run` has started."""
 
     process: int
     environment: Mapping[str, str]
-    """The variables that programs need to find the daemon."""
+    """The variables that let programs find the daemon."""
 
 
 @contextlib.contextmanager
 def daemon(at: Path, **settings: str) -> Iterator[Daemon]:
-    """The daemon of a pool for this folder; drained at the end."""
+    """Starts a daemon for files below `at`, and drains and ends it at exit."""
     with tempfile.TemporaryDirectory() as folder:
         socket = Path(folder) / "socket"
         more = {f"FOREBAY_{key.upper()}": value for key, value in settings.items()}
@@ -133,12 +134,12 @@ def daemon(at: Path, **settings: str) -> Iterator[Daemon]:
 
 
 def pairs_of(first: Callable[[], T], second: Callable[[], T], pairs: int) -> list[tuple[T, T]]:
-    """Each pair in random order."""
+    """Runs pairs, each in random order."""
     return [(one, two) for one, two in blocks_of((first, second), pairs)]
 
 
 def blocks_of(ways: Sequence[Callable[[], T]], blocks: int) -> list[list[T]]:
-    """Each way once in each block, in random order; what came of them in their own."""
+    """Runs each way once per block, in random order; results are in the order of `ways`."""
     done = []
     for _ in range(blocks):
         order = random.sample(range(len(ways)), len(ways))
@@ -148,7 +149,7 @@ def blocks_of(ways: Sequence[Callable[[], T]], blocks: int) -> list[list[T]]:
 
 
 def ratio_of(above: Sequence[float], below: Sequence[float]) -> str:
-    """The pairs' ratio with its interval; least and most where there are too few pairs for one."""
+    """The paired ratio with its interval, or with minimum and maximum if there are few pairs."""
     one = paired_ratio(above, below)
     low, high = one.low or one.least, one.high or one.most
     return f"{one.estimate:.2f} [{low:.2f}, {high:.2f}]"

@@ -1,12 +1,12 @@
-/* Sequential writes by several processes, each to a file of its own, synced now and then: what a
- * device does, to be compared with a pool that keeps a journal on it.
+/* Sequential writes by several processes, each to its own file, with a sync now and then: the speed
+ * of a device, to be compared with that of a pool with a journal on it.
  *
  *   synced_writes DIR WRITERS BYTES SIZE EVERY [in-place]
- *       BYTES of each writer, in writes of SIZE, with fdatasync behind each EVERY bytes; 0: never.
- *       in-place: over bytes that are there already, by O_DIRECT and O_DSYNC, whatever EVERY says:
- *       a write of this size cannot be durable sooner.
- *       Prints bytes a second of all, and the median and 99th percentile of a write with its sync,
- *       if there was one, in microseconds. */
+ *       Each writer writes BYTES in calls of SIZE, with fdatasync every EVERY bytes (0: never).
+ *       in-place: overwrites existing bytes with O_DIRECT and O_DSYNC, and ignores EVERY: the lower
+ *       bound for a durable write of this size.
+ *       Prints the bytes per second of all, and the median and 99th percentile of a write in
+ *       microseconds, including its sync. */
 #define _GNU_SOURCE
 #include "ranks.h"
 

@@ -1,4 +1,4 @@
-"""Time that a program spends in output."""
+"""Measures the time that a program spends in output."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from forebay.common.model.frozen import frozen
 KIB, MIB = 1 << 10, 1 << 20
 RANKS, STEPS, STEP_BYTES = 2, 10, 64 * MIB
 RELAY_BYTES = 64 * MIB
-"""Memory of the process that writes for a rank."""
+"""The shared memory of the process that writes for a rank."""
 
 
 def burst(programs: Programs, chosen: argparse.Namespace) -> TextTable:
-    """Exposed output: with time to drain while computing, and without."""
+    """The time in output that is not hidden, with and without computing in which to drain."""
     rows = []
     for name in chosen.on:
         with places(programs.slow_fs, chosen.ceph)[name]() as place:
@@ -70,7 +70,7 @@ REQUESTS = {"1": "1", "2": "2", "4": "4", "8": "8", "found": "0"}
 
 
 def requests(programs: Programs, chosen: argparse.Namespace) -> TextTable:
-    """The burst without time to drain, with so many requests at a time to each target."""
+    """Bursts without computing, with fixed numbers of requests in flight per target."""
     words = ["burst", str(RANKS), str(STEPS), str(STEP_BYTES), "0"]
     rows = []
     for name in chosen.on:
@@ -98,7 +98,7 @@ LOADS = tuple(f"{order} {direction}" for order in SIZES for direction in ("write
 WINDOWS = ("16 MiB", "1 GiB")
 SMALL = {"pool_window": "16MiB"}
 LARGE = {"pool_window": "1GiB", "pool_cap": "4GiB"}
-# Its queues are each file's own: none waits for another's turn.
+# In the paper each file has its own queue, so that no file waits for another's turn.
 PAPER = {"pool_consistency": "paper", "pool_files_at_once": str(max(PROCESSES))}
 SETTINGS: Mapping[str, Mapping[str, str] | None] = {
     "plain": None,
@@ -110,12 +110,12 @@ SETTINGS: Mapping[str, Mapping[str, str] | None] = {
 
 
 Rates = dict[str, list[float]]
-"""For each way, the MB/s of each pair."""
+"""MB/s per pair, for each way."""
 
 
 @frozen
 class Case:
-    """A row, but for the number of processes."""
+    """A row of the table without the number of processes."""
 
     name: str
     place: Place
@@ -124,7 +124,7 @@ class Case:
     direction: str
 
     def bytes_of_each(self, processes: int, chosen: argparse.Namespace) -> int:
-        """Fewer than its share where the latency of that many transfers would take too long."""
+        """Bytes of each process: its share, or fewer if the transfers' latency would take long."""
         share: int = chosen.total * MIB // processes
         if self.place.request_seconds == 0:
             return share
@@ -133,9 +133,9 @@ class Case:
 
 
 def transfers(programs: Programs, chosen: argparse.Namespace) -> TextTable:
-    """Rates with a small and a large window, in the pool's way and in the paper's, and their gain
-    over plain. In the rows of means, gains are arithmetic means, as the paper's, and how the pool's
-    way stands to the paper's is a geometric one."""
+    """Rates with a small and a large window, in the pool's consistency and the paper's, and their
+    gain over plain. In rows of means, gains are arithmetic means, as in the paper; the ratio of
+    pool to paper is a geometric mean."""
     rows: list[tuple[str, ...]] = []
     for name in chosen.on:
         with places(programs.slow_fs, chosen.ceph)[name]() as place:
@@ -160,9 +160,9 @@ def transfers(programs: Programs, chosen: argparse.Namespace) -> TextTable:
 
 
 def acknowledged(programs: Programs, chosen: argparse.Namespace) -> TextTable:
-    """Writes that a window holds as a whole, in the pool's way and in the paper's, and the same
-    bytes copied into new memory by the processes themselves, written into it by the kernel, and
-    written into memory that another process has got. Means over processes are geometric."""
+    """Writes that fit into the window, in the pool's consistency and the paper's, and the same
+    bytes copied into new memory by the processes, written into it by the kernel, and written into
+    memory that another process has allocated. Means over processes are geometric."""
     rows: list[tuple[str, ...]] = []
     for name in chosen.on:
         with places(programs.slow_fs, chosen.ceph)[name]() as place:
@@ -235,8 +235,8 @@ def _by_others(rates: Rates) -> Iterator[str]:
 
 
 def _means(of_all: Sequence[Rates]) -> Rates:
-    """Over numbers of processes: of each way, the geometric mean of the first pairs, of the second
-    ones, and so on."""
+    """Geometric means over the numbers of processes: of the first pairs, of the second ones, and so
+    on, for each way."""
     return {
         way: [geometric_mean(some) for some in zip(*(one[way] for one in of_all), strict=True)]
         for way in of_all[0]
@@ -269,7 +269,7 @@ def _by_paper(rates: Rates) -> Iterator[str]:
 
 
 def _rates(programs: Programs, chosen: argparse.Namespace, case: Case, words: list[str]) -> Rates:
-    """The ways in random order; what is read was written once, plain, and is in no cache."""
+    """Runs all ways in random order. A file to read is written once, plain, and not cached."""
     rates: Rates = {way: [] for way in SETTINGS}
     load = [*words, str(case.size), case.order, case.direction]
     with tempfile.TemporaryDirectory(dir=case.place.folder) as name:
