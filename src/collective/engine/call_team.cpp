@@ -29,23 +29,23 @@ bool CallTeam::attend() {
     return any;
 }
 
-bool CallTeam::settled() {
+bool CallTeam::messages_done() {
     return std::all_of(tasks_.begin(), tasks_.end(),
-                       [](ProgressTask* task) { return task->settled(); });
+                       [](ProgressTask* task) { return task->messages_done(); });
 }
 
-bool CallTeam::keeps_up() {
+bool CallTeam::may_forget_a_round() {
     return std::all_of(tasks_.begin(), tasks_.end(),
-                       [](ProgressTask* task) { return task->keeps_up(); });
+                       [](ProgressTask* task) { return task->may_forget_a_round(); });
 }
 
-bool CallTeam::through() {
+bool CallTeam::windows_done() {
     return std::all_of(tasks_.begin(), tasks_.end(),
-                       [](ProgressTask* task) { return task->through(); });
+                       [](ProgressTask* task) { return task->windows_done(); });
 }
 
-void CallTeam::meet() {
-    meet([this] {
+void CallTeam::barrier() {
+    barrier([this] {
         if (place_.nodes == 1) {
             return;
         }
@@ -108,7 +108,7 @@ void CallTeam::wait_briefly(const ports::Word& word, std::uint32_t seen) {
 }
 
 template <class Publish>
-void CallTeam::meet(Publish publish) {
+void CallTeam::barrier(Publish publish) {
     SegmentHeader& header = node_segment_.header();
     const std::uint32_t generation = header.generation.load(std::memory_order_acquire);
     const auto locals = static_cast<std::uint32_t>(place_.locals);
@@ -119,7 +119,7 @@ void CallTeam::meet(Publish publish) {
                    [&] { return header.arrived.load(std::memory_order_acquire) == locals; });
         // The leaders are about to block in an all-gather. Before that, each must have sent and
         // received all messages under way, because another leader may need them to get here.
-        attend_until([this] { return settled(); });
+        attend_until([this] { return messages_done(); });
         publish();
         header.arrived.store(0, std::memory_order_relaxed);
         header.generation.store(generation + 1, std::memory_order_release);
@@ -133,15 +133,15 @@ void CallTeam::meet(Publish publish) {
                [&] { return header.generation.load(std::memory_order_acquire) != generation; });
 }
 
-plan::AgreementVote CallTeam::agree(VoteMoment moment, const plan::AgreementVote& mine) {
+plan::AgreementVote CallTeam::all_reduce(VoteMoment moment, const plan::AgreementVote& mine) {
     node_segment_.slot(place_.local).vote(moment) = mine;
-    meet([this, moment] { publish_votes(moment); });
+    barrier([this, moment] { publish_votes(moment); });
     return node_segment_.header().verdict;
 }
 
-plan::BlockClaims CallTeam::agree(const plan::BlockClaims& mine, std::int64_t blocks_max) {
+plan::BlockClaims CallTeam::all_reduce(const plan::BlockClaims& mine, std::int64_t blocks_max) {
     node_segment_.slot(place_.local).claims = mine;
-    meet([this, blocks_max] { publish_claims(blocks_max); });
+    barrier([this, blocks_max] { publish_claims(blocks_max); });
     return node_segment_.header().round;
 }
 

@@ -16,8 +16,9 @@
 
 namespace forebay::engine {
 
-// Work that a rank does for others beside its own copying. settled() is about messages, through()
-// about storage, and keeps_up() about rounds that are about to be forgotten.
+// Work that a rank does for others beside its own copying. messages_done() is about messages,
+// windows_done() about storage, and may_forget_a_round() about rounds that are about to be
+// forgotten.
 class ProgressTask {
 public:
     virtual ~ProgressTask() = default;
@@ -29,12 +30,12 @@ public:
     virtual const ports::Word* concern() { return nullptr; }
     // Whether this task has sent and received all messages of the known rounds, so that no other
     // rank waits for one.
-    [[nodiscard]] virtual bool settled() { return true; }
+    [[nodiscard]] virtual bool messages_done() { return true; }
     // Whether one more round may become known: the task has already opened its window of the oldest
     // remembered round, which will be forgotten then.
-    [[nodiscard]] virtual bool keeps_up() { return true; }
+    [[nodiscard]] virtual bool may_forget_a_round() { return true; }
     // Whether the task has finished its windows of all known rounds, including their storage.
-    [[nodiscard]] virtual bool through() { return true; }
+    [[nodiscard]] virtual bool windows_done() { return true; }
 };
 
 // The time that a rank spends in one call, in nanoseconds.
@@ -68,9 +69,9 @@ public:
     void end_tasks() noexcept { tasks_.clear(); }
     // ProgressTask's functions of the same names, over all tasks of this rank.
     bool attend();
-    [[nodiscard]] bool settled();
-    [[nodiscard]] bool keeps_up();
-    [[nodiscard]] bool through();
+    [[nodiscard]] bool messages_done();
+    [[nodiscard]] bool may_forget_a_round();
+    [[nodiscard]] bool windows_done();
     void count_copy(std::int64_t nanoseconds) noexcept { times_.copy += nanoseconds; }
 
     // Attends to the tasks until `ready()` is true. The rank that makes it true changes `word` and
@@ -90,12 +91,12 @@ public:
     // All-reduce over the job: every rank gives its vote, and all get the merged one. At the start
     // of a call, the summary of each node also goes into the node segment. If the message library
     // fails, the result has that as its failure.
-    plan::AgreementVote agree(VoteMoment moment, const plan::AgreementVote& mine);
+    plan::AgreementVote all_reduce(VoteMoment moment, const plan::AgreementVote& mine);
     // All-reduce over the job: every rank gives its claim, and all get the blocks of the next
     // round.
-    plan::BlockClaims agree(const plan::BlockClaims& mine, std::int64_t blocks_max);
+    plan::BlockClaims all_reduce(const plan::BlockClaims& mine, std::int64_t blocks_max);
     // Barrier over the job.
-    void meet();
+    void barrier();
     // The number of the present call in this node segment, the same for all ranks of a node.
     [[nodiscard]] std::uint64_t call_number() const noexcept {
         return node_segment_.header().calls;
@@ -105,7 +106,7 @@ private:
     // The barrier of a node's ranks. One rank calls `publish` when all have arrived and none has
     // left.
     template <class Publish>
-    void meet(Publish publish);
+    void barrier(Publish publish);
     // All-gather among the leaders: `mine` is the value of this node. The result, in node order,
     // lies in `room`.
     template <class Each>

@@ -94,7 +94,7 @@ TEST_P(CallsInTurn, TellEveryRankWhatOneMetAfterOthersHadMoved) {
             const bool refused = refuses && &call == &sequence.calls.at(3);
             const Refusal own = refused && rank == last ? Refusal::gpu_memory : Refusal::none;
             const CallOutcome out = opened.write({&ask.view, ask.request, ask.memory_of(), own});
-            EXPECT_EQ(out.passed, refused ? Refusal::gpu_memory : Refusal::none);
+            EXPECT_EQ(out.refusal, refused ? Refusal::gpu_memory : Refusal::none);
             if (refused) {
                 continue;
             }
@@ -121,7 +121,7 @@ private:
 };
 
 // How often the leaders of two nodes agree in each of five calls. In each call, each rank moves one
-// stripe of 16 KiB through `view`; before the fourth call, forget() is called.
+// stripe of 16 KiB through `view`; before the fourth call, agree_first_next() is called.
 std::vector<int> agreements(Job job, IoDirection direction, const pattern::View& view) {
     job.nodes = {1, 1};
     job.layout = {2, 16384};
@@ -143,7 +143,7 @@ std::vector<int> agreements(Job job, IoDirection direction, const pattern::View&
         for (std::int64_t i = 0; i < 5; ++i) {
             const int before = communicator.gathered();
             if (i == 3) {
-                opened.forget();
+                opened.agree_first_next();
             }
             const CollectiveCall call{
                 &view, {(2 * i + (first ? 0 : 1)) * 16384, 16384}, ask.memory_of(), {}};

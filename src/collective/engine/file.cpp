@@ -54,7 +54,7 @@ public:
           ports::CallRecorder& recorder, StorageOpener opener, FileOptions options);
 
     CallOutcome transfer(const CollectiveCall& call, IoDirection direction);
-    void forget() noexcept {
+    void agree_first_next() noexcept {
         for (DirectionStorage& one : ways_) {
             one.moves_first = false;
         }
@@ -116,7 +116,7 @@ private:
     std::optional<std::int64_t> own_end_;  // end of file that this rank met in the present call
     ports::CallRecord record_;
     // Why this rank could not use a message in the present call.
-    std::optional<Error> misunderstood_;
+    std::optional<Error> malformed_;
 };
 
 CollectiveFile::State::State(ports::Communicator& communicator, const ports::TimeSource& clock,
@@ -242,23 +242,23 @@ plan::AgreementVote CollectiveFile::State::move(const CollectiveCall& call,
                                        : move_exchanging(call, mine.summary, plan, direction);
     end.failure = plan::first_of(end.failure, all.failure);
     record_.bypassed = bypasses;
-    return team_.agree(VoteMoment::end, end);
+    return team_.all_reduce(VoteMoment::end, end);
 }
 
 CallOutcome CollectiveFile::State::transfer(const CollectiveCall& call, IoDirection direction) {
     const std::int64_t begin = team_.clock().now_ns();
     team_.begin_call();
-    misunderstood_.reset();
+    malformed_.reset();
     own_end_.reset();
     record_ = ports::CallRecord{};
     record_.direction = direction;
     CollectiveCall rest = call;
     const plan::AgreementVote mine = start(rest, direction);
-    const plan::AgreementVote all = team_.agree(VoteMoment::start, mine);
+    const plan::AgreementVote all = team_.all_reduce(VoteMoment::start, mine);
     if (all.refusal != Refusal::none) {
-        forget();
+        agree_first_next();
         CallOutcome refused;
-        refused.passed = all.refusal;
+        refused.refusal = all.refusal;
         return refused;
     }
     if (all.summary.empty() && all.direct.empty() && !all.failure.happened()) {
@@ -402,11 +402,11 @@ plan::AgreementVote CollectiveFile::State::move_exchanging(const CollectiveCall&
     pattern::WindowedTransfer transfer{*call.view, call.request, call.memory};
     Exchange exchange{team_, rounds, staging, transfer, direction};
     exchange.run(*call.view, call.request);
-    team_.attend_until([&] { return team_.through() && team_.settled(); });
+    team_.attend_until([&] { return team_.windows_done() && team_.messages_done(); });
     plan::AgreementVote end;
     if (messenger) {
         end.failure = messenger->failure();
-        misunderstood_ = messenger->misunderstood();
+        malformed_ = messenger->malformed();
     }
     if (task) {
         end.failure = plan::first_of(end.failure, channel->failure());
@@ -440,7 +440,7 @@ Error CollectiveFile::State::error_of(const plan::FirstFailure& failure,
                                       IoDirection direction) const {
     const char* verb = direction == IoDirection::write ? "write" : "read";
     const std::string doing = fmt::format("{} {} at byte {}", verb, options_.path, failure.at);
-    Error error = failure.system == plan::FirstFailure::misunderstood
+    Error error = failure.system == plan::FirstFailure::malformed_message
                       ? exchange_error(doing)
                       : system_error(failure.system, doing);
     error.code = static_cast<ErrorCode>(failure.code);
@@ -450,9 +450,9 @@ Error CollectiveFile::State::error_of(const plan::FirstFailure& failure,
 // The rank that received the malformed message knows the reason; the others refer to it.
 Error CollectiveFile::State::exchange_error(const std::string& doing) const {
     const std::string why =
-        misunderstood_ ? misunderstood_->message
-                       : "cannot use a message of another node (its receiver says why). Check that "
-                         "all nodes run the same version of Forebay.";
+        malformed_ ? malformed_->message
+                   : "cannot use a message of another node (its receiver says why). Check that "
+                     "all nodes run the same version of Forebay.";
     return Error{ErrorCode::input_output, 0, fmt::format("cannot {}: {}", doing, why)};
 }
 
@@ -480,7 +480,7 @@ std::optional<Error> CollectiveFile::State::agree(const std::optional<Error>& mi
     if (mine) {
         vote.failure = plan::FirstFailure{0, static_cast<std::uint32_t>(mine->code), mine->system};
     }
-    const plan::AgreementVote all = team_.agree(VoteMoment::end, vote);
+    const plan::AgreementVote all = team_.all_reduce(VoteMoment::end, vote);
     if (!all.failure.happened()) {
         return std::nullopt;
     }
@@ -505,7 +505,7 @@ CallOutcome CollectiveFile::read(const CollectiveCall& call) {
     return state_->transfer(call, IoDirection::read);
 }
 
-void CollectiveFile::forget() noexcept { state_->forget(); }
+void CollectiveFile::agree_first_next() noexcept { state_->agree_first_next(); }
 
 Result<void> CollectiveFile::sync() { return state_->sync(); }
 

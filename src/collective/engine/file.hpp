@@ -36,10 +36,10 @@ struct CollectiveCall {
 };
 
 struct CallOutcome {
-    Refusal passed = Refusal::none;  // not none: all ranks leave the call to the MPI
-    Length bytes;                    // bytes of this rank that were moved
-    Extent span;                     // from the first to the last byte of all ranks
-    std::optional<Error> error;      // the same class on every rank
+    Refusal refusal = Refusal::none;  // not none: all ranks leave the call to the MPI
+    Length bytes;                     // bytes of this rank that were moved
+    Extent span;                      // from the first to the last byte of all ranks
+    std::optional<Error> error;       // the same class on every rank
     // The slowest target if it counts as slow; the same on every rank.
     std::optional<SlowTarget> slow;
     // The average k of the targets without the slow one, the same on every rank. Limit 0: the call
@@ -85,7 +85,7 @@ public:
     // Forgets that the last call bypassed, so that the next one agrees before it moves bytes. To be
     // called on every rank when the MPI has moved data in a collective call, or may have: when this
     // rank goes on, some of that data may still be under way on another rank.
-    void forget() noexcept;
+    void agree_first_next() noexcept;
 
     // Local: sync() makes this rank's writes durable, close() closes its storage. The caller agrees
     // on errors.

@@ -50,7 +50,7 @@ TEST_P(AnyJob, WritesWhatTheOracleWritesAndReadsItBack) {
     file.put(Offset{0}, before);
     const std::vector<CallOutcome> written = outcomes_of(job, watched, &CollectiveFile::write);
     for (std::size_t r = 0; r < job.asks.size(); ++r) {
-        EXPECT_EQ(written[r].passed, Refusal::none);
+        EXPECT_EQ(written[r].refusal, Refusal::none);
         EXPECT_FALSE(written[r].error.has_value());
         EXPECT_EQ(written[r].bytes.bytes(), job.asks[r].request.length);
     }

@@ -84,11 +84,11 @@ pattern::Coverage LeaderMessenger::coverage_of(std::int64_t number) {
     return staging_.coverage(rounds_.image_index(number), image(number).window.bytes);
 }
 
-void LeaderMessenger::misunderstand(const plan::Window& window, const Error& error) {
+void LeaderMessenger::note_malformed(const plan::Window& window, const Error& error) {
     failure_ = plan::first_of(failure_, plan::FirstFailure{window.hull().begin.bytes(),
                                                            static_cast<std::uint32_t>(error.code),
-                                                           plan::FirstFailure::misunderstood});
-    misunderstood_ = error;
+                                                           plan::FirstFailure::malformed_message});
+    malformed_ = error;
 }
 
 bool LeaderMessenger::post_receives(std::span<MessageSlot> buffers, int tag) {

@@ -49,13 +49,11 @@ public:
 
     // Whether all messages of the known rounds have been sent, received and used.
     [[nodiscard]] virtual bool idle() = 0;
-    [[nodiscard]] bool settled() override { return idle(); }
+    [[nodiscard]] bool messages_done() override { return idle(); }
     // Malformed messages of other nodes (untrusted input): the lowest file offset that is
     // concerned, and what was wrong with the last one.
     [[nodiscard]] const plan::FirstFailure& failure() const noexcept { return failure_; }
-    [[nodiscard]] const std::optional<Error>& misunderstood() const noexcept {
-        return misunderstood_;
-    }
+    [[nodiscard]] const std::optional<Error>& malformed() const noexcept { return malformed_; }
 
 protected:
     static constexpr auto images = static_cast<std::size_t>(plan::images_for_others);
@@ -94,7 +92,7 @@ protected:
     [[nodiscard]] bool next_is_ready() const;
     Awaited take_next();
     // Notes that a message about `window` was malformed.
-    void misunderstand(const plan::Window& window, const Error& error);
+    void note_malformed(const plan::Window& window, const Error& error);
 
     CallTeam& team_;
     const CallRounds& rounds_;
@@ -112,7 +110,7 @@ private:
     [[nodiscard]] bool is_open(const InwardSteps::Step& step) const;
 
     plan::FirstFailure failure_;
-    std::optional<Error> misunderstood_;
+    std::optional<Error> malformed_;
 };
 
 // Writes: sends filled images, and puts received bytes into this node's windows.
@@ -144,9 +142,9 @@ public:
     [[nodiscard]] bool idle() override;
 
 private:
-    bool ask();
-    bool take_data();
-    bool give();
+    bool send_wants();
+    bool receive_data();
+    bool answer_wants();
     std::size_t pack(const pattern::Coverage& wants, std::span<const std::byte> bytes,
                      std::span<std::byte> message);
     Result<std::int64_t> unpack(std::int64_t number, std::span<const std::byte> message);
@@ -155,10 +153,10 @@ private:
     MessageSlotPair data_out_;
     std::array<MessageSlot, 2> wants_in_;
     std::array<MessageSlot, 2> data_in_;  // that of image number n is at n mod 2
-    // Numbers of images: taken_ ≤ given_ ≤ asked_ ≤ opened_.
-    std::int64_t asked_ = 0;  // images whose wanted bytes have been asked for
-    std::int64_t given_ = 0;  // images whose data has arrived, for ranks to copy
-    std::int64_t taken_ = 0;  // images that ranks are done with, so that they are free again
+    // Numbers of images: released_ ≤ arrived_ ≤ asked_ ≤ opened_.
+    std::int64_t asked_ = 0;     // images whose wanted bytes have been asked for
+    std::int64_t arrived_ = 0;   // images whose data has arrived, for ranks to copy
+    std::int64_t released_ = 0;  // images that ranks are done with, so that they are free again
 };
 
 }  // namespace forebay::engine

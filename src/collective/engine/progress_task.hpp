@@ -25,8 +25,10 @@ public:
 
     // Whether this aggregator is done with its windows of all known rounds.
     [[nodiscard]] bool idle() const noexcept { return finished_ == rounds_.known(); }
-    [[nodiscard]] bool through() override { return idle(); }
-    [[nodiscard]] bool keeps_up() override { return rounds_.remembers_after_next(opened_); }
+    [[nodiscard]] bool windows_done() override { return idle(); }
+    [[nodiscard]] bool may_forget_a_round() override {
+        return rounds_.remembers_after_next(opened_);
+    }
     // The bytes of windows that lay in memory lent by storage.
     [[nodiscard]] Length lent() const noexcept { return lent_; }
 

@@ -31,27 +31,27 @@ ReadMessenger::ReadMessenger(CallTeam& team, const CallRounds& rounds, const Sta
 bool ReadMessenger::attend() {
     bool any = wants_out_.reap(team_.communicator());
     any = data_out_.reap(team_.communicator()) || any;
-    any = ask() || any;
-    any = take_data() || any;
-    while (taken_ < given_ && done_by_all(taken_)) {
-        ++taken_;
+    any = send_wants() || any;
+    any = receive_data() || any;
+    while (released_ < arrived_ && done_by_all(released_)) {
+        ++released_;
         any = true;
     }
-    while (opened_ < taken_ + static_cast<std::int64_t>(images) && open(opened_)) {
+    while (opened_ < released_ + static_cast<std::int64_t>(images) && open(opened_)) {
         any = true;
     }
     any = post_receives(wants_in_, want_tag) || any;
-    return give() || any;
+    return answer_wants() || any;
 }
 
 bool ReadMessenger::idle() {
-    return outward_.exhausted() && taken_ == opened_ && wants_out_.quiet() && data_out_.quiet() &&
-           awaited_.empty() && inward_.exhausted();
+    return outward_.exhausted() && released_ == opened_ && wants_out_.quiet() &&
+           data_out_.quiet() && awaited_.empty() && inward_.exhausted();
 }
 
 // For each image in which all ranks have marked the bytes that they want: posts the receive of the
 // data, and sends the request for it.
-bool ReadMessenger::ask() {
+bool ReadMessenger::send_wants() {
     bool any = false;
     while (asked_ < opened_ && done_by_all(asked_)) {
         MessageSlot* message_slot = wants_out_.unused();
@@ -72,23 +72,23 @@ bool ReadMessenger::ask() {
 }
 
 // For each image whose data has arrived, in order: unpacks it and opens the image to the ranks
-// here, which advances `given_`. attend() advances `taken_` when they have copied it.
-bool ReadMessenger::take_data() {
+// here, which advances `arrived_`. attend() advances `released_` when they have copied it.
+bool ReadMessenger::receive_data() {
     bool any = false;
-    while (given_ < asked_) {
-        MessageSlot& answer = data_in_[static_cast<std::size_t>(given_) % images];
+    while (arrived_ < asked_) {
+        MessageSlot& answer = data_in_[static_cast<std::size_t>(arrived_) % images];
         if (!team_.communicator().done(*answer.ticket)) {
             return any;
         }
         answer.ticket.reset();
         std::int64_t end_of_file = 0;
         std::memcpy(&end_of_file, answer.buffer.data(), prefix_bytes);
-        const auto taken = unpack(given_, answer.buffer.subspan(prefix_bytes));
+        const auto taken = unpack(arrived_, answer.buffer.subspan(prefix_bytes));
         if (!taken) {
-            misunderstand(image(given_).window, taken.error());
+            note_malformed(image(arrived_).window, taken.error());
         }
         // After a malformed message ranks copy nothing, as if the file ended at 0.
-        announce(given_++, 1, taken ? end_of_file : 0);
+        announce(arrived_++, 1, taken ? end_of_file : 0);
         any = true;
     }
     return any;
@@ -96,7 +96,7 @@ bool ReadMessenger::take_data() {
 
 // For each request of another node, in order, whose window has been read: sends the bytes that it
 // wants. That is the other node's part in the window; no image of this node is concerned.
-bool ReadMessenger::give() {
+bool ReadMessenger::answer_wants() {
     bool any = false;
     note_arrivals();
     while (next_is_ready()) {
@@ -116,7 +116,7 @@ bool ReadMessenger::give() {
         std::int64_t end_of_file = control.end_of_file.load(std::memory_order_relaxed);
         const auto wanted = pattern::decode_coverage(one.message_slot->buffer, wants);
         if (!wanted) {
-            misunderstand(window, wanted.error());
+            note_malformed(window, wanted.error());
             end_of_file = 0;
         }
         std::memcpy(out->buffer.data(), &end_of_file, prefix_bytes);

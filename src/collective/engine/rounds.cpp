@@ -26,23 +26,23 @@ bool CallRounds::reach(std::int64_t round, CallTeam& team, const pattern::View& 
         return round < known_;
     }
     if (plan_.exchange == plan::ExchangeOrder::all) {
-        team.attend_until([&team] { return team.through(); });
+        team.attend_until([&team] { return team.windows_done(); });
     }
     if (recent_.empty()) {
         complete_ = known_ == count_;
         if (!complete_) {
-            team.meet();
+            team.barrier();
             ++known_;
         }
         return !complete_;
     }
     // The oldest remembered round will be forgotten now. Ranks do not wait for empty windows, so an
     // aggregator whose windows have been empty for long may not have looked at that round yet.
-    team.attend_until([&team] { return team.keeps_up(); });
+    team.attend_until([&team] { return team.may_forget_a_round(); });
     const std::int64_t blocks_max = plan_.window_bytes / plan_.block_bytes;
     const plan::BlockClaims mine =
         plan::claim(view, request, {plan_.block_bytes, next_block_}, blocks_max);
-    const plan::BlockClaims all = team.agree(mine, blocks_max);
+    const plan::BlockClaims all = team.all_reduce(mine, blocks_max);
     if (all.finished()) {
         complete_ = true;
         return false;

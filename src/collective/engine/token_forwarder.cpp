@@ -59,7 +59,7 @@ TokenForwarder::Chair& TokenForwarder::chair_of(AggregatorId id) {
     return *found;
 }
 
-bool TokenForwarder::settled() {
+bool TokenForwarder::messages_done() {
     for (Chair& chair : chairs_) {
         chair.station.know(rounds_.known());
     }

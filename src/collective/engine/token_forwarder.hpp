@@ -22,8 +22,8 @@ public:
     ~TokenForwarder() override;
 
     bool attend() override;
-    [[nodiscard]] bool settled() override;
-    [[nodiscard]] bool through() override { return settled(); }
+    [[nodiscard]] bool messages_done() override;
+    [[nodiscard]] bool windows_done() override { return messages_done(); }
 
 private:
     // The station of one aggregator of this node, with its connections.

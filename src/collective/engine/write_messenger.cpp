@@ -66,7 +66,7 @@ bool WriteMessenger::take_in() {
         const Awaited one = take_next();
         const auto taken = unpack(one);
         if (!taken) {
-            misunderstand(window_, taken.error());
+            note_malformed(window_, taken.error());
         }
         take_part(team_,
                   team_.node_segment().control(rounds_.window_index(one.step.id, one.step.round)));

@@ -100,8 +100,8 @@ int BlockingAccess::take_over(const AccessCall& access, IoDirection direction, P
         }
     }
     const engine::CallOutcome outcome = transfer(access, direction);
-    if (outcome.passed != engine::Refusal::none) {
-        return this->pass(access, outcome.passed, pass);
+    if (outcome.refusal != engine::Refusal::none) {
+        return this->pass(access, outcome.refusal, pass);
     }
     mpi_under_way_ = false;
     tell(outcome.bytes.bytes());

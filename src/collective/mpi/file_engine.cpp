@@ -102,7 +102,7 @@ void FileEngine::take_hints(MPI_Info info) {
 
 void FileEngine::forget() noexcept {
     if (engine_) {
-        engine_->forget();
+        engine_->agree_first_next();
     }
 }
 

@@ -84,7 +84,7 @@ int NonBlockingAccess::move_together(const AccessCall& access, IoDirection direc
     const engine::CollectiveCall call = request.call();
     const engine::CallOutcome outcome =
         direction == IoDirection::write ? engine_.get().write(call) : engine_.get().read(call);
-    if (outcome.passed != engine::Refusal::none) {
+    if (outcome.refusal != engine::Refusal::none) {
         return move_own_part(access, direction, request, made);
     }
     if (outcome.span.length.bytes() == 0 && !outcome.error) {

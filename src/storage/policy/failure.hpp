@@ -10,11 +10,11 @@ namespace forebay::plan {
 struct FirstFailure {
     static constexpr std::int64_t nowhere = std::numeric_limits<std::int64_t>::max();
     // Stands in `system` for a message between nodes that was invalid.
-    static constexpr std::int32_t misunderstood = 0;
+    static constexpr std::int32_t malformed_message = 0;
 
     std::int64_t at = nowhere;  // file offset; all bytes below were moved
     std::uint32_t code = 0;     // ErrorCode
-    std::int32_t system = 0;    // errno, or misunderstood
+    std::int32_t system = 0;    // errno, or malformed_message
 
     [[nodiscard]] bool happened() const noexcept { return at != nowhere; }
     bool operator==(const FirstFailure&) const noexcept = default;

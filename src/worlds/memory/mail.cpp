@@ -22,13 +22,13 @@ NodeMailbox::Ticket NodeMailbox::new_ticket() {
 NodeMailbox::Ticket NodeMailbox::send(const Route& route, std::span<const std::byte> bytes) {
     const std::scoped_lock lock{mutex_};
     const Ticket ticket = new_ticket();
-    const auto wish = std::find_if(wishes_.begin(), wishes_.end(),
-                                   [&](const TokenWish& one) { return one.route == route; });
-    if (wish != wishes_.end()) {
+    const auto wish = std::find_if(receives_.begin(), receives_.end(),
+                                   [&](const PostedReceive& one) { return one.route == route; });
+    if (wish != receives_.end()) {
         deliver(bytes, wish->bytes);
         ended_[wish->ticket] = true;
         ended_[ticket] = true;
-        wishes_.erase(wish);
+        receives_.erase(wish);
         return ticket;
     }
     Message message{route, ticket, bytes, {}, bytes.size() <= eager_bytes_};
@@ -46,7 +46,7 @@ NodeMailbox::Ticket NodeMailbox::receive(const Route& route, std::span<std::byte
     const auto message = std::find_if(messages_.begin(), messages_.end(),
                                       [&](const Message& one) { return one.route == route; });
     if (message == messages_.end()) {
-        wishes_.push_back({route, ticket, bytes});
+        receives_.push_back({route, ticket, bytes});
         return ticket;
     }
     deliver(message->eager ? std::span<const std::byte>{message->copy} : message->bytes, bytes);

@@ -39,7 +39,7 @@ private:
         std::vector<std::byte> copy;  // of an eager message
         bool eager = false;
     };
-    struct TokenWish {
+    struct PostedReceive {
         Route route;
         Ticket ticket = 0;
         std::span<std::byte> bytes;
@@ -52,7 +52,7 @@ private:
     Ticket last_ = 0;
     std::unordered_map<Ticket, bool> ended_;  // every valid ticket, and whether it has ended
     std::deque<Message> messages_;            // without a matching receive yet
-    std::deque<TokenWish> wishes_;            // receives without a matching message yet
+    std::deque<PostedReceive> receives_;      // receives without a matching message yet
 };
 
 }  // namespace forebay::adapters

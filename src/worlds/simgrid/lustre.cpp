@@ -17,7 +17,7 @@ SimulatedLustre::SimulatedLustre(const MachinePlatform& platform, std::uint64_t 
       targets_(static_cast<std::size_t>(platform.target.count)),
       links_(static_cast<std::size_t>(platform.server.count)),
       memories_(static_cast<std::size_t>(platform.server.count),
-                ServerMemory{platform.server.memory}),
+                ServerReadCache{platform.server.memory}),
       metadata_(static_cast<std::size_t>(platform.metadata.threads)) {
     slower_.resize(targets_.size(), 1);
 }
@@ -81,8 +81,8 @@ double SimulatedLustre::arrive(double now, const RequestArrival& request) {
 }
 
 double SimulatedLustre::fetch(double now, const RequestArrival& request) {
-    constexpr std::int64_t block_bytes = ServerMemory::block_bytes;
-    ServerMemory& memory = memories_[server_of(request.target)];
+    constexpr std::int64_t block_bytes = ServerReadCache::block_bytes;
+    ServerReadCache& memory = memories_[server_of(request.target)];
     const std::int64_t first = request.offset / block_bytes;
     const std::int64_t last = (request.offset + request.bytes - 1) / block_bytes;
     std::int64_t missing = 0;

@@ -119,7 +119,7 @@ private:
     std::vector<double> slower_;
     std::vector<Target> targets_;
     std::vector<ServiceQueue> links_;
-    std::vector<ServerMemory> memories_;
+    std::vector<ServerReadCache> memories_;
     std::unordered_map<std::int64_t, ExtentLocks> locks_;
     std::unordered_set<std::int64_t> shares_;
     std::int64_t locks_asked_ = 0;

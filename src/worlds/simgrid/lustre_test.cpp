@@ -104,7 +104,7 @@ TEST(SimulatedLustre, WhatWasReadIsInTheServersMemory) {
     MachinePlatform platform = simple();
     platform.server.memory = 1 << 30;
     SimulatedLustre lustre{platform, 1, {}};
-    constexpr std::int64_t block = ServerMemory::block_bytes;
+    constexpr std::int64_t block = ServerReadCache::block_bytes;
     const double first = lustre.fetch(0, of_object(0, 2 * block));
     EXPECT_NEAR(first, 0.001 + 2 * block / 1e8, 1e-9);
     EXPECT_EQ(lustre.fetch(0.001, of_object(0, 2 * block)), first) << "it is being read";

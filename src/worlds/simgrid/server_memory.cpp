@@ -3,12 +3,12 @@
 
 namespace forebay::adapters {
 
-std::optional<double> ServerMemory::there(std::int64_t object, std::int64_t block) const {
+std::optional<double> ServerReadCache::there(std::int64_t object, std::int64_t block) const {
     const auto found = until_.find(key(object, block));
     return found == until_.end() ? std::nullopt : std::optional{found->second};
 }
 
-void ServerMemory::keep(std::int64_t object, std::int64_t block, double until) {
+void ServerReadCache::keep(std::int64_t object, std::int64_t block, double until) {
     if (blocks_max_ == 0) {
         return;
     }

@@ -9,11 +9,11 @@
 
 namespace forebay::adapters {
 
-class ServerMemory {
+class ServerReadCache {
 public:
     static constexpr std::int64_t block_bytes = 256 << 10;
 
-    explicit ServerMemory(std::int64_t bytes) : blocks_max_{bytes / block_bytes} {}
+    explicit ServerReadCache(std::int64_t bytes) : blocks_max_{bytes / block_bytes} {}
 
     // The time (seconds) at which block number `block` of the object is in the cache; nullopt: a
     // miss.

@@ -13,7 +13,7 @@ void PoolPassing::run_on(tokens::Node to, std::function<void()> what) {
     my_.ports.life.tell(Rank{static_cast<std::int32_t>(to) * actors}, std::move(what));
 }
 
-std::optional<std::uint64_t> PoolPassing::ask(const TokenWish& wish) {
+std::optional<std::uint64_t> PoolPassing::ask(const ReadWish& wish) {
     const tokens::Parent parent = my_.member.parent_of(wish.file);
     if (parent.grant == 0) {
         return std::nullopt;

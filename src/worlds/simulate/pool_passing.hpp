@@ -41,14 +41,14 @@ public:
     };
     PoolPassing(const Around& around, const PassingCosts& costs) : my_{around}, costs_{costs} {}
 
-    struct TokenWish {
+    struct ReadWish {
         tokens::FileKey file;
         pool::ChangeStamp seen;
         Extent range;
     };
     // Called by this node's daemon. Returns the request's number; nullopt: no node passes the file
     // on to this one.
-    [[nodiscard]] std::optional<std::uint64_t> ask(const TokenWish& wish);
+    [[nodiscard]] std::optional<std::uint64_t> ask(const ReadWish& wish);
     [[nodiscard]] std::optional<Outcome> take(std::uint64_t number) override;
     void forget(std::uint64_t number) override { asked_.erase(number); }
 
@@ -68,7 +68,7 @@ private:
         tokens::Node from = 0;
         std::uint64_t number = 0;
         std::uint64_t grant = 0;
-        TokenWish wish;
+        ReadWish wish;
         bool begun = false;  // the block is being read
     };
     [[nodiscard]] pool::SharedBytes look(Waiting& one);

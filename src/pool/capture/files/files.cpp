@@ -187,9 +187,7 @@ void leave_miscounted(FileDescription& file) noexcept {
     protocol::ClientQuestion question = about(file, protocol::QuestionKind::leave);
     question.number = static_cast<std::int64_t>(pool::ThroughReason::tables);
     const bool left = connection.reached() && ask(question) == 0;
-    const char* const problem = left ? "a file of the pool is written through from now on"
-                                     : "a file that was in the pool is not closed there";
-    report_problem(problem,
+    report_problem(left ? "a file is written through from now on" : "a file is not closed there",
                    "Forebay has lost count of its descriptors, which is a defect of Forebay",
                    "Please report it; FOREBAY_ENABLED=false runs the program without Forebay.");
     errno = before;
