@@ -173,7 +173,7 @@ function(forebay_layer_tests name sources)
 endfunction()
 
 # The cases of a program in processes of some cases each: starting one for every case took longer
-# than most cases do. Where there are many shards, every third has the label `third`, the others
+# than most cases do. Where there are many shards, every sixth has the label `sixth`, the others
 # `rest`.
 function(forebay_shards test name)
     set(shards 2)
@@ -188,9 +188,9 @@ function(forebay_shards test name)
         set_tests_properties(
             ${case} PROPERTIES TIMEOUT 900 ENVIRONMENT
                                "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard}")
-        math(EXPR third "${shard} % 3")
-        if(shards GREATER 2 AND third EQUAL 0)
-            set_tests_properties(${case} PROPERTIES LABELS third)
+        math(EXPR sixth "${shard} % 6")
+        if(shards GREATER 2 AND sixth EQUAL 0)
+            set_tests_properties(${case} PROPERTIES LABELS sixth)
         elseif(shards GREATER 2)
             set_tests_properties(${case} PROPERTIES LABELS rest)
         endif()
