@@ -40,7 +40,7 @@ asan() {
     cc -O1 -Wall -shared -fPIC -o build/pool-asan/lenient.so tests/posix/lenient.c || return 1
     run_time=$(clang++-19 -print-file-name="libclang_rt.asan-$(uname -m).so")
     # Leaks and mismatched operators new and delete are in the programs, not in our code.
-    options=detect_leaks=0:alloc_dealloc_mismatch=0:detect_container_overflow=0
+    options=detect_leaks=0:alloc_dealloc_mismatch=0:detect_container_overflow=0:disable_coredump=0
     FOREBAY_PRELOAD_FIRST="$PWD/build/pool-asan/lenient.so $run_time" \
         ASAN_OPTIONS=$options:verify_asan_link_order=0 run
 }

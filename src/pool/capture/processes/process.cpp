@@ -52,12 +52,9 @@ extern "C" {
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): assembly has no other way
 constinit unsigned forebay_vfork_is_fork = 0;
 constinit void* forebay_real_vfork = nullptr;
-// Read by shared/system_call.S and shared/loader.S. The array is for dlsym, dlvsym, dlopen and
-// dlmopen, in this order; null until they are found.
+// Read by shared/system_call.S and shared/loader.S.
 constinit unsigned forebay_captures_calls = 0;
 constinit void* forebay_real_syscall = nullptr;
-constinit void* forebay_real_loader[4] = {};
-void* forebay_find_loader(unsigned number) noexcept;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 }
 
@@ -151,27 +148,7 @@ void ask_the_loader() noexcept {
     errno = before;
 }
 
-// Stands for a function of the loader that was not found: fails as they do.
-void* no_loader() noexcept { return nullptr; }
-
 }  // namespace
-
-}  // namespace forebay::capture
-
-// May run before this library's constructor: a constructor of another library, or a sanitizer, may
-// call dlsym first.
-void* forebay_find_loader(unsigned number) noexcept {
-    using namespace forebay::capture;
-    constexpr const char* names[] = {"dlsym", "dlvsym", "dlopen", "dlmopen"};
-    const char* const name = names[number];
-    void* found = symbols.find(name);
-    found = found != nullptr ? found : NextSymbols::find_behind(name);
-    found = found != nullptr ? found : reinterpret_cast<void*>(&no_loader);
-    __atomic_store_n(&forebay_real_loader[number], found, __ATOMIC_RELAXED);
-    return found;
-}
-
-namespace forebay::capture {
 
 void* real_function(const char* name) noexcept {
     void* const found = symbols.find(name);
