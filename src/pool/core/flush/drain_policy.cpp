@@ -14,10 +14,12 @@ namespace forebay::pool {
 
 namespace {
 
-// The full stripes in a run of contiguous deposits; empty if there is none.
+// The full stripes in a run of contiguous deposits; empty if there is none. The stripe that the
+// last offset lies in is not full: where the sum is saturated, `begin` is at most `end`.
 Extent full_stripes(const Extent& run, std::int64_t stripe_bytes) {
     expects(stripe_bytes > 0, "the file is striped");
-    const std::int64_t begin = (run.begin.bytes() + stripe_bytes - 1) / stripe_bytes * stripe_bytes;
+    const std::int64_t begin =
+        saturated_sum(run.begin.bytes(), stripe_bytes - 1) / stripe_bytes * stripe_bytes;
     const std::int64_t end = run.end().bytes() / stripe_bytes * stripe_bytes;
     return {Offset{begin}, Length{std::max<std::int64_t>(end - begin, 0)}};
 }
@@ -97,8 +99,8 @@ public:
             return;
         }
         pass.at = deposit.extent.begin;
-        pass.narrow_until =
-            std::max(pass.narrow_until, pass.at + Length{pool_state_.options.request_bytes_max});
+        const Offset until{saturated_sum(pass.at.bytes(), pool_state_.options.request_bytes_max)};
+        pass.narrow_until = std::max(pass.narrow_until, until);
     }
 
     [[nodiscard]] bool over(PooledFile& file) const override {
@@ -121,7 +123,8 @@ private:
             return {};
         }
         const Offset begin = std::max(next->extent.begin, pass.at);
-        const Deposit part = part_of(*next, {begin, narrow_length});
+        const Deposit part =
+            part_of(*next, {begin, std::min(narrow_length, next->extent.end() - begin)});
         pass.at = part.extent.end();
         return {part};
     }

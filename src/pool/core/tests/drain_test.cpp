@@ -105,6 +105,26 @@ TEST(Draining, FindsThatASlowTargetIsToHaveFewerRequestsAtATime) {
     EXPECT_LT(in_flight, 1.2);
 }
 
+// Regression: where a stripe begins was computed beyond the last offset that there is.
+TEST(Draining, UnderPressureTheStripeOfTheLastOffsetIsDrainedLikeOthers) {
+    const std::int64_t far = INT64_MAX - 10;
+    Node node{{.seed = 9, .quiet_ns_max = 100'000'000'000},
+              {.window_bytes = 2 * mib},  // a file presses with its first byte
+              {.stripes = {targets, stripe}}};
+    adapters::MemoryFile file;
+    const std::vector<std::byte> some(10, std::byte{7});
+    run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
+        for (const std::int64_t at : {std::int64_t{0}, far}) {
+            EXPECT_EQ(self.write(id, file, at, some).error, 0);
+        }
+        while (node.directory().files[id.slot].drained < 20) {
+            node.world().sleep(1'000'000);
+        }
+    });
+    EXPECT_TRUE(same(file.get({Offset{0}, Length{10}}), some));
+    EXPECT_TRUE(same(file.get({Offset{far}, Length{10}}), some));
+}
+
 // The maximum number of requests in flight at a target when four files are drained one at a time,
 // each with one request per target. They are written in pieces of `piece` bytes, `apart` bytes
 // apart.

@@ -112,6 +112,31 @@ TEST(Faults, BadPlacesDoNotHoldUpWhatLiesBehindThem) {
     }
 }
 
+// Regression: the range to be tried in small pieces ended beyond the last offset that there is, and
+// the daemon aborted. A client of ours asks the kernel for such offsets; others need not.
+TEST(Faults, BadPlacesNearTheLastOffsetAreTriedAgain) {
+    constexpr std::int64_t count = 10;
+    for (const std::int64_t before : {count, 64 * kib, 4 * mib}) {
+        const std::int64_t far = INT64_MAX - before;
+        Node node{long_world};
+        adapters::StorageFaults too_big;
+        too_big.error = EFBIG;
+        too_big.bad = {{Offset{far}, Length{count}}};
+        adapters::MemoryFile file{too_big};
+        run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
+            EXPECT_EQ(self.write(id, file, 0, bytes_of(1, 1)).error, 0);
+            EXPECT_EQ(self.write(id, file, far, bytes_of(count, 2)).error, 0);
+            EXPECT_EQ(self.ask(id, {FileTask::Kind::sync}), EFBIG);
+            EXPECT_TRUE(same(file.get({Offset{0}, Length{1}}), bytes_of(1, 1)));
+            EXPECT_EQ(node.pool().undrained(id.slot).size(), 1U);
+            file.set_faults({});
+            EXPECT_EQ(self.ask(id, {FileTask::Kind::sync}), 0);
+        });
+        EXPECT_TRUE(same(file.get({Offset{far}, Length{count}}), bytes_of(count, 2)));
+        EXPECT_EQ(node.provided(), 0);
+    }
+}
+
 // Network file systems report some errors only at close(); nobody else would learn of them.
 TEST(Faults, AFileWhoseClosingFailsIsNamedWithWhatWasDrained) {
     Node node{long_world};
