@@ -133,7 +133,8 @@ std::optional<PeerWord> wanted_of(std::span<const std::byte> bytes) {
     constexpr auto block = static_cast<std::int64_t>(pool::block_bytes);
     const auto packed = unpacked<PackedWanted>(bytes);
     if (!packed || packed->head.token != 0 || packed->at < 0 || packed->bytes == 0 ||
-        packed->bytes > pool::block_bytes - static_cast<std::uint64_t>(packed->at % block)) {
+        packed->bytes > pool::block_bytes - static_cast<std::uint64_t>(packed->at % block) ||
+        packed->at > INT64_MAX - static_cast<std::int64_t>(packed->bytes)) {
         return std::nullopt;
     }
     return PeerReadRequest{.file = {packed->inode},

@@ -56,6 +56,12 @@ TEST(Peers, BytesThatLieInTwoBlocksAreNotAskedFor) {
     EXPECT_FALSE(peer_word_of(bytes_of(PeerReadRequest{.at = 0, .bytes = 0})));
 }
 
+// Regression: the daemon that was asked for such bytes aborted.
+TEST(Peers, BytesBeyondTheLastOffsetAreNotAskedFor) {
+    EXPECT_TRUE(peer_word_of(bytes_of(PeerReadRequest{.at = INT64_MAX - 10, .bytes = 10})));
+    EXPECT_FALSE(peer_word_of(bytes_of(PeerReadRequest{.at = INT64_MAX - 10, .bytes = 11})));
+}
+
 TEST(Peers, APartLiesWithinTheWhole) {
     const std::vector<std::byte> two(2);
     EXPECT_TRUE(

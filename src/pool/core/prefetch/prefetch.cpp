@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
 #include <utility>
 
 namespace forebay::pool {
@@ -17,6 +18,9 @@ namespace forebay::pool {
 namespace {
 
 constexpr auto block = static_cast<std::int64_t>(block_bytes);
+// Blocks below this offset are read ahead. The one beyond it ends behind the last offset that there
+// is.
+constexpr std::int64_t blocks_end = std::numeric_limits<std::int64_t>::max() / block * block;
 
 constexpr std::size_t in_flight_max = 32;  // blocks in flight for all files
 // Maximum number of blocks that one hint asks for; another hint asks for the rest.
@@ -77,7 +81,7 @@ void BlockPrefetcher::wish(std::uint32_t client, PooledFile& file, std::int64_t 
     count_reader(client);
     end = std::min({end,
                     std::max(file.stamp.bytes, pool_state_.files.slot_of(file).size.load(relaxed)),
-                    (offset / block + wish_blocks_max) * block});
+                    saturated_sum(offset / block * block, wish_blocks_max * block), blocks_end});
     for (std::int64_t at = offset; at < end;) {
         const std::int64_t to = std::min(end, (at / block + 1) * block);
         wish_block(file, at / block, range_in_block(at, to));
@@ -89,9 +93,9 @@ SharedBytes BlockPrefetcher::share(PooledFile& file, const Extent& range, bool b
     using enum SharedBytes::State;
     const std::int64_t begin = range.begin.bytes();
     const std::int64_t number = begin / block;
-    if (begin < 0 || range.empty() || range.end().bytes() > (number + 1) * block ||
-        file.deposits.held_bytes > 0 || file.stamp.changed_here || file.stamp.fresh ||
-        !may_fetch(file)) {
+    if (begin < 0 || begin >= blocks_end || range.empty() ||
+        range.length.bytes() > block - begin % block || file.deposits.held_bytes > 0 ||
+        file.stamp.changed_here || file.stamp.fresh || !may_fetch(file)) {
         return {};
     }
     const CleanRange wanted = range_in_block(begin, range.end().bytes());

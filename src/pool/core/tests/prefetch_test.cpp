@@ -182,6 +182,39 @@ TEST(BlockPrefetcher, TheFilesEndIsWhereItIs) {
     });
 }
 
+// Regression: hints of clients, and requests of other nodes, near the last offset that there is led
+// to sums beyond it.
+TEST(BlockPrefetcher, NearTheLastOffsetAllButTheLastBlockIsReadAhead) {
+    constexpr std::int64_t far = INT64_MAX / mib * mib - 2 * mib;
+    constexpr std::int64_t bytes = INT64_MAX - far;
+    Node node{{.seed = 1}};
+    OldFile old{node, 0};
+    old.file.put(Offset{far}, bytes_of(far, bytes));
+    run_client(node, old.file, AccessMode::read, [&](NodeClient& self, FileId id) {
+        using enum SharedBytes::State;
+        self.log_writer().notify_daemon(id, EntryKind::wanted, far,
+                                        static_cast<std::uint32_t>(bytes));
+        while (old.fetched() < 2 * mib) {
+            node.world().sleep(1'000'000);
+        }
+        read_and_compare(self, id, old.file, {Offset{far}, Length{bytes}});
+        const auto share = [&](std::int64_t at, std::int64_t length) {
+            auto state = coming;
+            node.say([&] {
+                const Extent range{Offset{at}, Length{length}};
+                state = node.pool().share(id.slot, node.stamp_of(old.file), range, true).state;
+            });
+            return state;
+        };
+        EXPECT_EQ(share(far + mib, mib), there);
+        EXPECT_EQ(share(far + mib, mib + 1), none) << "it goes beyond a block";
+        EXPECT_EQ(share(far + 2 * mib, 10), none);
+        EXPECT_EQ(share(INT64_MAX - 10, 10), none);
+        self.close(id);
+    });
+    EXPECT_EQ(old.fetched(), 2 * mib);
+}
+
 TEST(BlockPrefetcher, ABlockThatCannotBeReadIsTheReadersOwnBusiness) {
     Node node{{.seed = 1}};
     adapters::StorageFaults faults;
