@@ -121,10 +121,9 @@ Result<RegisteredFile> Pool::open(std::uint32_t client, DaemonFile file, AccessM
     note_room(pool_state, opened, look);
     if (access != AccessMode::read && one->seal() && !pool_state.files.closing()) {
         pool_state.files.leave(opened, ThroughReason::stuck_log);
-    } else if (!opened.open->control) {
+    } else if (!opened.open->control || (access != AccessMode::read && !opened.open->storage)) {
+        // The daemon was too short of descriptors to open the file, or to open it for writing.
         pool_state.files.leave(opened, ThroughReason::no_descriptor);
-    } else if (access != AccessMode::read && !opened.open->storage) {
-        pool_state.files.leave(opened, ThroughReason::asked);  // the daemon could not drain it
     } else if (access != AccessMode::read && is_short_of_room(pool_state, opened, look.room)) {
         pool_state.files.leave(opened, ThroughReason::no_room);
     }

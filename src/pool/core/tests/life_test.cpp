@@ -104,6 +104,25 @@ TEST(Life, WhoMayOnlyReadAFileMakesItDurable) {
     });
 }
 
+// Regression: the report said that the program had asked for it.
+TEST(Life, AFileLeavesForWantOfADescriptorToWriteWith) {
+    Node node{{.seed = 1}, patient};
+    adapters::MemoryFile file;
+    file.put(Offset{0}, bytes_of(500, 1));
+    run_client(node, file, AccessMode::read, [&](NodeClient& self, FileId id) {
+        const FileSlot& slot = node.directory().files[id.slot];
+        EXPECT_EQ(slot.reason, ThroughReason::none);
+        node.say([&] {
+            DaemonFile unopened;
+            unopened.identity = file.identity();
+            const auto opened =
+                node.pool().open(self.number(), std::move(unopened), AccessMode::write);
+            EXPECT_EQ(opened.value().slot, id.slot);
+        });
+        EXPECT_EQ(slot.reason, ThroughReason::no_descriptor);
+    });
+}
+
 TEST(Life, AFileLeavesWhileOthersWriteToIt) {
     for (std::int64_t seed = 1; seed <= seeds; ++seed) {
         Node node{{.seed = static_cast<std::uint64_t>(seed)}, {.cap_bytes = 4 << 20}};
