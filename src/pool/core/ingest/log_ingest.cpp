@@ -336,7 +336,8 @@ bool LogIngest::take(const Item& item) {
 
 // Takes a deposit. An entry that our own client code never writes is refused, and its client is
 // distrusted. An entry for a file that its client does not have open for writing (any more) is only
-// dropped: that is the program's mistake.
+// dropped: that is the program's mistake. So is one for a file that the daemon cannot write to: a
+// client that looks at the file's state has not committed it.
 bool LogIngest::deposit(const Item& item) {
     Client& client = pool_state_.clients.at(item.client);
     std::int64_t end = 0;
@@ -348,6 +349,7 @@ bool LogIngest::deposit(const Item& item) {
     if (file != nullptr) {
         const auto opens = file->opens.by_client.find(item.client);
         allowed = opens != file->opens.by_client.end() && opens->second.writes &&
+                  file->open->storage != nullptr &&
                   pool_state_.files.state_of(*file) != FileState::through;
     }
     if (allowed && pool_state_.extents.room() < extents_kept) {

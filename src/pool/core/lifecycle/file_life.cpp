@@ -160,9 +160,9 @@ bool FileLife::stamped(PooledFile& file) {
     if (!pool_state_.journal.may_change(file)) {
         return false;
     }
+    expects(file.open->control != nullptr, "the daemon has a descriptor of the file");
     file.stamp.mark_changed_here();
     note_changing(pool_state_, file);
-    expects(file.open->control != nullptr, "the daemon has a descriptor of the file");
     // Shared by the call, which fills it in, and by the continuation.
     const auto stamp = std::make_shared<std::optional<ChangeStamp>>();
     pool_state_.begin_background_task(

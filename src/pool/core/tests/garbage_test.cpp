@@ -143,6 +143,29 @@ TEST(Garbage, AFileThatAClientMayNotWriteIsNotWrittenAndNoMore) {
     }
 }
 
+// Regression: such a deposit was taken although the daemon could never drain it, and the daemon
+// looked for the name of a file that it had no descriptor of.
+TEST(Garbage, DepositsForAFileThatTheDaemonHasNoDescriptorOfAreDropped) {
+    Trouble trouble;
+    trouble.meet([&](NodeClient& self, FileId /*id*/) {
+        adapters::MemoryFile short_of_descriptors;
+        trouble.node.say([&] {
+            DaemonFile unopened;
+            unopened.identity = short_of_descriptors.identity();
+            unopened.local = true;
+            const auto opened =
+                trouble.node.pool().open(self.number(), std::move(unopened), AccessMode::write);
+            ASSERT_TRUE(opened.has_value());
+            forge(self.log(), {.file = {opened->slot, opened->generation}, .position = 1000});
+            trouble.node.pool().close(self.number(), opened->slot, opened->generation);
+        });
+        self.log().header().reserved.fetch_add(100);
+        trouble.node.world().sleep(100'000'000);
+    });
+    EXPECT_FALSE(trouble.distrusted);
+    EXPECT_EQ(trouble.node.pool().counts().refused, 1U);
+}
+
 TEST(Garbage, CommitsThatNeverWereKeepNobodyWaiting) {
     Trouble trouble;
     trouble.meet([&](NodeClient& self, FileId id) {
