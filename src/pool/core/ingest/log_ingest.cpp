@@ -163,8 +163,9 @@ void LogIngest::give_up_stuck(Client& client) {
     pool_state_.clients.seal(client);
 }
 
+// The time is cut to what a clock may say: it is subtracted from others.
 LogIngest::Item LogIngest::read(const Entry& entry) {
-    return {.time_ns = entry.time_ns.load(relaxed),
+    return {.time_ns = std::max<std::int64_t>(entry.time_ns.load(relaxed), 0),
             .slot = entry.file.load(relaxed),
             .generation = entry.generation.load(relaxed),
             .offset = entry.offset.load(relaxed),

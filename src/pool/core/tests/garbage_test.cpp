@@ -21,6 +21,7 @@ struct Forged {
     std::uint32_t length = 100;
     EntryKind kind = EntryKind::deposit;
     EntryState state = EntryState::committed;
+    std::int64_t time_ns = 1;
 };
 
 // Writes an entry to a log, without reserving positions for it.
@@ -33,7 +34,7 @@ void forge(const Log& log, const Forged& forged) {
     entry.position = forged.position;
     entry.length = forged.length;
     entry.kind = forged.kind;
-    entry.time_ns = 1;
+    entry.time_ns = forged.time_ns;
     entry.state = stated(number, forged.state);
     log.header().commits.fetch_add(1);
 }
@@ -141,6 +142,28 @@ TEST(Garbage, AFileThatAClientMayNotWriteIsNotWrittenAndNoMore) {
         EXPECT_FALSE(trouble.distrusted);
         EXPECT_EQ(trouble.node.pool().counts().refused, 1U);
     }
+}
+
+// Regression: the age of the oldest deposit was computed from the time that its client gave.
+TEST(Garbage, ATimeBeforeAllTimesIsCutToTheFirst) {
+    Node node{{.seed = 5},
+              {.age_max_ns = 1'000'000'000'000'000, .quiet_ns = 1'000'000'000'000'000}};
+    adapters::MemoryFile file;
+    run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
+        EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 1)).error, 0);
+        forge(self.log(), {.file = id,
+                           .offset = 5000,
+                           .position = 1000,
+                           .time_ns = std::numeric_limits<std::int64_t>::min()});
+        node.world().sleep(5'000'000);  // until the daemon has looked at the log
+        const std::vector<Deposit> held = node.pool().undrained(id.slot);
+        EXPECT_EQ(held.size(), 2U);
+        for (const Deposit& deposit : held) {
+            EXPECT_GE(deposit.time_ns, 0);
+        }
+        self.log().header().reserved.fetch_add(100);
+    });
+    EXPECT_EQ(file.size().bytes(), 5100);
 }
 
 // Regression: such a deposit was taken although the daemon could never drain it, and the daemon

@@ -195,8 +195,8 @@ Verdict judge(const ReplayPlan& replay_plan, const std::optional<FoundFile>& fou
     }
     const ports::ChangeStamp& now = found->stamp;
     if (!replay_plan.stamp) {
-        return now.changed_ns <= replay_plan.lived_ns + slack_ns ? Verdict::apply
-                                                                 : Verdict::changed;
+        return now.changed_ns <= saturated_sum(replay_plan.lived_ns, slack_ns) ? Verdict::apply
+                                                                               : Verdict::changed;
     }
     // The times may be older than recorded, as a power failure loses times that were not synced. A
     // newer ctime alone is harmless: chmod and rename leave length and mtime as they were.
