@@ -94,6 +94,20 @@ static void by_number(void) { limited(set_by_number); }
 static void by_ulimit(void) { limited(set_by_ulimit); }
 static void by_other(void) { limited(set_by_other); }
 
+/* Where the file system's longest file has 16 GiB and a little. */
+static void longest_file(void) {
+    const off_t beyond = (off_t)20 << 30;
+    const int one = open_new("one");
+    fill(bytes, sizeof bytes, 0, 1);
+    say("write", write(one, bytes, 1000));
+    say("pwrite beyond", pwrite(one, bytes, 10, beyond));
+    say("lseek beyond", lseek(one, beyond, SEEK_SET));
+    say("cut longer", ftruncate(one, beyond));
+    say("fsync", fsync(one));
+    say("write", write(one, bytes, 1000));
+    say("close", close(one));
+}
+
 /* A child sets itself a limit for the program that it becomes. */
 static void in_child(void) {
     const int one = open("one", O_CREAT | O_RDWR | O_TRUNC | O_CLOEXEC, 0644);
@@ -182,6 +196,7 @@ int main(int argc, char** argv) {
         {"setrlimit", by_setrlimit}, {"prlimit", by_prlimit},      {"number", by_number},
         {"ulimit", by_ulimit},       {"other", by_other},          {"child", in_child},
         {"no_memory", no_memory},    {"descriptors", descriptors}, {"no_more", no_more_descriptors},
+        {"longest", longest_file},
     };
     return run_named(argc, argv, cases, sizeof cases / sizeof cases[0]);
 }

@@ -69,6 +69,27 @@ def mounted_tmpfs(folder: Path, size: str) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
+def mounted_ext2(folder: Path) -> Iterator[Path]:
+    """An ext2 with blocks of 1 KiB: the longest file has 16 GiB and a little."""
+    if os.geteuid() != 0 or shutil.which("mkfs.ext2") is None:
+        pytest.skip("cannot make a file system (not root, or no mkfs.ext2). Install it, be root.")
+    image, mount = folder / "image", folder / "mount"
+    mount.mkdir(parents=True)
+    with image.open("wb") as file:
+        file.truncate(64 << 20)
+    subprocess.run(["mkfs.ext2", "-q", "-b", "1024", image], check=True)
+    done = subprocess.run(
+        ["mount", "-o", "loop", image, mount], capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        pytest.skip(f"cannot mount a loop device ({done.stderr.strip()}).")
+    try:
+        yield mount
+    finally:
+        subprocess.run(["umount", "-l", mount], check=True)
+
+
+@contextlib.contextmanager
 def limited_disk(folder: Path, rate: int) -> Iterator[Path]:
     """An ext4 of 512 MiB that moves `rate` bytes a second."""
     program = m.ROOT / "tools" / "limited_disk.sh"

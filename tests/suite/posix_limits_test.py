@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from suite import pooled
+from suite.file_systems import mounted_ext2
 from suite.verdict import ensure
 
 HOW = pytest.mark.parametrize("settings", [pooled.KEPT, pooled.EAGER], ids=["kept", "eager"])
@@ -30,6 +31,16 @@ def test_a_limit_for_a_program_leaves_its_parents_files_in_the_pool(folder: Path
         pooled.run([pooled.program("limits.c"), "child"], served.folder, served.environment())
         reasons = {file.reason for file in served.status().files}
         ensure(reasons == {""}, f"left for {reasons}")
+
+
+@HOW
+def test_a_write_beyond_the_longest_file_of_a_file_system_fails_at_once(
+    settings: Mapping[str, str], folder: Path
+) -> None:
+    """It was acknowledged, and failed when it was drained."""
+    longest = pooled.Twice(command=[pooled.program("limits.c"), "longest"], deposits=False)
+    with mounted_ext2(folder) as mount:
+        longest.ensure_same(mount, settings)
 
 
 @pytest.mark.parametrize("limit", ["descriptors", "no_more"])

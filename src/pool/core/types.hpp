@@ -70,6 +70,9 @@ struct DaemonFile {
     std::function<std::unique_ptr<ports::FileStorage>(
         const std::shared_ptr<const ChangeStamp>& seen)>
         open_for_reading{};
+    // A file of this file system cannot have `deposit_end_max` bytes, so that it may refuse to take
+    // a deposit (EFBIG). Only known where the file was opened for writing.
+    bool has_short_files = false;
 };
 
 enum class AccessMode { read, write, both };

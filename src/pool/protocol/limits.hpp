@@ -31,5 +31,9 @@ inline constexpr std::size_t entries_max = std::size_t{1} << 14;
 // The maximum number of bytes that one reservation asks for. A larger write makes several, so that
 // writes of other threads can go between them.
 inline constexpr std::size_t reservation_max = 4 * block_bytes;
+// No deposit of a client of ours ends beyond this offset (1 TiB). Writes beyond it are made by the
+// kernel, so that the file system can refuse them (EFBIG); where its files cannot even have this
+// length, no file is written to by deposits.
+inline constexpr std::int64_t deposit_end_max = std::int64_t{1} << 40;
 
 }  // namespace forebay::pool

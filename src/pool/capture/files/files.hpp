@@ -13,9 +13,9 @@
 
 namespace forebay::capture {
 
-// Offsets in bytes up to which every file system is assumed to go; beyond, the kernel is asked
+// Offsets in bytes up to which the file systems of pooled files go; beyond, the kernel is asked
 // (EFBIG).
-inline constexpr std::int64_t sure_max = std::int64_t{1} << 40;
+inline constexpr std::int64_t sure_max = pool::deposit_end_max;
 
 // Fails as libc's calls do: sets errno and returns -1.
 inline int fail(int error) noexcept {

@@ -117,7 +117,7 @@ void OpenFileRequest::read_from_peers(pool::DaemonFile& file) const {
 }
 
 void OpenFileRequest::choose_reason(const pool::DaemonFile& file) {
-    if (file.rule.past && reason_ == pool::ThroughReason::none) {
+    if ((file.rule.past || file.has_short_files) && reason_ == pool::ThroughReason::none) {
         reason_ = pool::ThroughReason::asked;
     }
     const std::pair identity{file.identity.device, file.identity.inode};

@@ -35,20 +35,37 @@ OwnFd reopen(int fd, int flags) {
     return OwnFd{kernel::open(name_of(fd).c_str(), flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)};
 }
 
+// Whether the file cannot have as many bytes as deposits may give it. lseek() refuses offsets
+// beyond the file system's longest file, and asks no server; what fpathconf(_PC_FILESIZEBITS) says
+// is guessed by the C library.
+bool is_kept_short(const OwnFd& fd) noexcept {
+    return kernel::lseek(fd.get(), pool::deposit_end_max, SEEK_SET) < 0 && errno == EINVAL;
+}
+
+struct FileForWriting {
+    OwnFd fd{};
+    bool is_short = false;  // is_kept_short()
+};
+
 // Opens the file for writing. A file whose mode forbids writing (git's objects) can still be
-// written through the descriptor that created it; such a descriptor is duplicated instead.
-OwnFd reopen_for_writing(const OwnFd& received, int flags) {
+// written through the descriptor that created it; such a descriptor is duplicated instead. It
+// shares its offset with the client, and so is not asked for the longest file.
+FileForWriting reopen_for_writing(const OwnFd& received, int flags) {
     for (const int mode : {O_RDWR, O_WRONLY}) {
         OwnFd fd = reopen(received.get(), mode);
-        if (fd.valid() || (errno != EACCES && errno != EPERM)) {
-            return fd;
+        if (fd.valid()) {
+            const bool is_short = is_kept_short(fd);
+            return {.fd = std::move(fd), .is_short = is_short};
+        }
+        if (errno != EACCES && errno != EPERM) {
+            return {};
         }
     }
     if ((flags & (O_APPEND | O_DIRECT | O_PATH)) != 0) {
         errno = EACCES;  // O_APPEND ignores the offset, and O_DIRECT wants aligned memory
-        return OwnFd{};
+        return {};
     }
-    return OwnFd{::fcntl(received.get(), F_DUPFD_CLOEXEC, 0)};
+    return {.fd = OwnFd{::fcntl(received.get(), F_DUPFD_CLOEXEC, 0)}};
 }
 
 FileStripes stripes_of(const OwnFd& fd, std::int64_t bytes) {
@@ -174,7 +191,8 @@ Result<pool::DaemonFile> open_again(const OwnFd& received, const OpenWish& wish,
     if (wish.only_known) {
         return only_known(received, found, wish.path);
     }
-    OwnFd fd = writes ? reopen_for_writing(received, flags) : reopen(received.get(), O_RDONLY);
+    auto [fd, is_short] = writes ? reopen_for_writing(received, flags)
+                                 : FileForWriting{.fd = reopen(received.get(), O_RDONLY)};
     if (!fd.valid() && (errno == EMFILE || errno == ENFILE)) {
         return only_known(received, found, wish.path);
     }
@@ -194,6 +212,7 @@ Result<pool::DaemonFile> open_again(const OwnFd& received, const OpenWish& wish,
         }
     }
     file.stamp = stamp_of(found);
+    file.has_short_files = is_short;
     // `file.storage` or `file.control` owns this descriptor, and lives as long as the file is open.
     // The other uses share it, because descriptors are scarce.
     const int shared = fd.get();

@@ -20,9 +20,9 @@ namespace forebay::mount {
 
 namespace {
 
-// Offsets in bytes up to which every file system is assumed to go; beyond, the file is written
+// Offsets in bytes up to which the file systems of pooled files go; beyond, the file is written
 // below, and the file system decides (EFBIG).
-constexpr std::int64_t sure_max = std::int64_t{1} << 40U;
+constexpr std::int64_t sure_max = pool::deposit_end_max;
 
 class FileBelow final : public pool::BackingFile {
 public:
