@@ -85,6 +85,7 @@ void PeerLink::refuse(std::string why) {
     state_ = State::refused;
     why_ = std::move(why);
     socket_ = OwnFd{};
+    drop_unsent();
 }
 
 void PeerLink::fail(int error) {
@@ -93,14 +94,24 @@ void PeerLink::fail(int error) {
     state_ = closed ? State::ended : State::cut;
     error_ = error;
     why_ = error == 0 ? "it has ended" : std::strerror(error);  // NOLINT(concurrency-mt-unsafe)
+    drop_unsent();
+}
+
+// Frees what can never be sent: a link that is over stays until the daemon ends.
+void PeerLink::drop_unsent() noexcept {
+    expects(!open(), "nothing more is sent over the link");
+    out_.clear();
+    out_.shrink_to_fit();
+    sent_ = 0;
+    passing_.clear();
+    early_.clear();
 }
 
 void PeerLink::run_once() {
-    const bool open = state_ == State::greeting || state_ == State::established;
-    if (open && std::exchange(event_came_, false)) {
+    if (open() && std::exchange(event_came_, false)) {
         read();
     }
-    if (state_ == State::greeting || state_ == State::established) {
+    if (open()) {
         write();
     }
 }
@@ -130,7 +141,7 @@ void PeerLink::read() {
         } else {
             fail(got < 0 ? error : 0);
         }
-        if (state_ != State::greeting && state_ != State::established) {
+        if (!open()) {
             return;
         }
         if (bytes.size() < received_->size() && !ends_) {
@@ -308,6 +319,9 @@ void PeerLink::encrypt(const protocol::PeerWord& word) {
 }
 
 void PeerLink::send(const protocol::PeerWord& word, Haste haste) {
+    if (!open()) {
+        return;
+    }
     hurries_ = hurries_ || haste == Haste::now;
     if (!cipher_->greeted) {
         early_.push_back(word);
@@ -321,7 +335,9 @@ void PeerLink::send(const protocol::PeerWord& word, Haste haste) {
 }
 
 void PeerLink::pass(std::uint64_t number, std::vector<std::byte> bytes) {
-    passing_.push_back({.number = number, .bytes = std::move(bytes)});
+    if (open()) {
+        passing_.push_back({.number = number, .bytes = std::move(bytes)});
+    }
 }
 
 std::size_t PeerLink::bytes_to_pass() const noexcept {

@@ -75,10 +75,11 @@ public:
         none,  // sent with the next urgent message, or when hasten() is called
         now,
     };
-    // Queues a message; run_once() sends it.
+    // Queues a message; run_once() sends it. Over a link that has ended nothing is sent: the
+    // message is dropped.
     void send(const protocol::PeerWord& word, Haste haste = Haste::now);
     void hasten() noexcept { hurries_ = hurries_ || !out_.empty(); }
-    // Queues bytes of a file, which are sent in parts with this number.
+    // Queues bytes of a file, which are sent in parts with this number; dropped as by send().
     void pass(std::uint64_t number, std::vector<std::byte> bytes);
     // How many of these bytes have not been sent yet.
     [[nodiscard]] std::size_t bytes_to_pass() const noexcept;
@@ -95,6 +96,10 @@ private:
         std::size_t begin = 0;  // where the bytes begin that were not sent yet
     };
 
+    // Neither ended, cut nor refused.
+    [[nodiscard]] bool open() const noexcept {
+        return state_ == State::greeting || state_ == State::established;
+    }
     void greet();
     void read();
     void write();
@@ -109,6 +114,7 @@ private:
     bool take_frame();
     void refuse(std::string why);
     void fail(int error);
+    void drop_unsent() noexcept;
 
     OwnFd socket_;
     ClusterPlace seat_;

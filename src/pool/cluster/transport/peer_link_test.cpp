@@ -260,5 +260,40 @@ TEST(PeerLink, AnEndIsSeenAfterWhatWasSaidBefore) {
     EXPECT_EQ(zero.next(), message(9));
 }
 
+// A daemon that is gone stays gone, and nothing is kept for it, however long the job goes on.
+TEST(PeerLink, NothingIsKeptForADaemonThatIsGone) {
+    auto [left, right] = connected();
+    PeerLink zero{std::move(left), {0, 2}, secret(1)};
+    {
+        PeerLink one{std::move(right), {1, 2}, secret(1)};
+        let_talk(zero, one);
+        zero.pass(1, std::vector<std::byte>(std::size_t{4} << 20));
+        zero.send(message(1));
+        ASSERT_TRUE(zero.blocked());
+    }
+    zero.note_event();
+    zero.run_once();
+    ASSERT_EQ(zero.state(), PeerLink::State::ended);
+    EXPECT_FALSE(zero.blocked()) << "what was to be sent is dropped";
+    EXPECT_EQ(zero.bytes_to_pass(), 0U);
+    for (std::size_t bytes = 0; bytes <= PeerLink::waiting_max; bytes += sizeof(TokenMessage)) {
+        zero.send(message(2));
+        zero.pass(2, std::vector<std::byte>(1));
+    }
+    EXPECT_FALSE(zero.blocked());
+    EXPECT_EQ(zero.bytes_to_pass(), 0U);
+    EXPECT_EQ(zero.state(), PeerLink::State::ended) << "it is not the network that gave up";
+}
+
+TEST(PeerLink, NothingIsKeptForOneThatIsSentAway) {
+    auto [left, right] = connected();
+    PeerLink zero{std::move(left), {0, 2}, secret(1)};
+    write_all(right, std::vector<std::byte>(4096, std::byte{0x5A}));
+    zero.run_once();
+    ASSERT_EQ(zero.state(), PeerLink::State::refused);
+    zero.send(message(1));
+    EXPECT_FALSE(zero.blocked());
+}
+
 }  // namespace
 }  // namespace forebay::cluster

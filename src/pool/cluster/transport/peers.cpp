@@ -341,7 +341,7 @@ void PeerConnections::run_once() {
     for (tokens::Node node = 0; node < peers_.size(); ++node) {
         Peer& peer = peers_[node];
         if (peer.link) {
-            if (beats) {
+            if (beats) {  // dropped by a link that has ended
                 peer.link->send(tokens::TokenMessage{});
             }
             if (hastens) {
