@@ -61,22 +61,34 @@ void set_up(int socket) {
     ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
-Result<OwnFd> connect_to(const std::string& address) {
+// A socket that is connected to one of the numeric addresses of a host, or is being connected.
+struct BegunConnection {
+    OwnFd socket;
+    std::size_t passed_over = 0;  // how many of the host's addresses come before that one
+    bool has_next = false;        // the host has one more behind it
+};
+
+// Begins to connect to a numeric address of the host, but to none of the first `passed_over`.
+Result<BegunConnection> connect_to(const std::string& address, std::size_t passed_over) {
     auto found = addresses_of(address);
     if (!found) {
         return failure(std::move(found.error()));
     }
-    for (const addrinfo* one = found->get(); one != nullptr; one = one->ai_next) {
-        OwnFd socket{::socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
-        if (!socket.valid()) {
+    int error = EADDRNOTAVAIL;
+    std::size_t number = 0;
+    for (const addrinfo* one = found->get(); one != nullptr; one = one->ai_next, ++number) {
+        if (number < passed_over) {
             continue;
         }
-        if (::connect(socket.get(), one->ai_addr, one->ai_addrlen) == 0 || errno == EINPROGRESS) {
+        OwnFd socket{::socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+        if (socket.valid() &&
+            (::connect(socket.get(), one->ai_addr, one->ai_addrlen) == 0 || errno == EINPROGRESS)) {
             set_up(socket.get());
-            return socket;
+            return BegunConnection{std::move(socket), number, one->ai_next != nullptr};
         }
+        error = errno;
     }
-    return failure(system_error(errno, "reach the daemon at " + address));
+    return failure(system_error(error, "reach the daemon at " + address));
 }
 
 // The numeric address, without the port.
@@ -191,7 +203,7 @@ Result<void> PeerConnections::join(const PeerList& list) {
     expects(list.addresses.size() == seat_.nodes, "each daemon of the job has an address");
     secret_ = list.secret;
     for (tokens::Node node = 0; node < seat_.self; ++node) {
-        if (auto begun = reach(list.addresses[node]); !begun) {
+        if (auto begun = reach(list.addresses[node], 0); !begun) {
             return begun;
         }
     }
@@ -227,17 +239,17 @@ Result<void> PeerConnections::join(const PeerList& list) {
     return {};
 }
 
-Result<void> PeerConnections::reach(const std::string& address) {
-    auto socket = connect_to(address);
-    if (!socket) {
-        return failure(std::move(socket.error()));
+Result<void> PeerConnections::reach(const std::string& address, std::size_t passed_over) {
+    auto begun = connect_to(address, passed_over);
+    if (!begun) {
+        return failure(std::move(begun.error()));
     }
-    meet(std::move(*socket), {.address = address});
+    meet(std::move(begun->socket),
+         {.address = address, .passed_over = begun->passed_over, .has_next = begun->has_next});
     return {};
 }
 
-// A daemon to which many connect at once may have taken this one for a stranger and closed the
-// connection: tries it again.
+// Connects again to what fail_to_reach() has noted.
 Result<void> PeerConnections::reach_again() {
     const std::int64_t now = clock_.now_ns();
     std::vector<Again> due;
@@ -249,7 +261,7 @@ Result<void> PeerConnections::reach_again() {
         return is_due;
     });
     for (const Again& one : due) {
-        if (auto begun = reach(one.address); !begun) {
+        if (auto begun = reach(one.address, one.passed_over); !begun) {
             return begun;
         }
     }
@@ -371,7 +383,7 @@ void PeerConnections::poll_strangers() {
             continue;
         }
         if (is_ours) {
-            fail_to_reach(*link, whence.address, now);
+            fail_to_reach(*link, whence, now);
         } else if (state == PeerLink::State::refused) {
             complaints_.push_back("sent another daemon away (" + link->why() + ")");
         }
@@ -380,17 +392,19 @@ void PeerConnections::poll_strangers() {
     std::erase_if(strangers_, [](const Stranger& one) { return one.link == nullptr; });
 }
 
-// A link to a daemon with a lower number ended before that daemon had proved who it is: tries it
-// again for some time, or gives up.
-void PeerConnections::fail_to_reach(const PeerLink& link, const std::string& address,
-                                    std::int64_t now) {
+// A link to a daemon with a lower number ended before that daemon had proved who it is. A daemon to
+// which many connect at once may have taken this one for a stranger and closed the connection: it
+// is tried again for some time. Then the host's next address is tried, if it has one.
+void PeerConnections::fail_to_reach(const PeerLink& link, const Whence& whence, std::int64_t now) {
     const bool hung_up = link.state() == PeerLink::State::ended && link.error() != ECONNREFUSED;
     if (hung_up && now < hung_up_since_ns_.value_or(now) + hung_up_ns) {
         hung_up_since_ns_ = hung_up_since_ns_.value_or(now);
-        again_.push_back({address, now + again_ns});
-        return;
+        again_.push_back({whence.address, whence.passed_over, now + again_ns});
+    } else if (whence.has_next) {
+        again_.push_back({whence.address, whence.passed_over + 1, now});
+    } else {
+        unmet_ = whence.address + ": " + link.why();
     }
-    unmet_ = address + ": " + link.why();
 }
 
 // Makes an authenticated link that of its node.

@@ -101,17 +101,21 @@ private:
     PeerConnections(OwnFd listener, OwnFd epoll, std::string address, const ClusterPlace& seat,
                     const ports::TimeSource& clock);
     // `address`: where this daemon has connected to; `source`: from where the other side has
-    // connected.
+    // connected. A host may have several numeric addresses: `passed_over` is how many of them come
+    // before the one of this connection, and `has_next` says whether there is one behind it.
     struct Whence {
         std::string address = {};
         std::string source = {};
+        std::size_t passed_over = 0;
+        bool has_next = false;
     };
-    // An address that is to be connected to again.
+    // An address that is to be connected to again, without the first `passed_over` of its host.
     struct Again {
         std::string address;
+        std::size_t passed_over = 0;
         std::int64_t at_ns = 0;
     };
-    [[nodiscard]] Result<void> reach(const std::string& address);
+    [[nodiscard]] Result<void> reach(const std::string& address, std::size_t passed_over);
     [[nodiscard]] Result<void> reach_again();
     void accept_all();
     [[nodiscard]] bool reject_stranger();
@@ -119,7 +123,7 @@ private:
     void meet(OwnFd socket, Whence whence);
     void adopt(std::unique_ptr<PeerLink> link);
     void poll_strangers();
-    void fail_to_reach(const PeerLink& link, const std::string& address, std::int64_t now);
+    void fail_to_reach(const PeerLink& link, const Whence& whence, std::int64_t now);
     void poll_peer(Peer& peer, tokens::Node node);
     void take(tokens::Node from, protocol::PeerWord word);
     void send_at_once(tokens::Node to, const protocol::PeerWord& word);

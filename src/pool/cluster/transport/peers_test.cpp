@@ -7,11 +7,33 @@
 #include <arpa/inet.h>
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <dlfcn.h>
 #include <future>
 #include <gtest/gtest.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <string_view>
 #include <sys/socket.h>
+
+namespace {
+
+constexpr std::string_view host_of_two = "two-addresses.invalid";
+
+}  // namespace
+
+// In place of libc's: one host has two addresses, and nobody listens at the first of them.
+extern "C" int getaddrinfo(const char* host, const char* port, const addrinfo* wanted,
+                           addrinfo** found) {
+    static auto* const of_libc =
+        reinterpret_cast<decltype(&getaddrinfo)>(::dlsym(RTLD_NEXT, "getaddrinfo"));
+    if (host == nullptr || host != host_of_two) {
+        return of_libc(host, port, wanted, found);
+    }
+    const int error = of_libc("127.0.0.3", port, wanted, found);
+    return error != 0 ? error : of_libc("127.0.0.1", port, wanted, &(*found)->ai_next);
+}
 
 namespace forebay::cluster {
 namespace {
@@ -138,6 +160,24 @@ TEST(PeerConnections, StrangersThatSayNothingKeepNobodyFromMeeting) {
     EXPECT_TRUE(std::ranges::all_of(strangers, is_closed)) << "when all have met, they are ended";
     EXPECT_FALSE(stranger_at((*zero)->address()).valid()) << "and nobody listens any more";
     EXPECT_EQ((*zero)->complaints().size(), 1U) << "which is said once";
+}
+
+TEST(PeerConnections, MeetAtAnAddressOfAHostWhoseFirstOneIsDead) {
+    const adapters::SteadyClock clock;
+    auto zero = PeerConnections::listen("127.0.0.1", {0, 2}, clock);
+    auto one = PeerConnections::listen("127.0.0.1", {1, 2}, clock);
+    ASSERT_TRUE(zero && one);
+    PeerList list;
+    list.addresses = {(*zero)->address(), (*one)->address()};
+    list.addresses.front().replace(0, list.addresses.front().rfind(':'), host_of_two);
+    auto joined = std::async(std::launch::async, [&] { return (*one)->join(list); });
+    while (joined.wait_for(std::chrono::seconds{0}) != std::future_status::ready) {
+        pollfd news{.fd = (*zero)->descriptor(), .events = POLLIN, .revents = 0};
+        ::poll(&news, 1, not_at_all_ms);
+        (*zero)->run_once();
+    }
+    const auto met = joined.get();
+    EXPECT_TRUE(met) << met.error().message;
 }
 
 TEST(PeerConnections, ListenAtTheAddressThatTheyTell) {
