@@ -43,6 +43,9 @@ constexpr nanoseconds near_for = std::chrono::microseconds{60};
 // new connections.
 constexpr std::size_t questions_at_once = 16;
 constexpr std::size_t connections_at_once = 8;
+// How soon the listener is tried again when no descriptor was left even to reject a connection. It
+// stays readable meanwhile, so that watching it would make the loop busy.
+constexpr nanoseconds accepting_rests_for = milliseconds{100};
 // The data of an epoll event are a Source in the lowest bits, and above it a session's number.
 constexpr std::uint64_t source_bits = 3;
 
@@ -177,7 +180,8 @@ nanoseconds DaemonServer::patience() const {
     }
     const nanoseconds most =
         peers_ != nullptr ? nanoseconds{cluster::PeerConnections::heartbeat_ns} : without_clients;
-    return dispatcher_.has_clients() ? while_idle : most;
+    const nanoseconds until_news = dispatcher_.has_clients() ? while_idle : most;
+    return accepts_again_at_ ? std::min(until_news, accepting_rests_for) : until_news;
 }
 
 // True when a question may follow at once: a client that has asked once often asks again, and
@@ -198,6 +202,7 @@ void DaemonServer::run_once(nanoseconds wait_max) {
     int got = 0;
     const auto begin = std::chrono::steady_clock::now();
     auto waited = nanoseconds{0};
+    accept_again_if_due();
     while (got == 0 && waited < wait_max && something_is_near() && yielding_.pays()) {
         yielding_.yield();
         got = wait_for_events(epoll_.get(), events, nanoseconds{0});
@@ -280,8 +285,15 @@ void DaemonServer::accept_all() {
         if (incoming.socket.valid() && sessions_.size() >= sessions_max) {
             incoming = {.refused = "too many processes are connected", .no_room = true};
         }
-        if (!incoming.refused.empty()) {
+        const bool told = std::exchange(told_of_queue_, incoming.stays_queued);
+        if (incoming.stays_queued && !told) {
+            note("leaves a connection waiting (" + incoming.refused +
+                 "). Start the daemon with more (`ulimit -n`).");
+        } else if (!incoming.refused.empty() && !incoming.stays_queued) {
             note("sent somebody away (" + incoming.refused + ").");
+        }
+        if (incoming.stays_queued) {
+            rest_from_accepting();
         }
         if (incoming.no_room) {
             // A rejected client does not see what is pooled, so nothing may be pooled any more.
@@ -299,6 +311,25 @@ void DaemonServer::accept_all() {
         }
         sessions_.at(number).watched = EPOLLIN;
         ensures(sessions_.size() <= sessions_max, "so many connections are served at a time");
+    }
+}
+
+void DaemonServer::watch_listener(std::uint32_t events) {
+    epoll_event event{};
+    event.events = events;
+    event.data.u64 = static_cast<std::uint64_t>(Source::listener);
+    ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, listener_.socket(), &event);
+}
+
+void DaemonServer::rest_from_accepting() {
+    accepts_again_at_ = std::chrono::steady_clock::now() + accepting_rests_for;
+    watch_listener(0);
+}
+
+void DaemonServer::accept_again_if_due() {
+    if (accepts_again_at_ && std::chrono::steady_clock::now() >= *accepts_again_at_) {
+        accepts_again_at_.reset();
+        watch_listener(EPOLLIN);
     }
 }
 

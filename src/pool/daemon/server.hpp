@@ -85,6 +85,10 @@ private:
     void handle(Source source, std::uint64_t number, std::uint32_t events);
     void print_notes();
     void accept_all();
+    // Leaves connections in the queue for some time, and looks at them again when it is over.
+    void rest_from_accepting();
+    void accept_again_if_due();
+    void watch_listener(std::uint32_t events);
     void read_signals();
     void read(std::uint64_t number, Session& session);
     bool take_question(std::uint64_t number, Session& session);
@@ -108,7 +112,10 @@ private:
     OwnFd signals_;
     std::map<std::uint64_t, Session> sessions_;  // by numbers that are never used again
     std::uint64_t next_session_ = 0;
-    bool did_something_ = false;                                // in the last turn
+    // When the listener is watched again; nullopt: it is watched now.
+    std::optional<std::chrono::steady_clock::time_point> accepts_again_at_;
+    bool told_of_queue_ = false;  // the last connection stayed in the queue, which was reported
+    bool did_something_ = false;  // in the last turn
     std::chrono::steady_clock::time_point next_question_near_;  // until when something_is_near()
     CoreYielding yielding_;
     bool ended_ = false;

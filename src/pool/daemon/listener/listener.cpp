@@ -91,6 +91,8 @@ Result<OwnFd> listen_at(const std::string& path) {
     return socket;
 }
 
+bool is_out_of_descriptors(int error) noexcept { return error == EMFILE || error == ENFILE; }
+
 // A descriptor in reserve, which next() closes when the process has no other left (EMFILE).
 OwnFd spare_descriptor() { return OwnFd{kernel::open("/dev/null", O_RDONLY | O_CLOEXEC)}; }
 
@@ -138,15 +140,12 @@ Result<SocketListener> SocketListener::open(const std::string& path) {
 
 IncomingConnection SocketListener::next() {
     expects(socket_.valid(), "a listener that was moved from is not asked");
-    OwnFd socket{::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
-    if (!socket.valid() && (errno == EMFILE || errno == ENFILE)) {
-        // No descriptor is left for the connection. With the reserve closed there is one, so the
-        // connection can be accepted and closed; otherwise it would stay in the queue and its
-        // client would wait.
-        spare_ = OwnFd{};
-        const OwnFd sent_away{::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC)};
+    if (!spare_.valid()) {
         spare_ = spare_descriptor();
-        return {.refused = "no descriptors are left", .no_room = true};
+    }
+    OwnFd socket{::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
+    if (!socket.valid() && is_out_of_descriptors(errno)) {
+        return reject_next();
     }
     if (!socket.valid()) {
         return {};
@@ -160,6 +159,20 @@ IncomingConnection SocketListener::next() {
         return {.refused = fmt::format("process {} is of user {}", who.pid, who.uid)};
     }
     return {.socket = std::move(socket), .process = who.pid};
+}
+
+// No descriptor is left for the next connection. With the reserve closed there is one, so the
+// connection can be accepted and closed; otherwise it would stay in the queue and its client would
+// wait. The connection is closed before the reserve is opened again, which needs its descriptor.
+IncomingConnection SocketListener::reject_next() {
+    spare_ = OwnFd{};
+    bool stays_queued = false;
+    {
+        const OwnFd rejected{::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC)};
+        stays_queued = !rejected.valid() && is_out_of_descriptors(errno);
+    }
+    spare_ = spare_descriptor();
+    return {.refused = "no descriptors are left", .no_room = true, .stays_queued = stays_queued};
 }
 
 }  // namespace forebay::daemon

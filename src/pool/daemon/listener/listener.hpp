@@ -20,6 +20,8 @@ struct IncomingConnection {
     std::string refused = {};  // why the connection was rejected; empty: it was not
     // It was rejected because descriptors (EMFILE, ENFILE) or sessions (sessions_max) have run out.
     bool no_room = false;
+    // No descriptor was left even to reject it: it stays in the queue, where next() finds it again.
+    bool stays_queued = false;
 };
 
 class SocketListener {
@@ -40,12 +42,13 @@ public:
     [[nodiscard]] IncomingConnection next();
 
 private:
+    [[nodiscard]] IncomingConnection reject_next();
     SocketListener(OwnFd lock, OwnFd socket, std::string path);
 
     OwnFd lock_;
     OwnFd socket_;
     // A descriptor in reserve: closed for a moment when none is left, to accept and close a
-    // connection.
+    // connection. Not valid: it could not be opened again so far.
     OwnFd spare_;
     std::string path_;
 };

@@ -11,6 +11,7 @@
 namespace forebay::daemon {
 namespace {
 
+using check::DescriptorLimit;
 using check::Folder;
 using testing::HasSubstr;
 
@@ -77,6 +78,48 @@ TEST(SocketListener, SaysThatANameIsTooLong) {
     const auto listener = SocketListener::open(folder.path(std::string(100, 'x')) + "/socket");
     ASSERT_FALSE(listener.has_value());
     EXPECT_THAT(listener.error().message, HasSubstr("shorter"));
+}
+
+TEST(SocketListener, RejectsOneAfterTheOtherWhereNoDescriptorIsLeft) {
+    const Folder folder;
+    auto listener = SocketListener::open(folder.path("home/socket"));
+    ASSERT_TRUE(listener.has_value());
+    const std::vector<OwnFd> clients = [&] {
+        std::vector<OwnFd> some;
+        for (int i = 0; i < 3; ++i) {
+            some.push_back(check::connect_to(folder.path("home/socket")));
+        }
+        return some;
+    }();
+    {
+        const DescriptorLimit limit{DescriptorLimit::all_are_used()};
+        for (std::size_t i = 0; i < clients.size(); ++i) {
+            const IncomingConnection incoming = listener->next();
+            EXPECT_TRUE(incoming.no_room);
+            EXPECT_FALSE(incoming.stays_queued) << "connection " << i;
+        }
+    }
+    for (const OwnFd& client : clients) {
+        ASSERT_TRUE(check::readable(client)) << "a client that is rejected does not wait";
+        EXPECT_FALSE(check::take(client));
+    }
+}
+
+TEST(SocketListener, AcceptsLaterWhatItCouldNotEvenReject) {
+    const Folder folder;
+    auto listener = SocketListener::open(folder.path("home/socket"));
+    ASSERT_TRUE(listener.has_value());
+    const OwnFd client = check::connect_to(folder.path("home/socket"));
+    {
+        const DescriptorLimit limit{0};
+        for (int i = 0; i < 2; ++i) {
+            const IncomingConnection incoming = listener->next();
+            EXPECT_FALSE(incoming.socket.valid());
+            EXPECT_TRUE(incoming.no_room && incoming.stays_queued);
+        }
+    }
+    EXPECT_TRUE(listener->next().socket.valid());
+    EXPECT_FALSE(listener->next().stays_queued) << "nobody waits any more";
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include <poll.h>
 #include <string>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -259,6 +260,27 @@ private:
 
     std::string socket_ = folder.path("home/socket");
     pid_t process_ = -1;
+};
+
+// Allows this process descriptors below `most` only, as long as it exists.
+class DescriptorLimit {
+public:
+    explicit DescriptorLimit(rlim_t most) {
+        EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &before_), 0);
+        const rlimit now{.rlim_cur = most, .rlim_max = before_.rlim_max};
+        EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &now), 0);
+    }
+    DescriptorLimit(const DescriptorLimit&) = delete;
+    DescriptorLimit& operator=(const DescriptorLimit&) = delete;
+    ~DescriptorLimit() { EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before_), 0); }
+    // A limit that leaves no descriptor free, while those that are open keep their numbers.
+    [[nodiscard]] static rlim_t all_are_used() {
+        const OwnFd lowest_free{::dup(STDERR_FILENO)};
+        return static_cast<rlim_t>(lowest_free.get());
+    }
+
+private:
+    rlimit before_{};
 };
 
 inline std::vector<OwnFd> one(OwnFd fd) {

@@ -17,6 +17,7 @@ using check::question;
 using check::question_to_open;
 using check::World;
 using protocol::QuestionKind;
+using std::chrono::milliseconds;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -136,6 +137,25 @@ TEST(DaemonServer, AnEmptyMessageIsTheEnd) {
     const OwnFd socket = world.connect();
     ASSERT_EQ(::send(socket.get(), "", 0, 0), 0);
     EXPECT_FALSE(world.answer(socket));
+}
+
+// The listening socket stays readable for as long as a connection waits in its queue.
+TEST(DaemonServer, IsNotBusyWithAConnectionThatItCanNeitherAcceptNorReject) {
+    World world;
+    const OwnFd client = world.connect();
+    testing::internal::CaptureStderr();
+    {
+        const check::DescriptorLimit limit{0};
+        for (int turn = 0; turn < 20; ++turn) {
+            world.server().run_once(milliseconds{1});
+        }
+    }
+    const std::string said = testing::internal::GetCapturedStderr();
+    const std::size_t first = said.find("no descriptors are left");
+    ASSERT_NE(first, std::string::npos) << said;
+    EXPECT_EQ(said.find("no descriptors are left", first + 1), std::string::npos) << said;
+    const auto told = world.ask(client, question(QuestionKind::watch));
+    EXPECT_TRUE(told && told->reply.error == 0) << "it is accepted later";
 }
 
 TEST(DaemonServer, ClosesDescriptorsThatNobodyAskedFor) {
