@@ -56,11 +56,12 @@ public:
     bool maps_nothing = false;
     // The connection was inherited by programs that are not captured; see uncaptured.hpp.
     bool stands_for_uncaptured = false;
-    // The slots of files that the client has opened for writing, each with its generation.
+    // The slots of files that the client has opened for writing, each with its generation. Not
+    // taken out when they are closed: a close does not say which of several opens it ends.
     std::unordered_map<std::uint32_t, std::uint32_t> opened_for_writing;
 
-    // True when this session has opened the question's file for writing, even if it has closed it
-    // since.
+    // True when this session's client has opened the question's file for writing, even if it has
+    // closed it since.
     [[nodiscard]] bool may_write(const protocol::ClientQuestion& question) const;
 
     // Adds the place for a question's reply at the end of the queue. Its address does not change

@@ -25,6 +25,7 @@ void ClientAdmission::dismiss(Session& session) {
     pool_.dismiss(*session.client);
     departing_.push_back(*session.client);
     session.client.reset();
+    session.opened_for_writing.clear();  // the pool has closed the client's files
     session.maps_nothing = false;
 }
 

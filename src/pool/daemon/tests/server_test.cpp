@@ -259,6 +259,36 @@ TEST(DaemonServer, OnlyWhoOpenedAFileForWritingTruncatesIt) {
     EXPECT_EQ(std::filesystem::file_size(path), 77U);
 }
 
+// It was admitted without a log at first, as descriptors were scarce.
+TEST(DaemonServer, AClientThatIsAdmittedAnewHasOpenedNothingForWriting) {
+    World world;
+    const OwnFd socket = world.connect();
+    const protocol::ClientQuestion hello = question(QuestionKind::hello, ::getpid());
+    {
+        constexpr rlim_t enough_for_a_socket = 25;
+        const check::DescriptorLimit limit{check::DescriptorLimit::all_are_used() +
+                                           enough_for_a_socket};
+        const auto admitted = world.ask(socket, hello);
+        ASSERT_TRUE(admitted && admitted->reply.error == 0);
+        ASSERT_TRUE(admitted->descriptors.empty()) << "it has no log";
+    }
+    const std::string path = world.folder.path("file");
+    const auto opened = world.ask(socket, question_to_open(path, protocol::for_writing),
+                                  check::one(check::open_file(path, O_RDWR | O_CREAT)));
+    ASSERT_TRUE(opened && opened->reply.error == 0);
+    const auto admitted = world.ask(socket, hello);
+    ASSERT_TRUE(admitted && admitted->reply.error == 0);
+    ASSERT_FALSE(admitted->descriptors.empty()) << "now it has one";
+
+    protocol::ClientQuestion truncate = question(QuestionKind::truncate, 77);
+    truncate.slot = opened->reply.slot;
+    truncate.generation = opened->reply.generation;
+    const auto refused = world.ask(socket, truncate);
+    ASSERT_TRUE(refused);
+    EXPECT_EQ(refused->reply.error, EBADF);
+    EXPECT_EQ(std::filesystem::file_size(path), 0U);
+}
+
 TEST(DaemonServer, AFileThatIsToLeaveIsWrittenThroughWhenItIsOpen) {
     World world;
     const Greeted client{world};
