@@ -22,6 +22,9 @@ namespace forebay::capture {
 
 namespace {
 
+using pool::ChangeTimes;
+using pool::StatAddition;
+
 bool wants_addition(const struct stat& found) noexcept { return S_ISREG(found.st_mode); }
 bool wants_addition(const struct statx& found) noexcept { return S_ISREG(found.stx_mode); }
 dev_t device_of(const struct stat& found) noexcept { return found.st_dev; }
@@ -31,14 +34,11 @@ dev_t device_of(const struct statx& found) noexcept {
 ino_t inode_of(const struct stat& found) noexcept { return found.st_ino; }
 ino_t inode_of(const struct statx& found) noexcept { return found.stx_ino; }
 
-std::int64_t grain_in(const struct stat& found) noexcept { return grain_of(found.st_blksize); }
-std::int64_t grain_in(const struct statx& found) noexcept { return grain_of(found.stx_blksize); }
-
-void set_change_time(const ChangeTimes& before, const ChangeTimes& after,
-                     struct stat& out) noexcept {
-    const std::int64_t found = out.st_ctim.tv_sec * nanoseconds + out.st_ctim.tv_nsec;
-    const std::int64_t seen = change_time(before, found, after);
-    out.st_ctim = {seen / nanoseconds, seen % nanoseconds};
+std::int64_t grain_in(const struct stat& found) noexcept {
+    return pool::grain_of(found.st_blksize);
+}
+std::int64_t grain_in(const struct statx& found) noexcept {
+    return pool::grain_of(found.stx_blksize);
 }
 
 void set_change_time(const ChangeTimes& before, const ChangeTimes& after,
@@ -47,16 +47,6 @@ void set_change_time(const ChangeTimes& before, const ChangeTimes& after,
     const std::int64_t seen = change_time(before, found, after);
     out.stx_ctime.tv_sec = seen / nanoseconds;
     out.stx_ctime.tv_nsec = static_cast<std::uint32_t>(seen % nanoseconds);
-}
-
-void add(const StatAddition& addition, const ChangeTimes& after, struct stat& out) noexcept {
-    const std::int64_t modified = addition.times.modified_ns;
-    out.st_size = std::max<off_t>(out.st_size, addition.size);
-    out.st_blocks = blocks_with(addition, out.st_blocks, out.st_size, grain_in(out));
-    if (modified != 0) {
-        out.st_mtim = {modified / nanoseconds, modified % nanoseconds};
-    }
-    set_change_time(addition.times, after, out);
 }
 
 void add(const StatAddition& addition, const ChangeTimes& after, struct statx& out) noexcept {
@@ -123,9 +113,10 @@ int look_at_open(int fd, struct stat* out, const Ask& ask) noexcept {
         return connection.reached() ? look(fd, "", out, ask) : ask();
     };
     return on(fd, pass, [&](CapturedFile place) noexcept {
-        auto addition = addition_of(place.file.file(), usual_grain);
+        auto addition = addition_of(place.file.file(), pool::usual_grain);
         int done = ask();
-        if (done == 0 && addition && addition->occupied > 0 && grain_in(*out) != usual_grain) {
+        if (done == 0 && addition && addition->occupied > 0 &&
+            grain_in(*out) != pool::usual_grain) {
             addition = addition_of(place.file.file(), grain_in(*out));
             done = ask();
         }

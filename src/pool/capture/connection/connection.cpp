@@ -6,13 +6,13 @@
 #include "foundation/base/atomics.hpp"
 #include "foundation/kernel/calls.hpp"
 #include "pool/capture/connection/question_lock.hpp"
-#include "pool/capture/connection/shared_mapping.hpp"
-#include "pool/capture/connection/trust.hpp"
 #include "pool/capture/connection/user_message.hpp"
 #include "pool/capture/descriptors/own_descriptors.hpp"
 #include "pool/capture/processes/process.hpp"
+#include "pool/client/send_question.hpp"
+#include "pool/client/shared_mapping.hpp"
+#include "pool/client/trust.hpp"
 
-#include <linux/futex.h>
 #include <sched.h>
 #include <sys/socket.h>
 
@@ -39,28 +39,6 @@ int moved_up(int fd) noexcept {
     }
     kernel::close(fd);
     return high;
-}
-
-bool send_question(int socket, const protocol::ClientQuestion& question, int descriptor) noexcept {
-    iovec bytes{const_cast<protocol::ClientQuestion*>(&question), sizeof question};
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof descriptor)> control{};
-    msghdr message{};
-    message.msg_iov = &bytes;
-    message.msg_iovlen = 1;
-    if (descriptor >= 0) {
-        message.msg_control = control.data();
-        message.msg_controllen = control.size();
-        cmsghdr* const header = CMSG_FIRSTHDR(&message);
-        header->cmsg_level = SOL_SOCKET;
-        header->cmsg_type = SCM_RIGHTS;
-        header->cmsg_len = CMSG_LEN(sizeof descriptor);
-        std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
-    }
-    ssize_t moved = 0;
-    do {
-        moved = kernel::sendmsg(socket, &message, MSG_NOSIGNAL);
-    } while (moved < 0 && errno == EINTR);
-    return moved == static_cast<ssize_t>(sizeof question);
 }
 
 // Polls before the thread sleeps in recvmsg: waking up takes longer than most replies (decision
@@ -110,7 +88,7 @@ bool DaemonConnection::set_socket(const char* path, const char* daemon) noexcept
     }
     address_.sun_family = AF_UNIX;
     std::memcpy(address_.sun_path, path, bytes);
-    daemon_ = daemon_of(daemon, path);
+    daemon_ = pool::daemon_of(daemon, path);
     process_ = kernel::getpid();
     mark_memory();
     return true;
@@ -180,7 +158,7 @@ bool DaemonConnection::try_to_reach(int tried) noexcept {
                   : state.under_valgrind ? "valgrind would look through it"
                                          : map(greeting);
         for (const int fd : greeting.descriptors) {
-            close_if_open(fd);
+            pool::close_if_open(fd);
         }
         found = problem == nullptr ? State::reached : State::unmapped;
         hint = lacked_descriptors_
@@ -197,7 +175,7 @@ bool DaemonConnection::try_to_reach(int tried) noexcept {
             return false;
         }
         if (found == State::unreachable && inherited_ != nullptr &&
-            life_of(*inherited_) == Life::ended) {
+            pool::life_of(*inherited_) == Life::ended) {
             state_.store(State::ended, std::memory_order_release);
             return true;  // the daemon has drained them: they are plain files now
         }
@@ -230,7 +208,7 @@ bool DaemonConnection::retry_mapping() noexcept {
     lacked_descriptors_ = !welcome;
     const bool mapped = welcome && map(greeting) == nullptr;
     for (const int fd : greeting.descriptors) {
-        close_if_open(fd);
+        pool::close_if_open(fd);
     }
     if (mapped) {
         state_.store(State::reached, std::memory_order_release);
@@ -266,7 +244,7 @@ void DaemonConnection::tell_that_it_was_stopped() const noexcept {
 
 // Sets errno to EACCES if the directory or the listener is not to be trusted.
 const char* DaemonConnection::connect_to_daemon(int socket) const noexcept {
-    if (const char* const problem = folder_problem(address_.sun_path)) {
+    if (const char* const problem = pool::folder_problem(address_.sun_path)) {
         errno = EACCES;
         return problem;
     }
@@ -275,7 +253,7 @@ const char* DaemonConnection::connect_to_daemon(int socket) const noexcept {
         errno = errno == EACCES ? ECONNREFUSED : errno;
         return "nobody answers";
     }
-    const char* const problem = listener_problem(socket, daemon_);
+    const char* const problem = pool::listener_problem(socket, daemon_);
     errno = problem != nullptr ? EACCES : errno;
     return problem;
 }
@@ -307,7 +285,7 @@ const char* DaemonConnection::connect_and_greet(Received& greeting, bool last_tr
 }
 
 const char* DaemonConnection::map(Received& greeting) noexcept {
-    auto* const directory = map_whole(greeting.descriptors[0], {sizeof(pool::Directory)});
+    auto* const directory = pool::map_whole(greeting.descriptors[0], {sizeof(pool::Directory)});
     if (directory == nullptr) {
         return "the directory cannot be mapped";
     }
@@ -316,7 +294,7 @@ const char* DaemonConnection::map(Received& greeting) noexcept {
         return "the daemon is of another version";
     }
     std::byte* const log =
-        map_whole(greeting.descriptors[1], {pool::LogShape::bytes, PROT_READ | PROT_WRITE});
+        pool::map_whole(greeting.descriptors[1], {pool::LogShape::bytes, PROT_READ | PROT_WRITE});
     if (log == nullptr) {
         return "the log cannot be mapped";
     }
@@ -332,21 +310,21 @@ const char* DaemonConnection::map(Received& greeting) noexcept {
     log_writer_.emplace(*directory_, log_, client_, *this);
     // Without read-cache blocks, a read takes all that is not deposited from the file itself.
     clean_bytes_ = std::size_t{directory_->header.clean_blocks.load(relaxed)} * pool::block_bytes;
-    clean_ = clean_bytes_ == 0 ? nullptr : map_whole(greeting.descriptors[3], {clean_bytes_});
+    clean_ = clean_bytes_ == 0 ? nullptr : pool::map_whole(greeting.descriptors[3], {clean_bytes_});
     reader_.emplace(
         *directory_, *this,
         pool::ReadAheadAccess{.hint_writer = &*log_writer_, .client = client_, .blocks = clean_});
     generation_.fetch_add(1, relaxed);
-    unmapped(std::exchange(inherited_, nullptr), sizeof(pool::Directory));
+    pool::unmapped(std::exchange(inherited_, nullptr), sizeof(pool::Directory));
     return nullptr;
 }
 
 void DaemonConnection::disconnect(bool but_for_the_socket) noexcept {
     const int before = errno;
     if (!but_for_the_socket) {
-        close_if_open(socket_.exchange(-1, relaxed));
+        pool::close_if_open(socket_.exchange(-1, relaxed));
     }
-    close_if_open(bell_.exchange(-1, relaxed));
+    pool::close_if_open(bell_.exchange(-1, relaxed));
     log_descriptor_.close();
     errno = before;
 }
@@ -354,9 +332,9 @@ void DaemonConnection::disconnect(bool but_for_the_socket) noexcept {
 // Unmaps the memory of this connection, but neither logs of other clients nor the parent's
 // directory.
 void DaemonConnection::unmap() noexcept {
-    unmapped(directory_, sizeof(pool::Directory));
-    unmapped(log_.mapped() ? &log_.header() : nullptr, pool::LogShape::bytes);
-    unmapped(clean_, clean_bytes_);
+    pool::unmapped(directory_, sizeof(pool::Directory));
+    pool::unmapped(log_.mapped() ? &log_.header() : nullptr, pool::LogShape::bytes);
+    pool::unmapped(clean_, clean_bytes_);
     directory_ = nullptr;
     log_ = pool::Log{};
     clean_ = nullptr;
@@ -373,8 +351,8 @@ void DaemonConnection::forget_parent(DescriptorSharing sharing) noexcept {
     }
     const bool over = life() == Life::ended;
     if (directory_ != nullptr) {
-        unmapped(std::exchange(inherited_, std::exchange(directory_, nullptr)),
-                 sizeof(pool::Directory));
+        pool::unmapped(std::exchange(inherited_, std::exchange(directory_, nullptr)),
+                       sizeof(pool::Directory));
     }
     unmap();
     client_logs_.forget();
@@ -394,7 +372,7 @@ DaemonConnection::Received DaemonConnection::exchange(const protocol::ClientQues
     const int socket = socket_.load(relaxed);
     Received received;
     std::array<std::byte, sizeof(protocol::DaemonReply)> bytes;
-    const ssize_t moved = send_question(socket, question, descriptor)
+    const ssize_t moved = pool::send_question(socket, question, descriptor)
                               ? receive(socket, bytes, received.descriptors, yielding_)
                               : -1;
     if (moved <= 0) {
@@ -422,7 +400,7 @@ std::optional<protocol::DaemonReply> DaemonConnection::ask(const protocol::Clien
         const QuestionLock lock{question_lock_};
         const Received received = exchange(question, descriptor);
         for (const int fd : received.descriptors) {
-            close_if_open(fd);
+            pool::close_if_open(fd);
         }
         if (received.came) {
             reply.emplace(received.reply);
@@ -475,31 +453,12 @@ void DaemonConnection::move_beyond_limit() noexcept {
     log_descriptor_.move_to_duplicate(&duplicate_above_limit);
 }
 
-// `DirectoryHeader::alive` is a robust mutex that the daemon holds: its first word, a futex word,
-// is the thread number of the holder, or has FUTEX_OWNER_DIED, which the kernel sets when the
-// holder dies.
 DaemonConnection::Life DaemonConnection::life() const noexcept {
     const State now = state_.load(std::memory_order_acquire);
     if (now != State::reached) {
         return now == State::ended ? Life::ended : Life::dead;
     }
-    return life_of(*directory_);
-}
-
-DaemonConnection::Life DaemonConnection::life_of(const pool::Directory& directory) noexcept {
-    const pool::DaemonEnd end = directory.header.ended.load(std::memory_order_acquire);
-    if (end != pool::DaemonEnd::not_yet) [[unlikely]] {
-        return end == pool::DaemonEnd::well ? Life::ended : Life::dead;
-    }
-    const auto& word = reinterpret_cast<const pool::Word&>(directory.header.alive);
-    const std::uint32_t seen = word.load(std::memory_order_acquire);
-    if ((seen & FUTEX_OWNER_DIED) != 0) {
-        return Life::dead;
-    }
-    if (seen != 0) {
-        return Life::lives;
-    }
-    return directory.header.closing.load(relaxed) != 0 ? Life::ended : Life::dead;
+    return pool::life_of(*directory_);
 }
 
 std::int64_t DaemonConnection::now_ns() const noexcept {

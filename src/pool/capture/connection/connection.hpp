@@ -4,10 +4,11 @@
 #pragma once
 
 #include "foundation/base/yielding.hpp"
-#include "pool/capture/connection/client_logs.hpp"
 #include "pool/capture/connection/lent_logs.hpp"
 #include "pool/capture/connection/log_descriptor.hpp"
+#include "pool/client/client_logs.hpp"
 #include "pool/client/daemon.hpp"
+#include "pool/client/daemon_life.hpp"
 #include "pool/client/log_writer.hpp"
 #include "pool/client/reader.hpp"
 #include "pool/protocol/messages.hpp"
@@ -64,11 +65,7 @@ public:
     [[nodiscard]] std::uint32_t generation() const noexcept {
         return generation_.load(std::memory_order_relaxed);
     }
-    enum class Life {
-        lives,
-        ended,  // the daemon drained everything before it ended: files are libc's business
-        dead,
-    };
+    using Life = pool::DaemonLife;
     // State of the daemon that was reached last, by this process or by the parent that it was
     // forked from.
     [[nodiscard]] Life life() const noexcept;
@@ -135,10 +132,10 @@ public:
         const std::byte* at) const noexcept;
 
     // RAII guard around a read: while it exists, the logs of other clients stay mapped.
-    class Reading : ClientLogs::Reading {
+    class Reading : pool::ClientLogs::Reading {
     public:
         explicit Reading(DaemonConnection& connection) noexcept
-            : ClientLogs::Reading{connection.client_logs_} {}
+            : pool::ClientLogs::Reading{connection.client_logs_} {}
     };
 
 private:
@@ -153,8 +150,6 @@ private:
         bool came = false;
     };
 
-    // The state that the directory of a daemon shows.
-    [[nodiscard]] static Life life_of(const pool::Directory& directory) noexcept;
     // One attempt to reach the daemon; `tried` counts attempts from 1. False: try again after a
     // nap.
     [[nodiscard]] bool try_to_reach(int tried) noexcept;
@@ -205,7 +200,7 @@ private:
     std::size_t clean_bytes_ = 0;
     std::optional<pool::LogWriter> log_writer_;
     std::optional<pool::PoolReader> reader_;
-    ClientLogs client_logs_;
+    pool::ClientLogs client_logs_;
     LentLogs lent_logs_;
 };
 

@@ -2,7 +2,7 @@
 // that are mapped here for writing. The table of mappings is changed under QuestionLock only.
 #pragma once
 
-#include "pool/capture/connection/shared_mapping.hpp"
+#include "pool/client/shared_mapping.hpp"
 #include "pool/protocol/log.hpp"
 
 #include <array>
@@ -48,7 +48,7 @@ public:
     // Called in a forked child: unmaps all lent logs.
     void forget() noexcept {
         for (LentLog& one : logs_) {
-            unmapped(one.base, pool::LogShape::bytes);
+            pool::unmapped(one.base, pool::LogShape::bytes);
             one = {};
         }
         own_name_.store(0, std::memory_order_relaxed);

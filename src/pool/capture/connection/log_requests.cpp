@@ -3,7 +3,7 @@
 #include "foundation/base/atomics.hpp"
 #include "pool/capture/connection/connection.hpp"
 #include "pool/capture/connection/question_lock.hpp"
-#include "pool/capture/connection/shared_mapping.hpp"
+#include "pool/client/shared_mapping.hpp"
 
 #include <cerrno>
 #include <span>
@@ -56,10 +56,10 @@ std::byte* DaemonConnection::fetch_log(const protocol::ClientQuestion& question,
     const Received received = exchange(question, -1);
     std::byte* const base =
         received.came && received.reply.error == 0
-            ? map_whole(received.descriptors[0], {pool::LogShape::bytes, protection})
+            ? pool::map_whole(received.descriptors[0], {pool::LogShape::bytes, protection})
             : nullptr;
     for (const int fd : received.descriptors) {
-        close_if_open(fd);
+        pool::close_if_open(fd);
     }
     return base;
 }
@@ -74,7 +74,7 @@ std::byte* DaemonConnection::map_log(std::uint32_t client) noexcept {
     std::byte* base = client_logs_.find(client, number);
     if (base == nullptr) {
         base = fetch_log(question, PROT_READ);
-        client_logs_.replace(client, number, base);
+        base = client_logs_.replace(client, number, base);
     }
     errno = before;
     return base;

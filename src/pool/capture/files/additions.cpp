@@ -1,141 +1,21 @@
-// This matters, for example, to tar: it takes a file with a length but no blocks for one hole, and
-// reports a file whose st_ctime changes as being modified.
+// Takes the directory and the reader of this process' connection.
 #include "pool/capture/files/additions.hpp"
 
-#include "foundation/base/atomics.hpp"
-#include "foundation/base/units.hpp"
 #include "pool/capture/processes/process.hpp"
-#include "pool/protocol/search.hpp"
-
-#include <algorithm>
-#include <array>
 
 namespace forebay::capture {
 
-namespace {
-
-constexpr std::int64_t sector = 512;  // the unit of st_blocks
-// With more extents than this, the room is estimated instead of counted.
-constexpr std::uint32_t extents_walked_max = 256;
-constexpr int additions_tries_max = 8;
-
-std::int64_t up(std::int64_t bytes, std::int64_t grain) noexcept {
-    return (bytes + grain - 1) / grain * grain;
-}
-
-// The exact number of bytes, by a walk over the extents; nullopt if the daemon changes the list
-// meanwhile.
-std::optional<std::int64_t> walked(const pool::FileSlot& slot, std::int64_t grain) noexcept {
-    std::array<pool::Deposit, 16> some{};
-    std::int64_t occupied = 0;
-    std::int64_t end = 0;  // end of the grains counted so far
-    Offset at{0};
-    for (std::uint32_t left = extents_walked_max / some.size() + 1; left > 0; --left) {
-        const pool::DepositSearch search =
-            pool::find(connection.directory(), slot, {at, Offset::none() - at}, some);
-        if (search.seen == pool::SearchResult::changed) {
-            return std::nullopt;
-        }
-        for (std::size_t i = 0; i < search.found; ++i) {
-            const std::int64_t begin = some[i].extent.begin.bytes() / grain * grain;
-            const std::int64_t behind = up(some[i].extent.end().bytes(), grain);
-            occupied += std::max(behind - std::max(begin, end), std::int64_t{0});
-            end = std::max(end, behind);
-            at = some[i].extent.end();
-        }
-        if (search.seen == pool::SearchResult::whole) {
-            return occupied;
-        }
-    }
-    return std::nullopt;
-}
-
-// Bytes that the deposits will occupy; an estimate is never too low.
-std::int64_t occupied_by(const pool::FileSlot& slot, std::int64_t grain) noexcept {
-    for (int tried = 0; tried < additions_tries_max; ++tried) {
-        const std::uint32_t extents = slot.extents.load(relaxed);
-        if (extents == 0) {
-            return 0;
-        }
-        if (extents > extents_walked_max) {
-            break;
-        }
-        if (const auto exact = walked(slot, grain)) {
-            return *exact;
-        }
-    }
-    const std::int64_t held = slot.taken.load(relaxed) - slot.drained.load(relaxed);
-    return up(std::max(held, std::int64_t{0}), grain) + 2 * grain * slot.extents.load(relaxed);
-}
-
-ChangeTimes times_in(const pool::FileSlot& slot) noexcept {
-    ChangeTimes times;
-    times.modified_ns = slot.modified_ns.load(relaxed);
-    times.stamped_ns = slot.stamped_ns.load(std::memory_order_acquire);
-    times.changed_ns = slot.changed_ns.load(relaxed);
-    return times;
-}
-
-// Whether the file system's ctime is that of the pool's draining.
-bool is_ours(const ChangeTimes& times, std::int64_t found_ns) noexcept {
-    const bool settled = times.stamped_ns != 0 && times.stamped_ns == found_ns;
-    return settled || (times.modified_ns != 0 && times.stamped_ns == pool::ChangeTime::unsettled);
-}
-
-}  // namespace
-
-std::int64_t grain_of(std::int64_t preferred) noexcept {
-    return std::clamp(preferred, sector, usual_grain);
-}
-
-std::optional<StatAddition> addition_of(pool::FileId file, std::int64_t grain) noexcept {
+std::optional<pool::StatAddition> addition_of(pool::FileId file, std::int64_t grain) noexcept {
     const DaemonConnection::Reading reading{connection};
-    const std::int64_t size = connection.reader().deposited_size(file);
-    if (size < 0) {
-        return std::nullopt;
-    }
-    const pool::FileSlot& slot = connection.directory().files[file.slot];
-    const StatAddition addition{
-        .size = size, .occupied = occupied_by(slot, grain), .times = times_in(slot)};
-    return slot.generation.load(std::memory_order_acquire) == file.generation
-               ? std::optional{addition}
-               : std::nullopt;
+    return pool::addition_of(connection.directory(), connection.reader(), file, grain);
 }
 
-ChangeTimes times_of(pool::FileId file) noexcept {
-    const pool::FileSlot& slot = connection.directory().files[file.slot];
-    const ChangeTimes times = times_in(slot);
-    if (slot.generation.load(std::memory_order_acquire) == file.generation) {
-        return times;
-    }
-    return {};
+pool::ChangeTimes times_of(pool::FileId file) noexcept {
+    return pool::times_of(connection.directory(), file);
 }
 
-ChangeTimes remembered_times(dev_t device, ino_t inode) noexcept {
-    const pool::ChangeTime& one =
-        connection.directory().change_times[pool::change_time_place(device, inode)];
-    const std::uint64_t version = one.version.load(std::memory_order_acquire);
-    const bool same = one.device.load(relaxed) == device && one.inode.load(relaxed) == inode;
-    const ChangeTimes times{.modified_ns = 0,
-                            .stamped_ns = one.stamped_ns.load(relaxed),
-                            .changed_ns = one.changed_ns.load(relaxed)};
-    std::atomic_thread_fence(std::memory_order_acquire);
-    const bool whole = version % 2 == 0 && one.version.load(relaxed) == version;
-    return version != 0 && same && whole ? times : ChangeTimes{};
-}
-
-std::int64_t change_time(const ChangeTimes& before, std::int64_t found_ns,
-                         const ChangeTimes& after) noexcept {
-    if (!is_ours(before, found_ns) && !is_ours(after, found_ns)) {
-        return std::max(found_ns, before.modified_ns);
-    }
-    return std::max({before.modified_ns, before.changed_ns, after.modified_ns, after.changed_ns});
-}
-
-std::int64_t blocks_with(const StatAddition& addition, std::int64_t found, std::int64_t size,
-                         std::int64_t grain) noexcept {
-    const std::int64_t whole = up(size, grain) / sector;
-    return std::min(found + addition.occupied / sector, std::max(found, whole));
+pool::ChangeTimes remembered_times(dev_t device, ino_t inode) noexcept {
+    return pool::remembered_times(connection.directory(), device, inode);
 }
 
 }  // namespace forebay::capture

@@ -9,9 +9,9 @@
 #include "pool/capture/files/other_names.hpp"
 #include "pool/capture/files/path_filter.hpp"
 #include "pool/capture/processes/process.hpp"
+#include "pool/client/known_file.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <fcntl.h>
 #include <sched.h>
@@ -579,21 +579,7 @@ int drain_and_close(dev_t device, ino_t inode) noexcept {
 }
 
 std::optional<pool::FileId> known(dev_t device, ino_t inode) noexcept {
-    const pool::Directory& directory = connection.directory();
-    for (std::size_t word = 0; word < directory.files_known.size(); ++word) {
-        std::uint64_t bits = directory.files_known[word].load(relaxed);
-        for (; bits != 0; bits &= bits - 1) {
-            const auto number = static_cast<std::uint32_t>(
-                word * 64 + static_cast<unsigned>(std::countr_zero(bits)));
-            const pool::FileSlot& slot = directory.files[number];
-            const std::uint32_t generation = slot.generation.load(std::memory_order_acquire);
-            if (slot.inode.load(relaxed) == inode && slot.device.load(relaxed) == device &&
-                slot.state.load(relaxed) != pool::FileState::free) {
-                return pool::FileId{.slot = number, .generation = generation};
-            }
-        }
-    }
-    return std::nullopt;
+    return pool::known_file(connection.directory(), device, inode);
 }
 
 }  // namespace forebay::capture

@@ -1,5 +1,5 @@
 // Tests which listener at a socket's path a program trusts.
-#include "pool/capture/connection/trust.hpp"
+#include "pool/client/trust.hpp"
 
 #include <cstring>
 #include <filesystem>
@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace forebay::capture {
+namespace forebay::pool {
 namespace {
 
 class WorkingFolder {
@@ -114,4 +114,4 @@ TEST(Trust, RunNamesTheDaemonOfItsOwnSocketOnly) {
 }
 
 }  // namespace
-}  // namespace forebay::capture
+}  // namespace forebay::pool

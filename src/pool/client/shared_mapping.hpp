@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-namespace forebay::capture {
+namespace forebay::pool {
 
 inline void close_if_open(int fd) noexcept {
     if (fd >= 0) {
@@ -44,4 +44,4 @@ struct MappedRoom {
     return static_cast<std::byte*>(at);
 }
 
-}  // namespace forebay::capture
+}  // namespace forebay::pool

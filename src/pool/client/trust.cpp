@@ -1,5 +1,5 @@
 // Checks of the socket's directory and of the peer's credentials.
-#include "pool/capture/connection/trust.hpp"
+#include "pool/client/trust.hpp"
 
 #include "foundation/kernel/calls.hpp"
 
@@ -10,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-namespace forebay::capture {
+namespace forebay::pool {
 
 namespace {
 
@@ -68,4 +68,4 @@ pid_t daemon_of(const char* told, const char* socket) noexcept {
     return is_of_it && process <= most ? process : 0;
 }
 
-}  // namespace forebay::capture
+}  // namespace forebay::pool

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <span>
 
-namespace forebay::capture {
+namespace forebay::pool {
 
 class ClientLogs {
 public:
@@ -27,14 +27,17 @@ public:
     // Whether fewer than logs_watched_max logs are mapped, so that one more may be mapped to see
     // its commits.
     [[nodiscard]] bool has_room() const noexcept {
-        return mapped_.load(std::memory_order_relaxed) < pool::logs_watched_max;
+        return mapped_.load(std::memory_order_relaxed) < logs_watched_max;
     }
-    // Puts the mapping `fresh` (may be null) in place of the one that `client` had. Called by one
-    // thread at a time.
-    void replace(std::uint32_t client, std::uint64_t number, std::byte* fresh) noexcept;
-    // Unmaps logs of clients that have ended. Called by one thread at a time.
-    void drop_gone(const pool::Directory& directory) noexcept;
-    // Called in a forked child: unmaps all logs.
+    // Puts the mapping `fresh` (may be null) in place of the one that `client` had. Returns it;
+    // null if so many old mappings may still be read that this one could not be kept for later:
+    // `fresh` is unmapped then. Called by one thread at a time, within a Reading.
+    [[nodiscard]] std::byte* replace(std::uint32_t client, std::uint64_t number,
+                                     std::byte* fresh) noexcept;
+    // Unmaps logs of clients that have ended. Called by one thread at a time, within a Reading.
+    void drop_gone(const Directory& directory) noexcept;
+    // Unmaps all logs: nobody reads them any more, or this is a forked child, in which they are its
+    // parent's.
     void forget() noexcept;
     // Calls `look` with the first byte of each mapping of LogShape::bytes bytes, or with null for
     // an empty place of the tables.
@@ -67,12 +70,12 @@ private:
         std::atomic<std::byte*> base;
         std::atomic<std::uint64_t> number;  // as in ClientSlot::log
     };
-    void retire(std::byte* log) noexcept;
+    [[nodiscard]] bool retire(std::byte* log) noexcept;
 
-    std::array<OtherLog, pool::clients_max> others_{};
+    std::array<OtherLog, clients_max> others_{};
     std::atomic<std::size_t> mapped_{0};
     std::atomic<std::uint32_t> readings_{0};
-    std::array<std::byte*, 16> retired_{};
+    std::array<std::byte*, 16> retired_{};  // to be unmapped when nobody else reads
 };
 
-}  // namespace forebay::capture
+}  // namespace forebay::pool

@@ -4,7 +4,7 @@
 
 #include <sys/types.h>
 
-namespace forebay::capture {
+namespace forebay::pool {
 
 // To be called before connecting: the directory of `socket` has to belong to this user and be
 // closed to others. Returns null, or the problem. A directory that does not exist is no problem
@@ -20,4 +20,4 @@ namespace forebay::capture {
 // null. Returns 0 if `told` is malformed or names another socket than `socket`.
 [[nodiscard]] pid_t daemon_of(const char* told, const char* socket) noexcept;
 
-}  // namespace forebay::capture
+}  // namespace forebay::pool
