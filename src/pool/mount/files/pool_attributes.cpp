@@ -76,6 +76,7 @@ void PoolRoute::add(const FileUse& use, int fd, struct stat& status) {
         set_times(times, times, status);
         return;
     }
+    const PoolLink::Reading reading{*link_};
     const std::int64_t size = link_->reader().deposited_size(use.file());
     const SlotTimes before = times_in(*slot);
     const std::int64_t held = slot->taken.load(relaxed) - slot->drained.load(relaxed);

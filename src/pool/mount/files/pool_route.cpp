@@ -124,6 +124,7 @@ int PoolRoute::introduce(FileUse& use, int fd, int flags, ino_t inode) {
     }
     if (!use.pooled.load(relaxed) && !use.aside) {
         // Counts all that was committed before, whether the daemon has taken it or not.
+        const PoolLink::Reading reading{*link_};
         const std::int64_t deposited = link_->reader().deposited_size(use.file());
         struct stat status{};
         if (deposited < 0 || ::fstat(fd, &status) != 0) {
@@ -272,6 +273,7 @@ std::int64_t PoolRoute::read(FileUse& use, const OpenHandle& handle, std::int64_
         return below.read(offset, bytes);
     }
     std::unique_lock lock{use.mutex, std::try_to_lock};
+    const PoolLink::Reading reading{*link_};
     return link_->reader().read(file, below, lock.owns_lock() ? &use.guess : nullptr, offset,
                                 bytes);
 }

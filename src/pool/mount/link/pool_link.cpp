@@ -2,6 +2,9 @@
 #include "pool/mount/link/pool_link.hpp"
 
 #include "foundation/base/atomics.hpp"
+#include "pool/client/send_question.hpp"
+#include "pool/client/shared_mapping.hpp"
+#include "pool/client/trust.hpp"
 
 #include <array>
 #include <cerrno>
@@ -30,33 +33,6 @@ Error refused(const std::string& socket, std::string_view why) {
             fmt::format("cannot reach the pool's daemon at {} ({}). See with `forebay pool status` "
                         "whether it lives.",
                         socket, why)};
-}
-
-std::byte* map_whole(const OwnFd& fd, std::size_t bytes, int protection) {
-    void* const at = ::mmap(nullptr, bytes, protection, MAP_SHARED | MAP_NORESERVE, fd.get(), 0);
-    return at == MAP_FAILED ? nullptr : static_cast<std::byte*>(at);
-}
-
-bool send_question(int socket, const protocol::ClientQuestion& question, int descriptor) {
-    iovec bytes{const_cast<protocol::ClientQuestion*>(&question), sizeof question};
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof descriptor)> control{};
-    msghdr message{};
-    message.msg_iov = &bytes;
-    message.msg_iovlen = 1;
-    if (descriptor >= 0) {
-        message.msg_control = control.data();
-        message.msg_controllen = control.size();
-        cmsghdr* const header = CMSG_FIRSTHDR(&message);
-        header->cmsg_level = SOL_SOCKET;
-        header->cmsg_type = SCM_RIGHTS;
-        header->cmsg_len = CMSG_LEN(sizeof descriptor);
-        std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
-    }
-    ssize_t moved = 0;
-    do {
-        moved = ::sendmsg(socket, &message, MSG_NOSIGNAL);
-    } while (moved < 0 && errno == EINTR);
-    return moved == static_cast<ssize_t>(sizeof question);
 }
 
 ssize_t receive(int socket, std::span<std::byte> to, std::vector<OwnFd>& descriptors) {
@@ -97,17 +73,19 @@ Result<std::unique_ptr<PoolLink>> PoolLink::connect(const std::string& socket,
         return failure(refused(socket, "its name is too long"));
     }
     std::memcpy(address.sun_path, socket.c_str(), socket.size() + 1);
+    // The mount sends descriptors of files to who listens there.
+    if (const char* const problem = pool::folder_problem(socket.c_str())) {
+        errno = EACCES;
+        return failure(refused(socket, problem));
+    }
     OwnFd fd{::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0)};
     if (!fd.valid() ||
         ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
         return failure(refused(socket, "nobody answers"));
     }
-    ucred listener{};
-    socklen_t bytes = sizeof listener;
-    if (::getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &listener, &bytes) != 0 ||
-        listener.uid != ::geteuid()) {
+    if (const char* const problem = pool::listener_problem(fd.get(), 0)) {
         errno = EACCES;
-        return failure(refused(socket, "another user listens there"));
+        return failure(refused(socket, problem));
     }
     std::unique_ptr<PoolLink> link{new PoolLink{std::move(fd), std::move(before_waiting)}};
     if (auto met = link->greet(); !met) {
@@ -128,12 +106,13 @@ Result<void> PoolLink::greet() {
     }
     auto& files = greeting->descriptors;
     directory_ = reinterpret_cast<const pool::Directory*>(
-        map_whole(files[0], sizeof(pool::Directory), PROT_READ));
+        pool::map_whole(files[0].get(), {sizeof(pool::Directory)}));
     if (directory_ == nullptr ||
         directory_->header.format.load(std::memory_order_acquire) != pool::format) {
         return failure(refused("its socket", "it is of another version, or cannot be mapped"));
     }
-    log_ = pool::Log{map_whole(files[1], pool::LogShape::bytes, PROT_READ | PROT_WRITE)};
+    log_ =
+        pool::Log{pool::map_whole(files[1].get(), {pool::LogShape::bytes, PROT_READ | PROT_WRITE})};
     if (!log_.mapped()) {
         return failure(refused("its socket", "its log cannot be mapped"));
     }
@@ -141,7 +120,7 @@ Result<void> PoolLink::greet() {
     client_ = greeting->reply.client;
     clean_bytes_ = std::size_t{directory_->header.clean_blocks.load(relaxed)} * pool::block_bytes;
     if (clean_bytes_ > 0 && files.size() > 3) {
-        clean_ = map_whole(files[3], clean_bytes_, PROT_READ);
+        clean_ = pool::map_whole(files[3].get(), {clean_bytes_});
     }
     log_writer_.emplace(*directory_, log_, client_, *this);
     reader_.emplace(
@@ -151,27 +130,17 @@ Result<void> PoolLink::greet() {
 }
 
 PoolLink::~PoolLink() {
-    for (const OtherLog& other : others_) {
-        if (other.base != nullptr) {
-            ::munmap(other.base, pool::LogShape::bytes);
-        }
-    }
-    if (clean_ != nullptr) {
-        ::munmap(const_cast<std::byte*>(clean_), clean_bytes_);
-    }
-    if (log_.mapped()) {
-        ::munmap(log_.base(), pool::LogShape::bytes);
-    }
-    if (directory_ != nullptr) {
-        ::munmap(const_cast<pool::Directory*>(directory_), sizeof(pool::Directory));
-    }
+    client_logs_.forget();
+    pool::unmapped(clean_, clean_bytes_);
+    pool::unmapped(log_.mapped() ? log_.base() : nullptr, pool::LogShape::bytes);
+    pool::unmapped(directory_, sizeof(pool::Directory));
 }
 
 std::optional<PoolLink::Received> PoolLink::exchange(const protocol::ClientQuestion& question,
                                                      int descriptor) {
     Received received;
     std::array<std::byte, sizeof(protocol::DaemonReply)> bytes{};
-    const ssize_t moved = send_question(socket_.get(), question, descriptor)
+    const ssize_t moved = pool::send_question(socket_.get(), question, descriptor)
                               ? receive(socket_.get(), bytes, received.descriptors)
                               : -1;
     const auto reply =
@@ -191,24 +160,6 @@ std::optional<protocol::DaemonReply> PoolLink::ask(const protocol::ClientQuestio
     const std::scoped_lock turn{turn_};
     const auto received = exchange(question, descriptor);
     return received ? std::optional{received->reply} : std::nullopt;
-}
-
-PoolLink::Life PoolLink::life() const noexcept {
-    const pool::DaemonEnd end = directory_->header.ended.load(std::memory_order_acquire);
-    if (end != pool::DaemonEnd::not_yet) [[unlikely]] {
-        return end == pool::DaemonEnd::well ? Life::ended : Life::dead;
-    }
-    // A robust mutex that the daemon holds: the kernel sets FUTEX_OWNER_DIED in its first word when
-    // the daemon dies.
-    const auto& word = reinterpret_cast<const pool::Word&>(directory_->header.alive);
-    const std::uint32_t seen = word.load(std::memory_order_acquire);
-    if ((seen & FUTEX_OWNER_DIED) != 0) {
-        return Life::dead;
-    }
-    if (seen != 0) {
-        return Life::lives;
-    }
-    return directory_->header.closing.load(relaxed) != 0 ? Life::ended : Life::dead;
 }
 
 pid_t PoolLink::process() const noexcept {
@@ -231,34 +182,55 @@ void PoolLink::wait(const pool::Word& word, std::uint32_t seen) noexcept {
     ::syscall(SYS_futex, &word, FUTEX_WAIT, seen, &nap, nullptr, 0);
 }
 
-std::byte* PoolLink::mapped(std::uint32_t client) {
-    const std::uint64_t number = directory_->clients[client].log.load(std::memory_order_acquire);
-    const std::scoped_lock lock{others_mutex_};
-    OtherLog& other = others_[client];
-    if (number == 0 || (other.base != nullptr && other.number == number)) {
-        return number == 0 ? nullptr : other.base;
-    }
+std::byte* PoolLink::map_log(std::uint32_t client) {
     protocol::ClientQuestion question;
     question.ask = protocol::QuestionKind::log;
     question.number = client;
     before_waiting_();
     const std::scoped_lock turn{turn_};
-    const auto received = exchange(question, -1);
-    if (!received || received->reply.error != 0 || received->descriptors.empty()) {
-        return nullptr;
+    const std::uint64_t number = directory_->clients[client].log.load(std::memory_order_acquire);
+    if (std::byte* const base = client_logs_.find(client, number)) {
+        return base;
     }
-    // A log that was mapped before stays mapped: a thread may still copy from it.
-    other = {number, map_whole(received->descriptors.front(), pool::LogShape::bytes, PROT_READ)};
-    return other.base;
+    const auto received = exchange(question, -1);
+    const bool came = received && received->reply.error == 0 && !received->descriptors.empty();
+    std::byte* const fresh =
+        came ? pool::map_whole(received->descriptors.front().get(), {pool::LogShape::bytes})
+             : nullptr;
+    return client_logs_.replace(client, number, fresh);
 }
 
+// A client that has ended may still have deposits in its log. If the log cannot be mapped, the
+// daemon is asked to drain everything, because the deposits in it cannot be read.
 pool::Log PoolLink::log_of(std::uint32_t client) noexcept {
-    return client == client_ ? log_ : pool::Log{mapped(client)};
+    if (client == client_) {
+        return log_;
+    }
+    const std::atomic<std::uint64_t>& log = directory_->clients[client].log;
+    const std::uint64_t number = log.load(std::memory_order_acquire);
+    std::byte* base = client_logs_.find(client, number);
+    if (base == nullptr && number != 0) {
+        base = map_log(client);
+    }
+    if (base == nullptr && log.load(std::memory_order_acquire) != 0) {
+        protocol::ClientQuestion question;
+        question.ask = protocol::QuestionKind::drain;
+        static_cast<void>(ask(question));
+    }
+    return pool::Log{base};
 }
 
 bool PoolLink::sees(std::uint32_t client) noexcept {
-    return client == client_ || directory_->clients[client].log.load(relaxed) == 0 ||
-           mapped(client) != nullptr;
+    const std::uint64_t number = directory_->clients[client].log.load(std::memory_order_acquire);
+    if (client == client_ || number == 0 || client_logs_.find(client, number) != nullptr) {
+        return true;
+    }
+    if (!client_logs_.has_room()) {
+        before_waiting_();
+        const std::scoped_lock turn{turn_};
+        client_logs_.drop_gone(*directory_);
+    }
+    return client_logs_.has_room() && map_log(client) != nullptr;
 }
 
 void PoolLink::prepare(std::byte* begin, std::size_t bytes) noexcept {

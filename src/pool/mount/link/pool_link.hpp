@@ -4,12 +4,13 @@
 
 #include "foundation/base/own_fd.hpp"
 #include "foundation/base/result.hpp"
+#include "pool/client/client_logs.hpp"
 #include "pool/client/daemon.hpp"
+#include "pool/client/daemon_life.hpp"
 #include "pool/client/log_writer.hpp"
 #include "pool/client/reader.hpp"
 #include "pool/protocol/messages.hpp"
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -22,25 +23,30 @@ namespace forebay::mount {
 
 class PoolLink final : public pool::Daemon {
 public:
-    // Connects to the daemon's socket and maps its memory. `before_waiting` is called before a
-    // thread sleeps until the daemon has done something.
+    // Connects to the daemon's socket and maps its memory. Fails where the socket's directory is
+    // open to others or the listener is another user's. `before_waiting` is called before a thread
+    // sleeps until the daemon has done something.
     [[nodiscard]] static Result<std::unique_ptr<PoolLink>> connect(
         const std::string& socket, std::function<void()> before_waiting);
     PoolLink(const PoolLink&) = delete;
     PoolLink& operator=(const PoolLink&) = delete;
     ~PoolLink();
 
-    enum class Life {
-        lives,
-        ended,  // the daemon drained everything before it ended: files are plain files
-        dead,
-    };
-    [[nodiscard]] Life life() const noexcept;
+    using Life = pool::DaemonLife;
+    [[nodiscard]] Life life() const noexcept { return pool::life_of(*directory_); }
     // The daemon's process number.
     [[nodiscard]] pid_t process() const noexcept;
     [[nodiscard]] const pool::Directory& directory() const noexcept { return *directory_; }
     [[nodiscard]] pool::LogWriter& log_writer() noexcept { return *log_writer_; }
+    // Used only while a Reading exists.
     [[nodiscard]] pool::PoolReader& reader() noexcept { return *reader_; }
+
+    // RAII guard around a read: while it exists, the logs of other clients stay mapped. One for
+    // each thread at a time.
+    class Reading : pool::ClientLogs::Reading {
+    public:
+        explicit Reading(PoolLink& link) noexcept : pool::ClientLogs::Reading{link.client_logs_} {}
+    };
 
     // Asks the daemon, one question at a time. Returns nullopt if no reply comes.
     [[nodiscard]] std::optional<protocol::DaemonReply> ask(const protocol::ClientQuestion& question,
@@ -59,11 +65,6 @@ private:
         protocol::DaemonReply reply;
         std::vector<OwnFd> descriptors;
     };
-    // The mapping of another client's log; valid while ClientSlot::log is `number`.
-    struct OtherLog {
-        std::uint64_t number = 0;
-        std::byte* base = nullptr;
-    };
 
     PoolLink(OwnFd socket, std::function<void()> before_waiting)
         : socket_{std::move(socket)}, before_waiting_{std::move(before_waiting)} {}
@@ -71,8 +72,9 @@ private:
     [[nodiscard]] Result<void> greet();
     [[nodiscard]] std::optional<Received> exchange(const protocol::ClientQuestion& question,
                                                    int descriptor);
-    // The log of `client`, mapped for reading; null if it has none or cannot be mapped.
-    [[nodiscard]] std::byte* mapped(std::uint32_t client);
+    // The log of `client`, mapped for reading; null if the daemon does not give it, or if it cannot
+    // be mapped.
+    [[nodiscard]] std::byte* map_log(std::uint32_t client);
 
     OwnFd socket_;
     OwnFd bell_;  // eventfd that wakes the daemon
@@ -85,9 +87,7 @@ private:
     std::size_t clean_bytes_ = 0;
     std::optional<pool::LogWriter> log_writer_;
     std::optional<pool::PoolReader> reader_;
-    std::mutex others_mutex_;
-    // Mappings stay even if a log is replaced, since a thread may still copy from it.
-    std::array<OtherLog, pool::clients_max> others_{};
+    pool::ClientLogs client_logs_;  // changed by the thread that has `turn_`
 };
 
 }  // namespace forebay::mount
