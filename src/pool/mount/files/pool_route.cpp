@@ -3,10 +3,10 @@
 #include "pool/mount/files/pool_route.hpp"
 
 #include "foundation/base/atomics.hpp"
+#include "pool/client/known_file.hpp"
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -67,25 +67,16 @@ const pool::FileSlot* PoolRoute::slot_of(const FileUse& use) const noexcept {
     return same ? &slot : nullptr;
 }
 
-void PoolRoute::found(FileUse& use, const struct stat& status) {
+void PoolRoute::found(FileUse& use, int fd, struct stat& status) {
     if (link_ == nullptr || !S_ISREG(status.st_mode)) {
         return;
     }
-    const pool::Directory& directory = link_->directory();
-    for (std::size_t word = 0; word < directory.files_known.size(); ++word) {
-        for (std::uint64_t bits = directory.files_known[word].load(relaxed); bits != 0;
-             bits &= bits - 1) {
-            const auto number = static_cast<std::uint32_t>(
-                word * 64 + static_cast<unsigned>(std::countr_zero(bits)));
-            const pool::FileSlot& slot = directory.files[number];
-            const std::uint32_t generation = slot.generation.load(std::memory_order_acquire);
-            if (slot.inode.load(relaxed) == status.st_ino &&
-                slot.device.load(relaxed) == status.st_dev) {
-                const std::scoped_lock lock{use.mutex};
-                use.set_file({.slot = number, .generation = generation});
-                return;
-            }
-        }
+    if (const auto file = pool::known_file(link_->directory(), status.st_dev, status.st_ino)) {
+        const std::scoped_lock lock{use.mutex};
+        use.set_file(*file);
+    } else {
+        // The file may have been drained and forgotten since `status` was taken.
+        static_cast<void>(stat_again(fd, status));
     }
 }
 

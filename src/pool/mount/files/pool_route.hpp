@@ -35,8 +35,9 @@ public:
     // or an errno.
     [[nodiscard]] int opened(FileUse& use, const OpenHandle& handle, ino_t inode);
     void closed(FileUse& use);
-    // A file was looked up for the first time: the daemon may know it from before.
-    void found(FileUse& use, const struct stat& status);
+    // A file was looked up for the first time: the daemon may know it from before. `status` is the
+    // file system's, of the O_PATH descriptor `fd`, and is asked for once more.
+    void found(FileUse& use, int fd, struct stat& status);
 
     struct WriteOrder {
         std::int64_t offset = 0;
@@ -59,7 +60,7 @@ public:
     [[nodiscard]] int step_aside(FileUse& use, pool::ThroughReason reason);
     // The result of close(): whether deposits are expected to reach the file system.
     [[nodiscard]] int arrives(FileUse& use);
-    // Adds the pool's size, times and blocks to the file system's `status`.
+    // Adds the pool's size, times and blocks to the file system's `status` of `fd`.
     void add(const FileUse& use, int fd, struct stat& status);
 
 private:
@@ -75,6 +76,8 @@ private:
     // Writes to the pool, and the rest below if the file leaves it meanwhile. Returns as
     // write_below().
     [[nodiscard]] std::int64_t deposit(FileUse& use, OpenHandle& handle, const WriteOrder& order);
+    // stat of an O_PATH descriptor. False: it fails.
+    [[nodiscard]] static bool stat_again(int fd, struct stat& status) noexcept;
     // Asks the daemon about the file. Returns 0 or an errno.
     [[nodiscard]] int ask(const FileUse& use, protocol::ClientQuestion question);
     [[nodiscard]] bool leaves_nothing(const FileUse& use) noexcept;

@@ -18,7 +18,7 @@ int fill_entry(MountServer& server, OwnFd fd, fuse_entry_param& entry) {
     }
     const auto [inode, is_new] = server.inodes().add(std::move(fd), entry.attr);
     if (is_new) {
-        server.route().found(inode.use, entry.attr);
+        server.route().found(inode.use, inode.path.get(), entry.attr);
     }
     server.route().add(inode.use, inode.path.get(), entry.attr);
     entry.ino = InodeTable::number_of(inode);
