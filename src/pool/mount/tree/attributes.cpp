@@ -174,6 +174,9 @@ int ioctl(const FuseRequest& asked, fuse_ino_t number, unsigned command, void* /
     MountedInode& inode = asked.inode(number);
     const OwnFd fd{
         ::open(DescriptorName{inode.path.get()}.text(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
+    if (!fd.valid()) {
+        return errno;
+    }
     long value = 0;
     if (sets) {
         value = *static_cast<const int*>(in);
@@ -181,7 +184,7 @@ int ioctl(const FuseRequest& asked, fuse_ino_t number, unsigned command, void* /
             return error;
         }
     }
-    if (!fd.valid() || ::ioctl(fd.get(), command, &value) != 0) {
+    if (::ioctl(fd.get(), command, &value) != 0) {
         return errno;
     }
     const int flags = static_cast<int>(value);
