@@ -80,7 +80,6 @@ private:
     [[nodiscard]] static bool stat_again(int fd, struct stat& status) noexcept;
     // Asks the daemon about the file. Returns 0 or an errno.
     [[nodiscard]] int ask(const FileUse& use, protocol::ClientQuestion question);
-    [[nodiscard]] bool leaves_nothing(const FileUse& use) noexcept;
 
     PoolLink* link_;
 };

@@ -10,7 +10,6 @@ ssize_t CustomIo::read(int fd, void* to, std::size_t bytes) noexcept {
     if (got < static_cast<ssize_t>(sizeof(fuse_in_header))) {
         return got;
     }
-    served.fetch_add(1, std::memory_order_relaxed);
     auto& header = *static_cast<fuse_in_header*>(to);
     if (header.opcode == FUSE_INIT) {
         const auto& wanted = *reinterpret_cast<const fuse_init_in*>(&header + 1);

@@ -4,7 +4,6 @@
 
 #include "pool/mount/serving/fuse.hpp"
 
-#include <atomic>
 #include <cstdint>
 #include <sys/uio.h>
 
@@ -13,8 +12,6 @@ namespace forebay::mount {
 struct CustomIo {
     std::uint64_t init = 0;     // `unique` of the INIT request
     std::uint64_t offered = 0;  // flags that the kernel offered in it
-    // Number of requests read so far.
-    std::atomic<std::uint64_t> served = 0;
 
     [[nodiscard]] bool maps_direct_files() const noexcept {
         return (offered & InitFlag::direct_io_allow_mmap) != 0;

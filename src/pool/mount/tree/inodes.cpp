@@ -32,7 +32,7 @@ InodeKey key_of(int fd, const struct stat& found) noexcept {
 
 InodeTable::InodeTable(OwnFd root, const struct stat& found) {
     const InodeKey key = key_of(root.get(), found);
-    root_ = std::make_unique<MountedInode>(std::move(root), key, found.st_mode & S_IFMT);
+    root_ = std::make_unique<MountedInode>(std::move(root), key);
 }
 
 InodeTable::Found InodeTable::add(OwnFd fd, const struct stat& found) {
@@ -44,7 +44,7 @@ InodeTable::Found InodeTable::add(OwnFd fd, const struct stat& found) {
     auto& place = inodes_[key];
     const bool is_new = place == nullptr;
     if (is_new) {
-        place = std::make_unique<MountedInode>(std::move(fd), key, found.st_mode & S_IFMT);
+        place = std::make_unique<MountedInode>(std::move(fd), key);
     }
     ++place->lookups;
     return {*place, is_new};
@@ -62,11 +62,6 @@ void InodeTable::forget(MountedInode& inode, std::uint64_t lookups) {
         gone = std::move(found->second);
         inodes_.erase(found);
     }
-}
-
-std::size_t InodeTable::size() const {
-    const std::scoped_lock lock{mutex_};
-    return inodes_.size();
 }
 
 }  // namespace forebay::mount

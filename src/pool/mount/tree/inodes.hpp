@@ -28,12 +28,10 @@ struct InodeKey {
 [[nodiscard]] InodeKey key_of(int fd, const struct stat& found) noexcept;
 
 struct MountedInode {
-    MountedInode(OwnFd fd, const InodeKey& key_, mode_t type_)
-        : path{std::move(fd)}, key{key_}, type{type_} {}
+    MountedInode(OwnFd fd, const InodeKey& key_) : path{std::move(fd)}, key{key_} {}
 
     OwnFd path;  // O_PATH descriptor of the file below
     InodeKey key;
-    mode_t type;                // S_IFMT bits of st_mode
     std::uint64_t lookups = 0;  // the kernel's references; protected by the table's mutex
     FileUse use;                // for a regular file
 };
@@ -57,7 +55,6 @@ public:
     [[nodiscard]] Found add(OwnFd fd, const struct stat& found);
     // Takes `lookups` from its count; at 0 the inode is destroyed.
     void forget(MountedInode& inode, std::uint64_t lookups);
-    [[nodiscard]] std::size_t size() const;
 
 private:
     struct Hash {
@@ -65,7 +62,7 @@ private:
             return (key.inode * 0x9e3779b97f4a7c15U) ^ key.device ^ key.handle;
         }
     };
-    mutable std::mutex mutex_;
+    std::mutex mutex_;
     std::unique_ptr<MountedInode> root_;
     std::unordered_map<InodeKey, std::unique_ptr<MountedInode>, Hash> inodes_;
 };
