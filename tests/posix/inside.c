@@ -12,6 +12,7 @@
 #include <setjmp.h>
 #include <spawn.h>
 #include <stdarg.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <utmp.h>
@@ -251,9 +252,42 @@ static void logged(void) {
     }
 }
 
+static void in_other_process(void (*act)(void)) {
+    const pid_t child = fork();
+    if (child == 0) {
+        act();
+        _exit(0);
+    }
+    int status = 0;
+    need(waitpid(child, &status, 0) == child && status == 0, "another process");
+}
+
+static void write_below(void) {
+    need(mkdir("other", 0755) == 0, "mkdir");
+    const int fd = open_new("other/said");
+    need(write(fd, "what the child reads\n", 21) == 21, "write");
+}
+
+/* This process cannot map the pool's memory, and what it starts does not know of the descriptor. */
+static void spawned_outside(void) {
+    in_other_process(write_below);
+    const struct rlimit limit = {.rlim_cur = 1UL << 30, .rlim_max = 1UL << 30};
+    need(setrlimit(RLIMIT_AS, &limit) == 0, "setrlimit");
+    need(open("other/said", O_RDONLY | O_PATH) >= 0 && open("own", O_CREAT | O_RDWR, 0644) >= 0,
+         "open");
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    say("addchdir", posix_spawn_file_actions_addchdir_np(&actions, "other"));
+    say("addopen", posix_spawn_file_actions_addopen(&actions, 5, "said", O_RDONLY, 0));
+    spawn(&actions, "read -r line <&5; echo \"heard: $line\"");
+    posix_spawn_file_actions_destroy(&actions);
+}
+
 static const struct test_case cases[] = {
-    {"printed", printed}, {"traced", traced},     {"walked", walked}, {"mounted", mounted},
-    {"spawned", spawned}, {"expanded", expanded}, {"logged", logged},
+    {"printed", printed}, {"traced", traced},
+    {"walked", walked},   {"mounted", mounted},
+    {"spawned", spawned}, {"expanded", expanded},
+    {"logged", logged},   {"spawned_outside", spawned_outside},
 };
 
 int main(int argc, char** argv) {

@@ -29,6 +29,17 @@ def test_what_libc_does_inside(case: str, settings: Mapping[str, str], folder: P
     pooled.Twice(command=[program, case]).ensure_same(folder, settings)
 
 
+def test_a_child_of_a_process_without_memory_for_the_pool_reads_what_was_written(
+    folder: Path,
+) -> None:
+    """Nothing was drained for a file that is opened in another folder of a process to be."""
+    with pooled.pool(folder) as served:
+        program = pooled.program("inside.c")
+        said = pooled.run([program, "spawned_outside"], served.folder, served.environment())
+        ensure("address space" in said, f"it has mapped the pool:\n{said}")
+        ensure("heard: what the child reads" in said, said)
+
+
 @BOTH_WAYS
 @pytest.mark.parametrize("case", NUMBERS)
 def test_calls_by_number(case: str, settings: Mapping[str, str], folder: Path) -> None:

@@ -4,6 +4,7 @@
 #include "capture/real.hpp"
 #include "foundation/base/atomics.hpp"
 #include "foundation/kernel/calls.hpp"
+#include "pool/capture/files/draining.hpp"
 #include "pool/capture/files/files.hpp"
 #include "pool/capture/files/named_files.hpp"
 #include "pool/capture/processes/process.hpp"
@@ -125,7 +126,7 @@ int posix_spawn_file_actions_addopen(posix_spawn_file_actions_t* actions, int fd
     if (capturing() && path != nullptr) {
         const bool elsewhere = path[0] != '/' && state.spawns_elsewhere.load(relaxed);
         const int error = elsewhere
-                              ? drain_everything()
+                              ? drain_all()
                               : leave_named(AT_FDCWD, path, 0, pool::ThroughReason::inherited);
         if (error != 0) {
             return error;

@@ -52,16 +52,4 @@ int leave_named(int folder, const char* path, int flags, pool::ThroughReason rea
                     [&](CapturedFile place) noexcept { return leave(place, reason); });
 }
 
-int drain_everything() noexcept {
-    if (!capturing() || !connection.reach() || connection.life() != DaemonConnection::Life::lives) {
-        return 0;
-    }
-    const int before = errno;
-    protocol::ClientQuestion question;
-    question.ask = protocol::QuestionKind::drain;
-    const auto reply = connection.ask(question);
-    errno = before;
-    return reply ? reply->error : EIO;
-}
-
 }  // namespace forebay::capture

@@ -12,8 +12,5 @@ int drain_named(int folder, const char* path, int flags) noexcept;
 // Makes the file leave the pool: it is drained and written through until nobody has it open any
 // more. Returns 0 or an errno.
 int leave_named(int folder, const char* path, int flags, pool::ThroughReason reason) noexcept;
-// All that was written to this node's pool, by any process, is in the file system. Returns 0 or an
-// errno.
-int drain_everything() noexcept;
 
 }  // namespace forebay::capture
