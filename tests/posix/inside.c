@@ -262,6 +262,48 @@ static void in_other_process(void (*act)(void)) {
     need(waitpid(child, &status, 0) == child && status == 0, "another process");
 }
 
+/* A name outside of the pool's folders, which says nothing of them. */
+static char other_name[4096];
+
+static void name_other(void) {
+    need(getcwd(other_name, sizeof other_name - 16) != NULL, "getcwd");
+    strcpy(strrchr(other_name, '/'), "/other_name");
+}
+
+static void write_and_link(void) {
+    const int fd = open_new("wtmp");
+    const struct utmp entry = {.ut_type = USER_PROCESS, .ut_pid = 1};
+    say("write", write(fd, &entry, sizeof entry));
+    need(link("wtmp", other_name) == 0, "link");
+}
+
+static int told_size(const char* path, const struct stat* found, int kind, struct FTW* place) {
+    (void)path, (void)kind, (void)place;
+    printf("%ld\n", (long)found->st_size);
+    return 0;
+}
+
+/* This process has not opened a file of the pool before. */
+static void linked(void) {
+    name_other();
+    in_other_process(write_and_link);
+    struct utmp entry = {.ut_type = USER_PROCESS, .ut_pid = 2};
+    updwtmp(other_name, &entry);
+    const int fd = open("wtmp", O_RDONLY);
+    for (int i = 0; i < 2; ++i) {
+        need(pread(fd, &entry, sizeof entry, i * (off_t)sizeof entry) > 0, "pread");
+        say("entry of", entry.ut_pid);
+    }
+    need(unlink(other_name) == 0, "unlink");
+}
+
+static void linked_and_walked(void) {
+    name_other();
+    in_other_process(write_and_link);
+    say("nftw", nftw(other_name, told_size, 4, FTW_PHYS));
+    need(unlink(other_name) == 0, "unlink");
+}
+
 static void write_below(void) {
     need(mkdir("other", 0755) == 0, "mkdir");
     const int fd = open_new("other/said");
@@ -284,10 +326,16 @@ static void spawned_outside(void) {
 }
 
 static const struct test_case cases[] = {
-    {"printed", printed}, {"traced", traced},
-    {"walked", walked},   {"mounted", mounted},
-    {"spawned", spawned}, {"expanded", expanded},
-    {"logged", logged},   {"spawned_outside", spawned_outside},
+    {"printed", printed},
+    {"traced", traced},
+    {"walked", walked},
+    {"mounted", mounted},
+    {"spawned", spawned},
+    {"expanded", expanded},
+    {"logged", logged},
+    {"linked", linked},
+    {"linked_and_walked", linked_and_walked},
+    {"spawned_outside", spawned_outside},
 };
 
 int main(int argc, char** argv) {

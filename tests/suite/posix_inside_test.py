@@ -17,6 +17,7 @@ from suite.verdict import ensure
 
 BOTH_WAYS = pytest.mark.parametrize("settings", [pooled.KEPT, pooled.EAGER], ids=["kept", "eager"])
 INSIDE = ("printed", "traced", "walked", "mounted", "spawned", "expanded", "logged")
+LINKED = ("linked", "linked_and_walked")
 NUMBERS = ("stated", "moved", "opened", "changed", "forked", "mapped", "cancelled")
 HANDLES = ("named", "others")
 
@@ -25,6 +26,17 @@ HANDLES = ("named", "others")
 @pytest.mark.parametrize("case", INSIDE)
 def test_what_libc_does_inside(case: str, settings: Mapping[str, str], folder: Path) -> None:
     """Lines of dprintf were lost, nftw told sizes without deposits, and the like."""
+    program = pooled.program("inside.c")
+    pooled.Twice(command=[program, case]).ensure_same(folder, settings)
+
+
+@BOTH_WAYS
+@pytest.mark.parametrize("case", LINKED)
+def test_what_libc_does_by_a_name_outside_of_the_pool(
+    case: str, settings: Mapping[str, str], folder: Path
+) -> None:
+    """In a process that had not connected yet, the file was not found by its inode: an entry that
+    updwtmp added was lost."""
     program = pooled.program("inside.c")
     pooled.Twice(command=[program, case]).ensure_same(folder, settings)
 

@@ -2,6 +2,7 @@
 // program sizes and times without deposits. So each regular file is examined once more here.
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
+#include "pool/capture/files/other_names.hpp"
 #include "pool/capture/files/path_filter.hpp"
 #include "pool/capture/processes/process.hpp"
 
@@ -17,8 +18,7 @@ namespace {
 // Replaces `found` by the captured fstatat's answer; `flags` are fstatat's. Keeps `found` if the
 // name means another file by now.
 void add_deposits(const char* path, int flags, struct stat& found) noexcept {
-    if (!capturing() || !S_ISREG(found.st_mode) ||
-        (!connection.reached() && !may_be_pooled(AT_FDCWD, path, found.st_dev))) {
+    if (!capturing() || !S_ISREG(found.st_mode) || !may_be_known(AT_FDCWD, path, found)) {
         return;
     }
     const int before = errno;

@@ -3,6 +3,7 @@
 
 #include "foundation/kernel/calls.hpp"
 #include "pool/capture/files/files.hpp"
+#include "pool/capture/files/other_names.hpp"
 #include "pool/capture/files/path_filter.hpp"
 #include "pool/capture/processes/process.hpp"
 
@@ -32,11 +33,8 @@ int drain_inode(const struct stat& found, DrainPurpose purpose) noexcept {
 
 int drain_found(int folder, const char* path, int flags) noexcept {
     struct stat found{};
-    const bool may =
-        kernel::fstatat(folder, path == nullptr ? "" : path, &found, flags) == 0 &&
-        S_ISREG(found.st_mode) &&
-        (connection.reached() || state.other_names.may_have(found.st_dev, found.st_ino) ||
-         may_be_pooled(folder, path, found.st_dev));
+    const bool may = kernel::fstatat(folder, path == nullptr ? "" : path, &found, flags) == 0 &&
+                     S_ISREG(found.st_mode) && may_be_known(folder, path, found);
     return may ? drain_inode(found, DrainPurpose::change) : 0;
 }
 

@@ -3,7 +3,7 @@
 
 #include "foundation/kernel/calls.hpp"
 #include "pool/capture/files/files.hpp"
-#include "pool/capture/files/path_filter.hpp"
+#include "pool/capture/files/other_names.hpp"
 #include "pool/capture/processes/process.hpp"
 
 #include <cerrno>
@@ -24,8 +24,7 @@ int on_named(int folder, const char* path, int flags, const Act& act) noexcept {
     struct stat found{};
     int error = 0;
     const bool worth_asking = kernel::fstatat(folder, path, &found, flags) == 0 &&
-                              S_ISREG(found.st_mode) &&
-                              (connection.reached() || may_be_pooled(folder, path, found.st_dev));
+                              S_ISREG(found.st_mode) && may_be_known(folder, path, found);
     if (worth_asking) {
         if (!connection.reach() || connection.life() != DaemonConnection::Life::lives) {
             error = connection.is_unmapped() ? drain_and_close(found.st_dev, found.st_ino) : 0;

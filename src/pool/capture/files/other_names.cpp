@@ -4,6 +4,7 @@
 #include "foundation/base/atomics.hpp"
 #include "foundation/kernel/calls.hpp"
 #include "pool/capture/files/files.hpp"
+#include "pool/capture/files/path_filter.hpp"
 #include "pool/capture/processes/process.hpp"
 
 #include <sys/mman.h>
@@ -45,6 +46,11 @@ void OtherNames::map(const char* socket) noexcept {
         kernel::close(fd);
     }
     errno = before;
+}
+
+bool may_be_known(int folder, const char* path, const struct stat& found) noexcept {
+    return connection.reached() || state.other_names.may_have(found.st_dev, found.st_ino) ||
+           may_be_pooled(folder, path, found.st_dev);
 }
 
 bool is_known_by_inode(const struct stat& found) noexcept {

@@ -23,6 +23,9 @@ private:
     const pool::KnownInodes* inodes_ = nullptr;
 };
 
+// Whether the daemon may know the regular file `found`, which has the name `path` in `folder`: by
+// its name or its inode before the first connection, and always after it, when asking costs little.
+[[nodiscard]] bool may_be_known(int folder, const char* path, const struct stat& found) noexcept;
 // Whether the daemon knows the file, or may know it while this process stays out of the pool.
 [[nodiscard]] bool is_known_by_inode(const struct stat& found) noexcept;
 

@@ -4,6 +4,7 @@
 #include "capture/real.hpp"
 #include "foundation/kernel/calls.hpp"
 #include "pool/capture/files/files.hpp"
+#include "pool/capture/files/other_names.hpp"
 #include "pool/capture/files/path_filter.hpp"
 #include "pool/capture/processes/process.hpp"
 #include "pool/capture/processes/starting.hpp"
@@ -38,8 +39,7 @@ void drain_program(int folder, const char* path, int flags) noexcept {
     if (kernel::fstatat(folder, path, &found, flags) != 0 || !S_ISREG(found.st_mode)) {
         return;
     }
-    if ((!connection.reached() && !state.other_names.may_have(found.st_dev, found.st_ino) &&
-         !may_be_pooled(folder, path, found.st_dev)) ||
+    if (!may_be_known(folder, path, found) ||
         (connection.reach() && connection.life() != DaemonConnection::Life::lives)) {
         return;
     }
