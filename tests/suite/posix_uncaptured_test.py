@@ -53,6 +53,14 @@ def by_script():
     words = (ctypes.c_char_p * 2)(b"./script", None)
     forked(lambda: (os.unsetenv("LD_PRELOAD"), ctypes.CDLL(None).execvp(b"./script", words)))
 
+def by_wordexp():
+    show_errors = 16
+    def start():
+        os.unsetenv("LD_PRELOAD")
+        words = ctypes.create_string_buffer(64)
+        os._exit(ctypes.CDLL(None).wordexp(b"$(cat result.txt >&2)", words, show_errors))
+    forked(start)
+
 WAYS = {
     "subprocess": lambda: subprocess.run(["cat", "result.txt"], env=clean, check=True),
     "execve": lambda: forked(lambda: os.execve("/bin/cat", ["cat", "result.txt"], clean)),
@@ -66,6 +74,7 @@ WAYS = {
     "posix_spawnp": lambda: os.waitpid(os.posix_spawnp("cat", ["cat", "result.txt"], clean), 0),
     "system": by_system,
     "popen": by_popen,
+    "wordexp": by_wordexp,
     "env -i": lambda: subprocess.run(["env", "-i", "cat", "result.txt"], check=True),
     "env -u": lambda: subprocess.run(["env", "-u", "LD_PRELOAD", "cat", "result.txt"], check=True),
     "switched off": lambda: subprocess.run(

@@ -277,9 +277,12 @@ FILE* popen(const char* command, const char* mode) noexcept {
 
 // libc runs commands in the words by a shell that it starts by internal calls.
 int wordexp(const char* words, wordexp_t* to, int flags) noexcept {
-    if (capturing() && words != nullptr && std::strpbrk(words, "`(") != nullptr) {
-        leave_inherited();
+    if (!capturing() || words == nullptr || std::strpbrk(words, "`(") == nullptr ||
+        (flags & WRDE_NOCMD) != 0) {
+        return real::wordexp(words, to, flags);
     }
+    leave_inherited();
+    const ProgramStart shell{ProgramStart::As::child, AT_FDCWD, shell_path, environ};
     return real::wordexp(words, to, flags);
 }
 
