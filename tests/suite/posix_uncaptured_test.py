@@ -16,7 +16,7 @@ from suite.verdict import ensure
 
 # Every way to start a program, each with an environment that brings no library of ours.
 WAYS = """
-import ctypes, os, subprocess, sys
+import ctypes, os, shutil, subprocess, sys
 
 clean = {"PATH": "/usr/bin:/bin"}
 
@@ -61,6 +61,27 @@ def by_wordexp():
         os._exit(ctypes.CDLL(None).wordexp(b"$(cat result.txt >&2)", words, show_errors))
     forked(start)
 
+# Found by libc in a list of folders, of which an empty one is the current one.
+def by_path(name, folders):
+    words = (ctypes.c_char_p * 3)(name.encode(), b"result.txt", None)
+    def start():
+        os.unsetenv("LD_PRELOAD")
+        os.putenv("PATH", folders)
+        ctypes.CDLL(None).execvp(name.encode(), words)
+    forked(start)
+
+def by_last_empty_folder():
+    shutil.copy("/bin/cat", "reader")
+    by_path("reader", "/nowhere:")
+
+def by_empty_path():
+    shutil.copy("/bin/cat", "reader")
+    by_path("reader", "")
+
+def behind_a_folder_of_its_name():
+    os.makedirs("first/cat")
+    by_path("cat", "first:/usr/bin:/bin")
+
 WAYS = {
     "subprocess": lambda: subprocess.run(["cat", "result.txt"], env=clean, check=True),
     "execve": lambda: forked(lambda: os.execve("/bin/cat", ["cat", "result.txt"], clean)),
@@ -75,6 +96,9 @@ WAYS = {
     "system": by_system,
     "popen": by_popen,
     "wordexp": by_wordexp,
+    "execvp, last empty folder": by_last_empty_folder,
+    "execvp, empty PATH": by_empty_path,
+    "execvp, behind a folder of its name": behind_a_folder_of_its_name,
     "env -i": lambda: subprocess.run(["env", "-i", "cat", "result.txt"], check=True),
     "env -u": lambda: subprocess.run(["env", "-u", "LD_PRELOAD", "cat", "result.txt"], check=True),
     "switched off": lambda: subprocess.run(

@@ -5,8 +5,8 @@
 #include "foundation/kernel/calls.hpp"
 #include "pool/capture/files/files.hpp"
 #include "pool/capture/files/other_names.hpp"
-#include "pool/capture/files/path_filter.hpp"
 #include "pool/capture/processes/process.hpp"
+#include "pool/capture/processes/search_path.hpp"
 #include "pool/capture/processes/starting.hpp"
 
 #include <algorithm>
@@ -58,26 +58,18 @@ void prepare(int folder, const char* path, int flags) noexcept {
 
 void prepare(const char* path) noexcept { prepare(AT_FDCWD, path, 0); }
 
-// For execvp and posix_spawnp: looks for `file` in those directories of PATH that are pooled.
+// For execvp and posix_spawnp, which go on to the next directory of PATH if one program cannot be
+// executed.
 void prepare_named(const char* file) noexcept {
     if (!capturing() || file == nullptr || std::strchr(file, '/') != nullptr) {
         prepare(file);
         return;
     }
     const int before = errno;
-    const char* folder = std::getenv("PATH");
-    while (folder != nullptr && *folder != '\0') {
-        const std::size_t bytes = std::strcspn(folder, ":");
-        const std::size_t name = std::strlen(file) + 1;
-        PathBuffer path;
-        if (bytes + 1 + name <= path.size() && state.paths.hold({folder, bytes})) {
-            std::memcpy(path.data(), folder, bytes);
-            path[bytes] = '/';
-            std::memcpy(&path[bytes + 1], file, name);
-            drain_program(AT_FDCWD, path.data(), 0);
-        }
-        folder += bytes + (folder[bytes] == ':' ? 1 : 0);
-    }
+    for_each_candidate(searched_folders(), file, [](const char* path) noexcept {
+        drain_program(AT_FDCWD, path, 0);
+        return false;
+    });
     leave_inherited();
     errno = before;
 }

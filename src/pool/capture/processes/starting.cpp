@@ -4,6 +4,7 @@
 #include "foundation/kernel/calls.hpp"
 #include "pool/capture/processes/process.hpp"
 #include "pool/capture/processes/program_file.hpp"
+#include "pool/capture/processes/search_path.hpp"
 #include "pool/protocol/messages.hpp"
 
 #include <array>
@@ -18,8 +19,6 @@
 namespace forebay::capture {
 
 namespace {
-
-constexpr const char* usual_folders = "/bin:/usr/bin";  // the search path of execvp without PATH
 
 // Numbers that programs rarely use; the first one that the descriptor limit allows is taken.
 constexpr std::array<long, 3> inherited_numbers{512, 100, 3};
@@ -125,8 +124,7 @@ ProgramStart::ProgramStart(As as, const char* file, char* const* environment) no
             look(AT_FDCWD, file);
         }
     } else {
-        const char* const folders = std::getenv("PATH");
-        look_in(folders == nullptr ? usual_folders : folders, file);
+        look_in(searched_folders(), file);
     }
     errno = before;
 }
@@ -167,22 +165,16 @@ void ProgramStart::look(int folder, const char* path) noexcept {
 // As execvp does: the first directory in which the file may be executed is the one.
 void ProgramStart::look_in(const char* folders, const char* file) noexcept {
     const int before = errno;
-    const std::size_t name = std::strlen(file) + 1;
-    while (*folders != '\0') {
-        const std::size_t bytes = std::strcspn(folders, ":");
-        std::array<char, 4096> path;
-        if (bytes + 1 + name <= path.size()) {
-            std::memcpy(path.data(), folders, bytes);
-            path[bytes] = '/';
-            // An empty entry of PATH is the current directory.
-            std::memcpy(&path[bytes == 0 ? 0 : bytes + 1], file, name);
-            if (kernel::access(path.data(), X_OK) == 0) {
-                decide(look_at_program(AT_FDCWD, path.data()), path.data());
-                break;
-            }
+    for_each_candidate(folders, file, [&](const char* path) noexcept {
+        // A directory may be "executed", too, but not by execve, which then tries the next one.
+        struct stat found{};
+        if (kernel::stat(path, &found) != 0 || !S_ISREG(found.st_mode) ||
+            kernel::access(path, X_OK) != 0) {
+            return false;
         }
-        folders += bytes + (folders[bytes] == ':' ? 1 : 0);
-    }
+        decide(look_at_program(AT_FDCWD, path), path);
+        return true;
+    });
     errno = before;
 }
 
