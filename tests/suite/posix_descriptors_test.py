@@ -1,9 +1,14 @@
-"""More files than the daemon may have open: those beyond are plain files, and the pool goes on."""
+"""Descriptors that are few: those of the daemon, beyond which files are plain files, and the pool
+goes on; and those of a program, among which the connection's may be."""
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 from suite import pool as daemon
 from suite import pooled
@@ -55,3 +60,115 @@ def test_more_files_than_descriptors_keep_their_bytes_and_the_pool(folder: Path)
         expected = (b"first %d" % i).ljust(20, bytes(1)) + b"ag"
         got = (folder / f"many.{i}").read_bytes()
         ensure(got == expected, f"many.{i} is {got!r}")
+
+
+# `ours` are descriptors of the connection, which the program asks for by number.
+OURS = """
+import errno, os, sys
+
+def numbers():
+    return {int(name) for name in os.listdir("/proc/self/fd")}
+
+def kind_of(fd):
+    try:
+        return os.readlink(f"/proc/self/fd/{fd}")
+    except OSError:
+        return ""
+
+before = numbers()
+file = os.open("file", os.O_RDWR | os.O_CREAT)
+os.write(file, b"first ")
+ours = sorted(fd for fd in numbers() - before - {file} if kind_of(fd))
+assert len(ours) == 3, [kind_of(fd) for fd in ours]
+
+def failure_of(call, *numbers):
+    try:
+        call(*numbers)
+    except OSError as error:
+        return error.errno
+    return 0
+
+def use():
+    at = os.lseek(file, 0, os.SEEK_CUR)
+    assert os.write(file, b"x" * 100000) == 100000
+    os.fsync(file)
+    assert os.pread(file, 100000, at) == b"x" * 100000
+"""
+REFUSED = """
+bad = max(ours) + 5
+for number in ours:
+    there = numbers()
+    assert failure_of(os.dup2, bad, number) == errno.EBADF
+    assert numbers() == there, (there, numbers())
+    assert failure_of(os.dup2, bad, number, False) == errno.EBADF
+    assert numbers() == there, (there, numbers())
+use()
+print("done")
+"""
+GIVEN = """
+other = os.open("other", os.O_RDWR | os.O_CREAT)
+for number in ours:
+    there = numbers()
+    limit = int(sys.argv[1])
+    expected = 0 if number < limit else errno.EBADF
+    assert failure_of(os.dup2, other, number) == expected
+    assert len(numbers() - there) <= (expected == 0), (there, numbers())
+    if expected == 0:
+        assert kind_of(number).endswith("/other")
+        os.write(number, b"of the program ")
+use()
+print("done")
+"""
+ALL_TAKEN = """
+other = os.open("other", os.O_RDWR | os.O_CREAT)
+more = []
+while not failure_of(lambda: more.append(os.dup(1))):
+    pass
+refused = [failure_of(os.dup2, other, number) for number in ours]
+assert set(refused) <= {0, errno.EMFILE} and errno.EMFILE in refused, refused
+for fd in more:
+    os.close(fd)
+use()
+use()
+print("done", os.fstat(other).st_size)
+"""
+
+
+def _unprivileged(limit: int) -> list[str]:
+    """A program that may not raise its limit, among whose descriptors ours are."""
+    command = ["prlimit", f"--nofile={limit}:{limit}"]
+    if os.geteuid() == 0:
+        command += ["setpriv", "--bounding-set=-sys_resource"]
+    if subprocess.run([*command, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("descriptors cannot be limited. Install util-linux.")
+    return command
+
+
+@pytest.mark.parametrize("limit", [1024, 600, 64])
+def test_a_number_of_ours_that_a_program_asks_for_in_vain_stays_ours(
+    limit: int, folder: Path
+) -> None:
+    """dup2 of a bad descriptor moved ours, and left the old number open for the program to use."""
+    front = _unprivileged(limit) if limit < 1024 else []
+    with pooled.pool(folder) as served:
+        command = [*front, sys.executable, "-c", OURS + REFUSED]
+        said = pooled.run(command, served.folder, served.environment())
+        ensure(said == "done\n", said)
+        ensure(served.taken() > 0, "nothing was deposited")
+
+
+@pytest.mark.parametrize("limit", [1024, 600, 64])
+def test_a_program_is_given_a_number_of_ours(limit: int, folder: Path) -> None:
+    front = _unprivileged(limit) if limit < 1024 else ["prlimit", "--nofile=1024:1024"]
+    with pooled.pool(folder) as served:
+        command = [*front, sys.executable, "-c", OURS + GIVEN, limit]
+        said = pooled.run(command, served.folder, served.environment())
+        ensure(said == "done\n", said)
+
+
+def test_a_number_of_ours_is_refused_where_no_other_is_free(folder: Path) -> None:
+    """The program's file got the connection's number, and what is sent to the daemon."""
+    with pooled.pool(folder) as served:
+        command = [*_unprivileged(64), sys.executable, "-c", OURS + ALL_TAKEN]
+        said = pooled.run(command, served.folder, served.environment())
+        ensure(said == "done 0\n", said)

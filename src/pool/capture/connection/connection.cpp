@@ -424,7 +424,7 @@ void DaemonConnection::report_daemon_death() noexcept {
     }
 }
 
-void DaemonConnection::move_from(int fd) noexcept {
+bool DaemonConnection::move_from(int fd) noexcept {
     const QuestionLock lock{question_lock_};
     if (log_descriptor_.fd() == fd) {
         log_descriptor_.yield_number();
@@ -432,12 +432,13 @@ void DaemonConnection::move_from(int fd) noexcept {
     for (std::atomic<int>* one : {&socket_, &bell_}) {
         if (one->load(relaxed) == fd) {
             const int other = duplicate_to_high_number(fd);
-            if (other >= 0) {
-                one->store(other, relaxed);
-                return;
+            if (other < 0) {
+                return false;
             }
+            one->store(other, relaxed);
         }
     }
+    return true;
 }
 
 void DaemonConnection::move_beyond_limit() noexcept {

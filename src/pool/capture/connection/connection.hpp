@@ -96,8 +96,9 @@ public:
         return {socket_.load(), bell_.load(), log_descriptor_.fd()};
     }
     // Called before the program makes `fd` a descriptor of its own (dup2, for example): moves the
-    // connection's descriptor, if it has this number, to another number.
-    void move_from(int fd) noexcept;
+    // connection's descriptor, if it has this number, to another number. Returns false if no number
+    // is free: the connection would then write to the program's file.
+    [[nodiscard]] bool move_from(int fd) noexcept;
     // Called after the program raised RLIMIT_NOFILE: moves the connection's descriptors above the
     // new limit. Only for a process with a single thread, since another thread could be about to
     // use the old numbers.

@@ -70,14 +70,40 @@ void share(const HeldDescription& from, int to) noexcept {
     }
 }
 
+// Why the kernel would refuse dup3 for two different numbers, of which `other` is open; 0: it would
+// not.
+int refusal_of(int fd, int other, int flags) noexcept {
+    if ((flags & ~O_CLOEXEC) != 0) {
+        return EINVAL;
+    }
+    const bool beyond = static_cast<rlim_t>(other) >= kernel::limit_of(RLIMIT_NOFILE);
+    return beyond || kernel::fcntl(fd, F_GETFD) < 0 ? EBADF : 0;
+}
+
+// Before dup3: moves the connection's descriptor away from the number that the program asks for.
+// Returns 0 or an errno, with nothing changed. A call that the kernel refuses must not be made: it
+// could leave the old number open, which the program could then use.
+int make_room(int fd, int other, int flags) noexcept {
+    if (!connection.owns(other)) {
+        return 0;
+    }
+    const int before = errno;
+    int error = refusal_of(fd, other, flags);
+    if (error == 0 && !connection.move_from(other)) {
+        error = EMFILE;
+    }
+    errno = before;
+    return error;
+}
+
 // For dup2 and dup3.
 template <class Real>
-int replace(int fd, int other, const Real& real) noexcept {
+int replace(int fd, int other, int flags, const Real& real) noexcept {
     if (connection.owns(fd)) {
         return fail(EBADF);
     }
-    if (connection.owns(other)) {
-        connection.move_from(other);
+    if (const int error = make_room(fd, other, flags); error != 0) {
+        return fail(error);
     }
     if (!descriptors.captured(fd) && !descriptors.captured(other)) {
         return real();
@@ -163,11 +189,11 @@ int dup(int fd) noexcept {
 }
 
 int dup2(int fd, int other) noexcept {
-    return replace(fd, other, [&]() noexcept { return real::dup2(fd, other); });
+    return replace(fd, other, 0, [&]() noexcept { return real::dup2(fd, other); });
 }
 
 int dup3(int fd, int other, int flags) noexcept {
-    return replace(fd, other, [&]() noexcept { return real::dup3(fd, other, flags); });
+    return replace(fd, other, flags, [&]() noexcept { return real::dup3(fd, other, flags); });
 }
 
 int fcntl(int fd, int command, void* argument) noexcept {
