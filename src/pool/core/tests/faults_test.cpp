@@ -14,10 +14,6 @@ namespace {
 constexpr std::int64_t second = 1'000'000'000;
 constexpr adapters::MemoryWorldOptions long_world{.seed = 11, .quiet_ns_max = 1000 * second};
 
-std::vector<std::byte> bytes_of(std::size_t count, int value) {
-    return std::vector<std::byte>(count, static_cast<std::byte>(value));
-}
-
 adapters::StorageFaults full_from(std::int64_t at) {
     adapters::StorageFaults faults;
     faults.full_at = Offset{at};

@@ -10,10 +10,6 @@
 namespace forebay::pool {
 namespace {
 
-std::vector<std::byte> bytes_of(std::size_t count, int value) {
-    return std::vector<std::byte>(count, static_cast<std::byte>(value));
-}
-
 struct Forged {
     FileId file{};
     std::int64_t offset = 0;

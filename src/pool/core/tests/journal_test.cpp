@@ -9,10 +9,6 @@
 namespace forebay::pool {
 namespace {
 
-std::vector<std::byte> bytes_of(std::size_t count, int value) {
-    return std::vector<std::byte>(count, static_cast<std::byte>(value));
-}
-
 struct How {
     std::int64_t segment_bytes = 1 << 18;
     std::size_t segments_max = 4;

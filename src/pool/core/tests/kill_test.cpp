@@ -1,17 +1,13 @@
 // Kills a client at every step of short runs: what was acknowledged arrives, nobody hangs, the
 // client's blocks come free, and the daemon goes on with other clients.
 #include "pool/core/tests/pool_check.hpp"
+#include "pool/core/tests/slow_writer_check.hpp"
 
-#include <cstring>
 #include <gtest/gtest.h>
 #include <vector>
 
 namespace forebay::pool {
 namespace {
-
-std::vector<std::byte> bytes_of(std::size_t count, int value) {
-    return std::vector<std::byte>(count, static_cast<std::byte>(value));
-}
 
 constexpr int records = 6;
 
@@ -116,55 +112,6 @@ TEST(Kill, AtAnyStepWhileItWaitsForTheWindow) {
     EXPECT_GT(kill_everywhere({.cap_bytes = 32 << 20, .window_bytes = 300'000}, 200'000), 10);
 }
 
-// A write made by hand, with a step between any two of its stores (pool/protocol/log.hpp).
-class Hand {
-public:
-    Hand(Node& node, NodeClient& self) : node_{node}, self_{self}, log_{self.log()} {}
-
-    void write(FileId file, std::int64_t offset, const std::vector<std::byte>& bytes) {
-        const std::uint64_t position = log_.header().reserved.fetch_add(bytes.size());
-        step();
-        const std::uint64_t number = log_.header().entries.fetch_add(1);
-        step();
-        const ClientSlot& slot = node_.directory().clients[self_.number()];
-        while (number >= slot.entries + entries_max || slot.credit < position + bytes.size()) {
-            self_.kick();
-            node_.world().sleep(100'000);
-        }
-        Entry& entry = log_.entry(number);
-        entry.file = file.slot;
-        entry.generation = file.generation;
-        entry.kind = EntryKind::deposit;
-        entry.offset = offset;
-        step();
-        entry.position = position;
-        entry.length = static_cast<std::uint32_t>(bytes.size());
-        entry.time_ns = node_.world().now_ns();
-        step();
-        entry.state = stated(number, EntryState::reserved);
-        step();
-        const std::uint32_t block =
-            block_of(node_.directory().leases[self_.number()][position / block_bytes % blocks_max]);
-        std::byte* const to = log_.block(block) + position % block_bytes;
-        std::memcpy(to, bytes.data(), bytes.size() / 2);
-        step();
-        std::memcpy(to + bytes.size() / 2, bytes.data() + bytes.size() / 2,
-                    bytes.size() - bytes.size() / 2);
-        step();
-        entry.state = stated(number, EntryState::committed);
-        step();
-        log_.header().commits.fetch_add(1);
-        step();
-    }
-
-private:
-    void step() { node_.world().step({"store"}); }
-
-    Node& node_;
-    NodeClient& self_;
-    Log log_;
-};
-
 TEST(Kill, BetweenAnyTwoStoresOfAWrite) {
     constexpr std::size_t size = block_bytes / 4;
     bool ended = false;
@@ -175,9 +122,10 @@ TEST(Kill, BetweenAnyTwoStoresOfAWrite) {
         file.put(Offset{0}, bytes_of(20 * size, 99));
         int acknowledged = 0;
         run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
-            Hand hand{node, self};
+            SlowWriter writer{node, self};
             for (int i = 0; i < 10; ++i) {
-                hand.write(id, i * static_cast<std::int64_t>(size), bytes_of(size, i + 1));
+                EXPECT_TRUE(
+                    writer.write(id, i * static_cast<std::int64_t>(size), bytes_of(size, i + 1)));
                 acknowledged = i + 1;
             }
             ended = true;
@@ -204,9 +152,9 @@ TEST(Kill, WhoDiesInAWriteHoldsNoFileThatLeaves) {
         node.world().kill("victim", step);
         adapters::MemoryFile file;
         run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
-            Hand hand{node, self};
+            SlowWriter writer{node, self};
             for (int i = 0; i < 3; ++i) {
-                hand.write(id, 0, bytes_of(1000, 1));
+                static_cast<void>(writer.write(id, 0, bytes_of(1000, 1)));
             }
         });
         node.client("leaves", [&](NodeClient& self) {

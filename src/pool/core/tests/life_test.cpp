@@ -17,10 +17,6 @@ constexpr std::int64_t never = 1'000'000'000'000'000;
 // Nothing is drained unless a client asks for it.
 const PoolOptions patient{.age_max_ns = never, .quiet_ns = never};
 
-std::vector<std::byte> bytes_of(std::size_t count, int value) {
-    return std::vector<std::byte>(count, static_cast<std::byte>(value));
-}
-
 FileTask truncation(std::int64_t bytes) { return {FileTask::Kind::truncate, {}, Length{bytes}}; }
 
 TEST(Life, ATruncationTakesDepositsBeyondItAndLeavesThoseBelow) {

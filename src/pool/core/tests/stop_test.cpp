@@ -2,8 +2,8 @@
 // shuts down or a file leaves. Acknowledged writes are in the file, nobody hangs, and nobody waits
 // for a client that does not come back (docs/decisions/0037).
 #include "pool/core/tests/pool_check.hpp"
+#include "pool/core/tests/slow_writer_check.hpp"
 
-#include <cstring>
 #include <gtest/gtest.h>
 #include <string>
 #include <vector>
@@ -18,97 +18,6 @@ constexpr std::int64_t hour_ns = std::int64_t{3600} * 1'000'000'000;
 constexpr std::int64_t long_ns = 1'500'000'000;
 // The maximum time for which anybody waits for a suspended client.
 constexpr std::int64_t soon_ns = 1'000'000'000;
-
-std::vector<std::byte> bytes_of(std::size_t count, int value) {
-    return std::vector<std::byte>(count, static_cast<std::byte>(value));
-}
-
-// A write made by hand, with a step between any two changes of memory (pool/protocol/log.hpp). It
-// returns false if the client has to write the bytes to the file itself.
-class SlowWriter {
-public:
-    SlowWriter(Node& node, NodeClient& self) : node_{node}, self_{self}, log_{self.log()} {}
-
-    bool write(FileId file, std::int64_t offset, const std::vector<std::byte>& bytes) {
-        const std::uint64_t position = log_.header().reserved.fetch_add(bytes.size());
-        step();
-        const std::uint64_t number = log_.header().entries.fetch_add(1);
-        step();
-        if ((number & log_sealed) != 0 || !wait_for_room(number, position + bytes.size(), file)) {
-            return false;
-        }
-        Entry& entry = log_.entry(number);
-        fill_in(entry, file, offset, position, bytes.size());
-        if (!change(entry, number, entry.state.load(), EntryState::reserved)) {
-            return abandoned(entry, number);
-        }
-        if (node_.directory().files[file.slot].state != FileState::pooled) {
-            return abandoned(entry, number);
-        }
-        step();
-        copy(position, bytes);
-        if (!change(entry, number, stated(number, EntryState::reserved), EntryState::committed)) {
-            return abandoned(entry, number);
-        }
-        log_.header().commits.fetch_add(1);
-        step();
-        return true;
-    }
-
-private:
-    void step() { node_.world().step({"store"}); }
-    bool change(Entry& entry, std::uint64_t number, std::uint64_t before, EntryState to) {
-        step();
-        const bool revoked = state_of(number, before) == EntryState::revoked;
-        const bool changed =
-            !revoked && entry.state.compare_exchange_strong(before, stated(number, to));
-        step();
-        return changed;
-    }
-    bool abandoned(Entry& entry, std::uint64_t number) {
-        step();
-        entry.state = stated(number, EntryState::abandoned);
-        step();
-        return false;
-    }
-    // Returns false if the log is sealed or the file leaves; the entry is unchanged then.
-    bool wait_for_room(std::uint64_t number, std::uint64_t end, FileId file) {
-        const ClientSlot& slot = node_.directory().clients[self_.number()];
-        while (number >= slot.entries + entries_max || slot.credit < end) {
-            if ((log_.header().entries & log_sealed) != 0 ||
-                node_.directory().files[file.slot].state != FileState::pooled) {
-                return false;
-            }
-            self_.kick();
-            node_.world().sleep(100'000);
-        }
-        return true;
-    }
-    void fill_in(Entry& entry, FileId file, std::int64_t offset, std::uint64_t position,
-                 std::size_t bytes) {
-        entry.file = file.slot;
-        entry.generation = file.generation;
-        entry.kind = EntryKind::deposit;
-        entry.offset = offset;
-        step();
-        entry.position = position;
-        entry.length = static_cast<std::uint32_t>(bytes);
-        entry.time_ns = node_.world().now_ns();
-    }
-    void copy(std::uint64_t position, const std::vector<std::byte>& bytes) {
-        const std::uint32_t block =
-            block_of(node_.directory().leases[self_.number()][position / block_bytes % blocks_max]);
-        std::byte* const to = log_.block(block) + position % block_bytes;
-        const std::size_t half = bytes.size() / 2;
-        std::memcpy(to, bytes.data(), half);
-        step();
-        std::memcpy(to + half, bytes.data() + half, bytes.size() - half);
-    }
-
-    Node& node_;
-    NodeClient& self_;
-    Log log_;
-};
 
 // One client does `what_.body` and is suspended at step `step` of it; then the daemon is stopped,
 // or the file leaves.
@@ -352,6 +261,22 @@ TEST(Stop, AFileLeavesWithoutWaitingForWhoIsSuspended) {
     }
 }
 
+// The first entry of a client's log, for 700 bytes at `offset`: it is reserved, and no more.
+const Entry& left_in_the_middle(Node& node, const NodeClient& self, FileId id,
+                                std::int64_t offset) {
+    const Log& log = self.log();
+    Entry& entry = log.entry(log.header().entries.fetch_add(1));
+    entry.file = id.slot;
+    entry.generation = id.generation;
+    entry.kind = EntryKind::deposit;
+    entry.offset = offset;
+    entry.position = log.header().reserved.fetch_add(700);
+    entry.length = 700;
+    entry.time_ns = node.world().now_ns();
+    entry.state = stated(0, EntryState::reserved);
+    return entry;
+}
+
 // A thread has left its write by a jump out of a signal handler, or was cancelled. Regression: the
 // process waited for itself for ever when the ring had come round to that write.
 TEST(Stop, AProcessThatLeftAWriteInItsMiddleGoesOnWithoutThePool) {
@@ -359,21 +284,11 @@ TEST(Stop, AProcessThatLeftAWriteInItsMiddleGoesOnWithoutThePool) {
     Node node{{.seed = 3, .quiet_ns_max = 100 * soon_ns}, {.cap_bytes = 64 << 20}};
     adapters::MemoryFile file;
     run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
-        const std::uint64_t position = self.log().header().reserved.fetch_add(700);
-        const std::uint64_t number = self.log().header().entries.fetch_add(1);
-        Entry& entry = self.log().entry(number);
-        entry.file = id.slot;
-        entry.generation = id.generation;
-        entry.kind = EntryKind::deposit;
-        entry.offset = writes;
-        entry.position = position;
-        entry.length = 700;
-        entry.time_ns = node.world().now_ns();
-        entry.state = stated(number, EntryState::reserved);
+        const Entry& entry = left_in_the_middle(node, self, id, writes);
         for (int i = 0; i < writes; ++i) {
             EXPECT_EQ(self.write(id, file, i, bytes_of(1, i)).error, 0);
         }
-        EXPECT_EQ(state_of(number, entry.state), EntryState::revoked);
+        EXPECT_EQ(state_of(0, entry.state), EntryState::revoked);
         EXPECT_EQ(node.directory().files[id.slot].reason, ThroughReason::stuck_log);
     });
     EXPECT_EQ(file.size(), Length{writes});
@@ -387,16 +302,7 @@ TEST(Stop, SaysWhoseWriteItGaveUp) {
     bool reserved = false;
     node.client("victim", [&](NodeClient& self) {
         const FileId id = self.open(file, AccessMode::write);
-        const std::uint64_t position = self.log().header().reserved.fetch_add(700);
-        Entry& entry = self.log().entry(self.log().header().entries.fetch_add(1));
-        entry.file = id.slot;
-        entry.generation = id.generation;
-        entry.kind = EntryKind::deposit;
-        entry.offset = 41;
-        entry.position = position;
-        entry.length = 700;
-        entry.time_ns = node.world().now_ns();
-        entry.state = stated(0, EntryState::reserved);
+        const Entry& entry = left_in_the_middle(node, self, id, 41);
         reserved = true;
         while (!node.ended()) {
             node.world().sleep(1'000'000);

@@ -21,6 +21,11 @@
 
 namespace forebay::pool {
 
+// `count` bytes, all of this value.
+inline std::vector<std::byte> bytes_of(std::size_t count, int value) {
+    return std::vector<std::byte>(count, static_cast<std::byte>(value));
+}
+
 // Compares bytes; the message says where they differ, not all of the bytes.
 inline testing::AssertionResult same(const std::vector<std::byte>& got,
                                      const std::vector<std::byte>& expected) {
