@@ -33,8 +33,8 @@ int write_all(int fd, const char* text, std::size_t bytes) noexcept {
     return static_cast<int>(bytes);
 }
 
-// Formats the text and writes it to `fd`. `format` is called as vsnprintf, up to twice; `pass`
-// calls libc's function.
+// Formats the text and writes it to `fd`. `format` writes it to memory as vsnprintf does, and is
+// called up to twice; `pass` calls libc's function.
 template <class Format, class Pass>
 int print(int fd, const Format& format, const Pass& pass) noexcept {
     constexpr std::size_t usual_bytes = 4096;
@@ -69,12 +69,10 @@ int print(int fd, const Format& format, const Pass& pass) noexcept {
     return done;
 }
 
-}  // namespace
-
-namespace captured {
-
-int vdprintf(int fd, const char* format, va_list rest) noexcept {
-    const auto pass = [&]() noexcept { return real::vdprintf(fd, format, rest); };
+// As print() if `fd` is captured, otherwise as `pass`. `format` gets its arguments in a copy of
+// `rest`, so that it can be called again.
+template <class Format, class Pass>
+int print_if_captured(int fd, va_list rest, const Format& format, const Pass& pass) noexcept {
     if (!descriptors.captured(fd)) {
         return pass();
     }
@@ -83,28 +81,33 @@ int vdprintf(int fd, const char* format, va_list rest) noexcept {
         [&](char* to, std::size_t bytes) noexcept {
             va_list once;
             va_copy(once, rest);
-            const int made = ::vsnprintf(to, bytes, format, once);
+            const int made = format(to, bytes, once);
             va_end(once);
             return made;
         },
         pass);
 }
 
-int vdprintf_chk(int fd, int checks, const char* format, va_list rest) noexcept {
-    const auto pass = [&]() noexcept { return real::vdprintf_chk(fd, checks, format, rest); };
-    if (!descriptors.captured(fd)) {
-        return pass();
-    }
-    return print(
-        fd,
-        [&](char* to, std::size_t bytes) noexcept {
-            va_list once;
-            va_copy(once, rest);
-            const int made = ::__vsnprintf_chk(to, bytes, checks, bytes, format, once);
-            va_end(once);
-            return made;
+}  // namespace
+
+namespace captured {
+
+int vdprintf(int fd, const char* format, va_list rest) noexcept {
+    return print_if_captured(
+        fd, rest,
+        [&](char* to, std::size_t bytes, va_list once) noexcept {
+            return ::vsnprintf(to, bytes, format, once);
         },
-        pass);
+        [&]() noexcept { return real::vdprintf(fd, format, rest); });
+}
+
+int vdprintf_chk(int fd, int checks, const char* format, va_list rest) noexcept {
+    return print_if_captured(
+        fd, rest,
+        [&](char* to, std::size_t bytes, va_list once) noexcept {
+            return ::__vsnprintf_chk(to, bytes, checks, bytes, format, once);
+        },
+        [&]() noexcept { return real::vdprintf_chk(fd, checks, format, rest); });
 }
 
 int dprintf(int fd, const char* format, va_list rest) noexcept {

@@ -20,6 +20,20 @@
     .endr
     .endm
 
+    .macro begin_function name
+    .globl \name
+    .type \name, @function
+    .p2align 4
+\name:
+    .cfi_startproc
+    endbr64
+    .endm
+
+    .macro end_function name
+    .cfi_endproc
+    .size \name, .-\name
+    .endm
+
     /* Jumps to libc's function, which is looked up first if our constructor has not run yet. */
     .macro pass_on number
     movq forebay_real_loader+8*\number(%rip), %rax
@@ -36,12 +50,7 @@
     /* Passes RTLD_NEXT (-1) on to libc, and the handle of one library to \ours. RTLD_DEFAULT (0) is
      * also passed on, unless the code in \default jumps elsewhere. */
     .macro look_up name, number, ours, default
-    .globl \name
-    .type \name, @function
-    .p2align 4
-\name:
-    .cfi_startproc
-    endbr64
+    begin_function \name
     cmpl $0, forebay_captures_calls(%rip)
     je .Lpass_on_\name
     cmpq $-1, %rdi
@@ -51,8 +60,7 @@
     \default
 .Lpass_on_\name:
     pass_on \number
-    .cfi_endproc
-    .size \name, .-\name
+    end_function \name
     .endm
 
     /* Our functions have no symbol versions, so the loader never returns them for a version. */
@@ -67,12 +75,7 @@
 
     /* Calls \before with the same arguments, and then jumps to libc's function. */
     .macro open_library name, number, before
-    .globl \name
-    .type \name, @function
-    .p2align 4
-\name:
-    .cfi_startproc
-    endbr64
+    begin_function \name
     cmpl $0, forebay_captures_calls(%rip)
     je 3f
     keep rdi, rsi, rdx
@@ -80,8 +83,7 @@
     restore rdx, rsi, rdi
 3:
     pass_on \number
-    .cfi_endproc
-    .size \name, .-\name
+    end_function \name
     .endm
 
     .text
