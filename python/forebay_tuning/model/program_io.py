@@ -41,7 +41,30 @@ class Passing:
 
 
 @frozen
-class LayerIo:
+class BothDirections:
+    """What was written, what was read, and the metadata calls besides."""
+
+    write: Passing = field(default_factory=Passing)
+    read: Passing = field(default_factory=Passing)
+    seconds_meta: float = 0.0
+
+    def passing(self, direction: Direction) -> Passing:
+        """The I/O of one direction."""
+        return self.write if direction is Direction.WRITE else self.read
+
+    @property
+    def seconds(self) -> float:
+        """Seconds in data and metadata calls, summed over ranks."""
+        return self.write.seconds + self.read.seconds + self.seconds_meta
+
+    @property
+    def bytes(self) -> int:
+        """Bytes in both directions."""
+        return self.write.bytes + self.read.bytes
+
+
+@frozen
+class LayerIo(BothDirections):
     """The I/O of one layer (MPI-IO, or POSIX beneath it) on one file.
 
     `ranks` is the number of ranks with a record, `rank` the only one, None if there are several.
@@ -54,7 +77,6 @@ class LayerIo:
     rank: int | None
     write: Passing
     read: Passing
-    seconds_meta: float = 0.0
     slowest_rank: int | None = None
     slowest_seconds: float = 0.0
     fastest_seconds: float = 0.0
@@ -72,20 +94,6 @@ class LayerIo:
     collective_sets: int = 0
     sync_seconds: float = 0.0
     extent: int = 0
-
-    def passing(self, direction: Direction) -> Passing:
-        """The I/O of one direction."""
-        return self.write if direction is Direction.WRITE else self.read
-
-    @property
-    def seconds(self) -> float:
-        """Seconds summed over ranks."""
-        return self.write.seconds + self.read.seconds + self.seconds_meta
-
-    @property
-    def bytes(self) -> int:
-        """Bytes in both directions."""
-        return self.write.bytes + self.read.bytes
 
     def collective(self, direction: Direction) -> bool:
         """Whether collective calls moved most of the direction's bytes, or, if none were moved, are
@@ -124,7 +132,7 @@ class LibraryIo:
 
 
 @frozen
-class FileIo:
+class FileIo(BothDirections):
     """One file. `ranks` is the number of ranks that moved its bytes, `extent` one past the last
     byte touched, `targets` the storage targets it lies on, if known. If `files` exceeds 1, it is
     the sum of one rank's files with few bytes, in a program with very many files."""
@@ -133,10 +141,7 @@ class FileIo:
     ranks: int
     rank: int | None = None
     """The only rank that used the file, or None if several did."""
-    write: Passing = field(default_factory=Passing)
-    read: Passing = field(default_factory=Passing)
     opens: int = 0
-    seconds_meta: float = 0.0
     extent: int = 0
     slowest_seconds: float = 0.0
     fastest_seconds: float = 0.0
@@ -153,20 +158,6 @@ class FileIo:
     def layer(self, name: str) -> LayerIo | None:
         """The layer's I/O, or None if it did not touch the file or layers are not known."""
         return next((one for one in self.layers if one.name == name), None)
-
-    def passing(self, direction: Direction) -> Passing:
-        """The I/O of one direction."""
-        return self.write if direction is Direction.WRITE else self.read
-
-    @property
-    def seconds(self) -> float:
-        """Seconds in data and metadata calls, summed over ranks."""
-        return self.write.seconds + self.read.seconds + self.seconds_meta
-
-    @property
-    def bytes(self) -> int:
-        """Bytes in both directions."""
-        return self.write.bytes + self.read.bytes
 
 
 @frozen
