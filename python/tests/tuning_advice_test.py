@@ -10,13 +10,13 @@ import pytest
 import typer
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tuning_scenes import darshan_logs, portrait_of
 
 from forebay.bench.files import flag_letters
 from forebay.common.model.errors import ProbeError, SettingsError, UsageError
 from forebay.common.model.units import MIB
 from forebay.main import application
 from forebay.settings.files import read_schema
-from forebay.simulate.files import background_load
 from forebay_tuning.advise.files.advice_file import read_advice, write_advice
 from forebay_tuning.advise.files.rules_file import read_rules
 from forebay_tuning.advise.model.advice import Advice, Lever, Question, Settings, advise
@@ -25,18 +25,14 @@ from forebay_tuning.advise.model.ready import ready
 from forebay_tuning.advise.model.rules import ADVISED, CONDITIONS, USUAL, rule, term
 from forebay_tuning.advise.report.text import as_text
 from forebay_tuning.model.evidence import Workload, from_command
-from forebay_tuning.model.modelled import Weather
 from forebay_tuning.model.point import Direction
 from forebay_tuning.model.portrait import Portrait
 from forebay_tuning.model.program_io import workloads_of
 from forebay_tuning.model.response import Storm
 from forebay_tuning.model.sample import Choice
-from forebay_tuning.probe.files.journal import NoJournal
 from forebay_tuning.probe.files.platform_file import read_platform
 from forebay_tuning.probe.files.portrait_file import portrait_text, read_portrait, write_portrait
 from forebay_tuning.probe.report.text import as_text as portrait_report
-from forebay_tuning.probe.use_case.modelled_system import ModelledSystem
-from forebay_tuning.probe.use_case.probe import Budget, ProbeRequest, carry_out_probe, plan_probe
 from forebay_tuning.report.files.darshan_log import read_log
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,19 +52,7 @@ EVERYTHING = frozenset(Lever)
 
 @cache
 def portrait(targets: int = 16) -> Portrait:
-    machine = replace(MACHINE, targets=targets, servers=max(1, targets // 4))
-    system = ModelledSystem(
-        machine,
-        weather=Weather(drift=0.05, noise=0.02),
-        load=background_load(),
-        seed=1,
-        date="2026-11-22T10:00:00+00:00",
-        level="quick",
-    )
-    request = ProbeRequest(
-        level="quick", budget=Budget(seconds=1e6, bytes=1 << 42, files=10**7), seed=1
-    )
-    return carry_out_probe(plan_probe(request, system), system, NoJournal(), told=lambda *_: None)
+    return portrait_of(replace(MACHINE, targets=targets, servers=max(1, targets // 4)))
 
 
 def writers(**changes: object) -> Workload:
@@ -216,11 +200,11 @@ def test_more_targets_never_lower_the_count_without_a_reason(workload: Workload)
 
 @pytest.mark.parametrize("with_portrait", [False, True])
 def test_advice_on_every_log_that_comes_with_darshan_can_be_followed(with_portrait: bool) -> None:
-    darshan = pytest.importorskip("darshan")
+    logs = darshan_logs()
     known = portrait() if with_portrait else None
     targets = known.identity.targets if known else 0
     asked = 0
-    for path in sorted(Path(darshan.__file__).parent.rglob("*.darshan")):
+    for path in logs:
         for workload in workloads_of(read_log(path), nodes=2):
             for allowed in (frozenset({Lever.LAYOUT, Lever.SETTINGS}), EVERYTHING):
                 one = advise(

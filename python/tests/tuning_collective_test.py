@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tuning_scenes import darshan_log
 
 from forebay.bench.files import flag_letters
 from forebay.common.model.record import FileRecord, Record, Traffic
@@ -297,9 +298,7 @@ def test_what_advice_is_over_comes_back_from_its_file(tmp_path: Path) -> None:
 def test_what_a_collective_call_of_a_real_log_moved() -> None:
     """2048 ranks, 128 MiB each; the log has the bytes of a few small independent calls among
     them."""
-    darshan = pytest.importorskip("darshan")
-    path = next(Path(darshan.__file__).parent.rglob("example.darshan"))
-    (workload,) = workloads_of(read_log(path), nodes=64)
+    (workload,) = workloads_of(read_log(darshan_log("example.darshan")), nodes=64)
     assert workload.call_bytes == pytest.approx(2048 * 128 * MIB, rel=0.002)
 
 

@@ -2,17 +2,15 @@
 
 import datetime
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
+from tuning_scenes import advice, darshan_log, darshan_logs
 
-from forebay_tuning.advise.model.advice import Advice, Question, Settings, advise
+from forebay_tuning.advise.model.advice import Question, advise
 from forebay_tuning.advise.model.ready import ready
 from forebay_tuning.advise.model.rules import USUAL
 from forebay_tuning.advise.report.text import as_text
-from forebay_tuning.model.evidence import Workload
-from forebay_tuning.model.point import Direction
 from forebay_tuning.model.portrait import Here, Identity, doubts
 from forebay_tuning.model.program_io import workloads_of
 from forebay_tuning.report.files.darshan_log import read_log
@@ -86,17 +84,7 @@ def test_the_same_mount_point_may_be_of_another_machine(source: str, here: str, 
 
 
 def test_the_commands_that_prove_it_are_told_where_there_is_a_file() -> None:
-    one = Advice(
-        workload=Workload(direction=Direction.WRITE, ranks=4, nodes=1, file_bytes=1 << 20),
-        settings=Settings(stripe_count=8),
-        items=(),
-        gain=2.0,
-        gain_low=1.5,
-        gain_high=2.5,
-        seconds_now=2.0,
-        seconds_advised=1.0,
-        reasons=(),
-    )
+    one = advice(collective=False, stripe_count=8)
     made = ready(one, directory="/my out", command="srun ./p", file="a.json")
     assert made.proof[1] == "forebay verify a.json --output-dir '/my out' -- srun ./p"
     assert "\n  forebay apply a.json" in as_text(one, made)
@@ -104,9 +92,7 @@ def test_the_commands_that_prove_it_are_told_where_there_is_a_file() -> None:
 
 
 def test_a_log_of_a_program_without_mpi_gets_no_aggregators() -> None:
-    darshan = pytest.importorskip("darshan")
-    folder = Path(darshan.__file__).parent
-    path = next(one for one in folder.rglob("*.darshan") if one.name.startswith("pq_app_write_"))
+    path = next(one for one in darshan_logs() if one.name.startswith("pq_app_write_"))
     program = read_log(path)
     assert program.ranks == 1
     assert "keep everything" in diagnose(program).verdict
@@ -119,8 +105,7 @@ def test_a_log_of_a_program_without_mpi_gets_no_aggregators() -> None:
 
 
 def test_files_of_a_long_log_are_put_together_by_rank() -> None:
-    darshan = pytest.importorskip("darshan")
-    path = next(Path(darshan.__file__).parent.rglob("sample-badost.darshan"))
+    path = darshan_log("sample-badost.darshan")
     whole = read_log(path)
     assert whole.file_count == len(whole.files) > 2000
     few = read_log(path, files_max=100)

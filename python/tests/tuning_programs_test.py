@@ -12,19 +12,15 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tuning_scenes import portrait_of
 
-from forebay.simulate.files import background_load
 from forebay_tuning.advise.model.advice import STEP_LEAST, Advice, Question, advise
 from forebay_tuning.advise.model.placement import PER_NODE_MOST, aggregators, on_a_node
 from forebay_tuning.advise.model.worth import trifling
 from forebay_tuning.model.evidence import Workload
-from forebay_tuning.model.modelled import Weather
 from forebay_tuning.model.point import Direction
 from forebay_tuning.model.portrait import Portrait
-from forebay_tuning.probe.files.journal import NoJournal
 from forebay_tuning.probe.files.platform_file import read_platform
-from forebay_tuning.probe.use_case.modelled_system import ModelledSystem
-from forebay_tuning.probe.use_case.probe import Budget, ProbeRequest, carry_out_probe, plan_probe
 
 ROOT = Path(__file__).resolve().parents[2]
 MIB, GIB = 1 << 20, 1 << 30
@@ -32,18 +28,7 @@ MIB, GIB = 1 << 20, 1 << 30
 
 @cache
 def portrait() -> Portrait:
-    system = ModelledSystem(
-        read_platform(ROOT / "platforms" / "lustre-96-ost.toml"),
-        weather=Weather(drift=0.05, noise=0.02),
-        load=background_load(),
-        seed=1,
-        date="2026-11-22T10:00:00+00:00",
-        level="quick",
-    )
-    request = ProbeRequest(
-        level="quick", budget=Budget(seconds=1e6, bytes=1 << 42, files=10**7), seed=1
-    )
-    return carry_out_probe(plan_probe(request, system), system, NoJournal(), told=lambda *_: None)
+    return portrait_of(read_platform(ROOT / "platforms" / "lustre-96-ost.toml"))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tuning_scenes import advice, darshan_log, darshan_logs
 
 from forebay.bench.model.comparison import Side
 from forebay.common.files.processes import ForegroundProcesses
@@ -19,11 +20,9 @@ from forebay.common.model.record import FileRecord, Record, Traffic
 from forebay.common.model.units import MIB
 from forebay.layout.model import Layout, LayoutChange, WantedLayout
 from forebay.ports import World
-from forebay_tuning.advise.model.advice import Advice, Settings
+from forebay_tuning.advise.model.advice import Advice
 from forebay_tuning.apply.files import RealFolders
 from forebay_tuning.apply.use_case import ApplyRequest, apply_advice, measured_in
-from forebay_tuning.model.evidence import Workload
-from forebay_tuning.model.point import Direction
 from forebay_tuning.model.program_io import FileIo, Passing, ProgramIo, workloads_of
 from forebay_tuning.report.files.darshan_log import DarshanLogs, read_log
 from forebay_tuning.report.files.darshan_reader import load_late
@@ -39,26 +38,6 @@ from forebay_tuning.verify.report import as_text as verdict_text
 from forebay_tuning.verify.use_case.verify_advice import Verified, VerifyRequest, verify_advice
 
 GIB = 1024 * MIB
-
-
-def advice(*, collective: bool = True, **settings: int) -> Advice:
-    return Advice(
-        workload=Workload(
-            direction=Direction.WRITE,
-            ranks=4,
-            nodes=1,
-            file_bytes=MIB,
-            collective=collective,
-        ),
-        settings=Settings(**settings),
-        items=(),
-        gain=2.0,
-        gain_low=1.5,
-        gain_high=2.5,
-        seconds_now=2.0,
-        seconds_advised=1.0,
-        reasons=(),
-    )
 
 
 @dataclass
@@ -535,17 +514,8 @@ def test_what_is_neither_log_nor_record_is_refused(tmp_path: Path) -> None:
         diagnose_file(empty, sources)
 
 
-def logs() -> list[Path]:
-    darshan = pytest.importorskip("darshan")
-    return sorted(Path(darshan.__file__).parent.rglob("*.darshan"))
-
-
-def log(name: str) -> Path:
-    return next(one for one in logs() if one.name == name)
-
-
 def test_no_log_that_comes_with_darshan_is_too_much() -> None:
-    for path in logs():
+    for path in darshan_logs():
         found = diagnose(read_log(path))
         assert found.verdict
         assert as_text(found)
@@ -553,7 +523,7 @@ def test_no_log_that_comes_with_darshan_is_too_much() -> None:
 
 
 def test_the_sick_target_of_a_real_log_is_the_first_item() -> None:
-    found = diagnose(read_log(log("sample-badost.darshan")))
+    found = diagnose(read_log(darshan_log("sample-badost.darshan")))
     assert [one.title for one in found.troubles] == ["target 14 is sick"]
     assert found.sick[0].slower > 20
 
@@ -561,7 +531,7 @@ def test_the_sick_target_of_a_real_log_is_the_first_item() -> None:
 @pytest.mark.parametrize("count", [100, 1000, 5000, 11000])
 def test_a_log_that_was_cut_off_is_a_clear_error(tmp_path: Path, count: int) -> None:
     path = tmp_path / "cut.darshan"
-    path.write_bytes(log("sample.darshan").read_bytes()[:count])
+    path.write_bytes(darshan_log("sample.darshan").read_bytes()[:count])
     with pytest.raises(EvidenceError, match="cannot read the log"):
         read_log(path)
 

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from tuning_scenes import darshan_logs
 
 from forebay_tuning.model.program_io import ProgramIo
 from forebay_tuning.report.files.darshan_log import read_log
@@ -32,8 +33,7 @@ PUBLIC = {
 
 
 def public_logs() -> dict[str, Path]:
-    darshan = pytest.importorskip("darshan")
-    return {one.stem: one for one in Path(darshan.__file__).parent.rglob("*.darshan")}
+    return {one.stem: one for one in darshan_logs()}
 
 
 def path_of(name: str) -> Path:
