@@ -6,17 +6,14 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import os
 import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from evaluation.model import MPICH_402
 from evaluation.pool.places import places
 from evaluation.tuning_coverage import Pair, fresh
-from evaluation.tuning_real import BUDGETS, RANKS, forebay
-from forebay.common.model.launcher import start
+from evaluation.tuning_real import BUDGETS, forebay, launcher_words
 from forebay_tuning.probe.files.portrait_file import read_portrait
 from forebay_tuning.probe.use_case.probe import Budget, ProbeRequest
 from forebay_tuning.probe.world import Asked, system_of
@@ -53,13 +50,7 @@ def _folder(name: str, chosen: argparse.Namespace) -> Iterator[Path]:
 def _of_folder(name: str, folder: Path, chosen: argparse.Namespace) -> list[Pair]:
     chosen.keep.mkdir(parents=True, exist_ok=True)
     path = chosen.keep.resolve() / f"{name}.toml"
-    launcher = start(
-        MPICH_402.launcher,
-        flavour=MPICH_402.family.flavour,
-        ranks=RANKS,
-        root=os.geteuid() == 0,
-        variables={},
-    )
+    launcher = launcher_words()
     budget = BUDGETS.get(name, BUDGETS["limited200"])
     forebay(["probe", folder, *budget, "--share", "100%", "-o", path, "--", *launcher])
     portrait = read_portrait(path)

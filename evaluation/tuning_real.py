@@ -85,13 +85,7 @@ def _rows(name: str, folder: Path, chosen: argparse.Namespace) -> list[tuple[str
     kept = chosen.keep.resolve()
     kept.mkdir(parents=True, exist_ok=True)
     portrait = kept / f"{name}.toml"
-    launcher = start(
-        MPICH_402.launcher,
-        flavour=MPICH_402.family.flavour,
-        ranks=RANKS,
-        root=os.geteuid() == 0,
-        variables={},
-    )
+    launcher = launcher_words()
     budget = (*BUDGETS[name], "--share", "100%")
     forebay(["probe", folder, *budget, "-o", portrait, "--", *launcher])
     file_bytes, rank_bytes = LARGE if name == "limited200" else SMALL
@@ -127,6 +121,17 @@ def _found(one: Mapping[str, Any], verdict: Mapping[str, Any]) -> tuple[str, str
     interval = f"({ratio['low']:.2f} – {ratio['high']:.2f})"
     text = f"{verdict['verdict']}: × {ratio['estimate']:.2f} {interval}"
     return predicted, text, str(ratio["pairs"])
+
+
+def launcher_words() -> tuple[str, ...]:
+    """The words before a program, which start RANKS ranks of it under MPICH."""
+    return start(
+        MPICH_402.launcher,
+        flavour=MPICH_402.family.flavour,
+        ranks=RANKS,
+        root=os.geteuid() == 0,
+        variables={},
+    )
 
 
 def forebay(words: Sequence[str | Path]) -> str:
