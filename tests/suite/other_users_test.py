@@ -10,18 +10,18 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from suite import mpi as m
+from suite.command import FOREBAY, environment, forebay
 from suite.file_systems import NOBODY, full_when_asked, mounted_tmpfs, until
 from suite.pool import CAPTURE, Daemon, introduce
 from suite.pooled import KEPT
 from suite.verdict import ensure
 
-FOREBAY = (sys.executable, str(m.ROOT / "python" / "forebay"))
 STRANGERS = 300
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
 
@@ -39,25 +39,6 @@ while True:
     one.close()
 """
 WRITER = "import sys; open(sys.argv[1], 'wb').write(b'x' * 1000)"
-
-
-def environment(**more: str) -> dict[str, str]:
-    own = {"FOREBAY_LIBDIR": str(m.LIBRARIES), "PYTHONPATH": str(m.ROOT / "python")}
-    return {**m.clean_environment(), **own, **more}
-
-
-def forebay(
-    *words: object, cwd: Path, more: Mapping[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*FOREBAY, *map(str, words)],
-        cwd=cwd,
-        env=environment(**(more or {})),
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=100,
-    )
 
 
 @pytest.fixture

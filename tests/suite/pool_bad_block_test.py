@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from suite.command import forebay
 from suite.file_systems import fuse_file_system
-from suite.pool_run_test import KEPT, content, forebay, run_json
+from suite.pool_run_test import KEPT, content, run_json
 from suite.verdict import ensure
 
 BLOCK = 64 << 10

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from suite import mpi as m
+from suite.command import FOREBAY
 from suite.compare import RECORD, compare
 from suite.file_systems import until
 from suite.on import on
@@ -25,7 +26,6 @@ from suite.verdict import ensure
 
 ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="namespaces need root")
 SLURM = pytest.mark.slurm
-FOREBAY = (sys.executable, str(m.ROOT / "python" / "forebay"))
 ENVIRONMENT = {"FOREBAY_LIBDIR": str(m.LIBRARIES), "PYTHONPATH": str(m.ROOT / "python")}
 MIB = 1 << 20
 

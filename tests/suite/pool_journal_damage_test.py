@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from suite import mpi as m
+from suite.command import FOREBAY
 from suite.conversation import opened
 from suite.file_systems import fuse_file_system, until
 from suite.pool import pool
-from suite.pool_journal_test import FOREBAY, files_of, journaled, notes, start, told, writes
+from suite.pool_journal_test import files_of, journaled, notes, start, told, writes
 from suite.verdict import ensure
 
 GROUP_MAGIC = b"fbyjrnl2"

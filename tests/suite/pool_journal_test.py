@@ -8,7 +8,6 @@ import errno
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -16,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from suite import mpi as m
+from suite.command import FOREBAY
 from suite.conversation import Conversation, conversation, opened
 from suite.file_systems import fuse_file_system, mounted_tmpfs, until
 from suite.pool import DAEMON, Pool, pool
@@ -24,7 +24,6 @@ from suite.verdict import ensure
 
 MIB = 1 << 20
 SEGMENT_MIB = 32
-FOREBAY = (sys.executable, str(m.ROOT / "python" / "forebay"))
 
 
 def journaled(folder: Path, **more: str) -> Mapping[str, str]:

@@ -16,10 +16,11 @@ from typing import Any
 import pytest
 
 from suite import mpi as m
+from suite.command import FOREBAY
 from suite.compare import RECORD, compare
 from suite.file_systems import until
 from suite.on import on
-from suite.pool_job_test import ENVIRONMENT, FOREBAY, MIB, ROOT_ONLY
+from suite.pool_job_test import ENVIRONMENT, MIB, ROOT_ONLY
 from suite.pooled import run
 from suite.programs import ON_NODES, VIEWS, plain
 from suite.record import Record

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from suite import pooled
-from suite.pool_run_test import FOREBAY, environment
+from suite.command import FOREBAY, environment
 from suite.verdict import ensure
 
 MIB = 1 << 20

@@ -10,8 +10,9 @@ import sys
 from pathlib import Path
 
 from suite import mpi as m
+from suite.command import FOREBAY
 from suite.file_systems import until
-from suite.pool_job_test import ENVIRONMENT, FOREBAY, MIB, ROOT_ONLY, two_nodes
+from suite.pool_job_test import ENVIRONMENT, MIB, ROOT_ONLY, two_nodes
 from suite.pooled import run
 from suite.verdict import ensure
 

@@ -6,7 +6,8 @@ import hashlib
 import sys
 from pathlib import Path
 
-from suite.pool_run_test import forebay, run_json, told_once
+from suite.command import forebay
+from suite.pool_run_test import run_json, told_once
 from suite.verdict import ensure
 
 MIB = 1 << 20

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from suite import mpi as m
+from suite.command import environment
 from suite.file_systems import python_of_nobody
-from suite.pool_run_test import KEPT, MIB, content, environment
+from suite.pool_run_test import KEPT, MIB, content
 from suite.quota import KINDS, Kind
 from suite.verdict import ensure
 

@@ -16,13 +16,13 @@ import pytest
 
 from suite import mpi as m
 from suite import pooled
+from suite.command import FOREBAY, environment, forebay
 from suite.file_systems import full_when_asked, mounted_tmpfs, served_file_system, until
 from suite.verdict import ensure
 
 MIB = 1 << 20
 KEPT = ("--set", "pool_quiet=60000", "--set", "pool_window=1GiB")
 """Settings with which nothing is drained before somebody asks."""
-FOREBAY = (sys.executable, str(m.ROOT / "python" / "forebay"))
 
 # Writes so many blocks of 64 KiB, and prints how many bytes were taken.
 WRITER = """
@@ -56,12 +56,6 @@ def content(blocks: int) -> bytes:
     return b"".join(bytes([number % 251]) * 65536 for number in range(blocks))
 
 
-def environment(**more: str) -> dict[str, str]:
-    own = {"FOREBAY_LIBDIR": str(m.LIBRARIES), "PYTHONPATH": str(m.ROOT / "python")}
-    first = {"LD_PRELOAD": ":".join(m.PRELOAD_FIRST)} if m.PRELOAD_FIRST else {}
-    return {**m.clean_environment(), **own, **first, **more}
-
-
 def writer(path: Path, blocks: int, *, status: int = 0, mode: str = "") -> list[str]:
     return [sys.executable, "-c", WRITER, str(path), str(blocks), str(status), mode]
 
@@ -70,20 +64,6 @@ def and_fills_the_disk(words: Sequence[str], mark: Path) -> list[str]:
     """The program, and then somebody past the pool takes what it was promised."""
     wait = f"touch {mark}; while test -e {mark}; do sleep 0.01; done"
     return ["sh", "-c", f'"$@"; s=$?; {wait}; exit $s', "sh", *words]
-
-
-def forebay(
-    *words: str | Path, cwd: Path, more: Mapping[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*FOREBAY, *map(str, words)],
-        cwd=cwd,
-        env=environment(**(more or {})),
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
 
 
 def run_json(folder: Path, *words: str | Path) -> tuple[int, str, Any]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from suite.pool_run_test import FOREBAY, environment
+from suite.command import FOREBAY, environment
 from suite.verdict import ensure
 
 START = 'eval "$($FOREBAY pool start --socket "$SOCKET" pool)"'

@@ -10,8 +10,9 @@ import subprocess
 from pathlib import Path
 
 from suite import mpi as m
+from suite.command import FOREBAY, environment
 from suite.file_systems import served_file_system, until
-from suite.pool_run_test import FOREBAY, KEPT, MIB, content, environment, run_json, writer
+from suite.pool_run_test import KEPT, MIB, content, run_json, writer
 from suite.verdict import ensure
 
 SLOW = ("0", str(4 * MIB))
