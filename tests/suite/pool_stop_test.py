@@ -55,12 +55,7 @@ def _stopped(process: int) -> bool:
 
 
 def _suspended_writer(served: pooled.Pool) -> subprocess.Popen[str]:
-    library = m.build_with(
-        [*pooled.COMPILERS[".c"], "-shared", "-fPIC", "-fno-builtin"],
-        str(pooled.SOURCES / "stop_in_copy.c"),
-        m.BUILD / "bin" / "posix",
-        target="stop_in_copy.so",
-    )
+    library = pooled.library("stop_in_copy.c", "-fno-builtin")
     environment = served.environment(behind=str(library))
     process = subprocess.Popen(
         [sys.executable, "-c", WRITER],

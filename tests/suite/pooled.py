@@ -6,6 +6,7 @@ import contextlib
 import os
 import stat
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -78,6 +79,26 @@ def program(source: str, *libraries: str) -> Path:
         libraries=libraries,
         target=Path(source).stem,
     )
+
+
+def library(source: str, *options: str, target: str = "") -> Path:
+    """A shared library of tests/posix, compiled with these options, too."""
+    return m.build_with(
+        [*COMPILERS[".c"], "-shared", "-fPIC", *options],
+        str(SOURCES / source),
+        m.BUILD / "bin" / "posix",
+        target=target or f"{Path(source).stem}.so",
+    )
+
+
+def ensure_called(behind: Path, folder: Path) -> None:
+    """A program's write() goes through the library behind the capture, which says that it saw it
+    (tests/posix/behind.h)."""
+    with pool(folder) as served:
+        script = "import os; os.write(1, b'this')"
+        environment = served.environment(behind=str(behind))
+        said = run([sys.executable, "-c", script], folder, environment)
+    ensure(said == "seen this", said)
 
 
 def tree(folder: Path) -> dict[str, tuple[str, int, bytes]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from suite import mpi as m
 from suite import pooled
 from suite.verdict import ensure
 
@@ -22,12 +21,7 @@ with mmap.mmap(fd, 0) as memory:
 def test_a_library_that_maps_memory_by_number(folder: Path) -> None:
     """UCX's memory hooks called our function, which called theirs, until the stack was full: every
     program of MPICH 5 and Open MPI 5 crashed in MPI_Init."""
-    library = m.build_with(
-        [*pooled.COMPILERS[".c"], "-shared", "-fPIC"],
-        str(pooled.SOURCES / "hooked_mapping.c"),
-        m.BUILD / "bin" / "posix",
-        target="hooked_mapping.so",
-    )
+    library = pooled.library("hooked_mapping.c")
     with pooled.pool(folder) as served:
         environment = served.environment(behind=str(library))
         said = pooled.run([sys.executable, "-c", MAPS], served.folder, environment)

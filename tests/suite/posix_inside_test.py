@@ -13,7 +13,6 @@ import pytest
 
 from suite import mpi as m
 from suite import pooled
-from suite.verdict import ensure
 
 BOTH_WAYS = pytest.mark.parametrize("settings", [pooled.KEPT, pooled.EAGER], ids=["kept", "eager"])
 INSIDE = ("printed", "traced", "walked", "mounted", "spawned", "expanded", "logged")
@@ -132,23 +131,12 @@ def test_functions_by_name(case: str, settings: Mapping[str, str], folder: Path)
 
 def test_a_library_behind_that_asks_libcs_handle_is_given_libcs_own(folder: Path) -> None:
     """It called itself for ever, if it was given ours, which calls what is behind."""
-    compiler = ["cc", *m.C_FLAGS, "-shared", "-fPIC"]
-    source = str(pooled.SOURCES / "handle_behind.c")
-    folder_of_library = m.BUILD / "bin" / "posix"
-    behind = m.build_with(compiler, source, folder_of_library, target="handle_behind.so")
-    with pooled.pool(folder) as served:
-        environment = served.environment(behind=str(behind))
-        said = pooled.run(
-            [sys.executable, "-c", "import os; os.write(1, b'this')"], folder, environment
-        )
-    ensure(said == "seen this", said)
+    pooled.ensure_called(pooled.library("handle_behind.c"), folder)
 
 
 def test_a_library_that_binds_to_libc_first_makes_files_leave(folder: Path) -> None:
     """RTLD_DEEPBIND: its calls are libc's own, and what they wrote was lost."""
-    compiler = ["cc", *m.C_FLAGS, "-shared", "-fPIC"]
-    source = str(pooled.SOURCES / "deep.c")
-    library = m.build_with(compiler, source, m.BUILD / "bin" / "posix", target="deep.so")
+    library = pooled.library("deep.c")
     script = f"""
 import ctypes, os
 before = os.open('before', os.O_RDWR | os.O_CREAT)

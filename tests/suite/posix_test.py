@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 from _pytest.mark import ParameterSet
 
-from suite import mpi as m
 from suite import pooled
 from suite.clients_test import NETCDF, PYTHON
 from suite.on import FULL
@@ -388,14 +387,5 @@ if os.waitpid(child, 0)[1] != 0:
 @pytest.mark.parametrize("hash_style", ["gnu", "sysv"])
 def test_a_library_behind_is_called(hash_style: str, folder: Path) -> None:
     """Also one whose names are in a table of the old kind, which we leave to the loader."""
-    compiler = ["cc", *m.C_FLAGS, "-shared", "-fPIC", f"-Wl,--hash-style={hash_style}"]
-    source = str(pooled.SOURCES / "behind.c")
-    behind = m.build_with(
-        compiler, source, m.BUILD / "bin" / "posix", target=f"behind-{hash_style}.so"
-    )
-    with pooled.pool(folder) as served:
-        environment = served.environment(behind=str(behind))
-        said = pooled.run(
-            [sys.executable, "-c", "import os; os.write(1, b'this')"], folder, environment
-        )
-    ensure(said == "seen this", said)
+    options, target = f"-Wl,--hash-style={hash_style}", f"behind-{hash_style}.so"
+    pooled.ensure_called(pooled.library("behind.c", options, target=target), folder)
