@@ -202,6 +202,19 @@ static void end_case(void) {
     free(wrongs);
 }
 
+/* Collective: rank 0 prints the class of what a call returned, which all ranks must have. */
+__attribute__((unused)) static void tell_class(const char* what, int code) {
+    int class = class_of(code), least, most;
+    MPI_Allreduce(&class, &least, 1, MPI_INT, MPI_MIN, job.comm);
+    MPI_Allreduce(&class, &most, 1, MPI_INT, MPI_MAX, job.comm);
+    check(least == most, "%s: the ranks have different classes; mine is %s", what,
+          class_name(code));
+    if (job.rank == 0) {
+        fprintf(job.out, "info %s class=%s\n", what, class_name(code));
+        fflush(job.out);
+    }
+}
+
 __attribute__((unused)) static void expect_taken(const char* file, int writes, int reads) {
     if (job.rank == 0) {
         fprintf(job.out, "expect taken %s %d %d\n", file, writes, reads);
@@ -284,6 +297,20 @@ __attribute__((unused)) static MPI_File open_file(const char* file, int amode, M
     MPI_File fh;
     must(MPI_File_open(job.comm, path_of(file), amode, info, &fh), "MPI_File_open");
     return fh;
+}
+
+/* Collective: a view in which the ranks' pieces alternate. Each tile of the file type holds `bytes`
+ * of every rank. */
+__attribute__((unused)) static void view_pieces(MPI_File fh, int bytes, int piece) {
+    MPI_Datatype row, type;
+    MPI_Type_vector(bytes / piece, piece, piece * job.ranks, MPI_BYTE, &row);
+    MPI_Type_create_resized(row, 0, (MPI_Aint)bytes * job.ranks, &type);
+    MPI_Type_commit(&type);
+    must(MPI_File_set_view(fh, (MPI_Offset)piece * job.rank, MPI_BYTE, type, "native",
+                           MPI_INFO_NULL),
+         "view");
+    MPI_Type_free(&row);
+    MPI_Type_free(&type);
 }
 
 /* One rank's writes must be in the file before another reads them. MPI-4.1, 14.6.1. */

@@ -16,33 +16,19 @@ static MPI_File opened(const char* path, int amode) {
     return fh;
 }
 
-/* Each call writes 1 MiB a rank, in pieces that alternate between the ranks. */
+/* Bytes that a rank writes in a call. */
 enum { share = 1 << 20 };
 
-static void alternate(MPI_File fh, int piece) {
-    MPI_Datatype row, type;
-    MPI_Type_vector(share / piece, piece, piece * job.ranks, MPI_BYTE, &row);
-    MPI_Type_create_resized(row, 0, (MPI_Aint)share * job.ranks, &type);
-    MPI_Type_commit(&type);
-    must(MPI_File_set_view(fh, (MPI_Offset)piece * job.rank, MPI_BYTE, type, "native",
-                           MPI_INFO_NULL),
-         "view");
-    MPI_Type_free(&row);
-    MPI_Type_free(&type);
-}
-
-/* Told by rank 0: the class, and whether all ranks have the same. */
+/* Collective: rank 0 prints the class of the error, and how often the handlers of all ranks were
+ * called since the last time. */
 static void tell_failure(const char* what, int code) {
-    int class = class_of(code), least, most, calls;
-    MPI_Allreduce(&class, &least, 1, MPI_INT, MPI_MIN, job.comm);
-    MPI_Allreduce(&class, &most, 1, MPI_INT, MPI_MAX, job.comm);
+    int calls;
     MPI_Allreduce(&handler_calls, &calls, 1, MPI_INT, MPI_SUM, job.comm);
-    check(least == most, "the ranks have different classes; mine is %s", class_name(code));
-    check(code == MPI_SUCCESS || handler_class == class,
+    check(code == MPI_SUCCESS || handler_class == class_of(code),
           "the handler got another class than the caller");
+    tell_class(what, code);
     if (job.rank == 0) {
-        fprintf(job.out, "info %s class=%s\ninfo %s handler_calls=%d\n", what, class_name(code),
-                what, calls);
+        fprintf(job.out, "info %s handler_calls=%d\n", what, calls);
         fflush(job.out);
     }
     handler_calls = 0;
@@ -99,7 +85,7 @@ static void full(const char* path, int piece) {
     MPI_File fh = opened(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
     MPI_File_create_errhandler(own_handler, &own);
     MPI_File_set_errhandler(fh, own);
-    alternate(fh, piece);
+    view_pieces(fh, share, piece);
     long long told;
     int code = write_until_failure(fh, &told);
     tell_failure("first", code);
@@ -119,7 +105,7 @@ static void full_fatal(const char* path, int piece) {
     long long told;
     MPI_File fh = opened(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
     MPI_File_set_errhandler(fh, MPI_ERRORS_ARE_FATAL);
-    alternate(fh, piece);
+    view_pieces(fh, share, piece);
     write_until_failure(fh, &told);
     give_up("a fatal error came back");
 }
@@ -132,7 +118,7 @@ static void failing(const char* path, int piece) {
     MPI_File_create_errhandler(own_handler, &own);
     MPI_File fh = opened(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
     MPI_File_set_errhandler(fh, own);
-    alternate(fh, piece);
+    view_pieces(fh, share, piece);
     const int failed = write_until_failure(fh, &told);
     tell_failure("write", failed);
     check_told(path, piece, told);
@@ -162,7 +148,7 @@ static void endless(const char* path, int piece) {
     fclose(out);
     fill(bytes, share, job.rank, 0);
     MPI_File fh = opened(path, MPI_MODE_CREATE | MPI_MODE_RDWR);
-    alternate(fh, piece);
+    view_pieces(fh, share, piece);
     for (int i = 0;; i++) {
         must(MPI_File_write_at_all(fh, 0, bytes, share, MPI_BYTE, MPI_STATUS_IGNORE),
              "write_at_all");

@@ -7,30 +7,6 @@
 
 enum { share = 1 << 20, calls = 2, piece = 4096 };
 
-static void tell(const char* what, int code) {
-    int class = class_of(code), least, most;
-    MPI_Allreduce(&class, &least, 1, MPI_INT, MPI_MIN, job.comm);
-    MPI_Allreduce(&class, &most, 1, MPI_INT, MPI_MAX, job.comm);
-    check(least == most, "%s: the ranks have different classes; mine is %s", what,
-          class_name(code));
-    if (job.rank == 0) {
-        fprintf(job.out, "info %s class=%s\n", what, class_name(code));
-        fflush(job.out);
-    }
-}
-
-static void view_of_pieces(MPI_File fh) {
-    MPI_Datatype row, type;
-    MPI_Type_vector(share / piece, piece, piece * job.ranks, MPI_BYTE, &row);
-    MPI_Type_create_resized(row, 0, (MPI_Aint)share * job.ranks, &type);
-    MPI_Type_commit(&type);
-    must(MPI_File_set_view(fh, (MPI_Offset)piece * job.rank, MPI_BYTE, type, "native",
-                           MPI_INFO_NULL),
-         "view");
-    MPI_Type_free(&row);
-    MPI_Type_free(&type);
-}
-
 static int write_all_of_it(MPI_File fh, const char* how) {
     char* bytes = malloc(share);
     memset(bytes, 'a' + job.rank, share);
@@ -73,14 +49,14 @@ int main(int argc, char** argv) {
     must(MPI_File_open(job.comm, argv[3], MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &fh),
          "open");
     if (strncmp(how, "pieces", 6) == 0) {
-        view_of_pieces(fh);
+        view_pieces(fh, share, piece);
     }
-    tell("write", write_all_of_it(fh, how));
+    tell_class("write", write_all_of_it(fh, how));
     have_the_disk_filled(argv[4]);
     if (strstr(how, "-sync") != NULL) {
-        tell("sync", MPI_File_sync(fh));
+        tell_class("sync", MPI_File_sync(fh));
     }
-    tell("close", MPI_File_close(&fh));
+    tell_class("close", MPI_File_close(&fh));
     end_case();
     finish();
     return 0;
