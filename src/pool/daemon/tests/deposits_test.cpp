@@ -55,10 +55,8 @@ public:
     MappedDaemon(const pool::Directory& directory, const OwnFd& bell)
         : directory_{directory}, bell_{bell} {}
     [[nodiscard]] bool alive() const noexcept override {
-        const auto& word =
-            *reinterpret_cast<const std::atomic<std::uint32_t>*>(&directory_.header.alive);
-        constexpr std::uint32_t owner_died = 0x40000000;
-        return (word.load(std::memory_order_relaxed) & owner_died) == 0;
+        const std::uint32_t word = check::alive_word(directory_).load(std::memory_order_relaxed);
+        return (word & check::owner_died) == 0;
     }
     [[nodiscard]] std::int64_t now_ns() const noexcept override { return clock_.now_ns(); }
     void kick() noexcept override {
@@ -156,6 +154,28 @@ public:
     FileId file;
 };
 
+// A client of a daemon in another process, with one file. It does not unmap the daemon's memory.
+struct DistantClient {
+    DistantClient(OwnFd connected, const std::string& path)
+        : socket{std::move(connected)},
+          greeting{ask(socket, question(QuestionKind::hello))},
+          directory{check::map_directory(greeting.descriptors.at(0))},
+          line{directory, greeting.descriptors.at(2)},
+          log_writer{directory, check::map_log(greeting.descriptors.at(1)), greeting.reply.client,
+                     line} {
+        const auto opened = ask(socket, question_to_open(path, protocol::for_writing),
+                                check::one(check::open_file(path, O_RDWR | O_CREAT)));
+        file = {opened.reply.slot, opened.reply.generation};
+    }
+
+    OwnFd socket;
+    check::Told greeting;
+    const pool::Directory& directory;
+    MappedDaemon line;
+    pool::LogWriter log_writer;
+    FileId file;
+};
+
 DaemonOptions small() {
     DaemonOptions options;
     options.pool.cap_bytes = 8 << 20;
@@ -194,20 +214,8 @@ TEST(Deposits, OfAClientThatIsKilledArrive) {
         // Waits for the first byte, which is sent when the daemon runs.
         char go = 0;
         static_cast<void>(::read(ends[0], &go, 1));
-        const OwnFd socket = check::connect_to(daemon.world.options.socket);
-        const auto told = ask(socket, question(QuestionKind::hello));
-        void* const directory = ::mmap(nullptr, sizeof(pool::Directory), PROT_READ, MAP_SHARED,
-                                       told.descriptors.at(0).get(), 0);
-        void* const log = ::mmap(nullptr, pool::LogShape::bytes, PROT_READ | PROT_WRITE,
-                                 MAP_SHARED | MAP_NORESERVE, told.descriptors.at(1).get(), 0);
-        const auto opened = ask(socket, question_to_open(path, protocol::for_writing),
-                                check::one(check::open_file(path, O_RDWR | O_CREAT)));
-        const auto& shared = *static_cast<const pool::Directory*>(directory);
-        MappedDaemon line{shared, told.descriptors.at(2)};
-        pool::LogWriter log_writer{shared, pool::Log{static_cast<std::byte*>(log)},
-                                   told.reply.client, line};
-        const WriteResult written =
-            log_writer.write({opened.reply.slot, opened.reply.generation}, 0, bytes);
+        DistantClient client{check::connect_to(daemon.world.options.socket), path};
+        const WriteResult written = client.log_writer.write(client.file, 0, bytes);
         ::kill(::getpid(), written.taken == bytes.size() ? SIGKILL : SIGABRT);
     }
     daemon.start();
@@ -322,34 +330,24 @@ TEST(Deposits, ADaemonThatIsKilledFailsItsClientsAndDoesNotHangThem) {
     options.pool.cap_bytes = 2 << 20;  // the client will wait for credit
     options.pool.quiet_ns = 1'000'000'000'000;
     const check::DaemonProcess daemon{options};
-    const check::Folder& folder = daemon.folder;
-    const OwnFd socket = daemon.connect();
-    const auto told = ask(socket, question(QuestionKind::hello));
-    ASSERT_EQ(told.descriptors.size(), 3U);
-    const auto& shared = *static_cast<const pool::Directory*>(::mmap(
-        nullptr, sizeof(pool::Directory), PROT_READ, MAP_SHARED, told.descriptors[0].get(), 0));
-    void* const log = ::mmap(nullptr, pool::LogShape::bytes, PROT_READ | PROT_WRITE,
-                             MAP_SHARED | MAP_NORESERVE, told.descriptors[1].get(), 0);
-    const auto opened = ask(socket, question_to_open(folder.path("file"), protocol::for_writing),
-                            check::one(check::open_file(folder.path("file"), O_RDWR | O_CREAT)));
-    MappedDaemon line{shared, told.descriptors[2]};
-    pool::LogWriter log_writer{shared, pool::Log{static_cast<std::byte*>(log)}, told.reply.client,
-                               line};
-    const FileId file{opened.reply.slot, opened.reply.generation};
+    const std::string path = daemon.folder.path("file");
+    DistantClient client{daemon.connect(), path};
+    ASSERT_EQ(client.greeting.descriptors.size(), 3U);
     const auto bytes = pattern(1 << 20, 5);
-    EXPECT_EQ(log_writer.write(file, 0, bytes).rest, WriteResult::Rest::none);
+    EXPECT_EQ(client.log_writer.write(client.file, 0, bytes).rest, WriteResult::Rest::none);
     std::thread killer{[&] { daemon.kill(); }};
     WriteResult written;
     while (written.rest == WriteResult::Rest::none) {
-        written = log_writer.write(file, 0, bytes);
+        written = client.log_writer.write(client.file, 0, bytes);
     }
     killer.join();
     EXPECT_EQ(written.rest, WriteResult::Rest::lost);
     daemon.await_death();
-    EXPECT_EQ(log_writer.write(file, 0, bytes).rest, WriteResult::Rest::lost);
+    EXPECT_EQ(client.log_writer.write(client.file, 0, bytes).rest, WriteResult::Rest::lost);
     // The directory that is still mapped tells what was lost.
-    EXPECT_GE(shared.files[file.slot].taken.load(), shared.files[file.slot].drained.load());
-    EXPECT_STREQ(shared.files[file.slot].path.data(), folder.path("file").c_str());
+    const pool::FileSlot& slot = client.directory.files[client.file.slot];
+    EXPECT_GE(slot.taken.load(), slot.drained.load());
+    EXPECT_STREQ(slot.path.data(), path.c_str());
 }
 
 // Regression: execve() of a program that had just been written failed with ETXTBSY, since the

@@ -9,6 +9,7 @@
 #include "storage/posix/clock.hpp"
 
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
@@ -153,6 +154,32 @@ private:
     std::unique_ptr<DaemonServer> server_;
 };
 
+// Maps memory that the daemon shares.
+inline void* map(const OwnFd& fd, std::size_t bytes, int protection) {
+    void* const at = ::mmap(nullptr, bytes, protection, MAP_SHARED | MAP_NORESERVE, fd.get(), 0);
+    EXPECT_NE(at, MAP_FAILED);
+    return at;
+}
+
+// The directory, which stays mapped.
+inline const pool::Directory& map_directory(const OwnFd& fd) {
+    return *static_cast<const pool::Directory*>(map(fd, sizeof(pool::Directory), PROT_READ));
+}
+
+// A client's log, which stays mapped.
+inline pool::Log map_log(const OwnFd& fd) {
+    return pool::Log{
+        static_cast<std::byte*>(map(fd, pool::LogShape::bytes, PROT_READ | PROT_WRITE))};
+}
+
+// FUTEX_OWNER_DIED, which the kernel sets in the word of a robust mutex when its owner dies.
+constexpr std::uint32_t owner_died = 0x40000000;
+
+// The futex word by which clients see whether the daemon is alive.
+inline const std::atomic<std::uint32_t>& alive_word(const pool::Directory& directory) {
+    return *reinterpret_cast<const std::atomic<std::uint32_t>*>(&directory.header.alive);
+}
+
 // The memory that a client maps after it was admitted.
 class Greeted {
 public:
@@ -190,12 +217,6 @@ public:
     OwnFd clean_fd;
 
 private:
-    static void* map(const OwnFd& fd, std::size_t bytes, int protection) {
-        void* const at =
-            ::mmap(nullptr, bytes, protection, MAP_SHARED | MAP_NORESERVE, fd.get(), 0);
-        EXPECT_NE(at, MAP_FAILED);
-        return at;
-    }
     static void unmap(void* at, std::size_t bytes) {
         if (at != nullptr && at != MAP_FAILED) {
             ::munmap(at, bytes);

@@ -389,8 +389,7 @@ TEST(DaemonServer, ADaemonThatEndsLetsGoOfItsMutex) {
     }
     World world;
     const Greeted client{world};
-    const auto& word =
-        *reinterpret_cast<const std::atomic<std::uint32_t>*>(&client.directory().header.alive);
+    const auto& word = check::alive_word(client.directory());
     EXPECT_NE(word.load(), 0U);
     ASSERT_TRUE(world.ask(client.socket, question(QuestionKind::stop)));
     world.end();
@@ -398,10 +397,9 @@ TEST(DaemonServer, ADaemonThatEndsLetsGoOfItsMutex) {
 
     World other;
     const Greeted left{other};
-    const auto& dead =
-        *reinterpret_cast<const std::atomic<std::uint32_t>*>(&left.directory().header.alive);
+    const auto& dead = check::alive_word(left.directory());
     other.end();
-    EXPECT_NE(dead.load() & 0x40000000U, 0U) << "it did not wait for anything";
+    EXPECT_NE(dead.load() & check::owner_died, 0U) << "it did not wait for anything";
 }
 
 // The kernel writes to the futex word of a robust mutex when its owner dies.
@@ -412,18 +410,12 @@ TEST(DaemonServer, ADaemonThatIsKilledIsSeenToBeDeadInWhatIsMapped) {
     ASSERT_TRUE(check::readable(socket, 20000));
     const auto told = check::take(socket);
     ASSERT_TRUE(told && told->descriptors.size() == 1);
-    const void* const at = ::mmap(nullptr, sizeof(pool::Directory), PROT_READ, MAP_SHARED,
-                                  told->descriptors[0].get(), 0);
-    ASSERT_NE(at, MAP_FAILED);
-    const auto& directory = *static_cast<const pool::Directory*>(at);
-    const auto& word =
-        *reinterpret_cast<const std::atomic<std::uint32_t>*>(&directory.header.alive);
-    constexpr std::uint32_t owner_died = 0x40000000;  // FUTEX_OWNER_DIED
-    EXPECT_EQ(word.load() & owner_died, 0U);
+    const auto& word = check::alive_word(check::map_directory(told->descriptors[0]));
+    EXPECT_EQ(word.load() & check::owner_died, 0U);
     EXPECT_EQ(word.load() & 0x3FFFFFFFU, static_cast<std::uint32_t>(daemon.process()));
     daemon.kill();
     daemon.await_death();
-    EXPECT_EQ(word.load() & owner_died, owner_died);
+    EXPECT_EQ(word.load() & check::owner_died, check::owner_died);
 }
 
 }  // namespace
