@@ -46,10 +46,6 @@ inline std::vector<Times> run_alone(const MachinePlatform& platform, const World
     return told;
 }
 
-inline double seconds(const RankPorts& ports) {
-    return static_cast<double>(ports.clock.now_ns()) * 1e-9;
-}
-
 // Submits a request whose data does not exist.
 inline void submit(ports::FileStorage& storage, IoDirection direction, const Extent& range) {
     // An address that is never dereferenced.

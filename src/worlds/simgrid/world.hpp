@@ -97,6 +97,11 @@ struct RankPorts {
     const RankLife& life;
 };
 
+// The virtual time of a rank, in seconds.
+[[nodiscard]] inline double seconds(const RankPorts& ports) {
+    return static_cast<double>(ports.clock.now_ns()) * 1e-9;
+}
+
 struct WorldReport {
     double seconds = 0;  // virtual time from start to end
     std::int64_t messages = 0;

@@ -52,7 +52,7 @@ public:
     RankReport run();
 
 private:
-    [[nodiscard]] double now() const { return static_cast<double>(ports_.clock.now_ns()) * 1e-9; }
+    [[nodiscard]] double now() const { return adapters::seconds(ports_); }
     [[nodiscard]] engine::FileOptions options() const;
     pattern::RankMemory memory();
     void fill(std::int64_t position);

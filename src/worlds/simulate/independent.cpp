@@ -37,7 +37,7 @@ public:
     ProcessTimes run();
 
 private:
-    [[nodiscard]] double now() const { return static_cast<double>(ports_.clock.now_ns()) * 1e-9; }
+    [[nodiscard]] double now() const { return adapters::seconds(ports_); }
     [[nodiscard]] adapters::MountedFile file() const;
     void open();
     // The reason if a call failed; empty: success.

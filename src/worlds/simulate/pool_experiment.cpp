@@ -19,7 +19,7 @@ struct PlainAndPooled {
 
 void serve_node(PoolWorld& world, adapters::RankPorts& ports) {
     ports.communicator.wait(world.turn_of_pool, 0);
-    const double began = static_cast<double>(ports.clock.now_ns()) * 1e-9;
+    const double began = adapters::seconds(ports);
     const std::int32_t number = ports.communicator.place().node.value();
     auto& node = world.nodes[ports.communicator.place().node.position()];
     node = std::make_unique<PoolNode>(world.shape_of(number, began), ports);

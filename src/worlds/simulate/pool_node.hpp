@@ -130,7 +130,7 @@ private:
     void look_at_deadline();
     void note();
     void note_file(std::uint32_t slot);
-    [[nodiscard]] double now() const { return static_cast<double>(ports_.clock.now_ns()) * 1e-9; }
+    [[nodiscard]] double now() const { return adapters::seconds(ports_); }
     [[nodiscard]] double patience(bool any) const;
 
     NodeShape shape_;

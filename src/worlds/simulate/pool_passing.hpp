@@ -74,9 +74,7 @@ private:
     [[nodiscard]] pool::SharedBytes look(Waiting& one);
     bool pass_on(Waiting& one);
     void answer(const Waiting& one, const Outcome& outcome);
-    [[nodiscard]] double now() const {
-        return static_cast<double>(my_.ports.clock.now_ns()) * 1e-9;
-    }
+    [[nodiscard]] double now() const { return adapters::seconds(my_.ports); }
     void run_on(tokens::Node to, std::function<void()> what);
 
     Around my_;

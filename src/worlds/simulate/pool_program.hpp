@@ -81,7 +81,7 @@ private:
     // Writes `what` past the pool. Returns the number of requests.
     std::int64_t write_directly(ports::FileStorage& storage, const Extent& what);
     [[nodiscard]] std::int64_t number_of(std::int64_t step, std::int64_t file) const;
-    [[nodiscard]] double now() const { return static_cast<double>(ports_.clock.now_ns()) * 1e-9; }
+    [[nodiscard]] double now() const { return adapters::seconds(ports_); }
     [[nodiscard]] PoolNode& node() const;
 
     PoolWorld& world_;
