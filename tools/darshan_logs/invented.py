@@ -189,11 +189,25 @@ def _hdf5() -> Run:
     return _run(64, 100.0, files, below, library)
 
 
-def _shared(ranks: int, seconds: float, stripes: int = 0, **below: Any) -> Run:
-    return _run(ranks, seconds, posix(ranks=ranks, **below), stripes=stripes)
+def _even(
+    name: str,
+    trouble: str,
+    *,
+    ranks: int,
+    seconds: float,
+    mean: float,
+    stripes: int = 0,
+    read: int = 0,
+    **below: Any,
+) -> tuple[str, tuple[str, Run]]:
+    """A program whose ranks write or read one file evenly, in `mean` seconds each."""
+    times: dict[str, Any] = {"read_seconds" if read else "write_seconds": ranks * mean}
+    item = posix(ranks=ranks, read=read, movers=ranks, **times, **below)
+    return name, (trouble, _run(ranks, seconds, item, stripes=stripes))
 
 
-def _striped() -> Made:
+def _two_layers() -> Made:
+    """Programs whose MPI-IO calls are in the log, with the POSIX calls beneath them."""
     return {
         "lustre-one-stripe": (
             "few-stripes",
@@ -207,157 +221,6 @@ def _striped() -> Made:
                 stripes=1,
             ),
         ),
-        "lustre-one-stripe-posix": (
-            "few-stripes",
-            _shared(
-                256,
-                400.0,
-                1,
-                written=64 * GIB,
-                call=4 * MIB,
-                write_seconds=256 * 300.0,
-                slowest=310.0,
-                movers=256,
-                deviation=4.0,
-            ),
-        ),
-        "lustre-two-stripes": (
-            "few-stripes",
-            _shared(
-                1024,
-                900.0,
-                2,
-                written=256 * GIB,
-                call=16 * MIB,
-                write_seconds=1024 * 600.0,
-                slowest=620.0,
-                movers=1024,
-                deviation=9.0,
-            ),
-        ),
-        "lustre-locks": (
-            "lock-contention",
-            _shared(
-                128,
-                300.0,
-                8,
-                written=128 * 500_000 * 64,
-                call=500_000,
-                write_seconds=128 * 180.0,
-                slowest=190.0,
-                movers=128,
-                deviation=4.0,
-                unaligned=0.95,
-            ),
-        ),
-    }
-
-
-def _locked() -> Made:
-    return {
-        "lustre-healthy": (
-            "none",
-            _shared(
-                512,
-                3600.0,
-                64,
-                written=256 * GIB,
-                call=16 * MIB,
-                write_seconds=512 * 40.0,
-                slowest=45.0,
-                movers=512,
-                deviation=2.0,
-            ),
-        ),
-        "lustre-busy": (
-            "none",
-            _shared(
-                512,
-                120.0,
-                64,
-                written=1024 * GIB,
-                call=16 * MIB,
-                write_seconds=512 * 70.0,
-                slowest=85.0,
-                movers=512,
-                deviation=6.0,
-            ),
-        ),
-        "sick-target": ("sick-target", _sick()),
-        "holes-of-512": ("read-modify-write", _holes()),
-        "hdf5-conversion": ("library", _hdf5()),
-        "dfs-healthy": (
-            "none",
-            _run(
-                16,
-                10.0,
-                posix(
-                    module="DFS",
-                    ranks=16,
-                    written=8 * GIB,
-                    write_seconds=16 * 0.8,
-                    slowest=0.9,
-                ),
-            ),
-        ),
-    }
-
-
-def _small_and_large() -> Made:
-    return {
-        "dfs-small": (
-            "small-calls",
-            _run(
-                16,
-                100.0,
-                posix(
-                    module="DFS",
-                    ranks=16,
-                    read=4 * GIB,
-                    call=4096,
-                    read_seconds=16 * 60.0,
-                    slowest=62.0,
-                ),
-            ),
-        ),
-        "slow-rank-of-1024": (
-            "imbalance",
-            _shared(
-                1024,
-                400.0,
-                64,
-                written=64 * GIB,
-                call=16 * MIB,
-                write_seconds=1024 * 20.0,
-                slowest=300.0,
-                slowest_rank=777,
-                movers=1024,
-                deviation=9.0,
-            ),
-        ),
-        "same-bytes-of-1024": (
-            "same-bytes",
-            _run(
-                1024,
-                200.0,
-                posix(
-                    ranks=1024,
-                    read=1024 * GIB,
-                    call=4 * MIB,
-                    read_seconds=1024 * 120.0,
-                    slowest=130.0,
-                    movers=1024,
-                    deviation=4.0,
-                    MAX_BYTE_READ=GIB - 1,
-                ),
-                stripes=8,
-            ),
-        ),
-    }
-
-
-def _many_ranks() -> Made:
-    return {
         "pieces-of-256": (
             "small-calls",
             _run(
@@ -386,13 +249,7 @@ def _many_ranks() -> Made:
             _run(
                 2048,
                 700.0,
-                posix(
-                    ranks=2048,
-                    read=512 * GIB,
-                    read_seconds=9000.0,
-                    slowest=180.0,
-                    movers=56,
-                ),
+                posix(ranks=2048, read=512 * GIB, read_seconds=9000.0, slowest=180.0, movers=56),
                 mpiio(
                     ranks=2048,
                     read=512 * GIB,
@@ -403,35 +260,44 @@ def _many_ranks() -> Made:
                 stripes=56,
             ),
         ),
-        "clock-that-jumped": (
-            "small-calls",
-            _shared(
-                8,
-                50.0,
-                written=64 * MIB,
-                call=512,
-                write_seconds=8 * 4000.0,
-                slowest=7130.9,
-                movers=8,
-            ),
-        ),
+        "sick-target": ("sick-target", _sick()),
+        "holes-of-512": ("read-modify-write", _holes()),
+        "hdf5-conversion": ("library", _hdf5()),
     }
 
 
-def _odd() -> Made:
-    return {
-        "no-run-time": (
-            "small-calls",
-            _shared(
-                4, 0.0, written=64 * MIB, call=512, write_seconds=4 * 3.0, slowest=3.1, movers=4
-            ),
-        ),
-    }
+# fmt: off
+EVEN: Made = dict((
+    _even("lustre-one-stripe-posix", "few-stripes", ranks=256, seconds=400.0, stripes=1,
+          written=64 * GIB, call=4 * MIB, mean=300.0, slowest=310.0, deviation=4.0),
+    _even("lustre-two-stripes", "few-stripes", ranks=1024, seconds=900.0, stripes=2,
+          written=256 * GIB, call=16 * MIB, mean=600.0, slowest=620.0, deviation=9.0),
+    _even("lustre-locks", "lock-contention", ranks=128, seconds=300.0, stripes=8, unaligned=0.95,
+          written=128 * 500_000 * 64, call=500_000, mean=180.0, slowest=190.0, deviation=4.0),
+    _even("lustre-healthy", "none", ranks=512, seconds=3600.0, stripes=64,
+          written=256 * GIB, call=16 * MIB, mean=40.0, slowest=45.0, deviation=2.0),
+    _even("lustre-busy", "none", ranks=512, seconds=120.0, stripes=64,
+          written=1024 * GIB, call=16 * MIB, mean=70.0, slowest=85.0, deviation=6.0),
+    _even("slow-rank-of-1024", "imbalance", ranks=1024, seconds=400.0, stripes=64, slowest_rank=777,
+          written=64 * GIB, call=16 * MIB, mean=20.0, slowest=300.0, deviation=9.0),
+    _even("same-bytes-of-1024", "same-bytes", ranks=1024, seconds=200.0, stripes=8,
+          read=1024 * GIB, call=4 * MIB, mean=120.0, slowest=130.0, deviation=4.0,
+          MAX_BYTE_READ=GIB - 1),
+    _even("dfs-healthy", "none", module="DFS", ranks=16, seconds=10.0,
+          written=8 * GIB, mean=0.8, slowest=0.9),
+    _even("dfs-small", "small-calls", module="DFS", ranks=16, seconds=100.0,
+          read=4 * GIB, call=4096, mean=60.0, slowest=62.0),
+    _even("clock-that-jumped", "small-calls", ranks=8, seconds=50.0,
+          written=64 * MIB, call=512, mean=4000.0, slowest=7130.9),
+    _even("no-run-time", "small-calls", ranks=4, seconds=0.0,
+          written=64 * MIB, call=512, mean=3.0, slowest=3.1),
+))
+# fmt: on
 
 
 def invented() -> Made:
     """For each log's name, the kind of the expected first trouble, and the run."""
-    return _striped() | _locked() | _small_and_large() | _many_ranks() | _odd()
+    return _two_layers() | EVEN
 
 
 def main(words: Sequence[str]) -> int:
