@@ -115,13 +115,16 @@ TEST(Kill, AtAnyStepWhileItWaitsForTheWindow) {
 TEST(Kill, BetweenAnyTwoStoresOfAWrite) {
     constexpr std::size_t size = block_bytes / 4;
     bool ended = false;
-    for (std::int64_t step = 0; !ended; ++step) {
+    std::int64_t step = 0;
+    for (; !ended; ++step) {
         Node node{{.seed = 1 + static_cast<std::uint64_t>(step)}, {.cap_bytes = 4 << 20}};
         node.world().kill("victim", step);
         adapters::MemoryFile file;
         file.put(Offset{0}, bytes_of(20 * size, 99));
         int acknowledged = 0;
-        run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
+        node.daemon();
+        node.client("victim", [&](NodeClient& self) {
+            const FileId id = self.open(file, AccessMode::write);
             SlowWriter writer{node, self};
             for (int i = 0; i < 10; ++i) {
                 EXPECT_TRUE(
@@ -130,6 +133,7 @@ TEST(Kill, BetweenAnyTwoStoresOfAWrite) {
             }
             ended = true;
         });
+        node.run();
         const auto all = file.get({Offset{0}, Length{20 * size}});
         for (int i = 0; i < 20; ++i) {
             const std::vector<std::byte> part(
@@ -143,6 +147,7 @@ TEST(Kill, BetweenAnyTwoStoresOfAWrite) {
         ASSERT_EQ(node.provided(), 0);
         ASSERT_LT(step, 1000);
     }
+    EXPECT_GT(step, 90) << "it is killed at every step";
 }
 
 // A file that leaves does not wait for a client that has died with an entry reserved.
@@ -151,9 +156,12 @@ TEST(Kill, WhoDiesInAWriteHoldsNoFileThatLeaves) {
         Node node{{.seed = static_cast<std::uint64_t>(step)}};
         node.world().kill("victim", step);
         adapters::MemoryFile file;
-        run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
+        bool left = false;
+        node.daemon();
+        node.client("victim", [&](NodeClient& self) {
+            const FileId id = self.open(file, AccessMode::write);
             SlowWriter writer{node, self};
-            for (int i = 0; i < 3; ++i) {
+            for (;;) {  // until it is killed
                 static_cast<void>(writer.write(id, 0, bytes_of(1000, 1)));
             }
         });
@@ -165,7 +173,10 @@ TEST(Kill, WhoDiesInAWriteHoldsNoFileThatLeaves) {
                 node.world().sleep(1'000'000);
             }
             EXPECT_TRUE(same(file.get({Offset{0}, Length{1000}}), bytes_of(1000, 2)));
+            left = true;
         });
+        node.run();
+        EXPECT_TRUE(left) << "after the victim was killed";
         EXPECT_EQ(node.provided(), 0);
     }
 }
