@@ -42,7 +42,7 @@ public:
               std::vector<std::byte> /*bytes*/) override {}
     bool takes_more(tokens::Node /*node*/) override { return true; }
     void refuse(tokens::Node /*to*/, std::uint64_t /*number*/) override {}
-    std::vector<PeerReadClient> passed() override { return std::exchange(parts, {}); }
+    std::vector<ReceivedPart> passed() override { return std::exchange(parts, {}); }
     bool reachable(tokens::Node node) override { return !lost.contains(node); }
 
     // Answers the last request with a part of its bytes, from `begin` to `end`.
@@ -59,7 +59,7 @@ public:
     }
 
     std::vector<protocol::PeerReadRequest> wanted;
-    std::vector<PeerReadClient> parts;
+    std::vector<ReceivedPart> parts;
     std::set<tokens::Node> lost;
 };
 
