@@ -150,7 +150,7 @@ class Against(StrEnum):
 
 
 @frozen
-class Target:
+class Goal:
     """The goal for a result; None where there is no goal."""
 
     ratio_min: float | None = None
@@ -179,7 +179,7 @@ class Case:
     repetitions: int = 1
     warm_up: int = 1
     seconds_max: int = 120
-    target: Target = Target()
+    target: Goal = Goal()
 
     @property
     def name(self) -> str:

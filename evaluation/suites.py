@@ -9,11 +9,11 @@ from evaluation.model import (
     MEBIBYTE,
     Against,
     Case,
+    Goal,
     Memory,
     Metric,
     Operation,
     StorageKind,
-    Target,
     View,
 )
 from forebay.common.model.frozen import frozen
@@ -84,7 +84,7 @@ def _interleaved(*, total: int) -> Iterable[Case]:
                     region=region,
                     total=total,
                     memory=memory,
-                    target=Target(ratio_min=1.3 if region == 4096 else 2.0),
+                    target=Goal(ratio_min=1.3 if region == 4096 else 2.0),
                 )
                 yield from _by_ranks(_warmed(case, storage))
 
@@ -100,7 +100,7 @@ def _pieces16(*, total: int) -> Iterable[Case]:
         view=View.SUBARRAYS,
         hints=("cb_config_list=*:*", "cb_buffer_size=1048576", "cb_nodes=4"),
         warm_up=0,
-        target=Target(ratio_min=25.0, seconds_max=2.0),
+        target=Goal(ratio_min=25.0, seconds_max=2.0),
     )
     yield public
     yield replace(public, label="16 B split, subarrays", hints=())
@@ -114,7 +114,7 @@ def _contiguous(*, scale: int) -> Iterable[Case]:
         label="1 MiB a rank, one call",
         region=MEBIBYTE,
         view=View.NONE,
-        target=Target(ratio_min=0.95),
+        target=Goal(ratio_min=0.95),
     )
     shapes = (
         replace(plain, total=4 * MEBIBYTE, repetitions=9),
@@ -145,7 +145,7 @@ def _memory(*, many: int) -> Iterable[Case]:
                     total=4 * pieces * region,
                     memory=memory,
                     warm_up=0,
-                    target=Target(mebibytes_max=65.0),
+                    target=Goal(mebibytes_max=65.0),
                 )
 
 
@@ -158,7 +158,7 @@ def _open_close(*, repetitions: int) -> Iterable[Case]:
             storage=storage,
             warm_up=2,
             repetitions=repetitions,
-            target=Target(ratio_min=1 / 1.2),
+            target=Goal(ratio_min=1 / 1.2),
         )
         yield from _by_ranks(case, (Operation.CREATE, Operation.OPEN))
 

@@ -211,18 +211,18 @@ def _pairs(ours: Sequence[Sample], theirs: Sequence[Sample]) -> list[tuple[Sampl
 
 
 def _verdict(suite: Suite, case: Case, forebay: StackSummary, ratio: Ratio | None) -> Verdict:
-    target, verdicts = case.target, []
+    goal, verdicts = case.target, []
     if forebay.note:
         return Verdict.MISSED  # wrong data, a failure or a time-out never meets a goal
-    if target.ratio_min is not None and ratio is not None:
+    if goal.ratio_min is not None and ratio is not None:
         low = ratio.least if ratio.low is None else ratio.low
         high = ratio.most if ratio.high is None else ratio.high
         sure = ratio.pairs >= PAIRS_MIN
-        verdicts.append(_placed(low, high, target.ratio_min) if sure else Verdict.OPEN)
-    if target.seconds_max is not None and forebay.seconds is not None:
-        verdicts.append(_placed(-forebay.seconds.most, -forebay.seconds.least, -target.seconds_max))
-    if target.mebibytes_max is not None and forebay.value is not None:
-        verdicts.append(_placed(-forebay.value.most, -forebay.value.least, -target.mebibytes_max))
+        verdicts.append(_placed(low, high, goal.ratio_min) if sure else Verdict.OPEN)
+    if goal.seconds_max is not None and forebay.seconds is not None:
+        verdicts.append(_placed(-forebay.seconds.most, -forebay.seconds.least, -goal.seconds_max))
+    if goal.mebibytes_max is not None and forebay.value is not None:
+        verdicts.append(_placed(-forebay.value.most, -forebay.value.least, -goal.mebibytes_max))
     for verdict in (Verdict.MISSED, Verdict.OPEN, Verdict.MET):
         if verdict in verdicts:
             return verdict

@@ -138,14 +138,14 @@ def _ratio_cell(one: Comparison | None) -> str:
 
 
 def _ending(row: CaseSummary, rate: bool) -> tuple[str, ...]:
-    target = row.case.target
+    goal = row.case.target
     asked = []
-    if target.ratio_min is not None:
-        asked.append(f"≥ {target.ratio_min:.2f}×")
+    if goal.ratio_min is not None:
+        asked.append(f"≥ {goal.ratio_min:.2f}×")
         if not rate:
-            asked.append(f"that is ≤ {1 / target.ratio_min:.2f}× the time")
-    if target.seconds_max is not None:
-        asked.append(f"< {target.seconds_max:g} s")
+            asked.append(f"that is ≤ {1 / goal.ratio_min:.2f}× the time")
+    if goal.seconds_max is not None:
+        asked.append(f"< {goal.seconds_max:g} s")
     words = ", ".join(asked) or "-"
     if not rate:
         return (words,)
@@ -160,9 +160,9 @@ def _forebay_memory(suite: Suite, title: str, rows: Sequence[CaseSummary]) -> Te
     body = []
     for row in rows:
         for one in row.comparisons:
-            target = row.case.target.mebibytes_max
+            most = row.case.target.mebibytes_max
             more = "-" if one.grown_more is None else f"{one.grown_more:+.1f}"
-            asked = "-" if target is None else f"≤ {target:g}"
+            asked = "-" if most is None else f"≤ {most:g}"
             stack = STACKS[one.forebay.stack]
             ours = f"{_stack_cell(one.forebay)} {MARK[one.verdict]}".strip()
             body.append((*_case_cells(row), stack.mpi.label, ours, more, asked))

@@ -46,7 +46,7 @@ from forebay_tuning.model.point import COORDINATES, Direction, Point, Space, cha
 from forebay_tuning.model.sample import PROBES, Ask, Passage, Purpose, Sample
 from forebay_tuning.probe.model.search import conclude, search
 from forebay_tuning.probe.use_case.modelled_system import ModelledSystem
-from forebay_tuning.verify.model import LOOKS, Verdict, is_look, look
+from forebay_tuning.verify.model import LOOKS, Verdict, interim_test, is_look
 
 WEATHER = Weather(drift=0.25, noise=0.05, stragglers=0.08)
 SLOWED_LEAST = 1.2
@@ -303,7 +303,7 @@ def _same_twice(seed: int) -> tuple[Verdict, int]:
         a.append(second if swapped else first)
         b.append(first if swapped else second)
         if is_look(len(a), LOOKS[-1]):
-            found = look(a, b)
+            found = interim_test(a, b)
             if found.verdict is not Verdict.INCONCLUSIVE:
                 return found.verdict, len(a)
     return Verdict.INCONCLUSIVE, len(a)

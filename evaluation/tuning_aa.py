@@ -21,7 +21,7 @@ from forebay.bench.model.comparison import Side
 from forebay.common.files.processes import ForegroundProcesses
 from forebay.common.model.frozen import frozen
 from forebay_tuning.apply.use_case import PLACE
-from forebay_tuning.verify.model import LOOKS, Verdict, Verification, is_look, look, order
+from forebay_tuning.verify.model import LOOKS, Verdict, Verification, interim_test, is_look, order
 
 _TOLD_SECONDS = 10.0
 _LOOKED_RUNS = 200
@@ -123,7 +123,7 @@ def _verified(seconds: Iterator[float], seed: int) -> Verification | None:
         default.append(a)
         advised.append(b)
         if is_look(len(default), LOOKS[-1]):
-            found = look(default, advised)
+            found = interim_test(default, advised)
             if found.verdict is not Verdict.INCONCLUSIVE:
                 break
     return found

@@ -229,7 +229,7 @@ def late(folder: Path, script: str, *, grace: float, patch: pytest.MonkeyPatch) 
 
 
 def test_what_takes_too_long_may_clean_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("forebay.common.files.processes._LOOK_SECONDS", 0.01)
+    monkeypatch.setattr("forebay.common.files.processes._POLL_SECONDS", 0.01)
     assert late(tmp_path, CLEANS_UP, grace=60, patch=monkeypatch).status is None
     assert (tmp_path / "gone").exists()
     for file in ("gone", "up"):

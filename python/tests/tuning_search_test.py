@@ -24,10 +24,10 @@ from forebay_tuning.model.point import (
 from forebay_tuning.model.response import NAMES, Physical, Seen, asked_of, fit_storm
 from forebay_tuning.model.sample import Ask, Choice, Passage, Purpose, Sample
 from forebay_tuning.model.targets import sick_targets
+from forebay_tuning.probe.model.acquisition import most_contested, most_telling
 from forebay_tuning.probe.model.belief import Belief, first_belief, further
 from forebay_tuning.probe.model.fitting import asked_of_all, fit
 from forebay_tuning.probe.model.grid import grid_of
-from forebay_tuning.probe.model.outlook import most_contested, most_telling
 from forebay_tuning.probe.model.search import conclude, drift_of, search
 from forebay_tuning.probe.use_case.modelled_system import ModelledSystem
 

@@ -32,7 +32,7 @@ from forebay_tuning.report.report.text import as_text
 from forebay_tuning.report.use_case import Sources, diagnose_file
 from forebay_tuning.verify.command import status_of
 from forebay_tuning.verify.files import Timer
-from forebay_tuning.verify.model import LOOKS, Verdict, is_look, look, order
+from forebay_tuning.verify.model import LOOKS, Verdict, interim_test, is_look, order
 from forebay_tuning.verify.report import as_json
 from forebay_tuning.verify.report import as_text as verdict_text
 from forebay_tuning.verify.use_case.verify_advice import Verified, VerifyRequest, verify_advice
@@ -345,7 +345,7 @@ def test_looking_often_makes_no_more_false_claims_than_is_said() -> None:
         a = [generator.lognormvariate(0, 0.3) for _ in range(20)]
         b = [generator.lognormvariate(0, 0.3) for _ in range(20)]
         for pairs in LOOKS:
-            found = look(a[:pairs], b[:pairs]).verdict
+            found = interim_test(a[:pairs], b[:pairs]).verdict
             if found is not Verdict.INCONCLUSIVE:
                 wrong += found is not Verdict.EQUIVALENT
                 break
@@ -354,16 +354,16 @@ def test_looking_often_makes_no_more_false_claims_than_is_said() -> None:
 
 def test_a_longer_tail_is_seen() -> None:
     default = [1.0] * 12
-    tail = look(default, [0.7] * 7 + [3.0] * 5).tail
+    tail = interim_test(default, [0.7] * 7 + [3.0] * 5).tail
     assert tail.is_worse
     assert tail.ratio == 3
-    assert not look(default, [0.7] * 11 + [3.0]).tail.is_worse
+    assert not interim_test(default, [0.7] * 11 + [3.0]).tail.is_worse
 
 
 def test_slow_runs_that_became_slower_are_no_improvement() -> None:
     """The verdict said "improved" where the exit status said worse."""
-    found = look([1.0] * 12, [0.7] * 7 + [3.0] * 5)
-    faster = look([1.0] * 20, [0.5] * 15 + [1.1] * 5)
+    found = interim_test([1.0] * 12, [0.7] * 7 + [3.0] * 5)
+    faster = interim_test([1.0] * 20, [0.5] * 15 + [1.1] * 5)
     assert (faster.ratio.low or 0) > 1
     assert faster.tail.is_worse
     assert faster.verdict is Verdict.WORSE

@@ -93,7 +93,7 @@ def check_files(program: ProgramIo) -> None:
         assert one.seconds <= program.seconds * one.ranks * max(1, len(one.layers)) * 1.001
         for layer in one.layers:
             assert layer.ranks <= program.ranks
-            assert layer.movers <= program.ranks
+            assert layer.effective_movers <= program.ranks
             assert layer.sync_seconds <= layer.write.seconds + 1e-9
             assert 0 <= layer.write.collective_bytes <= layer.write.bytes
 

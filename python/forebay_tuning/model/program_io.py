@@ -68,9 +68,9 @@ class LayerIo(BothDirections):
     """The I/O of one layer (MPI-IO, or POSIX beneath it) on one file.
 
     `ranks` is the number of ranks with a record, `rank` the only one, None if there are several.
-    `movers` is the effective number of ranks that moved the bytes. `slowest_seconds` is the time of
-    the slowest rank in reads, writes and metadata calls. `sync_seconds`, summed over ranks, is a
-    lower bound for fsync's part of the write time."""
+    `effective_movers` is the effective number of ranks that moved the bytes. `slowest_seconds` is
+    the time of the slowest rank in reads, writes and metadata calls. `sync_seconds`, summed over
+    ranks, is a lower bound for fsync's part of the write time."""
 
     name: str
     ranks: int
@@ -82,7 +82,7 @@ class LayerIo(BothDirections):
     fastest_seconds: float = 0.0
     spread_seconds: float = 0.0
     """Standard deviation of the ranks' seconds."""
-    movers: int = 0
+    effective_movers: int = 0
     opens: int = 0
     stats: int = 0
     seeks: int = 0

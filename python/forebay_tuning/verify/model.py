@@ -80,7 +80,7 @@ def is_look(pairs: int, pairs_max: int) -> bool:
     return pairs in LOOKS or pairs == pairs_max
 
 
-def look(
+def interim_test(
     default: Sequence[float], advised: Sequence[float], *, margin: float = MARGIN
 ) -> Verification:
     """The result from the seconds of equally many runs, at least one pair. It is no improvement if
@@ -120,5 +120,5 @@ def _tail(default: Sequence[float], advised: Sequence[float]) -> Tail:
     worst = max(default)
     last = sum(one > worst for one in advised)
     count = len(default)
-    chance = math.comb(2 * count - last, count) / math.comb(2 * count, count)
-    return Tail(ratio=max(advised) / worst, advised_last=last, chance=chance)
+    p_value = math.comb(2 * count - last, count) / math.comb(2 * count, count)
+    return Tail(ratio=max(advised) / worst, advised_last=last, chance=p_value)

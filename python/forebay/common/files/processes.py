@@ -26,8 +26,8 @@ _FORWARDED = (
 )
 _JOB_ENDING = (signal.SIGTERM, signal.SIGUSR1)
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
-_LOOK_SECONDS = 1.0  # how often waitpid is polled: SIGCHLD may go to a thread of a library
-_BY_KERNEL = 128  # si_code SI_KERNEL: from the terminal, to the whole group, so the child has it
+_POLL_SECONDS = 1.0  # how often waitpid is polled: SIGCHLD may go to a thread of a library
+_SI_KERNEL = 128  # si_code of a signal from the terminal: to the whole group, so the child has it
 NOT_EXECUTABLE, NOT_FOUND = 126, 127
 
 
@@ -148,7 +148,7 @@ def _why_refused(word: str, error: OSError) -> str:
     return f"({error.strerror}). Is it an executable for this machine?"
 
 
-def _arrived(watched: set[signal.Signals], seconds: float) -> signal.struct_siginfo | None:
+def next_signal(watched: set[signal.Signals], seconds: float) -> signal.struct_siginfo | None:
     """The signal of `watched` that arrived within `seconds`, or None. If this process was stopped
     (Ctrl-Z) and continued after the time-out, Python's sigtimedwait returns a signal number that
     is not in `watched`."""
@@ -162,12 +162,12 @@ def _wait(pid: int, watched: set[signal.Signals], job_ending: Callable[[], None]
         ended, status = os.waitpid(pid, os.WNOHANG)
         if ended == pid:
             return _as_shells_say(os.waitstatus_to_exitcode(status))
-        arrived = _arrived(watched, _LOOK_SECONDS)
+        arrived = next_signal(watched, _POLL_SECONDS)
         if arrived is None:
             continue
         if arrived.si_signo in _JOB_ENDING and job_ending is not None:
             job_ending()
-        if arrived.si_signo != signal.SIGCHLD and arrived.si_code != _BY_KERNEL:
+        if arrived.si_signo != signal.SIGCHLD and arrived.si_code != _SI_KERNEL:
             os.kill(pid, arrived.si_signo)
 
 
@@ -192,10 +192,10 @@ def _wait_within(
             is_late = is_late or stopped_by is None
             deadline = time.monotonic() + grace_seconds
             continue
-        arrived = _arrived(watched, min(left, _LOOK_SECONDS))
+        arrived = next_signal(watched, min(left, _POLL_SECONDS))
         if arrived is None or arrived.si_signo == signal.SIGCHLD:
             continue
-        if arrived.si_code != _BY_KERNEL:
+        if arrived.si_code != _SI_KERNEL:
             os.kill(pid, arrived.si_signo)
         if arrived.si_signo in _ENDING and stopped_by is None:
             stopped_by = signal.Signals(arrived.si_signo)

@@ -24,7 +24,7 @@ from forebay.pool.use_case.ports import Progress
 
 _READY_SECONDS_MAX = 600.0
 """Long, because the daemon replays its journal before it is ready."""
-_LOOK_SECONDS = 0.1
+_POLL_SECONDS = 0.1
 _ANSWER_SECONDS_MAX = 0.5
 _PR_SET_PDEATHSIG = 1
 _MESSAGES_MAX = 20
@@ -42,7 +42,7 @@ def report_of(socket: Path) -> Path:
     return socket.with_name(socket.name + ".report")
 
 
-def told_of(socket: Path) -> Path:
+def warned_marker_of(socket: Path) -> Path:
     """A marker file: exists once a program has warned the user that the daemon at `socket` was
     stopped, so that a shell that keeps the pool's variables sees the warning only once
     (src/pool/capture/connection/connection.cpp)."""
@@ -91,13 +91,13 @@ class OwnDaemon:
         patience = Patience(self._process.terminate, progress)
         with contextlib.ExitStack() as stack:
             asked = self._ask_to_stop(stack)
-            look = stack.enter_context(_Look(self._socket, progress))
+            poll = stack.enter_context(_StatusPoll(self._socket, progress))
             while self._process.poll() is None:
-                look.again()
+                poll.again()
                 if asked is not None and _is_refused(asked):
                     asked = None
                     self._process.terminate()
-                if arrived(_LOOK_SECONDS) is not None:
+                if arrived(_POLL_SECONDS) is not None:
                     patience.tried()
 
     def _ask_to_stop(self, stack: contextlib.ExitStack) -> PoolSocket | None:
@@ -159,9 +159,9 @@ class Visit:
         """Waits until all deposits are drained; returns an errno, or 0."""
         with PoolSocket(self._socket) as connection:
             connection.ask(Ask.DRAIN)
-            with _Look(self._socket, progress) as look:
-                while (answer := connection.answer(_LOOK_SECONDS)) is None:
-                    look.again()
+            with _StatusPoll(self._socket, progress) as poll:
+                while (answer := connection.answer(_POLL_SECONDS)) is None:
+                    poll.again()
             progress.end()
             return answer.reply.error
 
@@ -170,11 +170,11 @@ class Visit:
         begin = time.monotonic()
         report_of(self._socket).unlink(missing_ok=True)
         death, last = None, self.status()
-        with PoolSocket(self._socket) as connection, _Look(self._socket, progress) as look:
+        with PoolSocket(self._socket) as connection, _StatusPoll(self._socket, progress) as poll:
             connection.ask(Ask.STOP)
             try:
-                while connection.answer(_LOOK_SECONDS) is None:
-                    last = look.again() or last
+                while connection.answer(_POLL_SECONDS) is None:
+                    last = poll.again() or last
             except PoolError as error:
                 death = str(error)
         progress.end()
@@ -212,7 +212,7 @@ def _start(
     program: Path, place: PoolPlace, prepare: Callable[[], object] | None
 ) -> tuple[subprocess.Popen[bytes], Ready]:
     log = log_of(place.socket)
-    told_of(place.socket).unlink(missing_ok=True)
+    warned_marker_of(place.socket).unlink(missing_ok=True)
     try:
         process = started(
             [str(program), "--socket", str(place.socket)],
@@ -312,7 +312,7 @@ def _watch(socket: Path, ready: Ready, daemon: int) -> DirectoryWatch | None:
         return None  # the daemon has died already, which `finish` reports
 
 
-class _Look:
+class _StatusPoll:
     """Shows a daemon's status from time to time. It never waits long for an answer, since the
     daemon may be about to end, or be blocked in its file system."""
 

@@ -38,9 +38,9 @@ PEERS_SCHEMA = "forebay.pool.peers/1"
 LOST_SCHEMA = "forebay.pool.lost/1"
 PART_SCHEMA = "forebay.pool.part/1"
 
-_BOARD_PREFIX = ".forebay-pool-"
+_MAILBOX_PREFIX = ".forebay-pool-"
 _START_SECONDS_MAX = 120.0
-_LOOK_SECONDS = 0.1
+_POLL_SECONDS = 0.1
 _SECRET_BYTES = 32
 _TASK = Path(__file__).with_name("fleet_task.sh")
 
@@ -71,13 +71,16 @@ class Fleet:
     """The port PoolDaemon for daemons on several nodes: one child process that started them all."""
 
     def __init__(
-        self, process: subprocess.Popen[bytes], place: PoolPlace, board: Path | None = None
+        self,
+        process: subprocess.Popen[bytes],
+        place: PoolPlace,
+        mailbox_folder: Path | None = None,
     ) -> None:
-        """`board` is a shared folder for messages to the daemons, for a starter that does not pass
-        its standard input to all tasks; None if it does."""
+        """`mailbox_folder` is a shared folder for messages to the daemons, for a starter that does
+        not pass its standard input to all tasks; None if it does."""
         self._process = process
         self._place = place
-        self._board = board
+        self._mailbox_folder = mailbox_folder
         self._text = b""
 
     @property
@@ -108,8 +111,8 @@ class Fleet:
         self._lines(JOINED_SCHEMA, deadline)
 
     def _introduce(self, line: bytes) -> None:
-        if self._board:
-            _post(self._board, "peers", line)
+        if self._mailbox_folder:
+            _post(self._mailbox_folder, "peers", line)
             return
         assert self._process.stdin is not None
         self._process.stdin.write(line)
@@ -117,21 +120,21 @@ class Fleet:
 
     def close_down(self) -> None:
         """Makes the daemons take no more deposits and drain those that they have."""
-        if self._board:
-            _post(self._board, "USR1")
+        if self._mailbox_folder:
+            _post(self._mailbox_folder, "USR1")
         else:
             self._process.send_signal(signal.SIGUSR1)
 
     def _give_up(self) -> None:
         """Makes the daemons write what is left to rescue files."""
-        if self._board:
-            _post(self._board, "TERM")
+        if self._mailbox_folder:
+            _post(self._mailbox_folder, "TERM")
         else:
             self._process.terminate()
 
     def _begin_to_end(self) -> None:
-        if self._board:
-            _post(self._board, "END")
+        if self._mailbox_folder:
+            _post(self._mailbox_folder, "END")
         else:
             self._close_input()
 
@@ -148,7 +151,7 @@ class Fleet:
             self._begin_to_end()
             patience = Patience(self._give_up, progress)
             while self._is_there():
-                if arrived(_LOOK_SECONDS) is not None:
+                if arrived(_POLL_SECONDS) is not None:
                     patience.tried()
         progress.end()
         lines = put_together(self._told())
@@ -179,8 +182,8 @@ class Fleet:
 
     def _clear(self) -> None:
         self._close_input()
-        if self._board:
-            shutil.rmtree(self._board, ignore_errors=True)
+        if self._mailbox_folder:
+            shutil.rmtree(self._mailbox_folder, ignore_errors=True)
 
     def _is_there(self) -> bool:
         """Whether some daemons have not ended; reads their output meanwhile."""
@@ -199,14 +202,14 @@ class Fleet:
         found: list[dict[str, Any]] = []
         while True:
             new = list(self._taken(schema))
-            found = new if self._board else [*found, *new]
+            found = new if self._mailbox_folder else [*found, *new]
             if len(found) >= self._place.nodes:
                 return found
             left = deadline - time.monotonic()
             if left <= 0:
                 raise PoolStartError(self._complaint(f"{len(found)} of them were there in time"))
-            if self._board:
-                left = min(left, _LOOK_SECONDS)
+            if self._mailbox_folder:
+                left = min(left, _POLL_SECONDS)
             output = self._process.stdout
             assert output is not None
             if select.select([output], [], [], left)[0]:
@@ -217,8 +220,9 @@ class Fleet:
                 self._text += more
 
     def _taken(self, schema: str) -> Iterator[dict[str, Any]]:
-        """Complete lines of the schema: those that are new, or all of them if there is a board."""
-        if self._board:
+        """Complete lines of the schema: those that are new, or all of them if there is a mailbox
+        folder."""
+        if self._mailbox_folder:
             yield from _said(self._told(), schema)
             return
         *lines, self._text = self._text.split(b"\n")
@@ -226,10 +230,10 @@ class Fleet:
 
     def _told(self) -> list[str]:
         """The lines of output that have not been taken."""
-        if self._board is None:
+        if self._mailbox_folder is None:
             return self._text.decode("utf-8", "replace").splitlines()
         lines: list[str] = []
-        for file in sorted(self._board.glob("out-*")):
+        for file in sorted(self._mailbox_folder.glob("out-*")):
             with contextlib.suppress(OSError):
                 lines += file.read_text(encoding="utf-8", errors="replace").splitlines()
         return lines
@@ -301,20 +305,22 @@ def _said(lines: Iterable[str], schema: str) -> Iterator[dict[str, Any]]:
 def start_fleet(program: Path, place: PoolPlace) -> Fleet:
     """Starts daemons on all nodes that drain and end with this process. Raises PoolStartError with
     their messages."""
-    board = _new_board(place.shared) if place.shared else None
+    mailbox_folder = _new_mailbox_folder(place.shared) if place.shared else None
     words = [*starter_of(place), "/bin/sh", "-c", task_text(), str(program)]
-    words += [str(place.socket), str(place.nodes), *([str(board)] if board else [])]
+    words += [str(place.socket), str(place.nodes)]
+    if mailbox_folder:
+        words.append(str(mailbox_folder))
     try:
         process = started(words, place, stdin=subprocess.PIPE)
     except OSError as error:
-        if board:
-            shutil.rmtree(board, ignore_errors=True)
+        if mailbox_folder:
+            shutil.rmtree(mailbox_folder, ignore_errors=True)
         raise PoolStartError(
             f"cannot start the daemons of the pool ({error.filename or words[0]}: "
             f"{error.strerror}). Outside of Slurm see the setting pool_starter; "
             "--set pool_nodes=1 uses this node only."
         ) from error
-    fleet = Fleet(process, place, board)
+    fleet = Fleet(process, place, mailbox_folder)
     try:
         fleet.meet()
     except PoolError:
@@ -323,11 +329,11 @@ def start_fleet(program: Path, place: PoolPlace) -> Fleet:
     return fleet
 
 
-def _new_board(shared: Path) -> Path:
+def _new_mailbox_folder(shared: Path) -> Path:
     """A folder that all nodes see and only the user can enter; it will hold a secret."""
-    remove_stale(_BOARD_PREFIX, shared)
+    remove_stale(_MAILBOX_PREFIX, shared)
     try:
-        return make_folder(_BOARD_PREFIX, shared)
+        return make_folder(_MAILBOX_PREFIX, shared)
     except OSError as error:
         raise PoolStartError(
             f"cannot start the daemons of the pool (no folder can be made in {shared}: "
@@ -335,13 +341,14 @@ def _new_board(shared: Path) -> Path:
         ) from error
 
 
-def _post(board: Path, name: str, text: bytes = b"") -> None:
-    """Puts file `name` into the board atomically. If the board is gone, all daemons have ended."""
-    new = board / f"new-{name}"
+def _post(mailbox_folder: Path, name: str, text: bytes = b"") -> None:
+    """Puts file `name` into the mailbox folder atomically. If the folder is gone, all daemons have
+    ended."""
+    new = mailbox_folder / f"new-{name}"
     with contextlib.suppress(FileNotFoundError):
         new.touch(mode=0o600)
         new.write_bytes(text)
-        new.rename(board / name)
+        new.rename(mailbox_folder / name)
 
 
 def together(reports: Sequence[PoolStatus]) -> PoolStatus:

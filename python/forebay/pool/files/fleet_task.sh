@@ -2,16 +2,16 @@
 # Runs the pool's daemon of one node, in a task of the batch system (a job step) or of an MPI's
 # launcher. Other nodes need not have this file: they are given its text, without comment lines.
 #
-#   /bin/sh -c TEXT DAEMON SOCKET NODES [BOARD]
+#   /bin/sh -c TEXT DAEMON SOCKET NODES [MAILBOX]
 #
-# BOARD is a folder that all nodes see; it is given under a launcher only.
+# MAILBOX is a folder that all nodes see; it is given under a launcher only.
 
 # The number of this task, which is its node's too.
 node=${SLURM_PROCID:-${PMI_RANK:-${PMIX_RANK:-${OMPI_COMM_WORLD_RANK:-}}}}
 daemon=$0
 socket=$1
 nodes=$2
-board=$3
+mailbox=$3
 folder=${socket%/*}
 
 # Refuses an existing folder that others can enter: on another node somebody may have made it
@@ -44,12 +44,12 @@ under_a_step() {
 }
 
 # A launcher passes standard input to its first task only (Open MPI 5 loses some if it passes it to
-# all), and each launcher passes signals on in its own way. So both go through files in $board:
+# all), and each launcher passes signals on in its own way. So both go through files in $mailbox:
 #   peers      the daemon's input; the input is closed when END exists
 #   USR1 TERM  send this signal to the daemon
 #   out-N      output of the daemon of node N (Open MPI mixes lines of several tasks)
 # If the starting process dies, standard input of the first task ends. That task then removes
-# $board, which ends all daemons. The status is always 0: after another, launchers kill the tasks
+# $mailbox, which ends all daemons. The status is always 0: after another, launchers kill the tasks
 # that still run.
 under_a_launcher() {
     rm -f "$socket.in"
@@ -57,23 +57,23 @@ under_a_launcher() {
     exec 3<&0
     leader=
     if [ "$node" = 0 ]; then
-        { while read -r _; do :; done; rm -rf "$board"; } <&3 3<&- > /dev/null 2>&1 &
+        { while read -r _; do :; done; rm -rf "$mailbox"; } <&3 3<&- > /dev/null 2>&1 &
         leader=$!
     fi
     "$daemon" --socket "$socket" --nodes "$nodes" --node "$node" < "$socket.in" \
-        > "$board/out-$node" 3<&- &
+        > "$mailbox/out-$node" 3<&- &
     child=$!
     exec 4> "$socket.in"
-    until [ -e "$board/peers" ] || [ ! -d "$board" ] || [ ! -e "/proc/$child/exe" ]; do
+    until [ -e "$mailbox/peers" ] || [ ! -d "$mailbox" ] || [ ! -e "/proc/$child/exe" ]; do
         sleep 0.1
     done
-    cat "$board/peers" >&4
+    cat "$mailbox/peers" >&4
     told=
     while [ -e "/proc/$child/exe" ]; do
-        if [ -e "$board/END" ] || [ ! -d "$board" ]; then exec 4>&-; fi
+        if [ -e "$mailbox/END" ] || [ ! -d "$mailbox" ]; then exec 4>&-; fi
         for word in USR1 TERM; do
             case "$told" in *"$word"*) continue ;; esac
-            if [ -e "$board/$word" ]; then
+            if [ -e "$mailbox/$word" ]; then
                 kill -s "$word" "$child"
                 told="$told $word"
             fi
@@ -89,4 +89,4 @@ under_a_launcher() {
 
 trap : TERM INT HUP USR1
 make_own_folder
-if [ -n "$board" ]; then under_a_launcher; else under_a_step; fi
+if [ -n "$mailbox" ]; then under_a_launcher; else under_a_step; fi

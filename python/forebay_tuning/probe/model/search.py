@@ -18,10 +18,10 @@ from forebay_tuning.model.point import Direction, Point, Space, spread_points
 from forebay_tuning.model.response import Response, Seen, fit_storm, shifted
 from forebay_tuning.model.robust import robust_scale
 from forebay_tuning.model.sample import Ask, Choice, Purpose, Sample
+from forebay_tuning.probe.model.acquisition import most_contested, most_telling
 from forebay_tuning.probe.model.belief import Belief, first_belief, further
 from forebay_tuning.probe.model.fitting import fit
 from forebay_tuning.probe.model.grid import Grid, grid_of
-from forebay_tuning.probe.model.outlook import most_contested, most_telling
 
 _SCREENED = 0.36
 """The share of probes that screen."""

@@ -114,7 +114,7 @@ class Layers:
             "slowest_seconds": plain(self._slowest[span][at]),
             "fastest_seconds": plain(fastest),
             "spread_seconds": self._spread(span),
-            "movers": self._movers(span),
+            "effective_movers": self._effective_movers(span),
         }
 
     def _of_one(self, at: int) -> dict[str, Any]:
@@ -128,7 +128,7 @@ class Layers:
             "slowest_seconds": seconds,
             "fastest_seconds": seconds,
             "spread_seconds": 0.0,
-            "movers": int(self._moved[at] > 0),
+            "effective_movers": int(self._moved[at] > 0),
         }
 
     def _spread(self, span: slice) -> float:
@@ -138,7 +138,7 @@ class Layers:
             return math.sqrt(plain(self._variance[span][shared].max()))
         return float(self._seconds[span].std()) if shared.size > 1 else 0.0
 
-    def _movers(self, span: slice) -> int:
+    def _effective_movers(self, span: slice) -> int:
         """The effective number of ranks that moved the file's bytes, 0 if none did.
 
         It is the inverse Herfindahl index of the ranks' bytes: (Σ bytes)² / Σ bytes², which is n

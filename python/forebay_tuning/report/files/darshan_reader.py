@@ -81,13 +81,13 @@ def load_late(name: str) -> None:
 
 def _seconds(job: Any, tables: dict[str, Table]) -> float:
     """Seconds that the run took; if the log does not say, until the end of its last call."""
-    told = plain(job.get("run_time", 0.0))
+    run_time = plain(job.get("run_time", 0.0))
     ends = [
         plain(table.column(f"F_{kind}_END_TIMESTAMP").max())
         for table in tables.values()
         for kind in ("OPEN", "READ", "WRITE", "CLOSE")
     ]
-    return told or max(ends, default=0.0)
+    return run_time or max(ends, default=0.0)
 
 
 def _time(job: Any) -> str:
@@ -112,8 +112,8 @@ def drop_pipes(report: Any, table: Table) -> list[str]:
         if any(word in name.rpartition("/")[2].lower() for word in ("pipe", "fifo"))
     }
     numpy: Any = importlib.import_module("numpy")
-    told = numpy.array(sorted(pipes), dtype="u8")
-    table.rows = table.rows[~numpy.isin(table.rows["id"], told)]
+    pipe_ids = numpy.array(sorted(pipes), dtype="u8")
+    table.rows = table.rows[~numpy.isin(table.rows["id"], pipe_ids)]
     return sorted(pipes.values())
 
 
@@ -177,9 +177,9 @@ def _files(tables: dict[str, Table], names: dict[int, str], ranks: int) -> dict[
     """For each file in `names`, its description with the sums of every layer that has it."""
     numpy: Any = importlib.import_module("numpy")
     files: dict[int, Any] = {}
-    told = numpy.array(sorted(names), dtype="u8")
+    listed_ids = numpy.array(sorted(names), dtype="u8")
     for name, table in tables.items():
-        chosen = table.rows[numpy.isin(table.rows["id"], told)]
+        chosen = table.rows[numpy.isin(table.rows["id"], listed_ids)]
         for key, layer in Layers(table, chosen, ranks).found().items():
             if _is_no_file(names[key], name):
                 continue
@@ -235,12 +235,12 @@ def _rest(report: Any, table: Table, names: dict[int, str], ranks: int) -> list[
 def _known(report: Any, table: Table, names: dict[int, str]) -> Any:
     """The ids of the files that are listed one by one, and of streams that are no files."""
     numpy: Any = importlib.import_module("numpy")
-    told = set(names)
+    known = set(names)
     if table.module == "STDIO":
-        untold = set(table.rows["id"].tolist()) - told
-        found = _names_of(report, untold)
-        told |= {key for key in untold if _is_no_file(found[key], "STDIO")}
-    return numpy.array(sorted(told), dtype="u8")
+        others = set(table.rows["id"].tolist()) - known
+        found = _names_of(report, others)
+        known |= {key for key in others if _is_no_file(found[key], "STDIO")}
+    return numpy.array(sorted(known), dtype="u8")
 
 
 def _own(storage: list[Table], mpi: Table | None, ranks: int) -> list[list[float]]:

@@ -137,8 +137,8 @@ def small_calls(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
 def small_share(wait: Wait, direction: Direction) -> float:
     """The share of the direction's seconds that larger calls would save."""
     layer = wait.storage
-    part = wait.seconds[PART_OF[direction]]
-    if layer is None or part <= 0:
+    seconds_of_part = wait.seconds[PART_OF[direction]]
+    if layer is None or seconds_of_part <= 0:
         return 0.0
     passing = layer.passing(direction)
     if wait.file.collective and not wait.file.layers:
@@ -146,8 +146,8 @@ def small_share(wait: Wait, direction: Direction) -> float:
     if passing.calls < 16 or passing.bytes / passing.calls >= _SMALL_CALL:
         return 0.0
     stored = wait.stored(direction)
-    movers = max(1, layer.movers) if layer.rank is None and not wait.own else 1
-    rate = passing.bytes / movers / max(part * stored, 1e-9)
+    effective_movers = max(1, layer.effective_movers) if layer.rank is None and not wait.own else 1
+    rate = passing.bytes / effective_movers / max(seconds_of_part * stored, 1e-9)
     size = passing.bytes / passing.calls
     return stored * _HALF / (_HALF + size) * max(0.0, 1 - rate / _FAST)
 
@@ -249,18 +249,18 @@ def root_share(wait: Wait, program: ProgramIo, direction: Direction) -> float:
         return 0.0
     least = _ROOT_READ_BYTES if direction is Direction.READ else _ROOT_BYTES
     moved = layer.passing(direction).bytes
-    if moved < least or (wait.mpi is not None and wait.mpi.movers > 1):
+    if moved < least or (wait.mpi is not None and wait.mpi.effective_movers > 1):
         return 0.0
-    movers = _movers(wait.own) if wait.own else layer.movers
+    effective_movers = _effective_movers(wait.own) if wait.own else layer.effective_movers
     others = sum(one.bytes for one in program.files if one is not wait.file)
-    if movers > 1 or (not wait.own and others > moved):
+    if effective_movers > 1 or (not wait.own and others > moved):
         return 0.0
     if wait.own and sum(one.bytes for one in program.files if one.rank is None) > moved:
         return 0.0
     return 1 - 1 / min(program.ranks, _WRITERS_USUAL)
 
 
-def _movers(own: tuple[RankIo, ...]) -> int:
+def _effective_movers(own: tuple[RankIo, ...]) -> int:
     squares = sum(float(one.bytes) ** 2 for one in own)
     total = float(sum(one.bytes for one in own))
     return round(total * total / squares) if squares else 0
@@ -306,7 +306,7 @@ def uneven(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
     if layer is None or layer.seconds <= 0 or layer.bytes < MIB or layer.ranks < 2:
         return
     together = wait.mpi is not None and any(wait.mpi.collective(one) for one in Direction)
-    among = max(1, layer.movers) if together else layer.ranks
+    among = max(1, layer.effective_movers) if together else layer.ranks
     mean = layer.seconds / among
     slowest = layer.slowest_seconds
     unknown = layer.slowest_rank is None and (
@@ -399,18 +399,19 @@ def _uneven_alone(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
 def locks(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
     """Lock contention: ranks write into each other's stripes."""
     layer, file = wait.storage, wait.file
-    if layer is None or wait.own or layer.movers < 2 or file.file_system not in _LOCKING:
+    if layer is None or wait.own or layer.effective_movers < 2 or file.file_system not in _LOCKING:
         return
     passing = layer.write
     if wait.mpi is not None and wait.mpi.collective(Direction.WRITE):
         return
-    part = wait.seconds[Part.WRITE]
+    seconds_of_part = wait.seconds[Part.WRITE]
     calls = passing.calls + layer.read.calls
     stripe = file.stripe_bytes or layer.alignment or MIB
-    if part <= 0 or 2 * layer.unaligned < calls or passing.bytes >= stripe * passing.calls:
+    aligned = 2 * layer.unaligned < calls or passing.bytes >= stripe * passing.calls
+    if seconds_of_part <= 0 or aligned:
         return
-    rate = passing.bytes / max(1, layer.movers) / part
-    few = passing.calls < _LOCK_CALLS * layer.movers and passing.longest < _LOCK_WAIT
+    rate = passing.bytes / max(1, layer.effective_movers) / seconds_of_part
+    few = passing.calls < _LOCK_CALLS * layer.effective_movers and passing.longest < _LOCK_WAIT
     if rate > _LOCK_RATE or few:
         return
     yield Claim(
@@ -419,8 +420,9 @@ def locks(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
         share=0.5 * wait.stored(Direction.WRITE),
         title=f"ranks wait for each other's locks in {name_of(file)}",
         detail=(
-            f"{layer.movers} ranks write pieces of {_size(layer, Direction.WRITE)} that share "
-            f"stripes of {exact_bytes(stripe)}; each waits until the last one's lock is given up."
+            f"{layer.effective_movers} ranks write pieces of {_size(layer, Direction.WRITE)} that "
+            f"share stripes of {exact_bytes(stripe)}; each waits until the last one's lock is "
+            "given up."
         ),
         action=(
             "Write whole stripes from multiples of them (H5Pset_alignment, nc_header_align_size), "

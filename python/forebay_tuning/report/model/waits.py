@@ -131,7 +131,7 @@ def storage_of(file: FileIo) -> LayerIo:
             read=Passing(),
             seconds_meta=0.0,
             slowest_seconds=0.0,
-            movers=0,
+            effective_movers=0,
             syncs=0,
         )
     return LayerIo(
@@ -143,7 +143,7 @@ def storage_of(file: FileIo) -> LayerIo:
         seconds_meta=file.seconds_meta,
         slowest_seconds=max(file.slowest_seconds, file.seconds / max(1, file.ranks)),
         fastest_seconds=file.fastest_seconds,
-        movers=file.ranks,
+        effective_movers=file.ranks,
         opens=file.opens,
         extent=file.extent,
     )

@@ -28,8 +28,8 @@ from forebay_tuning.apply.use_case import (
 from forebay_tuning.verify.model import (
     Verdict,
     Verification,
+    interim_test,
     is_look,
-    look,
     order,
 )
 
@@ -98,7 +98,7 @@ def verify_advice(
             firsts.append(first)
             default.append(pair[Side.A])
             advised.append(pair[Side.B])
-            verification = look(default, advised, margin=request.margin)
+            verification = interim_test(default, advised, margin=request.margin)
             told(len(default), verification)
             if is_look(len(default), request.pairs_max) and (
                 verification.verdict is not Verdict.INCONCLUSIVE

@@ -12,7 +12,7 @@ from forebay_tuning.advise.model.advice import Advice, advised_point
 from forebay_tuning.advise.model.ready import chosen
 from forebay_tuning.model.point import Point
 from forebay_tuning.probe.use_case.simulated_system import SimulatedSystem
-from forebay_tuning.verify.model import Verdict, Verification, is_look, look, order
+from forebay_tuning.verify.model import Verdict, Verification, interim_test, is_look, order
 from forebay_tuning.verify.use_case.verify_advice import Verified
 
 
@@ -44,7 +44,7 @@ def verify_simulated(
             took = system.seconds(points[side], one.workload.direction, moment=moment)
             seconds[side].append(took)
         firsts.append(sides[0])
-        found = look(seconds[Side.A], seconds[Side.B], margin=margin)
+        found = interim_test(seconds[Side.A], seconds[Side.B], margin=margin)
         told(number + 1, found)
         if is_look(number + 1, pairs_max) and found.verdict is not Verdict.INCONCLUSIVE:
             break
