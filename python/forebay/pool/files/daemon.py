@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, Self
 
+from forebay.common.files.processes import next_signal
 from forebay.common.files.safe_files import make_private, open_own, read_own
 from forebay.common.model.errors import PoolError, PoolStartError
 from forebay.common.model.launcher import PRELOAD_VARIABLE, preload_without
@@ -26,6 +27,8 @@ _READY_SECONDS_MAX = 600.0
 """Long, because the daemon replays its journal before it is ready."""
 _POLL_SECONDS = 0.1
 _ANSWER_SECONDS_MAX = 0.5
+_END_SECONDS_MAX = 10.0
+"""The longest wait for a daemon that has been told to end before it was ready."""
 _PR_SET_PDEATHSIG = 1
 _MESSAGES_MAX = 20
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
@@ -227,10 +230,19 @@ def _start(
         ) from error
     try:
         return process, _ready(process, log)
-    except PoolError as error:
-        process.terminate()
-        process.wait()
-        raise PoolStartError(str(error)) from error
+    except BaseException as error:
+        _end_unready(process)
+        if isinstance(error, PoolError):
+            raise PoolStartError(str(error)) from error
+        raise
+
+
+def _end_unready(process: subprocess.Popen[bytes]) -> None:
+    """Ends a daemon that is not wanted any more before it was ready. It is not killed: a replay of
+    the journal goes on to its end, and only then does the daemon see SIGTERM."""
+    process.terminate()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(_END_SECONDS_MAX)
 
 
 def started(
@@ -400,7 +412,7 @@ def signals_held() -> Iterator[Callable[[float], signal.Signals | None]]:
     before = signal.pthread_sigmask(signal.SIG_BLOCK, watched)
 
     def arrived(seconds: float) -> signal.Signals | None:
-        one = signal.sigtimedwait(watched, seconds)
+        one = next_signal(watched, seconds)
         if one is None or one.si_signo == signal.SIGCHLD:
             return None
         return signal.Signals(one.si_signo)

@@ -40,6 +40,7 @@ PART_SCHEMA = "forebay.pool.part/1"
 
 _MAILBOX_PREFIX = ".forebay-pool-"
 _START_SECONDS_MAX = 120.0
+_END_SECONDS_MAX = 10.0
 _POLL_SECONDS = 0.1
 _SECRET_BYTES = 32
 _TASK = Path(__file__).with_name("fleet_task.sh")
@@ -175,13 +176,20 @@ class Fleet:
         return f"{reported} of {self._place.nodes} reported; {death_of(self._process.returncode)}"
 
     def end(self) -> None:
-        """Ends everything after a failed start."""
+        """Ends everything after a failed start. Tasks ignore SIGTERM, but they end when the mailbox
+        folder is gone, or at the end of their input, which `communicate` closes. A daemon that
+        replays its journal does so to the end, and is not waited for so long."""
         self._process.terminate()
-        self._process.communicate()
+        self._remove_mailbox_folder()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.communicate(timeout=_END_SECONDS_MAX)
         self._clear()
 
     def _clear(self) -> None:
         self._close_input()
+        self._remove_mailbox_folder()
+
+    def _remove_mailbox_folder(self) -> None:
         if self._mailbox_folder:
             shutil.rmtree(self._mailbox_folder, ignore_errors=True)
 
@@ -312,9 +320,11 @@ def start_fleet(program: Path, place: PoolPlace) -> Fleet:
         words.append(str(mailbox_folder))
     try:
         process = started(words, place, stdin=subprocess.PIPE)
-    except OSError as error:
+    except BaseException as error:
         if mailbox_folder:
             shutil.rmtree(mailbox_folder, ignore_errors=True)
+        if not isinstance(error, OSError):
+            raise
         raise PoolStartError(
             f"cannot start the daemons of the pool ({error.filename or words[0]}: "
             f"{error.strerror}). Outside of Slurm see the setting pool_starter; "
@@ -323,7 +333,7 @@ def start_fleet(program: Path, place: PoolPlace) -> Fleet:
     fleet = Fleet(process, place, mailbox_folder)
     try:
         fleet.meet()
-    except PoolError:
+    except BaseException:
         fleet.end()
         raise
     return fleet

@@ -50,11 +50,7 @@ class LocalMounts:
         with contextlib.suppress(OSError):
             os.fchdir(self._before)
         os.close(self._before)
-        for process in self._processes:
-            process.terminate()
-        for process in self._processes:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(_END_SECONDS_MAX)
+        _end(self._processes)
 
 
 def mount_over(program: Path, paths: Sequence[Path], socket: Path, folder: Path) -> LocalMounts:
@@ -78,11 +74,20 @@ def _mounted(
         for path in paths:
             processes.append(_start(program, path, socket, prepare))
             _wait_until_ready(processes[-1], path)
-    except PoolStartError:
-        for process in processes:
-            process.terminate()
+    except BaseException:
+        _end(processes)
         raise
     return processes
+
+
+def _end(processes: Sequence[subprocess.Popen[bytes]]) -> None:
+    """Unmounts, and waits a little for the processes, which end when no file of the mount is
+    open."""
+    for process in processes:
+        process.terminate()
+    for process in processes:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(_END_SECONDS_MAX)
 
 
 def _start(
@@ -113,7 +118,6 @@ def _wait_until_ready(process: subprocess.Popen[bytes], path: Path) -> None:
         came = select.select([output], [], [], _READY_SECONDS_MAX)[0]
         if came and os.read(output.fileno(), 1 << 12):
             return
-    process.terminate()
     raise PoolStartError(
         f"cannot mount over {path} (forebay-mount did not; its message is in mount.log beside the "
         "daemon's socket). Say `--set pool_mount=never`."
