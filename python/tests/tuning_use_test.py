@@ -15,7 +15,7 @@ from tuning_scenes import advice, darshan_log, darshan_logs
 from forebay.bench.model.comparison import Side
 from forebay.common.files.processes import ForegroundProcesses
 from forebay.common.files.record_file import RecordFiles
-from forebay.common.model.errors import BenchError, EvidenceError, UsageError
+from forebay.common.model.errors import BenchError, EvidenceError, LayoutError, UsageError
 from forebay.common.model.record import FileRecord, Record, Traffic
 from forebay.common.model.units import MIB
 from forebay.layout.model import Layout, LayoutChange, WantedLayout
@@ -272,6 +272,57 @@ def test_a_first_run_that_hangs_rolls_back(make_world: Make, tmp_path: Path) -> 
     with pytest.raises(UsageError, match="ended after 1 s"):
         verified(make_world, tmp_path, Hanging(1.5), layouts)
     assert layouts.count == 1
+
+
+@dataclass
+class Stuck(Striped):
+    """Layouts that are not restored at these times, counted from 0."""
+
+    fails: Sequence[int] = ()
+    restores: int = 0
+
+    def set(self, path: Path, wanted: WantedLayout) -> LayoutChange:
+        if wanted.stripe_count == 1:
+            self.restores += 1
+            if self.restores - 1 in self.fails:
+                raise LayoutError("the file system does not answer.")
+        return super().set(path, wanted)
+
+
+def test_a_layout_that_was_not_restored_was_said_to_be_rolled_back(
+    make_world: Make, tmp_path: Path
+) -> None:
+    layouts = Stuck(fails=range(2, 99))
+    done = verified(make_world, tmp_path, Timed(0.6), layouts)
+    assert (done.verification.pairs, layouts.count, done.undone) == (2, 8, False)
+    assert done.trouble.count("does not answer") == 1
+    assert f"`forebay layout set -S {MIB} -c 1 {tmp_path}`" in done.trouble
+    assert "rolled back" not in verdict_text(done, ["./program"])
+    assert as_json(done)["undone"] is False
+
+
+def test_a_layout_that_was_not_restored_was_that_of_the_default_run(
+    make_world: Make, tmp_path: Path
+) -> None:
+    layouts, seen = Stuck(fails=[0]), []
+
+    def timed(words: Sequence[str], environment: Mapping[str, str]) -> tuple[int, float]:
+        seen.append(("libforebay" in environment.get("LD_PRELOAD", ""), layouts.count))
+        return 0, 1.0
+
+    with pytest.raises(LayoutError, match="does not answer"):
+        verified(make_world, tmp_path, timed, layouts)
+    assert (False, 8) not in seen
+    assert layouts.count == 1
+
+
+def test_a_layout_was_not_restored_after_a_run_that_failed(
+    make_world: Make, tmp_path: Path
+) -> None:
+    layouts = Stuck(fails=[2])
+    done = verified(make_world, tmp_path, Hanging(1.5, hangs_in_pair=3), layouts)
+    assert (layouts.count, done.undone) == (1, True)
+    assert "ended after 1 s" in done.trouble
 
 
 def test_settings_that_are_worse_are_said_to_be_rolled_back(

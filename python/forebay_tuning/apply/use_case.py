@@ -11,6 +11,7 @@ from typing import Protocol
 
 from forebay.common.model.errors import ForebayError, LayoutError, UsageError
 from forebay.common.model.frozen import frozen
+from forebay.common.model.printable import shell_words
 from forebay.common.model.record import FileSummary
 from forebay.common.model.units import exact_bytes, parse_bytes
 from forebay.layout.model import Layout, WantedLayout
@@ -160,14 +161,26 @@ def restore_layout(before: Layout | None, directory: Path, world: World) -> str:
     """Sets the directory's layout to the previous one. Returns why that failed, or no text."""
     if before is None:
         return ""
+    wanted = WantedLayout(stripe_count=before.targets or -1, stripe_bytes=before.stripe_bytes)
     try:
-        change = world.layouts.set(
-            directory,
-            WantedLayout(stripe_count=before.targets or -1, stripe_bytes=before.stripe_bytes),
-        )
+        change = world.layouts.set(directory, wanted)
     except ForebayError as error:
-        return str(error)
-    return change.complaint or ""
+        return _not_restored(directory, wanted, str(error))
+    found = change.layout
+    if (found.targets, found.stripe_bytes) == (before.targets, before.stripe_bytes):
+        return ""
+    return _not_restored(directory, wanted, change.complaint or "it was set, and is another one.")
+
+
+def _not_restored(directory: Path, wanted: WantedLayout, why: str) -> str:
+    count = "all" if wanted.stripe_count < 0 else wanted.stripe_count
+    words = f"-c {count} {shell_words([str(directory)])}"
+    if wanted.stripe_bytes:
+        words = f"-S {wanted.stripe_bytes} {words}"
+    return (
+        f"cannot restore the layout of {directory}: {why} Restore it by "
+        f"`forebay layout set {words}`."
+    )
 
 
 def _effect(name: str, wanted: str, found: str | None, reason: str) -> Effect:

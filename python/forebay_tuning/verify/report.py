@@ -44,7 +44,9 @@ def _nothing_applied(done: Verified, found: Verification) -> str:
             f"  the pairs by themselves: × {found.ratio.estimate:.3f} ({found.ratio.interval}; "
             f"{found.pairs} pairs), whatever that comes from",
             *(f"  {effect_text(one)}" for one in done.missing),
-            "  rolled back: all is as it was before",
+            "  rolled back: all is as it was before"
+            if done.undone
+            else "  what took effect of the layout stays on the output directory",
         )
     )
 

@@ -4,11 +4,12 @@ in random order."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from forebay.bench.model.comparison import Side
-from forebay.common.model.errors import BenchError, ForebayError
+from forebay.common.model.errors import BenchError, ForebayError, LayoutError
 from forebay.common.model.frozen import frozen
 from forebay.common.model.record import summarise
 from forebay.layout.model import Layout
@@ -56,8 +57,9 @@ class VerifyRequest:
 @frozen
 class Verified:
     """The result. `undone` says that the layout is the previous one; `trouble` says why there are
-    no more pairs, or why the layout could not be restored; `missing` are settings that did not take
-    effect in an advised run, so that the verdict is not about all of the advice."""
+    no more pairs, and why the layout could not be set or restored at the end; `missing` are
+    settings that did not take effect in an advised run or at the end, so that the verdict is not
+    about all of the advice."""
 
     verification: Verification | None
     firsts: tuple[Side, ...]
@@ -85,14 +87,13 @@ def verify_advice(
     trouble = ""
     verification: Verification | None = None
     folders.make(request.directory)
-    before: Layout | None = None
+    output = _OutputDirectory(request.directory, world)
     effects: list[Effect] = []
     try:
         for first, second in order(request.pairs_max, request.seed):
             pair: dict[Side, float] = {}
             for side in (first, second):
-                seconds, layout, seen = _run(side, one, request, world, folders, timed)
-                before = before or layout
+                seconds, seen = _run(side, one, request, output, folders, timed)
                 effects += seen
                 pair[side] = seconds
             firsts.append(first)
@@ -105,64 +106,94 @@ def verify_advice(
             ):
                 break
     except ForebayError as error:
-        if verification is None:
-            restore_layout(before, request.directory, world)
-            raise
         trouble = str(error)
-    missing = tuple(dict.fromkeys(one for one in effects if not one.took))
-    not_applied = bool(missing) and not any(one.took for one in effects)
+        if verification is None:
+            if problem := output.restore():
+                error.args = (_joined(trouble, problem),)  # it keeps its type and exit status
+            raise
+    not_applied = bool(effects) and not any(one.took for one in effects)
     improved = verification is not None and verification.verdict is Verdict.IMPROVED
     keeps = improved and not not_applied
     undone = not keeps or PLACE in " ".join(request.command)
     if undone:
-        trouble = trouble or restore_layout(before, request.directory, world)
+        problem = output.restore()
+        undone = not problem
     else:
-        _, last = set_layout(one, request.directory, world)
-        trouble = trouble or next((e.reason for e in last if not e.took), "")
+        last = output.set(one)
+        effects += last
+        problem = next((effect.reason for effect in last if not effect.took), "")
     return Verified(
         verification=verification,
         firsts=tuple(firsts),
         undone=undone,
-        trouble=trouble,
-        missing=missing,
+        trouble=_joined(trouble, problem),
+        missing=tuple(dict.fromkeys(effect for effect in effects if not effect.took)),
         not_applied=not_applied,
     )
+
+
+def _joined(*texts: str) -> str:
+    return " ".join(dict.fromkeys(text for text in texts if text))
+
+
+@dataclass
+class _OutputDirectory:
+    """A directory for the program's output, with the layout that it had before the first advised
+    run; None if no layout was set."""
+
+    path: Path
+    world: World
+    before: Layout | None = None
+
+    def set(self, advice: Advice) -> list[Effect]:
+        """Sets the advised layout."""
+        before, effects = set_layout(advice, self.path, self.world)
+        self.before = self.before or before
+        return effects
+
+    def restore(self) -> str:
+        """Sets the previous layout. Returns why that failed, or no text."""
+        return restore_layout(self.before, self.path, self.world)
 
 
 def _run(
     side: Side,
     advice: Advice,
     request: VerifyRequest,
-    world: World,
+    output: _OutputDirectory,
     folders: Folders,
     timed: Timed,
-) -> tuple[float, Layout | None, list[Effect]]:
+) -> tuple[float, list[Effect]]:
     """Makes one run. It has a fresh directory if the command has a placeholder for it; else it uses
-    the program's own, from which new files are removed again, since old files keep their layout."""
+    the program's own, from which new files are removed again, since old files keep their layout.
+    Raises LayoutError if the layout cannot be restored, since the next run would have it, too."""
+    world = output.world
     fresh = PLACE in " ".join(request.command)
-    where = request.directory / "forebay-verify" if fresh else request.directory
     if fresh:
-        folders.remove(where)
-    folders.make(where)
-    present = folders.names(where)
-    before: Layout | None = None
+        output = _OutputDirectory(output.path / "forebay-verify", world)
+        folders.remove(output.path)
+    folders.make(output.path)
+    present = folders.names(output.path)
     effects: list[Effect] = []
+    problem = ""
     try:
         if side is Side.B:
-            before, effects = set_layout(advice, where, world)
-            seconds, seen = _advised(advice, request, where, world, folders, timed)
+            effects = output.set(advice)
+            seconds, seen = _advised(advice, request, output.path, world, folders, timed)
             effects += seen
         else:
-            seconds = _plain(request, where, world, timed)
+            seconds = _plain(request, output.path, world, timed)
     finally:
         if fresh:
-            folders.remove(where)
+            folders.remove(output.path)
         else:
-            for path in folders.names(where) - present:
+            for path in folders.names(output.path) - present:
                 folders.remove(path)
             if side is Side.B:
-                restore_layout(before, where, world)
-    return seconds, None if fresh else before, effects
+                problem = output.restore()
+    if problem:
+        raise LayoutError(problem)
+    return seconds, effects
 
 
 def _plain(request: VerifyRequest, where: Path, world: World, timed: Timed) -> float:
