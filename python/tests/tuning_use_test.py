@@ -108,6 +108,15 @@ def test_what_took_effect_is_read_back(make_world: Make, tmp_path: Path) -> None
     assert layouts.asked == [WantedLayout(stripe_count=8)]
 
 
+def test_a_log_beside_the_output_is_not_taken_for_it(tmp_path: Path) -> None:
+    folders = RealFolders()
+    (tmp_path / "before").write_text("x" * 99)
+    present = folders.names(tmp_path)
+    (tmp_path / "result").write_text("x" * 50)
+    (tmp_path / "log").write_text("changed last")
+    assert folders.largest_new(tmp_path, but=present) == tmp_path / "result"
+
+
 def test_what_did_not_take_effect_is_told(make_world: Make, tmp_path: Path) -> None:
     done = apply_advice(
         ApplyRequest(

@@ -13,7 +13,7 @@ PREFIX = ".forebay-apply-"
 class RealFolders:
     """The port Folders, over real directories."""
 
-    def newest(self, folder: Path, *, but: frozenset[Path]) -> Path | None:
+    def largest_new(self, folder: Path, *, but: frozenset[Path]) -> Path | None:
         """The largest new file, so that a log beside the data is not taken for the output."""
         new = [one for one in self.names(folder) - but if one.is_file()]
         return max(new, key=lambda one: one.stat().st_size, default=None)

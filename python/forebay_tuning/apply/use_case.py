@@ -29,8 +29,9 @@ HINTS_VARIABLE = "ROMIO_HINTS"
 class Folders(Protocol):
     """The port to directories of output, and to small temporary files."""
 
-    def newest(self, folder: Path, *, but: frozenset[Path]) -> Path | None:
-        """The largest regular file below `folder` that is not among `but`, or None."""
+    def largest_new(self, folder: Path, *, but: frozenset[Path]) -> Path | None:
+        """The largest regular file below `folder` that is not among `but`, or None: most likely
+        the program's output, and not a log beside it."""
 
     def names(self, folder: Path) -> frozenset[Path]:
         """All files and directories below the folder."""
@@ -101,8 +102,8 @@ def apply_advice(request: ApplyRequest, world: World, folders: Folders) -> Appli
         report = carry_out(plan, own)
     why_none = " ".join(report.reasons) or "the run left no record"
     effects = [*effects, *effects_of_settings(one, report.files, why_none)]
-    newest = folders.newest(request.directory, but=present)
-    effects += _of_new_file(one, newest, world)
+    largest = folders.largest_new(request.directory, but=present)
+    effects += _of_new_file(one, largest, world)
     return Applied(run=report, effects=tuple(effects), before=before)
 
 
@@ -243,22 +244,22 @@ def _in_force(name: str, file: FileSummary) -> str | None:
     return found if size is None else exact_bytes(size)
 
 
-def _of_new_file(advice: Advice, newest: Path | None, world: World) -> list[Effect]:
+def _of_new_file(advice: Advice, path: Path | None, world: World) -> list[Effect]:
     """The effect on the layout of a file that the program created."""
     wanted = wanted_layout(advice)
-    if not wanted.says_something or newest is None:
+    if not wanted.says_something or path is None:
         return []
     try:
-        layout = world.layouts.show(newest)
+        layout = world.layouts.show(path)
     except ForebayError as error:
-        return [_effect(f"layout of {newest.name}", _spelled(wanted), None, str(error))]
+        return [_effect(f"layout of {path.name}", _spelled(wanted), None, str(error))]
     if not layout.is_known:
         return []
     found = WantedLayout(
         stripe_count=(layout.targets or 0) if wanted.stripe_count else 0,
         stripe_bytes=layout.stripe_bytes if wanted.stripe_bytes else 0,
     )
-    return [_effect(f"layout of {newest.name}", _spelled(wanted), _spelled(found), "")]
+    return [_effect(f"layout of {path.name}", _spelled(wanted), _spelled(found), "")]
 
 
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
