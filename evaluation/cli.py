@@ -123,7 +123,7 @@ def parse(arguments: Sequence[str]) -> Options:
         help="where libforebay_mpi.so is (default: build/release/lib)")  # fmt: skip
     add("--build-dir", type=Path, default=ROOT / "build",
         help="MPIs, programs and results go below (default: build)")  # fmt: skip
-    add("--disk", type=Path, default=None, help="folder on a disk (default: BUILD_DIR/bench)")
+    add("--disk", type=Path, default=None, help="folder on a disk (default: BUILD_DIR/evaluation)")
     add("--tmpfs", type=Path, default=Path("/dev/shm"), help="folder in memory (%(default)s)")
     add("--docs", type=Path, default=ROOT / "docs", help="folder of the documents, for `report`")
     add("--format", choices=("text", "json"), default="text", help="of what goes to stdout")
