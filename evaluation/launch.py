@@ -58,7 +58,7 @@ class Bench:
             output = told / "measured.jsonl"
             ended = _run(
                 self.command(case=case, stack=stack, scratch=scratch, output=output),
-                environment=self._environment(stack),
+                environment=self._environment(),
                 seconds_max=case.seconds_max + PATIENCE_SECONDS,
             )
             seconds = time.monotonic() - start
@@ -108,7 +108,7 @@ class Bench:
             return {}
         return {"LD_PRELOAD": str(self.library), **self.settings}
 
-    def _environment(self, stack: Stack) -> dict[str, str]:
+    def _environment(self) -> dict[str, str]:
         return {
             key: value
             for key, value in os.environ.items()

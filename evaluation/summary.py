@@ -194,7 +194,7 @@ def _comparison(
         ratio=ratio,
         whole_ratio=whole,
         grown_more=grown_more,
-        verdict=_verdict(suite, case, forebay, ratio),
+        verdict=_verdict(case, forebay, ratio),
     )
 
 
@@ -210,7 +210,7 @@ def _pairs(ours: Sequence[Sample], theirs: Sequence[Sample]) -> list[tuple[Sampl
     ]
 
 
-def _verdict(suite: Suite, case: Case, forebay: StackSummary, ratio: Ratio | None) -> Verdict:
+def _verdict(case: Case, forebay: StackSummary, ratio: Ratio | None) -> Verdict:
     goal, verdicts = case.target, []
     if forebay.note:
         return Verdict.MISSED  # wrong data, a failure or a time-out never meets a goal

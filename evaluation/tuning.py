@@ -166,9 +166,9 @@ def regret_of(seed: int, level: str) -> Regret:
     ofat = _one_factor(world, PROBES[level], seed)
     undisturbed, steady = _told(taken, seed)
     return Regret(
-        probed=1 - world.rate(_choice(world, taken, seed)) / optimum,
-        undisturbed=1 - world.rate(_choice(world, undisturbed, seed)) / optimum,
-        steady=1 - world.rate(_choice(world, steady, seed)) / optimum,
+        probed=1 - world.rate(_choice(world, taken)) / optimum,
+        undisturbed=1 - world.rate(_choice(world, undisturbed)) / optimum,
+        steady=1 - world.rate(_choice(world, steady)) / optimum,
         one_factor=1 - world.rate(ofat) / optimum,
         default=1 - world.rate(world.control) / optimum,
     )
@@ -213,10 +213,8 @@ def _told(taken: Sequence[Sample], seed: int) -> tuple[list[Sample], list[Sample
     return undisturbed, steady
 
 
-def _choice(world: World, taken: Sequence[Sample], seed: int) -> Point:
-    choice = conclude(
-        taken, world.space, control=world.control, direction=Direction.WRITE, seed=seed
-    )
+def _choice(world: World, taken: Sequence[Sample]) -> Point:
+    choice = conclude(taken, world.space, control=world.control, direction=Direction.WRITE)
     return world.control if choice is None else choice.best
 
 

@@ -162,7 +162,7 @@ def probed(weather: Weather, *, probes: int = 60, seed: int = 1, flat: bool = Fa
     except StopIteration as end:
         taken = end.value
     assert len(taken) == probes
-    choice = conclude(taken, space, control=control, direction=Direction.WRITE, seed=seed)
+    choice = conclude(taken, space, control=control, direction=Direction.WRITE)
     assert choice is not None
     return choice
 

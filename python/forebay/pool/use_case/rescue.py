@@ -71,7 +71,7 @@ def _one(file: Path, request: RescueRequest, rescues: Rescues) -> Applied:
     target = request.into or Path(head.path)
     outcome = Applied(file=file, target=str(target), bytes=head.bytes)
     found = rescues.look(target)
-    problem = _problem(head, target, request, found)
+    problem = _problem(head, request, found)
     if problem is not None:
         return _failed(outcome, problem)
     runs, damage = rescues.runs(file)
@@ -96,9 +96,7 @@ def _one(file: Path, request: RescueRequest, rescues: Rescues) -> Applied:
     )
 
 
-def _problem(
-    head: RescueHead, target: Path, request: RescueRequest, found: FoundFile | None
-) -> str | None:
+def _problem(head: RescueHead, request: RescueRequest, found: FoundFile | None) -> str | None:
     if request.into is None and not head.is_whole_path:
         return f"only the end of the file's long name is known (…{head.path}). Name it by --into."
     if request.force or request.into is not None:

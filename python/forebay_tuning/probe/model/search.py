@@ -158,7 +158,7 @@ def _between(at: Sequence[int], values: Sequence[float], place: int) -> float:
 
 
 def conclude(
-    taken: Sequence[Sample], space: Space, *, control: Point, direction: Direction, seed: int
+    taken: Sequence[Sample], space: Space, *, control: Point, direction: Direction
 ) -> Choice | None:
     """The result of all samples of a direction; None if too few of them count."""
     grid = grid_of(space)

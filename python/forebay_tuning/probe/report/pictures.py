@@ -77,7 +77,7 @@ def draw_processes(portrait: Portrait) -> str:
     figure, panels = _panels(portrait, rows=2)
     for column, (direction, choice) in enumerate(portrait.choices.items()):
         above, below = panels[0][column], panels[1][column]
-        _lines(above, portrait, choice, "processes", change, None, "", whole=False)
+        _lines(above, portrait, choice, "processes", change, None, whole=False)
         _dots(above, portrait, direction, choice, "processes", change)
         levels = portrait.space.levels["processes"]
         response = choice.response
@@ -154,7 +154,7 @@ def _draw(
     for column, (direction, choice) in enumerate(portrait.choices.items()):
         axes = panels[0][column]
         factor = scale(choice.best)
-        _lines(axes, portrait, choice, axis, go, lines, name, whole=whole, factor=factor)
+        _lines(axes, portrait, choice, axis, go, lines, whole=whole, factor=factor)
         if factor == 1 and not whole:
             _dots(axes, portrait, direction, choice, axis, go)
         levels = [factor * one for one in portrait.space.levels[axis]]
@@ -190,7 +190,6 @@ def _lines(
     axis: str,
     change: Change,
     lines: str | None,
-    name: str,
     *,
     whole: bool,
     factor: int = 1,

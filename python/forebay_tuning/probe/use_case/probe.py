@@ -324,12 +324,9 @@ def carry_out_probe(
     measuring = _Measuring(system, journal, told)
     long = _measure_long(plan, measuring)
     taken = _converse(plan, measuring)
-    request = plan.request
     choices: dict[Direction, Choice] = {}
     for direction in Direction:
-        choice = conclude(
-            taken, plan.space, control=plan.control, direction=direction, seed=request.seed
-        )
+        choice = conclude(taken, plan.space, control=plan.control, direction=direction)
         if choice is not None:
             kept_up = _sustained(plan.control, plan.ground.identity.targets, taken, long, direction)
             response = replace(choice.response, sustained=kept_up)

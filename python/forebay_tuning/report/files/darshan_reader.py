@@ -292,15 +292,13 @@ def _libraries(report: Any, ranks: int) -> list[dict[str, Any]]:
             table.rows["rank"] < 0, table.column("F_SLOWEST_RANK_TIME").clip(0), 0.0
         ).sum()
         alone = max(
-            [one["slowest_seconds"] for one in layers if one["rank"] is not None], default=0
+            (
+                sum(one[way]["seconds"] for way in ("write", "read")) + one["seconds_meta"]
+                for one in layers  # there is one for each rank
+                if one["rank"] is not None
+            ),
+            default=0.0,
         )
-        by_rank: dict[int, float] = {}
-        for one in layers:
-            if one["rank"] is not None:
-                by_rank[one["rank"]] = (
-                    sum(one[way]["seconds"] for way in ("write", "read")) + one["seconds_meta"]
-                )
-        alone = max(by_rank.values(), default=alone)
         found.append(
             {
                 "name": name,
