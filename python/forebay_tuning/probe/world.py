@@ -144,6 +144,9 @@ def simulated_system(
     native = NativeSimulator()
     platform = read_platform(Path(native.platform(name)))
     native.program()
+    # In the simulator stragglers are a share of the targets, in the formulas (`_modelled`) one of
+    # the probes. A probe waits for its slowest target: with 33 of them, a third of those of
+    # lustre-96-ost, this share disturbs as many probes as drift / 3 does there.
     load = (f"drift={drift}", f"noise={drift / 5}", f"stragglers={drift / 100}")
     what = Simulated(
         name=name,
