@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from forebay.common.model.errors import UsageError
+from forebay.common.model.errors import PoolError, PoolStartError, UsageError
+from forebay.pool.model.pool import PoolEnd
 from forebay.pool.use_case.manage import StartRequest, start_pool
+from forebay.pool.use_case.ports import PoolSession, Progress
 from forebay.ports import World
 from forebay.run.use_case.run_program import RunRequest, carry_out, plan_run
 from forebay.settings.model import Override
@@ -63,3 +65,41 @@ def test_a_pool_that_stays_is_mounted_and_tells_shells_to_enter(make_world: Make
     assert CAPTURE not in started.variables["LD_PRELOAD"]
     assert any("`cd .`" in warning for warning in started.warnings)
     assert "mount" in world.pools.log  # type: ignore[attr-defined]
+
+
+class Stopping:
+    """The session by which a daemon is stopped; it may have died before."""
+
+    def __init__(self, log: list[str]) -> None:
+        self.log = log
+
+    def stop(self, progress: Progress) -> PoolEnd:
+        self.log.append("stop")
+        return PoolEnd(status=None, seconds=0.0)
+
+
+@pytest.mark.parametrize("dead", [False, True])
+@pytest.mark.parametrize("error", [PoolStartError("cannot mount"), KeyboardInterrupt()])
+def test_a_daemon_that_stays_ran_on_where_its_mount_was_interrupted(
+    make_world: MakeWorld,
+    monkeypatch: pytest.MonkeyPatch,
+    error: BaseException,
+    dead: bool,
+) -> None:
+    world = make_world()
+    log: list[str] = world.pools.log  # type: ignore[attr-defined]
+
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    def connect(_: Path) -> PoolSession:
+        if "start" not in log or dead:
+            raise PoolError("nobody listens")
+        return Stopping(log)  # type: ignore[return-value]
+
+    monkeypatch.setattr(world.pools, "mount_detached", fail)
+    monkeypatch.setattr(world.pools, "connect", connect)
+    overrides = (Override("pool_mount", "require"),)
+    with pytest.raises(type(error)):
+        start_pool(StartRequest(paths=(Path(),), overrides=overrides), world)
+    assert ("stop" in log) is not dead

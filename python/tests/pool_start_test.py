@@ -154,3 +154,16 @@ def test_a_number_that_is_no_signal_ended_the_drain(monkeypatch: pytest.MonkeyPa
         assert arrived(0.0) is None
         os.kill(os.getpid(), signal.SIGINT)
         assert arrived(60.0) is signal.SIGINT
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        (-9, "SIGKILL ended it"),
+        (-35, "signal 35 ended it"),
+        (3, "it ended with status 3"),
+        (None, "it ended with status None"),
+    ],
+)
+def test_a_daemon_that_a_real_time_signal_ended_was_no_report(code: int | None, why: str) -> None:
+    assert daemon.death_of(code) == why

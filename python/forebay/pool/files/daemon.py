@@ -390,7 +390,8 @@ def left_of(socket: Path) -> list[str]:
 def death_of(code: int | None) -> str:
     """Why a daemon ended that did not end by itself, from its return code."""
     if code is not None and code < 0:
-        return f"{signal.Signals(-code).name} ended it"
+        is_named = -code in set(signal.Signals)  # real-time signals are not
+        return f"{signal.Signals(-code).name if is_named else f'signal {-code}'} ended it"
     return f"it ended with status {code}"
 
 

@@ -1,5 +1,6 @@
 """Use cases of `forebay pool`: starts, queries, drains and stops a pool for several programs."""
 
+import contextlib
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -122,8 +123,9 @@ def start_pool(request: StartRequest, world: World) -> Started:
 def _mount(paths: tuple[Path, ...], socket: Path, world: World) -> None:
     try:
         world.pools.mount_detached(paths, socket=socket)
-    except PoolStartError:
-        world.pools.connect(socket).stop(Silent())
+    except BaseException:
+        with contextlib.suppress(PoolError):  # the daemon has died: the reason is told already
+            world.pools.connect(socket).stop(Silent())
         raise
 
 
