@@ -71,7 +71,7 @@ def test_run_gives_json_on_the_last_line_or_in_a_file(forebay: Forebay) -> None:
     assert summary["schema"] == "forebay.run/1"
     assert summary["files"][0]["write"]["mib_per_second"] == 2.0
     lines = (forebay.folder / "r.jsonl").read_text().splitlines()
-    assert [json.loads(line)["kind"] for line in lines] == ["job", "file", "run"]
+    assert [json.loads(line)["kind"] for line in lines] == ["job", "file", "end", "run"]
     done = forebay(
         "run", "--format", "json", "--summary", "s.json", "--record", "r.jsonl", "./program.sh", "0"
     )

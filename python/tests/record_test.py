@@ -47,6 +47,8 @@ def test_example_is_decoded(example: Path) -> None:
     assert file.write.found_requests_in_flight == 3
     (slow,) = file.slow_targets
     assert (slow.target, slow.direction, slow.rate) == (2, "write", 5e7)
+    (end,) = record.ends
+    assert (end.rank, end.pid, end.host, end.seconds) == (0, job.pid, job.host, 12.5)
     (warning,) = file.warnings
     assert "1 stripe instead of 3" in warning
 
@@ -88,7 +90,7 @@ def test_half_a_line_does_not_lose_the_others(example: Path, tmp_path: Path) -> 
     text = example.read_bytes()
     path.write_bytes(text + text.splitlines()[1][:100] + b"\n\xff\xfe\n" + text)
     record = read_record(path)
-    assert record.damaged_lines == (3, 4)
+    assert record.damaged_lines == (4, 5)
     assert len(record.files) == 2
 
 

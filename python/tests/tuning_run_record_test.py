@@ -94,6 +94,27 @@ def test_a_share_is_told_where_the_run_is_known() -> None:
     assert found.seconds_lost <= 20.0
 
 
+def test_a_record_of_the_setting_alone_lacked_the_length_of_its_program() -> None:
+    record = RecordFiles().read(EXAMPLE, offset=0)
+    found = diagnose(program_of(record, source="record r"))
+    assert found.program.seconds == 12.5
+    assert "unknown length" not in found.verdict
+    assert not any("how long" in one for one in found.program.gaps)
+
+
+def test_of_the_processes_of_a_job_the_longest_counts_and_jobs_are_added_up() -> None:
+    record = RecordFiles().read(EXAMPLE, offset=0)
+    (job,), (end,) = record.jobs, record.ends
+    other = replace(job, rank=2, pid=7)
+    ends = (replace(end, rank=2, pid=7, seconds=20.0), end)
+    assert replace(record, jobs=(job, other), ends=ends).seconds == 20.0
+    again = replace(job, pid=9)
+    jobs = (job, other, again)
+    assert replace(record, jobs=jobs, ends=(*ends, replace(end, pid=9))).seconds == 32.5
+    assert replace(record, jobs=jobs, ends=ends).seconds == 0.0, "the second one was killed"
+    assert replace(record, runs=(RUN,)).seconds == 20.0
+
+
 @pytest.mark.parametrize("waited", [0.0, 0.4, 19.0, 500.0])
 def test_no_second_is_above_the_run(waited: float) -> None:
     """Processes wait together: their seconds may be more than the run's."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -151,6 +152,18 @@ def test_gaps(mpi: m.Mpi, folder: Path) -> None:
     wrong = Output.read(folder).cases["gaps"].wrong
     ensure(not wrong, wrong)
     Record.read(folder / RECORD).of("gaps.dat").ensure_taken(writes=1, reads=0)
+
+
+@EACH
+def test_the_record_has_the_length_of_the_program(mpi: m.Mpi, folder: Path) -> None:
+    """Records that the setting makes alone lacked it, and reports of them told no shares."""
+    begin = time.monotonic()
+    Program(name="gaps", source="gaps.c").run(mpi, 4, folder, m.forebay(folder / RECORD))
+    seconds = time.monotonic() - begin
+    record = Record.read(folder / RECORD)
+    (job,), (end,) = record.jobs, record.ends
+    ensure(all(end[key] == job[key] for key in ("rank", "pid", "host")), f"{end} of {job}")
+    ensure(0 < end["seconds"] < seconds + 1, f"{end['seconds']} s, and it took {seconds} s")
 
 
 @ALL

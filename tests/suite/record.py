@@ -37,6 +37,7 @@ class FileLine:
 class Record:
     jobs: tuple[dict[str, Any], ...]
     files: tuple[FileLine, ...]
+    ends: tuple[dict[str, Any], ...]
 
     @staticmethod
     def read(path: Path) -> Record:
@@ -45,7 +46,9 @@ class Record:
         ensure(all(line["schema"] == "forebay.record/1" for line in lines), "unknown schema")
         jobs = tuple(line for line in lines if line["kind"] == "job")
         ensure(len(jobs) >= 1, "no job in the record")
-        return Record(jobs=jobs, files=tuple(_file(x) for x in lines if x["kind"] == "file"))
+        ends = tuple(line for line in lines if line["kind"] == "end")
+        files = tuple(_file(x) for x in lines if x["kind"] == "file")
+        return Record(jobs=jobs, files=files, ends=ends)
 
     @property
     def found_requests_in_flight(self) -> int:

@@ -2,6 +2,7 @@
 #include "collective/mpi/process.hpp"
 
 #include "collective/mpi/gpu.hpp"
+#include "collective/mpi/guard.hpp"
 #include "collective/mpi/narrow.hpp"
 #include "collective/mpi/report.hpp"
 #include "entry/functions.hpp"
@@ -16,6 +17,7 @@
 #include <mutex>
 #include <optional>
 #include <shared_mutex>
+#include <string>
 #include <unistd.h>
 #include <unordered_map>
 #include <utility>
@@ -41,6 +43,7 @@ struct InterposerProcess {
     std::atomic<bool> recorded{false};
     std::atomic<bool> told_of_stripes{false};
     bool finalize_is_watched = false;
+    std::string record;  // where MPI_Finalize appends the line on the end; empty: nowhere
     pid_t finalized_by = 0;
 };
 
@@ -87,11 +90,22 @@ int at_finalize(MPI_Comm /*self*/, int /*key*/, void* /*value*/, void* /*extra*/
         idle = p.cached_communicators.stop_keeping();
     }
     idle.clear();  // destruction is collective, so no lock is held
-    const std::shared_lock lock(p.files_mutex);
-    if (!p.files.empty()) {
-        p.finalized_by = getpid();
-        std::atexit(&at_exit);
+    std::string record;
+    {
+        const std::unique_lock lock(p.files_mutex);
+        if (!p.files.empty()) {
+            p.finalized_by = getpid();
+            std::atexit(&at_exit);
+        }
+        record.swap(p.record);
     }
+    // The result is ignored: a program does not fail because a line of its record is missing.
+    static_cast<void>(guarded(MPI_FILE_NULL, WaitingRanks::none, [&] {
+        if (!record.empty()) {
+            report_end(record);
+        }
+        return MPI_SUCCESS;
+    }));
     return MPI_SUCCESS;
 }
 
@@ -233,6 +247,13 @@ bool is_gpu_memory(const void* address) {
 bool first_without_stripes() noexcept { return !process().told_of_stripes.exchange(true); }
 
 bool first_record() noexcept { return !process().recorded.exchange(true); }
+
+void report_end_at_finalize(std::string record) {
+    InterposerProcess& p = process();
+    const std::unique_lock lock(p.files_mutex);
+    watch_finalize(p);
+    p.record = std::move(record);
+}
 
 DirectMpiCalls::DirectMpiCalls() noexcept { depth += 1; }
 

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <mpi.h>
+#include <string>
 #include <vector>
 
 namespace forebay::interposer {
@@ -49,6 +50,9 @@ void leave_cached_communicator(CachedCommunicator* cached_communicator);
 
 // True once: the caller then writes the job's line of the record.
 [[nodiscard]] bool first_record() noexcept;
+
+// MPI_Finalize will append a line on this process's end to `record`.
+void report_end_at_finalize(std::string record);
 
 // While an object of this class lives, its thread's calls of MPI_File_ functions go to the MPI
 // directly.

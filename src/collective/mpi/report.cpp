@@ -6,6 +6,7 @@
 #include "foundation/base/counted.hpp"
 #include "foundation/kernel/calls.hpp"
 #include "foundation/record/lines.hpp"
+#include "storage/posix/clock.hpp"
 
 #include <array>
 #include <charconv>
@@ -91,11 +92,21 @@ record::FileLine line_of(const OpenFile& file) {
     return line;
 }
 
-void append(const OpenFile& file, const std::string& line) {
-    const auto done = record::append_line(file.settings().text(Setting::record), line);
+void append(const std::string& record, const std::string& line) {
+    const auto done = record::append_line(record, line);
     if (!done) {
         say(done.error().message);
     }
+}
+
+void append(const OpenFile& file, const std::string& line) {
+    append(file.settings().text(Setting::record), line);
+}
+
+int rank_in_world() {
+    int rank = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank;
 }
 
 }  // namespace
@@ -121,9 +132,7 @@ void report_job(const OpenFile& file) {
         return;
     }
     int ranks = 0;
-    int rank = 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     const auto now =
         std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
     record::JobLine line;
@@ -131,13 +140,27 @@ void report_job(const OpenFile& file) {
     line.mpi = mpi_version();
     line.family = FOREBAY_MPI_FAMILY;
     line.ranks = ranks;
-    line.rank = rank;
+    line.rank = rank_in_world();
     line.nodes = nodes_of(file);
     line.pid = ::getpid();
     line.host = host_name();
     line.command = command_line();
     line.started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));
     append(file, record::to_json(line));
+    report_end_at_finalize(file.settings().text(Setting::record));
+}
+
+void report_end(const std::string& record) {
+    const auto age = adapters::process_age_ns();
+    if (!age) {
+        return;
+    }
+    record::EndLine line;
+    line.rank = rank_in_world();
+    line.pid = ::getpid();
+    line.host = host_name();
+    line.process_ns = *age;
+    append(record, record::to_json(line));
 }
 
 void report_closed(const OpenFile& file) {

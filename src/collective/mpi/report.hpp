@@ -4,6 +4,7 @@
 #include "collective/mpi/open_file.hpp"
 
 #include <mpi.h>
+#include <string>
 
 namespace forebay::interposer {
 
@@ -17,7 +18,10 @@ void report_closed(const OpenFile& file);
 void report_unclosed(const OpenFile& file);
 
 // Appends the job's line, once, before the line of the job's first file; done by rank 0 of that
-// file.
+// file. When the program ends, the same process reports that, too.
 void report_job(const OpenFile& file);
+
+// Appends the line on this process's end to `record`. To be called within MPI_Finalize.
+void report_end(const std::string& record);
 
 }  // namespace forebay::interposer

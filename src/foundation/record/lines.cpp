@@ -111,6 +111,15 @@ std::string to_json(const FileLine& line) {
                     {"warnings", line.warnings}});
 }
 
+std::string to_json(const EndLine& line) {
+    return text_of({{"schema", schema},
+                    {"kind", "end"},
+                    {"rank", line.rank},
+                    {"pid", line.pid},
+                    {"host", line.host},
+                    {"seconds", seconds(line.process_ns)}});
+}
+
 Result<void> append_line(const std::string& path, std::string line) {
     constexpr mode_t everyone_reads = 0644;
     line += '\n';

@@ -24,6 +24,14 @@ struct JobLine {
     std::string started;  // ISO 8601, UTC
 };
 
+// The end of a process that has written a JobLine.
+struct EndLine {
+    std::int64_t rank = 0;  // in MPI_COMM_WORLD
+    std::int64_t pid = 0;
+    std::string host;
+    std::int64_t process_ns = 0;  // from the start of the process to MPI_Finalize
+};
+
 // Totals for one direction of a file. Durations in nanoseconds.
 struct FileTraffic {
     std::int64_t calls = 0;
@@ -82,6 +90,7 @@ struct FileLine {
 // One line of JSON, without a newline.
 [[nodiscard]] std::string to_json(const JobLine& line);
 [[nodiscard]] std::string to_json(const FileLine& line);
+[[nodiscard]] std::string to_json(const EndLine& line);
 
 // Appends `line` and a newline in one write, so that the lines of concurrent jobs do not mix.
 Result<void> append_line(const std::string& path, std::string line);

@@ -49,9 +49,10 @@ FileLine some_file() {
 
 TEST(Lines, have_the_shape_of_the_example) {
     const auto wanted = example("record-1.jsonl");
-    ASSERT_EQ(wanted.size(), 2U);
+    ASSERT_EQ(wanted.size(), 3U);
     same_shape(wanted[0], Json::parse(to_json(JobLine{})), "job");
     same_shape(wanted[1], Json::parse(to_json(some_file())), "file");
+    same_shape(wanted[2], Json::parse(to_json(EndLine{})), "end");
 }
 
 TEST(Lines, keep_values_and_units) {
@@ -62,6 +63,12 @@ TEST(Lines, keep_values_and_units) {
     EXPECT_EQ(made["passed_through"][0]["reason"], "independent call");
     EXPECT_EQ(made["slow_targets"][0]["target"], 2);
     EXPECT_EQ(made["slow_targets"][0]["direction"], "write");
+}
+
+TEST(Lines, say_how_long_a_process_was) {
+    const Json made = Json::parse(to_json(EndLine{3, 4242, "n001", 1'500'000'000}));
+    EXPECT_EQ(made["rank"], 3);
+    EXPECT_DOUBLE_EQ(made["seconds"].get<double>(), 1.5);
 }
 
 TEST(Lines, a_path_that_is_not_utf8_does_not_lose_the_line) {

@@ -3,6 +3,9 @@
 
 #include "foundation/ports/clock.hpp"
 
+#include <optional>
+#include <string_view>
+
 namespace forebay::adapters {
 
 class SteadyClock final : public ports::TimeSource {
@@ -21,5 +24,13 @@ class ProcessorTime final : public ports::TimeSource {
 public:
     [[nodiscard]] std::int64_t now_ns() const noexcept override;
 };
+
+// Nanoseconds since this process was started, to the kernel's hundredth of a second; nothing where
+// /proc is not mounted. A program that was started by exec is as old as the process is.
+[[nodiscard]] std::optional<std::int64_t> process_age_ns();
+
+// The time of a process's start in ticks after the boot, from the text of its /proc/PID/stat;
+// nothing if the text is no such file's.
+[[nodiscard]] std::optional<std::int64_t> start_ticks_in(std::string_view stat);
 
 }  // namespace forebay::adapters

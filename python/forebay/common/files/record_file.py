@@ -16,6 +16,7 @@ from forebay.common.files.own_folders import make_folder, remove_stale
 from forebay.common.files.safe_files import make_private, open_named
 from forebay.common.model.errors import RecordError, UsageError
 from forebay.common.model.record import (
+    EndRecord,
     ErrorNote,
     FileRecord,
     JobRecord,
@@ -31,7 +32,7 @@ _PREFIX = "forebay-run-"
 _RATES = {"rate": "bytes_per_second", "usual_rate": "usual_bytes_per_second"}
 
 
-def decode_line(text: str) -> JobRecord | FileRecord | RunRecord | None:
+def decode_line(text: str) -> JobRecord | FileRecord | RunRecord | EndRecord | None:
     """One line as a value, or None if its kind is unknown. Raises RecordError if it is no line of
     a record, or has a newer format."""
     try:
@@ -50,6 +51,8 @@ def decode_line(text: str) -> JobRecord | FileRecord | RunRecord | None:
             return decoded(JobRecord, line)
         if line["kind"] == "run":
             return decoded(RunRecord, line)
+        if line["kind"] == "end":
+            return decoded(EndRecord, line)
         return _file(line) if line["kind"] == "file" else None
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise RecordError(_undecoded(f"{type(error).__name__}: {error}")) from error
@@ -73,6 +76,7 @@ def read_record(path: Path, *, offset: int = 0) -> Record:
     jobs: list[JobRecord] = []
     files: list[FileRecord] = []
     runs: list[RunRecord] = []
+    ends: list[EndRecord] = []
     damaged: list[int] = []
     for number, text in enumerate(lines, start=1):
         if not text.strip():
@@ -88,8 +92,14 @@ def read_record(path: Path, *, offset: int = 0) -> Record:
             files.append(line)
         elif isinstance(line, RunRecord):
             runs.append(line)
+        elif isinstance(line, EndRecord):
+            ends.append(line)
     return Record(
-        jobs=tuple(jobs), files=tuple(files), damaged_lines=tuple(damaged), runs=tuple(runs)
+        jobs=tuple(jobs),
+        files=tuple(files),
+        damaged_lines=tuple(damaged),
+        runs=tuple(runs),
+        ends=tuple(ends),
     )
 
 

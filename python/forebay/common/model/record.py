@@ -181,13 +181,44 @@ class RunRecord:
 
 
 @frozen
+class EndRecord:
+    """The end of a process that has written a JobRecord."""
+
+    rank: int
+    pid: int
+    host: str
+    seconds: float
+    """Seconds from the start of the process to MPI_Finalize."""
+
+
+@frozen
 class Record:
-    """A record's jobs, files and runs in their order; `damaged_lines` could not be decoded."""
+    """A record's jobs, files, runs and ends in their order; `damaged_lines` could not be
+    decoded."""
 
     jobs: tuple[JobRecord, ...] = ()
     files: tuple[FileRecord, ...] = ()
     damaged_lines: tuple[int, ...] = ()
     runs: tuple[RunRecord, ...] = ()
+    ends: tuple[EndRecord, ...] = ()
+
+    @property
+    def seconds(self) -> float:
+        """The length of all runs together: as `forebay run` measured it, or else as the jobs'
+        processes did. 0 if it is not known, as of a job that did not reach MPI_Finalize."""
+        if self.runs:
+            return sum(one.seconds for one in self.runs)
+        ends: dict[tuple[int, int, str], list[float]] = {}
+        for end in self.ends:
+            ends.setdefault((end.rank, end.pid, end.host), []).append(end.seconds)
+        total = 0.0
+        for job in _processes_by_job(self.jobs):
+            of_each = [ends.get((one.rank, one.pid, one.host)) for one in job]
+            lengths = [found.pop(0) for found in of_each if found]
+            if not lengths:
+                return 0.0
+            total += max(lengths)
+        return total
 
 
 @frozen
@@ -206,8 +237,16 @@ class FileSummary(FileFacts):
 
 
 def distinct_jobs(told: Sequence[JobRecord]) -> tuple[JobRecord, ...]:
-    """The jobs in `told`, each once. Processes of one job that open files independently each write
-    a line, with their own rank."""
+    """The jobs in `told`, each once."""
+    return tuple(
+        replace(min(job, key=lambda one: one.rank), nodes=max(one.nodes for one in job))
+        for job in _processes_by_job(told)
+    )
+
+
+def _processes_by_job(told: Sequence[JobRecord]) -> list[list[JobRecord]]:
+    """The lines of each job. Processes of one job that open files independently each write a line,
+    with their own rank."""
     jobs: list[list[JobRecord]] = []
     for one in told:
         for job in jobs:
@@ -216,10 +255,7 @@ def distinct_jobs(told: Sequence[JobRecord]) -> tuple[JobRecord, ...]:
                 break
         else:
             jobs.append([one])
-    return tuple(
-        replace(min(job, key=lambda one: one.rank), nodes=max(one.nodes for one in job))
-        for job in jobs
-    )
+    return jobs
 
 
 def _is_of(one: JobRecord, job: Sequence[JobRecord]) -> bool:

@@ -42,7 +42,7 @@ def program_of(record: Record, *, source: str) -> ProgramIo:
         command=first.command if first else "",
         ranks=ranks,
         nodes=max([one.nodes for one in files], default=None),
-        seconds=sum(one.seconds for one in record.runs),
+        seconds=record.seconds,
         started=first.started if first else "",
         files=(*(_file(one) for one in files), *pooled),
         gaps=tuple(_gaps(record, has_pool=bool(pools))),
@@ -52,10 +52,10 @@ def program_of(record: Record, *, source: str) -> ProgramIo:
 
 
 def _gaps(record: Record, *, has_pool: bool) -> Iterator[str]:
-    if not record.runs:
+    if not record.seconds:
         yield (
-            "the record does not say how long the run was (it is not of `forebay run --record`): "
-            "seconds are told, not shares of it"
+            "the record does not say how long the run was (it is not of `forebay run --record`, "
+            "and has no line on its end): seconds are told, not shares of it"
         )
     if record.files:
         yield "a record has collective calls; what was left to the MPI is counted, not timed"

@@ -199,5 +199,12 @@ TEST_F(OpenFileOf, AFileThatIsClosedIsOneLineOfTheRecord) {
     EXPECT_NE(text.find("\"closed\":true"), std::string::npos);
 }
 
+TEST_F(OpenFileOf, TheEndOfTheProgramIsOneLineOfTheRecord) {
+    report_end(record_);
+    const std::string text = text_of(record_);
+    EXPECT_EQ(std::ranges::count(text, '\n'), 1);
+    EXPECT_NE(text.find("\"kind\":\"end\""), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace forebay::interposer::scripted
