@@ -35,7 +35,7 @@ public:
               std::vector<std::byte> /*bytes*/) override {}
     bool takes_more(tokens::Node /*node*/) override { return true; }
     void refuse(tokens::Node /*to*/, std::uint64_t /*number*/) override {}
-    std::vector<PeerReadClient> passed() override { return {}; }
+    std::vector<ReceivedPart> passed() override { return {}; }
     bool reachable(tokens::Node /*node*/) override { return true; }
 
     void say(const TokenMessage& message) { said_.push_back({1, message}); }
