@@ -1,6 +1,5 @@
 // Each function opens first and checks the open descriptor with fstat, so that the file cannot be
 // exchanged between check and use.
-// the file between check and use.
 #include "foundation/kernel/own_files.hpp"
 
 #include "foundation/kernel/calls.hpp"
@@ -27,9 +26,9 @@ std::string folder_of(const std::string& path) {
     return slash == std::string::npos ? "." : path.substr(0, slash + 1);
 }
 
-int refuse(int fd) noexcept {
+int refuse(int fd, int error = EPERM) noexcept {
     close(fd);
-    errno = EPERM;
+    errno = error;
     return -1;
 }
 
@@ -38,8 +37,11 @@ int if_own(int fd, mode_t kind) noexcept {
     if (fd < 0) {
         return -1;
     }
-    const bool fine = kernel::fstat(fd, &found) == 0 && (found.st_mode & S_IFMT) == kind &&
-                      is_ours(found) && (found.st_mode & writable_by_others) == 0;
+    if (kernel::fstat(fd, &found) != 0) {
+        return refuse(fd, errno);
+    }
+    const bool fine = (found.st_mode & S_IFMT) == kind && is_ours(found) &&
+                      (found.st_mode & writable_by_others) == 0;
     return fine ? fd : refuse(fd);
 }
 
@@ -62,15 +64,18 @@ bool is_in_a_trusted_folder(const std::string& path) {
 int open_to_apply(const std::string& path) {
     struct stat found{};
     const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0 || kernel::fstat(fd, &found) != 0) {
-        return fd;
+    if (fd < 0) {
+        return -1;
+    }
+    if (kernel::fstat(fd, &found) != 0) {
+        return refuse(fd, errno);
     }
     if (S_ISREG(found.st_mode) && (found.st_mode & S_IWOTH) != 0) {
         return refuse(fd);
     }
     struct stat folder{};
     const bool anybody_puts =
-        kernel::stat(folder_of(path).c_str(), &folder) == 0 && (folder.st_mode & S_IWOTH) != 0;
+        kernel::stat(folder_of(path).c_str(), &folder) != 0 || (folder.st_mode & S_IWOTH) != 0;
     if (!anybody_puts) {
         return fd;
     }
@@ -100,8 +105,11 @@ int open_named(const std::string& path, int flags, mode_t mode) {
     if (fd < 0) {
         return -1;
     }
+    if (kernel::fstat(fd, &found) != 0) {
+        return refuse(fd, errno);
+    }
     // A character device such as /dev/null is accepted whoever owns it.
-    const bool fine = kernel::fstat(fd, &found) == 0 && (is_ours(found) || S_ISCHR(found.st_mode));
+    const bool fine = is_ours(found) || S_ISCHR(found.st_mode);
     return fine ? fd : refuse(fd);
 }
 

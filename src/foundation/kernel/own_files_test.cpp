@@ -1,13 +1,20 @@
 // File names under which another user may have planted something.
 #include "foundation/kernel/own_files.hpp"
 
+#include <array>
 #include <cerrno>
+#include <cstddef>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <string>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace forebay::kernel {
@@ -50,6 +57,20 @@ protected:
 private:
     std::string folder_ = "/tmp/forebay_own_XXXXXX";
 };
+
+// Lets fstat fail with EIO in this process from now on, as it does where a network file system is
+// gone. False: the kernel has no such filters.
+bool let_fstat_fail() {
+    std::array<sock_filter, 4> steps{{
+        {BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(seccomp_data, nr)},
+        {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, SYS_fstat},
+        {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | EIO},
+        {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW},
+    }};
+    const sock_fprog filter{steps.size(), steps.data()};
+    return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
 
 TEST_F(OwnFiles, OwnIsNoLinkNoPipeAndNothingThatOthersWriteTo) {
     EXPECT_TRUE(opens(open_own(file("mine").c_str(), O_RDONLY)));
@@ -108,6 +129,23 @@ TEST_F(OwnFiles, WhatIsAppliedWasNotWrittenByOthers) {
     EXPECT_FALSE(opens(open_to_apply(strangers("shared/settings"))));
     static_cast<void>(file("theirs"));
     EXPECT_TRUE(opens(open_to_apply(strangers("theirs")))) << "where nobody else puts files";
+}
+
+// An earlier version returned the unchecked descriptor, as if the file could be trusted.
+TEST_F(OwnFiles, AFileThatCannotBeCheckedIsNotApplied) {
+    const std::string settings = file("settings");
+    const std::string shared = file("shared/settings");
+    const pid_t child = ::fork();
+    if (child == 0) {
+        if (!let_fstat_fail()) {
+            ::_exit(2);
+        }
+        const bool refused = !opens(open_to_apply(settings)) && !opens(open_to_apply(shared));
+        ::_exit(refused ? 0 : 1);
+    }
+    int status = -1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
 }
 
 }  // namespace
