@@ -1,5 +1,6 @@
 // Each function opens first and checks the open descriptor with fstat, so that the file cannot be
-// exchanged between check and use.
+// exchanged between check and use. O_TRUNC is withheld from open(), because it would empty the file
+// before the check.
 #include "foundation/kernel/own_files.hpp"
 
 #include "foundation/kernel/calls.hpp"
@@ -45,10 +46,22 @@ int if_own(int fd, mode_t kind) noexcept {
     return fine ? fd : refuse(fd);
 }
 
+// Does the part of O_TRUNC that was withheld from open(), for a file that has been checked.
+int truncated_if_asked(int fd, int flags) noexcept {
+    struct stat found{};
+    if (fd < 0 || (flags & O_TRUNC) == 0) {
+        return fd;
+    }
+    const bool fine = kernel::fstat(fd, &found) == 0 &&
+                      (!S_ISREG(found.st_mode) || kernel::ftruncate(fd, 0) == 0);
+    return fine ? fd : refuse(fd, errno);
+}
+
 }  // namespace
 
 int open_own(const char* path, int flags, mode_t mode) noexcept {
-    return if_own(open(path, flags | O_NOFOLLOW | carefully, mode), S_IFREG);
+    const int fd = open(path, (flags & ~O_TRUNC) | O_NOFOLLOW | carefully, mode);
+    return truncated_if_asked(if_own(fd, S_IFREG), flags);
 }
 
 int open_own_folder(const char* path) noexcept {
@@ -90,7 +103,8 @@ int open_named(const std::string& path, int flags, mode_t mode) {
     if (is_in_a_trusted_folder(path)) {
         return open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY, mode);
     }
-    int fd = open(path.c_str(), flags | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, mode);
+    const int without = (flags & ~O_TRUNC) | O_CLOEXEC | O_NOCTTY;
+    int fd = open(path.c_str(), without | O_NOFOLLOW, mode);
     struct stat found{};
     if (fd < 0 && errno == ELOOP) {
         if (kernel::fstatat(AT_FDCWD, path.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) {
@@ -100,7 +114,7 @@ int open_named(const std::string& path, int flags, mode_t mode) {
             errno = EPERM;
             return -1;
         }
-        fd = open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY, mode);
+        fd = open(path.c_str(), without, mode);
     }
     if (fd < 0) {
         return -1;
@@ -110,7 +124,7 @@ int open_named(const std::string& path, int flags, mode_t mode) {
     }
     // A character device such as /dev/null is accepted whoever owns it.
     const bool fine = is_ours(found) || S_ISCHR(found.st_mode);
-    return fine ? fd : refuse(fd);
+    return fine ? truncated_if_asked(fd, flags) : refuse(fd);
 }
 
 }  // namespace forebay::kernel

@@ -1,6 +1,7 @@
 // Opens files by name in directories where other users may have planted something under that name
-// (docs/internals/files.md). The open descriptor is checked before it is used; a file that cannot
-// be checked is refused with the errno of the check.
+// (docs/internals/files.md). The open descriptor is checked before it is used, and a file is
+// emptied (O_TRUNC) only if the check has accepted it. A file that cannot be checked is refused
+// with the errno of the check.
 #pragma once
 
 #include <string>

@@ -148,5 +148,29 @@ TEST_F(OwnFiles, AFileThatCannotBeCheckedIsNotApplied) {
     EXPECT_EQ(status, 0);
 }
 
+TEST_F(OwnFiles, WhatTheUserNamesIsEmptiedIfHeWantsThat) {
+    EXPECT_TRUE(opens(open_named(file("mine"), O_WRONLY | O_TRUNC, 0)));
+    EXPECT_EQ(std::filesystem::file_size(path("mine")), 0U);
+    EXPECT_TRUE(opens(open_named(file("shared/mine"), O_WRONLY | O_TRUNC, 0)));
+    EXPECT_EQ(std::filesystem::file_size(path("shared/mine")), 0U);
+    EXPECT_TRUE(opens(open_named("/dev/null", O_WRONLY | O_TRUNC, 0)));
+    ASSERT_EQ(::symlink("/dev/null", path("shared/null").c_str()), 0);
+    EXPECT_TRUE(opens(open_named(path("shared/null"), O_WRONLY | O_TRUNC, 0)));
+}
+
+// An earlier version let the kernel empty the file when it opened it, and refused it after that.
+TEST_F(OwnFiles, AStrangersFileIsNotEmptiedBeforeItIsRefused) {
+    if (!is_root()) {
+        GTEST_SKIP() << "only root can give files away";
+    }
+    static_cast<void>(file("shared/theirs", 0666));
+    EXPECT_FALSE(opens(open_named(strangers("shared/theirs"), O_WRONLY | O_TRUNC, 0)));
+    EXPECT_EQ(errno, EPERM);
+    EXPECT_EQ(std::filesystem::file_size(path("shared/theirs")), 4U);
+    ASSERT_EQ(::symlink("theirs", path("shared/link").c_str()), 0);
+    EXPECT_FALSE(opens(open_named(path("shared/link"), O_WRONLY | O_TRUNC, 0)));
+    EXPECT_EQ(std::filesystem::file_size(path("shared/theirs")), 4U);
+}
+
 }  // namespace
 }  // namespace forebay::kernel
