@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from forebay.common.files import safe_files
 from forebay.common.files.output_files import OutputFiles
 from forebay.common.files.safe_files import (
     folder_problem,
     make_private,
+    open_named,
     open_own,
     planted,
     read_own,
@@ -133,6 +135,60 @@ def test_outputs_go_where_ones_own_link_leads(tmp_path: Path) -> None:
     write_named(shared / "new", "longer text")
     write_named(shared / "new", "text")
     assert (tmp_path / "target").read_text() == (shared / "new").read_text() == "text"
+
+
+@needs_root
+def test_an_output_is_not_written_through_a_link_that_comes_after_the_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    path = open_folder(tmp_path / "shared", 0o777) / "new"
+
+    def checked_and_then_planted(path: Path) -> str | None:
+        why = planted(path)
+        path.symlink_to(victim)
+        os.chown(path, STRANGER, STRANGER, follow_symlinks=False)
+        return why
+
+    monkeypatch.setattr(safe_files, "planted", checked_and_then_planted)
+    with pytest.raises(OSError, match="another user's"):
+        write_named(path, "text")
+    assert victim.read_text() == "mine"
+
+
+@needs_root
+def test_another_users_file_is_not_emptied_before_it_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(safe_files, "planted", lambda _: None)
+    path = of_a_stranger(open_folder(tmp_path / "shared") / "file", "theirs", mode=0o666)
+    with pytest.raises(OSError, match="another user's"):
+        open_named(path, os.O_TRUNC)
+    assert path.read_text() == "theirs"
+
+
+@needs_root
+def test_an_output_that_would_be_refused_at_the_end_is_refused_at_the_beginning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Root's file was said to be fine, since settings may be root's, and then not written."""
+    path = open_folder(tmp_path / "shared") / "file"
+    path.write_text("root's")
+    monkeypatch.setattr(os, "geteuid", lambda: STRANGER)
+    assert "another user's" in str(planted(path))
+    assert "another user's" in str(OutputFiles().obstacle(path))
+
+
+def test_outputs_go_where_ones_own_links_lead_one_after_another(tmp_path: Path) -> None:
+    shared = open_folder(tmp_path / "shared")
+    (shared / "link").symlink_to("../first")
+    (tmp_path / "first").symlink_to(shared / "second")
+    write_named(shared / "link", "text")
+    assert (shared / "second").read_text() == "text"
+    (shared / "circle").symlink_to("circle")
+    with pytest.raises(OSError, match="symbolic links"):
+        write_named(shared / "circle", "text")
 
 
 # --- what is done as a file says

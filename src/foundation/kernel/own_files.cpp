@@ -4,11 +4,15 @@
 #include "foundation/kernel/own_files.hpp"
 
 #include "foundation/kernel/calls.hpp"
+#include "foundation/kernel/folder_calls.hpp"
 
 #include <cerrno>
+#include <climits>
 #include <fcntl.h>
+#include <optional>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace forebay::kernel {
 
@@ -24,12 +28,58 @@ bool is_trusted(const struct stat& found) noexcept { return is_ours(found) || fo
 
 std::string folder_of(const std::string& path) {
     const std::size_t slash = path.rfind('/');
-    return slash == std::string::npos ? "." : path.substr(0, slash + 1);
+    return slash == std::string::npos ? "./" : path.substr(0, slash + 1);
 }
 
 int refuse(int fd, int error = EPERM) noexcept {
     close(fd);
     errno = error;
+    return -1;
+}
+
+// A character device such as /dev/null is accepted whoever owns it.
+bool may_be_written(const struct stat& found) noexcept {
+    return is_ours(found) || S_ISCHR(found.st_mode);
+}
+
+// The path that the link `path` leads to. The link is held open while its owner is checked and it
+// is read, because another user may put another one in its place at any time. nullopt and errno:
+// EPERM if it is neither this user's nor root's.
+std::optional<std::string> target_of_trusted_link(const std::string& path) {
+    const int link = open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (link < 0) {
+        return std::nullopt;
+    }
+    struct stat found{};
+    std::string target(PATH_MAX, '\0');
+    int error = kernel::fstat(link, &found) != 0 ? errno : is_trusted(found) ? 0 : EPERM;
+    const ssize_t bytes =
+        error == 0 ? kernel::readlinkat(link, "", target.data(), target.size()) : 0;
+    error = bytes < 0 ? errno : error;
+    close(link);
+    if (error != 0) {
+        errno = error;
+        return std::nullopt;
+    }
+    target.resize(static_cast<std::size_t>(bytes));
+    return target.starts_with('/') ? target : folder_of(path) + target;
+}
+
+// Opens the file that a path leads to, where other users may put links.
+int open_through_trusted_links(std::string path, int flags, mode_t mode) {
+    constexpr int links_max = 40;  // as in the kernel
+    for (int links = 0; links < links_max; ++links) {
+        const int fd = open(path.c_str(), flags | O_NOFOLLOW, mode);
+        if (fd >= 0 || errno != ELOOP) {
+            return fd;
+        }
+        std::optional<std::string> target = target_of_trusted_link(path);
+        if (!target) {
+            return -1;
+        }
+        path = std::move(*target);
+    }
+    errno = ELOOP;
     return -1;
 }
 
@@ -103,28 +153,22 @@ int open_named(const std::string& path, int flags, mode_t mode) {
     if (is_in_a_trusted_folder(path)) {
         return open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY, mode);
     }
-    const int without = (flags & ~O_TRUNC) | O_CLOEXEC | O_NOCTTY;
-    int fd = open(path.c_str(), without | O_NOFOLLOW, mode);
     struct stat found{};
-    if (fd < 0 && errno == ELOOP) {
-        if (kernel::fstatat(AT_FDCWD, path.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) {
-            return -1;
-        }
-        if (!is_trusted(found)) {
-            errno = EPERM;
-            return -1;
-        }
-        fd = open(path.c_str(), without, mode);
+    // The owner is checked before opening, too: to open another user's pipe would wait until
+    // somebody reads from it.
+    if (kernel::stat(path.c_str(), &found) == 0 && !may_be_written(found)) {
+        errno = EPERM;
+        return -1;
     }
+    const int fd =
+        open_through_trusted_links(path, (flags & ~O_TRUNC) | O_CLOEXEC | O_NOCTTY, mode);
     if (fd < 0) {
         return -1;
     }
     if (kernel::fstat(fd, &found) != 0) {
         return refuse(fd, errno);
     }
-    // A character device such as /dev/null is accepted whoever owns it.
-    const bool fine = is_ours(found) || S_ISCHR(found.st_mode);
-    return fine ? truncated_if_asked(fd, flags) : refuse(fd);
+    return may_be_written(found) ? truncated_if_asked(fd, flags) : refuse(fd);
 }
 
 }  // namespace forebay::kernel

@@ -19,8 +19,8 @@ int open_own(const char* path, int flags, mode_t mode = 0) noexcept;
 int open_own_folder(const char* path) noexcept;
 
 // Opens a file that the user names, for writing. In a directory where others may create files, the
-// file must be this user's (or a device), and a symbolic link to it this user's or root's;
-// elsewhere every file is accepted. -1 and errno: EPERM if the check fails.
+// file must be this user's (or a device), and each symbolic link that leads to it this user's or
+// root's; elsewhere every file is accepted. -1 and errno: EPERM if the check fails.
 int open_named(const std::string& path, int flags, mode_t mode);
 
 // Opens a file that the user names and whose content is applied (settings). -1 and errno: EPERM if

@@ -2,6 +2,7 @@
 #include "foundation/kernel/own_files.hpp"
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <fcntl.h>
@@ -15,6 +16,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 namespace forebay::kernel {
@@ -170,6 +172,64 @@ TEST_F(OwnFiles, AStrangersFileIsNotEmptiedBeforeItIsRefused) {
     ASSERT_EQ(::symlink("theirs", path("shared/link").c_str()), 0);
     EXPECT_FALSE(opens(open_named(path("shared/link"), O_WRONLY | O_TRUNC, 0)));
     EXPECT_EQ(std::filesystem::file_size(path("shared/theirs")), 4U);
+}
+
+// An earlier version waited for somebody to read from the pipe.
+TEST_F(OwnFiles, AStrangersPipeIsNotWaitedFor) {
+    if (!is_root()) {
+        GTEST_SKIP() << "only root can give files away";
+    }
+    ASSERT_EQ(::mkfifo(path("shared/pipe").c_str(), 0666), 0);
+    ::alarm(20);
+    EXPECT_FALSE(opens(open_named(strangers("shared/pipe"), O_WRONLY | O_APPEND, 0)));
+    EXPECT_EQ(errno, EPERM);
+    ::alarm(0);
+}
+
+// An earlier version looked at the owner of a link and then followed whatever link was there.
+TEST_F(OwnFiles, AStrangersLinkIsNotFollowedIfItTakesThePlaceOfOnesOwn) {
+    if (!is_root()) {
+        GTEST_SKIP() << "only root can give files away";
+    }
+    const std::string victim = file("victim");
+    struct stat is_victim{};
+    ASSERT_EQ(::stat(victim.c_str(), &is_victim), 0);
+    ASSERT_EQ(::symlink(file("target").c_str(), path("shared/link").c_str()), 0);
+    std::atomic<bool> ends = false;
+    std::thread attacker{[&] {
+        while (!ends) {
+            static_cast<void>(::symlink(victim.c_str(), path("shared/new").c_str()));
+            static_cast<void>(strangers("shared/new"));
+            static_cast<void>(::rename(path("shared/new").c_str(), path("shared/link").c_str()));
+            static_cast<void>(::symlink("../target", path("shared/new").c_str()));
+            static_cast<void>(::rename(path("shared/new").c_str(), path("shared/link").c_str()));
+        }
+    }};
+    int opened = 0;
+    int misled = 0;
+    for (int i = 0; i < 10'000 || (opened == 0 && i < 10'000'000); ++i) {
+        const int fd = open_named(path("shared/link"), O_WRONLY, 0);
+        struct stat found{};
+        if (fd >= 0 && ::fstat(fd, &found) == 0) {
+            misled += found.st_ino == is_victim.st_ino ? 1 : 0;
+            ++opened;
+            ::close(fd);
+        }
+    }
+    ends = true;
+    attacker.join();
+    EXPECT_GT(opened, 0);
+    EXPECT_EQ(misled, 0);
+}
+
+TEST_F(OwnFiles, OnesOwnLinksAreFollowedOneAfterAnother) {
+    ASSERT_EQ(::symlink("../first", path("shared/link").c_str()), 0);
+    ASSERT_EQ(::symlink(path("shared/second").c_str(), path("first").c_str()), 0);
+    EXPECT_TRUE(opens(open_named(path("shared/link"), O_WRONLY | O_CREAT, 0644)));
+    EXPECT_TRUE(std::filesystem::exists(path("shared/second")));
+    ASSERT_EQ(::symlink("circle", path("shared/circle").c_str()), 0);
+    EXPECT_FALSE(opens(open_named(path("shared/circle"), O_WRONLY | O_CREAT, 0644)));
+    EXPECT_EQ(errno, ELOOP);
 }
 
 }  // namespace

@@ -4,11 +4,14 @@ before (docs/internals/files.md; the native twin is src/foundation/kernel/own_fi
 import errno
 import os
 import stat
+from collections.abc import Collection
 from pathlib import Path
 from typing import BinaryIO
 
 from forebay.common.model.errors import UsageError
 
+_LINKS_MAX = 40
+"""As in the kernel."""
 _CAREFULLY = os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLOCK
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _LINK = "it is a link"
@@ -76,23 +79,24 @@ def make_private(folder: Path) -> None:
 
 def planted(path: Path) -> str | None:
     """Why a file that the user named must not be written, or None if it may be. In a folder where
-    other users may create files, the file and a link to it have to be this user's or root's."""
+    other users may create files, the file has to be this user's, and a link to it this user's or
+    root's."""
     if _is_trusted_folder(path.parent, _OTHERS_WRITE):
         return None
-    return _planted(path)
+    return _planted(path, (os.geteuid(),))
 
 
 def open_named(path: Path, flags: int, mode: int = 0o666) -> BinaryIO:
-    """Opens a file for writing if `planted` accepts it. Raises OSError with the reason if it must
-    not be written."""
+    """Opens a file for writing if `planted` accepts it, and empties it unless the flags have
+    O_APPEND. Raises OSError with the reason if it must not be written."""
     why = planted(path)
     if why is not None:
         raise OSError(errno.EPERM, why, str(path))
-    follow = 0 if path.is_symlink() else os.O_NOFOLLOW
-    descriptor = os.open(path, os.O_WRONLY | flags | follow | os.O_CLOEXEC | os.O_NOCTTY, mode)
+    how = os.O_WRONLY | (flags & ~os.O_TRUNC) | os.O_CLOEXEC | os.O_NOCTTY
+    is_trusted = _is_trusted_folder(path.parent, _OTHERS_WRITE)
+    descriptor = (os.open if is_trusted else _open_through_trusted_links)(path, how, mode)
     found = os.fstat(descriptor)
-    is_foreign = stat.S_ISREG(found.st_mode) and found.st_uid != os.geteuid()
-    if is_foreign and not _is_trusted_folder(path.parent, _OTHERS_WRITE):
+    if not is_trusted and not stat.S_ISCHR(found.st_mode) and found.st_uid != os.geteuid():
         os.close(descriptor)
         raise OSError(errno.EPERM, _PLANTED, str(path))
     if stat.S_ISREG(found.st_mode) and not flags & os.O_APPEND:
@@ -116,7 +120,7 @@ def read_to_apply(path: Path) -> bytes:
         if stat.S_ISREG(found.st_mode) and found.st_mode & stat.S_IWOTH:
             why = _EVERYBODY
         elif not _is_trusted_folder(path.parent, stat.S_IWOTH, owned=False):
-            why = _planted(path)
+            why = _planted(path, (0, os.geteuid()))
         if why is not None:
             raise OSError(errno.EPERM, why, str(path))
         return file.read()
@@ -134,12 +138,37 @@ def _is_trusted_folder(folder: Path, writable: int, *, owned: bool = True) -> bo
     try:
         found = folder.stat()
     except OSError:
-        return True  # opening the file will report the error
+        return False
     is_ours = found.st_uid in (0, os.geteuid()) or not owned
     return is_ours and not found.st_mode & writable
 
 
-def _planted(path: Path) -> str | None:
+def _open_through_trusted_links(path: Path, flags: int, mode: int) -> int:
+    """As os.open, but every link that leads to the file has to be this user's or root's."""
+    for _ in range(_LINKS_MAX):
+        try:
+            return os.open(path, flags | os.O_NOFOLLOW, mode)
+        except OSError as error:
+            if error.errno != errno.ELOOP:
+                raise
+        path = path.parent / _target_of_trusted_link(path)
+    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+
+
+def _target_of_trusted_link(path: Path) -> str:
+    """What the link says. It is held open while its owner is checked and it is read, because
+    another user may put another one in its place at any time."""
+    link = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        if os.fstat(link).st_uid not in (0, os.geteuid()):
+            raise OSError(errno.EPERM, _FOREIGN_LINK, str(path))
+        return os.readlink("", dir_fd=link)
+    finally:
+        os.close(link)
+
+
+def _planted(path: Path, owners: Collection[int]) -> str | None:
+    """`owners`: the users whose file it may be."""
     trusted = (0, os.geteuid())
     try:
         link = path.lstat()
@@ -148,7 +177,7 @@ def _planted(path: Path) -> str | None:
         return _dangling(path, trusted)
     if stat.S_ISLNK(link.st_mode) and link.st_uid not in trusted:
         return _FOREIGN_LINK
-    if not stat.S_ISCHR(found.st_mode) and found.st_uid not in trusted:
+    if not stat.S_ISCHR(found.st_mode) and found.st_uid not in owners:
         return _PLANTED
     return None
 
