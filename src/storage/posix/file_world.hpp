@@ -61,4 +61,22 @@ inline ports::StorageWorldMaker file_world(const std::string& name, const std::s
     return {name, [directory, opener] { return std::make_unique<FileWorld>(directory, opener); }};
 }
 
+// What a forked child does with a storage whose parent has a request in flight: it finds nothing of
+// the parent's, and writes the bytes [4 MiB, 8 MiB) itself. Returns 0, or which step went wrong.
+inline int uses_inherited(ports::FileStorage& storage) {
+    ports::RequestCompletion completion;
+    if (storage.poll({&completion, 1}) != 0) {
+        return 1;
+    }
+    if (!storage.sync()) {
+        return 2;
+    }
+    const ports::Batch own{{ports::extent(4 << 20, 4 << 20)}};
+    const auto done = ports::finish(storage, IoDirection::write, own.pieces());
+    if (done.system != 0 || done.bytes.bytes() != 4 << 20) {
+        return 3;
+    }
+    return storage.sync() && storage.close() ? 0 : 4;
+}
+
 }  // namespace forebay::adapters

@@ -183,9 +183,13 @@ void PosixStorage::leave_if_forked() {
     }
 }
 
-void PosixStorage::submit(const ports::Request& request) {
+std::size_t PosixStorage::in_flight() {
     leave_if_forked();
-    expects(in_flight_ < static_cast<std::size_t>(depth_max), "the depth is not exceeded");
+    return in_flight_;
+}
+
+void PosixStorage::submit(const ports::Request& request) {
+    expects(in_flight() < static_cast<std::size_t>(depth_max), "the depth is not exceeded");
     if (!pool_) {
         pool_ = std::make_unique<Pool>(fd(), options_.threads);
         owner_ = ::getpid();
@@ -195,7 +199,7 @@ void PosixStorage::submit(const ports::Request& request) {
 }
 
 std::size_t PosixStorage::poll(std::span<ports::RequestCompletion> out) {
-    if (in_flight_ == 0) {
+    if (in_flight() == 0) {
         return 0;
     }
     const std::size_t count = pool_->take(out);
@@ -204,15 +208,14 @@ std::size_t PosixStorage::poll(std::span<ports::RequestCompletion> out) {
 }
 
 std::size_t PosixStorage::wait(std::span<ports::RequestCompletion> out) {
-    expects(in_flight_ > 0, "only what is in flight can complete");
+    expects(in_flight() > 0, "only what is in flight can complete");
     const std::size_t count = pool_->wait(out);
     in_flight_ -= count;
     return count;
 }
 
 Result<void> PosixStorage::close() {
-    leave_if_forked();
-    expects(in_flight_ == 0, "nothing is in flight at close");
+    expects(in_flight() == 0, "nothing is in flight at close");
     pool_.reset();
     return DescriptorStorage::close();
 }

@@ -33,8 +33,9 @@ protected:
         : fd_{std::move(fd)}, path_{std::move(path)} {}
 
     [[nodiscard]] int fd() const noexcept { return fd_.get(); }
-    // The number of requests in flight; 0 is a precondition of sync() and close().
-    [[nodiscard]] virtual std::size_t in_flight() const noexcept = 0;
+    // The number of requests in flight; 0 is a precondition of sync() and close(). A forked child
+    // has none of its parent's.
+    [[nodiscard]] virtual std::size_t in_flight() = 0;
 
 private:
     OwnFd fd_;
@@ -59,7 +60,7 @@ public:
     [[nodiscard]] const char* name() const noexcept override { return "posix"; }
 
 private:
-    [[nodiscard]] std::size_t in_flight() const noexcept override { return in_flight_; }
+    [[nodiscard]] std::size_t in_flight() override;
     class Pool;
     static constexpr int depth_max = 64;
 

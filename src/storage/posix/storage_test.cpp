@@ -84,6 +84,25 @@ TEST(PosixStorage, AForkedChildGoesOn) {
     EXPECT_TRUE(world.contents(extent(0, 2000)) == ports::bytes_at(extent(0, 2000)));
 }
 
+// An earlier version counted the parent's request as the child's: sync() aborted, and poll() took
+// a lock that one of the parent's threads may have held.
+TEST(PosixStorage, AForkedChildHasNothingInFlight) {
+    FileWorld world{tmpfs_directory, with_threads(2)};
+    auto storage = world.open(IoDirection::write);
+    const ports::Batch batch{{extent(0, 4 << 20)}};
+    (*storage)->submit({IoDirection::write, 1, batch.pieces()});
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::alarm(20);
+        ::_exit(uses_inherited(**storage));
+    }
+    int status = -1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    EXPECT_EQ(ports::wait_one(**storage).bytes.bytes(), 4 << 20);
+    EXPECT_TRUE(world.contents(extent(0, 8 << 20)) == ports::bytes_at(extent(0, 8 << 20)));
+}
+
 }  // namespace
 
 }  // namespace forebay::adapters

@@ -47,21 +47,24 @@ public:
         : kernel_{std::move(kernel)}, fd_{fd}, caller_{caller}, owner_{::getpid()} {}
     Ring(const Ring&) = delete;
     Ring& operator=(const Ring&) = delete;
-    // A forked child shares the ring's memory with its parent and leaves the completions to it.
     ~Ring() {
-        while (owner_ == ::getpid() && asked_ > 0) {
+        leave_if_forked();
+        while (asked_ > 0) {
             answered(kernel_->wait());
         }
     }
 
-    [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_; }
+    [[nodiscard]] std::size_t in_flight() {
+        leave_if_forked();
+        return in_flight_;
+    }
 
     void submit(const ports::Request& request) {
-        expects(in_flight_ < requests_max, "the depth is not exceeded");
+        expects(in_flight() < requests_max, "the depth is not exceeded");
         ++in_flight_;
         const bool small = caller_ == SubmitterKind::may_wait &&
                            (request.at_once || !worth_the_ring(request.pieces));
-        if (owner_ != ::getpid() || small) {
+        if (!kernel_ || small) {
             finished_.push_back(transfer(fd_, request));
             return;
         }
@@ -74,11 +77,10 @@ public:
     }
 
     std::size_t take(std::span<ports::RequestCompletion> out) {
-        if (owner_ == ::getpid()) {
-            KernelRing::Answer answer;
-            while (asked_ > 0 && kernel_->take(answer)) {
-                answered(answer);
-            }
+        leave_if_forked();
+        KernelRing::Answer answer;
+        while (asked_ > 0 && kernel_->take(answer)) {
+            answered(answer);
         }
         const std::size_t count = ports::take_oldest(finished_, out);
         in_flight_ -= count;
@@ -86,7 +88,7 @@ public:
     }
 
     std::size_t wait(std::span<ports::RequestCompletion> out) {
-        expects(in_flight_ > 0 && !out.empty(), "only what is in flight can complete");
+        expects(in_flight() > 0 && !out.empty(), "only what is in flight can complete");
         std::size_t count = take(out);
         while (count == 0) {
             answered(kernel_->wait());
@@ -110,6 +112,19 @@ private:
         std::vector<iovec> vectors;  // of this batch
         bool used = false;
     };
+
+    // A forked child shares the ring's memory with its parent: a completion that the child took
+    // would be lost to the parent. Requests in flight, and their completions, remain the parent's.
+    // If the child goes on to use the file, it does so without a ring.
+    void leave_if_forked() {
+        if (owner_ != ::getpid()) {
+            owner_ = ::getpid();
+            kernel_.reset();
+            finished_.clear();
+            in_flight_ = 0;
+            asked_ = 0;
+        }
+    }
 
     void start_batch(Slot& slot) {
         const std::span<const ports::Piece> pieces = slot.request.pieces;
@@ -179,10 +194,10 @@ private:
         slot.used = false;
     }
 
-    std::unique_ptr<KernelRing> kernel_;
+    std::unique_ptr<KernelRing> kernel_;  // null in a forked child
     int fd_;
     SubmitterKind caller_;
-    pid_t owner_;
+    pid_t owner_;  // the process whose requests are counted
     std::array<Slot, requests_max> slots_;
     std::vector<ports::RequestCompletion> finished_;
     std::size_t in_flight_ = 0;  // requests
@@ -226,6 +241,6 @@ std::size_t UringStorage::poll(std::span<ports::RequestCompletion> out) {
 
 std::size_t UringStorage::wait(std::span<ports::RequestCompletion> out) { return ring_->wait(out); }
 
-std::size_t UringStorage::in_flight() const noexcept { return ring_->in_flight(); }
+std::size_t UringStorage::in_flight() { return ring_->in_flight(); }
 
 }  // namespace forebay::adapters

@@ -40,7 +40,7 @@ private:
     class Ring;
     UringStorage(OwnFd fd, std::string path, std::unique_ptr<Ring> ring) noexcept;
 
-    [[nodiscard]] std::size_t in_flight() const noexcept override;
+    [[nodiscard]] std::size_t in_flight() override;
 
     std::unique_ptr<Ring> ring_;
 };

@@ -6,6 +6,7 @@
 #include "storage/uring/open.hpp"
 
 #include <array>
+#include <csignal>
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -119,6 +120,45 @@ TEST(UringStorage, AForkedChildLeavesTheParentsAnswers) {
     ASSERT_EQ(::waitpid(child, &status, 0), child);
     EXPECT_EQ(status, 0);
     EXPECT_EQ(done.bytes.bytes(), 4 << 20);
+}
+
+// An earlier version counted the parent's request as the child's: sync() and close() aborted.
+TEST(UringStorage, AForkedChildHasNothingInFlight) {
+    FileWorld world{tmpfs_directory, preferring(StoragePreference::automatic)};
+    auto storage = world.open(IoDirection::write);
+    const ports::Batch batch{{extent(0, 4 << 20)}};
+    (*storage)->submit({IoDirection::write, 1, batch.pieces()});
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::alarm(20);
+        ::_exit(uses_inherited(**storage));
+    }
+    int status = -1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    EXPECT_EQ(ports::wait_one(**storage).bytes.bytes(), 4 << 20);
+    EXPECT_TRUE(world.contents(extent(0, 8 << 20)) == ports::bytes_at(extent(0, 8 << 20)));
+}
+
+// An earlier version took the completion out of the memory that it shared with its parent, which
+// then waited forever.
+TEST(UringStorage, AForkedChildDoesNotWaitForTheParentsAnswers) {
+    FileWorld world{tmpfs_directory, preferring(StoragePreference::automatic)};
+    auto storage = world.open(IoDirection::write);
+    const ports::Batch batch{{extent(0, 4 << 20)}};
+    (*storage)->submit({IoDirection::write, 1, batch.pieces()});
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::alarm(20);
+        ports::wait_one(**storage);
+        ::_exit(0);
+    }
+    int status = -1;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT) << "it is told of its mistake";
+    ::alarm(20);
+    EXPECT_EQ(ports::wait_one(**storage).bytes.bytes(), 4 << 20);
+    ::alarm(0);
 }
 
 }  // namespace
