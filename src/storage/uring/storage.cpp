@@ -36,7 +36,7 @@ bool worth_the_ring(std::span<const ports::Piece> pieces) noexcept {
         bytes += run.bytes;
         first = run.last;
     }
-    return runs > 0 && bytes / runs >= small_bytes && pieces.size() / runs <= run_pieces_max;
+    return runs > 0 && bytes / runs >= small_bytes;
 }
 
 }  // namespace
