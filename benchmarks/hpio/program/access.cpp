@@ -4,6 +4,7 @@
 #include "benchmarks/hpio/program/types.hpp"
 #include "benchmarks/measure/clock.hpp"
 #include "benchmarks/session/mpi_error.hpp"
+#include "benchmarks/session/short_write.hpp"
 #include "foundation/base/own_fd.hpp"
 
 #include <algorithm>
@@ -151,6 +152,16 @@ private:
     bool is_open_ = false;
 };
 
+// The error of a call that moved none of the `left` bytes from `at` on, and reported none.
+Error moved_nothing(const AccessInput& work, std::int64_t at, std::size_t left) {
+    if (work.point.direction == HpioDirection::write) {
+        return short_write(work.path, at, 0, left);
+    }
+    return {.code = ErrorCode::input_output,
+            .message = fmt::format("{} ends at {} (it has become shorter). See who else uses it.",
+                                   work.path, at)};
+}
+
 // Makes one system call per piece that is contiguous in memory and in the file.
 Result<void> posix_loop(int fd, BenchmarkSession& session, const AccessInput& work,
                         measure::LatencyHistogram& latency) {
@@ -176,10 +187,7 @@ Result<void> posix_loop(int fd, BenchmarkSession& session, const AccessInput& wo
                 return failure(system_error(errno, (writes ? "write " : "read ") + work.path));
             }
             if (moved == 0) {
-                return failure({.code = ErrorCode::input_output,
-                                .message = fmt::format("{} ends at {} (it has become shorter). See "
-                                                       "who else uses it.",
-                                                       work.path, to.offset + done)});
+                return failure(moved_nothing(work, to.offset + done, left));
             }
             done += moved;
             session.progress().did(moved);

@@ -4,6 +4,7 @@
 #include "benchmarks/measure/aligned_bytes.hpp"
 #include "benchmarks/measure/clock.hpp"
 #include "benchmarks/measure/statistics.hpp"
+#include "benchmarks/session/short_write.hpp"
 #include "foundation/base/own_fd.hpp"
 
 #include <algorithm>
@@ -76,6 +77,9 @@ Result<void> write_whole(int fd, std::int64_t at, std::span<const std::byte> byt
         const ssize_t moved = ::pwrite(fd, bytes.data(), bytes.size(), at);
         if (moved < 0 && errno != EINTR) {
             return failure(system_error(errno, "write " + path));
+        }
+        if (moved == 0) {
+            return failure(short_write(path, at, 0, bytes.size()));
         }
         const auto done = static_cast<std::size_t>(std::max<ssize_t>(moved, 0));
         at += static_cast<std::int64_t>(done);

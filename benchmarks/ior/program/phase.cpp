@@ -2,6 +2,7 @@
 #include "benchmarks/ior/program/phase.hpp"
 
 #include "benchmarks/ior/program/queue.hpp"
+#include "benchmarks/session/short_write.hpp"
 
 #include <ctime>
 #include <fmt/format.h>
@@ -443,10 +444,7 @@ private:
     Result<std::int64_t> write_part(Offset at, std::span<const std::byte> from) {
         auto moved = context_.backend->write(at, from);
         if (moved && *moved < static_cast<std::int64_t>(from.size())) [[unlikely]] {
-            return failure({ErrorCode::no_space, 0,
-                            fmt::format("cannot write {} at offset {} (only {} of {} bytes were "
-                                        "taken). Free space there or write to another directory.",
-                                        request_.path, at.bytes(), *moved, from.size())});
+            return failure(short_write(request_.path, at.bytes(), *moved, from.size()));
         }
         return moved;
     }

@@ -1,6 +1,8 @@
 // Makes the system calls, and runs the user's commands.
 #include "benchmarks/meta/program/calls.hpp"
 
+#include "benchmarks/session/short_write.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -158,12 +160,18 @@ Result<void> FileCalls::close(OwnFd fd, const std::string& path) const {
 
 Result<void> FileCalls::write(const OwnFd& fd, std::span<const std::byte> bytes,
                               const std::string& path) const {
+    std::int64_t at = 0;
     while (!dummy_ && !bytes.empty()) {
         const ssize_t moved = ::write(fd.get(), bytes.data(), bytes.size());
         if (moved < 0 && errno != EINTR) {
             return failure(system_error(errno, "write " + path));
         }
-        bytes = bytes.subspan(static_cast<std::size_t>(std::max<ssize_t>(moved, 0)));
+        if (moved == 0) {
+            return failure(short_write(path, at, 0, bytes.size()));
+        }
+        const std::int64_t done = std::max<ssize_t>(moved, 0);
+        at += done;
+        bytes = bytes.subspan(static_cast<std::size_t>(done));
     }
     return {};
 }
