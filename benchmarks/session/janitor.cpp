@@ -64,15 +64,33 @@ struct JanitorState {
     }
 };
 
-// Lives until its rank has ended, for whatever reason.
-[[noreturn]] void keep_watch(int pipe) {
-    ::setsid();
-    // Closes inherited descriptors: the launcher waits for the end of the ranks' output.
-    for (int fd = 0; fd < 1024; ++fd) {
-        if (fd != pipe) {
+// Closes all descriptors but one: the launcher waits for the end of the ranks' output, which a
+// janitor that kept it open would delay.
+void close_all_but(int kept) {
+    const auto pipe = static_cast<unsigned>(kept);
+    const bool below = pipe == 0 || ::close_range(0, pipe - 1, 0) == 0;
+    if (below && ::close_range(pipe + 1, ~0U, 0) == 0) {
+        return;
+    }
+    // Linux has no close_range before 5.9, and a container's seccomp filter may refuse it.
+    std::vector<int> inherited;
+    std::error_code error;
+    std::filesystem::directory_iterator entry("/proc/self/fd", error);
+    for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+        const std::string name = entry->path().filename();
+        inherited.push_back(static_cast<int>(std::strtol(name.c_str(), nullptr, 10)));
+    }
+    for (const int fd : inherited) {
+        if (fd != kept) {
             ::close(fd);
         }
     }
+}
+
+// Lives until its rank has ended, for whatever reason.
+[[noreturn]] void keep_watch(int pipe) {
+    ::setsid();
+    close_all_but(pipe);
     JanitorState known;
     std::string line;
     std::array<char, 4096> part{};

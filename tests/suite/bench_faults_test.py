@@ -3,12 +3,17 @@ asked for."""
 
 from __future__ import annotations
 
+import contextlib
+import os
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from suite import mpi as m
 from suite.bench_tools_test import INPUT_OUTPUT, PATIENCE, program
+from suite.file_systems import until
 from suite.on import BENCHMARK
 from suite.verdict import ensure
 
@@ -47,3 +52,49 @@ def test_a_write_that_takes_nothing_is_an_error(mpi: m.Mpi, line: str, folder: P
     )
     ensure(not ended.late and ended.status == INPUT_OUTPUT, f"{ended.status}: {ended.tail}")
     ensure("bytes were taken" in ended.text and "shorter" not in ended.text, ended.tail)
+
+
+INHERITS = """
+import fcntl, os, sys
+fcntl.fcntl(os.open(sys.argv[1], os.O_RDONLY), fcntl.F_DUPFD, 1500)
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+NO_CLOSE_RANGE = """
+#include <errno.h>
+int close_range(unsigned first, unsigned last, int flags) { errno = ENOSYS; return -1; }
+"""
+
+
+@BENCHMARK
+@pytest.mark.parametrize("kernel", ["new", "old"])
+def test_a_janitor_keeps_nothing_open(mpi: m.Mpi, kernel: str, folder: Path) -> None:
+    """It closed descriptors up to 1023 only: a launcher that waits for the end of another one
+    would have waited for the janitor, too."""
+    shim = m.shim(mpi, folder / "old.c", NO_CLOSE_RANGE)
+    (folder / "md").mkdir()
+    words = [str(program(mpi, "meta")), *"-n 1000000 -F -w 1 -d md".split()]
+    start = [sys.executable, "-c", INHERITS, folder, *words]
+    more = {"LD_PRELOAD": str(shim)} if kernel == "old" else {}
+    with (
+        (folder / "out").open("w") as out,
+        m.started(start, out, environment=more, folder=folder) as process,
+    ):
+        begun = until(lambda: any((folder / "md").rglob("*")), 20)
+        ensure(begun and Path(f"/proc/{process.pid}/fd/1500").exists(), "nothing was begun")
+        alone = until(lambda: _open_in_janitor(process.pid, words) == ["pipe"], 10)
+        ensure(alone, f"also open: {_open_in_janitor(process.pid, words)}")
+        process.terminate()
+        process.wait(PATIENCE)
+
+
+def _open_in_janitor(rank: int, words: Sequence[str]) -> list[str]:
+    """The kinds of what it has open. A janitor has the words of the rank that is its parent."""
+    wanted = "\0".join(words).encode()
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            if parent == rank and (entry / "cmdline").read_bytes().startswith(wanted):
+                links = [os.readlink(link) for link in (entry / "fd").iterdir()]
+                found += [link.partition(":")[0] for link in links]
+    return found
