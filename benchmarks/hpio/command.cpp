@@ -5,6 +5,7 @@
 #include "benchmarks/hpio/words.hpp"
 #include "benchmarks/measure/byte_units.hpp"
 #include "benchmarks/measure/saturated.hpp"
+#include "foundation/base/units.hpp"
 
 #include <algorithm>
 #include <array>
@@ -542,9 +543,7 @@ std::string help_text() {
 
 namespace {
 
-void add_to(std::int64_t& total, std::int64_t more) noexcept {
-    total = measure::saturated_sum(total, more);
-}
+void add_to(std::int64_t& total, std::int64_t more) noexcept { total = saturated_sum(total, more); }
 
 // Whether the file is filled before each repetition, its gaps or all of it.
 bool fills_before(const HpioCommand& request, HpioDirection direction) noexcept {

@@ -2,6 +2,7 @@
 #include "benchmarks/ior/estimate.hpp"
 
 #include "benchmarks/measure/saturated.hpp"
+#include "foundation/base/units.hpp"
 
 #include <algorithm>
 #include <map>
@@ -12,7 +13,6 @@ namespace {
 
 using measure::RunEstimate;
 using measure::saturated_product;
-using measure::saturated_sum;
 
 // Whether the stonewall (-D) ends a phase; it does not if all ranks must reach the fastest one.
 bool ends_by_wall(const IorOptions& o) noexcept {

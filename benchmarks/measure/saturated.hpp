@@ -1,18 +1,11 @@
-// Saturating sums and products of sizes that a user may choose freely: a result that exceeds 64
-// bits is INT64_MAX. Arguments must not be negative.
+// Saturating products of sizes that a user may choose freely: a result that exceeds 64 bits is
+// INT64_MAX. Arguments must not be negative. Sums: saturated_sum() of foundation/base/units.hpp.
 #pragma once
 
 #include <cstdint>
 #include <limits>
 
 namespace forebay::measure {
-
-// The sum, or INT64_MAX.
-[[nodiscard]] constexpr std::int64_t saturated_sum(std::int64_t one, std::int64_t other) noexcept {
-    std::int64_t sum = 0;
-    return __builtin_add_overflow(one, other, &sum) ? std::numeric_limits<std::int64_t>::max()
-                                                    : sum;
-}
 
 template <class... More>
 [[nodiscard]] constexpr std::int64_t saturated_product(std::int64_t one, std::int64_t other,

@@ -4,6 +4,7 @@
 #include "benchmarks/measure/byte_units.hpp"
 #include "benchmarks/measure/saturated.hpp"
 #include "foundation/base/counted.hpp"
+#include "foundation/base/units.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,7 +18,6 @@ namespace {
 using command_line::CommandOption;
 using command_line::OptionArgument;
 using measure::saturated_product;
-using measure::saturated_sum;
 
 tl::unexpected<Error> wrong(std::string message) {
     return failure({.code = ErrorCode::argument, .message = std::move(message)});
