@@ -100,9 +100,9 @@ std::int64_t TaskReordering::source_of(std::int64_t task, std::int64_t further) 
 }
 
 std::uint64_t reorder_seed(std::int64_t option, std::int64_t repetition) noexcept {
-    return option < 0 ? measure::mixed(static_cast<std::uint64_t>(-option),
-                                       static_cast<std::uint64_t>(repetition))
-                      : static_cast<std::uint64_t>(option);
+    // The unsigned difference is defined for INT64_MIN, too, where -option would overflow.
+    const auto seed = static_cast<std::uint64_t>(option);
+    return option < 0 ? measure::mixed(0 - seed, static_cast<std::uint64_t>(repetition)) : seed;
 }
 
 }  // namespace forebay::ior

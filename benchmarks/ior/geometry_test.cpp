@@ -174,6 +174,14 @@ TEST(FileNames, a_bare_name_in_a_directory_of_its_own_is_that_of_ior) {
     EXPECT_EQ(file_name(o, 0, 0).path, "/0/f.00000000");
 }
 
+// Minus the smallest number is no 64-bit number: an earlier version computed it nevertheless.
+TEST(ReorderSeed, may_be_the_smallest_number) {
+    constexpr std::int64_t smallest = std::numeric_limits<std::int64_t>::min();
+    EXPECT_EQ(reorder_seed(smallest, 3), measure::mixed(std::uint64_t{1} << 63, 3));
+    EXPECT_EQ(reorder_seed(-5, 3), measure::mixed(5, 3));
+    EXPECT_EQ(reorder_seed(5, 3), 5U);
+}
+
 TEST(FileNames, are_those_of_ior) {
     IorOptions o;
     o.test_file = "dir/tf";
