@@ -2,6 +2,7 @@
 // replacement. A request for a block that is still being read waits for it. Pure: it has no clock.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -22,13 +23,23 @@ public:
     void keep(std::int64_t object, std::int64_t block, double until);
 
 private:
-    [[nodiscard]] static std::uint64_t key(std::int64_t object, std::int64_t block) noexcept {
-        return static_cast<std::uint64_t>(object) << 32 ^ static_cast<std::uint64_t>(block);
-    }
+    struct Key {
+        std::int64_t object = 0;
+        std::int64_t block = 0;
+
+        bool operator==(const Key&) const noexcept = default;
+    };
+    struct KeyHash {
+        [[nodiscard]] std::size_t operator()(const Key& key) const noexcept {
+            constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;
+            return static_cast<std::uint64_t>(key.object) * golden ^
+                   static_cast<std::uint64_t>(key.block);
+        }
+    };
 
     std::int64_t blocks_max_;
-    std::unordered_map<std::uint64_t, double> until_;
-    std::deque<std::uint64_t> order_;
+    std::unordered_map<Key, double, KeyHash> until_;
+    std::deque<Key> order_;
 };
 
 }  // namespace forebay::adapters

@@ -31,5 +31,14 @@ TEST(ServerReadCache, OfNoBytesHasNothing) {
     EXPECT_FALSE(memory.there(0, 0));
 }
 
+// The objects of the 65537th file were taken for those of the first one.
+TEST(ServerReadCache, TellsAllObjectsAndBlocksFromEachOther) {
+    constexpr std::int64_t many = std::int64_t{1} << 32;
+    ServerReadCache memory{10 * ServerReadCache::block_bytes};
+    memory.keep(1, 0, 2.5);
+    EXPECT_FALSE(memory.there(1 + many, 0));
+    EXPECT_FALSE(memory.there(0, many));
+}
+
 }  // namespace
 }  // namespace forebay::adapters
