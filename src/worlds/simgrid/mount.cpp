@@ -236,10 +236,12 @@ void SimulatedMount::read_on(std::int32_t local) {
     }
     fetch_ahead(local);
     Block& block = blocks_[{object_number(call.file, piece.object), piece.at / block_bytes_}];
-    if (block.there) {
-        hand_out(local);
-    } else {
+    if (!block.there) {
         block.waiting.push_back(local);
+    } else if (block.failure != 0) {
+        finish(local, block.failure);
+    } else {
+        hand_out(local);
     }
 }
 

@@ -58,8 +58,8 @@ private:
     };
     // A cached block of an object, or one that ranks wait for.
     struct Block {
-        bool there = false;
-        int failure = 0;
+        bool there = false;  // the RPC that fetched it has ended
+        int failure = 0;     // the errno with which it ended; everyone who reads the block gets it
         std::vector<std::int32_t> waiting;  // local ranks
     };
     struct Rpc {

@@ -218,6 +218,19 @@ TEST(SimulatedMount, AFailureIsToldByTheCallThatReads) {
     }
 }
 
+// An earlier version told only the first one who read such a block that it is not there.
+TEST(SimulatedMount, AFailureIsToldToEveryOneWhoReadsThere) {
+    WorldOptions options = hosts_of_ranks(1, 2);
+    options.sickness = {1, 1, 0};
+    const auto told = run_alone(simple(), options, [&](RankPorts& ports) {
+        const auto storage = ports.life.mounted(file(2 * mib));
+        const int first = call(*storage, IoDirection::read, {mib, mib});
+        const int second = call(*storage, IoDirection::read, {mib, mib});
+        return Times{static_cast<double>(first), static_cast<double>(second)};
+    });
+    EXPECT_EQ(told, (std::vector<Times>(2, Times{EIO, EIO})));
+}
+
 TEST(SimulatedMount, MakingAFileTakesLongerForEachObject) {
     const auto told = run_alone(simple(), hosts_of_ranks(1, 1), [&](RankPorts& ports) {
         ports.life.create(2);
