@@ -3,9 +3,11 @@ goes on; and those of a program, among which the connection's may be."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -60,6 +62,97 @@ def test_more_files_than_descriptors_keep_their_bytes_and_the_pool(folder: Path)
         expected = (b"first %d" % i).ljust(20, bytes(1)) + b"ag"
         got = (folder / f"many.{i}").read_bytes()
         ensure(got == expected, f"many.{i} is {got!r}")
+
+
+# Holds as many files as the daemon can have open, and more, until it is told to go on.
+HOLDS = f"""
+import os, sys
+fds = [os.open(f"held.{{i}}", os.O_RDWR | os.O_CREAT, 0o644) for i in range({FILES})]
+for i, fd in enumerate(fds):
+    assert os.write(fd, b"%d" % i * 100) == len(b"%d" % i * 100)
+print("holds", flush=True)
+sys.stdin.readline()
+for i, fd in enumerate(fds):
+    assert os.pread(fd, 1000, 0) == b"%d" % i * 100, i
+    os.close(fd)
+"""
+# Comes while they are held, and stays. Several files, of which the daemon may take some.
+COMES = """
+import os, sys
+name = sys.argv[1]
+def use(which):
+    path = f"{name}.{which}"
+    fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    assert os.write(fd, b"a" * 4321) == 4321
+    assert os.pwrite(fd, b"b" * 100, 1000) == 100
+    whole = b"a" * 1000 + b"b" * 100 + b"a" * 3221
+    assert os.pread(fd, 5000, 0) == whole
+    other = os.open(path, os.O_RDONLY)
+    assert os.read(other, 5000) == whole and os.path.getsize(path) == 4321
+    os.close(other)
+    os.close(fd)
+for i in range(5):
+    use(f"early.{i}")
+print("early", flush=True)
+sys.stdin.readline()
+use("late")
+print("late", flush=True)
+"""
+COMERS = 3
+
+
+def _started(served: daemon.Pool, *words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", *words],
+        cwd=served.folder,
+        env={**os.environ, **served.environment()},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def _said(process: subprocess.Popen[str]) -> str:
+    return process.stdout.readline() if process.stdout else ""
+
+
+def _told_to_go_on(process: subprocess.Popen[str]) -> str:
+    said, _ = process.communicate("\n", timeout=pooled.SECONDS_MAX)
+    ensure(process.returncode == 0, f"it ended with {process.returncode}: {said}")
+    return said
+
+
+@pytest.mark.parametrize("settings", [pooled.KEPT, pooled.EAGER], ids=["kept", "eager"])
+def test_who_comes_while_another_holds_all_descriptors_is_pooled_later(
+    settings: Mapping[str, str], folder: Path
+) -> None:
+    """The log of a new process needs a descriptor of the daemon, too. It may have none for the
+    time being, but is not without the pool for good."""
+    few = ["prlimit", f"--nofile={LIMIT}:{LIMIT}"]
+    with contextlib.ExitStack() as stack:
+        served = stack.enter_context(daemon.pool(folder, settings, rescue=folder, front=few))
+        holder = _started(served, HOLDS)
+        stack.callback(holder.kill)
+        ensure(_said(holder) == "holds\n", "it holds no files")
+        comers = [_started(served, COMES, f"comer.{i}") for i in range(COMERS)]
+        for comer in comers:
+            stack.callback(comer.kill)
+        for comer in comers:
+            ensure(_said(comer) == "early\n", "it could not use its files")
+        ensure(not served.status().closing, "the pool takes nothing more")
+        _told_to_go_on(holder)
+        for comer in comers:
+            ensure(_told_to_go_on(comer) == "late\n", "it could not use its last file")
+        late = [one for one in served.status().files if one.path.endswith(".late")]
+        states = {(one.reason, one.taken) for one in late}
+        ensure(states == {("", 4321 + 100)}, f"what is opened later is not pooled: {states}")
+    whole = b"a" * 1000 + b"b" * 100 + b"a" * 3221
+    for i in range(COMERS):
+        for which in ("late", *(f"early.{number}" for number in range(5))):
+            got = (folder / f"comer.{i}.{which}").read_bytes()
+            ensure(got == whole, f"comer.{i}.{which} has other bytes")
+    for i in range(FILES):
+        ensure((folder / f"held.{i}").read_bytes() == b"%d" % i * 100, f"held.{i} has other bytes")
 
 
 # `ours` are descriptors of the connection, which the program asks for by number.
