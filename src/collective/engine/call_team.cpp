@@ -51,9 +51,7 @@ void CallTeam::barrier() {
         }
         constexpr std::byte here{1};
         std::vector<std::byte> all(static_cast<std::size_t>(place_.nodes));
-        // An error is not lost: the agreement at the end of the call uses the same messages and
-        // reports it.
-        static_cast<void>(communicator_.all_gather({&here, 1}, all));
+        communicator_.all_gather({&here, 1}, all);
     });
 }
 
@@ -146,13 +144,9 @@ plan::BlockClaims CallTeam::all_reduce(const plan::BlockClaims& mine, std::int64
 }
 
 template <class Each>
-Result<std::span<const Each>> CallTeam::of_all_nodes(const Each& mine, std::vector<Each>& room) {
+std::span<const Each> CallTeam::of_all_nodes(const Each& mine, std::vector<Each>& room) {
     const std::span<Each> all{room.data(), static_cast<std::size_t>(place_.nodes)};
-    const auto done =
-        communicator_.all_gather(std::as_bytes(std::span{&mine, 1}), std::as_writable_bytes(all));
-    if (!done) {
-        return failure(done.error());
-    }
+    communicator_.all_gather(std::as_bytes(std::span{&mine, 1}), std::as_writable_bytes(all));
     return all;
 }
 
@@ -170,16 +164,12 @@ void CallTeam::publish_votes(VoteMoment moment) {
     if (place_.nodes > 1) {
         const auto nodes = of_all_nodes(all, gathered_votes_);
         all = plan::AgreementVote{};
-        for (std::int32_t n = 0; nodes && n < place_.nodes; ++n) {
-            const plan::AgreementVote& node = (*nodes)[static_cast<std::size_t>(n)];
+        for (std::int32_t n = 0; n < place_.nodes; ++n) {
+            const plan::AgreementVote& node = nodes[static_cast<std::size_t>(n)];
             if (moment == VoteMoment::start) {
                 node_segment_.node(NodeId{n}) = node.summary;
             }
             all = plan::merge(all, node);
-        }
-        if (!nodes) {
-            all.failure = plan::FirstFailure{0, static_cast<std::uint32_t>(nodes.error().code),
-                                             nodes.error().system};
         }
     }
     node_segment_.header().verdict = all;
@@ -196,10 +186,7 @@ void CallTeam::publish_claims(std::int64_t blocks_max) {
     }
     plan::BlockClaims all = plan::merge({gathered_claims_.data(), locals}, blocks_max);
     if (place_.nodes > 1) {
-        const auto nodes = of_all_nodes(all, gathered_claims_);
-        // If messages fail, the rounds end here; the agreement at the end of the call reports the
-        // error.
-        all = nodes ? plan::merge(*nodes, blocks_max) : plan::BlockClaims{};
+        all = plan::merge(of_all_nodes(all, gathered_claims_), blocks_max);
     }
     node_segment_.header().round = all;
 }

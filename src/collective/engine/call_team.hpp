@@ -89,8 +89,7 @@ public:
     void wait_briefly(const ports::Word& word, std::uint32_t seen);
 
     // All-reduce over the job: every rank gives its vote, and all get the merged one. At the start
-    // of a call, the summary of each node also goes into the node segment. If the message library
-    // fails, the result has that as its failure.
+    // of a call, the summary of each node also goes into the node segment.
     plan::AgreementVote all_reduce(VoteMoment moment, const plan::AgreementVote& mine);
     // All-reduce over the job: every rank gives its claim, and all get the blocks of the next
     // round.
@@ -110,7 +109,7 @@ private:
     // All-gather among the leaders: `mine` is the value of this node. The result, in node order,
     // lies in `room`.
     template <class Each>
-    Result<std::span<const Each>> of_all_nodes(const Each& mine, std::vector<Each>& room);
+    std::span<const Each> of_all_nodes(const Each& mine, std::vector<Each>& room);
     void publish_votes(VoteMoment moment);
     void publish_claims(std::int64_t blocks_max);
     void wait(const ports::Word& word, std::uint32_t seen);

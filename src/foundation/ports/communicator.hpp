@@ -2,7 +2,6 @@
 // between the nodes' leaders. Ranks of one node send each other no messages.
 #pragma once
 
-#include "foundation/base/result.hpp"
 #include "foundation/base/units.hpp"
 
 #include <atomic>
@@ -51,8 +50,10 @@ public:
     virtual void wake(Word& word) noexcept = 0;
 
     // All-gather among the leaders: stores each node's `mine` (of the same size everywhere) in
-    // `all`, in the order of nodes. Called by leaders only.
-    virtual Result<void> all_gather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
+    // `all`, in the order of nodes. Called by leaders only. It returns no error, and neither do the
+    // messages below: where one fails, other leaders may already act on its result and wait for
+    // this one, so an implementation that cannot go on ends the job.
+    virtual void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
 
     // Point-to-point messages to and from the leader of another node, by leaders only. The memory
     // must live until done() returns true. A receive matches its sender and tag; messages of one

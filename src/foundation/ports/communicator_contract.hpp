@@ -59,7 +59,7 @@ inline void meet(Communicator& communicator) {
     if (communicator.place().leader()) {
         const std::byte mine{1};
         std::vector<std::byte> all(static_cast<std::size_t>(communicator.place().nodes));
-        EXPECT_TRUE(communicator.all_gather({&mine, 1}, all).has_value());
+        communicator.all_gather({&mine, 1}, all);
     }
     meet_node(communicator);
 }
@@ -203,7 +203,7 @@ TEST_P(CommunicatorContract, LeadersGatherInNodeOrder) {
             }
             const auto mine = letter(bytes, place.node.value());
             std::vector<std::byte> all(bytes * static_cast<std::size_t>(place.nodes));
-            EXPECT_TRUE(communicator.all_gather(mine, all).has_value());
+            communicator.all_gather(mine, all);
             for (std::int32_t node = 0; node < place.nodes; ++node) {
                 const auto part =
                     std::span{all}.subspan(static_cast<std::size_t>(node) * bytes, bytes);

@@ -45,7 +45,7 @@ public:
     }
     void wake(ports::Word& word) noexcept override { futex_wake(word); }
 
-    Result<void> all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override {
+    void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override {
         expects(place().leader(), "leaders gather");
         doing_ = "all_gather";
         std::unique_lock lock{state_.mutex};
@@ -54,7 +54,6 @@ public:
         state_.gathered.wait(lock, [&] { return state_.nodes.gathering.complete(number); });
         state_.nodes.gathering.take(number, all);
         doing_ = "running";
-        return {};
     }
 
     [[nodiscard]] const char* doing() const noexcept { return doing_; }

@@ -40,7 +40,7 @@ public:
         state_.world.step({"wake word", number_of(word)});
         state_.world.wake(&word);
     }
-    Result<void> all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override {
+    void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override {
         expects(place().leader(), "leaders gather");
         state_.world.step({"gather"});
         const std::uint64_t number = state_.nodes.gathering.bring(place().node, mine);
@@ -50,7 +50,6 @@ public:
                               {"gathering", static_cast<std::int64_t>(number)});
         }
         state_.nodes.gathering.take(number, all);
-        return {};
     }
     Ticket send(NodeId to, int tag, std::span<const std::byte> bytes) override {
         state_.world.step({"send to node", to.value()});

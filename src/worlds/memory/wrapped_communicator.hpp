@@ -27,8 +27,8 @@ public:
         inner_.wait_briefly(word, seen);
     }
     void wake(ports::Word& word) noexcept override { inner_.wake(word); }
-    Result<void> all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override {
-        return inner_.all_gather(mine, all);
+    void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) override {
+        inner_.all_gather(mine, all);
     }
     Ticket send(NodeId to, int tag, std::span<const std::byte> bytes) override {
         return inner_.send(to, tag, bytes);

@@ -90,9 +90,9 @@ Result<std::unique_ptr<MpiCommunicator>> MpiCommunicator::create(
     mine.memory = memory ? memory->name() : SharedName{};
     mine.failed = memory ? 0 : memory.error().system;
     std::vector<Card> cards(static_cast<std::size_t>(ranks));
-    Result<void> result = mpi_result(
+    abort_if_failed(
         PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, cards.data(), sizeof mine, MPI_BYTE, *own),
-        "gather from all ranks");
+        *own, "gather from all ranks");
     std::vector<std::uint64_t> hosts;
     hosts.reserve(cards.size());
     for (const Card& card : cards) {
@@ -102,11 +102,10 @@ Result<std::unique_ptr<MpiCommunicator>> MpiCommunicator::create(
     std::unique_ptr<MpiCommunicator> group{
         new MpiCommunicator{*own, Roster{hosts, options.ranks_per_node}, Rank{rank}}};
     // Collective among the leaders: each of them must call this, whatever has failed before.
-    const Result<void> joined = group->join_leaders();
-    if (result && joined) {
+    Result<void> result = group->join_leaders();
+    if (result) {
         result = group->attach(cards, options);
     }
-    result = result ? joined : result;
     result = agree(*own, result);
     if (!result) {
         return failure(std::move(result.error()));
@@ -306,19 +305,18 @@ void MpiCommunicator::after_timeout() noexcept {
     }
 }
 
-Result<void> MpiCommunicator::all_gather(std::span<const std::byte> mine,
-                                         std::span<std::byte> all) {
+void MpiCommunicator::all_gather(std::span<const std::byte> mine, std::span<std::byte> all) {
     expects(place_.leader(), "leaders gather");
     expects(mine.size() <= INT_MAX, "a part fits into a message of MPI's");
     expects(all.size() == mine.size() * static_cast<std::size_t>(place_.nodes),
             "all holds one part of every node");
     if (place_.nodes == 1) {
         std::ranges::copy(mine, all.begin());
-        return {};
+        return;
     }
     const auto count = static_cast<int>(mine.size());
-    return mpi_result(
-        PMPI_Allgather(mine.data(), count, MPI_BYTE, all.data(), count, MPI_BYTE, leaders_),
+    abort_if_failed(
+        PMPI_Allgather(mine.data(), count, MPI_BYTE, all.data(), count, MPI_BYTE, leaders_), own_,
         "gather from the leaders of all nodes");
 }
 

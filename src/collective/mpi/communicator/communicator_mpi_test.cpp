@@ -8,6 +8,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <dlfcn.h>
 #include <filesystem>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@ namespace {
 using ports::CommunicatorContract;
 
 constexpr std::size_t node_bytes = 2 << 20;
+bool all_gather_fails = false;  // on this rank, from now on
 
 int rank_of(MPI_Comm communicator) {
     int rank = 0;
@@ -185,9 +187,38 @@ TEST(MpiCommunicator, ABriefWaitServesASendOfTheProgramsOwn) {
     ::_exit(0);
 }
 
+// An all-gather that fails on one rank only leaves the others with a result, so that they go on
+// and wait for that rank. With `--lose-gather` this happens to the last rank, and the job must end
+// by MPI_Abort.
+[[noreturn]] void lose_gather() {
+    const auto group = group_of(MPI_COMM_WORLD, 1);
+    ports::meet(*group);
+    const bool last = rank_of(MPI_COMM_WORLD) == size_of(MPI_COMM_WORLD) - 1;
+    all_gather_fails = last;
+    const std::byte mine{1};
+    std::vector<std::byte> all(static_cast<std::size_t>(group->place().nodes));
+    group->all_gather({&mine, 1}, all);
+    const ports::Word never{0};
+    while (!last) {
+        group->wait(never, 0);
+    }
+    ::_exit(0);
+}
+
 }  // namespace
 
 }  // namespace forebay::adapters
+
+// Stands before the MPI's own function, which it calls unless it is to fail.
+extern "C" int PMPI_Allgather(const void* mine, int count, MPI_Datatype type, void* all,
+                              int all_count, MPI_Datatype all_type, MPI_Comm communicator) {
+    if (forebay::adapters::all_gather_fails) {
+        return MPI_ERR_OTHER;
+    }
+    static const auto real =
+        reinterpret_cast<decltype(&PMPI_Allgather)>(::dlsym(RTLD_NEXT, "PMPI_Allgather"));
+    return real(mine, count, type, all, all_count, all_type, communicator);
+}
 
 int main(int argc, char** argv) {
     ::alarm(110);
@@ -195,6 +226,9 @@ int main(int argc, char** argv) {
     testing::InitGoogleTest(&argc, argv);
     if (argc > 1 && std::string{argv[1]} == "--die-one") {
         forebay::adapters::die_one();
+    }
+    if (argc > 1 && std::string{argv[1]} == "--lose-gather") {
+        forebay::adapters::lose_gather();
     }
     const int status = RUN_ALL_TESTS();
     MPI_Finalize();

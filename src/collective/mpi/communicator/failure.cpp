@@ -33,16 +33,22 @@ Result<void> agree(MPI_Comm own, const Result<void>& mine) {
     static_assert(sizeof vote == 2 * sizeof(int));
     PMPI_Comm_rank(own, &vote.rank);
     vote.severity = mine ? 0 : mine.error().system == 0 ? EIO : mine.error().system;
-    const Result<void> agreed = mpi_result(
-        PMPI_Allreduce(&vote, &verdict, 1, MPI_2INT, MPI_MAXLOC, own), "agree with all ranks");
-    if (!mine || !agreed || verdict.severity == 0) {
-        return mine ? agreed : mine;
+    abort_if_failed(PMPI_Allreduce(&vote, &verdict, 1, MPI_2INT, MPI_MAXLOC, own), own,
+                    "agree with all ranks");
+    if (!mine || verdict.severity == 0) {
+        return mine;
     }
     return failure(
         Error{ErrorCode::input_output, verdict.severity,
               fmt::format("cannot share memory between ranks (rank {} failed with errno {}). Look "
                           "at that rank's message; set enabled = false to run without Forebay.",
                           verdict.rank, verdict.severity)});
+}
+
+void abort_if_failed(int code, MPI_Comm own, std::string_view doing) {
+    if (const Result<void> result = mpi_result(code, doing); !result) {
+        abort_job(own, result.error().message);
+    }
 }
 
 void abort_job(MPI_Comm own, std::string_view message) noexcept {

@@ -74,6 +74,16 @@ TEST_F(CachedCommunicatorsOf, OneWithoutACommunicatorIsNeverFound) {
     EXPECT_NE(cached_communicators_.release(cached_communicator), nullptr);
 }
 
+// Regression: a rank on which one of these failed, but on no other, had no communicator or wrong
+// ideas of the nodes, and the others waited for it.
+TEST_F(CachedCommunicatorsOf, TheJobEndsWhereARankCannotAgree) {
+    for (const char* name : {"Allgather", "Allreduce"}) {
+        script().failing[name] = MPI_ERR_OTHER;
+        EXPECT_DEATH(add(some_ranks), "all ranks .MPI says") << name;
+        script().failing.clear();
+    }
+}
+
 // Regression: at the end all were freed, also those that open files still used, which crashed.
 TEST_F(CachedCommunicatorsOf, AtTheEndThoseOfOpenFilesStay) {
     CachedCommunicator* used = add(some_ranks);
