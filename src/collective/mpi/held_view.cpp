@@ -1,6 +1,7 @@
 // Calls of MPI_File_ functions on the program's handle, and on the stand-in for a held view.
 #include "collective/mpi/held_view.hpp"
 
+#include "collective/mpi/communicator/failure.hpp"
 #include "collective/mpi/status.hpp"
 #include "entry/functions.hpp"
 #include "foundation/base/contracts.hpp"
@@ -46,11 +47,14 @@ int HeldView::set(const ViewArguments& arguments, bool hold, MPI_Comm communicat
     const int mine = hold || here_ ? 1 : 0;
     int anyone = 0;
     MPI_Request request = MPI_REQUEST_NULL;
-    PMPI_Iallreduce(&mine, &anyone, 1, MPI_INT, MPI_MAX, communicator, &request);
+    constexpr auto doing = "learn which ranks hold their views";
+    adapters::abort_if_failed(
+        PMPI_Iallreduce(&mine, &anyone, 1, MPI_INT, MPI_MAX, communicator, &request), communicator,
+        doing);
     const int code = real::set_view(file_, arguments.displacement, arguments.etype,
                                     hold ? arguments.etype : arguments.filetype, arguments.datarep,
                                     arguments.info);
-    PMPI_Wait(&request, MPI_STATUS_IGNORE);
+    adapters::abort_if_failed(PMPI_Wait(&request, MPI_STATUS_IGNORE), communicator, doing);
     anywhere_ = anyone != 0;
     if (code != MPI_SUCCESS) {
         return code;
@@ -93,7 +97,8 @@ int HeldView::pass_to_mpi(MPI_Comm communicator) {
     const int mine = found != MPI_SUCCESS ? found : told != MPI_SUCCESS ? told : moved;
     const int failed = mine == MPI_SUCCESS ? 0 : 1;
     int anyone = failed;
-    PMPI_Allreduce(&failed, &anyone, 1, MPI_INT, MPI_MAX, communicator);
+    adapters::abort_if_failed(PMPI_Allreduce(&failed, &anyone, 1, MPI_INT, MPI_MAX, communicator),
+                              communicator, "learn whether all ranks have set their views");
     if (anyone != 0) {
         return mine != MPI_SUCCESS ? mine : raise(file_, MPI_ERR_OTHER);
     }

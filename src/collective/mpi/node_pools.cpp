@@ -1,6 +1,7 @@
 // To drain on all nodes takes long, so the pools are asked only if they may have bytes that matter.
 #include "collective/mpi/node_pools.hpp"
 
+#include "collective/mpi/communicator/failure.hpp"
 #include "foundation/base/contracts.hpp"
 
 #include <cerrno>
@@ -85,7 +86,9 @@ std::optional<Error> NodePools::agree(const std::optional<Error>& mine) const {
         return mine;
     }
     int error = mine ? mine->system : 0;
-    PMPI_Allreduce(MPI_IN_PLACE, &error, 1, MPI_INT, MPI_MAX, ranks->group->own());
+    adapters::abort_if_failed(
+        PMPI_Allreduce(MPI_IN_PLACE, &error, 1, MPI_INT, MPI_MAX, ranks->group->own()),
+        ranks->group->own(), "learn of other ranks' errors");
     return error == 0 ? std::nullopt
                       : std::optional(system_error(error, "finish " + file_.facts.path));
 }

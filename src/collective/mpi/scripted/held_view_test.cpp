@@ -113,6 +113,20 @@ TEST_F(HeldViewOf, AllHoldOnWhereOneCannotTell) {
     EXPECT_TRUE(held.anywhere());
 }
 
+// Regression: a rank on which this failed, but on no other, did not know that a view was held, and
+// the others waited for it when the view was passed on.
+TEST_F(HeldViewOf, TheJobEndsWhereARankCannotLearnWhoHoldsAView) {
+    HeldView held{handle_, path_, MPI_MODE_RDWR, none_};
+    for (const char* name : {"Iallreduce", "Wait"}) {
+        script().failing[name] = MPI_ERR_OTHER;
+        EXPECT_DEATH(static_cast<void>(held.set(arguments(), true, ranks_of_file)), "MPI says")
+            << name;
+        script().failing.clear();
+    }
+    script().failing["Allreduce"] = MPI_ERR_OTHER;
+    EXPECT_DEATH(static_cast<void>(held.pass_to_mpi(ranks_of_file)), "MPI says");
+}
+
 TEST_F(HeldViewOf, AnIndependentAccessGoesThroughOneStandIn) {
     HeldView held{handle_, path_, MPI_MODE_RDWR | MPI_MODE_CREATE, none_};
     held.know(identity());
