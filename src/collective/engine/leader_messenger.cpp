@@ -105,7 +105,7 @@ bool LeaderMessenger::post_receives(std::span<MessageSlot> buffers, int tag) {
             return any;
         }
         message_slot.ticket = team_.communicator().receive(step->from, tag, message_slot.buffer);
-        awaited_.push_back(Awaited{*step, &message_slot});
+        awaited_.push_back(Awaited{*step, &message_slot, std::nullopt});
         any = true;
     }
     return any;
@@ -113,7 +113,9 @@ bool LeaderMessenger::post_receives(std::span<MessageSlot> buffers, int tag) {
 
 void LeaderMessenger::note_arrivals() {
     for (Awaited& one : awaited_) {
-        one.arrived = one.arrived || team_.communicator().done(*one.message_slot->ticket);
+        if (!one.arrived) {
+            one.arrived = team_.communicator().done(*one.message_slot->ticket);
+        }
     }
 }
 

@@ -67,7 +67,12 @@ protected:
     struct Awaited {
         InwardSteps::Step step;
         MessageSlot* message_slot;
-        bool arrived = false;
+        std::optional<std::size_t> arrived;  // the length of the message, once it is here
+
+        // Empty before the message has arrived.
+        [[nodiscard]] std::span<const std::byte> message() const {
+            return message_slot->buffer.first(arrived.value_or(0));
+        }
     };
 
     [[nodiscard]] Image& image(std::int64_t number) noexcept {
@@ -144,6 +149,7 @@ public:
 private:
     bool send_wants();
     bool receive_data();
+    Result<std::int64_t> take_answer(std::int64_t number, std::span<const std::byte> message);
     bool answer_wants();
     std::size_t pack(const pattern::Coverage& wants, std::span<const std::byte> bytes,
                      std::span<std::byte> message);

@@ -77,21 +77,47 @@ bool ReadMessenger::receive_data() {
     bool any = false;
     while (arrived_ < asked_) {
         MessageSlot& answer = data_in_[static_cast<std::size_t>(arrived_) % images];
-        if (!team_.communicator().done(*answer.ticket)) {
+        const auto length = team_.communicator().done(*answer.ticket);
+        if (!length) {
             return any;
         }
         answer.ticket.reset();
-        std::int64_t end_of_file = 0;
-        std::memcpy(&end_of_file, answer.buffer.data(), prefix_bytes);
-        const auto taken = unpack(arrived_, answer.buffer.subspan(prefix_bytes));
-        if (!taken) {
-            note_malformed(image(arrived_).window, taken.error());
+        const auto end_of_file = take_answer(arrived_, answer.buffer.first(*length));
+        if (!end_of_file) {
+            note_malformed(image(arrived_).window, end_of_file.error());
         }
         // After a malformed message ranks copy nothing, as if the file ended at 0.
-        announce(arrived_++, 1, taken ? end_of_file : 0);
+        announce(arrived_++, 1, end_of_file.value_or(0));
         any = true;
     }
     return any;
+}
+
+// Puts the bytes of a data message into image number `number`. Returns the file offset at which the
+// sender found the file to end. Ranks copy all that they wanted below that offset, so a message
+// that gives less is malformed.
+Result<std::int64_t> ReadMessenger::take_answer(std::int64_t number,
+                                                std::span<const std::byte> message) {
+    if (message.size() < prefix_bytes) {
+        return forebay::failure(pattern::unusable_message("it is cut short"));
+    }
+    std::int64_t end_of_file = 0;
+    std::memcpy(&end_of_file, message.data(), prefix_bytes);
+    if (end_of_file < 0) {
+        return forebay::failure(pattern::unusable_message("the file ends before byte 0 in it"));
+    }
+    const std::int64_t wanted = coverage_of(number).covered_bytes();
+    const auto given = unpack(number, message.subspan(prefix_bytes));
+    if (!given) {
+        return given;
+    }
+    // Bytes that were given are marked now, like those that were wanted.
+    const bool same = *given == wanted && coverage_of(number).covered_bytes() == wanted;
+    if (!same && end_of_file > image(number).window.hull().begin.bytes()) {
+        return forebay::failure(
+            pattern::unusable_message("it has other bytes than those asked for"));
+    }
+    return end_of_file;
 }
 
 // For each request of another node, in order, whose window has been read: sends the bytes that it
@@ -114,7 +140,7 @@ bool ReadMessenger::answer_wants() {
         pattern::Coverage wants = staging_.coverage(index, window.bytes);
         wants.clear();
         std::int64_t end_of_file = control.end_of_file.load(std::memory_order_relaxed);
-        const auto wanted = pattern::decode_coverage(one.message_slot->buffer, wants);
+        const auto wanted = pattern::decode_coverage(one.message(), wants);
         if (!wanted) {
             note_malformed(window, wanted.error());
             end_of_file = 0;

@@ -70,7 +70,7 @@ bool TokenForwarder::messages_done() {
 
 bool TokenForwarder::attend() {
     bool any = std::erase_if(sent_, [this](const Sent& one) {
-                   return team_.communicator().done(one.ticket);
+                   return team_.communicator().done(one.ticket).has_value();
                }) > 0;
     for (Chair& chair : chairs_) {
         any = receive(chair) || any;

@@ -104,14 +104,14 @@ Result<std::int64_t> WriteMessenger::unpack(const Awaited& one) {
     rounds_.window(one.step.round, one.step.id, window_);
     pattern::Coverage coverage = staging_.coverage(index, window_.bytes);
     if (team_.imagined() == nullptr) {
-        return pattern::decode_into(one.message_slot->buffer,
-                                    staging_.announced(index, window_.bytes), coverage);
+        return pattern::decode_into(one.message(), staging_.announced(index, window_.bytes),
+                                    coverage);
     }
     Result<std::int64_t> bytes{0};
     if (!marks_) {
-        std::memcpy(&*bytes, one.message_slot->buffer.data(), sizeof *bytes);
+        std::memcpy(&*bytes, one.message().data(), sizeof *bytes);
     } else {
-        bytes = pattern::decode_coverage(one.message_slot->buffer, coverage);
+        bytes = pattern::decode_coverage(one.message(), coverage);
     }
     team_.node_segment().control(index).imagined.fetch_add(bytes.value_or(0),
                                                            std::memory_order_relaxed);

@@ -40,13 +40,6 @@ struct WireRun {
 };
 static_assert(sizeof(WireRun) == sizeof(std::uint64_t), "both forms have entries of one size");
 
-Error wrong(const char* why) {
-    return Error{ErrorCode::input_output, 0,
-                 fmt::format("cannot use a message of another node ({}). Check that all nodes run "
-                             "the same version of Forebay.",
-                             why)};
-}
-
 std::int64_t units_of(std::int64_t image_bytes, int shift) noexcept {
     const std::int64_t last = (image_bytes & ((std::int64_t{1} << shift) - 1)) != 0 ? 1 : 0;
     return (image_bytes >> shift) + last;
@@ -203,25 +196,25 @@ private:
 Result<CoverageHeader> header_in(std::span<const std::byte> message, std::int64_t image_bytes) {
     CoverageHeader header;
     if (message.size() < sizeof(header)) {
-        return failure(wrong("it is shorter than a header"));
+        return failure(unusable_message("it is shorter than a header"));
     }
     std::memcpy(&header, message.data(), sizeof(header));
     const auto room = static_cast<std::int64_t>(message.size() - sizeof(header));
     if (header.magic != magic || header.shift > 62 || header.reserved != 0 ||
         header.form > CoverageForm::packed || header.data > DataPresence::follows) {
-        return failure(wrong("it is of another kind"));
+        return failure(unusable_message("it is of another kind"));
     }
     if (header.image_bytes != image_bytes) {
-        return failure(wrong("it is about another window"));
+        return failure(unusable_message("it is about another window"));
     }
     if (header.covered_bytes < 0 || header.covered_bytes > image_bytes || header.entries < 0 ||
         header.entries > room / static_cast<std::int64_t>(sizeof(std::uint64_t))) {
-        return failure(wrong("it is cut short"));
+        return failure(unusable_message("it is cut short"));
     }
     const std::int64_t entries_bytes =
         header.entries * static_cast<std::int64_t>(sizeof(std::uint64_t));
     if (header.data == DataPresence::follows && header.covered_bytes > room - entries_bytes) {
-        return failure(wrong("it is cut short"));
+        return failure(unusable_message("it is cut short"));
     }
     return header;
 }
@@ -235,33 +228,40 @@ Result<CoverageHeader> checked_header(std::span<const std::byte> message, DataPr
         return header;
     }
     if (header->form == CoverageForm::packed || header->data != data) {
-        return failure(wrong("it is of another kind"));
+        return failure(unusable_message("it is of another kind"));
     }
     const std::int64_t units = units_of(header->image_bytes, header->shift);
     if (header->form == CoverageForm::bitmap &&
         header->entries != (units + bits_per_word - 1) / bits_per_word) {
-        return failure(wrong("its bitmap has another size"));
+        return failure(unusable_message("its bitmap has another size"));
     }
     RunReader reader(*header, message);
     std::int64_t bytes = 0;
     while (const auto run = reader.next()) {
         const std::int64_t end = run->begin + run->length;
         if (run->length <= 0) {
-            return failure(wrong("it names bytes outside its window"));
+            return failure(unusable_message("it names bytes outside its window"));
         }
         if (run->begin % coverage.granularity() != 0 ||
             (end % coverage.granularity() != 0 && end != coverage.image_bytes())) {
-            return failure(wrong("it is finer than this node's coverage"));
+            return failure(unusable_message("it is finer than this node's coverage"));
         }
         bytes += run->length;
     }
     if (bytes != header->covered_bytes) {
-        return failure(wrong("its coverage and its length differ"));
+        return failure(unusable_message("its coverage and its length differ"));
     }
     return header;
 }
 
 }  // namespace
+
+Error unusable_message(std::string_view why) {
+    return Error{ErrorCode::input_output, 0,
+                 fmt::format("cannot use a message of another node ({}). Check that all nodes run "
+                             "the same version of Forebay.",
+                             why)};
+}
 
 std::size_t encoded_coverage_bytes_max(std::int64_t image_bytes, std::int64_t granularity) {
     return sizeof(CoverageHeader) +
@@ -353,10 +353,10 @@ Result<std::int64_t> decode_covered(std::span<const std::byte> message, const Co
     }
     if (header->form != CoverageForm::packed || header->data != DataPresence::follows ||
         header->entries != 0) {
-        return failure(wrong("it is of another kind"));
+        return failure(unusable_message("it is of another kind"));
     }
     if (header->covered_bytes > wanted.covered_bytes()) {
-        return failure(wrong("it has more than was asked for"));
+        return failure(unusable_message("it has more than was asked for"));
     }
     const std::byte* bytes = message.data() + sizeof(CoverageHeader);
     std::int64_t left = header->covered_bytes;

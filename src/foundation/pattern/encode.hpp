@@ -19,8 +19,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 namespace forebay::pattern {
+
+// The error of a message that cannot be used; `why` is a clause, such as "it is cut short".
+[[nodiscard]] Error unusable_message(std::string_view why);
 
 // Upper bound of a message's length for an image of this size and granularity.
 [[nodiscard]] std::size_t encoded_bytes_max(std::int64_t image_bytes, std::int64_t granularity);

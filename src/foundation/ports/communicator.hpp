@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace forebay::ports {
@@ -56,13 +57,14 @@ public:
     virtual void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) = 0;
 
     // Point-to-point messages to and from the leader of another node, by leaders only. The memory
-    // must live until done() returns true. A receive matches its sender and tag; messages of one
-    // sender and tag keep their order. The receive's `bytes` may be larger than the message.
+    // must live until done() returns a number. A receive matches its sender and tag; messages of
+    // one sender and tag keep their order. The receive's `bytes` may be larger than the message.
     using Ticket = std::uint64_t;
     virtual Ticket send(NodeId to, int tag, std::span<const std::byte> bytes) = 0;
     virtual Ticket receive(NodeId from, int tag, std::span<std::byte> bytes) = 0;
-    // True once, when the operation has completed; the ticket is then invalid.
-    virtual bool done(Ticket ticket) = 0;
+    // The number of bytes that a receive has got (of no meaning for a send), once, when the
+    // operation has completed; the ticket is then invalid. nullopt: it has not completed.
+    virtual std::optional<std::size_t> done(Ticket ticket) = 0;
 };
 
 }  // namespace forebay::ports

@@ -64,9 +64,13 @@ inline void meet(Communicator& communicator) {
     meet_node(communicator);
 }
 
-inline void until_done(Communicator& communicator, Communicator::Ticket ticket) {
+// Returns the number of bytes that a receive has got.
+inline std::size_t until_done(Communicator& communicator, Communicator::Ticket ticket) {
     Board& board = board_of(communicator);
-    while (!communicator.done(ticket)) {
+    for (;;) {
+        if (const auto bytes = communicator.done(ticket)) {
+            return *bytes;
+        }
         communicator.wait_briefly(board.ping, board.ping.load(std::memory_order_acquire));
     }
 }
@@ -226,7 +230,7 @@ inline void pass_round(Communicator& communicator, std::size_t bytes) {
     std::vector<std::byte> in(bytes + 10);
     const auto sent = communicator.send(next, 5, out);
     const auto received = communicator.receive(before, 5, in);
-    until_done(communicator, received);
+    EXPECT_EQ(until_done(communicator, received), bytes);
     until_done(communicator, sent);
     in.resize(bytes);
     EXPECT_TRUE(in == letter(bytes, before.value())) << bytes << " bytes";
@@ -290,7 +294,8 @@ TEST_P(CommunicatorContract, ManyOperationsAreUnderWayAtOnce) {
             }
         }
         while (!tickets.empty()) {
-            std::erase_if(tickets, [&](auto ticket) { return communicator.done(ticket); });
+            std::erase_if(tickets,
+                          [&](auto ticket) { return communicator.done(ticket).has_value(); });
         }
         for (std::size_t i = 0; i < in.size(); ++i) {
             EXPECT_TRUE(in[i] == letter(3000, static_cast<std::int64_t>(i % 10)));

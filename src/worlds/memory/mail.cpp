@@ -15,7 +15,7 @@ void deliver(std::span<const std::byte> message, std::span<std::byte> into) {
 }  // namespace
 
 NodeMailbox::Ticket NodeMailbox::new_ticket() {
-    ended_[++last_] = false;
+    ended_[++last_].reset();
     return last_;
 }
 
@@ -26,15 +26,15 @@ NodeMailbox::Ticket NodeMailbox::send(const Route& route, std::span<const std::b
                                    [&](const PostedReceive& one) { return one.route == route; });
     if (wish != receives_.end()) {
         deliver(bytes, wish->bytes);
-        ended_[wish->ticket] = true;
-        ended_[ticket] = true;
+        ended_[wish->ticket] = bytes.size();
+        ended_[ticket] = bytes.size();
         receives_.erase(wish);
         return ticket;
     }
     Message message{route, ticket, bytes, {}, bytes.size() <= eager_bytes_};
     if (message.eager) {
         message.copy.assign(bytes.begin(), bytes.end());
-        ended_[ticket] = true;
+        ended_[ticket] = bytes.size();
     }
     messages_.push_back(std::move(message));
     return ticket;
@@ -49,24 +49,25 @@ NodeMailbox::Ticket NodeMailbox::receive(const Route& route, std::span<std::byte
         receives_.push_back({route, ticket, bytes});
         return ticket;
     }
-    deliver(message->eager ? std::span<const std::byte>{message->copy} : message->bytes, bytes);
+    const std::span<const std::byte> sent = message->eager ? message->copy : message->bytes;
+    deliver(sent, bytes);
     if (!message->eager) {
-        ended_[message->ticket] = true;
+        ended_[message->ticket] = sent.size();
     }
-    ended_[ticket] = true;
+    ended_[ticket] = sent.size();
     messages_.erase(message);
     return ticket;
 }
 
-bool NodeMailbox::done(Ticket ticket) {
+std::optional<std::size_t> NodeMailbox::done(Ticket ticket) {
     const std::scoped_lock lock{mutex_};
     const auto found = ended_.find(ticket);
     expects(found != ended_.end(), "a ticket is asked for until it is done, not longer");
-    if (!found->second) {
-        return false;
+    const std::optional<std::size_t> bytes = found->second;
+    if (bytes) {
+        ended_.erase(found);
     }
-    ended_.erase(found);
-    return true;
+    return bytes;
 }
 
 }  // namespace forebay::adapters

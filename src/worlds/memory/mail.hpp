@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -29,7 +30,7 @@ public:
 
     Ticket send(const Route& route, std::span<const std::byte> bytes);
     Ticket receive(const Route& route, std::span<std::byte> bytes);
-    bool done(Ticket ticket);
+    std::optional<std::size_t> done(Ticket ticket);
 
 private:
     struct Message {
@@ -50,9 +51,10 @@ private:
     std::size_t eager_bytes_;
     std::mutex mutex_;
     Ticket last_ = 0;
-    std::unordered_map<Ticket, bool> ended_;  // every valid ticket, and whether it has ended
-    std::deque<Message> messages_;            // without a matching receive yet
-    std::deque<PostedReceive> receives_;      // receives without a matching message yet
+    // Every valid ticket and, once it has ended, the length of its message.
+    std::unordered_map<Ticket, std::optional<std::size_t>> ended_;
+    std::deque<Message> messages_;        // without a matching receive yet
+    std::deque<PostedReceive> receives_;  // receives without a matching message yet
 };
 
 }  // namespace forebay::adapters

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -83,7 +84,7 @@ public:
         expects(place_.leader() && from != place_.node, "leaders receive from other nodes");
         return nodes_.mail.receive({from, place_.node, tag}, bytes);
     }
-    bool done(Ticket ticket) override { return nodes_.mail.done(ticket); }
+    std::optional<std::size_t> done(Ticket ticket) override { return nodes_.mail.done(ticket); }
 
 private:
     NodeMembers& nodes_;

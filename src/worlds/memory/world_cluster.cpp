@@ -59,7 +59,7 @@ public:
         state_.world.step({"receive from node", from.value()});
         return NodeMember::receive(from, tag, bytes);
     }
-    bool done(Ticket ticket) override {
+    std::optional<std::size_t> done(Ticket ticket) override {
         state_.world.step({"ask for message", static_cast<std::int64_t>(ticket)});
         return NodeMember::done(ticket);
     }

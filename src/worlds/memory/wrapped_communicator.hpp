@@ -36,7 +36,7 @@ public:
     Ticket receive(NodeId from, int tag, std::span<std::byte> bytes) override {
         return inner_.receive(from, tag, bytes);
     }
-    bool done(Ticket ticket) override { return inner_.done(ticket); }
+    std::optional<std::size_t> done(Ticket ticket) override { return inner_.done(ticket); }
 
 private:
     ports::Communicator& inner_;

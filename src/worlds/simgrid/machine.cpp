@@ -234,7 +234,7 @@ SimulatedMachine::Ticket SimulatedMachine::new_ticket(std::int32_t rank) {
     if (free == tickets.end()) {
         free = tickets.emplace(free);
     }
-    *free = {Stage::under_way, 0};
+    *free = {Stage::under_way};
     return static_cast<Ticket>(free - tickets.begin());
 }
 
@@ -243,17 +243,18 @@ void SimulatedMachine::finish(std::int32_t rank, Ticket ticket) {
     happened_to(rank);
 }
 
-bool SimulatedMachine::done(std::int32_t rank, Ticket ticket) {
+std::optional<std::size_t> SimulatedMachine::done(std::int32_t rank, Ticket ticket) {
     TicketState& state = at(rank).tickets.at(ticket);
     expects(state.stage != Stage::free, "a ticket is asked for until it is done, not longer");
     if (state.stage != Stage::done) {
-        return false;
+        return std::nullopt;
     }
-    charge(rank, std::exchange(state, TicketState{}).owed);
+    const TicketState ended = std::exchange(state, TicketState{});
+    charge(rank, ended.owed);
     if (at(rank).debt > debt_max) {
         settle(rank);
     }
-    return true;
+    return ended.received;
 }
 
 double SimulatedMachine::message_time(std::int64_t bytes, double rate_alone) const noexcept {
@@ -375,8 +376,9 @@ void SimulatedMachine::deliver(const Message& message) {
         finish(from.rank, from.ticket);
     }
     const End& to = *message.to;
-    at(to.rank).tickets[to.ticket].owed =
-        message_time(from.bytes, platform_.node.rank_receive_rate);
+    TicketState& state = at(to.rank).tickets[to.ticket];
+    state.owed = message_time(from.bytes, platform_.node.rank_receive_rate);
+    state.received = bytes.size();
     finish(to.rank, to.ticket);
 }
 

@@ -66,7 +66,7 @@ public:
 
     Ticket send(std::int32_t rank, const Route& route, std::span<const std::byte> bytes);
     Ticket receive(std::int32_t rank, const Route& route, std::span<std::byte> bytes);
-    bool done(std::int32_t rank, Ticket ticket);
+    std::optional<std::size_t> done(std::int32_t rank, Ticket ticket);
     void absent(std::int32_t rank, std::int64_t bytes) { at(rank).absent = bytes; }
 
     // Starts a request; `through` is called with its errno when it is done.
@@ -89,6 +89,7 @@ private:
     struct TicketState {
         Stage stage = Stage::free;
         double owed = 0;  // seconds of the receiver's work on what has arrived
+        std::size_t received = 0;
     };
     struct RankState {
         simgrid::s4u::ActorPtr actor;

@@ -92,7 +92,7 @@ public:
         expects(place_.leader() && from != place_.node, "leaders receive from other nodes");
         return machine_.receive(rank_, {from.value(), place_.node.value(), tag}, bytes);
     }
-    bool done(Ticket ticket) override { return machine_.done(rank_, ticket); }
+    std::optional<std::size_t> done(Ticket ticket) override { return machine_.done(rank_, ticket); }
 
 private:
     [[nodiscard]] int leader_of(std::int32_t node) const {

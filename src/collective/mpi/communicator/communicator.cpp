@@ -360,14 +360,20 @@ MpiCommunicator::Ticket MpiCommunicator::receive(NodeId from, int tag, std::span
 
 // The ranks cannot agree on the failure of a message any more, since the other side may be
 // anywhere: so the job ends.
-bool MpiCommunicator::done(Ticket ticket) {
+std::optional<std::size_t> MpiCommunicator::done(Ticket ticket) {
     expects(ticket < requests_.size() && requests_[ticket] != MPI_REQUEST_NULL,
             "a ticket is asked for until it is done, not longer");
     int ended = 0;
-    if (PMPI_Test(&requests_[ticket], &ended, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
+    MPI_Status status{};
+    if (PMPI_Test(&requests_[ticket], &ended, &status) != MPI_SUCCESS) {
         abort_job(own_, "a message between nodes was lost (MPI failed). See MPI's own messages.");
     }
-    return ended != 0;
+    if (ended == 0) {
+        return std::nullopt;
+    }
+    int received = 0;  // MPI_UNDEFINED, or anything, for a send
+    PMPI_Get_count(&status, MPI_BYTE, &received);
+    return static_cast<std::size_t>(std::max(received, 0));
 }
 
 }  // namespace forebay::adapters

@@ -69,7 +69,7 @@ public:
     // Contract for both: less than 2 GiB; 0 <= tag <= 32767.
     Ticket send(NodeId to, int tag, std::span<const std::byte> bytes) override;
     Ticket receive(NodeId from, int tag, std::span<std::byte> bytes) override;
-    bool done(Ticket ticket) override;
+    std::optional<std::size_t> done(Ticket ticket) override;
 
 private:
     struct Card;
