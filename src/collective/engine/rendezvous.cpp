@@ -11,6 +11,8 @@ namespace {
 
 // At most 2^5 - 1 calls go by without an attempt.
 constexpr std::uint32_t doublings_max = 5;
+static_assert(plan::CallAttendance::calls % (1U << doublings_max) == 0,
+              "numbers of calls start again at a multiple of all periods");
 
 }  // namespace
 
@@ -25,18 +27,14 @@ RankRendezvous::RankRendezvous(ports::Communicator& communicator, const ports::T
 }
 
 bool RankRendezvous::all_come(std::int64_t patience_ns) {
+    const bool is_due = call_ % (1U << failures_) == 0;
     call_ = (call_ + 1) % plan::CallAttendance::calls;
     const auto ranks = static_cast<std::uint32_t>(communicator_.place().locals);
-    if (patience_ns <= 0 || ranks < 2) {
-        return false;
-    }
-    if (skips_ > 0) {
-        --skips_;
+    if (patience_ns <= 0 || ranks < 2 || !is_due) {
         return false;
     }
     const bool together = join({.file = file_, .call = call_, .ranks = ranks}, patience_ns);
     failures_ = together ? 0 : std::min(failures_ + 1, doublings_max);
-    skips_ = (1U << failures_) - 1;
     return together;
 }
 

@@ -36,10 +36,11 @@ private:
     std::atomic<std::uint64_t>& word_;
     std::uint32_t file_;
     std::uint32_t call_ = 0;
-    // Exponential backoff: how many attempts in a row have failed, and for how many calls none is
-    // made because of that. The same on all ranks that take part in the same calls.
+    // Exponential backoff: how many attempts in a row have failed. After n of them, the rank takes
+    // part only in calls whose number is a multiple of 2^n. All ranks count the same calls, so
+    // ranks with different n still come to the same ones: the multiples of the largest 2^n. (If
+    // each counted calls from its own last failure, they could miss one another for ever.)
     std::uint32_t failures_ = 0;
-    std::uint32_t skips_ = 0;
 };
 
 }  // namespace forebay::engine

@@ -8,6 +8,7 @@
 #include <array>
 #include <gtest/gtest.h>
 #include <random>
+#include <vector>
 
 namespace forebay::engine {
 namespace {
@@ -106,6 +107,46 @@ TEST(RankRendezvous, WhoTakesNoPartKeepsNobodyLong) {
         });
     EXPECT_EQ(ending.kind, adapters::WorldEnding::Kind::ended) << ending.report;
     EXPECT_LT(waited, 2 * patience);
+}
+
+// Regression: a rank without patience for a call noted no failure while another one waited in vain,
+// so that the two tried in alternate calls, and in the end never in the same. Ranks have patience
+// for some of `before` calls, by chance; from then on for every call, and soon they meet.
+TEST(RankRendezvous, RanksMeetAgainHoweverTheirPatienceDifferedBefore) {
+    constexpr std::size_t backoff_calls_max = 32;
+    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+        std::mt19937_64 random{seed};
+        const std::size_t before = random() % 300;
+        const std::uint64_t one_of = 1 + random() % 8;  // how rare patience is
+        const std::size_t all = before + backoff_calls_max;
+        std::array<std::vector<bool>, ranks> patient;
+        for (auto& rank : patient) {
+            for (std::size_t call = 0; call < all; ++call) {
+                rank.push_back(call >= before || random() % one_of == 0);
+            }
+        }
+        std::array<std::size_t, ranks> met{};  // calls after `before` that were made together
+        adapters::MemoryWorld world{{.seed = seed}};
+        const adapters::NodesOptions nodes{
+            .node_sizes = {ranks},
+            .node_bytes = CollectiveFile::node_segment_bytes(ranks, 1 << 20)};
+        const adapters::WorldEnding ending =
+            adapters::run_ranks(world, nodes, [&](ports::Communicator& communicator) {
+                const std::size_t rank = communicator.place().rank.position();
+                RankRendezvous one{communicator, world, 7};
+                for (std::size_t call = 0; call < all; ++call) {
+                    // Every call has its time, so that no rank is late.
+                    world.sleep(static_cast<std::int64_t>(call + 1) * 2 * patience -
+                                world.now_ns());
+                    const bool together = one.all_come(patient[rank][call] ? patience : 0);
+                    met[rank] += together && call >= before ? 1 : 0;
+                }
+            });
+        EXPECT_EQ(ending.kind, adapters::WorldEnding::Kind::ended) << ending.report;
+        EXPECT_GT(met[0], 0) << "seed " << seed << ": " << before << " calls before";
+        EXPECT_EQ(met[0], met[1]) << "seed " << seed;
+        EXPECT_EQ(met[0], met[2]) << "seed " << seed;
+    }
 }
 
 }  // namespace
