@@ -32,9 +32,18 @@ int completed_request(std::int64_t bytes, MPI_Request* request) noexcept {
     *request = MPI_REQUEST_NULL;
     // NOLINTNEXTLINE(performance-no-int-to-ptr): a number that is never dereferenced
     void* const state = reinterpret_cast<void*>(static_cast<std::intptr_t>(bytes));
-    const int code = PMPI_Grequest_start(&forebay_request_query, &forebay_request_free,
-                                         &forebay_request_cancel, state, request);
-    return code == MPI_SUCCESS ? PMPI_Grequest_complete(*request) : code;
+    int code = PMPI_Grequest_start(&forebay_request_query, &forebay_request_free,
+                                   &forebay_request_cancel, state, request);
+    if (code == MPI_SUCCESS) {
+        code = PMPI_Grequest_complete(*request);
+        if (code != MPI_SUCCESS) {
+            PMPI_Request_free(request);
+        }
+    }
+    if (code != MPI_SUCCESS) {
+        *request = MPI_REQUEST_NULL;  // whatever the failed functions have left there
+    }
+    return code;
 }
 
 }  // namespace forebay::interposer

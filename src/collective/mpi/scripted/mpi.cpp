@@ -313,6 +313,11 @@ int PMPI_Op_free(MPI_Op* /*op*/) {
     return called("Op_free");
 }
 
+int PMPI_Request_free(MPI_Request* request) {
+    *request = MPI_REQUEST_NULL;
+    return called("Request_free");
+}
+
 int PMPI_Status_set_cancelled(MPI_Status* /*status*/, int /*flag*/) {
     return called("Status_set_cancelled");
 }

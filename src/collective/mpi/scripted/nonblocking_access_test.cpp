@@ -116,6 +116,17 @@ TEST_F(NonBlocking, AFailedDepositIsAnErrorOfTheCall) {
     EXPECT_NE(record().find("at byte 0"), std::string::npos) << record();
 }
 
+// Regression: the caller got an error and, beside it, a request that never completed.
+TEST_F(NonBlocking, LeavesNoRequestBehindWhereTheMpiCannotCompleteIt) {
+    open_recorded();
+    for (const char* name : {"Grequest_start", "Grequest_complete"}) {
+        script().failing[name] = MPI_ERR_OTHER;
+        EXPECT_EQ(write(0), MPI_ERR_OTHER) << name;
+        EXPECT_EQ(request_, MPI_REQUEST_NULL) << name;
+    }
+    EXPECT_EQ(script().calls("Request_free"), 1) << "of the one that was made";
+}
+
 TEST_F(NonBlocking, LeavesTheCallToTheMpiOnAllRanksOrOnThisOneOnly) {
     OpenFile& file = open_recorded();
     EXPECT_EQ(write(-1), MPI_SUCCESS);
