@@ -68,8 +68,7 @@ int BlockingAccess::pass(const AccessCall& access, engine::Refusal refusal, Pass
     if (const Result<void> settled = pools_.settle_together(); !settled) {
         return file_.reported(settled.error());
     }
-    const std::int64_t size = access.datatype == MPI_DATATYPE_NULL ? -1 : size_of(access.datatype);
-    file_.counters.passed(access.function, refusal, size < 0 ? -1 : size * access.count);
+    file_.counters.passed(access.function, refusal, bytes_of(access.count, access.datatype));
     const int code = view_.pass_held_view_to_mpi();
     return code == MPI_SUCCESS ? pass(file_.handle) : code;
 }
@@ -135,13 +134,12 @@ Result<void> BlockingAccess::settle_before(const PassedAccess& passed) {
 }
 
 int BlockingAccess::leave(const PassedAccess& passed, PassOn pass) {
-    const std::int64_t size = passed.datatype == MPI_DATATYPE_NULL ? -1 : size_of(passed.datatype);
-    const bool known = size >= 0 && passed.count >= 0;
     if (passed.collective) {
         engine_.forget();
         mpi_under_way_ = true;
     }
-    file_.counters.passed(passed.function, engine::Refusal::none, known ? size * passed.count : -1);
+    file_.counters.passed(passed.function, engine::Refusal::none,
+                          bytes_of(passed.count, passed.datatype));
     if (const Result<void> settled = settle_before(passed); !settled) {
         return file_.reported(settled.error());
     }

@@ -224,6 +224,13 @@ std::int64_t size_of(MPI_Datatype type) noexcept {
     return said ? static_cast<std::int64_t>(size) : -1;
 }
 
+std::int64_t bytes_of(MPI_Count count, MPI_Datatype type) noexcept {
+    const std::int64_t size = type == MPI_DATATYPE_NULL ? -1 : size_of(type);
+    std::int64_t bytes = 0;
+    const bool known = size >= 0 && count >= 0 && !__builtin_mul_overflow(count, size, &bytes);
+    return known ? bytes : -1;
+}
+
 Result<DecodedType> decode(MPI_Datatype type, const LargeCountInquiry& inquiry) {
     if (type == MPI_BYTE) {  // by far the most frequent
         return DecodedType{Nest::run(1), 1, 1};

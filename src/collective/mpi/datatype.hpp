@@ -34,6 +34,10 @@ Result<DecodedType> decode(MPI_Datatype type, const LargeCountInquiry& inquiry);
 // Bytes of data in one element of `type`; -1: the MPI does not say.
 [[nodiscard]] std::int64_t size_of(MPI_Datatype type) noexcept;
 
+// Bytes of data in `count` elements of `type`; -1: the MPI does not say, the arguments are invalid
+// (MPI_DATATYPE_NULL is allowed here), or there are more than can be counted.
+[[nodiscard]] std::int64_t bytes_of(MPI_Count count, MPI_Datatype type) noexcept;
+
 // Whether `type` is named (predefined): such types need not, and must not, be duplicated or freed.
 [[nodiscard]] bool is_named(MPI_Datatype type, const LargeCountInquiry& inquiry) noexcept;
 

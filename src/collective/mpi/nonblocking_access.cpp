@@ -101,9 +101,7 @@ int NonBlockingAccess::move_together(const AccessCall& access, IoDirection direc
 // collective call of the MPI; all make the independent one.
 int NonBlockingAccess::start_by_mpi(const AccessCall& access, const plan::CourseChoice& choice,
                                     const StartArguments& arguments) {
-    const std::int64_t size = access.datatype == MPI_DATATYPE_NULL ? -1 : size_of(access.datatype);
-    const bool known = size >= 0 && access.count >= 0;
-    file_.counters.passed(access.function, choice.why, known ? size * access.count : -1);
+    file_.counters.passed(access.function, choice.why, bytes_of(access.count, access.datatype));
     // Settling alone waits for no other rank.
     if (const Result<void> settled = pools_.settle_alone(std::nullopt); !settled) {
         return file_.reported(settled.error());

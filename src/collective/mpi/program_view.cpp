@@ -63,14 +63,14 @@ MPI_Offset ProgramView::first_etype(AccessStart start, MPI_Offset offset) const 
 }
 
 std::optional<Extent> ProgramView::extent_of(const PassedAccess& passed) const {
-    const std::int64_t size = passed.datatype == MPI_DATATYPE_NULL ? -1 : size_of(passed.datatype);
-    if (passed.start == AccessStart::shared_pointer || size < 0 || passed.count < 0 ||
+    pattern::ViewRange range;
+    range.length = bytes_of(passed.count, passed.datatype);
+    if (passed.start == AccessStart::shared_pointer || range.length < 0 ||
         view_.refusal != engine::Refusal::none) {
         return std::nullopt;
     }
     const MPI_Offset first = first_etype(passed.start, passed.offset);
-    pattern::ViewRange range;
-    const bool fits = first >= 0 && !__builtin_mul_overflow(passed.count, size, &range.length) &&
+    const bool fits = first >= 0 &&
                       !__builtin_mul_overflow(first, view_.etype_bytes, &range.position) &&
                       view_.reaches(range.position, range.length);
     if (!fits) {

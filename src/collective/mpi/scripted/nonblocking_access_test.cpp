@@ -127,6 +127,18 @@ TEST_F(NonBlocking, LeavesNoRequestBehindWhereTheMpiCannotCompleteIt) {
     EXPECT_EQ(script().calls("Request_free"), 1) << "of the one that was made";
 }
 
+// Regression: the product overflowed, and the record told of 0 bytes.
+TEST_F(NonBlocking, DoesNotTellTheBytesOfACallThatAsksForMoreThanCanBeCounted) {
+    OpenFile& file = open_recorded();
+    AccessCall huge = at(0);
+    huge.datatype = script().make_vector(1 << 10, 1 << 10, 1 << 10);
+    huge.count = MPI_Count{1} << 44;
+    EXPECT_EQ(start(huge, IoDirection::write), MPI_SUCCESS);
+    EXPECT_EQ(passed_alone_, 1);
+    EXPECT_EQ(file.finish(), MPI_SUCCESS);
+    EXPECT_NE(record().find("\"bytes\":-1,\"reason\""), std::string::npos) << record();
+}
+
 TEST_F(NonBlocking, LeavesTheCallToTheMpiOnAllRanksOrOnThisOneOnly) {
     OpenFile& file = open_recorded();
     EXPECT_EQ(write(-1), MPI_SUCCESS);

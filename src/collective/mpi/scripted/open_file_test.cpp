@@ -79,6 +79,28 @@ TEST_F(OpenFileOf, LeavesToTheMpiWhatItDoesNotTakeOver) {
     EXPECT_NE(text_of(record_).find("atomic mode"), std::string::npos);
 }
 
+// Regression: the product overflowed, and the record told of 0 bytes. The MPI refuses such a call.
+TEST_F(OpenFileOf, DoesNotTellTheBytesOfACallThatAsksForMoreThanCanBeCounted) {
+    OpenFile& file = open_recorded();
+    AccessCall huge = at(0);
+    huge.datatype = script().make_vector(1 << 10, 1 << 10, 1 << 10);
+    huge.count = MPI_Count{1} << 44;
+    EXPECT_EQ(file.access(huge, IoDirection::write, pass()), MPI_SUCCESS);
+    PassedAccess alone;
+    alone.function = 1;
+    alone.file = handle_;
+    alone.count = huge.count;
+    alone.datatype = huge.datatype;
+    EXPECT_EQ(file.leave(alone, pass()), MPI_SUCCESS);
+    EXPECT_EQ(passed_, 2);
+    EXPECT_EQ(file.finish(), MPI_SUCCESS);
+    const std::string record = text_of(record_);
+    const std::string unknown = "\"bytes\":-1,\"reason\"";
+    const std::size_t first = record.find(unknown);
+    ASSERT_NE(first, std::string::npos) << record;
+    EXPECT_NE(record.find(unknown, first + 1), std::string::npos) << record;
+}
+
 TEST_F(OpenFileOf, LeavesAllOfAFileThatIsNotItsOwn) {
     facts_.standing = Standing::excluded;
     OpenFile& file = open_recorded();
