@@ -6,7 +6,7 @@
 namespace forebay::engine {
 
 ports::Word& NodeGate::word(TargetId target) const noexcept {
-    return team_.node_segment().gate(target.position() % NodeSegment::gates);
+    return team_.node_segment().gate(target.position() % SegmentHeader::gates_max);
 }
 
 std::int32_t NodeGate::try_enter(TargetId target) {

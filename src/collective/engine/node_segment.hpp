@@ -88,8 +88,9 @@ struct SegmentHeader {
         0;  // calls of this segment so far; written by the rank that publishes
     plan::AgreementVote verdict;
     plan::BlockClaims round;
-    // Requests of bypassing ranks in flight, by target.
-    alignas(64) std::array<ports::Word, 64> gates{};
+    // Requests of bypassing ranks in flight, by target modulo their number.
+    static constexpr std::size_t gates_max = 64;
+    alignas(64) std::array<ports::Word, gates_max> gates{};
     // The words of plan::CallAttendance, by file; the bell changes with each of them.
     static constexpr std::size_t attendances_max = 16;
     alignas(64) std::array<std::atomic<std::uint64_t>, attendances_max> attendances{};
@@ -99,7 +100,6 @@ struct SegmentHeader {
 class NodeSegment {
 public:
     static constexpr std::size_t controls = 1024;
-    static constexpr std::size_t gates = 64;
 
     NodeSegment(std::span<std::byte> memory, const ports::RankPlace& place);
 
