@@ -10,7 +10,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 namespace forebay::plan {
@@ -132,8 +131,5 @@ struct Window {
 
 // Sets `out` to window number `round` of aggregator `id`, for rounds by span.
 void window_by_span(const Plan& plan, AggregatorId id, std::int64_t round, Window& out);
-
-// The plan as text for people; golden tests compare it.
-[[nodiscard]] std::string describe(const Plan& plan);
 
 }  // namespace forebay::plan
