@@ -105,7 +105,7 @@ void* const* ours_for(const MpiLibrary& libmpi, void* const* real) noexcept {
 }
 
 void bind_all() noexcept {
-    static void* real[function_count];  // the core may keep a pointer to it
+    void* real[function_count];
     const MpiLibrary libmpi = find_libmpi(reinterpret_cast<void*>(&forebay_preload_bind));
     if (libmpi.handle == nullptr) {
         say("cannot go on with an MPI_File call", "no MPI library is mapped in this process",
