@@ -4,7 +4,6 @@ asked for."""
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -95,6 +94,6 @@ def _open_in_janitor(rank: int, words: Sequence[str]) -> list[str]:
         with contextlib.suppress(OSError):
             parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
             if parent == rank and (entry / "cmdline").read_bytes().startswith(wanted):
-                links = [os.readlink(link) for link in (entry / "fd").iterdir()]
+                links = [str(link.readlink()) for link in (entry / "fd").iterdir()]
                 found += [link.partition(":")[0] for link in links]
     return found

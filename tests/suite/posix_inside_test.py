@@ -13,6 +13,7 @@ import pytest
 
 from suite import mpi as m
 from suite import pooled
+from suite.verdict import ensure
 
 BOTH_WAYS = pytest.mark.parametrize("settings", [pooled.KEPT, pooled.EAGER], ids=["kept", "eager"])
 INSIDE = ("printed", "traced", "walked", "mounted", "spawned", "expanded", "logged")

@@ -46,6 +46,9 @@ constexpr std::size_t connections_at_once = 8;
 // How soon the listener is tried again when no descriptor was left even to reject a connection. It
 // stays readable meanwhile, so that watching it would make the loop busy.
 constexpr nanoseconds accepting_rests_for = milliseconds{100};
+// How long connections wait for a descriptor before they are rejected, and the pool closes down. A
+// file gives its descriptor back when it is drained and was left alone for a second.
+constexpr nanoseconds shortage_max = std::chrono::seconds{20};
 // The data of an epoll event are a Source in the lowest bits, and above it a session's number.
 constexpr std::uint64_t source_bits = 3;
 
@@ -281,21 +284,23 @@ void DaemonServer::handle(Source source, std::uint64_t number, std::uint32_t eve
 
 void DaemonServer::accept_all() {
     for (std::size_t i = 0; i < connections_at_once; ++i) {
-        IncomingConnection incoming = listener_.next();
+        const bool is_short_for_long =
+            short_since_ && std::chrono::steady_clock::now() - *short_since_ > shortage_max;
+        IncomingConnection incoming =
+            listener_.next(is_short_for_long ? SocketListener::Shortage::reject
+                                             : SocketListener::Shortage::leave_queued);
         if (incoming.socket.valid() && sessions_.size() >= sessions_max) {
             incoming = {.refused = "too many processes are connected", .no_room = true};
         }
-        const bool told = std::exchange(told_of_queue_, incoming.stays_queued);
-        if (incoming.stays_queued && !told) {
-            note("leaves a connection waiting (" + incoming.refused +
-                 "). Start the daemon with more (`ulimit -n`).");
-        } else if (!incoming.refused.empty() && !incoming.stays_queued) {
-            note("sent somebody away (" + incoming.refused + ").");
+        if (incoming.socket.valid()) {
+            short_since_.reset();
         }
         if (incoming.stays_queued) {
-            rest_from_accepting();
+            free_descriptors(incoming);
+        } else if (!incoming.refused.empty()) {
+            note("sent somebody away (" + incoming.refused + ").");
         }
-        if (incoming.no_room) {
+        if (incoming.no_room && (!incoming.stays_queued || is_short_for_long)) {
             // A rejected client does not see what is pooled, so nothing may be pooled any more.
             context_->pool.close_down(pool::ThroughReason::full);
         }
@@ -312,6 +317,20 @@ void DaemonServer::accept_all() {
         sessions_.at(number).watched = EPOLLIN;
         ensures(sessions_.size() <= sessions_max, "so many connections are served at a time");
     }
+}
+
+// No descriptor is left for a connection, which waits in the queue meanwhile. The pool is drained,
+// since only files without deposits can give their descriptors back.
+void DaemonServer::free_descriptors(const IncomingConnection& waiting) {
+    expects(waiting.stays_queued, "a connection waits for a descriptor");
+    if (!short_since_) {
+        short_since_ = std::chrono::steady_clock::now();
+        static_cast<void>(context_->pool.drain_all());
+        note("leaves a connection waiting (" + waiting.refused +
+             "). Start the daemon with more (`ulimit -n`).");
+    }
+    context_->give_descriptors_back();
+    rest_from_accepting();
 }
 
 void DaemonServer::watch_listener(std::uint32_t events) {

@@ -85,6 +85,7 @@ private:
     void handle(Source source, std::uint64_t number, std::uint32_t events);
     void print_notes();
     void accept_all();
+    void free_descriptors(const IncomingConnection& waiting);
     // Leaves connections in the queue for some time, and looks at them again when it is over.
     void rest_from_accepting();
     void accept_again_if_due();
@@ -114,8 +115,9 @@ private:
     std::uint64_t next_session_ = 0;
     // When the listener is watched again; nullopt: it is watched now.
     std::optional<std::chrono::steady_clock::time_point> accepts_again_at_;
-    bool told_of_queue_ = false;  // the last connection stayed in the queue, which was reported
-    bool did_something_ = false;  // in the last turn
+    // Since when connections have waited in the queue for a descriptor; nullopt: none waits.
+    std::optional<std::chrono::steady_clock::time_point> short_since_;
+    bool did_something_ = false;                                // in the last turn
     std::chrono::steady_clock::time_point next_question_near_;  // until when something_is_near()
     CoreYielding yielding_;
     bool ended_ = false;

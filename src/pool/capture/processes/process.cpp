@@ -52,9 +52,11 @@ extern "C" {
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): assembly has no other way
 constinit unsigned forebay_vfork_is_fork = 0;
 constinit void* forebay_real_vfork = nullptr;
-// Read by shared/system_call.S and shared/loader.S.
+// Read by shared/system_call.S and shared/loader.S. The array is for dlsym, dlvsym, dlopen and
+// dlmopen, in this order; null until they are found (symbols/loader_symbols.cpp).
 constinit unsigned forebay_captures_calls = 0;
 constinit void* forebay_real_syscall = nullptr;
+constinit void* forebay_real_loader[4] = {};
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 }
 

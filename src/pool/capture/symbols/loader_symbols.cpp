@@ -15,10 +15,9 @@ constexpr const char* loader_names[] = {"dlsym", "dlvsym", "dlopen", "dlmopen"};
 }  // namespace
 
 extern "C" {
-// Read by shared/loader.S: libc's functions in the order of `loader_names`; null until they are
-// found.
-// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): assembly has no other way
-constinit void* forebay_real_loader[4] = {};
+// In processes/process.cpp.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
+extern void* forebay_real_loader[4];
 
 void* forebay_find_loader(unsigned number) noexcept {
     void* found = forebay::capture::NextSymbols::find_behind(loader_names[number]);

@@ -91,6 +91,8 @@ Result<OwnFd> listen_at(const std::string& path) {
     return socket;
 }
 
+constexpr const char* no_descriptors = "no descriptors are left";
+
 bool is_out_of_descriptors(int error) noexcept { return error == EMFILE || error == ENFILE; }
 
 // A descriptor in reserve, which next() closes when the process has no other left (EMFILE).
@@ -138,14 +140,17 @@ Result<SocketListener> SocketListener::open(const std::string& path) {
     return SocketListener{std::move(*lock), std::move(*socket), path};
 }
 
-IncomingConnection SocketListener::next() {
+IncomingConnection SocketListener::next(Shortage on_shortage) {
     expects(socket_.valid(), "a listener that was moved from is not asked");
     if (!spare_.valid()) {
         spare_ = spare_descriptor();
     }
     OwnFd socket{::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)};
     if (!socket.valid() && is_out_of_descriptors(errno)) {
-        return reject_next();
+        return on_shortage == Shortage::reject
+                   ? reject_next()
+                   : IncomingConnection{
+                         .refused = no_descriptors, .no_room = true, .stays_queued = true};
     }
     if (!socket.valid()) {
         return {};
@@ -172,7 +177,7 @@ IncomingConnection SocketListener::reject_next() {
         stays_queued = !rejected.valid() && is_out_of_descriptors(errno);
     }
     spare_ = spare_descriptor();
-    return {.refused = "no descriptors are left", .no_room = true, .stays_queued = stays_queued};
+    return {.refused = no_descriptors, .no_room = true, .stays_queued = stays_queued};
 }
 
 }  // namespace forebay::daemon

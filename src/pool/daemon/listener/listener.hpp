@@ -20,7 +20,8 @@ struct IncomingConnection {
     std::string refused = {};  // why the connection was rejected; empty: it was not
     // It was rejected because descriptors (EMFILE, ENFILE) or sessions (sessions_max) have run out.
     bool no_room = false;
-    // No descriptor was left even to reject it: it stays in the queue, where next() finds it again.
+    // It stays in the queue, where next() finds it again: Shortage::leave_queued, or no descriptor
+    // was left even to reject it.
     bool stays_queued = false;
 };
 
@@ -37,9 +38,11 @@ public:
 
     [[nodiscard]] int socket() const noexcept { return socket_.get(); }
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
+    // What to do with a connection for which no descriptor is left.
+    enum class Shortage { leave_queued, reject };
     // Accepts the next connection in the queue, without waiting. Connections of other users are
     // rejected, even root's.
-    [[nodiscard]] IncomingConnection next();
+    [[nodiscard]] IncomingConnection next(Shortage on_shortage = Shortage::reject);
 
 private:
     [[nodiscard]] IncomingConnection reject_next();

@@ -45,7 +45,17 @@ NextStep HelloRequest::begin(const protocol::ClientQuestion& question,
         case Means::socket: return admit_without_log(question);
         case Means::none: break;
     }
-    return reject(EMFILE, no_means);
+    return reject_for_want(EMFILE, question);
+}
+
+// Only files without deposits can give their descriptors back: the pool is drained first.
+NextStep HelloRequest::reject_for_want(int error, const protocol::ClientQuestion& question) {
+    const bool of_descriptors = error == EMFILE || error == ENFILE;
+    if (!of_descriptors || (question.flags & protocol::last_try) != 0) {
+        return reject(error, no_means);
+    }
+    drains_ = true;
+    return context().daemon.tickets.drain_all();
 }
 
 NextStep HelloRequest::admit_with_log(const protocol::ClientQuestion& question) {
@@ -56,7 +66,7 @@ NextStep HelloRequest::admit_with_log(const protocol::ClientQuestion& question) 
     const Result<pool::Log> log = memory.prepare();
     if (!client_bell.valid() || !log) {
         memory.discard();
-        return reject(log ? EMFILE : errno_of(log.error()), no_means);
+        return reject_for_want(log ? EMFILE : errno_of(log.error()), question);
     }
     const auto client = admit(question, *log);
     if (!client) {
@@ -75,7 +85,7 @@ NextStep HelloRequest::admit_with_log(const protocol::ClientQuestion& question) 
     }
     if (reply().error != 0) {
         context().clients.dismiss(session());
-        return reject(reply().error, no_means);
+        return reject_for_want(reply().error, question);
     }
     return ReplyIsDue{};
 }
@@ -90,7 +100,7 @@ NextStep HelloRequest::admit_without_log(const protocol::ClientQuestion& questio
     }
     const Result<pool::Log> log = daemon.memory.prepare();
     if (!log) {
-        return reject(errno_of(log.error()), no_means);
+        return reject_for_want(errno_of(log.error()), question);
     }
     const auto client = admit(question, *log);
     if (!client) {
@@ -136,7 +146,11 @@ NextStep HelloRequest::reject(int error, const std::string& why) {
 }
 
 NextStep HelloRequest::go_on() {
-    expects(rejected_ != 0, "only a rejected process waits");
+    if (drains_) {
+        context().daemon.give_descriptors_back();
+        return refuse(EAGAIN);
+    }
+    expects(rejected_ != 0, "a process waits for a drain, or is rejected");
     return refuse(rejected_);
 }
 
