@@ -128,7 +128,7 @@ def test_loop_within_the_simulator(folder: Path) -> None:
 def test_loop_on_the_local_disk(folder: Path) -> None:
     loop = loop_in(folder)
     with m.cores(m.MPICH, RANKS):
-        within = ("--seconds", "8", "--bytes", "200m", "-o", "disk.toml")
+        within = ("--seconds", "30", "--bytes", "200m", "-o", "disk.toml")
         loop.call("probe", "out", *within, "--", *loop.launcher)
         ensure(not any((folder / "out").iterdir()), "probing left files")
         if advised(loop, "disk.toml"):
