@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tuning_scenes import darshan_log, darshan_logs
 
 from forebay.common.files.record_file import RecordFiles
 from forebay.common.model.errors import EvidenceError
@@ -148,17 +149,8 @@ def test_what_is_neither_log_nor_record_is_refused(tmp_path: Path) -> None:
         diagnose_file(empty, sources)
 
 
-def logs() -> list[Path]:
-    darshan = pytest.importorskip("darshan")
-    return sorted(Path(darshan.__file__).parent.rglob("*.darshan"))
-
-
-def log(name: str) -> Path:
-    return next(one for one in logs() if one.name == name)
-
-
 def test_no_log_that_comes_with_darshan_is_too_much() -> None:
-    for path in logs():
+    for path in darshan_logs():
         found = diagnose(read_log(path))
         assert found.verdict
         assert as_text(found)
@@ -166,7 +158,7 @@ def test_no_log_that_comes_with_darshan_is_too_much() -> None:
 
 
 def test_the_sick_target_of_a_real_log_is_the_first_item() -> None:
-    found = diagnose(read_log(log("sample-badost.darshan")))
+    found = diagnose(read_log(darshan_log("sample-badost.darshan")))
     assert [one.title for one in found.troubles] == ["target 14 is sick"]
     assert found.sick[0].slower > 20
 
@@ -174,7 +166,7 @@ def test_the_sick_target_of_a_real_log_is_the_first_item() -> None:
 @pytest.mark.parametrize("count", [100, 1000, 5000, 11000])
 def test_a_log_that_was_cut_off_is_a_clear_error(tmp_path: Path, count: int) -> None:
     path = tmp_path / "cut.darshan"
-    path.write_bytes(log("sample.darshan").read_bytes()[:count])
+    path.write_bytes(darshan_log("sample.darshan").read_bytes()[:count])
     with pytest.raises(EvidenceError, match="cannot read the log"):
         read_log(path)
 

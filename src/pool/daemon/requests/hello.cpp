@@ -38,6 +38,7 @@ NextStep HelloRequest::begin(const protocol::ClientQuestion& question,
         return refuse(EAGAIN);
     }
     if (session().client) {
+        was_client_ = true;
         context().clients.dismiss(session());
     }
     switch (means) {
@@ -48,10 +49,11 @@ NextStep HelloRequest::begin(const protocol::ClientQuestion& question,
     return reject_for_want(EMFILE, question);
 }
 
-// Only files without deposits can give their descriptors back: the pool is drained first.
+// Only files without deposits can give their descriptors back: the pool is drained first. A process
+// that was a client does not ask again: it would go on opening files beside the pool.
 NextStep HelloRequest::reject_for_want(int error, const protocol::ClientQuestion& question) {
     const bool of_descriptors = error == EMFILE || error == ENFILE;
-    if (!of_descriptors || (question.flags & protocol::last_try) != 0) {
+    if (!of_descriptors || was_client_ || (question.flags & protocol::last_try) != 0) {
         return reject(error, no_means);
     }
     drains_ = true;

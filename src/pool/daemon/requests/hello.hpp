@@ -37,7 +37,8 @@ private:
     // now on.
     [[nodiscard]] NextStep reject(int error, const std::string& why);
 
-    bool drains_ = false;  // see reject_for_want()
+    bool was_client_ = false;  // the session was admitted without a log, and is dismissed now
+    bool drains_ = false;      // see reject_for_want()
     // errno of the reply, which is sent once all files have left; 0: not rejected
     int rejected_ = 0;
 };
