@@ -5,6 +5,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import threading
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -154,7 +155,7 @@ def test_a_number_that_is_no_signal_ended_the_drain(monkeypatch: pytest.MonkeyPa
         assert arrived(0.0) is None
         # Not SIGINT, which is ignored where the tests run in the background of a shell. A child of
         # an earlier test may end first.
-        os.kill(os.getpid(), signal.SIGTERM)
+        signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
         assert (arrived(60.0) or arrived(60.0)) is signal.SIGTERM
 
 
