@@ -24,7 +24,7 @@ def _told(mpi: m.Mpi, folder: Path, how: str, file: Path, mark: str, one: Pool) 
     program = m.build(mpi, "late_errors.c")
     environment = one.with_mpi(m.forebay(folder / RECORD))
     words = [program, folder, how, file, mark]
-    m.run(mpi, RANKS, words, seconds_max=60, environment=environment).ensure_success()
+    m.run(mpi, RANKS, words, seconds_max=180, environment=environment).ensure_success()
     output = Output.read(folder)
     ensure(output.complete, "the program did not come to its end")
     ensure(not output.cases["late_errors"].wrong, output.cases["late_errors"].wrong)
