@@ -16,9 +16,8 @@ from forebay_tuning.report.model.diagnosis import KEEP_MOST, Diagnosis, diagnose
 from forebay_tuning.report.report.text import as_json, as_text
 
 HERE = Path(__file__).parent / "darshan_logs"
-LABELS = dict(
-    line.split("\t")[:2] for line in (HERE / "labels.tsv").read_text().splitlines()[1:] if line
-)
+ROWS = [line.split("\t") for line in (HERE / "labels.tsv").read_text().splitlines()[1:] if line]
+LABELS = {row[0]: row[1] for row in ROWS}
 PUBLIC = {
     "sample-badost": "sick-target",
     "sample-goodost": "none",
@@ -53,7 +52,20 @@ def first_of(found: Diagnosis) -> str:
 
 def test_there_are_enough_logs_and_each_has_a_label() -> None:
     assert {one.stem for one in HERE.glob("*.darshan")} == set(LABELS)
-    assert len(LABELS) >= 60
+    assert len(LABELS) == len(ROWS) >= 60
+    assert all(len(row) == 4 and all(row) for row in ROWS), "a label without its reason"
+
+
+@pytest.mark.parametrize("module", ["POSIX", "STDIO", "MPI-IO", "DFS", "H5D", "PNETCDF_VAR"])
+def test_there_are_logs_of_every_module_that_is_read(module: str) -> None:
+    darshan = pytest.importorskip("darshan")
+    logs = (darshan.DarshanReport(str(path_of(one)), read_all=False) for one in LABELS)
+    assert any(module in one.modules for one in logs)
+
+
+@pytest.mark.parametrize("name", [one for one in LABELS if one.endswith("-partial")])
+def test_what_is_missing_in_a_partial_log_is_told(name: str) -> None:
+    assert any("POSIX are partial" in one for one in diagnosed(name).program.gaps)
 
 
 @pytest.mark.parametrize(("name", "label"), [*LABELS.items(), *PUBLIC.items()])

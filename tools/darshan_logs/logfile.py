@@ -26,6 +26,7 @@ int darshan_log_put_namehash(void *, void *);
 int darshan_log_put_mod(void *, int, void *, int, int);
 """
 VERSIONS = {"POSIX": 4, "MPI-IO": 3, "STDIO": 2, "LUSTRE": 2, "DFS": 1, "H5F": 3, "H5D": 2}
+VERSIONS |= {"PNETCDF_FILE": 3, "PNETCDF_VAR": 1}
 STARTED = 1_767_225_600
 """2026-01-01, a constant, so that logs do not depend on when they were made."""
 _OF_DATASET = ("H5D", "PNETCDF_VAR")
@@ -46,7 +47,8 @@ class Item:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """A run and its records. `striping` maps files on Lustre to their targets (OSTs)."""
+    """A run and its records. `striping` maps files on Lustre to their targets (OSTs). `partial`
+    names the modules of which the log shall say that their records are not all there."""
 
     command: str
     ranks: int
@@ -55,6 +57,12 @@ class Run:
     file_system: str = "ext4"
     striping: Mapping[str, Sequence[int]] = field(default_factory=dict)
     stripe_bytes: int = 1 << 20
+    partial: Sequence[str] = ()
+
+
+def prefix_of(module: str) -> str:
+    """What the names of the module's counters begin with."""
+    return "MPIIO_" if module == "MPI-IO" else f"{module}_"
 
 
 def key_of(path: str) -> int:
@@ -68,7 +76,8 @@ def write_log(run: Run, path: Path) -> None:
     ffi, library = backend.ffi, backend.libdutil
     _declare(ffi)
     path.unlink(missing_ok=True)
-    log = library.darshan_log_create(str(path).encode(), 0, 0)
+    partial = sum(1 << backend._mod_names.index(one) for one in run.partial)
+    log = library.darshan_log_create(str(path).encode(), 0, partial)
     if log == ffi.NULL:
         raise OSError(f"cannot write {path}")
     job = ffi.new("struct darshan_job *")
@@ -122,7 +131,7 @@ def _put_names(ffi: Any, library: Any, log: Any, names: Sequence[str]) -> list[A
 
 
 def _packed(backend: Any, item: Item) -> bytes:
-    prefix = "MPIIO_" if item.module == "MPI-IO" else f"{item.module}_"
+    prefix = prefix_of(item.module)
     names, times = backend.counter_names(item.module), backend.fcounter_names(item.module)
     unknown = {f"{prefix}{one}" for one in (*item.counters, *item.times)} - {*names, *times}
     if unknown:

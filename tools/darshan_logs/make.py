@@ -1,10 +1,12 @@
-"""Makes the labelled logs for the tests of `forebay report`: runs troubles.c under Open MPI (with
-ROMIO) with recorder.c preloaded, reduces the ranks' records as Darshan does, and writes logs.
+"""Makes the labelled logs for the tests of `forebay report`: runs troubles.c and libraries.c under
+Open MPI (with ROMIO) with recorder.c preloaded, reduces the ranks' records as Darshan does, and
+writes logs.
 
     .venv/bin/python -m tools.darshan_logs.make FOLDER [NAME …]
 
-It needs Open MPI 4, a folder on a disk (in memory, fsync would cost nothing) and a few minutes.
-Times differ between machines, so the labels of new logs have to be reviewed."""
+It needs Open MPI 4 with its HDF5 and PnetCDF, a folder on a disk (in memory, fsync would cost
+nothing) and a few minutes. Times differ between machines, so the labels of new logs have to be
+reviewed."""
 
 from __future__ import annotations
 
@@ -18,17 +20,25 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tools.darshan_logs.logfile import Item, Run, write_log
+from tools.darshan_logs.logfile import Item, Run, prefix_of, write_log
 from tools.darshan_logs.programs import PROGRAMS, Program
 
 HERE = Path(__file__).parent
-MODULES = ("POSIX", "STDIO", "MPI-IO")
-LAST = ("MAX_BYTE_READ", "MAX_BYTE_WRITTEN", "MODE", "FILE_ALIGNMENT", "MEM_ALIGNMENT")
+MODULES = ("POSIX", "STDIO", "MPI-IO", "H5F", "H5D", "PNETCDF_FILE", "PNETCDF_VAR")
+"""In the order of recorder.h."""
+COUNTERS_MOST, TIMES_MOST = 120, 20
+LAST = (
+    *("MAX_BYTE_READ", "MAX_BYTE_WRITTEN", "MODE", "FILE_ALIGNMENT", "MEM_ALIGNMENT"),
+    *("DATASPACE_NDIMS", "DATASPACE_NPOINTS", "DATATYPE_SIZE", "CHUNK_SIZE_D1", "CHUNK_SIZE_D2"),
+    *("USE_MPIIO", "USE_MPIIO_COLLECTIVE", "NDIMS", "NPOINTS"),
+)
+"""Counters that are no sums: a shared record has the largest of them."""
+FILES_ONLY = ("H5F", "PNETCDF_FILE")
+"""Modules of files whose bytes are in another module; they do not compare ranks."""
 LAUNCHING = (
     *("--allow-run-as-root", "--oversubscribe", "--mca", "mpi_yield_when_idle", "1"),
     *("--mca", "io", "romio321", "--mca", "btl", "self,vader"),
 )
-PREFIXES = {"POSIX": "POSIX_", "STDIO": "STDIO_", "MPI-IO": "MPIIO_"}
 
 
 def main(words: Sequence[str]) -> int:
@@ -56,14 +66,23 @@ def _build(folder: Path) -> Path:
     for module in MODULES:
         for which in names_of(module):
             lines.append(f"enum {{ {', '.join(which)} }};")
-    lines += ["enum { COUNTERS_MOST = 80, TIMES_MOST = 20 };", ""]
+    lines += [f"enum {{ COUNTERS_MOST = {COUNTERS_MOST}, TIMES_MOST = {TIMES_MOST} }};", ""]
     (folder / "counters.h").write_text("\n".join(lines))
-    flags = ["-O2", "-w", "-I", str(folder)]
-    recorder = ["mpicc.openmpi", *flags, "-shared", "-fPIC", str(HERE / "recorder.c"), "-ldl"]
-    subprocess.run([*recorder, "-o", str(folder / "recorder.so")], check=True)
-    program = ["mpicc.openmpi", *flags, str(HERE / "troubles.c"), "-o", str(folder / "troubles")]
-    subprocess.run(program, check=True)
+    asked = ["pkg-config", "--cflags", "--libs", "hdf5-openmpi", "pnetcdf"]
+    found = subprocess.run(asked, capture_output=True, text=True, check=True)
+    libraries = found.stdout.split()
+    recorder = ["recorder.c", "-shared", "-fPIC", "-ldl"]
+    _compile(folder, "recorder.so", *recorder)
+    _compile(folder, "troubles", "troubles.c")
+    _compile(folder, "library_recorder.so", "library_recorder.c", *recorder, *libraries)
+    _compile(folder, "libraries", "libraries.c", *libraries)
     return folder
+
+
+def _compile(folder: Path, name: str, *words: str) -> None:
+    files = [str(HERE / one) if one.endswith(".c") else one for one in words]
+    made = ["mpicc.openmpi", "-O2", "-w", "-I", str(folder), "-I", str(HERE), *files]
+    subprocess.run([*made, "-o", str(folder / name)], check=True)
 
 
 def _recorded(program: Program, built: Path) -> Run:
@@ -76,8 +95,9 @@ def _recorded(program: Program, built: Path) -> Run:
     settings = [f"{key}={value}" for key, value in ours.items()]
     words = [*map(str, program.words)]
     what = [words[0], str(run), *words[1:]]
-    preload = f"LD_PRELOAD={built / 'recorder.so'}"
-    started = ["env", *settings, preload, str(built / "troubles"), *what]
+    recorder = "library_recorder.so" if program.source == "libraries" else "recorder.so"
+    preload = f"LD_PRELOAD={built / recorder}"
+    started = ["env", *settings, preload, str(built / program.source), *what]
     launcher = ["nice", "mpiexec.openmpi", *LAUNCHING, "-n", str(program.ranks)]
     subprocess.run([*launcher, *started], check=True, timeout=300)
     items, begin, end = [], math.inf, 0.0
@@ -89,20 +109,23 @@ def _recorded(program: Program, built: Path) -> Run:
             else:
                 items.append(_item(parts, rank, str(run)))
     shutil.rmtree(run, ignore_errors=True)
+    if program.partial:
+        items = [one for one in items if one.module != "POSIX" or 2 * one.rank < program.ranks]
     return Run(
-        command=f"/apps/troubles {' '.join(words)}",
+        command=f"/apps/{program.source} {' '.join(words)}",
         ranks=program.ranks,
         seconds=end - begin,
         items=reduced(items, program.ranks) if program.reduced else items,
+        partial=("POSIX",) if program.partial else (),
     )
 
 
 def _item(parts: Sequence[str], rank: int, run: str) -> Item:
     module = MODULES[int(parts[0])]
     counters, times = names_of(module)
-    prefix = PREFIXES[module]
-    values = [int(one) for one in parts[2:82]]
-    seconds = [float(one) for one in parts[82:]]
+    prefix = prefix_of(module)
+    values = [int(one) for one in parts[2 : 2 + COUNTERS_MOST]]
+    seconds = [float(one) for one in parts[2 + COUNTERS_MOST :]]
     return Item(
         module=module,
         path=parts[1].replace(run, "/scratch/run"),
@@ -146,6 +169,14 @@ def _sum(same: Sequence[Item]) -> Item:
                 times[name] = max(before or 0.0, seconds)
             else:
                 times[name] = (before or 0.0) + seconds
+    first = same[0]
+    if first.module not in FILES_ONLY:
+        _add_ranks(same, counters, times)
+    return Item(module=first.module, path=first.path, rank=-1, counters=counters, times=times)
+
+
+def _add_ranks(same: Sequence[Item], counters: dict[str, int], times: dict[str, float]) -> None:
+    """Adds which ranks were the slowest and the fastest, and how far the ranks differed."""
     spent = [
         sum(one.times.get(f"F_{kind}_TIME", 0.0) for kind in ("READ", "WRITE", "META"))
         for one in same
@@ -158,8 +189,6 @@ def _sum(same: Sequence[Item]) -> Item:
     counters |= {"FASTEST_RANK": fast, "FASTEST_RANK_BYTES": moved[fast]}
     times |= {"F_SLOWEST_RANK_TIME": spent[slow], "F_FASTEST_RANK_TIME": spent[fast]}
     times |= {"F_VARIANCE_RANK_TIME": _variance(spent), "F_VARIANCE_RANK_BYTES": _variance(moved)}
-    first = same[0]
-    return Item(module=first.module, path=first.path, rank=-1, counters=counters, times=times)
 
 
 def _variance(values: Sequence[float]) -> float:

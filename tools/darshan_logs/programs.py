@@ -10,25 +10,38 @@ NONE = "none"
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """A run of troubles.c with the arguments `words`. `label` is the kind of the expected first
-    trouble. If `reduced`, the log has shared records, else one record per rank."""
+    """A run of `source`.c with the arguments `words`. `label` is the kind of the expected first
+    trouble. If `reduced`, the log has shared records, else one record per rank. If `partial`, the
+    POSIX module has only the records of the first half of the ranks, as where Darshan's memory for
+    it was full."""
 
     name: str
     ranks: int
     words: tuple[str | int, ...]
     label: str
+    source: str = "troubles"
     reduced: bool = True
+    partial: bool = False
 
 
-def _of(what: str, label: str, *runs: tuple[int, int, int], reduced: bool = True) -> list[Program]:
+def _of(
+    what: str,
+    label: str,
+    *runs: tuple[int, int, int],
+    reduced: bool = True,
+    partial: bool = False,
+) -> list[Program]:
     """Programs of one kind. Each of `runs` has the number of ranks, of calls, and their bytes."""
+    kind = "-partial" if partial else "" if reduced else "-by-rank"
     return [
         Program(
-            name=f"{what}-{ranks}x{number}x{size}{'' if reduced else '-by-rank'}",
+            name=f"{what}-{ranks}x{number}x{size}{kind}",
             ranks=ranks,
             words=(what, number, size),
             label=label,
-            reduced=reduced,
+            source="libraries" if what.startswith(("nc", "h5")) else "troubles",
+            reduced=reduced and not partial,
+            partial=partial,
         )
         for ranks, number, size in runs
     ]
@@ -70,4 +83,25 @@ PROGRAMS = (
     *_of("tenth", NONE, (1, 50, 4 << 20), (2, 20, 4 << 20)),
     *_of("bound", NONE, (1, 100, 4 << 20), (2, 50, 4 << 20)),
     *_of("nothing", NONE, (1, 1, 8), (4, 1, 8)),
+    *_of("nctiny", "exchange", (4, 60, 256)),
+    *_of("nctiny", "exchange", (2, 150, 64), partial=True),
+    *_of("ncindependent", "small-calls", (4, 5000, 512)),
+    *_of("ncsieve", "read-modify-write", (4, 40000, 256), (1, 60000, 256)),
+    *_of("ncsieveread", "data-sieving", (4, 40000, 256), (1, 60000, 256)),
+    *_of("ncholes", "read-modify-write", (4, 10000, 64)),
+    *_of("ncsynced", "sync-storm", (2, 20, 65536)),
+    *_of("ncroot", "root-writer", (4, 200, 1 << 20)),
+    *_of("ncsame", "same-bytes", (4, 100, 1 << 20), reduced=False),
+    *_of("ncreopened", "opening-together", (4, 20, 4096)),
+    *_of("nchealthy", NONE, (4, 8, 1 << 20)),
+    *_of("h5tiny", "exchange", (4, 60, 128)),
+    *_of("h5tiny", "exchange", (8, 20, 64), reduced=False),
+    *_of("h5independent", "small-calls", (4, 5000, 512), partial=True),
+    *_of("h5strided", "small-calls", (4, 10000, 512), reduced=False),
+    *_of("h5holes", "read-modify-write", (4, 10000, 64), partial=True),
+    *_of("h5flushed", "sync-storm", (4, 20, 65536), reduced=False),
+    *_of("h5converted", "library", (2, 40, 1 << 20), reduced=False),
+    *_of("h5deflated", "library", (1, 20, 1 << 20)),
+    *_of("h5root", "root-writer", (4, 200, 1 << 20), reduced=False),
+    *_of("h5healthy", NONE, (4, 8, 1 << 20), reduced=False),
 )

@@ -17,22 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "counters.h"
+#include "recorder.h"
 
-enum { POSIX, STDIO, MPIIO, MODULES, FILES = 2048, DESCRIPTORS = 65536, SIZES = 64 };
-
-struct common {
-    int64_t value[SIZES], count[SIZES];
-};
-struct record {
-    char name[192];
-    int module;
-    int64_t counter[COUNTERS_MOST];
-    double time[TIMES_MOST];
-    int64_t last_read, last_written, offset;
-    int last_was_write;
-    struct common access, stride;
-};
+enum { DESCRIPTORS = 65536 };
 
 static struct record records[FILES];
 static int many, ranks = 1, rank = 0;
@@ -41,15 +28,11 @@ static int64_t offsets[DESCRIPTORS];
 static double started, clock_begin;
 static const char* under;
 
-static double now(void) {
+double now(void) {
     struct timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
     return t.tv_sec + t.tv_nsec * 1e-9 - clock_begin;
 }
-
-#define REAL(type, name, ...)         \
-    static type (*real)(__VA_ARGS__); \
-    if (!real) real = (type(*)(__VA_ARGS__))dlsym(RTLD_NEXT, #name)
 
 __attribute__((constructor)) static void begin(void) {
     under = getenv("RECORD_UNDER");
@@ -57,7 +40,7 @@ __attribute__((constructor)) static void begin(void) {
     started = clock_begin = now();
 }
 
-static struct record* find(const char* path, int module) {
+struct record* find(const char* path, int module) {
     if (!under || !path || strncmp(path, under, strlen(under)) != 0) return NULL;
     for (int at = many - 1; at >= 0; at--)
         if (records[at].module == module && strcmp(records[at].name, path) == 0)
@@ -70,7 +53,7 @@ static struct record* find(const char* path, int module) {
     return one;
 }
 
-static void add_common(struct common* all, int64_t value) {
+void add_common(struct common* all, int64_t value) {
     for (int at = 0; at < SIZES; at++) {
         if (all->count[at] && all->value[at] != value) continue;
         all->value[at] = value;
@@ -79,14 +62,14 @@ static void add_common(struct common* all, int64_t value) {
     }
 }
 
-static int bin(int64_t size) {
+int bin(int64_t size) {
     static const int64_t most[] = {100, 1024, 10240, 102400, 1 << 20, 4 << 20, 10 << 20, 100 << 20};
     int at = 0;
     while (at < 8 && size > most[at]) at++;
     return at<8 ? at : size>(1LL << 30) ? 9 : 8;
 }
 
-static void span(struct record* one, int start, int end, double a, double b) {
+void span(struct record* one, int start, int end, double a, double b) {
     if (one->time[start] == 0 || a < one->time[start]) one->time[start] = a;
     if (b > one->time[end]) one->time[end] = b;
 }
@@ -433,18 +416,37 @@ MPI_MOVE_AT(write_at_all, const void*, MPIIO_COLL_WRITES, 1)
 MPI_MOVE_AT(read_at, void*, MPIIO_INDEP_READS, 0)
 MPI_MOVE_AT(read_at_all, void*, MPIIO_COLL_READS, 0)
 
-static void put_common(const struct common* all, int64_t* value, int64_t* count) {
+/* Puts the four commonest sizes into counters that are `apart` places apart. */
+static void put_common(const struct common* all, int64_t* value, int apart, int64_t* count) {
     for (int at = 0; at < 4; at++) {
         int best = -1;
         for (int one = 0; one < SIZES; one++) {
             int taken = 0;
-            for (int was = 0; was < at; was++) taken |= count[was] && value[was] == all->value[one];
+            for (int was = 0; was < at; was++)
+                taken |= count[was] && value[was * apart] == all->value[one];
             if (!taken && all->count[one] && (best < 0 || all->count[one] > all->count[best]))
                 best = one;
         }
         if (best < 0) return;
-        value[at] = all->value[best];
+        value[at * apart] = all->value[best];
         count[at] = all->count[best];
+    }
+}
+
+#define PUT_COMMON(one, module, kind, unit)                                                      \
+    put_common(&one->kind, &one->counter[module##1_##unit], module##2_##unit - module##1_##unit, \
+               &one->counter[module##1_COUNT])
+
+static void put_all_common(struct record* one) {
+    switch (one->module) {
+        case POSIX:
+            PUT_COMMON(one, POSIX_ACCESS, access, ACCESS);
+            PUT_COMMON(one, POSIX_STRIDE, stride, STRIDE);
+            break;
+        case MPIIO: PUT_COMMON(one, MPIIO_ACCESS, access, ACCESS); break;
+        case H5D: PUT_COMMON(one, H5D_ACCESS, access, ACCESS); break;
+        case PNETCDF_VAR: PUT_COMMON(one, PNETCDF_VAR_ACCESS, access, ACCESS); break;
+        default: break;
     }
 }
 
@@ -466,15 +468,7 @@ int MPI_Finalize(void) {
     FILE* out = real(path, "w");
     for (int at = 0; out && at < many; at++) {
         struct record* one = &records[at];
-        if (one->module == POSIX) {
-            put_common(&one->access, &one->counter[POSIX_ACCESS1_ACCESS],
-                       &one->counter[POSIX_ACCESS1_COUNT]);
-            put_common(&one->stride, &one->counter[POSIX_STRIDE1_STRIDE],
-                       &one->counter[POSIX_STRIDE1_COUNT]);
-        }
-        if (one->module == MPIIO)
-            put_common(&one->access, &one->counter[MPIIO_ACCESS1_ACCESS],
-                       &one->counter[MPIIO_ACCESS1_COUNT]);
+        put_all_common(one);
         fprintf(out, "%d %s", one->module, one->name);
         for (int c = 0; c < COUNTERS_MOST; c++) fprintf(out, " %lld", (long long)one->counter[c]);
         for (int t = 0; t < TIMES_MOST; t++) fprintf(out, " %.9g", one->time[t]);
