@@ -3,6 +3,7 @@ would say first (the kind of the item, or none). tools/darshan_logs makes them."
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -12,6 +13,7 @@ from tuning_scenes import darshan_logs
 
 from forebay_tuning.model.program_io import ProgramIo
 from forebay_tuning.report.files.darshan_log import read_log
+from forebay_tuning.report.model.claims import Kind
 from forebay_tuning.report.model.diagnosis import KEEP_MOST, Diagnosis, diagnose
 from forebay_tuning.report.report.text import as_json, as_text
 
@@ -73,6 +75,42 @@ def test_the_first_item_is_what_a_specialist_says(name: str, label: str) -> None
     assert first_of(diagnosed(name)) == label
 
 
+CONSEQUENCES = {
+    "data-sieving": {"mpi-io-itself", "library", "imbalance"},
+    "few-stripes": {"exchange"},
+    "metadata": {"small-calls"},
+    "opening-together": {"exchange"},
+    "read-modify-write": {"exchange", "mpi-io-itself", "library"},
+    "sync-storm": {"exchange", "imbalance"},
+}
+"""For a label, the kinds of items that may be listed behind the first one."""
+
+
+@pytest.mark.parametrize(("name", "label"), [*LABELS.items(), *PUBLIC.items()])
+def test_no_item_is_false(name: str, label: str) -> None:
+    """Ranks that data sieving made read the whole file were said to read the same bytes, and who
+    waited for a single writer was listed a second time."""
+    also = {one.kind.value for one in diagnosed(name).troubles[1:]}
+    assert also <= CONSEQUENCES.get(label, set())
+
+
+def test_a_single_writers_seconds_were_spread_over_all_ranks() -> None:
+    """0.08 s of the 0.42 that rank 0 wrote, since the others spent theirs in closing."""
+    found = diagnosed("ncroot-4x200x1048576")
+    (layer,) = [one for file in found.program.files for one in file.layers if one.name == "POSIX"]
+    assert found.troubles[0].seconds >= 0.7 * layer.slowest_seconds
+
+
+@pytest.mark.parametrize("name", ["nctiny-4x60x256", "h5tiny-4x60x128", "nctiny-2x150x64-partial"])
+def test_views_that_are_set_for_each_call_were_called_opening(name: str) -> None:
+    found = diagnosed(name)
+    assert found.seconds_lost >= 0.9 * found.program.seconds_io
+
+
+def test_views_of_single_ranks_are_not_what_opening_waited_for() -> None:
+    assert "view" not in " ".join(one.title for one in diagnosed("ncroot-4x200x1048576").troubles)
+
+
 @pytest.mark.parametrize("name", [*LABELS, *PUBLIC])
 def test_no_program_with_trouble_is_told_to_keep_everything(name: str) -> None:
     found = diagnosed(name)
@@ -94,9 +132,30 @@ def test_no_number_is_impossible(name: str) -> None:
         assert 0 < one.seconds <= program.seconds
         assert "=" in one.proof
         assert "(" in one.proof or one.kind.value == "library"
+    check_sum(found)
     check_files(program)
-    assert as_text(found)
+    check_text(found)
     assert as_json(found)["ranks"] == program.ranks
+
+
+def check_sum(found: Diagnosis) -> None:
+    """The items cost no more than I/O took; only what libraries do themselves is not I/O."""
+    above = sum(one.seconds for one in found.troubles if one.kind is Kind.LIBRARY)
+    assert found.seconds_lost - above <= found.program.seconds_io * (1 + 1e-9)
+
+
+def check_text(found: Diagnosis) -> None:
+    """What people read has no second above the run, no share above 100 %, and no rank too many.
+    Proofs are the log's own sums over ranks."""
+    program = found.program
+    lines = [one for one in as_text(found).splitlines() if not one.startswith("   proof:")]
+    text = "\n".join(lines[1:])  # the first line is the program's command
+    assert all(float(one) <= 100 for one in re.findall(r"([\d.]+) ?%", text))
+    assert all(int(one) <= program.ranks for one in re.findall(r"\b(\d+) ranks?\b", text))
+    assert all(int(one) < program.ranks for one in re.findall(r"\brank (\d+)\b", text))
+    if program.seconds > 0:
+        seconds = [float(one) for one in re.findall(r"\b([\d.]+) s\b", text)]
+        assert all(one <= program.seconds * 1.001 + 0.05 for one in seconds), seconds
 
 
 def check_files(program: ProgramIo) -> None:

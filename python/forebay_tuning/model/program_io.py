@@ -86,6 +86,8 @@ class LayerIo(BothDirections):
     opens: int = 0
     stats: int = 0
     seeks: int = 0
+    views: int = 0
+    """Calls of MPI_File_set_view."""
     syncs: int = 0
     flushes: int = 0
     switches: int = 0
@@ -214,10 +216,13 @@ class ProgramIo:
 
 
 def reads_all(file: FileIo) -> bool:
-    """Whether about every rank read the whole file."""
+    """Whether about every rank read the whole file, and asked for it: data sieving reads more than
+    that."""
     if file.rank is not None or file.ranks < 2 or file.extent <= 0:
         return False
-    return file.read.bytes >= _SAME_BYTES_SHARE * file.ranks * file.extent
+    mpi = file.layer("MPI-IO")
+    asked = file.read.bytes if mpi is None else min(file.read.bytes, mpi.read.bytes)
+    return asked >= _SAME_BYTES_SHARE * file.ranks * file.extent
 
 
 def workloads_of(program: ProgramIo, *, nodes: int | None) -> tuple[Workload, ...]:

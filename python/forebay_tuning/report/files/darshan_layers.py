@@ -18,6 +18,7 @@ _SUMS = {
     "opens": ("OPENS", "FDOPENS", "INDEP_OPENS", "COLL_OPENS", "GLOBAL_OPENS", "CREATES"),
     "stats": ("STATS", "GET_SIZES"),
     "seeks": ("SEEKS",),
+    "views": ("VIEWS",),
     "syncs": ("FSYNCS", "FDSYNCS", "SYNCS"),
     "flushes": ("FLUSHES",),
     "switches": ("RW_SWITCHES",),

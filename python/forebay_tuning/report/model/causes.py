@@ -320,10 +320,11 @@ def uneven(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
         or not _stands_out(layer, among, mean)
     ):
         return
-    for part, seconds in ((Part.WRITE, layer.write.seconds), (Part.READ, layer.read.seconds)):
+    for direction in Direction:
+        part, seconds = PART_OF[direction], layer.passing(direction).seconds
         whole = wait.seconds[part]
-        if seconds <= 0 or whole <= 0:
-            continue
+        if seconds <= 0 or whole <= 0 or root_share(wait, program, direction) > 0:
+            continue  # that others wait for a single writer is what root_writer says
         share = (slowest - mean) * seconds / layer.seconds / whole
         yield Claim(
             kind=Kind.UNEVEN,

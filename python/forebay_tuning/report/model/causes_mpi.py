@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from forebay.common.model.units import GIB, counted, human_bytes, human_seconds
 from forebay_tuning.model.point import Direction
-from forebay_tuning.model.program_io import ProgramIo
+from forebay_tuning.model.program_io import LayerIo, ProgramIo
 from forebay_tuning.report.model.claims import Claim, Kind, counter, name_of, place
 from forebay_tuning.report.model.waits import PART_OF, Part, Wait
 
@@ -28,6 +28,10 @@ _STRIPES_USUAL = 16
 """More stripes than these are not recommended from a log alone."""
 _OPENS_LEAST = 8
 """MPI_File_open calls of one file per rank from which on they are reported."""
+_VIEWS_LEAST = 16
+"""MPI_File_set_view calls of one file per rank, likewise."""
+_VIEWS_OF_AN_OPEN = 20
+"""Views that are assumed to take as long as one opening and closing."""
 
 
 def read_modify_write(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
@@ -232,3 +236,39 @@ def opening(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
         action="Open it once.",
         proof=f"{counter(mpi, 'COLL_OPENS', mpi.opens)} {place(wait.file)}",
     )
+
+
+def views(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
+    """MPI_File_set_view, in which all ranks meet, is called for each collective call, as PnetCDF
+    and HDF5 do. Darshan counts its seconds among those of opening and closing."""
+    mpi = wait.mpi
+    if mpi is None or mpi.views < _VIEWS_LEAST * max(2, mpi.ranks):
+        return
+    calls = mpi.write.collective_calls + mpi.read.collective_calls
+    if 2 * calls < mpi.write.calls + mpi.read.calls or 2 * mpi.views < calls:
+        return
+    yield Claim(
+        kind=Kind.EXCHANGE,
+        part=Part.OPENING,
+        share=_share_of_views(wait, mpi, program),
+        title=f"a view of {name_of(wait.file)} is set for each collective call",
+        detail=(
+            f"{counted(mpi.views, 'view')} for {counted(calls, 'call')} by "
+            f"{counted(mpi.ranks, 'rank')}; all ranks meet in each. PnetCDF and HDF5 set one for "
+            "each selection."
+        ),
+        action="Put more into one call (larger selections, or ncmpi_iput_… and ncmpi_wait_all).",
+        proof=f"{counter(mpi, 'VIEWS', mpi.views)} {place(wait.file)}",
+    )
+
+
+def _share_of_views(wait: Wait, mpi: LayerIo, program: ProgramIo) -> float:
+    """The share of views in the seconds of opening: at most what the library that set them spent
+    beside moving bytes, if the log has its seconds."""
+    share = mpi.views / (mpi.views + _VIEWS_OF_AN_OPEN * mpi.opens)
+    seconds = wait.seconds[Part.OPENING]
+    if not program.libraries or seconds <= 0:
+        return share
+    moving = wait.seconds[Part.WRITE] + wait.seconds[Part.READ]
+    beside = max(0.0, max(one.seconds for one in program.libraries) - moving)
+    return min(share, beside / seconds)

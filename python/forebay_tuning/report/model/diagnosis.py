@@ -44,6 +44,7 @@ _RULES: tuple[Rule, ...] = (
     causes.uneven,
     causes.metadata,
     causes_mpi.opening,
+    causes_mpi.views,
 )
 """The rules in the order in which they take from a wait: a cause comes before its consequences, so
 that a rank that is slow because it syncs is not reported as load imbalance, too."""
@@ -150,9 +151,11 @@ def _verdict(program: ProgramIo, found: tuple[Trouble, ...]) -> str:
 def _notes(program: ProgramIo, waits: tuple[Wait, ...]) -> Iterator[str]:
     together = sum(one.seconds[Part.OPENING] for one in waits)
     if program.seconds > 0 and together >= SHARE_LEAST * program.seconds:
+        early = ": ranks that came early waited there for the others"
         yield (
-            f"{human_seconds(together)} s in opening and closing files by MPI-IO, beyond what the "
-            "file system took for it: ranks that came early waited there for the others"
+            f"{human_seconds(together)} s in opening files, closing them and setting views by "
+            "MPI-IO, beyond what the file system took for it"
+            f"{early if program.ranks > 1 else ''}"
         )
 
 

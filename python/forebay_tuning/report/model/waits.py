@@ -55,16 +55,9 @@ class Wait:
             return 1.0
         if self.storage is None or self.storage.seconds <= 0:
             return 0.0
-        if _reads_to_write(self.mpi, direction):
-            moving = self.storage.write.seconds + self.storage.read.seconds
-        else:
-            moving = self.storage.passing(direction).seconds
+        moving = _beneath(self.mpi, self.storage, direction)
         of_slowest = self.storage.slowest_seconds * moving / self.storage.seconds
         return min(1.0, of_slowest / whole)
-
-
-def _reads_to_write(mpi: LayerIo, direction: Direction) -> bool:
-    return direction is Direction.WRITE and mpi.read.calls == 0
 
 
 def waits_of(program: ProgramIo) -> tuple[Wait, ...]:
@@ -85,23 +78,37 @@ def _shared(file: FileIo) -> Wait:
     mpi, storage = file.layer(MPI), storage_of(file)
     if mpi is None:
         return Wait(file=file, storage=storage, mpi=None, seconds=_split(storage, file))
-    total = mpi.seconds
-    whole = max(mpi.slowest_seconds, total / max(1, mpi.ranks))
-    parts = {
-        part: whole * seconds / total if total > 0 else 0.0
-        for part, seconds in (
-            (Part.WRITE, mpi.write.seconds),
-            (Part.READ, mpi.read.seconds),
-            (Part.OPENING, mpi.seconds_meta),
-        )
-    }
+    whole = max(mpi.slowest_seconds, mpi.seconds / max(1, mpi.ranks)) if mpi.seconds > 0 else 0.0
+    moving = {one: _moving(mpi, storage, one, whole) for one in Direction}
+    scale = whole / max(whole, sum(moving.values())) if whole > 0 else 0.0
+    parts = {PART_OF[one]: seconds * scale for one, seconds in moving.items()}
+    opening = max(0.0, whole - sum(parts.values()))
     meta = 0.0
-    if storage is not None and storage.seconds > 0:
-        meta = storage.slowest_seconds * storage.seconds_meta / storage.seconds
-        meta = min(meta, parts[Part.OPENING])
-    parts[Part.META] = meta
-    parts[Part.OPENING] -= meta
+    if storage.seconds > 0:
+        meta = min(opening, storage.slowest_seconds * storage.seconds_meta / storage.seconds)
+    parts |= {Part.META: meta, Part.OPENING: opening - meta}
     return Wait(file=file, storage=storage, mpi=mpi, seconds=parts)
+
+
+def _moving(mpi: LayerIo, storage: LayerIo, direction: Direction, whole: float) -> float:
+    """The direction's seconds in the slowest rank's `whole` seconds of MPI-IO.
+
+    A shared record does not say how the slowest rank divided them. They are assumed to be divided
+    as those of all ranks are, but a rank that moves the bytes for others spends at least what the
+    file system took on it."""
+    passing = mpi.passing(direction)
+    share = passing.seconds / mpi.seconds if mpi.seconds > 0 else 0.0
+    beneath = 0.0
+    if storage.seconds > 0 and passing.calls:
+        beneath = storage.slowest_seconds * _beneath(mpi, storage, direction) / storage.seconds
+    return max(whole * share, min(beneath, passing.seconds, whole))
+
+
+def _beneath(mpi: LayerIo, storage: LayerIo, direction: Direction) -> float:
+    """The file system's seconds in calls that the direction's MPI-IO calls made."""
+    if direction is Direction.WRITE and mpi.read.calls == 0:
+        return storage.write.seconds + storage.read.seconds  # it reads to modify
+    return storage.passing(direction).seconds
 
 
 def _split(layer: LayerIo, file: FileIo) -> dict[Part, float]:
