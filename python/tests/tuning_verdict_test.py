@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from tuning_scenes import darshan_logs
 
+from forebay_tuning.model.point import Direction
 from forebay_tuning.model.program_io import ProgramIo
 from forebay_tuning.report.files.darshan_log import read_log
 from forebay_tuning.report.model.claims import Kind
@@ -185,6 +186,30 @@ def test_records_of_single_ranks_say_what_a_shared_record_says(name: str) -> Non
     (alone,) = [one for one in diagnosed(by_rank).program.files if one.path.endswith("/shared")]
     assert alone.ranks == together.ranks == diagnosed(by_rank).program.ranks
     assert first_of(diagnosed(by_rank)) == first_of(diagnosed(name))
+
+
+ONE_RANK = [row[0] for row in ROWS if ", 1 ranks:" in row[2]]
+
+
+@pytest.mark.parametrize("name", ONE_RANK)
+def test_a_program_of_one_rank_is_told_nothing_of_others(name: str) -> None:
+    """It was told to use collective calls, and of ranks that wait for each other."""
+    for one in diagnosed(name).troubles:
+        text = f"{one.title} {one.detail} {one.action}"
+        assert not re.search(r"ranks|others|collective|_all\b|aggregator|MPI_Bcast", text), text
+
+
+@pytest.mark.parametrize("name", [*LABELS, *PUBLIC])
+def test_items_of_reads_do_not_speak_of_writes_and_vice_versa(name: str) -> None:
+    found = diagnosed(name)
+    read, written = (
+        sum(one.passing(way).calls for one in found.program.files)
+        for way in (Direction.READ, Direction.WRITE)
+    )
+    for one in found.troubles:
+        text = f"{one.title} {one.detail} {one.action}"
+        assert written or not re.search(r"\bwr[io]t", text, re.IGNORECASE), text
+        assert read or not re.search(r"\bread(s|ing)?\b", text, re.IGNORECASE), text
 
 
 def test_a_pipe_is_left_out() -> None:

@@ -156,7 +156,7 @@ def _small(wait: Wait, layer: LayerIo, direction: Direction, share: float) -> Cl
     passing = layer.passing(direction)
     reading = direction is Direction.READ
     verb = "read" if reading else "write"
-    together = wait.mpi is not None and wait.mpi.collective(direction)
+    together = wait.mpi is not None and wait.mpi.ranks > 1 and wait.mpi.collective(direction)
     size = _size(layer, direction)
     if together:
         title = f"collective {verb}s reach storage in pieces of {size}"
@@ -168,7 +168,7 @@ def _small(wait: Wait, layer: LayerIo, direction: Direction, share: float) -> Cl
         )
     elif layer.name == "STDIO":
         title = f"small {verb}s by STDIO, {size} each"
-        action = "Give the stream a larger buffer (setvbuf), or use read and write of some MiB."
+        action = f"Give the stream a larger buffer (setvbuf), or {verb} some MiB at a time."
     else:
         title = f"small {verb}s of {size} each"
         action = _larger(wait, direction)
@@ -288,13 +288,17 @@ def metadata(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
             f"{count} {'stats' if asking else 'opens'}{each} took "
             f"{human_seconds(wait.seconds[Part.META])} s of the slowest rank."
         ),
-        action=(
-            "Ask once and keep the answer, by one rank that tells the others."
-            if asking
-            else "Open files once, by few ranks: one shared file, or fewer I/O processes."
-        ),
+        action=_less_metadata(asking=asking, alone=program.ranks < 2),
         proof=f"{counter(layer, what, count)} {place(wait.file)}",
     )
+
+
+def _less_metadata(*, asking: bool, alone: bool) -> str:
+    if asking:
+        others = "" if alone else ", by one rank that tells the others"
+        return f"Ask once and keep the answer{others}."
+    others = "" if alone else ", by few ranks"
+    return f"Open files once{others}, and put more into one file{others and ' that ranks share'}."
 
 
 def uneven(wait: Wait, program: ProgramIo) -> Iterator[Claim]:

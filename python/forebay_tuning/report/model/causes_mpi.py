@@ -70,7 +70,7 @@ def read_modify_write(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
             "Write without holes in one call (larger pieces, all variables together), or switch "
             "it off: romio_ds_write=disable; Forebay's collective writes do not read."
             if together
-            else "Use collective writes (MPI_File_write_all), or romio_ds_write=disable."
+            else f"{_instead(mpi, Direction.WRITE)}, or romio_ds_write=disable."
         ),
         proof=(
             f"{counter(storage, 'BYTES_WRITTEN', storage.write.bytes)} ÷ "
@@ -96,13 +96,21 @@ def sieving(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
             f"for {human_bytes(mpi.read.bytes)} that the program asked for, "
             f"{human_bytes(storage.read.bytes)} were read: blocks with the holes between pieces."
         ),
-        action="Use collective reads (MPI_File_read_all), or romio_ds_read=disable.",
+        action=f"{_instead(mpi, Direction.READ)}, or romio_ds_read=disable.",
         proof=(
             f"{counter(storage, 'BYTES_READ', storage.read.bytes)} ÷ "
             f"{counter(mpi, 'BYTES_READ', mpi.read.bytes)} = "
             f"{storage.read.bytes / mpi.read.bytes:.1f} {place(wait.file)}"
         ),
     )
+
+
+def _instead(mpi: LayerIo, direction: Direction) -> str:
+    """The calls that are better than independent ones with holes."""
+    verb = "read" if direction is Direction.READ else "write"
+    if mpi.ranks < 2:
+        return f"{verb.capitalize()} contiguous pieces, gathered in memory"
+    return f"Use collective {verb}s (MPI_File_{verb}_all)"
 
 
 def few_stripes(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
@@ -128,8 +136,8 @@ def few_stripes(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
                 f"{file.ranks} ranks share {human_bytes(moved)} on "
                 f"{counted(count, 'storage target')} (a server's disk array)"
                 + (
-                    f", and ROMIO has one aggregator (a rank that writes for others) a stripe: of "
-                    f"{file.ranks} ranks, {count} {'moves' if count == 1 else 'move'} all bytes."
+                    ", and ROMIO has one aggregator (a rank that does the I/O of others) a stripe: "
+                    f"of {file.ranks} ranks, {count} {'moves' if count == 1 else 'move'} all bytes."
                     if together
                     else f"; about {_FEW_STRIPES_RANKS} ranks are what one usually bears."
                 )
@@ -167,7 +175,7 @@ def exchange(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
             f"{told}, beneath it POSIX {human_seconds(beneath)} s in the slowest rank "
             f"{place(wait.file)}"
         )
-        if mpi.collective(direction):
+        if mpi.collective(direction) and mpi.ranks > 1:
             yield Claim(
                 kind=Kind.EXCHANGE,
                 part=part,
@@ -185,17 +193,20 @@ def exchange(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
                 proof=proof,
             )
         else:
+            alone = "" if mpi.collective(direction) else "independent "
             yield Claim(
                 kind=Kind.MPI,
                 part=part,
                 share=gap,
-                title=f"independent {verb} of MPI-IO: its own work, not storage",
+                title=f"{alone}{verb} of MPI-IO: its own work, not storage",
                 detail=(
                     f"MPI-IO took {human_seconds(wait.seconds[part])} s, the file system "
                     f"{human_seconds(beneath)} s of it: locks of data sieving, or datatypes that "
                     "are packed piece by piece."
                 ),
-                action="Use collective calls, or contiguous pieces.",
+                action="Use collective calls, or contiguous pieces."
+                if mpi.ranks > 1
+                else "Use contiguous pieces, and larger ones.",
                 proof=proof,
             )
 
@@ -230,8 +241,8 @@ def opening(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
         share=1.0,
         title=f"{name_of(wait.file)} is opened and closed again and again",
         detail=(
-            f"{mpi.opens} openings by {counted(mpi.ranks, 'rank')}; all ranks wait for each other "
-            "in each."
+            f"{mpi.opens} openings by {counted(mpi.ranks, 'rank')}"
+            f"{'; all ranks wait for each other in each' if mpi.ranks > 1 else ''}."
         ),
         action="Open it once.",
         proof=f"{counter(mpi, 'COLL_OPENS', mpi.opens)} {place(wait.file)}",
