@@ -123,10 +123,14 @@ class RankIo:
 @frozen
 class LibraryIo:
     """The I/O of HDF5 or PnetCDF on the variables of all files. `seconds` is that of the slowest
-    rank, and includes the layers below; `collective_sets` counts requests for collective access."""
+    rank, and includes the layers below; `collective_sets` counts requests for collective access.
+    `module` is Darshan's, `costliest` the variable with most seconds, as path:variable."""
 
     name: str
+    module: str
     variables: int
+    costliest: str
+    slowest_rank: int
     seconds: float
     calls: int
     bytes: int

@@ -279,37 +279,41 @@ def _own(storage: list[Table], mpi: Table | None, ranks: int) -> list[list[float
 
 def _libraries(report: Any, ranks: int) -> list[dict[str, Any]]:
     """The sums of HDF5 datasets and PnetCDF variables, over all files."""
+    names = [(module, name) for module, name in _LIBRARIES.items() if module in report.modules]
+    return [_library(report, Table(report, module), name, ranks) for module, name in names]
+
+
+def _library(report: Any, table: Table, name: str, ranks: int) -> dict[str, Any]:
     numpy: Any = importlib.import_module("numpy")
-    found = []
-    for module, name in _LIBRARIES.items():
-        if module not in report.modules:
-            continue
-        table = Table(report, module)
-        rows = table.rows.copy()
-        rows["id"] = numpy.where(rows["rank"] < 0, 0, rows["rank"] + 1).astype("u8")
-        layers = list(Layers(table, rows, ranks).found().values())
-        shared = numpy.where(
-            table.rows["rank"] < 0, table.column("F_SLOWEST_RANK_TIME").clip(0), 0.0
-        ).sum()
-        alone = max(
-            (
-                sum(one[way]["seconds"] for way in ("write", "read")) + one["seconds_meta"]
-                for one in layers  # there is one for each rank
-                if one["rank"] is not None
-            ),
-            default=0.0,
-        )
-        found.append(
-            {
-                "name": name,
-                "variables": len(set(table.rows["id"].tolist())),
-                "seconds": plain(float(shared) + alone),
-                "calls": sum(one[way]["calls"] for one in layers for way in ("write", "read")),
-                "bytes": sum(one[way]["bytes"] for one in layers for way in ("write", "read")),
-                "collective_sets": sum(one["collective_sets"] for one in layers),
-            }
-        )
-    return found
+    shared = table.rows["rank"] < 0
+    grouped = table.rows.copy()
+    grouped["id"] = numpy.where(shared, 0, table.rows["rank"] + 1).astype("u8")
+    layers = list(Layers(table, grouped, ranks).found().values())
+    slowest = table.column("F_SLOWEST_RANK_TIME").clip(0)
+    worst = int(numpy.where(shared, slowest, table.seconds()).argmax())
+    key = int(table.rows["id"][worst])
+    alone = {
+        one["rank"]: one["write"]["seconds"] + one["read"]["seconds"] + one["seconds_meta"]
+        for one in layers  # there is one for each rank
+        if one["rank"] is not None
+    }
+    most = max(alone.values(), default=0.0)
+    of_all = float(slowest[shared].sum())
+    if most > of_all:
+        rank = max(alone, key=lambda one: alone[one])
+    else:
+        rank = int((table.column("SLOWEST_RANK") if shared[worst] else table.rows["rank"])[worst])
+    return {
+        "name": name,
+        "module": table.module,
+        "variables": len(set(table.rows["id"].tolist())),
+        "costliest": _names_of(report, {key})[key],
+        "slowest_rank": rank,
+        "seconds": plain(of_all + most),
+        "calls": sum(one[way]["calls"] for one in layers for way in ("write", "read")),
+        "bytes": sum(one[way]["bytes"] for one in layers for way in ("write", "read")),
+        "collective_sets": sum(one["collective_sets"] for one in layers),
+    }
 
 
 def _layouts(report: Any, files: dict[int, Any]) -> dict[int, dict[str, Any]]:

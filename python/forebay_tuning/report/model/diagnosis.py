@@ -13,7 +13,7 @@ from statistics import median
 from forebay.common.model.frozen import frozen
 from forebay.common.model.units import counted, human_seconds
 from forebay_tuning.model.portrait import SickTarget
-from forebay_tuning.model.program_io import FileIo, ProgramIo, target_rates
+from forebay_tuning.model.program_io import FileIo, LibraryIo, ProgramIo, target_rates
 from forebay_tuning.model.targets import sick_targets
 from forebay_tuning.report.model import causes, causes_mpi
 from forebay_tuning.report.model.claims import Claim, Kind, Rule
@@ -270,25 +270,32 @@ def _of_libraries(program: ProgramIo, waits: tuple[Wait, ...], lost: float) -> l
         seconds = min(one.seconds - beneath, program.seconds - max(lost, beneath))
         if seconds <= 0:
             continue
-        found.append(
-            Trouble(
-                title=f"{one.name} itself, not I/O beneath it",
-                detail=(
-                    f"{counted(one.calls, 'call')} on {counted(one.variables, 'variable')} took "
-                    f"{human_seconds(one.seconds)} s of the slowest rank, files beneath them "
-                    f"{human_seconds(beneath)} s: conversion of types, filters, small selections."
-                ),
-                action=(
-                    "Store the type that is in memory, select larger blocks, choose chunks that "
-                    "selections fill."
-                ),
-                seconds=seconds,
-                kind=Kind.LIBRARY,
-                proof=f"{one.name} F_READ_TIME + F_WRITE_TIME + F_META_TIME = {one.seconds:.3f}",
-            )
-        )
+        found.append(_of_library(one, seconds, beneath))
         beneath += seconds
     return found
+
+
+def _of_library(one: LibraryIo, seconds: float, beneath: float) -> Trouble:
+    path, _, variable = one.costliest.partition(":")
+    others = f" and {counted(one.variables - 1, 'other variable')}" if one.variables > 1 else ""
+    where = f"{path.rpartition('/')[2]}:{variable}{others}, slowest is rank {one.slowest_rank}"
+    return Trouble(
+        title=f"{one.name} itself, not I/O beneath it",
+        detail=(
+            f"{counted(one.calls, 'call')} on {counted(one.variables, 'variable')} took "
+            f"{human_seconds(one.seconds)} s of the slowest rank, files beneath them "
+            f"{human_seconds(beneath)} s: conversion of types, filters, small selections."
+        ),
+        action=(
+            "Store the type that is in memory, select larger blocks, choose chunks that "
+            "selections fill."
+        ),
+        seconds=seconds,
+        kind=Kind.LIBRARY,
+        proof=(
+            f"{one.module}_F_READ_TIME + F_WRITE_TIME + F_META_TIME = {one.seconds:.3f} ({where})"
+        ),
+    )
 
 
 def _name(file: FileIo) -> str:
