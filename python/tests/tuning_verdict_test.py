@@ -4,6 +4,8 @@ would say first (the kind of the item, or none). tools/darshan_logs makes them."
 from __future__ import annotations
 
 import re
+import subprocess
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -246,6 +248,17 @@ def test_two_logs_say_what_has_changed() -> None:
     assert not same.differs
 
 
+def test_a_run_of_unknown_length_was_0_times_as_fast() -> None:
+    from forebay_tuning.report.model.several import compare
+    from forebay_tuning.report.report.several import comparison_json, comparison_text
+
+    known = diagnosed("fsyncs-4x50x65536")
+    both = compare(replace(known, program=replace(known.program, seconds=0.0)), known)
+    assert "is not known" in comparison_text(both)
+    assert "as fast" not in comparison_text(both)
+    assert comparison_json(both)["times_as_fast"] is None
+
+
 def test_a_folder_is_a_table_of_programs_by_what_they_lose() -> None:
     from forebay_tuning.report.model.several import by_program
     from forebay_tuning.report.report.several import folder_json, folder_text
@@ -257,7 +270,18 @@ def test_a_folder_is_a_table_of_programs_by_what_they_lose() -> None:
     assert 0 < losses[0].hours_lost <= losses[0].hours_io <= losses[0].hours
     assert losses[1].kind == "none"
     assert "rank hours lost" in folder_text([diagnosed(one) for one in names])
-    assert folder_json([])["programs"] == []
+    assert folder_json([], ["why"])["programs"] == []
+    assert folder_json([], ["why"])["refused"] == ["why"]
+
+
+def test_a_folder_without_a_log_that_can_be_read_was_a_success(
+    forebay: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    (tmp_path / "cut.darshan").write_bytes(bytes(10))
+    done = forebay("report", str(tmp_path))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "it has 10 bytes" in done.stderr
+    assert "no log in" in done.stderr
 
 
 @pytest.mark.parametrize("name", ["tinycoll-4x600x16", "holes-of-512", "exchange-of-2048"])

@@ -9,6 +9,7 @@ import typer
 from forebay.common.files.record_file import RecordFiles
 from forebay.common.model.errors import EvidenceError, UsageError
 from forebay.common.model.printable import printable_lines
+from forebay.common.model.units import counted
 from forebay.common.options import option
 from forebay.common.report.output import Format, FormatOption, json_pretty
 from forebay_tuning.report.files.darshan_log import DarshanLogs
@@ -65,7 +66,12 @@ def report(
         found, refused = diagnose_all(_logs_in(file), sources)
         for reason in refused:
             print(f"forebay: {printable_lines(reason)}", file=sys.stderr)
-        _give(form, several.folder_text(found), several.folder_json(found))
+        if not found:
+            raise EvidenceError(
+                f"no log in {file} can be read ({counted(len(refused), 'reason')} above). Name "
+                "another folder."
+            )
+        _give(form, several.folder_text(found), several.folder_json(found, refused))
         return
     diagnosis = diagnose_file(_existing(file), sources)
     if after is not None:

@@ -27,18 +27,24 @@ def comparison_text(both: Comparison) -> str:
             for one in both.changes
         ),
     ]
-    lines = [f"the later run was × {both.times:.2f} as fast", ""]
+    lines = [_speed(both.times), ""]
     lines += aligned(rows, left={0})
     if both.differs:
         lines += ["", "they differ in ranks or bytes: these may be different programs"]
     return "\n".join(lines)
 
 
+def _speed(times: float) -> str:
+    if times <= 0:
+        return "how long a run was is not known, so that they cannot be compared by it"
+    return f"the later run was × {times:.2f} as fast"
+
+
 def comparison_json(both: Comparison) -> Any:
     """The comparison in the schema forebay.report.comparison/1."""
     return {
         "schema": "forebay.report.comparison/1",
-        "times_as_fast": both.times,
+        "times_as_fast": both.times or None,
         "comparable": not both.differs,
         "before": _run(both.before),
         "after": _run(both.after),
@@ -80,6 +86,10 @@ def folder_text(found: Sequence[Diagnosis]) -> str:
     return "\n".join(lines)
 
 
-def folder_json(found: Sequence[Diagnosis]) -> Any:
-    """The programs in the schema forebay.report.folder/1."""
-    return {"schema": "forebay.report.folder/1", "programs": plain(by_program(found))}
+def folder_json(found: Sequence[Diagnosis], refused: Sequence[str]) -> Any:
+    """The programs in the schema forebay.report.folder/1, with why logs could not be read."""
+    return {
+        "schema": "forebay.report.folder/1",
+        "programs": plain(by_program(found)),
+        "refused": list(refused),
+    }
