@@ -353,6 +353,36 @@ def test_what_did_not_take_effect_at_all_did_not_improve_anything(
     assert not verified(make_world, tmp_path, Timed(1.5), Striped(), only).not_applied
 
 
+@pytest.mark.parametrize(
+    ("calls", "verdict", "status"), [(4, "improved", 0), (0, "not applied", 5)]
+)
+def test_advice_that_keeps_everything_is_verified_as_what_forebay_takes_over(
+    make_world: Make, tmp_path: Path, calls: int, verdict: str, status: int
+) -> None:
+    """`forebay report` named the command, and it said that there was nothing to verify."""
+    done = verify_advice(
+        VerifyRequest(
+            advice=(advice(),),
+            command=("mpiexec", "-n", "4", "./program"),
+            directory=tmp_path,
+            pairs_max=20,
+            margin=0.05,
+            seed=1,
+        ),
+        world_with(make_world, Striped(), record(write=Traffic(calls=calls))),
+        RealFolders(),
+        timed=Timed(1.5),
+        told=lambda *_: None,
+    )
+    text = verdict_text(done, ["./program"])
+    assert text.startswith(verdict)
+    assert as_json(done)["verdict"] == verdict
+    assert status_of(done) == status
+    assert ("through Forebay, all settings kept" in text) is (calls > 0)
+    assert ("forebay run -- COMMAND" in text) is (calls > 0)
+    assert ("no collective call" in text) is (calls == 0)
+
+
 def test_a_run_that_fails_ends_it_and_rolls_back(make_world: Make, tmp_path: Path) -> None:
     layouts = Striped()
     with pytest.raises(BenchError, match="status 3"):

@@ -39,6 +39,9 @@ one allocation. After 6, 8, 12, 16 and 20 pairs it is looked whether enough is k
 writes where it always does, in --output-dir: files that a run has made there are removed after it,
 since an old file keeps its layout.
 
+Where the advice is to keep everything and the program's calls are collective, the pairs are with
+and without Forebay: what `forebay report` estimates of calls that Forebay would take over.
+
 \b
   forebay verify advice.json --simulate lustre-96-ost
 
@@ -56,7 +59,7 @@ Verdicts on the advice:
 \b
 Exit status:
   0  improved, or equivalent
-  1  the advice cannot be read, or it is to keep everything
+  1  the advice cannot be read, or it is to keep everything and no calls are collective
   2  wrong option
   3  worse
   4  inconclusive
@@ -105,7 +108,7 @@ def verify(
         raise UsageError("--rate and --time exclude each other (both say what counts). Use one.")
     found = read_advice(advice)
     one = chosen(found)
-    if one.keeps:
+    if one.keeps and (simulate is not None or not one.workload.collective):
         print(
             "forebay: there is nothing to verify (the advice is to keep everything).",
             file=sys.stderr,

@@ -18,13 +18,16 @@ def as_text(done: Verified, command: Sequence[str]) -> str:
     if done.not_applied:
         return _nothing_applied(done, found)
     of_what = ", but not all of the advice was seen to take effect" if done.missing else ""
+    how = "through Forebay, all settings kept" if done.kept else "with the advice"
     lines = [
-        f"{found.verdict}{of_what}: × {found.ratio.estimate:.3f} as fast with the advice "
+        f"{found.verdict}{of_what}: × {found.ratio.estimate:.3f} as fast {how} "
         f"({found.ratio.interval}, {found.level:.1%} sure; {found.pairs} pairs)",
         f"  tail: {_tail(found)}",
         *(f"  {effect_text(one)}" for one in done.missing),
     ]
-    if not done.undone and any(one.name == "layout" for one in done.missing):
+    if done.kept:
+        lines.append("  no layout was changed; `forebay run -- COMMAND` runs it through Forebay")
+    elif not done.undone and any(one.name == "layout" for one in done.missing):
         lines.append("  what took effect of the layout stays on the output directory")
     elif not done.undone:
         lines.append("  the layout stays on the output directory")

@@ -11,7 +11,7 @@ from typing import Protocol
 from forebay.bench.model.comparison import Side
 from forebay.common.model.errors import BenchError, ForebayError, LayoutError
 from forebay.common.model.frozen import frozen
-from forebay.common.model.record import summarise
+from forebay.common.model.record import FileSummary, summarise
 from forebay.layout.model import Layout
 from forebay.ports import World
 from forebay_tuning.advise.model.advice import Advice
@@ -68,6 +68,8 @@ class Verified:
     missing: tuple[Effect, ...] = ()
     not_applied: bool = False
     """Whether nothing of the advice took effect, so that the pairs say nothing about it."""
+    kept: bool = False
+    """Whether the advice keeps all settings, so that the pairs are with and without Forebay."""
 
 
 def verify_advice(
@@ -113,8 +115,8 @@ def verify_advice(
             raise
     not_applied = bool(effects) and not any(one.took for one in effects)
     improved = verification is not None and verification.verdict is Verdict.IMPROVED
-    keeps = improved and not not_applied
-    undone = not keeps or PLACE in " ".join(request.command)
+    stays = improved and not not_applied and not one.keeps
+    undone = not stays or PLACE in " ".join(request.command)
     if undone:
         problem = output.restore()
         undone = not problem
@@ -129,6 +131,7 @@ def verify_advice(
         trouble=_joined(trouble, problem),
         missing=tuple(dict.fromkeys(effect for effect in effects if not effect.took)),
         not_applied=not_applied,
+        kept=one.keeps,
     )
 
 
@@ -222,7 +225,16 @@ def _advised(
             files = summarise(world.records.read(plan.record, offset=0).files)
         finally:
             world.records.remove(plan.record)
+    if advice.keeps:
+        return seconds, [_takeover(files)]
     return seconds, effects_of_settings(advice, files, "the run left no record")
+
+
+def _takeover(files: Sequence[FileSummary]) -> Effect:
+    """The effect of a run through Forebay with all settings kept: it makes the collective calls."""
+    found = "by Forebay" if any(one.write.calls or one.read.calls for one in files) else None
+    why = "" if found else "the run's record has no collective call"
+    return Effect(name="collective calls", wanted="by Forebay", found=found, reason=why)
 
 
 def _check(status: int, side: Side) -> None:
