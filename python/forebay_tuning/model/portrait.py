@@ -193,8 +193,8 @@ def findings_of(
     if discarded:
         told.append(f"{counted(discarded, 'probe')} left out; the list says why.")
     told += [
-        f"target {one.target} is sick: {one.slower:.1f} × slower than the others' median, "
-        f"over {counted(one.files, 'file')}."
+        f"storage target {one.target} is sick (a target is a server's disk array): "
+        f"{one.slower:.1f} × slower than the others' median, over {counted(one.files, 'file')}."
         for one in sick
     ]
     return tuple(told)

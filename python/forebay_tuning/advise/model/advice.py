@@ -500,10 +500,10 @@ def _notes(question: Question, portrait: Portrait | None) -> tuple[str, ...]:
     sick = (*(portrait.sick if portrait is not None else ()), *question.sick)
     for one in sick:
         told.append(
-            f"storage target {one.target} is sick ({one.slower:.1f} × slower than the others over "
-            f"{counted(one.files, 'file')}): "
-            "tell the administrators, and keep new files off it (a pool "
-            "without it, or lfs setstripe -o with other targets)."
+            f"storage target {one.target} (a server's disk array) is sick "
+            f"({one.slower:.1f} × slower than the others over {counted(one.files, 'file')}): "
+            "tell the administrators, and keep new files off it (a pool of OSTs without it, or "
+            "lfs setstripe -o with other targets)."
         )
     if portrait is not None and portrait.identity.is_modelled:
         told.append("the portrait is of a model: no figure of it was measured.")

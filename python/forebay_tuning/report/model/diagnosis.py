@@ -28,7 +28,7 @@ KEEP_MOST = 0.20
 """Share of the run above which I/O without a known cause is not called healthy: only a portrait of
 the file system could say so."""
 _OFF_IT = (
-    "Tell the administrators; until it is mended, keep files off it (a pool without it, or "
+    "Tell the administrators; until it is mended, keep files off it (a pool of OSTs without it, or "
     "`lfs setstripe -o` with other targets)."
 )
 _RULES: tuple[Rule, ...] = (
@@ -106,7 +106,10 @@ def with_sick(diagnosis: Diagnosis, sick: tuple[SickTarget, ...]) -> Diagnosis:
         found.append(
             Trouble(
                 title=f"target {one.target} is sick",
-                detail=f"its requests took {one.slower:.1f} × as long as the other targets'.",
+                detail=(
+                    f"requests to this storage target (a server's disk array) took "
+                    f"{one.slower:.1f} × as long as to the others."
+                ),
                 action=_OFF_IT,
                 seconds=seconds,
                 proof=f"slow_targets names target {one.target} in {counted(one.files, 'record')}",
