@@ -4,7 +4,7 @@ that gains nothing, that Forebay would not carry out, or that contradicts someth
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -221,6 +221,63 @@ def test_no_advice_is_impossible_or_trifling(
         run_seconds=None if seconds is None else 100.0,
     )
     check_all(advise(Question(workload=work, portrait=portrait())))
+
+
+SCALES = st.sampled_from([2, 16])
+"""By how many times something becomes larger."""
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> Workload:
+    """Programs on some nodes that write or read one file, or files of their own, on one stripe."""
+    nodes, files = draw(st.sampled_from([1, 4, 16])), draw(st.sampled_from([1, 64]))
+    return Workload(
+        direction=draw(st.sampled_from(list(Direction))),
+        ranks=nodes * draw(st.sampled_from([1, 16])),
+        nodes=nodes,
+        file_bytes=draw(st.sampled_from([MIB, 100 * MIB, 10 * GIB])),
+        files=files,
+        shared=files == 1,
+        collective=files == 1 and draw(st.booleans()),
+        stripe_count=1,
+    )
+
+
+def seconds_of(work: Workload) -> float:
+    found = advise(Question(workload=work, portrait=portrait()))
+    check_all(found)
+    assert found.seconds_now is not None
+    assert found.seconds_advised is not None
+    assert found.seconds_advised <= found.seconds_now
+    return found.seconds_now
+
+
+@settings(max_examples=20, deadline=None)
+@given(work=programs(), times=SCALES)
+def test_more_bytes_take_longer(work: Workload, times: int) -> None:
+    assert seconds_of(replace(work, file_bytes=times * work.file_bytes)) > seconds_of(work)
+
+
+@settings(max_examples=20, deadline=None)
+@given(work=programs(), times=SCALES)
+def test_more_files_take_longer(work: Workload, times: int) -> None:
+    own = replace(work, files=64, shared=False, collective=False)
+    assert seconds_of(replace(own, files=64 * times)) > seconds_of(own)
+
+
+@settings(max_examples=20, deadline=None)
+@given(work=programs(), times=SCALES)
+def test_more_ranks_with_as_many_bytes_each_take_no_less(work: Workload, times: int) -> None:
+    """So many times the nodes carry at most so many times the rate; the fit's surface bends that
+    by less than a fifth."""
+    larger = replace(
+        work,
+        ranks=times * work.ranks,
+        nodes=times * work.nodes,
+        file_bytes=work.file_bytes * (times if work.shared else 1),
+        files=work.files * (1 if work.shared else times),
+    )
+    assert seconds_of(larger) > 0.8 * seconds_of(work)
 
 
 def test_the_number_of_files_has_a_price() -> None:
