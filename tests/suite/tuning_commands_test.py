@@ -17,6 +17,7 @@ from suite.prober import PACKAGES, RANKS, SECONDS_MAX, Prober
 from suite.striping import striped_file_system
 from suite.verdict import ensure
 
+LOGS = m.ROOT / "python" / "tests" / "darshan_logs"
 TITLES = {
     "layout": "Layout of the output directory, either of:",
     "composite": "The same for files of all sizes (composite):",
@@ -95,6 +96,24 @@ def test_what_probing_says_to_do_next_runs_as_it_is_printed(folder: Path) -> Non
     _, _, next_ = said.rpartition("What it means for a program: ")
     ensure(next_.startswith("forebay advise --portrait"), said)
     ensure("predicted" in shell.run(next_.splitlines()[0]), next_)
+
+
+@EACH
+def test_what_a_report_says_to_do_next_runs_as_it_is_printed(mpi: m.Mpi, folder: Path) -> None:
+    """Where the advice was to keep everything, verify said that there was nothing to verify."""
+    shell = Shell(folder, mpi)
+    log = folder / "two ranks.darshan"
+    log.write_bytes((LOGS / "tinycoll-2x1000x1024.darshan").read_bytes())
+    lines = shell.run(f"forebay report {shlex.quote(str(log))}").splitlines()
+    at = next(number for number, line in enumerate(lines) if line.startswith("To prove it"))
+    advise, verify = lines[at + 1 : at + 3]
+    ensure("collective writes of 1.00 KiB by each rank" in lines[at - 1], lines[at - 1])
+    with m.cores(mpi, RANKS):
+        ensure("keep everything" in shell.run(advise), advise)
+        own = verify.replace("DIR", f"{folder / 'out'} --pairs 6")
+        own = own.replace("COMMAND", "mpiexec -n 2 ./program")
+        said = shell.run(own, status=(0, 3, 4))
+        ensure("as fast through Forebay, all settings kept" in said, said)
 
 
 @EACH

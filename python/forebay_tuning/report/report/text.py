@@ -1,5 +1,6 @@
 """Prints a report: as text for people, and as JSON with stable keys."""
 
+import shlex
 from typing import Any
 
 from forebay.common.model.printable import printable, printable_name
@@ -101,12 +102,14 @@ def _takeover(diagnosis: Diagnosis) -> list[str]:
     found = takeovers(diagnosis.program)
     if not found:
         return []
+    log = shlex.quote(diagnosis.program.source.removeprefix("Darshan log "))
     return [
         "",
         "Forebay would take over (an estimate: each call is assumed to take 0.1 to 2.5 ms):",
         *(f"- {one.text}" for one in found),
-        "`forebay verify` proves it: forebay advise --darshan LOG -o advice.json, then forebay "
-        "verify advice.json -- COMMAND.",
+        "To prove it (DIR is for the program's output, COMMAND starts it):",
+        f"  forebay advise --darshan {log} -o advice.json",
+        "  forebay verify advice.json --output-dir DIR -- COMMAND",
     ]
 
 
