@@ -3,6 +3,7 @@ are built."""
 
 import functools
 import json
+import math
 import os
 import shutil
 import signal
@@ -26,7 +27,7 @@ from forebay_tuning.model.modelled import Weather
 from forebay_tuning.model.point import Direction
 from forebay_tuning.model.portrait import Portrait
 from forebay_tuning.model.quantity import parse_quantity, spell_rate, spell_seconds
-from forebay_tuning.model.sample import Ask, Purpose, Sample
+from forebay_tuning.model.sample import Ask, Passage, Purpose, Sample
 from forebay_tuning.probe.files.journal import NoJournal, ProbeJournal, begun
 from forebay_tuning.probe.files.measuring_program import PREFIX, remove_folder
 from forebay_tuning.probe.files.platform_file import read_platform
@@ -297,17 +298,67 @@ def test_long_passages_come_first_and_are_within_the_budget(tmp_path: Path) -> N
     with pytest.raises(KilledError):
         attempt(first, resume=False)
     portrait = attempt(rest, resume=True)
-    assert (first.probes, rest.probes) == (1, 62)
+    assert (first.probes, rest.probes) == (1, 63)
     assert first.bytes + rest.bytes <= budget.bytes
     purposes = [one.ask.purpose for one in portrait.samples]
-    assert purposes[:3] == [Purpose.SUSTAIN] * 3
-    assert Purpose.SUSTAIN not in purposes[3:]
+    assert purposes[:4] == [Purpose.SUSTAIN] * 4  # the last is of the best settings
+    assert Purpose.SUSTAIN not in purposes[4:]
     sizes = [one.ask.point.bytes for one in portrait.samples[:3]]
     assert sizes[0] == sizes[2]
     assert sizes[0] > 3 * portrait.space.bytes_max
     found = portrait.choices[Direction.WRITE].response.sustained
     assert found is not None
     assert "sustained" in " ".join(portrait.findings)
+
+
+class BehindCache(Measured):
+    """The system as a cache of `taken_in` bytes in front of storage that moves `rate` bytes a
+    second."""
+
+    taken_in = 6e6
+    rate = 50e6
+
+    def measure(self, ask: Ask, number: int, *, seconds_max: float) -> tuple[Sample, float]:
+        sample, seconds = super().measure(ask, number, seconds_max=seconds_max)
+        stored = max(0.0, ask.point.bytes - self.taken_in) / self.rate
+
+        def limited(passage: Passage | None) -> Passage | None:
+            rate = ask.point.bytes / stored if stored else math.inf
+            return passage and replace(passage, rate=min(passage.rate, rate))
+
+        return replace(sample, write=limited(sample.write), read=limited(sample.read)), seconds
+
+
+def test_what_a_cache_shows_of_short_probes_is_not_promised_to_long_programs() -> None:
+    """On a disk of 50 MB/s the default's probes were all longer than its cache. Programs of 172 MiB
+    were promised up to 18 times the default's rate by settings whose probes were shorter."""
+    one = replace(MACHINE, nodes=1, ranks_per_node=8, targets=1, servers=1)
+    inner = ModelledSystem(
+        one, weather=Weather(noise=0.02), load=background_load(), seed=1, date="2026-11-22"
+    )
+    system = BehindCache(inner, at=10**6)
+    portrait = probe(system, replace(REQUEST, budget=replace(REQUEST.budget, bytes=3 << 30)))
+    for direction, choice in portrait.choices.items():
+        sustained = choice.response.sustained
+        assert sustained is not None, direction
+        assert sustained.is_cached
+        assert sustained.rate == pytest.approx(system.rate, rel=0.1)
+        assert choice.keeps, choice
+        for best in {one.ask.point for one in portrait.samples}:
+            long = replace(portrait.control, process_bytes=512 * MIB)
+            changed = replace(best, process_bytes=long.bytes // best.processes)
+            gain = choice.response.seconds(long) / choice.response.seconds(changed)
+            assert gain == pytest.approx(1.0, abs=0.1), best
+    assert "taken in by a cache" in " ".join(portrait.findings)
+
+
+def test_a_gain_that_long_passages_have_too_is_kept() -> None:
+    """The same settings without a cache: the best ones keep up their rate."""
+    portrait = probe(Measured(modelled(), at=10**6))
+    choice = portrait.choices[Direction.WRITE]
+    assert choice.gain_low > 1.0
+    assert choice.response.sustained is not None
+    assert not choice.response.sustained.is_cached
 
 
 def test_a_budget_that_leaves_no_room_for_long_passages_has_none() -> None:

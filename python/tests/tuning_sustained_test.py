@@ -14,9 +14,9 @@ from forebay_tuning.model.response import Physical, Response, Storm, Surface
 from forebay_tuning.model.sample import Ask, Choice, Passage, Purpose, Sample
 from forebay_tuning.model.sustained import Moved, Sustained, sustained_of
 from forebay_tuning.probe.files.portrait_file import _portrait, portrait_text
+from forebay_tuning.probe.model.behind_cache import sustained_by
 from forebay_tuning.probe.model.long_passages import grown, long_passages
 from forebay_tuning.probe.report.text import as_json
-from forebay_tuning.probe.use_case.probe import _sustained
 
 CONTROL = Point(
     processes=2,
@@ -300,7 +300,7 @@ def test_the_defaults_probes_are_the_short_ones() -> None:
     short = [answered(Ask(point=CONTROL, purpose=Purpose.CONTROL))]
     points = [grown(CONTROL, count * MIB) for count in (200, 100)]
     long = [answered(Ask(point=one, purpose=Purpose.SUSTAIN)) for one in points]
-    found = _sustained(CONTROL, 1, short, long, Direction.WRITE)
+    found = sustained_by(CONTROL, 1, short, long, Direction.WRITE)
     assert found is not None
     assert math.isclose(found.rate, RATE, rel_tol=0.1)
 

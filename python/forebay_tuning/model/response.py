@@ -311,6 +311,17 @@ class Response:
         used = used_targets(point, self.surface.targets)
         return max(moving, self.sustained.seconds(point.bytes, used))
 
+    def storage_doubt(self, point: Point) -> float:
+        """The doubt about the storage behind a cache, as half the width of an interval of the
+        logarithm of `seconds`: 0 if the cache takes in the point's bytes, or there is none."""
+        found = self.sustained
+        if found is None or not found.is_cached:
+            return 0.0
+        used = used_targets(point, self.surface.targets)
+        if found.seconds(point.bytes, used) < self.seconds_moving(point):
+            return 0.0
+        return found.log_doubt(point.bytes, used)
+
     def rate(self, point: Point) -> float:
         """Bytes per second, including opening and closing."""
         return point.bytes / self.seconds(point)

@@ -5,7 +5,9 @@ system itself."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import median
 
 from forebay.common.model.frozen import frozen
@@ -19,6 +21,10 @@ _TAKEN_IN = 0.25
 _HALF, _NEARLY = 0.5, 0.9
 """Shares of the largest difference in bytes: comparisons above the first give the range, those
 above the second give the rate."""
+_CACHE_DOUBT = 0.25
+"""The share by which a cache may take in more or less than it did."""
+_LEAST_BEYOND = 0.5
+"""The share of a cache's size that is the least number of bytes beyond it for that doubt."""
 _RANGE_MOST = 3.0
 """The ratio of the largest to the smallest compared rate; above it, no rate is reported."""
 
@@ -60,10 +66,22 @@ class Sustained:
         is_faster = self.short_rate > _FASTER * self.long_rate
         return is_faster and self.cache_bytes >= _TAKEN_IN * self.short_bytes
 
+    @property
+    def target_rate(self) -> float:
+        """Bytes per second of each target."""
+        return self.rate / self.targets
+
     def seconds(self, count: int, targets: int) -> float:
         """A lower bound for `count` bytes on `targets` targets, each of which has its own cache."""
         share = targets / self.targets
         return max(0.0, count - self.cache_bytes * share) / (self.rate * share)
+
+    def log_doubt(self, count: int, targets: int) -> float:
+        """Half the width of the interval of these seconds' logarithm: by the range of the rates,
+        and by what the cache may have taken in; it is not known how full it was before."""
+        taken_in = self.cache_bytes * targets / self.targets
+        beyond = max(count - taken_in, _LEAST_BEYOND * taken_in, 1.0)
+        return 0.5 * math.log(self.high / self.low) + _CACHE_DOUBT * taken_in / beyond
 
 
 @frozen
@@ -127,3 +145,35 @@ def _fastest(base: Moved, alike: Sequence[Moved]) -> Moved:
         if len(found) > 1
     ]
     return max([base, *sizes], key=lambda one: one.rate)
+
+
+def joined(default: Sustained | None, best: Sustained | None) -> Sustained | None:
+    """The sustained rate of the storage behind a cache, from that of the default settings and that
+    of the best ones; that of the default if there is no cache. One of them is enough to show a
+    cache: the default's probes may all be too long for it. But if other settings keep up a much
+    higher rate, it was not the storage that limited the first ones."""
+    known = [one for one in (default, best) if one is not None]
+    cached = [one for one in known if one.is_cached]
+    fastest = max((one.target_rate for one in known), default=0.0)
+    if not cached or fastest > _FASTER * max(one.target_rate for one in cached):
+        return next((one for one in known if not one.is_cached), None)
+    first = max(cached, key=lambda one: one.target_rate)
+    return replace(
+        first,
+        rate=fastest * first.targets,
+        low=min(one.low / one.targets for one in known) * first.targets,
+        high=max(one.high / one.targets for one in known) * first.targets,
+        cache_bytes=max(one.cache_bytes * first.targets // one.targets for one in cached),
+    )
+
+
+def with_taken_in(found: Sustained, passages: Sequence[tuple[Moved, int]]) -> Sustained:
+    """The same with the cache as large as `passages`, each with its number of targets, show it:
+    the bytes of a passage that the storage could not move in its time, by the median of each size,
+    of the size with most."""
+    sizes: dict[int, list[float]] = {}
+    for one, targets in passages:
+        stored = found.target_rate * targets * one.seconds
+        sizes.setdefault(one.bytes, []).append((one.bytes - stored) * found.targets / targets)
+    most = max((median(several) for several in sizes.values()), default=0.0)
+    return replace(found, cache_bytes=max(found.cache_bytes, round(most)))

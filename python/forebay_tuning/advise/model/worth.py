@@ -122,7 +122,8 @@ def log_interval(now: Point, best: Point, response: Response) -> float:
             if name in ("stripe_bytes", "process_bytes"):
                 continue
             beyond += max(0.0, math.log2(value / levels[-1]), math.log2(levels[0] / value))
-    return response.widening * (2 * math.sqrt(2) * surface.doubt + 0.05 * beyond)
+    one, other = response.storage_doubt(now), response.storage_doubt(best)
+    return response.widening * (2 * math.sqrt(2) * surface.doubt + 0.05 * beyond + abs(one - other))
 
 
 def in_flight(response: Response, workload: Workload) -> int | None:

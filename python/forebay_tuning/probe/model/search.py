@@ -29,7 +29,7 @@ _SCREENED_BETWEEN = 8
 """Screening probes between two control probes."""
 _SOUGHT_BETWEEN = 9
 """Probes after the screening between two control probes."""
-_POINTS_LEAST = 6
+POINTS_LEAST = 6
 """The number of different points that have to count before there is a belief."""
 _SETTLED = 2
 """How many more times the final belief is updated, with all probes."""
@@ -124,7 +124,7 @@ def _believed(
 ) -> Belief | None:
     """The belief from all samples, or None if too few count. `before` is the belief from fewer."""
     seen = seen_of(taken, direction)
-    if len({one.point for one in seen}) < _POINTS_LEAST:
+    if len({one.point for one in seen}) < POINTS_LEAST:
         return None
     if before is not None:
         return further(before, seen, sought=sought)

@@ -13,13 +13,18 @@ from forebay.common.model.errors import ProbeError
 from forebay.common.model.frozen import frozen
 from forebay.common.model.units import MIB, counted, human_bytes
 from forebay.ports import QuotaLeft
-from forebay_tuning.model.point import Direction, Point, Space, changed, usual_space
+from forebay_tuning.model.point import Direction, Point, Space, usual_space
 from forebay_tuning.model.portrait import Identity, Portrait, findings_of
-from forebay_tuning.model.response import used_targets
 from forebay_tuning.model.sample import PROBES, Ask, Choice, Purpose, Sample
-from forebay_tuning.model.sustained import Moved, Sustained, sustained_of
 from forebay_tuning.model.targets import sick_targets
-from forebay_tuning.probe.model.long_passages import SIZES, long_passages
+from forebay_tuning.probe.model.long_passages import (
+    BEST_MOST,
+    BYTES,
+    LONG_MOST,
+    SIZES,
+    best_passages,
+    long_passages,
+)
 
 PROBE_SECONDS = 5.0
 """Seconds of one probe, including the start of the ranks, in the estimate."""
@@ -29,8 +34,8 @@ TARGET_FILES = 4
 """Files on each target when targets are measured one by one."""
 _TARGETS_SHARE = (0.1, 0.05)
 """Shares of the budget's seconds and bytes for measuring targets one by one."""
-_LONG_SHARE = 0.15
-"""Share of the seconds for the long passages before the search."""
+_LONG_SHARE = 0.2
+"""Share of the seconds for the long passages."""
 _THINKING_SHARE = 0.03
 """Share of the seconds for the fits at the end."""
 _NOT_LOOKED_AT = "targets were not looked at one by one (too few --files for that)."
@@ -173,7 +178,7 @@ def plan_probe(request: ProbeRequest, system: System) -> ProbePlan:
     limit = _limit(request.budget, ground)
     allowed = limit.bytes - ground.spent.bytes
     targets = _for_targets(request.budget, ground, allowed, probes)
-    parts = probes if identity.is_modelled else probes + sum(SIZES)
+    parts = probes if identity.is_modelled else probes + BYTES
     of_one = request.probe_bytes or (allowed - targets.bytes) // parts // MIB * MIB
     if of_one < MIB:
         parts = probes  # leave out the long passages
@@ -192,13 +197,14 @@ def plan_probe(request: ProbeRequest, system: System) -> ProbePlan:
         processes_max=max(1, of_one // MIB),
     )
     files_left = request.budget.files - ground.spent.files - targets.files - probes
-    has_long = parts > probes and files_left >= len(SIZES)
+    has_long = parts > probes and files_left >= LONG_MOST
     long = _for_long(request.budget, of_one) if has_long else Spent()
     aside = ground.spent.files + targets.files + long.files
-    if request.budget.files - aside < probes * space.levels["processes"][-1]:
+    creating = probes + (BEST_MOST if has_long else 0)
+    if request.budget.files - aside < creating * space.levels["processes"][-1]:
         space = replace(space, sharing=(True,))
     control = _control(identity, space)
-    files = aside + probes * (space.levels["processes"][-1] if False in space.sharing else 1)
+    files = aside + creating * (space.levels["processes"][-1] if False in space.sharing else 1)
     if Unknown.RANKS in ground.unknown:
         files = request.budget.files
     if files > request.budget.files:
@@ -221,7 +227,7 @@ def plan_probe(request: ProbeRequest, system: System) -> ProbePlan:
             bytes=written,
             files=files,
             limit=limit.name,
-            long_passages=long.files,
+            long_passages=LONG_MOST if has_long else 0,
         ),
         targets=targets,
         long=long,
@@ -266,10 +272,9 @@ def _for_targets(budget: Budget, ground: Ground, allowed: int, probes: int) -> S
 
 
 def _for_long(budget: Budget, probe_bytes: int) -> Spent:
-    """The part for long passages, of which each creates one file."""
-    return Spent(
-        seconds=budget.seconds * _LONG_SHARE, bytes=sum(SIZES) * probe_bytes, files=len(SIZES)
-    )
+    """The part for long passages. Of the files those of the default, one each; those of the best
+    settings are counted as probes, since they may have a file for each process."""
+    return Spent(seconds=budget.seconds * _LONG_SHARE, bytes=BYTES * probe_bytes, files=len(SIZES))
 
 
 def _control(identity: Identity, space: Space) -> Point:
@@ -316,9 +321,9 @@ def carry_out_probe(
 ) -> Portrait:
     """Makes probes until the search ends or the budget is used up, and draws the portrait. `told`
     is called with each result. Raises ProbeError if too little could be measured."""
-    from forebay_tuning.probe.model.search import (
-        conclude,  # imports numpy, which other commands need not wait for
-    )
+    # Both import numpy, which other commands need not wait for.
+    from forebay_tuning.probe.model.behind_cache import with_long_passages
+    from forebay_tuning.probe.model.search import conclude
 
     journal.begin(plan)
     measuring = _Measuring(system, journal, told)
@@ -328,11 +333,14 @@ def carry_out_probe(
     for direction in Direction:
         choice = conclude(taken, plan.space, control=plan.control, direction=direction)
         if choice is not None:
-            kept_up = _sustained(plan.control, plan.ground.identity.targets, taken, long, direction)
-            response = replace(choice.response, sustained=kept_up)
-            choices[direction] = replace(choice, response=response)
+            choices[direction] = choice
     if not choices:
         raise ProbeError(_too_little(taken, plan))
+    long = (*long, *_measure_best(plan, measuring, long, choices))
+    for direction, choice in choices.items():
+        choices[direction] = with_long_passages(
+            choice, taken, long, control=plan.control, targets=plan.ground.identity.targets
+        )
     rates: Mapping[int, Sequence[float]] = {}
     if plan.targets.files:
         rates = system.target_rates(bytes_max=plan.targets.bytes, seconds_max=plan.targets.seconds)
@@ -397,7 +405,7 @@ def _measure_long(plan: ProbePlan, measuring: _Measuring) -> tuple[Sample, ...]:
     if not plan.long.files or not measuring.begins_with(Purpose.SUSTAIN):
         return ()
     conversation = long_passages(plan.control, plan.space.bytes_max)
-    each = plan.long.seconds / plan.long.files
+    each = plan.long.seconds / LONG_MOST
     try:
         ask = next(conversation)
         while measuring.next_is(Purpose.SUSTAIN):
@@ -408,37 +416,20 @@ def _measure_long(plan: ProbePlan, measuring: _Measuring) -> tuple[Sample, ...]:
     return ()
 
 
-def _sustained(
-    control: Point,
-    targets: int,
-    taken: Sequence[Sample],
+def _measure_best(
+    plan: ProbePlan,
+    measuring: _Measuring,
     long: Sequence[Sample],
-    direction: Direction,
-) -> Sustained | None:
-    """The sustained rate, by the long passages and the control point's short ones."""
-
-    def moved(samples: Sequence[Sample]) -> list[Moved]:
-        return [
-            Moved(bytes=count, seconds=count / passage.rate)
-            for one in samples
-            if (passage := one.passage(direction)) is not None and passage.rate > 0
-            for count in [passage.bytes or one.ask.point.bytes]
-        ]
-
-    short = [one for one in taken if one.ask.point == control]
-    return sustained_of(
-        moved(short),
-        moved(long),
-        targets=used_targets(control, targets),
-        alike=moved([one for one in taken if _differs_in_size(one.ask.point, control)]),
-    )
-
-
-def _differs_in_size(point: Point, control: Point) -> bool:
-    """Whether the point differs from the control point in size only, not in anything else that
-    affects its rate."""
-    size = {"process_bytes": control.process_bytes, "transfer_bytes": control.transfer_bytes}
-    return point != control and changed(point, size) == control
+    choices: Mapping[Direction, Choice],
+) -> list[Sample]:
+    """Measures a long passage with the best settings of each direction."""
+    bests = [one.best for one in choices.values()]
+    return [
+        measuring.measure(
+            Ask(point=point, purpose=Purpose.SUSTAIN), seconds_max=plan.long.seconds / LONG_MOST
+        )[0]
+        for point in best_passages(plan.control, bests, long)
+    ]
 
 
 def _converse(plan: ProbePlan, measuring: _Measuring) -> list[Sample]:
@@ -448,6 +439,7 @@ def _converse(plan: ProbePlan, measuring: _Measuring) -> list[Sample]:
     whole = request.budget.seconds
     budget = whole * (1 - _THINKING_SHARE) - plan.targets.seconds - plan.ground.spent.seconds
     each = (budget - plan.long.seconds) / plan.estimate.probes * _PROBE_FACTOR
+    budget -= plan.long.seconds * BEST_MOST / LONG_MOST
     conversation = search(
         plan.space,
         control=plan.control,
