@@ -18,14 +18,15 @@ FILE = {
     "path": "/scratch/out", "state": "closed", "reason": "", "error": 0, "error_text": "",
     "taken": 0, "drained": 0, "outstanding": 0, "window": 1, "high": 0, "extents": 0,
     "oldest_seconds": 0, "silent_seconds": 0, "waited_seconds": 0, "storage_seconds": 0,
-    "storage_bytes": 0, "requests": 0, "rate": 0, "times": 1,
+    "storage_bytes": 0, "requests": 0, "rate": 0, "times": 1, "opening_seconds": 0,
+    "syncing_seconds": 0, "syncs": 0,
 }  # fmt: skip
 USUAL = {
     "schema": "forebay.pool/1", "process": 77, "uptime_seconds": 3, "ended": True, "closing": True,
     "cap": 1 << 30, "leased": 0, "high": 0, "read_ahead_held": 0, "read_ahead": 0, "lag": 0,
     "oldest_seconds": 0, "clients": [], "files_dropped": 0, "rescued": [],
     "read_from_nodes": 0, "passed_to_nodes": 0, "notes": [], "host": "n0", "memory": 0,
-    "memory_limit_file": "", "durability_ended": "",
+    "memory_limit_file": "", "durability_ended": "", "storage_seconds": 0, "clients_high": 0,
 }  # fmt: skip
 
 

@@ -99,6 +99,7 @@ def test_the_summary_tells_programs_of_each_file(folder: Path) -> None:
     ensure(file["taken"] == file["drained"] == file["storage_bytes"] == 2 * MIB, file)
     ensure(file["high"] == 2 * MIB, file)
     ensure(file["storage_seconds"] > 0 and 0 <= file["hidden"] <= 1, file)
+    ensure(0 < file["opening_seconds"] <= file["waited_seconds"], f"no wait for its open: {file}")
     ensure(told["nothing_recorded"] == told["warnings"] == [], told)
 
 

@@ -147,7 +147,8 @@ std::string DaemonContext::status(bool ended, const std::vector<RescuedFile>& re
                               .notes = notes.all(),
                               .durability_ended = why_durability_ended(),
                               .from_nodes = peer_read_client ? peer_read_client->bytes() : 0,
-                              .to_nodes = peer_read_server ? peer_read_server->bytes() : 0};
+                              .to_nodes = peer_read_server ? peer_read_server->bytes() : 0,
+                              .clients_high = clients_high};
     return status_document(directory, memory, statistics, moment, rescued);
 }
 

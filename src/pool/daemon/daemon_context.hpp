@@ -97,6 +97,7 @@ struct DaemonContext {
     SharedSleepers sleepers;
     FileStatistics statistics;
     std::int64_t started_ns;
+    std::size_t clients_high = 0;  // the most processes that were admitted at a time
     ShutdownOutcome ending = ShutdownOutcome::badly;
     KeptJournal journal;
     DaemonNotes notes;

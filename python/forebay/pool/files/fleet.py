@@ -374,6 +374,8 @@ def together(reports: Sequence[PoolStatus]) -> PoolStatus:
         read_ahead_held=sum(one.read_ahead_held for one in reports),
         read_ahead=sum(one.read_ahead for one in reports),
         read_from_nodes=sum(one.read_from_nodes for one in reports),
+        storage_seconds=max(one.storage_seconds for one in reports),
+        clients_high=sum(one.clients_high for one in reports),
         passed_to_nodes=sum(one.passed_to_nodes for one in reports),
         lag=sum(one.lag for one in reports),
         oldest_seconds=max(one.oldest_seconds for one in reports),

@@ -87,6 +87,13 @@ class PoolFile:
     waited_seconds: float
     """Time that programs waited for free memory, for the file system, or for the daemon's replies
     to open, sync and truncate, summed over all processes."""
+    opening_seconds: float
+    """The part of `waited_seconds` that was waited for opens."""
+    syncing_seconds: float
+    """The part of `waited_seconds` that was waited for syncs: until the bytes were drained, and
+    durable if that was asked for."""
+    syncs: int
+    """How many syncs were waited for."""
     storage_seconds: float
     """Time with at least one request to the file system in flight."""
     storage_bytes: int
@@ -173,6 +180,10 @@ class PoolStatus:
     """Why the requested durability is not kept any more; empty if it is."""
     host: str = ""
     """The daemon's node."""
+    storage_seconds: float = 0.0
+    """Time with at least one request to the file system in flight, of whatever file."""
+    clients_high: int = 0
+    """The most processes that used the pool at a time."""
     read_from_nodes: int = 0
     """The part of `read_ahead` that came from the pools of other nodes."""
     passed_to_nodes: int = 0

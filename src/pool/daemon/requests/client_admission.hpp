@@ -31,6 +31,8 @@ public:
     // Dismissed clients still occupy places, which become free once their deposits are drained.
     [[nodiscard]] bool some_depart() const noexcept { return !departing_.empty(); }
     [[nodiscard]] bool any() const noexcept { return admitted_ > 0; }
+    // How many are admitted and not dismissed.
+    [[nodiscard]] std::size_t count() const noexcept { return admitted_; }
 
 private:
     pool::Pool& pool_;

@@ -8,6 +8,7 @@
 #include "pool/daemon/requests/memory_questions.hpp"
 #include "pool/daemon/requests/request_context.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/eventfd.h>
@@ -124,7 +125,10 @@ NextStep HelloRequest::admit_without_log(const protocol::ClientQuestion& questio
 std::optional<std::uint32_t> HelloRequest::admit(const protocol::ClientQuestion& question,
                                                  const pool::Log& log) const {
     const auto process = session().process() > 0 ? session().process() : question.number;
-    return context().clients.admit(static_cast<std::uint64_t>(process), log);
+    const auto client = context().clients.admit(static_cast<std::uint64_t>(process), log);
+    DaemonContext& daemon = context().daemon;
+    daemon.clients_high = std::max(daemon.clients_high, context().clients.count());
+    return client;
 }
 
 NextStep HelloRequest::refuse_for_want_of_place(const protocol::ClientQuestion& question) {

@@ -156,8 +156,8 @@ NextStep OpenFileRequest::register_file() {
     const ports::FileIdentity identity = file->identity;
     std::shared_ptr<StorageMeter> meter = daemon.statistics.meter_of(identity);
     if (file->storage) {
-        file->storage =
-            std::make_unique<MeteredStorage>(std::move(file->storage), meter, daemon.clocks.steady);
+        file->storage = std::make_unique<MeteredStorage>(
+            std::move(file->storage), meter, daemon.statistics.busy(), daemon.clocks.steady);
     }
     read_from_peers(*file);
     const pool::AccessMode access = opening->access();
@@ -177,14 +177,12 @@ NextStep OpenFileRequest::register_file() {
     }
     reply().slot = opened->slot;
     reply().generation = opened->generation;
-    NextStep next = ReplyIsDue{};
     state_ = State::leaves;
     if (reason_ != pool::ThroughReason::none) {
-        next = daemon.tickets.ask(opened->slot, opened->generation, leave_for(reason_));
+        return daemon.tickets.ask(opened->slot, opened->generation, leave_for(reason_));
     }
-    reply().state =
-        static_cast<std::uint32_t>(daemon.directory.files[opened->slot].state.load(relaxed));
-    return next;
+    reply_about_file();
+    return ReplyIsDue{};
 }
 
 // A file of a client that maps nothing stays out of the pool for everybody. So the daemon closes it
@@ -204,10 +202,7 @@ NextStep OpenFileRequest::go_on() {
             abandon();
             return refuse(ENOTCONN);
         }
-        NextStep next = state_ == State::awaits_token ? request_token() : register_file();
-        if (!std::holds_alternative<ReplyIsDue>(next) || reply().error != 0) {
-            return next;
-        }
+        return state_ == State::awaits_token ? request_token() : register_file();
     }
     close_if_unmapped();
     reply_about_file();

@@ -7,6 +7,18 @@
 
 namespace forebay::daemon {
 
+namespace {
+
+WaitKind kind_of(protocol::QuestionKind question) noexcept {
+    switch (question) {
+        case protocol::QuestionKind::open: return WaitKind::open;
+        case protocol::QuestionKind::sync: return WaitKind::sync;
+        default: return WaitKind::other;
+    }
+}
+
+}  // namespace
+
 ClientRequest::ClientRequest(RequestContext& context, Session& session, QueuedReply& reply)
     : context_{context},
       session_{&session},
@@ -54,7 +66,8 @@ void ClientRequest::reply_about_file() const {
     DaemonContext& daemon = context_.daemon;
     const pool::FileSlot& file = daemon.directory.files[reply().slot];
     if (file.generation.load(relaxed) == reply().generation) {
-        daemon.statistics.waited(reply().slot, daemon.clocks.steady.now_ns() - asked_ns_);
+        daemon.statistics.waited(reply().slot, daemon.clocks.steady.now_ns() - asked_ns_,
+                                 kind_of(reply().ask));
         reply().state = static_cast<std::uint32_t>(file.state.load(relaxed));
     }
 }

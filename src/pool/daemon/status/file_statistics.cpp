@@ -60,6 +60,9 @@ void add_later(const FileTotals& later, FileTotals& totals) {
     totals.reason = first_of(before.reason, later.reason);
     totals.error = later.error == 0 ? before.error : later.error;
     totals.waited_ns += before.waited_ns;
+    totals.opening_ns += before.opening_ns;
+    totals.syncing_ns += before.syncing_ns;
+    totals.syncs += before.syncs;
     totals.high = std::max(later.high, before.high);
     totals.taken += before.taken;
     totals.drained += before.drained;
@@ -113,11 +116,19 @@ void FileStatistics::update(std::uint32_t slot, Known& known) const {
     totals.error = error == 0 ? totals.error : error;
 }
 
-void FileStatistics::waited(std::uint32_t slot, std::int64_t ns) {
+void FileStatistics::waited(std::uint32_t slot, std::int64_t ns, WaitKind kind) {
     expects(ns >= 0, "the clock does not go back");
     const auto found = known_.find(slot);
-    if (found != known_.end()) {
-        found->second.asked_ns += ns;
+    if (found == known_.end()) {
+        return;
+    }
+    Known& known = found->second;
+    known.asked_ns += ns;
+    if (kind == WaitKind::open) {
+        known.totals.opening_ns += ns;
+    } else if (kind == WaitKind::sync) {
+        known.totals.syncing_ns += ns;
+        ++known.totals.syncs;
     }
 }
 

@@ -15,6 +15,9 @@
 
 namespace forebay::daemon {
 
+// The kind of a question about a file, as far as its answers are waited for differently.
+enum class WaitKind : std::uint8_t { open, sync, other };
+
 // The totals of one path, over all times that a file was known to the pool under it.
 struct FileTotals {
     std::string path;
@@ -25,10 +28,13 @@ struct FileTotals {
     std::int64_t taken = 0;
     std::int64_t drained = 0;
     std::int64_t window = 0;
-    std::int64_t high = 0;       // maximum of outstanding()
-    std::int64_t extents = 0;    // at present
-    std::int64_t oldest_ns = 0;  // age of its oldest deposit
-    std::int64_t waited_ns = 0;  // time that its clients waited for the daemon, added up
+    std::int64_t high = 0;        // maximum of outstanding()
+    std::int64_t extents = 0;     // at present
+    std::int64_t oldest_ns = 0;   // age of its oldest deposit
+    std::int64_t waited_ns = 0;   // time that its clients waited for the daemon, added up
+    std::int64_t opening_ns = 0;  // the parts of it that they waited for opens and syncs
+    std::int64_t syncing_ns = 0;
+    std::int64_t syncs = 0;  // how many syncs they waited for
     // How long the file system has not answered, if requests are in flight.
     std::int64_t silent_ns = 0;
     std::int64_t storage_ns = 0;
@@ -50,8 +56,10 @@ public:
     [[nodiscard]] std::shared_ptr<StorageMeter> meter_of(const ports::FileIdentity& identity) const;
     void opened(std::uint32_t slot, const ports::FileIdentity& identity,
                 std::shared_ptr<StorageMeter> meter);
+    // The time in which the file system has a request of any file.
+    [[nodiscard]] std::shared_ptr<BusyTime> busy() const noexcept { return busy_; }
     // A client has waited this long for an answer about the file.
-    void waited(std::uint32_t slot, std::int64_t ns);
+    void waited(std::uint32_t slot, std::int64_t ns, WaitKind kind);
     // Reads the directory, and ends the totals of files that the pool has forgotten. Must be called
     // before a slot can be given to another file.
     void update();
@@ -72,6 +80,8 @@ private:
     void update(std::uint32_t slot, Known& known) const;
 
     const pool::Directory& directory_;
+    // Shared with the MeteredStorage objects of all files.
+    std::shared_ptr<BusyTime> busy_ = std::make_shared<BusyTime>();
     std::map<std::uint32_t, Known> known_;  // by slot
     std::map<std::string, FileTotals> ended_;
     std::int64_t dropped_ = 0;

@@ -61,6 +61,27 @@ TEST_F(FileStatisticsTest, AddsUpTheTimesThatAFileWasKnown) {
     EXPECT_EQ(totals[0].state, pool::FileState::free);
 }
 
+TEST_F(FileStatisticsTest, TellsWaitsForOpensAndSyncsApartOverAllTimes) {
+    FileStatistics statistics{directory};
+    for (std::uint32_t generation = 0; generation <= 1; ++generation) {
+        statistics.update();
+        pool::FileSlot& file = known(7, generation, "/a");
+        statistics.opened(7, {1, 2}, statistics.meter_of({1, 2}));
+        statistics.waited(7, 10, WaitKind::open);
+        statistics.waited(7, 100, WaitKind::sync);
+        statistics.waited(7, 100, WaitKind::sync);
+        statistics.waited(7, 1000, WaitKind::other);
+        forget(file);
+    }
+    statistics.update();
+    const auto totals = statistics.all_totals(0);
+    ASSERT_EQ(totals.size(), 1U);
+    EXPECT_EQ(totals[0].opening_ns, 20);
+    EXPECT_EQ(totals[0].syncing_ns, 400);
+    EXPECT_EQ(totals[0].syncs, 4);
+    EXPECT_EQ(totals[0].waited_ns, 2420);
+}
+
 TEST_F(FileStatisticsTest, ASlotThatIsAnotherFilesEndsTheTotalsOfTheFirst) {
     FileStatistics statistics{directory};
     known(0, 1, "/a").taken = 10;

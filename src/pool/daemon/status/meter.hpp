@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -27,12 +28,31 @@ struct StorageMeter {
 // How long the file system has not answered although requests are in flight; 0: none is.
 [[nodiscard]] std::int64_t silent_ns(const StorageMeter& meter, std::int64_t now_ns) noexcept;
 
+// Measures the time in which at least one request of any file is in flight. Syncs of several files
+// go on in threads of their own, so it may be used by several at a time.
+class BusyTime {
+public:
+    void begin(const ports::TimeSource& clock);
+    // So many requests have ended.
+    void end(std::int64_t requests, const ports::TimeSource& clock);
+    [[nodiscard]] std::int64_t total_ns(std::int64_t now_ns) const;
+
+private:
+    mutable std::mutex mutex_;
+    std::int64_t in_flight_ = 0;
+    std::int64_t since_ns_ = 0;  // when the first of these was submitted
+    std::int64_t total_ns_ = 0;  // until then
+};
+
 class MeteredStorage final : public ports::FileStorage {
 public:
-    // The meter is shared with the file's statistics.
+    // The meter is shared with the file's statistics, and `busy` by all files.
     MeteredStorage(std::unique_ptr<ports::FileStorage> inner, std::shared_ptr<StorageMeter> meter,
-                   const ports::TimeSource& clock)
-        : inner_{std::move(inner)}, meter_{std::move(meter)}, clock_{clock} {}
+                   std::shared_ptr<BusyTime> busy, const ports::TimeSource& clock)
+        : inner_{std::move(inner)},
+          meter_{std::move(meter)},
+          busy_{std::move(busy)},
+          clock_{clock} {}
 
     [[nodiscard]] int depth() const noexcept override { return inner_->depth(); }
     void submit(const ports::Request& request) override;
@@ -52,6 +72,7 @@ private:
 
     std::unique_ptr<ports::FileStorage> inner_;
     std::shared_ptr<StorageMeter> meter_;
+    std::shared_ptr<BusyTime> busy_;
     const ports::TimeSource& clock_;
 };
 

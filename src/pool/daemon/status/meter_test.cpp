@@ -46,7 +46,8 @@ TEST(MeteredStorage, CountsTimeInWhichAnythingIsUnderWayOnce) {
     ByHand clock;
     std::size_t ready = 0;
     const auto meter = std::make_shared<StorageMeter>();
-    MeteredStorage storage{std::make_unique<Slow>(ready), meter, clock};
+    const auto busy = std::make_shared<BusyTime>();
+    MeteredStorage storage{std::make_unique<Slow>(ready), meter, busy, clock};
     std::array<std::byte, 100> bytes{};
     const std::array<ports::Piece, 1> pieces{ports::Piece{Offset{0}, bytes}};
     std::array<ports::RequestCompletion, 4> out;
@@ -75,6 +76,35 @@ TEST(MeteredStorage, CountsTimeInWhichAnythingIsUnderWayOnce) {
     EXPECT_EQ(silent_ns(*meter, 2001), 1) << "it had nothing to answer before";
     EXPECT_EQ(meter->bytes, 200);
     EXPECT_EQ(meter->requests, 2);
+    EXPECT_EQ(busy->total_ns(2001), busy_ns(*meter, 2001)) << "there is no other file";
+}
+
+TEST(MeteredStorage, CountsTimeInWhichSeveralFilesAreBusyOnceForAllOfThem) {
+    ByHand clock;
+    std::size_t first_ready = 0;
+    std::size_t second_ready = 0;
+    const auto busy = std::make_shared<BusyTime>();
+    const auto first_meter = std::make_shared<StorageMeter>();
+    const auto second_meter = std::make_shared<StorageMeter>();
+    MeteredStorage first{std::make_unique<Slow>(first_ready), first_meter, busy, clock};
+    MeteredStorage second{std::make_unique<Slow>(second_ready), second_meter, busy, clock};
+    std::array<std::byte, 100> bytes{};
+    const std::array<ports::Piece, 1> pieces{ports::Piece{Offset{0}, bytes}};
+    std::array<ports::RequestCompletion, 4> out;
+
+    first.submit({.ticket = 1, .pieces = pieces});
+    clock.now = 10;
+    second.submit({.ticket = 1, .pieces = pieces});
+    EXPECT_EQ(busy->total_ns(12), 12);
+    clock.now = 30;
+    first_ready = 1;
+    EXPECT_EQ(first.poll(out), 1U);
+    clock.now = 35;
+    second_ready = 1;
+    EXPECT_EQ(second.poll(out), 1U);
+    EXPECT_EQ(first_meter->busy_ns, 30);
+    EXPECT_EQ(second_meter->busy_ns, 25);
+    EXPECT_EQ(busy->total_ns(100), 35) << "nothing is under way";
 }
 
 }  // namespace

@@ -81,6 +81,9 @@ Json json_of(const FileTotals& totals) {
             {"oldest_seconds", seconds(totals.oldest_ns)},
             {"silent_seconds", seconds(totals.silent_ns)},
             {"waited_seconds", seconds(totals.waited_ns)},
+            {"opening_seconds", seconds(totals.opening_ns)},
+            {"syncing_seconds", seconds(totals.syncing_ns)},
+            {"syncs", totals.syncs},
             {"storage_seconds", storage},
             {"storage_bytes", totals.storage_bytes},
             {"requests", totals.requests},
@@ -127,6 +130,7 @@ std::string status_document(const pool::Directory& directory, const SharedLogMem
     }
     std::array<char, 256> host{};
     static_cast<void>(::gethostname(host.data(), host.size() - 1));
+    const double storage_seconds = seconds(statistics.busy()->total_ns(moment.now_ns));
     const Json document = {{"schema", status_schema},
                            {"host", host.data()},
                            {"process", header.process.load(relaxed)},
@@ -144,7 +148,9 @@ std::string status_document(const pool::Directory& directory, const SharedLogMem
                            {"passed_to_nodes", moment.to_nodes},
                            {"lag", lag},
                            {"oldest_seconds", oldest},
+                           {"storage_seconds", storage_seconds},
                            {"clients", std::move(clients)},
+                           {"clients_high", moment.clients_high},
                            {"files", std::move(files)},
                            {"files_dropped", statistics.dropped()},
                            {"rescued", std::move(lost)},

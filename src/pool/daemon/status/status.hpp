@@ -30,8 +30,9 @@ struct StatusMoment {
     std::vector<std::string> notes = {};  // messages for users
     // Why durability is no longer what the user asked for; empty: it is.
     std::string durability_ended = {};
-    std::int64_t from_nodes = 0;  // bytes of files that this node has read from other nodes
-    std::int64_t to_nodes = 0;    // … and other nodes from this one
+    std::int64_t from_nodes = 0;   // bytes of files that this node has read from other nodes
+    std::int64_t to_nodes = 0;     // … and other nodes from this one
+    std::size_t clients_high = 0;  // the most processes that used the pool at a time
 };
 
 [[nodiscard]] std::string status_document(const pool::Directory& directory,
