@@ -56,7 +56,7 @@ def main() -> int:
         print(f"-- no man pages, no completions ({sys.executable} has no typer)")
         return 0
     from forebay import __version__
-    from forebay.main import application
+    from forebay.application import application
 
     pages: list[Page] = [command_page(get_command(application()), ("forebay",))]
     pages += native_pages(options.libraries)

@@ -1,17 +1,23 @@
-"""The ports of the use cases: the promises that adapters keep, and their twins in tests as well."""
+"""The ports of the use cases: the promises that adapters keep, and their twins in tests as well.
+These are those that running a program takes; the others are in machine_ports.py, since a program
+waits for what is imported before it."""
+
+from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from forebay.common.model.frozen import frozen
 from forebay.common.model.launcher import Flavour
 from forebay.common.model.program import Family, ProgramFacts
-from forebay.common.model.record import Record, RunRecord
-from forebay.layout.model import Layout, LayoutChange, WantedLayout
 from forebay.pool.use_case.ports import Pools
-from forebay.settings.model import Override, SettingsTable
+
+if TYPE_CHECKING:  # a program would wait for these
+    from forebay.common.model.record import Record, RunRecord
+    from forebay.settings.model.given import Override
+    from forebay.settings.model.table import SettingsTable
 
 
 @frozen
@@ -58,41 +64,6 @@ class MpiWheel:
 
     name: str
     version: str
-
-
-@frozen
-class QuotaLeft:
-    """The `bytes` that are left of a quota; `of` says in words whose quota it is."""
-
-    bytes: int
-    of: str
-
-
-@frozen
-class DirectoryFacts:
-    """A directory, and the file system that it is on."""
-
-    path: Path
-    mount_point: Path
-    file_system: str
-    device: str
-    free_bytes: int | None
-    """None if the file system does not say."""
-    is_writable: bool
-    quota: QuotaLeft | None = None
-    """None if there is no quota, or the system does not show it."""
-
-
-@frozen
-class MachineFacts:
-    """Facts about kernel and hardware that matter to Forebay. An obstacle is the reason why a
-    feature does not work, None if it does."""
-
-    cores: int
-    io_uring_obstacle: str | None
-    memfd_obstacle: str | None
-    shm_bytes: int | None
-    shm_free_bytes: int | None
 
 
 class SettingsSource(Protocol):
@@ -149,11 +120,16 @@ class Processes(Protocol):
     """Runs programs."""
 
     def run(
-        self, words: Sequence[str], *, environment: Mapping[str, str], job_ending: Hook = None
+        self,
+        words: Sequence[str],
+        *,
+        environment: Mapping[str, str],
+        started: Hook = None,
+        job_ending: Hook = None,
     ) -> Finished:
-        """Runs `words` to the end in the foreground, forwarding signals. Calls `job_ending` when a
-        signal announces the end of the batch job (SIGTERM, SIGUSR1). Raises LaunchError if the
-        program cannot be started."""
+        """Runs `words` to the end in the foreground, forwarding signals. Calls `started` when the
+        program runs, and `job_ending` when a signal announces the end of the batch job (SIGTERM,
+        SIGUSR1). Raises LaunchError if the program cannot be started."""
 
     def capture(
         self, words: Sequence[str], *, environment: Mapping[str, str], seconds_max: float
@@ -195,32 +171,9 @@ class Outputs(Protocol):
         among the files in `folder` and those that `words` name. Files elsewhere are not found."""
 
 
-class Machine(Protocol):
-    """This machine and its file systems."""
-
-    def facts(self) -> MachineFacts:
-        """The facts about kernel and hardware."""
-
-    def directory(self, path: Path) -> DirectoryFacts:
-        """The file system that `path` is on. Raises UsageError if there is no such directory."""
-
-
-class Layouts(Protocol):
-    """Layouts of files over storage targets. All methods raise SetupError if the native program is
-    missing."""
-
-    def show(self, path: Path) -> Layout:
-        """The layout of a file, or of new files in a directory. Raises LayoutError if it cannot be
-        read."""
-
-    def set(self, path: Path, wanted: WantedLayout) -> LayoutChange:
-        """Sets the layout of a new or empty file, or of a directory. Raises LayoutError if nothing
-        was set."""
-
-
 @frozen
-class World:
-    """All ports together, with the environment and the working directory."""
+class RunWorld:
+    """The ports that running a program takes, with the environment and the working directory."""
 
     settings: SettingsSource
     libraries: LibraryFinder
@@ -229,8 +182,6 @@ class World:
     processes: Processes
     records: Records
     outputs: Outputs
-    machine: Machine
-    layouts: Layouts
     pools: Pools
     environment: Mapping[str, str] = field(default_factory=dict)
     folder: Path = field(default_factory=Path.cwd)

@@ -25,7 +25,12 @@ class Squeue:
         return self._said
 
     def run(
-        self, words: Sequence[str], *, environment: Mapping[str, str], job_ending: Hook = None
+        self,
+        words: Sequence[str],
+        *,
+        environment: Mapping[str, str],
+        started: Hook = None,
+        job_ending: Hook = None,
     ) -> Finished:
         raise AssertionError(words)
 

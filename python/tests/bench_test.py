@@ -44,7 +44,8 @@ from forebay.bench.use_case.bench import (
 from forebay.bench.use_case.compare import compare
 from forebay.common.model.errors import BenchError, BenchUsageError, SetupError
 from forebay.common.model.program import Linkage, ProgramFacts
-from forebay.ports import Captured, World
+from forebay.machine_ports import World
+from forebay.ports import Captured
 from forebay.world import real_world
 
 OURS = {**LAUNCHING, **SHOWING}

@@ -16,21 +16,14 @@ from forebay.common.model.launcher import Flavour
 from forebay.common.model.program import Family, Linkage, ProgramFacts
 from forebay.common.model.record import Record, RunRecord
 from forebay.layout.model import Layout, LayoutChange, WantedLayout
-from forebay.pool.model.pool import PoolEnd, PoolPlace, PoolStatus, RunningDaemon
+from forebay.machine_ports import DirectoryFacts, MachineFacts, World
+from forebay.pool.model.place import PoolPlace, RunningDaemon
+from forebay.pool.model.pool import PoolEnd, PoolStatus
 from forebay.pool.use_case.ports import PoolMount, PoolSession, Progress
-from forebay.ports import (
-    Captured,
-    DirectoryFacts,
-    Finished,
-    Hook,
-    LauncherFacts,
-    MachineFacts,
-    MpiWheel,
-    NativeLibraries,
-    World,
-)
-from forebay.settings.files import read_schema, read_settings_file
-from forebay.settings.model import Override, SettingsTable
+from forebay.ports import Captured, Finished, Hook, LauncherFacts, MpiWheel, NativeLibraries
+from forebay.settings.files.toml_settings import read_schema, read_settings_file
+from forebay.settings.model.given import Override
+from forebay.settings.model.table import SettingsTable
 from forebay.simulate.files import NativeSimulator
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -171,8 +164,15 @@ class ImaginedProcesses:
     job_ends: bool = False
 
     def run(
-        self, words: Sequence[str], *, environment: Mapping[str, str], job_ending: Hook = None
+        self,
+        words: Sequence[str],
+        *,
+        environment: Mapping[str, str],
+        started: Hook = None,
+        job_ending: Hook = None,
     ) -> Finished:
+        if started is not None:
+            started()
         if self.job_ends and job_ending is not None:
             job_ending()
         self.started.append((tuple(words), environment))
@@ -279,6 +279,9 @@ class ImaginedDaemon:
     @property
     def process(self) -> int | None:
         return 4711
+
+    def program_started(self) -> None:
+        self.log.append("program started")
 
     def close_down(self) -> None:
         self.log.append("close down")

@@ -12,7 +12,8 @@ from forebay.common.model.launcher import Flavour
 from forebay.common.model.program import Family
 from forebay.doctor.model import Finding, Status, Topic, problems
 from forebay.doctor.use_case import DoctorRequest, diagnose
-from forebay.ports import Captured, LauncherFacts, World
+from forebay.machine_ports import World
+from forebay.ports import Captured, LauncherFacts
 
 MakeWorld = Callable[..., World]
 MPIRUN = LauncherFacts(

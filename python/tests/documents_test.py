@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import typer
 
+from forebay.application import application
 from forebay.bench.model.command_line import (
     LAUNCHING,
     SHOWING,
@@ -19,7 +20,6 @@ from forebay.bench.model.command_line import (
 from forebay.common.files.native_libraries import LibraryFolders
 from forebay.common.model.errors import SetupError
 from forebay.common.model.program import Family
-from forebay.main import application
 
 ROOT = Path(__file__).resolve().parents[2]
 GOOD, REFUSED = 0, 5  # by the budget: this machine may lack the room

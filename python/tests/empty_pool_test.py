@@ -7,11 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from forebay.common.files.record_file import read_record
+from forebay.machine_ports import World
 from forebay.pool.files.daemon_document import decode_status
 from forebay.pool.model.pool import PoolEnd
-from forebay.ports import World
 from forebay.run.report import as_text
-from forebay.run.use_case.run_program import RunReport, RunRequest, carry_out, plan_run
+from forebay.run.use_case.run_plan import RunRequest, plan_run
+from forebay.run.use_case.run_program import carry_out
+from forebay.run.use_case.run_report import RunReport
 
 MakeWorld = Callable[..., World]
 FILE = {

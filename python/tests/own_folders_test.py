@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from forebay.common.files.own_folders import make_folder, remove_stale
-from forebay.common.files.record_file import RecordFiles
+from forebay.common.files.records import RecordFiles
+from forebay.machine_ports import World
 from forebay.pool.files.pools import LocalPools
 from forebay.pool.model.pool import Rescued
-from forebay.ports import World
 
 MakeWorld = Callable[..., World]
 PREFIX = "forebay-run-"

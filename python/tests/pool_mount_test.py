@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 
 from forebay.common.model.errors import PoolError, PoolStartError, UsageError
+from forebay.machine_ports import World
 from forebay.pool.model.pool import PoolEnd
 from forebay.pool.use_case.manage import StartRequest, start_pool
 from forebay.pool.use_case.ports import PoolSession, Progress
-from forebay.ports import World
-from forebay.run.use_case.run_program import RunRequest, carry_out, plan_run
-from forebay.settings.model import Override
+from forebay.run.use_case.run_plan import RunRequest, plan_run
+from forebay.run.use_case.run_program import carry_out
+from forebay.settings.model.given import Override
 
 MakeWorld = Callable[..., World]
 CAPTURE = "libforebay_posix.so"

@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 from forebay.common.model.errors import SimulationError
-from forebay.common.report.output import Format
+from forebay.common.model.output_format import Format
 from forebay.simulate.files import NativeSimulator, simulator_keys
 from forebay.simulate.model.pool import (
     PoolSimulation,

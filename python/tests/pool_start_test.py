@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from forebay.common.model.errors import PoolStartError
-from forebay.pool.files import daemon, fleet, mounts
-from forebay.pool.model.pool import PoolPlace
+from forebay.pool.files import daemon, daemon_start, fleet, mounts
+from forebay.pool.model.place import PoolPlace
 
 Started = list[subprocess.Popen[bytes]]
-START = [daemon.start_own, daemon.start_detached]
+START = [daemon_start.start_own, daemon_start.start_detached]
 NEVER_READY = "exec sleep 600"
 DEAF = "trap '' TERM; while :; do sleep 1; done"
 READY = """echo '{"schema": "forebay.pool.ready/1", "node": NODE, "address": "a"}'
@@ -64,7 +64,7 @@ def test_a_daemon_that_was_not_ready_in_time_ran_on(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(daemon, "_READY_SECONDS_MAX", 0.0)
+    monkeypatch.setattr(daemon_start, "_READY_SECONDS_MAX", 0.0)
     with pytest.raises(PoolStartError, match="not ready after"):
         start(script(tmp_path / "forebayd", NEVER_READY), place(tmp_path))
     assert [one.returncode for one in processes] == [-signal.SIGTERM]
@@ -80,7 +80,7 @@ def test_a_daemon_ran_on_where_ctrl_c_came_before_it_was_ready(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(daemon, "_ready", interrupted)
+    monkeypatch.setattr(daemon_start, "_ready", interrupted)
     with pytest.raises(KeyboardInterrupt):
         start(script(tmp_path / "forebayd", NEVER_READY), place(tmp_path))
     assert [one.returncode for one in processes] == [-signal.SIGTERM]
@@ -89,10 +89,10 @@ def test_a_daemon_ran_on_where_ctrl_c_came_before_it_was_ready(
 def test_a_daemon_that_cannot_end_yet_is_not_waited_for_for_ever(
     processes: Started, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(daemon, "_END_SECONDS_MAX", 0.0)
+    monkeypatch.setattr(daemon_start, "_END_SECONDS_MAX", 0.0)
     text = f"trap '' TERM; echo; {DEAF}"  # the line is no ready line, and comes behind the trap
     with pytest.raises(PoolStartError):
-        daemon.start_detached(script(tmp_path / "forebayd", text), place(tmp_path))
+        daemon_start.start_detached(script(tmp_path / "forebayd", text), place(tmp_path))
     assert [one.poll() for one in processes] == [None]
 
 
@@ -126,7 +126,7 @@ def test_the_secret_of_daemons_that_did_not_join_stayed_in_the_shared_folder(
 def test_a_mailbox_folder_stayed_where_the_log_could_not_be_written(tmp_path: Path) -> None:
     program, where = launched(tmp_path, NEVER_JOINS)
     where.socket.parent.mkdir(mode=0o700)
-    daemon.log_of(where.socket).mkdir()
+    daemon_start.log_of(where.socket).mkdir()
     with pytest.raises(PoolStartError, match="cannot write the messages"):
         fleet.start_fleet(program, where)
     assert list((tmp_path / "shared").iterdir()) == []
@@ -169,4 +169,4 @@ def test_a_number_that_is_no_signal_ended_the_drain(monkeypatch: pytest.MonkeyPa
     ],
 )
 def test_a_daemon_that_a_real_time_signal_ended_was_no_report(code: int | None, why: str) -> None:
-    assert daemon.death_of(code) == why
+    assert daemon_start.death_of(code) == why

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from forebay.common.model.launcher import Flavour
+from forebay.machine_ports import World
 from forebay.pool.model.starter import Launching, launching, nodes_of, starter_by
-from forebay.ports import World
-from forebay.run.use_case.run_program import RunRequest, plan_run
+from forebay.run.use_case.run_plan import RunRequest, plan_run
 
 FILES = {
     "hydra": "# nodes\na:8\n\nb:8\nb\n",

@@ -16,20 +16,23 @@ from typing import Any
 import pytest
 
 from forebay.common.model.errors import PoolError, PoolStartError, UsageError
-from forebay.pool.files.daemon import environment_of
+from forebay.machine_ports import World
 from forebay.pool.files.daemon_document import decode_ready, decode_status
+from forebay.pool.files.daemon_start import environment_of
 from forebay.pool.files.fleet import put_together, together
 from forebay.pool.files.message_table import pool_messages
 from forebay.pool.files.pools import LocalPools
 from forebay.pool.model.messages import Ask, MessageLayout
-from forebay.pool.model.pool import Lost, PoolEnd, PoolFile, PoolPlace, PoolStatus, Rescued
+from forebay.pool.model.place import PoolPlace
+from forebay.pool.model.pool import Lost, PoolEnd, PoolFile, PoolStatus, Rescued
 from forebay.pool.report.text import outcome_as_json, outcome_lines, status_lines
 from forebay.pool.use_case.manage import StartRequest, socket_of, start_pool
 from forebay.pool.use_case.run_pool import PoolOutcome, pool_paths
-from forebay.ports import World
 from forebay.run.report import as_json, as_text
-from forebay.run.use_case.run_program import RunReport, RunRequest, carry_out, plan_run
-from forebay.settings.model import Override
+from forebay.run.use_case.run_plan import RunRequest, plan_run
+from forebay.run.use_case.run_program import carry_out
+from forebay.run.use_case.run_report import RunReport
+from forebay.settings.model.given import Override
 
 MakeWorld = Callable[..., World]
 PRELOAD = "/opt/forebay/libforebay_mpi.so:/opt/forebay/libforebay_posix.so"
@@ -293,7 +296,8 @@ def test_more_paths_than_programs_look_at_are_a_usage_error(
 def test_the_daemon_is_finished_and_its_folder_removed(make_world: MakeWorld) -> None:
     world = make_world(pools={"end": outcome().end})
     report = carry_out(plan_run(request(Path()), world), world)
-    assert world.pools.log == ["room", "start", "finish", "remove"]  # type: ignore[attr-defined]
+    log = world.pools.log  # type: ignore[attr-defined]
+    assert log == ["room", "start", "program started", "finish", "remove"]
     assert (report.status, report.reasons) == (0, ())
     assert report.pool is not None
 
@@ -302,7 +306,7 @@ def test_the_daemon_is_told_that_the_job_ends(make_world: MakeWorld) -> None:
     world = make_world(pools={"end": outcome().end}, processes={"job_ends": True})
     carry_out(plan_run(request(Path()), world), world)
     log = world.pools.log  # type: ignore[attr-defined]
-    assert log == ["room", "start", "close down", "finish", "remove"]
+    assert log == ["room", "start", "program started", "close down", "finish", "remove"]
 
 
 def test_a_daemon_that_does_not_start_starts_no_program(make_world: MakeWorld) -> None:

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from forebay.common.model.program import Linkage, ProgramFacts
-from forebay.ports import World
-from forebay.run.use_case.run_program import RunRequest, plan_run
+from forebay.machine_ports import World
+from forebay.run.use_case.run_plan import RunRequest, plan_run
 
 MakeWorld = Callable[..., World]
 

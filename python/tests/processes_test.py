@@ -39,6 +39,21 @@ def test_statuses() -> None:
     assert run("sh", "-c", "kill -TERM $$") == 128 + 15
 
 
+def test_it_is_told_when_the_program_runs_and_not_when_it_has_ended(tmp_path: Path) -> None:
+    """A program that waits for a file, which is made when it is said to run."""
+    mark = tmp_path / "mark"
+    line = f"until test -e {mark}; do sleep 0.01; done; exit 3"
+    done = ForegroundProcesses().run(("sh", "-c", line), environment=os.environ, started=mark.touch)
+    assert done.status == 3
+
+
+def test_nothing_is_said_to_run_that_cannot_be_started(tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    with pytest.raises(LaunchError):
+        ForegroundProcesses().run(("no-such-x",), environment=os.environ, started=mark.touch)
+    assert not mark.exists()
+
+
 def test_what_cannot_be_started(tmp_path: Path) -> None:
     with pytest.raises(LaunchError) as missing:
         run("no-such-program-here")

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from forebay.common.files.record_file import RecordFiles, decode_line, read_record
+from forebay.common.files.record_file import decode_line, read_record
+from forebay.common.files.records import RecordFiles
 from forebay.common.model.errors import RecordError
 from forebay.common.model.record import (
     ErrorNote,
@@ -18,7 +19,7 @@ from forebay.common.model.record import (
     summarise,
 )
 from forebay.run.report import as_text
-from forebay.run.use_case.run_program import RunReport
+from forebay.run.use_case.run_report import RunReport
 
 
 @pytest.fixture

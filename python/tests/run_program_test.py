@@ -8,9 +8,10 @@ import pytest
 from forebay.common.files.record_file import read_record
 from forebay.common.model.errors import SettingsError, SetupError, UsageError
 from forebay.common.model.record import Record
-from forebay.ports import World
-from forebay.run.use_case.run_program import RunRequest, carry_out, plan_run
-from forebay.settings.model import Override
+from forebay.machine_ports import World
+from forebay.run.use_case.run_plan import RunRequest, plan_run
+from forebay.run.use_case.run_program import carry_out
+from forebay.settings.model.given import Override
 
 MakeWorld = Callable[..., World]
 STUB = "/opt/forebay/libforebay_mpi.so"
@@ -231,3 +232,38 @@ def test_address_sanitizer_need_not_be_loaded_first(
 ) -> None:
     world = make_world(environment={"ASAN_OPTIONS": given})
     assert plan_run(request("./program"), world).environment["ASAN_OPTIONS"] == expected
+
+
+def test_without_settings_the_table_is_not_read_and_all_have_their_defaults(
+    make_world: MakeWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = request("./program", pool=(Path(),))
+    defaults = [
+        Override(one.name, one.default)
+        for one in make_world().settings.table().settings
+        if one.name in {"enabled", "record", "pool_nodes", "pool_starter", "pool_mount"}
+    ]
+    given = plan_run(request("./program", pool=(Path(),), overrides=tuple(defaults)), make_world())
+
+    def read(_: object) -> None:
+        raise AssertionError("the table of settings was read")
+
+    world = make_world(environment={"FOREBAY_LIBDIR": "/l", "FOREBAY_ROOT": "/r", "HOME": "/h"})
+    monkeypatch.setattr(type(world.settings), "table", read)
+    plan = plan_run(asked, world)
+    assert (plan.is_enabled, plan.pool, plan.record, plan.record_is_kept, plan.warnings) == (
+        given.is_enabled, given.pool, given.record, given.record_is_kept, given.warnings,
+    )  # fmt: skip
+    assert plan.is_enabled
+    assert plan.pool is not None
+
+
+@pytest.mark.parametrize("name", ["FOREBAY_ENABLED", "FOREBAY_SETTINGS", "FOREBAY_ENABELD"])
+def test_any_variable_that_may_set_something_has_the_table_read(
+    make_world: MakeWorld, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "no").write_text("enabled = false\n")
+    plan = plan_run(request("./program"), make_world(environment={name: "no"}))
+    assert plan.is_enabled == (name == "FOREBAY_ENABELD")
+    told = [one for one in plan.warnings if "FOREBAY_ENABLED" in one]
+    assert len(told) == (name == "FOREBAY_ENABELD")

@@ -28,12 +28,12 @@ from forebay.common.model.errors import (
     RescueError,
     SettingsError,
 )
-from forebay.pool.files.daemon import started
 from forebay.pool.files.daemon_socket import PoolSocket
+from forebay.pool.files.daemon_start import started
 from forebay.pool.files.fleet import task_text
 from forebay.pool.files.rescue_files import RescueFiles
-from forebay.pool.model.pool import PoolPlace
-from forebay.settings.files import read_settings_file
+from forebay.pool.model.place import PoolPlace
+from forebay.settings.files.toml_settings import read_settings_file
 from forebay_tuning.advise.files.advice_file import read_advice
 
 STRANGER = 65534

@@ -6,8 +6,10 @@ from typing import Any
 import pytest
 
 from forebay.common.model.errors import SettingsError, SetupError
-from forebay.settings.files import SettingsFiles, read_schema, read_settings_file
-from forebay.settings.model import Origin, Override, SettingsTable
+from forebay.settings.files.source import SettingsFiles
+from forebay.settings.files.toml_settings import read_schema, read_settings_file
+from forebay.settings.model.given import Override
+from forebay.settings.model.table import Origin, SettingsTable
 from forebay.settings.use_case import effective_settings
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from forebay.common.model.errors import SetupError, SimulationError
-from forebay.common.report.output import Format
+from forebay.common.model.output_format import Format
 from forebay.simulate.command import help_text, show_simulations
 from forebay.simulate.files import NativeSimulator, simulator_keys
 from forebay.simulate.model.simulation import parse_simulation, words_of

@@ -1,19 +1,41 @@
-"""Checks which modules are imported before a program starts."""
+"""Checks which modules are imported before a program starts, and for help: users wait for them."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
+
+AT_START = """
+import os, sys
+def spawn(*_, **__):
+    print(*sys.modules)
+    raise SystemExit
+os.posix_spawnp = spawn
+sys.path.insert(0, sys.argv.pop(1))
+from forebay.main import main
+main()
+"""
+
+AT_END = """
+import atexit, sys
+def told():
+    print(*sys.modules, file=sys.stderr)
+atexit.register(told)
+sys.path.insert(0, sys.argv.pop(1))
+from forebay.main import main
+main()
+"""
 
 LOADED = """
 import sys
-import typer
-of_typer = set(sys.modules)
 sys.path.insert(0, sys.argv[1])
-from forebay.main import application
-application(sys.argv[2:])
-print(*set(sys.modules) - of_typer)
+from forebay.application import application_for
+application_for(sys.argv[2:])
+print(*sys.modules)
 """
 
 WITHOUT_TUNING = """
@@ -28,18 +50,81 @@ from forebay.main import main
 main()
 """
 
+READY = {"schema": "forebay.pool.ready/1", "process": 1, "socket": "/s"}
+FOREBAYD = f"#!/bin/sh\necho '{json.dumps(READY)}'\nexec sleep 600\n"
+
+HEAVY = {
+    "typer", "click", "pydantic", "rich", "jinja2", "numpy", "importlib.metadata",
+    "json", "tomllib", "socket", "datetime", "logging", "asyncio", "urllib.request",
+    "forebay.application", "forebay.run.command", "forebay.run.report",
+    "forebay.run.use_case.run_report", "forebay.common.model.record",
+    "forebay.settings.model.table", "forebay.machine_ports", "forebay.layout.model",
+    "forebay.pool.model.pool", "forebay.pool.report.text", "forebay.pool.files.daemon",
+}  # fmt: skip
+"""What a program must not wait for: all of it is for mistakes, settings, and what comes later."""
+
+
+def output_of(code: str, *words: str, libraries: Path | None = None) -> str:
+    line = [sys.executable, "-c", code, str(ROOT / "python"), *words]
+    environment = {"PATH": "/usr/bin:/bin"}
+    if libraries is not None:
+        environment["FOREBAY_LIBDIR"] = str(libraries)
+    done = subprocess.run(line, check=True, capture_output=True, text=True, env=environment)
+    return done.stdout
+
 
 def loaded(*words: str) -> set[str]:
-    """Modules of ours that are there when the words are about to be parsed."""
-    line = [sys.executable, "-c", LOADED, str(ROOT / "python"), *words]
-    return set(subprocess.run(line, check=True, capture_output=True, text=True).stdout.split())
+    """The modules that are there when typer is about to parse the words."""
+    return set(output_of(LOADED, *words).split())
 
 
-def test_a_run_does_not_wait_for_what_other_subcommands_import() -> None:
-    modules = loaded("run", "--", "true")
-    assert "forebay.run.command" in modules
-    needless = {"rich.console", "jinja2", "importlib.metadata", "forebay.bench.command"}
-    assert modules.isdisjoint({*needless, "forebay.doctor.command", "forebay.simulate.command"})
+@pytest.fixture
+def libraries(tmp_path: Path) -> Path:
+    """A folder as that of the native libraries, in which a shell script stands for the daemon."""
+    folder = tmp_path / "libraries"
+    folder.mkdir()
+    for name in ("libforebay_mpi.so", "libforebay_posix.so"):
+        (folder / name).touch()
+    (folder / "forebayd").write_text(FOREBAYD)
+    (folder / "forebayd").chmod(0o755)
+    return folder
+
+
+@pytest.mark.parametrize("options", [(), ("--pool", "."), ("--record", "r.jsonl")])
+def test_a_program_does_not_wait_for_what_is_needed_later(
+    options: tuple[str, ...], libraries: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    modules = set(output_of(AT_START, "run", *options, "--", "true", libraries=libraries).split())
+    assert "forebay.run.command_line" in modules
+    assert modules & HEAVY == set()
+
+
+def test_only_who_gives_a_setting_waits_for_the_table_of_settings(libraries: Path) -> None:
+    words = ("run", "--set", "cb_nodes=2", "--", "true")
+    modules = set(output_of(AT_START, *words, libraries=libraries).split())
+    assert "forebay.settings.model.table" in modules
+    assert modules & (HEAVY - {"forebay.settings.model.table", "tomllib", "datetime"}) == set()
+
+
+def test_the_version_needs_no_parser() -> None:
+    line = [sys.executable, "-c", AT_END, str(ROOT / "python"), "--version"]
+    done = subprocess.run(line, check=True, capture_output=True, text=True)
+    assert done.stdout.startswith("forebay ")
+    assert set(done.stderr.split()) & HEAVY == set()
+
+
+@pytest.mark.parametrize("words", [(), ("--help",), ("rnu", "--", "true")])
+def test_help_and_typing_mistakes_import_no_subcommand(words: tuple[str, ...]) -> None:
+    modules = loaded(*words)
+    assert "forebay.application" in modules
+    assert not [one for one in modules if one.startswith("forebay") and one.endswith(".command")]
+
+
+def test_a_subcommand_does_not_wait_for_what_others_import() -> None:
+    modules = loaded("settings")
+    assert "forebay.settings.command" in modules
+    assert modules.isdisjoint({"jinja2", "forebay.bench.command", "forebay.simulate.command"})
 
 
 def test_only_probing_waits_for_numpy() -> None:
@@ -57,17 +142,10 @@ def test_the_command_goes_without_tuning_and_says_what_to_install() -> None:
     assert done.stderr.endswith("Install it: pip install 'forebay[tuning]'.\n")
 
 
-def test_help_and_typing_mistakes_see_every_subcommand() -> None:
-    for words in ((), ("--help",), ("rnu", "--", "true")):
-        assert {
-            "forebay.run.command",
-            "forebay.bench.command",
-            "forebay.simulate.command",
-        } <= loaded(*words)
+def test_a_subcommand_behind_an_option_is_there() -> None:
+    assert {"forebay.run.command", "forebay.bench.command"} <= loaded("--", "run", "true")
 
 
 def test_bench_and_its_comparison_do_not_import_each_other() -> None:
     code = "import sys; sys.path.insert(0, sys.argv[1]); import forebay.bench.compare_command\n"
-    line = [sys.executable, "-c", code + "print(*sys.modules)", str(ROOT / "python")]
-    done = subprocess.run(line, check=True, capture_output=True, text=True)
-    assert "forebay.bench.command" not in done.stdout.split()
+    assert "forebay.bench.command" not in output_of(code + "print(*sys.modules)").split()

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tuning_scenes import darshan_logs, portrait_of
 
+from forebay.application import application
 from forebay.bench.files import flag_letters
 from forebay.common.model.errors import ProbeError, SettingsError, UsageError
 from forebay.common.model.units import MIB
-from forebay.main import application
-from forebay.settings.files import read_schema
+from forebay.settings.files.toml_settings import read_schema
 from forebay_tuning.advise.files.advice_file import read_advice, write_advice
 from forebay_tuning.advise.files.rules_file import read_rules
 from forebay_tuning.advise.model.advice import Advice, Lever, Question, Settings, advise

@@ -13,7 +13,8 @@ from forebay.bench.report.page import HtmlPages
 from forebay.bench.use_case.bench import BenchWorld
 from forebay.common.model.errors import BenchUsageError, ProbeError, SetupError
 from forebay.common.model.program import Linkage, ProgramFacts
-from forebay.ports import Captured, World
+from forebay.machine_ports import World
+from forebay.ports import Captured
 from forebay_tuning.probe.files.measuring_program import RealSystem, Where
 from forebay_tuning.probe.use_case.probe import Budget, ProbePlan, ProbeRequest, Unknown, plan_probe
 

@@ -9,7 +9,7 @@ import pytest
 from forebay.common.files.quotas import directory_quotas, lfs_quota_left, subvolume_quota
 from forebay.common.model.errors import ProbeError
 from forebay.common.model.units import MIB
-from forebay.ports import QuotaLeft
+from forebay.machine_ports import QuotaLeft
 from forebay.simulate.files import background_load
 from forebay_tuning.model.modelled import Weather
 from forebay_tuning.probe.files.platform_file import read_platform

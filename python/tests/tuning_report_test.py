@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tuning_scenes import darshan_log, darshan_logs
 
-from forebay.common.files.record_file import RecordFiles
+from forebay.common.files.records import RecordFiles
 from forebay.common.model.errors import EvidenceError
 from forebay.common.model.units import MIB
 from forebay_tuning.model.program_io import FileIo, Passing, ProgramIo, workloads_of

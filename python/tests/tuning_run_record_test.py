@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from forebay.common.files.record_file import RecordFiles, decode_line
+from forebay.common.files.record_file import decode_line
+from forebay.common.files.records import RecordFiles
 from forebay.common.model.errors import EvidenceError
 from forebay.common.model.record import PoolFileRecord, PoolRecord, Record, RunRecord
 from forebay.common.model.units import GIB
-from forebay.ports import World
-from forebay.run.use_case.run_program import RunRequest, carry_out, plan_run
+from forebay.machine_ports import World
+from forebay.run.use_case.run_plan import RunRequest, plan_run
+from forebay.run.use_case.run_program import carry_out
 from forebay_tuning.report.model.diagnosis import diagnose
 from forebay_tuning.report.model.from_record import program_of
 from forebay_tuning.report.report.text import as_json, as_text

@@ -16,7 +16,7 @@ from forebay.common.model.errors import BenchError, LayoutError, UsageError
 from forebay.common.model.record import FileRecord, Record, Traffic
 from forebay.common.model.units import MIB
 from forebay.layout.model import Layout, LayoutChange, WantedLayout
-from forebay.ports import World
+from forebay.machine_ports import World
 from forebay_tuning.advise.model.advice import Advice
 from forebay_tuning.apply.files import RealFolders
 from forebay_tuning.apply.use_case import ApplyRequest, apply_advice, measured_in

@@ -298,7 +298,7 @@ def test_what_forebay_would_take_over_is_bounded_by_what_it_took(name: str) -> N
 
 def test_a_record_does_not_say_how_long_the_run_was() -> None:
     """The seconds of opening were taken for it: "0.005 s… I/O took 100 %"."""
-    from forebay.common.files.record_file import RecordFiles
+    from forebay.common.files.records import RecordFiles
     from forebay_tuning.report.model.diagnosis import diagnose as of_program
     from forebay_tuning.report.model.from_record import program_of
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from forebay.bench import compare_command
+from forebay.bench import SHORT_HELP, compare_command
 from forebay.bench.model.command_line import LAUNCHING, SHOWING, Split, Tool, split
 from forebay.bench.use_case.bench import BenchReport, BenchWorld, carry_out_bench, plan_bench
 from forebay.bench.world import real_bench_world
@@ -132,4 +132,4 @@ def attach(app: typer.Typer) -> None:
         context_settings=CONTEXT,
         add_help_option=False,
     )(compare_command.compare)
-    app.add_typer(group, name="bench", short_help="Measure a file system.")
+    app.add_typer(group, name="bench", short_help=SHORT_HELP)

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from forebay.common.model.errors import UsageError
+from forebay.common.model.output_format import Format
 
 
 def option(names: str, value: str | None, text: str, **more: Any) -> Any:
@@ -13,16 +13,8 @@ def option(names: str, value: str | None, text: str, **more: Any) -> Any:
     return typer.Option(*names.split(), metavar=value, help=text, **more)
 
 
-def named_path(text: str) -> Path:
-    """A path on the command line. Raises UsageError if it is empty, as an unset variable is: it
-    would mean the working directory."""
-    if not text.strip():
-        raise UsageError(
-            'cannot use the path "" (it is empty: is a variable not set?). '
-            "Name a file or a folder; say . for the folder that you are in."
-        )
-    return Path(text)
-
-
 SettingsFile = Annotated[Path | None, option("--settings", "FILE", "TOML file of settings.")]
 OutputFolder = Annotated[Path | None, option("--output-dir", "DIR", "Where the program writes.")]
+FormatOption = Annotated[
+    Format, typer.Option("--format", help="text for people, json for programs.")
+]

@@ -9,9 +9,12 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from forebay.common.model.named_path import named_path
+from forebay.common.model.output_format import Format
 from forebay.common.model.printable import printable
-from forebay.common.options import named_path, option
-from forebay.common.report.output import Format, FormatOption, json_pretty, plain
+from forebay.common.options import FormatOption, option
+from forebay.common.report.output import json_pretty, plain
+from forebay.doctor import SHORT_HELP
 from forebay.doctor.model import Finding, Status, Topic, problems
 from forebay.doctor.use_case import Diagnosis, DoctorRequest, diagnose
 from forebay.world import real_world
@@ -111,4 +114,4 @@ def _lines(finding: Finding) -> Iterator[Text]:
 
 def attach(app: typer.Typer) -> None:
     """Adds the subcommand `doctor` to `app`."""
-    app.command("doctor", help=HELP, short_help="Check what works on this machine.")(doctor)
+    app.command("doctor", help=HELP, short_help=SHORT_HELP)(doctor)

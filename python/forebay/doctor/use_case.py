@@ -17,13 +17,8 @@ from forebay.common.model.program import Family, Linkage
 from forebay.common.model.units import counted, human_bytes
 from forebay.doctor.model import Finding, Status, Topic
 from forebay.layout.model import Layout
-from forebay.ports import (
-    DirectoryFacts,
-    LauncherFacts,
-    MachineFacts,
-    NativeLibraries,
-    World,
-)
+from forebay.machine_ports import DirectoryFacts, MachineFacts, World
+from forebay.ports import LauncherFacts, NativeLibraries
 
 _PROBE_VARIABLE = "FOREBAY_DOCTOR"
 _PROBE_SECONDS_MAX = 30.0

@@ -11,10 +11,13 @@ from rich.table import Table
 from rich.text import Text
 
 from forebay.common.model.errors import UsageError
+from forebay.common.model.named_path import named_path
+from forebay.common.model.output_format import Format
 from forebay.common.model.printable import printable
 from forebay.common.model.units import counted, exact_bytes, parse_bytes
-from forebay.common.options import named_path, option
-from forebay.common.report.output import Format, FormatOption, json_pretty, plain
+from forebay.common.options import FormatOption, option
+from forebay.common.report.output import json_pretty, plain
+from forebay.layout import SHORT_HELP
 from forebay.layout.model import Component, Layout, LayoutChange, WantedLayout
 from forebay.world import real_world
 
@@ -128,7 +131,7 @@ def attach(app: typer.Typer) -> None:
     group = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None)
     group.command("show", help=SHOW_HELP, short_help="How a file lies over targets.")(show)
     group.command("set", help=SET_HELP, short_help="Choose it, before the first byte.")(set_)
-    app.add_typer(group, name="layout", short_help="Show and choose how files lie over targets.")
+    app.add_typer(group, name="layout", short_help=SHORT_HELP)
 
 
 def _count(text: str | None) -> int:

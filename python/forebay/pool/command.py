@@ -12,12 +12,16 @@ from typing import Annotated, Any
 import typer
 
 from forebay.common.model.errors import PoolError
+from forebay.common.model.named_path import named_path
+from forebay.common.model.output_format import Format
 from forebay.common.model.printable import printable, printable_name, shell_words
 from forebay.common.model.units import human_bytes, human_seconds
-from forebay.common.options import SettingsFile, named_path, option
-from forebay.common.report.output import Format, FormatOption, json_line, json_pretty, plain
+from forebay.common.options import FormatOption, SettingsFile, option
+from forebay.common.report.output import json_line, json_pretty, plain
+from forebay.pool import SHORT_HELP
 from forebay.pool.files.rescue_files import RescueFiles
-from forebay.pool.model.pool import EX_IOERR, SOCKET_VARIABLE, PoolStatus
+from forebay.pool.model.place import SOCKET_VARIABLE
+from forebay.pool.model.pool import EX_IOERR, PoolStatus
 from forebay.pool.model.rescue import Applied
 from forebay.pool.report.command_help import (
     DRAIN_HELP,
@@ -28,7 +32,13 @@ from forebay.pool.report.command_help import (
     STOP_HELP,
 )
 from forebay.pool.report.drain_progress import DrainProgress
-from forebay.pool.report.text import end_as_json, end_lines, file_as_json, headline, status_lines
+from forebay.pool.report.text import (
+    end_as_json,
+    end_lines,
+    file_as_json,
+    headline,
+    status_lines,
+)
 from forebay.pool.report.text import files_lines as files_of
 from forebay.pool.use_case.manage import (
     Drained,
@@ -44,7 +54,7 @@ from forebay.pool.use_case.manage import (
 )
 from forebay.pool.use_case.ports import PoolSession
 from forebay.pool.use_case.rescue import RescueRequest, rescue
-from forebay.settings.model import overrides_of
+from forebay.settings.model.given import overrides_of
 from forebay.world import real_world
 
 _WATCH_SECONDS = 1.0
@@ -294,5 +304,5 @@ def attach(app: typer.Typer) -> None:
     app.add_typer(
         group,
         name="pool",
-        short_help="Keep what programs write in memory of the node, and write it out.",
+        short_help=SHORT_HELP,
     )

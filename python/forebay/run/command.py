@@ -1,20 +1,18 @@
-"""`forebay run`: parses the command line, plans and carries out the run, prints the summary."""
+"""`forebay run` as typer has it: its help, and what is wrong with its options. A line without
+mistakes does not come here (`forebay.run.command_line`)."""
 
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from forebay.common.model.printable import printable, printable_name
-from forebay.common.options import named_path, option
-from forebay.common.report.output import Format, FormatOption, json_line
-from forebay.pool.use_case.ports import Progress
-from forebay.run.report import as_json, as_text
-from forebay.run.use_case.run_program import RunPlan, RunReport, RunRequest, carry_out, plan_run
-from forebay.settings.model import overrides_of
-from forebay.world import real_world
+from forebay.common.model.named_path import named_path
+from forebay.common.model.output_format import Format
+from forebay.common.options import FormatOption, option
+from forebay.run import SHORT_HELP
+from forebay.run.command_line import RunOptions, perform
+from forebay.run.use_case.run_plan import RunRequest
+from forebay.settings.model.given import overrides_of
 
 HELP = """Run a program through Forebay, then say what happened to each file.
 
@@ -119,7 +117,6 @@ def run(
     form: FormatOption = Format.TEXT,
 ) -> None:
     """Runs the command and exits with its status."""
-    world = real_world()
     request = RunRequest(
         command=tuple(command),
         settings_file=settings,
@@ -128,41 +125,7 @@ def run(
         summary=summary,
         pool=tuple(pool or ()),
     )
-    plan = plan_run(request, world)
-    for warning in plan.warnings:
-        print(f"forebay: warning: {printable(warning)}", file=sys.stderr)
-    report = carry_out(plan, world, progress=_progress(plan))
-    _show(report, form=form, summary=summary, told=plan.warnings)
-    raise typer.Exit(report.status)
-
-
-def _progress(plan: RunPlan) -> Progress | None:
-    if plan.pool is None:
-        return None
-    from forebay.pool.report.drain_progress import DrainProgress
-
-    return DrainProgress()
-
-
-def _show(report: RunReport, *, form: Format, summary: Path | None, told: Sequence[str]) -> None:
-    if form is Format.JSON:
-        text = json_line(as_json(report))
-    else:
-        text = as_text(report, told=told if summary is None else ())
-    if summary is None:
-        print(text, file=sys.stderr)
-        return
-    from forebay.common.files.safe_files import write_named
-
-    try:
-        write_named(summary, text + "\n")
-    except OSError as error:  # the run is over, so print the summary at least
-        print(text, file=sys.stderr)
-        print(
-            f"forebay: cannot write {printable_name(summary)} ({error.strerror}). "
-            "The summary is above.",
-            file=sys.stderr,
-        )
+    raise typer.Exit(perform(RunOptions(request=request, form=form)))
 
 
 def attach(app: typer.Typer) -> None:
@@ -170,6 +133,6 @@ def attach(app: typer.Typer) -> None:
     app.command(
         "run",
         help=HELP,
-        short_help="Run a program, with MPI or without, through Forebay.",
+        short_help=SHORT_HELP,
         context_settings=CONTEXT,
     )(run)

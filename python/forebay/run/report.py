@@ -11,7 +11,7 @@ from forebay.common.model.units import counted, human_bytes, human_seconds
 from forebay.common.report.output import plain
 from forebay.common.report.text_table import aligned
 from forebay.pool.report.text import outcome_as_json, outcome_lines
-from forebay.run.use_case.run_program import RunReport
+from forebay.run.use_case.run_report import RunReport
 
 FILES_SHOWN_MAX = 20
 ERRORS_SHOWN_MAX = 5

@@ -9,12 +9,14 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from forebay.common.model.output_format import Format
 from forebay.common.model.printable import printable
 from forebay.common.model.units import exact_bytes
-from forebay.common.options import SettingsFile
-from forebay.common.report.output import Format, FormatOption, json_pretty
-from forebay.settings.files import SettingsFiles
-from forebay.settings.model import EffectiveSetting, Origin, SettingKind
+from forebay.common.options import FormatOption, SettingsFile
+from forebay.common.report.output import json_pretty
+from forebay.settings import SHORT_HELP
+from forebay.settings.files.source import SettingsFiles
+from forebay.settings.model.table import EffectiveSetting, Origin, SettingKind
 from forebay.settings.use_case import effective_settings
 
 HELP = """List all settings: value, default, range, how to set them, what they do.
@@ -117,4 +119,4 @@ def _print(listed: Sequence[EffectiveSetting]) -> None:
 
 def attach(app: typer.Typer) -> None:
     """Adds the subcommand `settings` to `app`."""
-    app.command("settings", help=HELP, short_help="List all settings.")(settings)
+    app.command("settings", help=HELP, short_help=SHORT_HELP)(settings)

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from forebay.common.model.errors import SettingsError
 from forebay.ports import SettingsSource
-from forebay.settings.model import SETTINGS_VARIABLE, EffectiveSetting, Override, SettingsTable
+from forebay.settings.model.given import SETTINGS_VARIABLE, Override
+from forebay.settings.model.table import EffectiveSetting, SettingsTable
 
 
 def effective_settings(

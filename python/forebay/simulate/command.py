@@ -9,10 +9,12 @@ from rich.console import Console
 from rich.table import Table
 
 from forebay.common.model.errors import UsageError
+from forebay.common.model.output_format import Format
 from forebay.common.model.printable import printable, printable_lines
 from forebay.common.model.units import counted, human_bytes, human_rate
-from forebay.common.options import option
-from forebay.common.report.output import Format, FormatOption, json_pretty, plain
+from forebay.common.options import FormatOption, option
+from forebay.common.report.output import json_pretty, plain
+from forebay.simulate import SHORT_HELP
 from forebay.simulate.files import NativeSimulator, simulator_keys
 from forebay.simulate.model.keys import Keys, SimulatorKeys
 from forebay.simulate.model.simulation import VARIANTS, Simulation
@@ -198,5 +200,5 @@ def attach(app: typer.Typer) -> None:
     app.command(
         "simulate",
         help=help_text(simulator_keys()),
-        short_help="Run the engine on a simulated machine.",
+        short_help=SHORT_HELP,
     )(simulate_command)

@@ -1,1 +1,3 @@
 """`forebay advise`: recommends how a program should use a file system."""
+
+SHORT_HELP = "Recommend settings for a program here."

@@ -7,13 +7,15 @@ import typer
 
 from forebay.bench.files import flag_letters
 from forebay.common.files.machine import LocalMachine
-from forebay.common.files.record_file import RecordFiles
+from forebay.common.files.records import RecordFiles
 from forebay.common.files.safe_files import write_named
 from forebay.common.model.errors import UsageError
 from forebay.common.model.frozen import frozen
+from forebay.common.model.output_format import Format
 from forebay.common.model.printable import printable_lines
-from forebay.common.options import option
-from forebay.common.report.output import Format, FormatOption, json_pretty
+from forebay.common.options import FormatOption, option
+from forebay.common.report.output import json_pretty
+from forebay_tuning.advise import SHORT_HELP
 from forebay_tuning.advise.files.advice_file import advice_document, write_advice
 from forebay_tuning.advise.files.rules_file import read_rules
 from forebay_tuning.advise.model.advice import Advice, Lever
@@ -210,6 +212,4 @@ def _write_ready(made: list[Ready], folder: Path) -> None:
 
 def attach(app: typer.Typer) -> None:
     """Adds the subcommand `advise` to `app`."""
-    app.command("advise", help=HELP, short_help="Recommend settings for a program here.")(
-        advise_command
-    )
+    app.command("advise", help=HELP, short_help=SHORT_HELP)(advise_command)

@@ -13,7 +13,7 @@ from forebay import __version__
 from forebay.bench.model.program_words import FlagLetters
 from forebay.common.model.errors import EvidenceError, UsageError
 from forebay.common.model.frozen import frozen
-from forebay.ports import Machine
+from forebay.machine_ports import Machine
 from forebay_tuning.advise.model.advice import Advice, Lever, Question, advise
 from forebay_tuning.advise.model.rules import Rule
 from forebay_tuning.model.evidence import Workload, checked, from_command

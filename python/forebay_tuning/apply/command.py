@@ -6,12 +6,14 @@ from typing import Annotated
 
 import typer
 
+from forebay.common.model.output_format import Format
 from forebay.common.model.printable import printable_lines
-from forebay.common.options import OutputFolder
-from forebay.common.report.output import Format, FormatOption, json_line
+from forebay.common.options import FormatOption, OutputFolder
+from forebay.common.report.output import json_line
 from forebay.world import real_world
 from forebay_tuning.advise.files.advice_file import read_advice
 from forebay_tuning.advise.model.ready import chosen
+from forebay_tuning.apply import SHORT_HELP
 from forebay_tuning.apply.files import RealFolders
 from forebay_tuning.apply.report import as_json, as_text
 from forebay_tuning.apply.use_case import ApplyRequest, apply_advice, directory_of
@@ -70,5 +72,5 @@ def attach(app: typer.Typer) -> None:
     app.command(
         "apply",
         help=HELP,
-        short_help="Run a program with the advised settings.",
+        short_help=SHORT_HELP,
     )(apply)

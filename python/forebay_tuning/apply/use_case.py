@@ -15,9 +15,11 @@ from forebay.common.model.printable import shell_words
 from forebay.common.model.record import FileSummary
 from forebay.common.model.units import exact_bytes, parse_bytes
 from forebay.layout.model import Layout, WantedLayout
-from forebay.ports import World
-from forebay.run.use_case.run_program import RunPlan, RunReport, RunRequest, carry_out, plan_run
-from forebay.settings.model import Override
+from forebay.machine_ports import World
+from forebay.run.use_case.run_plan import RunPlan, RunRequest, plan_run
+from forebay.run.use_case.run_program import carry_out
+from forebay.run.use_case.run_report import RunReport
+from forebay.settings.model.given import Override
 from forebay_tuning.advise.model.advice import Advice
 from forebay_tuning.advise.model.ready import chosen, hints_of, settings_of, wanted_layout
 

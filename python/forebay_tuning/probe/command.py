@@ -9,12 +9,14 @@ from typing import Annotated
 import typer
 
 from forebay.common.model.errors import SetupError, UsageError
+from forebay.common.model.output_format import Format
 from forebay.common.model.printable import printable_lines
-from forebay.common.options import option
-from forebay.common.report.output import Format, FormatOption, json_pretty
+from forebay.common.options import FormatOption, option
+from forebay.common.report.output import json_pretty
 from forebay_tuning.model.evidence import size
 from forebay_tuning.model.point import Direction
 from forebay_tuning.model.portrait import Portrait
+from forebay_tuning.probe import SHORT_HELP
 from forebay_tuning.probe.files.measuring_program import RealSystem
 from forebay_tuning.probe.files.portrait_file import write_portrait
 from forebay_tuning.probe.report.estimate import Told, estimate_json, estimate_text
@@ -207,4 +209,4 @@ def _share(text: str, option: str) -> float:
 
 def attach(app: typer.Typer) -> None:
     """Adds the subcommand `probe` to `app`."""
-    app.command("probe", help=HELP, short_help="Measure what a file system likes.")(probe)
+    app.command("probe", help=HELP, short_help=SHORT_HELP)(probe)

@@ -12,8 +12,8 @@ from forebay.bench.world import real_bench_world
 from forebay.common.model.errors import HangError, SetupError, UsageError
 from forebay.common.model.frozen import frozen
 from forebay.common.model.launcher import find_launcher
+from forebay.common.model.named_path import named_path
 from forebay.common.model.printable import printable_lines, printable_name
-from forebay.common.options import named_path
 from forebay.simulate.files import NativeSimulator, background_load
 from forebay_tuning.model.modelled import Weather
 from forebay_tuning.model.simulated import changed_by

@@ -6,12 +6,14 @@ from typing import Annotated
 
 import typer
 
-from forebay.common.files.record_file import RecordFiles
+from forebay.common.files.records import RecordFiles
 from forebay.common.model.errors import EvidenceError, UsageError
+from forebay.common.model.output_format import Format
 from forebay.common.model.printable import printable_lines
 from forebay.common.model.units import counted
-from forebay.common.options import option
-from forebay.common.report.output import Format, FormatOption, json_pretty
+from forebay.common.options import FormatOption, option
+from forebay.common.report.output import json_pretty
+from forebay_tuning.report import SHORT_HELP
 from forebay_tuning.report.files.darshan_log import DarshanLogs
 from forebay_tuning.report.model.several import compare
 from forebay_tuning.report.report import several
@@ -104,4 +106,4 @@ def _logs_in(folder: Path) -> list[Path]:
 
 def attach(app: typer.Typer) -> None:
     """Adds the subcommand `report` to `app`."""
-    app.command("report", help=HELP, short_help="See what held a program's I/O back.")(report)
+    app.command("report", help=HELP, short_help=SHORT_HELP)(report)

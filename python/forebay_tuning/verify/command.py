@@ -8,9 +8,10 @@ import typer
 from forebay.bench.model.command_line import fraction
 from forebay.bench.model.comparison import MARGIN
 from forebay.common.model.errors import UsageError
+from forebay.common.model.output_format import Format
 from forebay.common.model.printable import printable_lines
-from forebay.common.options import OutputFolder, option
-from forebay.common.report.output import Format, FormatOption, json_pretty
+from forebay.common.options import FormatOption, OutputFolder, option
+from forebay.common.report.output import json_pretty
 from forebay.world import real_world
 from forebay_tuning.advise.files.advice_file import read_advice
 from forebay_tuning.advise.model.ready import chosen
@@ -18,6 +19,7 @@ from forebay_tuning.apply.command import AdviceFile
 from forebay_tuning.apply.files import RealFolders
 from forebay_tuning.apply.use_case import PLACE, directory_of
 from forebay_tuning.probe.world import simulated_system
+from forebay_tuning.verify import SHORT_HELP
 from forebay_tuning.verify.files import Timer
 from forebay_tuning.verify.model import Verdict, Verification
 from forebay_tuning.verify.report import as_json, as_text
@@ -164,5 +166,5 @@ def attach(app: typer.Typer) -> None:
     app.command(
         "verify",
         help=HELP,
-        short_help="Prove that advice helps, by pairs of runs.",
+        short_help=SHORT_HELP,
     )(verify)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from time import monotonic
 
 from forebay.common.model.errors import UsageError
-from forebay.ports import World
+from forebay.machine_ports import World
 from forebay_tuning.apply.use_case import measured_in
 
 

@@ -19,7 +19,8 @@ from forebay.common.model.errors import BenchUsageError, RecordError, SetupError
 from forebay.common.model.frozen import frozen
 from forebay.common.model.launcher import Flavour, find_launcher
 from forebay.common.model.units import counted
-from forebay.ports import LauncherFacts, World
+from forebay.machine_ports import World
+from forebay.ports import LauncherFacts
 
 _LAUNCHERS = ("mpiexec", "mpirun", "mpiexec.mpich", "mpirun.openmpi")
 _STANDARD_OUTPUT = Path("-")

@@ -10,7 +10,8 @@ from pathlib import Path
 from forebay.bench.model.command_line import Tool
 from forebay.common.model.errors import BenchUsageError, SetupError
 from forebay.common.model.program import Family, Linkage
-from forebay.ports import LauncherFacts, World
+from forebay.machine_ports import World
+from forebay.ports import LauncherFacts
 
 FAMILY_VARIABLE = "FOREBAY_MPI_FAMILY"
 _FAMILIES = (Family.MPICH, Family.OPEN_MPI)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from forebay.common.files.quotas import quota_left
 from forebay.common.model.errors import UsageError
-from forebay.ports import DirectoryFacts, MachineFacts
+from forebay.machine_ports import DirectoryFacts, MachineFacts
 
 _SYS_IO_URING_SETUP = 425
 _IO_URING_PARAMS_BYTES = 120

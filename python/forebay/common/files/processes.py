@@ -38,15 +38,22 @@ class ForegroundProcesses:
         self._grace_seconds = grace_seconds
 
     def run(
-        self, words: Sequence[str], *, environment: Mapping[str, str], job_ending: Hook = None
+        self,
+        words: Sequence[str],
+        *,
+        environment: Mapping[str, str],
+        started: Hook = None,
+        job_ending: Hook = None,
     ) -> Finished:
-        """Runs `words` to the end; calls `job_ending` when this process gets SIGTERM or SIGUSR1.
-        Raises LaunchError if the program cannot be started."""
+        """Runs `words` to the end; calls `started` when they run, and `job_ending` when this
+        process gets SIGTERM or SIGUSR1. Raises LaunchError if the program cannot be started."""
         watched = {*_FORWARDED, signal.SIGCHLD}
         before = signal.pthread_sigmask(signal.SIG_BLOCK, watched)
         start = time.monotonic()
         try:
             pid = _spawn(words, environment, before)
+            if started is not None:
+                started()
             status = _wait(pid, watched, job_ending)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from forebay.ports import QuotaLeft
+from forebay.machine_ports import QuotaLeft
 
 _SYS_QUOTACTL_FD = 443
 _GET_QUOTA = 0x800007

@@ -1,19 +1,16 @@
-"""Reads records, which are JSON Lines (schema/record.md). Unknown keys and kinds are ignored."""
+"""Reads records, which are JSON Lines (schema/record.md), and appends runs to them. Unknown keys
+and kinds are ignored."""
 
-import contextlib
 import datetime
 import json
 import os
-import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from forebay.common.files.decoding import decoded
-from forebay.common.files.own_folders import make_folder, remove_stale
-from forebay.common.files.safe_files import make_private, open_named
+from forebay.common.files.safe_files import open_named
 from forebay.common.model.errors import RecordError, UsageError
 from forebay.common.model.record import (
     EndRecord,
@@ -28,7 +25,6 @@ from forebay.common.model.record import (
 )
 
 SCHEMA = "forebay.record/1"
-_PREFIX = "forebay-run-"
 _RATES = {"rate": "bytes_per_second", "usual_rate": "usual_bytes_per_second"}
 
 
@@ -103,84 +99,32 @@ def read_record(path: Path, *, offset: int = 0) -> Record:
     )
 
 
-class RecordFiles:
-    """The port Records, over real files. With `name`, temporary records are in folders of that
-    name, so that they can be found from outside."""
-
-    def __init__(self, name: str = "") -> None:
-        self._name = name
-
-    def temporary_folders(self) -> tuple[Path, Path]:
-        """The folders for temporary records with a `name`: one that other nodes see, and a local
-        one."""
-        return Path.cwd() / f".{self._name}", Path(tempfile.gettempdir()) / self._name
-
-    def end(self, path: Path) -> int:
-        """The present length of the file in bytes; 0 if there is none."""
-        try:
-            return path.stat().st_size
-        except OSError:
-            return 0
-
-    def read(self, path: Path, *, offset: int) -> Record:
-        """The record from byte `offset` on; empty if there is no file."""
-        try:
-            path.stat()
-        except FileNotFoundError:
-            return Record()
-        except OSError:
-            pass  # read_record reports the error
-        return read_record(path, offset=offset)
-
-    def append(self, path: Path, run: RunRecord) -> None:
-        """Appends the line of the run after those of its ranks, which have ended. Raises
-        RecordError if the file cannot be written."""
-        passed = run.seconds + (run.pool.drain_seconds if run.pool else 0.0)
-        started = datetime.datetime.now(datetime.UTC) - datetime.timedelta(seconds=passed)
-        stamped = replace(run, started=started.strftime("%Y-%m-%dT%H:%M:%SZ"))
-        line = json.dumps({"schema": SCHEMA, "kind": "run", **asdict(stamped)})
-        try:
-            with open_named(path, os.O_CREAT | os.O_APPEND) as file:
-                file.write(line.encode() + b"\n")
-        except (OSError, UsageError) as error:
-            raise RecordError(
-                f"cannot write the end of the run into the record {path} ({error}). Name a file "
-                "that can be written by --record."
-            ) from error
-
-    def temporary(self, *, shared: bool) -> Path:
-        """A path in a new folder; if `shared`, it is under the working directory if possible."""
-        if self._name:
-            shared_folder, own = self.temporary_folders()
-            with contextlib.suppress(OSError):
-                return _inside(shared_folder if shared else own)
-            try:
-                return _inside(own)
-            except OSError as error:
-                raise RecordError(
-                    f"cannot make the folder {own} ({error.strerror}). Set TMPDIR to a folder of "
-                    "your own."
-                ) from error
-        if shared:
-            try:
-                here = Path.cwd()
-                remove_stale("." + _PREFIX, here)
-                return make_folder("." + _PREFIX, here) / "record"
-            except OSError:
-                pass  # the working directory is read-only, so use this node's /tmp
-        remove_stale(_PREFIX, Path(tempfile.gettempdir()))
-        return make_folder(_PREFIX) / "record"
-
-    def remove(self, path: Path) -> None:
-        """Removes the record and its folder."""
-        shutil.rmtree(path.parent, ignore_errors=True)
+def read_record_if_any(path: Path, *, offset: int) -> Record:
+    """As `read_record`, but empty if there is no file."""
+    try:
+        path.stat()
+    except FileNotFoundError:
+        return Record()
+    except OSError:
+        pass  # read_record reports the error
+    return read_record(path, offset=offset)
 
 
-def _inside(folder: Path) -> Path:
-    """A path in a new folder inside `folder`. Raises OSError if `folder` is not this user's alone:
-    its name can be guessed, so somebody else may have made it."""
-    make_private(folder)
-    return Path(tempfile.mkdtemp(dir=folder)) / "record"
+def append_run(path: Path, run: RunRecord) -> None:
+    """Appends the line of a whole run, which has ended just now. Raises RecordError if the file
+    cannot be written."""
+    passed = run.seconds + (run.pool.drain_seconds if run.pool else 0.0)
+    started = datetime.datetime.now(datetime.UTC) - datetime.timedelta(seconds=passed)
+    stamped = replace(run, started=started.strftime("%Y-%m-%dT%H:%M:%SZ"))
+    line = json.dumps({"schema": SCHEMA, "kind": "run", **asdict(stamped)})
+    try:
+        with open_named(path, os.O_CREAT | os.O_APPEND) as file:
+            file.write(line.encode() + b"\n")
+    except (OSError, UsageError) as error:
+        raise RecordError(
+            f"cannot write the end of the run into the record {path} ({error}). Name a file "
+            "that can be written by --record."
+        ) from error
 
 
 def _file(line: Mapping[str, Any]) -> FileRecord:

@@ -5,21 +5,7 @@ import json
 from collections.abc import Mapping
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
-
-
-class Format(Enum):
-    """The values of --format."""
-
-    TEXT = "text"
-    JSON = "json"
-
-
-FormatOption = Annotated[
-    Format, typer.Option("--format", help="text for people, json for programs.")
-]
+from typing import Any
 
 
 def plain(value: Any) -> Any:

@@ -1,17 +1,21 @@
 """Decodes the JSON documents of a daemon (schema/pool.md): status, final report, ready line."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forebay.common.files.decoding import decoded
 from forebay.common.model.errors import PoolError
 from forebay.common.model.frozen import frozen
 from forebay.pool.model.messages import DirectoryShape
-from forebay.pool.model.pool import PoolStatus
+from forebay.pool.model.place import READY_SCHEMA
+
+if TYPE_CHECKING:  # a program would wait for this
+    from forebay.pool.model.pool import PoolStatus
 
 SCHEMA = "forebay.pool/1"
-READY_SCHEMA = "forebay.pool.ready/1"
 
 
 @frozen
@@ -24,6 +28,8 @@ class Ready:
 
 def decode_status(text: str) -> PoolStatus:
     """Decodes a status document. Raises PoolError if it is none, or of another version."""
+    from forebay.pool.model.pool import PoolStatus
+
     line = _object(text, SCHEMA)
     try:
         clients = tuple(int(one["process"]) for one in line["clients"])

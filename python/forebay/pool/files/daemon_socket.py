@@ -1,5 +1,7 @@
 """The client's end of a daemon's Unix socket: requests and replies (schema/pool_messages.toml)."""
 
+from __future__ import annotations
+
 import contextlib
 import mmap
 import os
@@ -8,7 +10,7 @@ import struct
 import sys
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from forebay.common.files.safe_files import folder_problem
 from forebay.common.model.errors import PoolError
@@ -16,7 +18,9 @@ from forebay.common.model.frozen import frozen
 from forebay.pool.files.daemon_document import decode_status
 from forebay.pool.files.message_table import pool_messages
 from forebay.pool.model.messages import Ask, DirectoryShape, Reply
-from forebay.pool.model.pool import Lost, PoolStatus
+
+if TYPE_CHECKING:
+    from forebay.pool.model.pool import Lost, PoolStatus
 
 ANSWER_SECONDS_MAX = 30.0
 CONNECT_SECONDS_MAX = 5.0
@@ -126,7 +130,7 @@ class PoolSocket:
         finally:
             close_all(answer.descriptors)
 
-    def watch(self, shape: DirectoryShape) -> "DirectoryWatch":
+    def watch(self, shape: DirectoryShape) -> DirectoryWatch:
         """Maps the daemon's directory, which can be read even after the daemon has died."""
         self.ask(Ask.WATCH)
         answer = self.answer(ANSWER_SECONDS_MAX)
@@ -195,6 +199,8 @@ class DirectoryWatch:
     def outstanding(self) -> tuple[Lost, ...]:
         """Pooled files, with the bytes that the daemon had taken and not drained. These are lower
         bounds: it may not have looked at the newest deposits."""
+        from forebay.pool.model.pool import Lost
+
         found: dict[str, int] = {}
         holding = pool_messages().numbers_of(_HOLDING)
         for slot in range(self._shape.files_max):

@@ -20,19 +20,13 @@ from forebay.common.files.own_folders import make_folder, remove_stale
 from forebay.common.model.errors import PoolError, PoolStartError
 from forebay.common.model.frozen import frozen
 from forebay.common.model.units import counted
-from forebay.pool.files.daemon import (
-    Patience,
-    death_of,
-    log_of,
-    messages_in,
-    signals_held,
-    started,
-)
+from forebay.pool.files.daemon import Patience, signals_held
 from forebay.pool.files.daemon_document import decode_status
-from forebay.pool.model.pool import Lost, PoolEnd, PoolPlace, PoolStatus
+from forebay.pool.files.daemon_start import death_of, log_of, messages_in, started
+from forebay.pool.model.place import READY_SCHEMA, PoolPlace
+from forebay.pool.model.pool import Lost, PoolEnd, PoolStatus
 from forebay.pool.use_case.ports import Progress
 
-READY_SCHEMA = "forebay.pool.ready/1"
 JOINED_SCHEMA = "forebay.pool.joined/1"
 PEERS_SCHEMA = "forebay.pool.peers/1"
 LOST_SCHEMA = "forebay.pool.lost/1"
@@ -118,6 +112,9 @@ class Fleet:
         assert self._process.stdin is not None
         self._process.stdin.write(line)
         self._process.stdin.flush()
+
+    def program_started(self) -> None:
+        """Does nothing: what a daemon has taken along when it dies, its own node tells."""
 
     def close_down(self) -> None:
         """Makes the daemons take no more deposits and drain those that they have."""

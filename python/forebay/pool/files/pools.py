@@ -10,7 +10,7 @@ from pathlib import Path
 from forebay.common.files.own_folders import make_folder, stale_folders
 from forebay.common.model.errors import PoolStartError, SetupError
 from forebay.common.model.units import counted, human_bytes
-from forebay.pool.model.pool import SOCKET_NAME_MAX, PoolPlace, RunningDaemon
+from forebay.pool.model.place import SOCKET_NAME_MAX, PoolPlace, RunningDaemon
 from forebay.pool.use_case.ports import PoolDaemon, PoolMount, PoolSession
 from forebay.ports import LibraryFinder
 
@@ -78,11 +78,11 @@ class LocalPools:
 
     def left_behind(self) -> Sequence[str]:
         """Removes the folders of killed runs whose daemons have ended; returns their losses."""
-        from forebay.pool.files.daemon import left_of
-
         told: list[str] = []
         for parent in dict.fromkeys(self._parents()):
             for folder in stale_folders(_PREFIX, parent):
+                from forebay.pool.files.daemon import left_of
+
                 told += left_of(folder / _SOCKET_NAME)
                 shutil.rmtree(folder, ignore_errors=True)
         return told
@@ -97,13 +97,13 @@ class LocalPools:
             from forebay.pool.files.fleet import start_fleet
 
             return start_fleet(self.program(), place)
-        from forebay.pool.files.daemon import start_own
+        from forebay.pool.files.daemon_start import start_own
 
         return start_own(self.program(), place)
 
     def start_detached(self, place: PoolPlace) -> int:
         """Starts a daemon that outlives this process; returns its process id."""
-        from forebay.pool.files.daemon import start_detached
+        from forebay.pool.files.daemon_start import start_detached
 
         return start_detached(self.program(), place)
 

@@ -1,7 +1,6 @@
 """The pool of a node: its daemon's status, the status of each file, and how a daemon ended."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 from forebay.common.model.frozen import frozen
 
@@ -10,23 +9,9 @@ EX_IOERR = 74
 EX_TEMPFAIL = 75
 """Exit status if they did, but were not always kept as durably as was asked for."""
 
-SOCKET_VARIABLE = "FOREBAY_POOL_SOCKET"
-PATHS_VARIABLE = "FOREBAY_POOL_PATHS"
-DAEMON_VARIABLE = "FOREBAY_POOL_DAEMON"
-"""The process that listens at the socket: clients do not talk to any other."""
-PATHS_SETTING = "pool_paths"
-NODES_SETTING = "pool_nodes"
-STARTER_SETTING = "pool_starter"
-MOUNT_SETTING = "pool_mount"
-MOUNT_NEVER, MOUNT_REQUIRED = "never", "require"
-PATHS_MAX = 16
-"""The number of paths that a captured program compares (src/pool/capture/files/paths.hpp)."""
 SILENT_SECONDS_MAX = 30.0
 """A file system is called hanging after this long without an answer. It may recover, as after the
 failover of a server."""
-SOCKET_NAME_MAX = 107
-"""Bytes of a Unix socket's path that the kernel accepts (sun_path without the NUL)."""
-
 REASONS: Mapping[str, str] = {
     "mapped": "mapped into memory (mmap)",
     "stream": "standard input or output, freopen, or wide characters of C stdio",
@@ -219,30 +204,6 @@ class Lost:
 
 
 @frozen
-class RunningDaemon:
-    """A daemon of the user: its process id, and where it listens."""
-
-    process: int
-    socket: Path
-
-
-@frozen
-class PoolPlace:
-    """Where a daemon listens, and with which environment and working directory it is started."""
-
-    socket: Path
-    environment: Mapping[str, str]
-    folder: Path
-    nodes: int = 1
-    """If more than one, a daemon listens on each node, at the same path."""
-    starter: tuple[str, ...] = ()
-    """The command that starts one on each node; empty for Slurm's srun."""
-    shared: Path | None = None
-    """A folder that all nodes see, for a starter that passes standard input to its first task only:
-    it then carries the messages to the daemons. None if standard input does."""
-
-
-@frozen
 class PoolEnd:
     """How a daemon ended. If it did not end by itself, `status` is None and `death` says why.
     `messages` are the last lines of its log."""
@@ -264,17 +225,3 @@ class PoolEnd:
         if not self.arrived:
             return EX_IOERR
         return EX_TEMPFAIL if self.status and self.status.durability_ended else 0
-
-
-LIBRARY_PREFIX = "libforebay_"
-"""Prefix of the names of our preloaded libraries."""
-
-
-def daemon_text(process: int, socket: Path) -> str:
-    """The value of DAEMON_VARIABLE. It includes the socket, so that it is ignored for others."""
-    return f"{process}:{socket}"
-
-
-def paths_text(paths: tuple[Path, ...]) -> str:
-    """The value of PATHS_VARIABLE."""
-    return ",".join(str(path) for path in paths)

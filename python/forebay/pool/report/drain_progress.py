@@ -1,17 +1,19 @@
 """Shows the progress of draining: a bar on a terminal, else a line every ten seconds."""
 
+from __future__ import annotations
+
 import sys
 import time
 from typing import TYPE_CHECKING, TextIO
 
 from forebay.common.model.printable import printable_name
 from forebay.common.model.units import counted, human_bytes
-from forebay.pool.model.pool import PoolStatus
-from forebay.pool.report.text import hang_text
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
+
+    from forebay.pool.model.pool import PoolStatus
 
 _SILENT_SECONDS = 1.0
 _LINE_SECONDS = 10.0
@@ -28,6 +30,19 @@ def _left_text(status: PoolStatus) -> str:
     more = len(left) - len(names)
     names += [f"and {counted(more, 'more file')}"] if more else []
     return f"draining the pool, {human_bytes(status.outstanding)} to go: {', '.join(names)}"
+
+
+def hang_text(status: PoolStatus) -> str:
+    """Advice about a file system that does not answer; empty if it answers."""
+    file = status.hangs
+    if file is None:
+        return ""
+    seconds = f"{file.silent_seconds:.0f} s"
+    return (
+        f"the file system has not answered for {seconds} ({printable_name(file.path)}). "
+        "Nothing is lost: the pool goes on when it answers. Programs wait once the pool is full. "
+        "See whether `ls` answers there, and ask who looks after the file system."
+    )
 
 
 class DrainProgress:

@@ -8,6 +8,7 @@ from forebay.common.model.units import counted, human_bytes, human_seconds
 from forebay.common.report.output import plain
 from forebay.common.report.text_table import aligned
 from forebay.pool.model.pool import Lost, PoolEnd, PoolFile, PoolStatus, Rescued
+from forebay.pool.report.drain_progress import hang_text
 from forebay.pool.use_case.run_pool import PoolOutcome
 
 FILES_SHOWN_MAX = 20
@@ -211,19 +212,6 @@ def _rescued_lines(one: Rescued) -> Iterator[str]:
         return
     yield f"DID NOT ARRIVE: {what} ({why}). They are kept; when that is mended, write them by"
     yield f"  {shell_words(one.next_step)}"
-
-
-def hang_text(status: PoolStatus) -> str:
-    """Advice about a file system that does not answer; empty if it answers."""
-    file = status.hangs
-    if file is None:
-        return ""
-    seconds = f"{file.silent_seconds:.0f} s"
-    return (
-        f"the file system has not answered for {seconds} ({printable_name(file.path)}). "
-        "Nothing is lost: the pool goes on when it answers. Programs wait once the pool is full. "
-        "See whether `ls` answers there, and ask who looks after the file system."
-    )
 
 
 def status_lines(status: PoolStatus, place: str) -> Iterator[str]:

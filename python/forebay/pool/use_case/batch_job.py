@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Mapping
 
 from forebay.ports import Processes
@@ -19,6 +18,8 @@ def with_job_end(environment: Mapping[str, str], processes: Processes) -> Mappin
     job = environment.get(_JOB_VARIABLE, "")
     if not job or environment.get(END_VARIABLE):
         return environment
+    import datetime  # here, since a program waits for what is imported before it
+
     done = processes.capture(
         ("squeue", "--noheader", f"--jobs={job}", "--format=%e"),
         environment={**environment, "SLURM_TIME_FORMAT": "standard"},

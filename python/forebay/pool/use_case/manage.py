@@ -8,24 +8,23 @@ from pathlib import Path
 from forebay.common.model.errors import PoolError, PoolStartError, UsageError
 from forebay.common.model.frozen import frozen
 from forebay.common.model.launcher import PRELOAD_VARIABLE, compose_preload, preload_without
-from forebay.pool.model.pool import (
+from forebay.machine_ports import World
+from forebay.pool.model.place import (
     LIBRARY_PREFIX,
     PATHS_SETTING,
     PATHS_VARIABLE,
     SOCKET_NAME_MAX,
     SOCKET_VARIABLE,
-    PoolEnd,
-    PoolFile,
     PoolPlace,
-    PoolStatus,
     RunningDaemon,
     paths_text,
 )
+from forebay.pool.model.pool import PoolEnd, PoolFile, PoolStatus
 from forebay.pool.use_case.batch_job import with_job_end
 from forebay.pool.use_case.ports import PoolSession, Progress, Silent
 from forebay.pool.use_case.run_pool import checked_paths, plan_mount
-from forebay.ports import World
-from forebay.settings.model import SETTINGS_VARIABLE, Override, missing_units
+from forebay.settings.model.given import SETTINGS_VARIABLE, Override
+from forebay.settings.model.table import missing_units
 from forebay.settings.use_case import effective_settings
 
 _STANDS_BELOW = (

@@ -1,11 +1,16 @@
-"""The ports to daemons of the pool. They are not in forebay/ports.py, since a run without a pool
-does not need them."""
+"""The ports to daemons of the pool. They are not in forebay/ports.py, since their values are the
+pool's own."""
+
+from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from forebay.pool.model.pool import PoolEnd, PoolPlace, PoolStatus, RunningDaemon
+from forebay.pool.model.place import PoolPlace, RunningDaemon
+
+if TYPE_CHECKING:  # a program would wait for this
+    from forebay.pool.model.pool import PoolEnd, PoolStatus
 
 
 class Progress(Protocol):
@@ -27,6 +32,9 @@ class PoolDaemon(Protocol):
     @property
     def process(self) -> int | None:
         """The process id, or None if there are several daemons on several nodes."""
+
+    def program_started(self) -> None:
+        """The program runs: does what it need not wait for. Raises nothing."""
 
     def close_down(self) -> None:
         """Makes the daemon take no more deposits and drain: later writes go to the file system."""

@@ -1,14 +1,17 @@
 """The pool of a single run: which paths go through it, on which nodes its daemons run, and how they
 are started and ended around the program."""
 
+from __future__ import annotations
+
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from forebay.common.model.errors import UsageError
 from forebay.common.model.frozen import frozen
-from forebay.pool.model.pool import (
+from forebay.pool.model.place import (
     DAEMON_VARIABLE,
     MOUNT_NEVER,
     MOUNT_REQUIRED,
@@ -19,7 +22,6 @@ from forebay.pool.model.pool import (
     PATHS_VARIABLE,
     SOCKET_VARIABLE,
     STARTER_SETTING,
-    PoolEnd,
     PoolPlace,
     daemon_text,
     paths_text,
@@ -27,8 +29,12 @@ from forebay.pool.model.pool import (
 from forebay.pool.model.starter import Launching, nodes_of, starter_by
 from forebay.pool.use_case.batch_job import END_VARIABLE, with_job_end
 from forebay.pool.use_case.ports import PoolDaemon, Progress, Silent, resolved
-from forebay.ports import Finished, World
-from forebay.settings.model import ENVIRONMENT_PREFIX, EffectiveSetting
+from forebay.ports import Finished, Hook, RunWorld
+from forebay.settings.model.given import ENVIRONMENT_PREFIX
+
+if TYPE_CHECKING:  # a program would wait for these
+    from forebay.pool.model.pool import PoolEnd
+    from forebay.settings.model.table import EffectiveSetting
 
 _LOOKED_AT_MAX = 1000
 _SLURM_NODES = ("SLURM_JOB_NUM_NODES", "SLURM_NNODES")
@@ -85,7 +91,7 @@ def _is_gone(name: str) -> bool:
 
 
 def pool_paths(
-    given: Sequence[Path], effective: Sequence[EffectiveSetting], world: World
+    given: Sequence[Path], effective: Sequence[EffectiveSetting], world: RunWorld
 ) -> tuple[Path, ...]:
     """The paths of --pool and of the settings; none if a pool was started for them before. Raises
     UsageError if one cannot be used."""
@@ -118,7 +124,7 @@ class NodePlan:
 
 
 def plan_nodes(
-    effective: Sequence[EffectiveSetting], launch: Launching | None, world: World
+    effective: Sequence[EffectiveSetting], launch: Launching | None, world: RunWorld
 ) -> NodePlan:
     """The number of nodes and the starter, from the settings, else from Slurm's job, else from the
     launcher's options."""
@@ -162,7 +168,7 @@ class MountPlan:
 
 
 def plan_mount(
-    paths: Sequence[Path], effective: Sequence[EffectiveSetting], nodes: int, world: World
+    paths: Sequence[Path], effective: Sequence[EffectiveSetting], nodes: int, world: RunWorld
 ) -> MountPlan:
     """The decision about mounts. Raises UsageError if the settings require an impossible one."""
     told = next((one.value for one in effective if one.setting.name == MOUNT_SETTING), "")
@@ -213,7 +219,7 @@ def _with_daemon(
     return {**environment, DAEMON_VARIABLE: daemon_text(daemon.process, socket)}
 
 
-def _run_mounted(pool: PoolPlan, world: World, run: Callable[[], Finished]) -> Finished:
+def _run_mounted(pool: PoolPlan, world: RunWorld, run: Callable[[], Finished]) -> Finished:
     if not pool.mounts:
         return run()
     mount = world.pools.mount(pool.paths, socket=pool.socket, folder=world.folder)
@@ -226,18 +232,18 @@ def _run_mounted(pool: PoolPlan, world: World, run: Callable[[], Finished]) -> F
 def run_through(
     pool: PoolPlan | None,
     environment: Mapping[str, str],
-    world: World,
+    world: RunWorld,
     *,
-    program: Callable[[Callable[[], None] | None, Mapping[str, str]], Finished],
+    program: Callable[[Mapping[str, str], Hook, Hook], Finished],
     progress: Progress | None,
 ) -> tuple[Finished, PoolOutcome | None]:
     """Runs the program beside a daemon of its own.
 
-    `program` is called with a function that it must call when the batch job will end soon, and with
-    its environment. The status is the program's, or, if that is 0, says whether bytes were lost or
-    were less durable than requested. If it raises PoolStartError, nothing was started."""
+    `program` is called with its environment, and with functions to call when it runs and when the
+    batch job will end soon. The status is the program's, or, if that is 0, says whether bytes were
+    lost or were less durable than requested. If it raises PoolStartError, nothing was started."""
     if pool is None:
-        return program(None, environment), None
+        return program(environment, None, None), None
     known = with_job_end(environment, world.processes)
     known = {**known, PATHS_VARIABLE: paths_text(pool.paths)}  # a replay writes only below these
     first = pool.paths[0]
@@ -255,7 +261,11 @@ def run_through(
         finished = _run_mounted(
             pool,
             world,
-            lambda: program(daemon.close_down, _with_daemon(environment, daemon, pool.socket)),
+            lambda: program(
+                _with_daemon(environment, daemon, pool.socket),
+                daemon.program_started,
+                daemon.close_down,
+            ),
         )
     finally:
         end = daemon.finish(progress or Silent())

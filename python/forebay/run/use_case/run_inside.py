@@ -8,9 +8,9 @@ from pathlib import Path
 
 from forebay.common.model.errors import PoolError
 from forebay.common.model.frozen import frozen
-from forebay.pool.model.pool import PATHS_VARIABLE, SOCKET_VARIABLE
+from forebay.pool.model.place import PATHS_VARIABLE, SOCKET_VARIABLE
 from forebay.pool.use_case.ports import resolved
-from forebay.ports import World
+from forebay.ports import RunWorld
 
 _SIZES_AND_RANKS = (
     ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
@@ -30,7 +30,7 @@ class Inside:
     has_no_pool: bool
 
 
-def look_around(given: Sequence[Path], words: Sequence[str], world: World) -> Inside | None:
+def look_around(given: Sequence[Path], words: Sequence[str], world: RunWorld) -> Inside | None:
     """Detects the surroundings of a run of `words` with a pool for the paths in `given`. Returns
     None if there is nothing special."""
     if (process := _serving(given, world)) is not None:
@@ -87,7 +87,7 @@ def _is_first(environment: Mapping[str, str]) -> bool:
     return _tasks(environment)[1] == 0
 
 
-def _serving(given: Sequence[Path], world: World) -> int | None:
+def _serving(given: Sequence[Path], world: RunWorld) -> int | None:
     """The process id of a daemon that serves all of these paths already, or None. A second daemon
     would not know the first one's deposits."""
     socket = world.environment.get(SOCKET_VARIABLE)

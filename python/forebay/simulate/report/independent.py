@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
+from forebay.common.model.output_format import Format
 from forebay.common.model.units import counted, human_bytes, human_rate
-from forebay.common.report.output import Format, json_pretty, plain
+from forebay.common.report.output import json_pretty, plain
 from forebay.simulate.model.independent import SCHEMA, IndependentSimulation
 
 

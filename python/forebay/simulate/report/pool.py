@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.table import Table
 
+from forebay.common.model.output_format import Format
 from forebay.common.model.units import counted, human_bytes
-from forebay.common.report.output import Format, json_pretty, plain
+from forebay.common.report.output import json_pretty, plain
 from forebay.simulate.model.pool import PoolSimulation
 
 

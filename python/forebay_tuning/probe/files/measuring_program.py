@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from forebay import __version__
 from forebay.bench.model.command_line import Launch, Tool, ranks_asked
 from forebay.bench.use_case.bench import BenchWorld, plan_bench, run_and_read
-from forebay.common.files.record_file import RecordFiles
+from forebay.common.files.records import RecordFiles
 from forebay.common.model.errors import (
     ForebayError,
     HangError,

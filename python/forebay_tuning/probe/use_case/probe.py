@@ -12,7 +12,7 @@ from typing import Protocol
 from forebay.common.model.errors import ProbeError
 from forebay.common.model.frozen import frozen
 from forebay.common.model.units import MIB, counted, human_bytes
-from forebay.ports import QuotaLeft
+from forebay.machine_ports import QuotaLeft
 from forebay_tuning.model.point import Direction, Point, Space, usual_space
 from forebay_tuning.model.portrait import Identity, Portrait, findings_of
 from forebay_tuning.model.sample import PROBES, Ask, Choice, Purpose, Sample

@@ -13,7 +13,7 @@ from forebay.common.model.errors import BenchError, ForebayError, LayoutError
 from forebay.common.model.frozen import frozen
 from forebay.common.model.record import FileSummary, summarise
 from forebay.layout.model import Layout
-from forebay.ports import World
+from forebay.machine_ports import World
 from forebay_tuning.advise.model.advice import Advice
 from forebay_tuning.advise.model.ready import chosen
 from forebay_tuning.apply.use_case import (

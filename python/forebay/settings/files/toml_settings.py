@@ -10,29 +10,17 @@ from typing import Any
 from forebay.common.files.safe_files import read_to_apply
 from forebay.common.files.schema_tables import SCHEMA_FOLDERS, decode_table, table_path
 from forebay.common.model.errors import SettingsError
-from forebay.settings.model import Override, Setting, SettingKind, SettingsTable
+from forebay.settings.model.given import Override
+from forebay.settings.model.table import Setting, SettingKind, SettingsTable
 
 _WHAT = "which settings there are"
 _IGNORED_KEYS = frozenset({"schema"})
 
 
-class SettingsFiles:
-    """The port SettingsSource, over real files."""
-
-    def __init__(self, *, folders: Sequence[Path] = SCHEMA_FOLDERS) -> None:
-        self._folders = folders
-        self._table: SettingsTable | None = None
-
-    def table(self) -> SettingsTable:
-        """All settings; the schema is read once."""
-        if self._table is None:
-            path = table_path("settings.toml", what=_WHAT, folders=self._folders)
-            self._table = read_schema(path)
-        return self._table
-
-    def read_file(self, path: Path) -> Sequence[Override]:
-        """The keys of a settings file with their lines."""
-        return read_settings_file(path)
+def installed_table(folders: Sequence[Path] = SCHEMA_FOLDERS) -> SettingsTable:
+    """The table in the first of the folders that has one. Raises SetupError if none has, or it does
+    not fit this version."""
+    return read_schema(table_path("settings.toml", what=_WHAT, folders=folders))
 
 
 def read_schema(path: Path) -> SettingsTable:

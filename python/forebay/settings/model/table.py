@@ -1,19 +1,15 @@
 """Settings: their names, kinds and ranges. The rules are those of the native library
 (src/settings); both use the table schema/settings.toml."""
 
-import difflib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from forebay.common.model.errors import SettingsError, UsageError
+from forebay.common.model.errors import SettingsError
 from forebay.common.model.frozen import frozen
 from forebay.common.model.units import exact_bytes, parse_bytes
-
-ENVIRONMENT_PREFIX = "FOREBAY_"
-SETTINGS_VARIABLE = "FOREBAY_SETTINGS"
-RECORD_VARIABLE = "FOREBAY_RECORD"
+from forebay.settings.model.given import ENVIRONMENT_PREFIX, SETTINGS_VARIABLE, Override
 
 _YES = frozenset({"true", "1", "yes", "on", "enable"})
 _NO = frozenset({"false", "0", "no", "off", "disable"})
@@ -134,29 +130,6 @@ class Setting:
         return value
 
 
-@dataclass(frozen=True)
-class Override:
-    """A `--set key=value`, or a key of a settings file with its line."""
-
-    name: str
-    text: str
-    line: int | None = None
-
-
-def overrides_of(assignments: Sequence[str] | None) -> tuple[Override, ...]:
-    """The values of --set. Raises UsageError if one is not KEY=VALUE."""
-    return tuple(_override(text) for text in assignments or ())
-
-
-def _override(text: str) -> Override:
-    name, equals, value = text.partition("=")
-    if not equals or not name.strip():
-        raise UsageError(
-            f'cannot use --set "{text}" (it is not KEY=VALUE). Write --set cb_nodes=2.'
-        )
-    return Override(name.strip(), value)
-
-
 @frozen
 class EffectiveSetting:
     """A setting with its present value."""
@@ -190,6 +163,8 @@ class SettingsTable:
 
     def nearest(self, name: str) -> str:
         """The name or MPI_Info key most similar to `name`."""
+        import difflib
+
         names = [one for setting in self.settings for one in setting.names]
         close = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.0)
         return close[0] if close else names[0]
@@ -254,6 +229,8 @@ class SettingsTable:
         for variable in variables:
             if not variable.startswith(ENVIRONMENT_PREFIX) or variable in known:
                 continue
+            import difflib  # here, since a program waits for what is imported before it
+
             close = difflib.get_close_matches(variable, known, n=1, cutoff=0.85)
             if close and variable != SETTINGS_VARIABLE:
                 doubtful.append((variable, close[0]))

@@ -1,0 +1,121 @@
+"""The `forebay` command with all its subcommands, as typer has it: for what is not started at once
+(`forebay.main`), for its help, manual and completions."""
+
+import contextlib
+import importlib
+from collections.abc import Iterator, Sequence
+from types import ModuleType
+from typing import Annotated
+
+import typer
+
+from forebay import __version__
+from forebay.common.model.errors import SetupError
+
+_OF_TUNING = ("probe", "advise", "apply", "verify", "report")
+SUBCOMMANDS = ("run", "doctor", "settings", "simulate", *_OF_TUNING, "layout", "bench", "pool")
+"""The subcommands in the order of the help. Each is a folder of `forebay` or `forebay_tuning` with
+a SHORT_HELP, whose module `command` has a function `attach(app)`."""
+
+_HELP = """A pool in front of the parallel file system, for programs that nobody has to change.
+Writes return at the speed of memory, and a daemon of the node writes them out while the program
+computes; MPI-IO's collective calls become few, large, aligned requests; and what a file system
+likes is measured, recommended and proved.
+
+\b
+Start here:
+  forebay doctor /scratch                  check what works on this machine
+  forebay run --pool /scratch/me -- mpiexec -n 8 ./program
+                                           run it; its writes return at the speed of memory
+  forebay run -- mpiexec -n 8 ./program    run it; see where its I/O time went
+  forebay probe /scratch/me -- srun -n 64  measure what the file system likes
+  forebay report job.darshan               see what held a program's I/O back
+  forebay settings                         list what can be set, and how
+"""
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"forebay {__version__}")
+        raise typer.Exit
+
+
+def _common(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    """Options of every subcommand."""
+
+
+def application() -> typer.Typer:
+    """The command with all subcommands that are installed, ready to be called."""
+    app = _empty()
+    for name in SUBCOMMANDS:
+        with contextlib.suppress(SetupError):
+            _attach(name, app)
+    return app
+
+
+def application_for(words: Sequence[str]) -> typer.Typer:
+    """The command as far as `words` need it: with the subcommand that they begin with, or, where no
+    word is one's name, with names and one line each, which is what the help shows. The imports of
+    all others are the most of its time."""
+    if words and words[0] in SUBCOMMANDS:
+        app = _empty()
+        _attach(words[0], app)
+        return app
+    return application() if set(words) & set(SUBCOMMANDS) else _overview()
+
+
+def _overview() -> typer.Typer:
+    app = _empty()
+    for name, short_help in _short_helps():
+        app.command(name, short_help=short_help)(_never)
+    return app
+
+
+def _never() -> None:
+    raise AssertionError("a subcommand whose name is no word of the command line was called")
+
+
+def _short_helps() -> Iterator[tuple[str, str]]:
+    for name in SUBCOMMANDS:
+        with contextlib.suppress(SetupError):
+            yield name, _module(name, "").SHORT_HELP
+
+
+def _empty() -> typer.Typer:
+    app = typer.Typer(
+        help=_HELP,
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        add_completion=False,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+    app.callback()(_common)
+    return app
+
+
+def _attach(name: str, app: typer.Typer) -> None:
+    """Adds subcommand `name` to `app`. Raises SetupError if it is not installed."""
+    _module(name, ".command").attach(app)
+
+
+def _module(name: str, inside: str) -> ModuleType:
+    """The package of subcommand `name`, or a module `inside` of it. Raises SetupError if it is not
+    installed."""
+    package = "forebay_tuning" if name in _OF_TUNING else "forebay"
+    try:
+        return importlib.import_module(f"{package}.{name}{inside}")
+    except ModuleNotFoundError as error:
+        if error.name != "forebay_tuning":
+            raise
+        raise SetupError(
+            f"`forebay {name}` is not installed (the package forebay_tuning is missing). Install "
+            "it: pip install 'forebay[tuning]'."
+        ) from error

@@ -1,0 +1,364 @@
+"""Use case: plan how a program is run through Forebay. It starts nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from forebay.common.model.errors import UsageError
+from forebay.common.model.frozen import frozen
+from forebay.common.model.launcher import (
+    PRELOAD_VARIABLE,
+    Flavour,
+    Forwarding,
+    compose_preload,
+    find_launcher,
+    find_programs,
+    forward,
+    slurm_export,
+)
+from forebay.common.model.program import ProgramFacts
+from forebay.pool.model.starter import Launching, launching
+from forebay.pool.use_case.run_pool import (
+    MountPlan,
+    NodePlan,
+    PoolPlan,
+    plan_mount,
+    plan_nodes,
+    pool_paths,
+)
+from forebay.ports import LauncherFacts, RunWorld
+from forebay.run.use_case.run_inside import look_around
+from forebay.settings.model.given import (
+    ENVIRONMENT_PREFIX,
+    RECORD_VARIABLE,
+    SETTINGS_VARIABLE,
+    Override,
+    may_set,
+)
+
+if TYPE_CHECKING:  # a program would wait for this
+    from forebay.settings.model.table import EffectiveSetting
+
+_SLURM_EXPORT = "SLURM_EXPORT_ENV"
+BATCH_VARIABLES = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "COBALT_JOBID", "FLUX_URI")
+_SANITIZER = "ASAN_OPTIONS"
+_SANITIZER_ORDER = "verify_asan_link_order"
+_DURABILITY_VARIABLE = "FOREBAY_POOL_DURABILITY"
+_THROUGH = "global"
+_THROUGH_WARNING = (
+    "what its children write goes to the file system at once (the program itself does not go "
+    "through the pool, and would not see it there). Run it without --pool."
+)
+HOST_OPTIONS = frozenset(
+    "-H -host --host -hosts -hostfile --hostfile -machinefile --machinefile -f".split()
+)
+
+
+@frozen
+class RunRequest:
+    """The options of `forebay run`."""
+
+    command: tuple[str, ...]
+    settings_file: Path | None = None
+    overrides: tuple[Override, ...] = ()
+    record: Path | None = None
+    summary: Path | None = None
+    pool: tuple[Path, ...] = ()
+
+
+@frozen
+class RunPlan:
+    """The command to start, and the facts that are known before it runs."""
+
+    words: tuple[str, ...]
+    environment: Mapping[str, str]
+    record: Path
+    record_offset: int
+    record_is_kept: bool
+    launcher: LauncherFacts | None
+    programs: tuple[ProgramFacts, ...]
+    is_enabled: bool
+    warnings: tuple[str, ...]
+    pool: PoolPlan | None = None
+    inside: str | None = None
+    """The reason if nothing can be recorded: a launcher or a pool around this run. Else None."""
+    command: tuple[str, ...] = ()
+    """The user's words, without the options that were added for the launcher."""
+
+
+def plan_run(request: RunRequest, world: RunWorld) -> RunPlan:
+    """Checks settings, finds libraries and launcher, and composes command and environment. If it
+    raises SettingsError, SetupError or UsageError, nothing was started."""
+    if not request.command:
+        raise UsageError(
+            "there is nothing to run (no program was given). "
+            "Say `forebay run -- mpiexec -n 4 ./program`."
+        )
+    settings_file = _settings_file(request, world)
+    effective = _effective(request, settings_file, world)
+    kept = _record_to_keep(request, world, effective)
+    if request.summary is not None:
+        _check_output("summary", world.folder / request.summary, world)
+    library = str(world.libraries.find().stub)
+    line = _line(request.command, world)
+    programs = _programs(line, world)
+    warnings = (*_warnings(programs, line.launcher), *_settings_warnings(effective, world))
+    is_enabled = _value(effective, "enabled") != "false"
+    on = plan_nodes(effective, _launching(line, world), world)
+    paths = pool_paths(request.pool, effective, world) if is_enabled else ()
+    inside = look_around(paths, request.command, world)
+    if inside is not None:
+        paths = () if inside.has_no_pool else paths
+        warnings = (inside.reason, *warnings) if inside.is_told else warnings
+    mount = plan_mount(paths, effective, on.nodes, world)
+    warnings += (mount.warning,) if mount.warning else ()
+    captured = paths and not mount.mounts
+    through: dict[str, str] = {}
+    if captured and line.launcher_at is None and not all(one.is_captured for one in programs):
+        through = {_DURABILITY_VARIABLE: _THROUGH}  # it does not see deposits, so make none
+        warnings += (_THROUGH_WARNING,)
+    if captured and not (
+        line.launcher_at is None and any(one.is_of_other_libc for one in programs)
+    ):
+        library += f":{world.pools.library()}"
+    if paths:
+        warnings += _pool_warnings(request.command, world, on.nodes)
+    # These come last, since they create folders, which a failed plan must not leave behind.
+    pool = _pool_plan(paths, on, mount, world)
+    record = kept or _temporary_record(world)
+    variables = {**_variables(request, world, settings_file, record), **through}
+    forwarding = Forwarding(
+        library=library,
+        preload=compose_preload(library, world.environment.get(PRELOAD_VARIABLE)),
+        variables={**variables, **(pool.variables if pool else {})},
+    )
+    return RunPlan(
+        words=_words(line, forwarding, world),
+        environment=_environment(world.environment, forwarding, line.launcher),
+        record=record,
+        record_offset=world.records.end(record),
+        record_is_kept=kept is not None,
+        launcher=line.launcher,
+        programs=programs,
+        is_enabled=is_enabled,
+        warnings=warnings,
+        pool=pool,
+        inside=inside.reason if inside else None,
+        command=request.command,
+    )
+
+
+def _pool_plan(
+    paths: tuple[Path, ...], on: NodePlan, mount: MountPlan, world: RunWorld
+) -> PoolPlan | None:
+    if not paths:
+        return None
+    return PoolPlan(
+        paths=paths,
+        socket=world.pools.room(everywhere=on.nodes > 1),
+        nodes=on.nodes,
+        starter=on.starter,
+        by=on.by,
+        mounts=mount.mounts,
+    )
+
+
+def _pool_warnings(command: Sequence[str], world: RunWorld, nodes: int) -> tuple[str, ...]:
+    left = tuple(world.pools.left_behind())
+    if nodes > 1:
+        return left
+    in_batch = any(world.environment.get(name) for name in BATCH_VARIABLES)
+    if find_launcher(command) is None or not (in_batch or not HOST_OPTIONS.isdisjoint(command)):
+        return left
+    return (
+        *left,
+        "the pool is on this node only: ranks on other nodes write to the file system directly, "
+        "and do not see what is still in it. Use it for programs that run on one node.",
+    )
+
+
+def _settings_file(request: RunRequest, world: RunWorld) -> Path | None:
+    given = request.settings_file or world.environment.get(SETTINGS_VARIABLE) or None
+    return None if given is None else (world.folder / given).absolute()
+
+
+def _effective(
+    request: RunRequest, settings_file: Path | None, world: RunWorld
+) -> Sequence[EffectiveSetting]:
+    """The settings with their values, or nothing if the user gives none: all have their defaults
+    then, and the program does not wait until the table of settings is read."""
+    if not (settings_file or request.overrides or may_set(world.environment)):
+        return ()
+    from forebay.settings.use_case import effective_settings
+
+    return effective_settings(
+        world.settings,
+        file=settings_file,
+        environment=world.environment,
+        options=request.overrides,
+    )
+
+
+def _settings_warnings(effective: Sequence[EffectiveSetting], world: RunWorld) -> tuple[str, ...]:
+    if not effective:
+        return ()
+    from forebay.settings.model.table import missing_units
+
+    misspelt = world.settings.table().suspicious(sorted(world.environment))
+    return (
+        *(
+            f"{variable} is ignored (no such setting). Did you mean {meant}?"
+            for variable, meant in misspelt
+        ),
+        *missing_units(effective),
+    )
+
+
+def _value(effective: Sequence[EffectiveSetting], name: str) -> str:
+    return next((one.value for one in effective if one.setting.name == name), "")
+
+
+def _temporary_record(world: RunWorld) -> Path:
+    shared = any(world.environment.get(name) for name in BATCH_VARIABLES)
+    return world.records.temporary(shared=shared)
+
+
+def _record_to_keep(
+    request: RunRequest, world: RunWorld, effective: Sequence[EffectiveSetting]
+) -> Path | None:
+    """The path of a record that is kept, or None. Raises UsageError if it cannot be written."""
+    given = request.record or _value(effective, "record") or None
+    if given is None:
+        return None
+    path = (world.folder / given).absolute()
+    _check_output("record", path, world)
+    if path.exists() and not path.is_file():
+        raise UsageError(
+            f"cannot write the record {path} (it is no regular file). "
+            "Name a file that can be written."
+        )
+    return path
+
+
+def _check_output(what: str, path: Path, world: RunWorld) -> None:
+    obstacle = world.outputs.obstacle(path)
+    if obstacle is not None:
+        raise UsageError(
+            f"cannot write the {what} {path} ({obstacle}). Name a file that can be written."
+        )
+
+
+def _variables(
+    request: RunRequest, world: RunWorld, settings_file: Path | None, record: Path
+) -> Mapping[str, str]:
+    """All variables FOREBAY_* that the ranks must have, including the user's."""
+    variables = {
+        name: value
+        for name, value in sorted(world.environment.items())
+        if name.startswith(ENVIRONMENT_PREFIX)
+    }
+    if settings_file is not None:
+        variables[SETTINGS_VARIABLE] = str(settings_file)
+    for override in request.overrides:
+        variables[world.settings.table().of(override).variable] = override.text
+    variables[RECORD_VARIABLE] = str(record)
+    return variables
+
+
+@frozen
+class _Line:
+    """The user's command line. `launcher_at` is the index of the launcher's name, None if there is
+    none; `launcher` is None if it was not found on this machine."""
+
+    words: tuple[str, ...]
+    launcher_at: int | None
+    launcher: LauncherFacts | None
+
+
+def _line(command: tuple[str, ...], world: RunWorld) -> _Line:
+    at = find_launcher(command)
+    launcher = None if at is None else world.launchers.inspect(command[at])
+    return _Line(words=command, launcher_at=at, launcher=launcher)
+
+
+def _launching(line: _Line, world: RunWorld) -> Launching | None:
+    if line.launcher_at is None or line.launcher is None:
+        return None
+    return launching(
+        line.words,
+        launcher=line.launcher_at,
+        flavour=line.launcher.flavour,
+        is_program=lambda word: world.programs.locate(word) is not None,
+    )
+
+
+def _words(line: _Line, forwarding: Forwarding, world: RunWorld) -> tuple[str, ...]:
+    if line.launcher_at is None or line.launcher is None:
+        return line.words
+    return forward(
+        line.words,
+        launcher=line.launcher_at,
+        flavour=line.launcher.flavour,
+        forwarding=forwarding,
+        is_program=lambda word: world.programs.locate(word) is not None,
+    )
+
+
+def _environment(
+    environment: Mapping[str, str], forwarding: Forwarding, launcher: LauncherFacts | None
+) -> Mapping[str, str]:
+    composed = {**environment, **dict(forwarding.pairs)}
+    composed[_SANITIZER] = _in_any_order(environment.get(_SANITIZER, ""))
+    if _SLURM_EXPORT in composed and launcher and launcher.flavour is Flavour.SLURM:
+        composed[_SLURM_EXPORT] = slurm_export(composed[_SLURM_EXPORT], forwarding)
+    return composed
+
+
+def _in_any_order(options: str) -> str:
+    """ASAN_OPTIONS without the check that AddressSanitizer's library is loaded first, which ours
+    would fail. It is not known which of the programs are instrumented, so it is always set."""
+    if _SANITIZER_ORDER in options:
+        return options
+    return ":".join(filter(None, [options, f"{_SANITIZER_ORDER}=0"]))
+
+
+def _programs(line: _Line, world: RunWorld) -> tuple[ProgramFacts, ...]:
+    """The programs of the command line that exist on this node, each once."""
+    if line.launcher_at is None:
+        words = [line.words[0]]
+    else:
+        flavour = line.launcher.flavour if line.launcher else Flavour.OTHER
+        indices = find_programs(
+            line.words,
+            launcher=line.launcher_at,
+            flavour=flavour,
+            is_program=lambda word: world.programs.locate(word) is not None,
+        )
+        words = [line.words[index] for index in indices]
+    paths = [world.programs.locate(word) for word in dict.fromkeys(words)]
+    return tuple(world.programs.inspect(path) for path in paths if path is not None)
+
+
+def _warnings(programs: Sequence[ProgramFacts], launcher: LauncherFacts | None) -> tuple[str, ...]:
+    warnings = [program.obstacle for program in programs if program.obstacle]
+    mismatch = _mismatch(programs, launcher)
+    if mismatch:
+        warnings.append(mismatch)
+    return tuple(warnings)
+
+
+def _mismatch(programs: Sequence[ProgramFacts], launcher: LauncherFacts | None) -> str | None:
+    """A warning if launcher and program are of different MPIs: each rank would be its own job."""
+    if launcher is None or launcher.flavour not in {Flavour.OPEN_MPI, Flavour.HYDRA}:
+        return None
+    wanted = "openmpi" if launcher.flavour is Flavour.OPEN_MPI else "mpich"
+    for program in programs:
+        if program.family is not None and program.family.value in {"openmpi", "mpich"} - {wanted}:
+            return (
+                f"{launcher.path} starts {program.path} as many jobs of one rank (the launcher "
+                f"is of the {wanted} family, the program's {program.mpi_library} is not). "
+                "Use the launcher of the program's own MPI."
+            )
+    return None
