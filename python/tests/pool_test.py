@@ -42,8 +42,8 @@ def status(**changes: Any) -> PoolStatus:
     usual: dict[str, Any] = {
         "process": 77, "uptime_seconds": 3.0, "ended": True, "closing": True,
         "cap": 1 << 30, "leased": 0, "high": 1 << 20, "read_ahead_held": 0,
-        "read_ahead": 3 << 20, "lag": 0, "oldest_seconds": 0.0, "clients": (), "files": (),
-        "files_dropped": 0, "rescued": (),
+        "read_ahead": 0, "lag": 0, "oldest_seconds": 0.0, "clients": (), "files": (),
+        "files_dropped": 0, "rescued": (), "storage_seconds": 2.0, "clients_high": 1,
     }  # fmt: skip
     return PoolStatus(**{**usual, **changes})
 
@@ -393,17 +393,52 @@ def test_the_summary_has_a_line_for_each_file() -> None:
     text = as_text(report(outcome(status=status(files=files))))
     assert "through the pool: 4.00 MiB of 1 file, drained 0.500 s after the program's end" in text
     assert "memory reserved: at most 1.00 MiB of 1.00 GiB" in text
-    assert text.count("`forebay run --help` explains") == 1
-    assert "waited is of all processes" not in text
     assert re.search(r"4\.00 MiB +2\.00 MiB +0\.500 s +2\.000 s +75 % +2\.0 +/scratch/out", text)
     assert "/scratch/m\\n  mapped into memory (mmap)" in text
 
 
-def test_a_wait_that_is_longer_than_the_file_system_took_is_explained() -> None:
-    files = (file(waited_seconds=0.004, storage_seconds=0.001),)
-    lines = list(outcome_lines(outcome(status=status(files=files))))
-    assert "0.004 s      0.001 s     0 %" in lines[4]
-    assert "it may be more than the file system took" in lines[6]
+def test_the_columns_are_explained_to_who_asks() -> None:
+    one = report(outcome())
+    explained = "seconds that processes waited, added up"
+    assert explained not in as_text(one)
+    assert as_text(one, with_legend=True).count(explained) == 1
+
+
+def test_files_that_were_waited_for_come_first() -> None:
+    """They were in the order of their names, and those with most bytes were shown."""
+    waits = {"/scratch/a": 0.1, "/scratch/b": 0.3, "/scratch/c": 0.2, "/scratch/failed": 0.0}
+    files = [file(path=path, waited_seconds=seconds) for path, seconds in waits.items()]
+    files += [file(path=f"/scratch/{n}", waited_seconds=0.0, taken=1 << 30) for n in range(30)]
+    files[3] = dataclasses.replace(files[3], error=28)
+    text = "\n".join(outcome_lines(outcome(status=status(files=tuple(files)))))
+    assert re.findall(r"/scratch/(\S+)$", text, re.MULTILINE)[:4] == ["failed", "b", "c", "a"]
+    assert "and 14 more files" in text
+
+
+def test_a_file_that_went_past_the_pool_is_named_once() -> None:
+    """It was in the table, and in the list again."""
+    files = (
+        file(path="/scratch/both", reason="mapped"),
+        file(path="/scratch/past", reason="append", taken=0),
+    )
+    text = "\n".join(outcome_lines(outcome(status=status(files=files))))
+    assert text.count("/scratch/both") == text.count("/scratch/past") == 1
+    assert "/scratch/both (went past the pool, too: mapped into memory (mmap))" in text
+    assert "    /scratch/past  opened for appending" in text
+    assert re.search(r"0 B .*/scratch/past", text) is None
+
+
+def test_the_verdict_is_the_first_that_is_said_of_a_run() -> None:
+    lines = as_text(report(outcome())).splitlines()
+    assert lines[0] == "── forebay: 1.000 s, status 0"
+    assert lines[1] == "Your program waited 0.5 s for its files; without the pool about 2.0 s."
+
+
+def test_json_has_the_verdict_in_numbers_and_in_words() -> None:
+    verdict = as_json(report(outcome()))["pool"]["verdict"]
+    assert (verdict["judgement"], verdict["cause"]) == ("fine", None)
+    assert (verdict["waited_seconds"], verdict["without_seconds"]) == (0.5, 2.0)
+    assert verdict["text"].startswith("Your program waited 0.5 s")
 
 
 def test_what_went_past_the_pool_is_named_beside_many_files_that_did_not() -> None:

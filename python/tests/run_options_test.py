@@ -29,6 +29,8 @@ LINES = [
     "--record= true",
     "--format json -- true",
     "--format text --format=json true",
+    "-v -- true",
+    "--verbose -v --pool . true -v",
 ]
 WRONG = [
     "",
@@ -42,6 +44,8 @@ WRONG = [
     "--format yaml true",
     "--format JSON true",
     "-x true",
+    "-vh true",
+    "--verbose=1 true",
     "-pool x true",
 ]
 
@@ -90,10 +94,10 @@ def run_command() -> Any:
 
 
 def test_all_that_is_given_arrives() -> None:
-    words = "--format json --settings s --set a=b --record r --summary t --pool p -- x -v"
+    words = "-v --format json --settings s --set a=b --record r --summary t --pool p -- x -v"
     options = options_of(words.split())
     assert options is not None
-    assert options.form == Format.JSON
+    assert (options.verbose, options.form) == (True, Format.JSON)
     asked = options.request
     assert asked.command == ("x", "-v")
     assert [(one.name, one.text) for one in asked.overrides] == [("a", "b")]

@@ -90,7 +90,7 @@ def libraries(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("options", [(), ("--pool", "."), ("--record", "r.jsonl")])
+@pytest.mark.parametrize("options", [(), ("--pool", "."), ("-v", "--record", "r.jsonl")])
 def test_a_program_does_not_wait_for_what_is_needed_later(
     options: tuple[str, ...], libraries: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

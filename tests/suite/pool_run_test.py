@@ -100,7 +100,45 @@ def test_the_summary_tells_programs_of_each_file(folder: Path) -> None:
     ensure(file["high"] == 2 * MIB, file)
     ensure(file["storage_seconds"] > 0 and 0 <= file["hidden"] <= 1, file)
     ensure(0 < file["opening_seconds"] <= file["waited_seconds"], f"no wait for its open: {file}")
+    ensure(pool["storage_seconds"] > 0 and pool["clients_high"] == 1, pool)
     ensure(told["nothing_recorded"] == told["warnings"] == [], told)
+
+
+MANY = """
+import os, sys
+for number in range(120):
+    with open(f"{sys.argv[1]}/small{number}", "wb") as file:
+        file.write(bytes(2048))
+with open(f"{sys.argv[1]}/synced", "wb", buffering=0) as file:
+    for number in range(5):
+        file.write(bytes(100))
+        os.fsync(file.fileno())
+"""
+
+
+def test_the_verdict_counts_opens_and_syncs(folder: Path) -> None:
+    """Opens that were answered at once were not counted as waits at all."""
+    words = [sys.executable, "-c", MANY, str(folder)]
+    status, _, told = run_json(folder, "--pool", folder, "--", *words)
+    ensure(status == 0, told)
+    verdict = told["pool"]["verdict"]
+    ensure((verdict["files"], verdict["opens"], verdict["past"]) == (121, 121, 0), verdict)
+    ensure(verdict["syncs"] == 5 and verdict["are_small"], verdict)
+    (synced,) = (one for one in told["pool"]["files"] if one["path"].endswith("/synced"))
+    ensure(0 < synced["syncing_seconds"] < synced["waited_seconds"], synced)
+    ensure(all(one["opening_seconds"] > 0 for one in told["pool"]["files"]), "an open took nothing")
+
+
+def test_the_summary_begins_with_a_verdict(folder: Path) -> None:
+    done = forebay("run", "--pool", ".", "--", *writer(folder / "out", 64), cwd=folder)
+    first, verdict, *rest = done.stderr.splitlines()
+    ensure(first.startswith("── forebay: ") and " waited " in verdict, done.stderr)
+    ensure(not any("added up" in line for line in rest), "the columns are explained unasked")
+    done = forebay("run", "-v", "--pool", ".", "--", *writer(folder / "out", 64), cwd=folder)
+    told_once("added up", done.stderr)
+    done = forebay("run", "--pool", ".", "--", "sh", "-c", "echo a >> past", cwd=folder)
+    ensure("its only file went past it" in done.stderr.splitlines()[1], done.stderr)
+    told_once("/past", done.stderr)
 
 
 def test_folders_have_settings_of_their_own(folder: Path) -> None:

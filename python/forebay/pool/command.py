@@ -38,6 +38,7 @@ from forebay.pool.report.text import (
     file_as_json,
     headline,
     status_lines,
+    stopped_verdict,
 )
 from forebay.pool.report.text import files_lines as files_of
 from forebay.pool.use_case.manage import (
@@ -207,6 +208,9 @@ def stop(
         bool,
         option("--unset", None, "Print the shell's lines that take the pool's variables out."),
     ] = False,
+    verbose: Annotated[
+        bool, option("--verbose -v", None, "Explain the columns of the table, too.")
+    ] = False,
     form: FormatOption = Format.TEXT,
 ) -> None:
     """Drains the pool and ends the daemon."""
@@ -225,8 +229,9 @@ def stop(
         print(json_pretty(document), file=sys.stderr if unset else sys.stdout)
     else:
         if end.status is not None:
-            lines = [headline(end.status, end, since="being told to stop")]
-            lines += files_of(end.status.files)
+            lines = [stopped_verdict(end)]
+            lines.append(headline(end.status, end, since="being told to stop"))
+            lines += files_of(end.status.files, with_legend=verbose)
             print("\n".join(lines), file=sys.stderr if unset else sys.stdout)
         for line in end_lines(end):
             print(line, file=sys.stderr)

@@ -52,8 +52,13 @@ In the summary, of each file and direction:
   wait       blocked on other ranks or on storage
 and what was passed through to the MPI untouched, with the reason, and errors.
 
+With --pool, the summary begins with how long the program waited for its files, and about how long
+it would have waited without the pool, where that is known; or it says that the pool did not pay,
+and what to do.
+
 \b
-For each file that went through the pool:
+For each file that went through the pool, those that were waited for longest first (-v explains the
+columns in the summary, too):
   taken        bytes that the program gave to the pool
   most held    the most of these that were in the pool at a time
   waited       seconds that processes waited, added up: for room, for the file system, and for the
@@ -115,6 +120,9 @@ def run(
         ),
     ] = None,
     form: FormatOption = Format.TEXT,
+    verbose: Annotated[
+        bool, option("--verbose -v", None, "Explain the columns of the summary, too.")
+    ] = False,
 ) -> None:
     """Runs the command and exits with its status."""
     request = RunRequest(
@@ -125,7 +133,7 @@ def run(
         summary=summary,
         pool=tuple(pool or ()),
     )
-    raise typer.Exit(perform(RunOptions(request=request, form=form)))
+    raise typer.Exit(perform(RunOptions(request=request, form=form, verbose=verbose)))
 
 
 def attach(app: typer.Typer) -> None:

@@ -21,6 +21,7 @@ from forebay.world import run_world
 if TYPE_CHECKING:
     from forebay.run.use_case.run_report import RunReport
 
+_FLAGS = ("-v", "--verbose")
 _WITH_VALUES = ("--settings", "--set", "--record", "--summary", "--pool", "--format")
 _FORMATS = {form.value: form for form in Format}
 
@@ -31,6 +32,8 @@ class RunOptions:
 
     request: RunRequest
     form: Format = Format.TEXT
+    verbose: bool = False
+    """Whether the summary explains its columns."""
 
 
 def options_of(words: Sequence[str]) -> RunOptions | None:
@@ -38,11 +41,15 @@ def options_of(words: Sequence[str]) -> RunOptions | None:
     for help: then typer, which knows all about them (`forebay.run.command`), tells the user. Raises
     UsageError if a value cannot be used."""
     given: dict[str, list[str]] = {name: [] for name in _WITH_VALUES}
+    verbose = False
     left = list(words)
     while left and left[0].startswith("-") and left[0] != "-":
         word = left.pop(0)
         if word == "--":
             break
+        if word in _FLAGS:
+            verbose = True
+            continue
         name, equals, value = word.partition("=")
         if name not in given or not (equals or left):
             return None
@@ -59,6 +66,7 @@ def options_of(words: Sequence[str]) -> RunOptions | None:
             pool=tuple(named_path(text) for text in given["--pool"]),
         ),
         form=_FORMATS[given["--format"][-1]] if given["--format"] else Format.TEXT,
+        verbose=verbose,
     )
 
 
@@ -95,7 +103,7 @@ def _show(report: RunReport, options: RunOptions, *, told: Sequence[str]) -> Non
     if options.form is Format.JSON:
         text = json_line(as_json(report))
     else:
-        text = as_text(report, told=told if summary is None else ())
+        text = as_text(report, told=told if summary is None else (), with_legend=options.verbose)
     if summary is None:
         print(text, file=sys.stderr)
         return

@@ -10,7 +10,7 @@ from forebay.common.model.record import ErrorNote, FileSummary, JobRecord, Passe
 from forebay.common.model.units import counted, human_bytes, human_seconds
 from forebay.common.report.output import plain
 from forebay.common.report.text_table import aligned
-from forebay.pool.report.text import outcome_as_json, outcome_lines
+from forebay.pool.report.text import outcome_as_json, outcome_lines, outcome_verdict
 from forebay.run.use_case.run_report import RunReport
 
 FILES_SHOWN_MAX = 20
@@ -45,20 +45,22 @@ def as_json(report: RunReport) -> Any:
         "record": plain(report.record),
         "jobs": plain(report.jobs),
         "files": files,
-        "pool": outcome_as_json(report.pool),
+        "pool": outcome_as_json(report.pool, seconds=report.seconds),
         "warnings": list(report.warnings),
         "nothing_recorded": list(report.reasons),
     }
 
 
-def as_text(report: RunReport, *, told: Sequence[str] = ()) -> str:
+def as_text(report: RunReport, *, told: Sequence[str] = (), with_legend: bool = False) -> str:
     """The summary as text for people. Warnings in `told` were printed before the run, and are left
-    out."""
-    return "\n".join(_lines(report, told))
+    out. `with_legend` explains the columns of the pool's table."""
+    return "\n".join(_lines(report, told, with_legend=with_legend))
 
 
-def _lines(report: RunReport, told: Sequence[str]) -> Iterator[str]:
+def _lines(report: RunReport, told: Sequence[str], *, with_legend: bool) -> Iterator[str]:
     yield f"── forebay: {human_seconds(report.seconds)} s, status {report.status}"
+    if report.pool is not None and not report.reasons:
+        yield outcome_verdict(report.pool, seconds=report.seconds)
     for line, count in Counter(_job_line(job) for job in report.jobs).items():
         yield line if count == 1 else f"{count} jobs, each: {line}"
     if report.reasons:
@@ -78,7 +80,9 @@ def _lines(report: RunReport, told: Sequence[str]) -> Iterator[str]:
         moved = human_bytes(sum(file.bytes_moved for file in hidden))
         yield f"and {counted(len(hidden), 'more file')} with {moved} (all of them: --format json)"
     if report.pool is not None:
-        yield from outcome_lines(report.pool, is_empty=bool(report.reasons))
+        yield from outcome_lines(
+            report.pool, is_empty=bool(report.reasons), with_legend=with_legend
+        )
     if report.record is not None:
         nothing = "" if report.jobs else " has nothing of this run: no MPI-IO call was made"
         yield f"record: {printable_name(str(report.record))}{nothing}"

@@ -8,20 +8,22 @@ from forebay.common.model.units import counted, human_bytes, human_seconds
 from forebay.common.report.output import plain
 from forebay.common.report.text_table import aligned
 from forebay.pool.model.pool import Lost, PoolEnd, PoolFile, PoolStatus, Rescued
+from forebay.pool.model.verdict import verdict_of
 from forebay.pool.report.drain_progress import hang_text
+from forebay.pool.report.verdict_text import verdict_text
 from forebay.pool.use_case.run_pool import PoolOutcome
 
 FILES_SHOWN_MAX = 20
 _COLUMNS = ("taken", "most held", "waited", "file system", "hidden", "MiB/s", "file")
 _GONE = " (renamed or removed since)"
-_COLUMNS_FOOT = (
-    "  (hidden: of the file system's seconds, the part that nobody waited for; "
-    "`forebay run --help` explains the others)"
-)
-_WAITED_FOOT = (
-    "  (waited is of all processes together, also for the pool's answers when files are opened "
-    "or synced: it may be more than the file system took)"
-)
+_LEGEND = """\
+  taken        bytes that programs gave to the pool
+  most held    the most of these that were in the pool at a time
+  waited       seconds that processes waited, added up: for room, for the file system, and for the
+               pool's answers when they opened, synced or truncated the file
+  file system  seconds with at least one request of the file at the file system
+  hidden       the part of these seconds that nobody waited for (file system - waited)
+  MiB/s        of these requests, while the file system had any"""
 _STATUS_COLUMNS = (
     "taken",
     "to go",
@@ -44,21 +46,25 @@ def file_as_json(file: PoolFile) -> Any:
     }
 
 
-def outcome_as_json(outcome: PoolOutcome | None) -> Any:
-    """The member `pool` of the schema forebay.run/1."""
+def outcome_as_json(outcome: PoolOutcome | None, *, seconds: float | None = None) -> Any:
+    """The member `pool` of the schema forebay.run/1. `seconds` is how long the program ran."""
     if outcome is None:
         return None
+    end = end_as_json(outcome.end, seconds=seconds)
+    text = verdict_text(verdict_of(outcome.end, seconds=seconds))
     return {
         "paths": plain(outcome.paths),
         "gone": sorted(outcome.gone),
-        **end_as_json(outcome.end),
+        **end,
+        "verdict": {**end["verdict"], "text": text},
     }
 
 
-def end_as_json(end: PoolEnd) -> dict[str, Any]:
-    """How a daemon ended, as JSON."""
+def end_as_json(end: PoolEnd, *, seconds: float | None = None) -> dict[str, Any]:
+    """How a daemon ended, as JSON. `seconds` is how long the program ran; None if not known."""
     status = end.status
     return {
+        "verdict": plain(verdict_of(end, seconds=seconds)),
         "arrived": end.arrived,
         "death": end.death,
         "drain_seconds": end.seconds,
@@ -67,6 +73,8 @@ def end_as_json(end: PoolEnd) -> dict[str, Any]:
         "high": status.high if status else None,
         "memory": status.memory if status else None,
         "memory_limit_file": status.memory_limit_file if status else None,
+        "storage_seconds": status.storage_seconds if status else None,
+        "clients_high": status.clients_high if status else None,
         "read_ahead": status.read_ahead if status else None,
         "read_from_nodes": status.read_from_nodes if status else None,
         "files": [file_as_json(file) for file in status.files] if status else [],
@@ -82,9 +90,21 @@ def end_as_json(end: PoolEnd) -> dict[str, Any]:
     }
 
 
-def outcome_lines(outcome: PoolOutcome, *, is_empty: bool = False) -> Iterator[str]:
+def outcome_verdict(outcome: PoolOutcome, *, seconds: float) -> str:
+    """One line that says whether the pool paid. `seconds` is how long the program ran."""
+    return verdict_text(verdict_of(outcome.end, seconds=seconds))
+
+
+def stopped_verdict(end: PoolEnd) -> str:
+    """As `outcome_verdict`, of a pool that was there for several programs."""
+    return verdict_text(verdict_of(end, seconds=None), whose="programs", its="their")
+
+
+def outcome_lines(
+    outcome: PoolOutcome, *, is_empty: bool = False, with_legend: bool = False
+) -> Iterator[str]:
     """The lines about the pool after a run. With `is_empty`, the reader already knows that nothing
-    went through it."""
+    went through it. `with_legend` explains the columns."""
     status = outcome.end.status
     if not is_empty:
         yield ""
@@ -94,7 +114,7 @@ def outcome_lines(outcome: PoolOutcome, *, is_empty: bool = False) -> Iterator[s
             passed = human_bytes(status.read_from_nodes)
             whence = f", {passed} of it from other nodes" if status.read_from_nodes else ""
             yield f"  {human_bytes(status.read_ahead)} were read ahead{whence}"
-        yield from files_lines(status.files, gone=outcome.gone)
+        yield from files_lines(status.files, gone=outcome.gone, with_legend=with_legend)
         if status.files_dropped:
             yield f"  and {counted(status.files_dropped, 'more file')} that nobody kept count of"
     yield from end_lines(outcome.end)
@@ -122,30 +142,40 @@ def _memory_text(status: PoolStatus) -> str:
     )
 
 
-def files_lines(files: Sequence[PoolFile], *, gone: Collection[str] = frozenset()) -> Iterator[str]:
-    """A table of the files with most bytes, and a list of files that bypassed the pool. Files that
-    were only read are left out. `gone` are names that do not exist any more."""
-    told = [file for file in files if file.taken or file.error or file.past_the_pool]
-    ranked = sorted(told, key=lambda one: (not one.error, -one.taken, one.path))
-    chosen = ranked[:FILES_SHOWN_MAX]
-    shown = [file for file in told if file in chosen]
+def files_lines(
+    files: Sequence[PoolFile],
+    *,
+    gone: Collection[str] = frozenset(),
+    with_legend: bool = False,
+) -> Iterator[str]:
+    """A table of the files that programs waited for, longest first, and a list of those that went
+    past the pool and are not in the table. Files that were only read are left out. `gone` are names
+    that do not exist any more."""
+    through = [file for file in files if file.taken or file.error]
+    ranked = sorted(
+        through, key=lambda one: (not one.error, -one.waited_seconds, -one.taken, one.path)
+    )
+    shown = ranked[:FILES_SHOWN_MAX]
     if shown:
-        rows = [
-            (*cells, path + _GONE * (file.path in gone))
-            for file, (*cells, path) in zip(shown, map(_cells, shown), strict=True)
-        ]
+        rows = [(*_cells(file)[:-1], _name(file, gone)) for file in shown]
         yield from aligned([_COLUMNS, *rows], left={6}, indent="  ")
-        yield _COLUMNS_FOOT
-        if any(file.waited_seconds > file.storage_seconds for file in shown):
-            yield _WAITED_FOOT
-    yield from _more_than(shown, told, indent="  ")
-    past = [file for file in told if file.past_the_pool]
+        if with_legend:
+            yield _LEGEND
+    yield from _more_than(shown, through, indent="  ")
+    in_table = {file.path for file in shown}
+    past = [file for file in files if file.past_the_pool and file.path not in in_table]
     if past:
         yield "  went past the pool, from then on or all the time:"
         named = past[:FILES_SHOWN_MAX]
-        rows = [(printable_name(file.path), str(file.past_the_pool)) for file in named]
-        yield from aligned(rows, left={0, 1}, indent="    ")
+        lines = [(printable_name(file.path), str(file.past_the_pool)) for file in named]
+        yield from aligned(lines, left={0, 1}, indent="    ")
         yield from _more_than(named, past, indent="    ")
+
+
+def _name(file: PoolFile, gone: Collection[str]) -> str:
+    """The file's name, and what else the reader has to know about it."""
+    past = f" (went past the pool, too: {file.past_the_pool})" if file.past_the_pool else ""
+    return printable_name(file.path) + _GONE * (file.path in gone) + past
 
 
 def _more_than(

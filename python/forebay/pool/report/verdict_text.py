@@ -1,0 +1,81 @@
+"""Says in one plain sentence whether a pool paid, and if not, what to do."""
+
+from forebay.common.model.units import counted
+from forebay.pool.model.verdict import Cause, Judgement, Verdict
+
+_LEAVE_OFF = "Leave the pool off for this step"
+
+
+def verdict_text(verdict: Verdict, *, whose: str = "your program", its: str = "its") -> str:
+    """The sentence. `whose` program it was, and how the program is called from then on."""
+    match verdict.judgement:
+        case Judgement.INCOMPLETE:
+            return f"Not all that {whose} wrote arrived: what is missing, and what to do, is below."
+        case Judgement.PAST:
+            mount = ", or mount it: --set pool_mount=auto" if verdict.mount_helps else ""
+            return (
+                f"The pool won nothing: {_past(verdict)} went past it, for the reasons below. "
+                f"{_LEAVE_OFF}{mount}."
+            )
+        case Judgement.COST:
+            return _cost_text(verdict, whose, its)
+        case Judgement.FINE:
+            return f"{_capital(_waited(verdict, whose, its))}{_without(verdict)}."
+
+
+def _cost_text(verdict: Verdict, whose: str, its: str) -> str:
+    waited, without = _waited(verdict, whose, its), _without(verdict)
+    match verdict.cause:
+        case Cause.OPENS:
+            small = "small " if verdict.are_small else ""
+            opens = counted(verdict.opens, f"{small}file")
+            said = f"The pool cost more than it won: {waited}, mostly to open {opens}{without}."
+        case Cause.SYNCS:
+            syncs = counted(verdict.syncs, "sync")
+            said = f"The pool won nothing: {waited}, mostly for {syncs}{without}."
+        case Cause.PAST:
+            past = f"{_past(verdict)} went past it"
+            said = f"The pool cost more than it won: {waited}, and {past}{without}."
+        case Cause.ROOM:
+            return (
+                f"The pool won nothing: {waited}, mostly for room in it{without}. If there is time "
+                "between writes, give the pool more: --set pool_window=2GiB, or pool_cap."
+            )
+        case None:
+            said = f"The pool cost more than it won: {waited}{without}."
+    return f"{said} {_LEAVE_OFF}."
+
+
+def _past(verdict: Verdict) -> str:
+    if verdict.past == verdict.files:
+        return "its only file" if verdict.files == 1 else f"all {verdict.files} files"
+    return f"{verdict.past} of {counted(verdict.files, 'file')}"
+
+
+def _waited(verdict: Verdict, whose: str, its: str) -> str:
+    least = "at least " if verdict.is_at_least else ""
+    notes = [
+        *(["all its processes together"] if verdict.processes > 1 else []),
+        *(["not counting reads"] if verdict.has_reads else []),
+    ]
+    note = f" ({', '.join(notes)})" if notes else ""
+    return f"{whose} waited {least}{spoken(verdict.waited_seconds)} for {its} files{note}"
+
+
+def _without(verdict: Verdict) -> str:
+    seconds = verdict.without_seconds
+    return "" if seconds is None else f"; without the pool about {spoken(seconds)}"
+
+
+def spoken(seconds: float) -> str:
+    """A time as people say it: two digits are enough."""
+    if seconds < 0.01:
+        return "less than 0.01 s"
+    for limit, digits in ((0.1, 2), (10.0, 1)):
+        if round(seconds, digits) < limit:
+            return f"{seconds:.{digits}f} s"
+    return f"{seconds:.0f} s"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
