@@ -1,10 +1,11 @@
-"""When the batch job ends: by its variable, or by asking Slurm."""
+"""When the batch job ends: by its variable, or by asking Slurm; and whether it has one node."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import pytest
 
-from forebay.pool.use_case.batch_job import END_VARIABLE, with_job_end
+from forebay.pool.use_case.batch_job import END_VARIABLE, is_job_of_one_node, with_job_end
 from forebay.ports import Captured, Finished, Hook
 
 IN_A_JOB = {"SLURM_JOB_ID": "7"}
@@ -53,3 +54,26 @@ def test_slurm_is_asked_where_its_variables_do_not_tell(
 
 def test_a_slurm_that_fails_tells_nothing() -> None:
     assert END_VARIABLE not in with_job_end(IN_A_JOB, Squeue(1, "2026-11-25T10:00:00"))
+
+
+@pytest.mark.parametrize(
+    ("around", "is_one"),
+    [
+        ({}, False),
+        ({"SLURM_JOB_ID": "7"}, False),
+        ({"SLURM_JOB_NUM_NODES": "1"}, True),
+        ({"SLURM_JOB_NUM_NODES": "12"}, False),
+        ({"LSB_MCPU_HOSTS": "a 4"}, True),
+        ({"LSB_MCPU_HOSTS": "a 4 b 4"}, False),
+        ({"PBS_NODEFILE": "one"}, True),
+        ({"PBS_NODEFILE": "two"}, False),
+        ({"PBS_NODEFILE": "none"}, False),
+    ],
+)
+def test_whether_the_job_has_one_node(
+    around: Mapping[str, str], is_one: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "one").write_text("a\na\n")
+    (tmp_path / "two").write_text("a\nb\n")
+    assert is_job_of_one_node(around) == is_one

@@ -344,6 +344,14 @@ def test_ranks_on_other_nodes_are_warned_about(make_world: MakeWorld) -> None:
     assert any("on this node only" in warning for warning in plan.warnings)
 
 
+def test_a_job_of_one_node_is_not_warned_about_others(make_world: MakeWorld) -> None:
+    """Every run by srun was."""
+    for nodes, warned in (("1", False), ("no", True)):
+        world = make_world(environment={"SLURM_JOB_ID": "7", "SLURM_JOB_NUM_NODES": nodes})
+        plan = plan_run(RunRequest(command=("srun", "./program"), pool=(Path(),)), world)
+        assert any("on this node only" in warning for warning in plan.warnings) == warned
+
+
 def test_the_launcher_of_the_program_starts_the_daemons(
     make_world: MakeWorld, tmp_path: Path
 ) -> None:

@@ -1,8 +1,9 @@
-"""Finds out when the surrounding Slurm job will end."""
+"""Finds out about the surrounding batch job: when it will end, and whether it has one node."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from forebay.ports import Processes
 
@@ -33,3 +34,16 @@ def with_job_end(environment: Mapping[str, str], processes: Processes) -> Mappin
     except ValueError:  # "NONE", "Unknown"
         return environment
     return {**environment, END_VARIABLE: str(int(end.timestamp()))}
+
+
+def is_job_of_one_node(environment: Mapping[str, str]) -> bool:
+    """Whether Slurm, PBS or LSF says that the job has a single node. False without a job."""
+    if nodes := environment.get("SLURM_JOB_NUM_NODES"):
+        return nodes == "1"
+    if hosts := environment.get("LSB_MCPU_HOSTS"):  # name and slots of each host
+        return len({*hosts.split()[::2]}) == 1
+    try:
+        hosts = Path(environment["PBS_NODEFILE"]).read_text(encoding="utf-8", errors="replace")
+    except (KeyError, OSError):
+        return False
+    return len({*hosts.split()}) == 1

@@ -20,6 +20,7 @@ from forebay.common.model.launcher import (
 )
 from forebay.common.model.program import ProgramFacts
 from forebay.pool.model.starter import Launching, launching
+from forebay.pool.use_case.batch_job import is_job_of_one_node
 from forebay.pool.use_case.run_pool import (
     MountPlan,
     NodePlan,
@@ -167,7 +168,7 @@ def _pool_plan(
 
 def _pool_warnings(command: Sequence[str], world: RunWorld, nodes: int) -> tuple[str, ...]:
     left = tuple(world.pools.left_behind())
-    if nodes > 1:
+    if nodes > 1 or is_job_of_one_node(world.environment):
         return left
     in_batch = any(world.environment.get(name) for name in BATCH_VARIABLES)
     if find_launcher(command) is None or not (in_batch or not HOST_OPTIONS.isdisjoint(command)):
