@@ -368,6 +368,9 @@ class ImaginedPools:
     def usual_socket(self) -> Path:
         return Path("/run/user/pool")
 
+    def end_by_signal(self, socket: Path) -> PoolEnd | None:
+        return None
+
     def running(self) -> Sequence[RunningDaemon]:
         return self.others
 

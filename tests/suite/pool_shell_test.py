@@ -89,3 +89,17 @@ def test_a_run_inside_of_a_run_has_one_pool(shell: Shell) -> None:
     ensure("inside of a pool that is there already" in errors, errors)
     ensure(errors.count("through the pool: ") == 1, f"not told by the outer one alone:\n{errors}")
     ensure("pool/other" in errors, f"the outer one has not had the file:\n{errors}")
+
+
+def test_stop_tells_of_a_daemon_that_a_signal_has_ended(shell: Shell) -> None:
+    """It said that none is there, whatever had become of the bytes."""
+    start = 'STARTED=$($FOREBAY pool start --socket "$SOCKET" pool); PROCESS=${STARTED#*process }'
+    end = 'kill -TERM "${PROCESS%%:*}"; while [ -e "$SOCKET" ]; do sleep 0.01; done'
+    stop = '$FOREBAY pool stop --socket "$SOCKET"'
+    write = '( eval "$STARTED"; cp pool/file pool/other; echo more > pool/other )'
+    said, errors = shell(f"{start}; {write}; {end}; {stop}; ! {stop}")
+    ensure(said.count("through the pool: ") == 1, f"{said}\n{errors}")
+    ensure("a signal told it to" in errors, errors)
+    ensure("nobody listens" in errors, f"it told the same end twice:\n{errors}")
+    said, errors = shell(f'{start}; {end}; {start}; kill -KILL "${{PROCESS%%:*}}"; ! {stop}')
+    ensure("through the pool: " not in said, f"it told of another daemon:\n{said}\n{errors}")

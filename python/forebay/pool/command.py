@@ -21,7 +21,7 @@ from forebay.common.report.output import json_line, json_pretty, plain
 from forebay.pool import SHORT_HELP
 from forebay.pool.files.rescue_files import RescueFiles
 from forebay.pool.model.place import SOCKET_VARIABLE
-from forebay.pool.model.pool import EX_IOERR, PoolStatus
+from forebay.pool.model.pool import EX_IOERR, PoolEnd, PoolStatus
 from forebay.pool.model.rescue import Applied
 from forebay.pool.report.command_help import (
     DRAIN_HELP,
@@ -216,14 +216,9 @@ def stop(
     """Drains the pool and ends the daemon."""
     if unset:
         print("\n".join(lines_to_forget(os.environ)), flush=True)
-    try:
-        _, session = _session(socket)
-    except PoolError as error:
-        if not unset:
-            raise
-        print(f"forebay: {error}", file=sys.stderr)  # not an error: the pool was stopped before
+    end = _stopped(socket, unset=unset)
+    if end is None:
         return
-    end = stop_pool(session, DrainProgress())
     if form is Format.JSON:
         document = {"schema": "forebay.pool.stop/1", **end_as_json(end)}
         print(json_pretty(document), file=sys.stderr if unset else sys.stdout)
@@ -239,6 +234,25 @@ def stop(
             print(_STILL_SET, file=sys.stderr)
     if end.exit_status:
         raise typer.Exit(end.exit_status)
+
+
+def _stopped(socket: Path | None, *, unset: bool) -> PoolEnd | None:
+    """How the daemon ended: now, or before, if a signal told it to. None if there is none and that
+    is no error, since the shell only has to forget it."""
+    session = None
+    try:
+        _, session = _session(socket)
+        return stop_pool(session, DrainProgress())
+    except PoolError as error:
+        world = real_world(anywhere=socket is None or socket.is_absolute())
+        end = world.pools.end_by_signal(socket_of(socket, world))
+        if end is not None:
+            print("The daemon has ended before: a signal told it to.", file=sys.stderr)
+            return end
+        if session is not None or not unset:
+            raise
+        print(f"forebay: {error}", file=sys.stderr)
+        return None
 
 
 def rescue_(

@@ -15,7 +15,7 @@ from forebay.common.model.printable import printable_name, shell_words
 from forebay.common.model.units import human_bytes
 from forebay.pool.files.daemon_document import decode_ready, decode_status
 from forebay.pool.files.daemon_socket import DirectoryWatch, PoolSocket
-from forebay.pool.files.daemon_start import death_of, log_of, messages_in
+from forebay.pool.files.daemon_start import death_of, log_of, messages_in, report_of
 from forebay.pool.model.messages import Ask
 from forebay.pool.model.pool import Lost, PoolEnd, PoolStatus
 from forebay.pool.use_case.ports import Progress
@@ -24,11 +24,6 @@ _POLL_SECONDS = 0.1
 _ANSWER_SECONDS_MAX = 0.5
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 _ENDED_BY_ITSELF = (0, 1)
-
-
-def report_of(socket: Path) -> Path:
-    """The path of the report that the daemon at `socket` writes when it ends."""
-    return socket.with_name(socket.name + ".report")
 
 
 def watch_of(socket: Path, daemon: int, ready: str) -> DirectoryWatch | None:
@@ -157,7 +152,6 @@ class Visit:
     def stop(self, progress: Progress) -> PoolEnd:
         """Drains everything and ends the daemon."""
         begin = time.monotonic()
-        report_of(self._socket).unlink(missing_ok=True)
         death, last = None, self.status()
         with PoolSocket(self._socket) as connection, _StatusPoll(self._socket, progress) as poll:
             connection.ask(Ask.STOP)
@@ -227,6 +221,16 @@ def _report(socket: Path) -> PoolStatus | None:
         return decode_status(read_own(report_of(socket)))
     except (OSError, PoolError):
         return None
+
+
+def end_by_signal(socket: Path) -> PoolEnd | None:
+    """How the daemon at `socket` ended that a signal told to end, as its report says; None if there
+    is no report. The report is removed, so that the end is told once."""
+    status = _report(socket)
+    if status is None:
+        return None
+    report_of(socket).unlink(missing_ok=True)
+    return PoolEnd(status=status, seconds=0.0)
 
 
 def left_of(socket: Path) -> list[str]:

@@ -37,6 +37,11 @@ def log_of(socket: Path) -> Path:
     return socket.with_name(socket.name + ".log")
 
 
+def report_of(socket: Path) -> Path:
+    """The path of the report that the daemon at `socket` writes when it ends."""
+    return socket.with_name(socket.name + ".report")
+
+
 def warned_marker_of(socket: Path) -> Path:
     """A marker file: exists once a program has warned the user that the daemon at `socket` was
     stopped, so that a shell that keeps the pool's variables sees the warning only once
@@ -94,6 +99,7 @@ def _start(
 ) -> tuple[subprocess.Popen[bytes], str]:
     log = log_of(place.socket)
     warned_marker_of(place.socket).unlink(missing_ok=True)
+    report_of(place.socket).unlink(missing_ok=True)  # it was another daemon's
     try:
         process = started(
             [str(program), "--socket", str(place.socket)],

@@ -1,11 +1,14 @@
 """The port Pools: daemons of the pool on this machine. The modules that talk to daemons are
 imported only when a pool is asked for, since most runs have none."""
 
+from __future__ import annotations
+
 import os
 import resource
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from forebay.common.files.own_folders import make_folder, stale_folders
 from forebay.common.model.errors import PoolStartError, SetupError
@@ -13,6 +16,9 @@ from forebay.common.model.units import counted, human_bytes
 from forebay.pool.model.place import SOCKET_NAME_MAX, PoolPlace, RunningDaemon
 from forebay.pool.use_case.ports import PoolDaemon, PoolMount, PoolSession
 from forebay.ports import LibraryFinder
+
+if TYPE_CHECKING:  # a program would wait for this
+    from forebay.pool.model.pool import PoolEnd
 
 PROGRAM_NAME = "forebayd"
 LIBRARY_NAME = "libforebay_posix.so"
@@ -137,6 +143,12 @@ class LocalPools:
         from forebay.pool.files.daemon import Visit
 
         return Visit(socket)
+
+    def end_by_signal(self, socket: Path) -> PoolEnd | None:
+        """How the daemon at `socket` ended, if a signal told it to end and nobody knows it yet."""
+        from forebay.pool.files.daemon import end_by_signal
+
+        return end_by_signal(socket)
 
     def running(self) -> Sequence[RunningDaemon]:
         """The user's daemons, found by their command lines in /proc, which shows only processes of

@@ -70,6 +70,8 @@ STOP_HELP = """Drain the pool and end its daemon.
 Later writes of programs that still run go to the file system directly. What cannot be
 written is kept in a rescue file; the message names the command that finishes the work.
 
+A daemon that SIGTERM has ended is reported on, too, by the first `pool stop` behind that.
+
 The shell that started the pool keeps its variables. With --unset, standard output is shell lines
 that take them out, also where the daemon has ended before; all else goes to standard error.
 

@@ -114,6 +114,10 @@ class Pools(Protocol):
     def connect(self, socket: Path) -> PoolSession:
         """A session with the daemon at `socket`. Raises PoolError if nobody listens there."""
 
+    def end_by_signal(self, socket: Path) -> PoolEnd | None:
+        """How the daemon at `socket` ended, if a signal told it to end and nobody knows it yet;
+        else None. Each end is told once."""
+
     def running(self) -> Sequence[RunningDaemon]:
         """All daemons of the user on this machine, also those of single runs."""
 
