@@ -7,7 +7,7 @@ _forebay() {
     COMPREPLY=()
     for ((i = 1; i < COMP_CWORD; i++)); do
         word=${COMP_WORDS[i]}
-        if [[ $word == -- && $at == 'forebay run' ]]; then
+        if [[ $word == -- && ($at == 'forebay run' || $at == 'forebay job-script') ]]; then
             if ((i == COMP_CWORD - 1)); then mapfile -t COMPREPLY < <(compgen -c -- "$cur"); fi
             return
         fi

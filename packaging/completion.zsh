@@ -8,7 +8,7 @@ _forebay() {
     integer i
     for ((i = 2; i < CURRENT; i++)); do
         word=${words[i]}
-        if [[ $word == -- && $at == 'forebay run' ]]; then
+        if [[ $word == -- && ($at == 'forebay run' || $at == 'forebay job-script') ]]; then
             shift i words
             ((CURRENT -= i))
             _normal

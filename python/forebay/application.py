@@ -13,7 +13,8 @@ from forebay import __version__
 from forebay.common.model.errors import SetupError
 
 _OF_TUNING = ("probe", "advise", "apply", "verify", "report")
-SUBCOMMANDS = ("run", "doctor", "settings", "simulate", *_OF_TUNING, "layout", "bench", "pool")
+_OTHERS = ("layout", "bench", "pool", "job-script")
+SUBCOMMANDS = ("run", "doctor", "settings", "simulate", *_OF_TUNING, *_OTHERS)
 """The subcommands in the order of the help. Each is a folder of `forebay` or `forebay_tuning` with
 a SHORT_HELP, whose module `command` has a function `attach(app)`."""
 
@@ -111,7 +112,7 @@ def _module(name: str, inside: str) -> ModuleType:
     installed."""
     package = "forebay_tuning" if name in _OF_TUNING else "forebay"
     try:
-        return importlib.import_module(f"{package}.{name}{inside}")
+        return importlib.import_module(f"{package}.{name.replace('-', '_')}{inside}")
     except ModuleNotFoundError as error:
         if error.name != "forebay_tuning":
             raise

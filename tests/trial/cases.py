@@ -58,6 +58,11 @@ RIGHT = (
         "forebay pool drain --socket $S && forebay pool stop --socket $S",
         says=("daemon", "drained in"),
     ),
+    Case(
+        "forebay job-script --slurm --pool . --step 'cat pooled.sh' -- tar -cf pooled.sh site.toml "
+        "> several.sh && bash several.sh",
+        says=("through the pool: 10.0 KiB of 1 file",),
+    ),
     Case("forebay probe --simulate lustre-96-ost --formulas --seed 2 --drift 5% -o scratch.toml"),
     Case("forebay probe --simulate lustre-96-ost nodes=1 -o node.toml", says=("1 node",)),
     Case(
@@ -143,6 +148,12 @@ WRONG = (
     Case("forebay run --pool /nonexistent/f -- ./program", 2, says=("no such folder",)),
     Case("forebay run --pool misspelt -- ./program", 2, says=("mkdir -p .*/misspelt",)),
     Case("forebay run --pool -- ./program", 2, says=("--pool wants a folder",)),
+    Case("forebay job-script -- ./program", 2, says=("Say one of --slurm",)),
+    Case("forebay job-script --slurm", 2, says=("no program was given",)),
+    Case("forebay job-script --slurm --time 30 -- ./program", 2, says=("--time 02:30:00",)),
+    Case("forebay job-script --slurm --array 1,2 -- ./program", 2, says=("--array 1-100",)),
+    Case("forebay job-script --pbs --signal USR1@60 -- ./program", 2, says=("Leave it out",)),
+    Case("forebay job-script --slurm --step 'a | b' -- ./program", 2, says=("bash -c",)),
     Case("forebay pool", 2),
     Case("forebay pool start", 2, says=("Name a folder",)),
     Case("forebay pool status --socket {tmp}/none", 1, says=("nobody listens",)),

@@ -101,7 +101,7 @@ class Trial:
         self.expect(f"{words} --help", status == 0, text)
         yield words, text
         _, _, below = text.partition("\nCommands:\n")
-        for name in re.findall(r"^  (\w+)  ", below, re.MULTILINE):
+        for name in re.findall(r"^  ([\w-]+)  ", below, re.MULTILINE):
             yield from self.help_pages(f"{words} {name}")
 
     def example(self, command: str, line: str) -> None:
@@ -116,7 +116,9 @@ class Trial:
 def examples(text: str) -> Iterator[str]:
     """The lines of a help text that begin with the command, without what is said about them."""
     joined = re.sub(r" *\\\n +", " ", text)
-    for line in re.findall(r"^ +(forebay (?:run|doctor|\w+ ).*|forebay settings.*)$", joined, re.M):
+    for line in re.findall(
+        r"^ +(forebay (?:run|doctor|[\w-]+ ).*|forebay settings.*)$", joined, re.M
+    ):
         words = re.sub(
             r"(?<=\S) {3,}\S.*$| {2,}(?=[a-z]\w+ ).*$", "", re.sub(r" {5,}(?=\S+=)", " ", line)
         )

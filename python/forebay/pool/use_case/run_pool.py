@@ -99,11 +99,11 @@ def pool_paths(
         return ()
     setting = next((one.value for one in effective if one.setting.name == PATHS_SETTING), "")
     named = [Path(text) for text in setting.split(",") if text]
-    _check_words(given, world.folder)
+    check_words(given, world.folder)
     return checked_paths([*given, *named], world.folder)
 
 
-def _check_words(given: Sequence[Path], folder: Path) -> None:
+def check_words(given: Sequence[Path], folder: Path) -> None:
     """Raises UsageError if a value of --pool looks like an option: the parser accepts any word."""
     for path in given:
         if str(path).startswith("-") and not (folder / path).exists():

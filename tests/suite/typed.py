@@ -1,0 +1,71 @@
+"""What a user types in a shell, in which `forebay` is the one that was built."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from suite import mpi as m
+from suite.command import FOREBAY, environment
+
+SYSTEM_PYTHON = "/usr/bin/python3"  # for which Debian's packages are
+SECONDS_MAX = 300
+# Without Forebay, what stands behind `--` is run as it is.
+_LEFT_OUT = '#!/bin/bash\nwhile [[ $1 != -- ]]; do shift; done\nshift\nexec "$@"\n'
+_OPEN_MPI = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+}
+_BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Said:
+    """The end of what was typed."""
+
+    status: int
+    output: str
+    errors: str
+
+
+class Shell:
+    """A shell in a folder, whose `mpicc` and `mpiexec` are Open MPI's, and whose `python3` is
+    Debian's. `plain`: its `forebay` only starts the program."""
+
+    def __init__(self, folder: Path, tools: Path, *, plain: bool = False) -> None:
+        tools.mkdir(parents=True)
+        self.folder = folder
+        own = _LEFT_OUT if plain else f'#!/bin/sh\nexec {shlex.join(FOREBAY)} "$@"\n'
+        (tools / "forebay").write_text(own)
+        (tools / "forebay").chmod(0o755)
+        for name in ("mpicc", "mpiexec"):
+            (tools / name).symlink_to(f"/usr/bin/{name}.{m.OPEN_MPI.family}")
+        (tools / "python3").symlink_to(SYSTEM_PYTHON)
+        self.variables = environment(**_OPEN_MPI, PYTHONDONTWRITEBYTECODE="1")
+        del self.variables["PYTHONPATH"]  # `forebay` needs none, and python3 is another one
+        self.variables["PATH"] = f"{tools}:{self.variables['PATH']}"
+
+    def __call__(self, script: str, *words: str, more: Mapping[str, str] | None = None) -> Said:
+        """Runs a script, with these words as its arguments."""
+        done = subprocess.run(
+            ["bash", "-euc", script, "bash", *words],
+            cwd=self.folder,
+            env={**self.variables, **(more or {})},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=SECONDS_MAX,
+            check=False,
+        )
+        return Said(done.returncode, done.stdout, done.stderr)
+
+
+def blocks(page: Path) -> Sequence[str]:
+    """What a page says to type."""
+    return _BLOCK.findall(page.read_text(encoding="utf-8"))
