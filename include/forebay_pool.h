@@ -10,7 +10,7 @@
  *
  * Nothing is linked. A program that runs without Forebay, or whose file is not in the pool (it lies
  * below no pool path), is told ENOTTY by the kernel, and may go on: its files are plain files then.
- * From Fortran and Python: examples/pool_switch.f90 and examples/pool_switch.py.
+ * From Fortran and Python: examples/pool-switch/pool_switch.f90 and pool_switch.py.
  *
  * A setting is the file's, for all who have it open on this node, until nobody has; opened again,
  * it is as the settings say. */

@@ -12,7 +12,7 @@ from suite import mpi as m
 from suite import pooled
 from suite.verdict import ensure
 
-EXAMPLES = m.ROOT / "examples"
+EXAMPLES = m.ROOT / "examples" / "pool-switch"
 TEXT = b"taken by the pool\nwritten directly\ntaken again\nwith the file system\n"
 STEPS = ("window", "off", "on", "global")
 

@@ -55,7 +55,7 @@ entries=()
     for page in docs/decisions/0*.md; do echo "      - file: ${page%.md}"; done
 } > "$made/contents.yml"
 
-sources='*.md,docs/**.md,schema/*.md,src/README.md,examples/*/README.md,'$made'/man/*.md'
+sources='*.md,docs/**.md,schema/*.md,src/README.md,examples/**.md,'$made'/man/*.md'
 "$venv/bin/sphinx-build" -b html -C --fail-on-warning --keep-going --quiet \
     -D project=Forebay -D html_theme=furo -D html_title=Forebay -D html_show_copyright=0 \
     -D html_copy_source=0 -D html_show_sphinx=0 -D pygments_style=default \

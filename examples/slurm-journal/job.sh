@@ -1,0 +1,23 @@
+#!/bin/bash
+#SBATCH --job-name=ledger.py
+#SBATCH --nodes=1
+#SBATCH --ntasks=1
+#SBATCH --ntasks-per-node=1
+#SBATCH --time=00:05:00
+#SBATCH --output=ledger.py-%j.out
+# Made by `forebay job-script`, and yours to change. Hand it in by: sbatch FILE
+#
+# Exit status: the program's own. Where that is 0, it is 74 if not all that was written has arrived,
+# and 75 if all has, but a journal could not be written all the time. Forebay's last lines say which
+# files these are, and what to do.
+
+# Modules are loaded here, as in: module load forebay
+
+set -eu
+
+exec forebay run \
+    --pool . \
+    --set pool_durability=node \
+    --set pool_journal=local/forebay-journal \
+    --set pool_journal_size=64MiB \
+    -- ./ledger.py
