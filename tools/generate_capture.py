@@ -18,7 +18,7 @@ from generated_files import arguments_of, write_files
 NOTE = "// Made by tools/generate_capture.py from src/pool/capture/functions.toml. Do not edit."
 KEYS = frozenset(
     "name also handler does returns parameters variadic assembly wide stream late"
-    " numbers if_captured if_holds number_only".split(),
+    " numbers newer_numbers if_captured if_holds number_only".split(),
 )
 DOES = frozenset({"own", "leave", "passed"})
 
@@ -28,9 +28,9 @@ class Function:
     """One function of libc. `names` are all names that it is exported as; `handler` is ours.
 
     For a function of wide characters, `wide` is what it returns on failure, and `stream` its
-    stream. `numbers` are the system calls that do the same: syscall(2) with such a number calls the
-    handler if one of the parameters `if_captured` is a captured descriptor, or the predicate
-    `if_holds` is true."""
+    stream. `numbers` are the C++ names of the system calls that do the same: syscall(2) with such a
+    number calls the handler if one of the parameters `if_captured` is a captured descriptor, or the
+    predicate `if_holds` is true."""
 
     names: tuple[str, ...]
     handler: str
@@ -70,7 +70,10 @@ def function_of(row: dict) -> Function:
         wide=row.get("wide", ""),
         stream=f"::{row['stream']}" if "stream" in row else "stream",
         late=row.get("late", False),
-        numbers=tuple(row.get("numbers", [])),
+        numbers=(
+            *(f"SYS_{number}" for number in row.get("numbers", [])),
+            *(f"kernel::number::{number}" for number in row.get("newer_numbers", [])),
+        ),
         if_captured=tuple(row.get("if_captured", [])),
         if_holds=row.get("if_holds", ""),
         number_only=row.get("number_only", False),
@@ -199,17 +202,17 @@ def call_by_number(function: Function) -> str:
 def numbers_source(functions: list[Function]) -> str:
     """numbers.cpp: a table of the numbers, whether a call is ours, and the call itself."""
     rows = [(number, function) for function in functions for number in function.numbers]
-    listed = ", ".join(f"SYS_{number}" for number, _ in rows)
+    listed = ", ".join(number for number, _ in rows)
     conditions = "\n".join(
-        f"        case SYS_{number}: return {condition(function)};" for number, function in rows
+        f"        case {number}: return {condition(function)};" for number, function in rows
     )
     calls = "\n".join(
-        f"        case SYS_{number}:\n            {call_by_number(function)};"
+        f"        case {number}:\n            {call_by_number(function)};"
         for number, function in rows
     )
     return (
-        f'{NOTE}\n#include "capture/captured.hpp"\n#include "pool/capture/calls/numbers.hpp"\n\n'
-        "#include <sys/syscall.h>\n\n"
+        f'{NOTE}\n#include "capture/captured.hpp"\n#include "foundation/kernel/newer_linux.hpp"\n'
+        '#include "pool/capture/calls/numbers.hpp"\n\n#include <sys/syscall.h>\n\n'
         "namespace forebay::capture {\n\n"
         f"constexpr int numbers[] = {{{listed}}};\n\n"
         "bool is_ours(long number, const long* words) noexcept {\n"

@@ -2,6 +2,8 @@
 // with its contents, "-" to forget all, "." when the run is being ended.
 #include "benchmarks/session/janitor.hpp"
 
+#include "foundation/kernel/newer_calls.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -68,23 +70,10 @@ struct JanitorState {
 // janitor that kept it open would delay.
 void close_all_but(int kept) {
     const auto pipe = static_cast<unsigned>(kept);
-    const bool below = pipe == 0 || ::close_range(0, pipe - 1, 0) == 0;
-    if (below && ::close_range(pipe + 1, ~0U, 0) == 0) {
-        return;
+    if (pipe > 0) {
+        kernel::close_range(0, pipe - 1);
     }
-    // Linux has no close_range before 5.9, and a container's seccomp filter may refuse it.
-    std::vector<int> inherited;
-    std::error_code error;
-    std::filesystem::directory_iterator entry("/proc/self/fd", error);
-    for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
-        const std::string name = entry->path().filename();
-        inherited.push_back(static_cast<int>(std::strtol(name.c_str(), nullptr, 10)));
-    }
-    for (const int fd : inherited) {
-        if (fd != kept) {
-            ::close(fd);
-        }
-    }
+    kernel::close_range(pipe + 1, ~0U);
 }
 
 // Lives until its rank has ended, for whatever reason.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from checks import commits, docs, exports, headers, layers, names, sizes, tidy, wrong
+from checks import commits, docs, exports, headers, layers, names, newer, sizes, tidy, wrong
 from checks.report import Finding, Place, run
 
 
@@ -150,6 +150,38 @@ def test_finding_reads_problem_why_todo(place: Place, capsys: pytest.CaptureFixt
     write(place, "README.md", "[gone](gone.md)\n")
     assert run(docs.check, ["--root", str(place.root)]) == 1
     assert "README.md: gone.md does not exist (" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "fine"),
+    [
+        ("base/a.cpp", "#include <linux/openat2.h>", False),
+        ("base/a.cpp", "#include <linux/futex.h>", True),
+        ("base/a.cpp", "int done = close_range(3, 9, 0);", False),
+        ("base/a.cpp", "int done = ::close_range(3, 9, 0);", False),
+        ("base/a.cpp", "kernel::close_range(3, 9);", True),
+        ("base/a.cpp", "::syscall(SYS_close_range, 3, 9, 0);", False),
+        ("base/a.cpp", "::madvise(at, bytes, MADV_POPULATE_READ);", False),
+        ("base/a.cpp", "// close_range() and MADV_POPULATE_READ are newer", True),
+        ("base/a.cpp", 'say("close_range(2)");', True),
+        ("foundation/kernel/a.cpp", "#include <linux/openat2.h>", True),
+        ("pool/capture/a.cpp", "int close_range(unsigned first, unsigned last) {", True),
+        ("pool/capture/a.cpp", "return ::close_range(first, last, 0);", False),
+    ],
+)
+def test_what_older_systems_lack_is_found(place: Place, file: str, line: str, fine: bool) -> None:
+    write(place, f"src/{file}", f"// Why.\n{line}\n")
+    findings = newer.check(place).findings
+    assert [finding.where for finding in findings] == ([] if fine else [f"src/{file}:2"])
+
+
+def test_a_captured_system_call_that_older_systems_lack_is_found(place: Place) -> None:
+    row = '[[function]]\nname = "close_range"\n{} = ["close_range"]\n'
+    write(place, newer.NUMBERS.as_posix(), row.format("numbers"))
+    (finding,) = newer.check(place).findings
+    assert finding.problem == "SYS_close_range is used"
+    write(place, newer.NUMBERS.as_posix(), row.format("newer_numbers"))
+    assert not newer.check(place).findings
 
 
 SNIPPETS = """#include <string>

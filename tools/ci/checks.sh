@@ -19,7 +19,8 @@ count() {  # count NAME COMMAND…: runs two at a time; the output is printed at
     { "$@" > "$logs/$number" 2>&1; echo $? > "$logs/$number.status"; } &
 }
 
-for check in wrong headers layers purity kernel statics exports needed sizes docs names commits; do
+for check in wrong headers layers purity kernel newer statics exports needed sizes docs names \
+    commits; do
     count "$check" "$python" -m "checks.$check" --build "$build"
 done
 

@@ -39,9 +39,6 @@ int openat(int folder, const char* path, int flags, mode_t mode) noexcept {
     return status(SYS_openat, folder, path, flags, mode);
 }
 int close(int fd) noexcept { return status(SYS_close, fd); }
-int close_range(unsigned first, unsigned last, unsigned flags) noexcept {
-    return status(SYS_close_range, first, last, flags);
-}
 int fcntl(int fd, int command, long argument) noexcept {
     return status(SYS_fcntl, fd, command, argument);
 }

@@ -26,7 +26,6 @@ namespace forebay::kernel {
 int open(const char* path, int flags, mode_t mode = 0) noexcept;
 int openat(int folder, const char* path, int flags, mode_t mode = 0) noexcept;
 int close(int fd) noexcept;
-int close_range(unsigned first, unsigned last, unsigned flags) noexcept;
 int fcntl(int fd, int command, long argument = 0) noexcept;
 off_t lseek(int fd, off_t at, int whence) noexcept;
 

@@ -1,6 +1,7 @@
 // Each function is one system call.
 #include "foundation/kernel/folder_calls.hpp"
 
+#include "foundation/kernel/newer_linux.hpp"
 #include "foundation/kernel/system_call.hpp"
 
 #include <sys/syscall.h>
@@ -17,14 +18,8 @@ long call(long number, Arguments... arguments) noexcept {
 }  // namespace
 
 int openat2(int folder, const char* path, int flags, std::uint64_t resolve) noexcept {
-    constexpr long number = 437;  // the same on all architectures; older headers lack it
-    struct How {
-        std::uint64_t flags = 0;
-        std::uint64_t mode = 0;
-        std::uint64_t resolve = 0;
-    };
-    const How how{static_cast<std::uint64_t>(flags), 0, resolve};
-    return static_cast<int>(call(number, folder, path, &how, sizeof how));
+    const OpenHow how{static_cast<std::uint64_t>(flags), 0, resolve};
+    return static_cast<int>(call(number::openat2, folder, path, &how, sizeof how));
 }
 ssize_t readlinkat(int folder, const char* path, char* out, std::size_t bytes) noexcept {
     return call(SYS_readlinkat, folder, path, out, bytes);

@@ -7,8 +7,7 @@
 
 namespace forebay::kernel {
 
-// `resolve` takes RESOLVE_… flags. Fails with ENOSYS before Linux 5.6.
-inline constexpr std::uint64_t resolve_no_symlinks = 0x04;
+// `resolve` takes RESOLVE_… flags, as those of newer_linux.hpp. Fails with ENOSYS before Linux 5.6.
 int openat2(int folder, const char* path, int flags, std::uint64_t resolve) noexcept;
 // The bytes of the link's target, which gets no terminating zero.
 ssize_t readlinkat(int folder, const char* path, char* out, std::size_t bytes) noexcept;

@@ -4,6 +4,7 @@
 
 #include "foundation/base/contracts.hpp"
 #include "foundation/base/printable.hpp"
+#include "foundation/kernel/newer_calls.hpp"
 #include "pool/daemon/listener/socket.hpp"
 #include "pool/protocol/messages.hpp"
 #include "storage/posix/notebook_file.hpp"
@@ -66,12 +67,7 @@ int wait_for_events(int epoll, std::span<epoll_event> events, nanoseconds wait_m
     constexpr std::int64_t second = 1'000'000'000;
     const timespec limit{wait_max.count() / second, wait_max.count() % second};
     const int count = static_cast<int>(events.size());
-    int got = ::epoll_pwait2(epoll, events.data(), count, &limit, nullptr);
-    if (got < 0 && errno == ENOSYS) {  // Linux before 5.11 has no epoll_pwait2()
-        const auto whole = std::chrono::ceil<milliseconds>(wait_max).count();
-        got = ::epoll_wait(epoll, events.data(), count, static_cast<int>(whole));
-    }
-    return std::max(got, 0);
+    return std::max(kernel::epoll_wait(epoll, events.data(), count, limit), 0);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "foundation/kernel/calls.hpp"
 #include "foundation/kernel/folder_calls.hpp"
+#include "foundation/kernel/newer_linux.hpp"
 
 #include <array>
 #include <cerrno>

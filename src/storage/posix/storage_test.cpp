@@ -4,7 +4,9 @@
 #include "storage/posix/file_world.hpp"
 
 #include <csignal>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 namespace forebay::adapters {
 
@@ -46,7 +48,7 @@ TEST(PosixStorage, ThePoolTakesNoSignals) {
     struct sigaction action{};
     struct sigaction before{};
     action.sa_handler = [](int) {
-        if (::gettid() != ::getpid()) {
+        if (::syscall(SYS_gettid) != ::getpid()) {
             ::_exit(99);
         }
     };

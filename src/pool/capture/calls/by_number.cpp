@@ -3,12 +3,12 @@
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "foundation/kernel/calls.hpp"
+#include "foundation/kernel/newer_linux.hpp"
 #include "pool/capture/calls/numbers.hpp"
 #include "pool/capture/descriptors/tables.hpp"
 #include "pool/capture/files/files.hpp"
 #include "pool/capture/processes/process.hpp"
 
-#include <linux/sched.h>
 #include <sys/syscall.h>
 
 #include <cerrno>
@@ -64,14 +64,13 @@ bool is_own_fcntl(const long* words) noexcept {
 bool is_fork(const long* words) noexcept { return (words[0] & CLONE_VM) == 0 && words[1] == 0; }
 
 bool is_fork_by_block(const long* words) noexcept {
-    clone_args block{};
+    kernel::CloneArguments block;
     const auto* const from = as<const void*>(words[0]);
     const auto bytes = static_cast<std::size_t>(words[1]);
-    if (bytes < CLONE_ARGS_SIZE_VER0 ||
-        state.memory.readable(from, CLONE_ARGS_SIZE_VER0) != CLONE_ARGS_SIZE_VER0) {
+    if (bytes < sizeof block || state.memory.readable(from, sizeof block) != sizeof block) {
         return false;
     }
-    std::memcpy(&block, from, CLONE_ARGS_SIZE_VER0);
+    std::memcpy(&block, from, sizeof block);
     return (block.flags & CLONE_VM) == 0 && block.stack == 0;
 }
 
@@ -98,7 +97,7 @@ long io_setup_by_number(unsigned events, void* context) noexcept {
 
 long io_uring_setup(unsigned entries, void* parameters) noexcept {
     leave_for_good();
-    return kernel::system_call(SYS_io_uring_setup, kernel::word_of(entries),
+    return kernel::system_call(kernel::number::io_uring_setup, kernel::word_of(entries),
                                kernel::word_of(parameters));
 }
 
@@ -115,7 +114,7 @@ long clone_by_number(long flags, void* stack, void* parent, void* child, long st
 
 long clone3_by_number(void* block, size_t bytes) noexcept {
     const long words[] = {kernel::word_of(block), kernel::word_of(bytes), 0, 0, 0};
-    return forked(SYS_clone3, words, (flags_of(block) & CLONE_FILES) != 0);
+    return forked(kernel::number::clone3, words, (flags_of(block) & CLONE_FILES) != 0);
 }
 
 // The kernel reads the module from the file system.

@@ -4,6 +4,7 @@
 #include "capture/real.hpp"
 #include "foundation/base/atomics.hpp"
 #include "foundation/kernel/calls.hpp"
+#include "foundation/kernel/newer_linux.hpp"
 #include "pool/capture/files/files.hpp"
 #include "pool/capture/processes/process.hpp"
 
@@ -100,7 +101,7 @@ int fsconfig(int fd, unsigned command, const char* key, const void* value, int n
     const auto as_asked = [&]() noexcept {
         return real::fsconfig(fd, command, key, value, number);
     };
-    if (command != FSCONFIG_CMD_RECONFIGURE) {
+    if (command != kernel::reconfigure) {
         return as_asked();
     }
     leave_file_system(std::nullopt);

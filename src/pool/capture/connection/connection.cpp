@@ -5,6 +5,7 @@
 
 #include "foundation/base/atomics.hpp"
 #include "foundation/kernel/calls.hpp"
+#include "foundation/kernel/newer_linux.hpp"
 #include "pool/capture/connection/question_lock.hpp"
 #include "pool/capture/connection/user_message.hpp"
 #include "pool/capture/descriptors/own_descriptors.hpp"
@@ -485,7 +486,7 @@ void DaemonConnection::prepare(std::byte* begin, std::size_t bytes) noexcept {
     const int before = errno;
     // The daemon has allocated these pages, but they are not mapped here yet: one call saves a page
     // fault for each of them.
-    kernel::madvise(begin, bytes, MADV_POPULATE_WRITE);
+    kernel::madvise(begin, bytes, kernel::populate_write);
     errno = before;
 }
 

@@ -3,6 +3,7 @@
 #include "pool/capture/connection/memory.hpp"
 
 #include "foundation/kernel/calls.hpp"
+#include "foundation/kernel/newer_linux.hpp"
 
 #include <sys/mman.h>
 
@@ -104,11 +105,11 @@ std::size_t KnownMemory::look(std::uintptr_t begin, std::size_t bytes) noexcept 
     }
     const int before = errno;
     std::size_t there = bytes;
-    if (bring_in({first * granule_bytes, (last + 1) * granule_bytes}, MADV_POPULATE_READ) == 0) {
+    if (bring_in({first * granule_bytes, (last + 1) * granule_bytes}, kernel::populate_read) == 0) {
         for (std::uintptr_t granule = first; granule <= last; ++granule) {
             readable_[granule % places].store(granule, std::memory_order_relaxed);
         }
-    } else if (bring_in(pages_of(begin, bytes), MADV_POPULATE_READ) == 0) {
+    } else if (bring_in(pages_of(begin, bytes), kernel::populate_read) == 0) {
         for (page = begin / page_bytes; page <= last_page; ++page) {
             readable_pages_[page % places].store(page, std::memory_order_relaxed);
         }
@@ -136,7 +137,8 @@ bool KnownMemory::writable(void* at, std::size_t bytes) noexcept {
         return true;
     }
     const int before = errno;
-    bool there = bring_in({first * page_bytes, (last + 1) * page_bytes}, MADV_POPULATE_WRITE) == 0;
+    bool there =
+        bring_in({first * page_bytes, (last + 1) * page_bytes}, kernel::populate_write) == 0;
     for (std::uintptr_t page = first; there && page <= last; ++page) {
         writable_[page % places].store(page, std::memory_order_relaxed);
     }

@@ -3,6 +3,7 @@
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "foundation/kernel/calls.hpp"
+#include "foundation/kernel/newer_linux.hpp"
 #include "pool/capture/calls/locks.hpp"
 #include "pool/capture/descriptors/tables.hpp"
 #include "pool/capture/files/files.hpp"
@@ -11,7 +12,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
-#include <linux/close_range.h>
 #include <utility>
 
 namespace forebay::capture {
@@ -219,13 +219,13 @@ int fcntl(int fd, int command, void* argument) noexcept {
 }
 
 int close_range(unsigned first, unsigned last, int flags) noexcept {
-    if ((flags & CLOSE_RANGE_UNSHARE) != 0 && first <= last) {
+    if ((static_cast<unsigned>(flags) & kernel::own_table) != 0 && first <= last) {
         const int error = prepare_own_table();
         if (error != 0) {
             return fail(error);
         }
     }
-    if ((flags & CLOSE_RANGE_CLOEXEC) != 0 || first > last) {
+    if ((static_cast<unsigned>(flags) & kernel::close_on_exec) != 0 || first > last) {
         return real::close_range(first, last, flags);
     }
     const int before = errno;

@@ -3,17 +3,15 @@
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "foundation/kernel/calls.hpp"
+#include "foundation/kernel/newer_linux.hpp"
 #include "foundation/kernel/system_call.hpp"
 #include "pool/capture/files/files.hpp"
 #include "pool/capture/files/path_filter.hpp"
 #include "pool/capture/processes/process.hpp"
 
-#include <sys/syscall.h>
-
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
-#include <linux/openat2.h>
 
 namespace forebay::capture {
 
@@ -143,10 +141,10 @@ int open_by_handle_at(int mounted, file_handle* handle, int flags) noexcept {
 // it is open.
 long openat2(int folder, const char* path, const void* how, size_t bytes) noexcept {
     const auto opened = [&](const void* as_asked) noexcept {
-        return kernel::system_call(SYS_openat2, folder, kernel::word_of(path),
+        return kernel::system_call(kernel::number::openat2, folder, kernel::word_of(path),
                                    kernel::word_of(as_asked), kernel::word_of(bytes));
     };
-    open_how asked{};
+    kernel::OpenHow asked;
     if (!capturing() || bytes < sizeof asked ||
         state.memory.readable(how, sizeof asked) != sizeof asked) {
         return opened(how);
@@ -158,7 +156,7 @@ long openat2(int folder, const char* path, const void* how, size_t bytes) noexce
         (flags & O_TRUNC) != 0 && (flags & O_PATH) == 0 && (flags & O_ACCMODE) != O_RDONLY;
     // A larger structure of a later kernel is passed as it is.
     const bool ours = empties && bytes == sizeof asked;
-    asked.flags &= ~static_cast<__u64>(O_TRUNC);
+    asked.flags &= ~static_cast<std::uint64_t>(O_TRUNC);
     const auto fd = static_cast<int>(opened(ours ? &asked : how));
     return fd < 0 ? fd : taken_on(fd, flags, empties && is_regular(fd), before);
 }

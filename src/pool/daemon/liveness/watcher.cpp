@@ -5,6 +5,7 @@
 #include "foundation/base/atomics.hpp"
 #include "foundation/base/contracts.hpp"
 #include "foundation/kernel/calls.hpp"
+#include "foundation/kernel/newer_calls.hpp"
 #include "pool/daemon/status/chunked_lines.hpp"
 
 #include <algorithm>
@@ -56,7 +57,7 @@ bool dismissed(int line) noexcept {
     if (line != own) {
         static_cast<void>(::dup2(line, own));
     }
-    static_cast<void>(kernel::close_range(own + 1, ~0U, 0));
+    kernel::close_range(own + 1, ~0U);
     if (!dismissed(own)) {
         std::array<char, 256> host{};
         static_cast<void>(::gethostname(host.data(), host.size() - 1));

@@ -3,6 +3,7 @@
 
 #include "foundation/base/contracts.hpp"
 #include "foundation/kernel/calls.hpp"
+#include "foundation/kernel/newer_linux.hpp"
 
 #include <cerrno>
 #include <fcntl.h>
@@ -11,13 +12,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#ifndef F_SEAL_FUTURE_WRITE
-#define F_SEAL_FUTURE_WRITE 0x0010
-#endif
-#ifndef MADV_POPULATE_WRITE
-#define MADV_POPULATE_WRITE 23
-#endif
 
 namespace forebay::daemon {
 
@@ -37,7 +31,7 @@ bool within_file_limit(std::size_t bytes) noexcept {
 bool seal(int fd, SegmentWriters writers) noexcept {
     constexpr int always = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
     if (writers == SegmentWriters::daemon &&
-        ::fcntl(fd, F_ADD_SEALS, always | F_SEAL_FUTURE_WRITE) == 0) {
+        ::fcntl(fd, F_ADD_SEALS, always | kernel::seal_future_write) == 0) {
         return true;
     }
     if (writers == SegmentWriters::daemon_that_releases && ::fchmod(fd, S_IRUSR) != 0) {
@@ -100,7 +94,7 @@ bool SharedSegment::provide(std::size_t begin, std::size_t bytes) noexcept {
 bool SharedSegment::provide_here(std::size_t begin, std::size_t bytes) noexcept {
     expects(within(begin, bytes), "memory is provided within the segment");
     // Linux before 5.14 has no MADV_POPULATE_WRITE.
-    return kernel::madvise(base() + begin, bytes, MADV_POPULATE_WRITE) == 0 ||
+    return kernel::madvise(base() + begin, bytes, kernel::populate_write) == 0 ||
            (errno == EINVAL && provide(begin, bytes));
 }
 

@@ -4,6 +4,7 @@
 
 #include "foundation/base/contracts.hpp"
 #include "foundation/kernel/calls.hpp"
+#include "foundation/kernel/newer_linux.hpp"
 #include "pool/daemon/replay/replay_files.hpp"
 #include "storage/layout/files/files.hpp"
 #include "storage/layout/stripes.hpp"
@@ -100,7 +101,7 @@ constexpr std::chrono::nanoseconds looks{50'000};
 // File systems in memory or on a device of this node. An open there asks no server, if the inode is
 // cached, as that of an open file is.
 constexpr std::array<std::uint32_t, 5> local_file_systems{
-    TMPFS_MAGIC, EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC};
+    TMPFS_MAGIC, EXT4_SUPER_MAGIC, kernel::xfs_magic, BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC};
 
 bool is_local(const struct statfs& system) noexcept {
     return std::ranges::find(local_file_systems, static_cast<std::uint32_t>(system.f_type)) !=

@@ -4,9 +4,9 @@
 #include "pool/daemon/requests/uncaptured.hpp"
 
 #include "foundation/base/contracts.hpp"
+#include "foundation/kernel/newer_calls.hpp"
 
 #include <poll.h>
-#include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ void UncapturedPrograms::disconnected() noexcept {
 
 void UncapturedPrograms::watch(std::int64_t process) {
     expects(process > 0, "a process is watched by its number here");
-    OwnFd fd{static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(process), 0U))};
+    OwnFd fd{kernel::pidfd_open(static_cast<pid_t>(process))};
     if (fd.valid()) {
         processes_.push_back({process, std::move(fd)});
     }

@@ -2,6 +2,7 @@
 #include "pool/mount/link/pool_link.hpp"
 
 #include "foundation/base/atomics.hpp"
+#include "foundation/kernel/newer_linux.hpp"
 #include "pool/client/send_question.hpp"
 #include "pool/client/shared_mapping.hpp"
 #include "pool/client/trust.hpp"
@@ -235,7 +236,7 @@ bool PoolLink::sees(std::uint32_t client) noexcept {
 
 void PoolLink::prepare(std::byte* begin, std::size_t bytes) noexcept {
     // The daemon has allocated these pages, but they are not mapped here yet.
-    ::madvise(begin, bytes, MADV_POPULATE_WRITE);
+    ::madvise(begin, bytes, kernel::populate_write);
 }
 
 }  // namespace forebay::mount

@@ -1,6 +1,8 @@
 // Uses raw system calls, which change the calling thread only.
 #include "pool/mount/serving/caller_identity.hpp"
 
+#include "foundation/kernel/newer_linux.hpp"
+
 #include <array>
 #include <cerrno>
 #include <linux/capability.h>
@@ -42,7 +44,7 @@ int become_serving_thread() noexcept {
     ::umask(0);
     // Memory reclaim on behalf of this thread must not wait for writeback that this thread itself
     // would serve (deadlock). Only root may set this.
-    ::prctl(PR_SET_IO_FLUSHER, 1, 0, 0, 0);
+    ::prctl(kernel::set_io_flusher, 1, 0, 0, 0);
     return ::geteuid() == 0 ? drop_capabilities() : 0;
 }
 

@@ -2,6 +2,7 @@
 #include "pool/mount/serving/mount_server.hpp"
 
 #include "foundation/base/yielding.hpp"
+#include "foundation/kernel/newer_linux.hpp"
 #include "pool/mount/serving/mounted_path.hpp"
 #include "pool/mount/serving/operations.hpp"
 
@@ -40,7 +41,7 @@ constexpr int sleep_ms = 1000;
 
 // File systems in memory or on a device of this node, which answer quickly when data is cached.
 constexpr std::array<std::uint32_t, 5> local_file_systems{
-    TMPFS_MAGIC, EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC};
+    TMPFS_MAGIC, EXT4_SUPER_MAGIC, kernel::xfs_magic, BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC};
 
 bool is_local(const struct statfs& system) noexcept {
     return std::ranges::find(local_file_systems, static_cast<std::uint32_t>(system.f_type)) !=
@@ -53,7 +54,7 @@ bool takes_long(const fuse_buf& request, bool below_is_local) noexcept {
         case FUSE_FSYNC:
         case FUSE_FSYNCDIR:
         case FUSE_FALLOCATE:
-        case FUSE_COPY_FILE_RANGE: return true;
+        case kernel::fuse_copy_file_range: return true;
         case FUSE_FORGET:
         case FUSE_BATCH_FORGET: return false;
         default: return !below_is_local;

@@ -2,6 +2,7 @@
 // daemon).
 #include "pool/mount/serving/mount_watcher.hpp"
 
+#include "foundation/kernel/newer_calls.hpp"
 #include "pool/mount/serving/mounted_path.hpp"
 
 #include <algorithm>
@@ -12,7 +13,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include <utility>
 
@@ -27,11 +27,11 @@ namespace {
     unsigned from = STDERR_FILENO + 1;
     for (const int kept : {first, last}) {
         if (kept >= 0 && static_cast<unsigned>(kept) > from) {
-            ::close_range(from, static_cast<unsigned>(kept) - 1, 0);
+            kernel::close_range(from, static_cast<unsigned>(kept) - 1);
         }
         from = kept >= 0 ? static_cast<unsigned>(kept) + 1 : from;
     }
-    ::close_range(from, ~0U, 0);
+    kernel::close_range(from, ~0U);
     ::prctl(PR_SET_NAME, "forebay-watch", 0, 0, 0);
     ::setsid();
     static_cast<void>(::chdir("/") == 0);
@@ -58,7 +58,7 @@ Result<MountWatcher> MountWatcher::beside(const std::string& path, pid_t daemon)
     }
     OwnFd watched{ends[0]};
     OwnFd kept{ends[1]};
-    const OwnFd dies{daemon == 0 ? -1 : static_cast<int>(::syscall(SYS_pidfd_open, daemon, 0))};
+    const OwnFd dies{daemon == 0 ? -1 : kernel::pidfd_open(daemon)};
     const std::string name = mount_name(::getpid());
     const pid_t child = ::fork();
     if (child < 0) {
