@@ -18,7 +18,7 @@ from generated_files import arguments_of, write_files
 NOTE = "// Made by tools/generate_capture.py from src/pool/capture/functions.toml. Do not edit."
 KEYS = frozenset(
     "name also handler does returns parameters variadic assembly wide stream late"
-    " numbers newer_numbers if_captured if_holds number_only".split(),
+    " numbers newer_numbers may_be_missing if_captured if_holds number_only".split(),
 )
 DOES = frozenset({"own", "leave", "passed"})
 
@@ -42,6 +42,7 @@ class Function:
     stream: str
     late: bool
     numbers: tuple[str, ...]
+    may_be_missing: bool
     if_captured: tuple[str, ...]
     if_holds: str
     number_only: bool
@@ -74,6 +75,7 @@ def function_of(row: dict) -> Function:
             *(f"SYS_{number}" for number in row.get("numbers", [])),
             *(f"kernel::number::{number}" for number in row.get("newer_numbers", [])),
         ),
+        may_be_missing=row.get("may_be_missing", False),
         if_captured=tuple(row.get("if_captured", [])),
         if_holds=row.get("if_holds", ""),
         number_only=row.get("number_only", False),
@@ -83,6 +85,17 @@ def function_of(row: dict) -> Function:
 def read_table(path: Path) -> list[Function]:
     rows = tomllib.loads(path.read_text(encoding="utf-8"))["function"]
     return [function_of(row) for row in rows]
+
+
+def system_call_of(number: int, function: Function) -> str:
+    """A case of by_system_call(): a function that makes the system call."""
+    words = ", ".join(f"kernel::word_of({argument})" for argument in function.arguments)
+    return (
+        f"        case {number}:\n            return reinterpret_cast<void*>("
+        f"+[]({', '.join(function.parameters)}) noexcept {{\n                "
+        f"return static_cast<{function.returns}>("
+        f"kernel::system_call({function.numbers[0]}, {words}));\n            }});"
+    )
 
 
 def real_header(all_functions: list[Function]) -> str:
@@ -98,8 +111,13 @@ def real_header(all_functions: list[Function]) -> str:
         for number, f in enumerate(functions)
         if not f.variadic
     )
+    by_system_call = "\n".join(
+        system_call_of(number, f) for number, f in enumerate(functions) if f.may_be_missing
+    )
     return (
-        f'{NOTE}\n#pragma once\n\n#include "pool/capture/calls/libc.hpp"\n\n'
+        f'{NOTE}\n#pragma once\n\n#include "foundation/kernel/newer_linux.hpp"\n'
+        '#include "foundation/kernel/system_call.hpp"\n'
+        '#include "pool/capture/calls/libc.hpp"\n\n#include <sys/syscall.h>\n\n'
         "namespace forebay::capture {\n\n"
         f"inline constexpr std::size_t function_count = {len(functions)};\n"
         f"inline constexpr const char* function_names[] = {{\n{names}\n}};\n"
@@ -111,6 +129,9 @@ def real_header(all_functions: list[Function]) -> str:
         "[[nodiscard]] inline void* real_address(std::size_t number) noexcept {\n"
         "    void* const known = real_addresses[number].load(std::memory_order_relaxed);\n"
         "    return known != nullptr ? known : find_real(number);\n}\n\n"
+        "// Takes the place of a function that an older libc lacks; null for the others.\n"
+        "[[nodiscard]] inline void* by_system_call(std::size_t place) noexcept {\n"
+        f"    switch (place) {{\n{by_system_call}\n        default: return nullptr;\n    }}\n}}\n\n"
         f"namespace real {{\n\n{calls}\n\n}}  // namespace real\n\n"
         "}  // namespace forebay::capture\n"
     )

@@ -167,6 +167,7 @@ bool is_captured(const char* name) noexcept { return own_symbols.find(name) != n
 
 void* find_real(std::size_t number) noexcept {
     void* found = real_function(function_names[number]);
+    found = found != nullptr ? found : by_system_call(number);
     found = found != nullptr ? found : reinterpret_cast<void*>(&missing);
     real_addresses[number].store(found, std::memory_order_relaxed);
     return found;

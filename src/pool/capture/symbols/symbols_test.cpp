@@ -3,8 +3,14 @@
 
 #include "capture/real.hpp"
 
+#include <algorithm>
+#include <cerrno>
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
+#include <iterator>
+#include <string_view>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <gtest/gtest.h>
 
@@ -65,6 +71,23 @@ TEST(NextSymbols, OfOneObjectAreThoseThatItsHandleFinds) {
     EXPECT_EQ(libc.find("forebay_nobody_has_this"), nullptr);
     EXPECT_EQ(libc.find("main"), nullptr);
     ::dlclose(handle);
+}
+
+// glibc before 2.33 has no fstat: syscall(2) failed there by ENOSYS under the capture.
+TEST(RealFunctions, AreSystemCallsWhereAnOlderLibcLacksThem) {
+    const auto* const place = std::ranges::find(function_names, std::string_view{"fstat"});
+    ASSERT_NE(place, std::end(function_names));
+    void* const found = by_system_call(static_cast<std::size_t>(place - function_names));
+    ASSERT_NE(found, nullptr);
+    const auto call = reinterpret_cast<int (*)(int, struct stat*)>(found);
+    struct stat ours{};
+    struct stat theirs{};
+    EXPECT_EQ(call(STDERR_FILENO, &ours), 0);
+    EXPECT_EQ(::fstat(STDERR_FILENO, &theirs), 0);
+    EXPECT_EQ(ours.st_ino, theirs.st_ino);
+    errno = 0;
+    EXPECT_EQ(call(-1, &ours), -1);
+    EXPECT_EQ(errno, EBADF);
 }
 
 }  // namespace
