@@ -1,5 +1,6 @@
 """Tests the checks that read archives and libraries, which are compiled here for the purpose."""
 
+import platform
 import subprocess
 from pathlib import Path
 
@@ -144,6 +145,56 @@ def test_a_preloaded_library_may_need_libc(place: Place) -> None:
     outcome = needed.check(place)
     assert not outcome.findings
     assert outcome.looked_at.startswith("what libforebay_mpi.so needs")
+
+
+_NEEDS_GLIBC = pytest.mark.skipif(
+    tuple(map(int, platform.libc_ver()[1].split("."))) < (2, 34),
+    reason="this glibc has no newer functions",
+)
+
+
+@_NEEDS_GLIBC
+@pytest.mark.parametrize("header", ["dlfcn.h", "unistd.h"])
+def test_a_preloaded_library_that_needs_a_newer_libc_is_found(place: Place, header: str) -> None:
+    call = {"dlfcn.h": 'dlopen("x", RTLD_LAZY)', "unistd.h": "close_range(3, 4, 0)"}[header]
+    preloaded(place, f"#include <{header}>\nbool f() {{ return {call} != 0; }}")
+    problems = {finding.problem for finding in needed.check(place).findings}
+    name = call.partition("(")[0]
+    assert len(problems) == 1
+    assert problems.pop().startswith(f"{name}@GLIBC_2.")
+
+
+@_NEEDS_GLIBC
+def test_a_preloaded_library_may_need_functions_that_have_moved(place: Place) -> None:
+    header = Path(__file__).parents[2] / "src/foundation/kernel/older_libc.hpp"
+    preloaded(
+        place,
+        f'#include <cstdio>\n#include "{header}"\nbool f() {{ return '
+        'forebay::kernel::has_loader() && dlopen("x", RTLD_LAZY) && puts("x"); }',
+    )
+    outcome = needed.check(place)
+    assert not outcome.findings
+    assert "libforebay_mpi.so needs (glibc 2.2.5)" in outcome.looked_at
+
+
+@_NEEDS_GLIBC
+@pytest.mark.parametrize(
+    ("header", "call", "fine"),
+    [
+        ("unistd.h", "close_range(3, 4, 0) == 0", False),
+        ("dlfcn.h", 'dlopen("x", RTLD_LAZY) != nullptr', True),  # an older glibc has it, too
+        ("sys/stat.h", 'mknod("x", 0, 0) == 0', True),  # the headers' own there
+    ],
+)
+def test_a_core_that_needs_a_function_of_a_newer_libc_is_found(
+    place: Place, header: str, call: str, fine: bool
+) -> None:
+    preloaded(place, '#include <cstdio>\nvoid f() { std::puts("x"); }')
+    source = place.root / "core.cpp"
+    source.write_text(f"#include <{header}>\nbool f() {{ return {call}; }}")
+    core = place.build / "lib" / "libforebay_core_mpich.so"
+    subprocess.run(["c++", "-fPIC", "-shared", source, "-o", core], check=True)
+    assert fine == (not needed.check(place).findings)
 
 
 def test_a_preloaded_library_that_was_not_installed_is_missed(place: Place) -> None:

@@ -1,7 +1,8 @@
 // Uses no C++ runtime, because the stub is loaded into shells and launchers, too.
 #include "collective/preload/libmpi.hpp"
 
-#include <dlfcn.h>
+#include "foundation/kernel/older_libc.hpp"
+
 #include <link.h>
 
 #include <cstddef>
@@ -78,6 +79,9 @@ MpiLibrary try_object(const char* path, const char* own_path, LibraryTrust trust
 }  // namespace
 
 MpiLibrary find_libmpi(const void* own) noexcept {
+    if (!kernel::has_loader()) {
+        return {};
+    }
     Dl_info self{};
     dladdr(own, &self);
     LoadedObjects objects;

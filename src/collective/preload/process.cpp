@@ -3,10 +3,9 @@
 // a function of the core or of the MPI. If the core cannot be used, the program goes on with the
 // MPI's own functions.
 #include "collective/preload/libmpi.hpp"
+#include "foundation/kernel/older_libc.hpp"
 #include "preload/names.hpp"
 
-#include <dlfcn.h>
-#include <pthread.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -130,5 +129,5 @@ void bind_all() noexcept {
 
 void forebay_preload_bind() noexcept {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, &forebay::interposer::bind_all);
+    forebay::kernel::call_once(once, &forebay::interposer::bind_all);
 }

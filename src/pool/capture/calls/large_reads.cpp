@@ -3,11 +3,11 @@
 // whole buffers in one read, and also after an end of file was seen, since the file may have grown.
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
+#include "foundation/kernel/older_libc.hpp"
 #include "pool/capture/streams/pooled_stream.hpp"
 
 #include <cstdio>
 #include <optional>
-#include <pthread.h>
 
 namespace forebay::capture {
 
@@ -97,7 +97,7 @@ std::size_t fread(void* to, std::size_t size, std::size_t count, FILE* stream) n
     if (!large(stream, size, count)) [[likely]] {
         return real::fread(to, size, count, stream);
     }
-    ::pthread_testcancel();  // a cancellation point, as libc's fread is
+    kernel::test_cancel();  // a cancellation point, as libc's fread is
     const StreamLock locked{*stream};
     // Again: another thread may have turned the stream into libc's.
     const std::optional<std::size_t> bytes = large(stream, size, count);

@@ -4,6 +4,7 @@
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "foundation/kernel/calls.hpp"
+#include "foundation/kernel/older_libc.hpp"
 #include "pool/capture/files/files.hpp"
 #include "pool/capture/processes/process.hpp"
 #include "pool/capture/streams/pooled_stream.hpp"
@@ -12,7 +13,6 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdio_ext.h>
 
 namespace forebay::capture {
@@ -162,7 +162,7 @@ FILE* freopen(const char* path, const char* mode, FILE* stream) noexcept {
     if (!capturing()) {
         return real::freopen(path, mode, stream);
     }
-    ::pthread_testcancel();
+    kernel::test_cancel();
     const StreamLock locked{*stream};
     if (is_pooled(stream)) {
         flush_and_turn(stream);
