@@ -9,6 +9,7 @@ option(FOREBAY_PRECOMPILED "Precompile common headers: a build from nothing take
 option(FOREBAY_UNITY "Compile all sources of a layer as one: a build from nothing takes less" OFF)
 option(FOREBAY_BENCH "Build the layers' own benchmarks, *_bench.cpp" OFF)
 option(FOREBAY_MPI "Build the layers that are compiled per MPI family" ON)
+option(FOREBAY_WERROR "Take warnings for errors" OFF)
 set(FOREBAY_SANITIZE "" CACHE STRING "Sanitizers, as in -fsanitize=")
 set(FOREBAY_LAYERS "" CACHE STRING "Build only these layers (empty: all of layers.toml)")
 set(FOREBAY_WITHOUT "" CACHE STRING "Do not build these layers")

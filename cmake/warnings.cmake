@@ -9,8 +9,12 @@ target_compile_options(
               $<$<COMPILE_LANGUAGE:CXX>:-Wall
               -Wextra
               -Wconversion
-              -Wshadow
-              -Werror>)
+              -Wshadow>)
+
+# For developers and CI only: each compiler warns of something else, and users have them all.
+if(FOREBAY_WERROR)
+    target_compile_options(forebay_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
+endif()
 
 # libstdc++ 12 uses its own deprecated get_temporary_buffer, which only Clang mentions; GCC's
 # -Wconversion leaves signs alone in C++.

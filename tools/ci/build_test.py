@@ -1,5 +1,6 @@
 """Tests when build.sh configures a preset for the first time, and when it does so again."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -85,3 +86,34 @@ def test_a_tree_that_was_made_without_unity_stays_so(tree: Path) -> None:
     assert configured(tree, "cmake") == ["--preset release -Wno-dev"]
     (tree / "cached").write_text("3")
     assert configured(tree, "cmake", "libsimgrid-dev") == ["--preset release -Wno-dev"]
+
+
+def test_only_developers_and_ci_take_warnings_for_errors() -> None:
+    presets = json.loads((CI.parents[1] / "CMakePresets.json").read_text())["configurePresets"]
+    named = {preset["name"]: preset for preset in presets}
+
+    def value(name: str) -> str:
+        preset = named[name]
+        own = preset.get("cacheVariables", {}).get("FOREBAY_WERROR")
+        return str(own or (value(preset["inherits"]) if "inherits" in preset else "OFF"))
+
+    strict = {name for name in named if value(name) == "ON"} - {"developer"}
+    assert strict == set(named) - {"base", "developer", "release"}
+
+
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        ("[1/2] Building a.o\n", 0),
+        ("a.cpp:3:5: warning: unused variable 'x' [-Wunused-variable]\n", 1),
+        ("ld: warning: x.o: missing .note.GNU-stack section\n", 0),
+    ],
+)
+def test_ci_fails_where_the_compiler_warns_of_the_release_build(
+    tree: Path, said: str, status: int
+) -> None:
+    shutil.copy(CI / "release.sh", tree / "tools/ci")
+    build = tree / "tools/ci/build.sh"
+    build.write_text(f"#!/bin/sh\ncat << 'END'\n{said}END\n")
+    done = subprocess.run(["bash", tree / "tools/ci/release.sh"], check=False, capture_output=True)
+    assert done.returncode == status

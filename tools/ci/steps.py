@@ -53,7 +53,7 @@ NEEDED = ("packages", "venv")
 BEGIN = (
     Step("packages", ("tools/ci/packages.sh", "test"), 1200),
     Step("venv", ("tools/ci/venv.sh", "test"), 900),
-    Step("release", ("tools/ci/build.sh", "release"), 1200),
+    Step("release", ("tools/ci/release.sh",), 1200),
     Step("checks", ("tools/ci/checks.sh",), 900, needs=("release",)),
     Step("python", ("tools/ci/python.sh",), 900, needs=("release",)),
     Step("install", ("tools/ci/install.sh",), 1500, needs=("release",)),
