@@ -1,6 +1,7 @@
 #!/bin/bash
 # Installs the missing ones of the Debian packages in apt-packages.txt that a purpose needs (build,
-# demo, test, all or cephfs). Does not run apt if none is missing.
+# demo, test, all or cephfs). Does not run apt if none is missing. Where there is no apt, says what
+# a build lacks (rpm_packages.sh).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 purpose=${1:-build}
@@ -17,6 +18,9 @@ case $purpose in
         ;;
 esac
 
+if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+    exec tools/ci/rpm_packages.sh
+fi
 missing=()
 while read -r name first _; do
     if [[ $name != '#'* && $first =~ ^($wanted)$ ]] \
