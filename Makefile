@@ -42,7 +42,9 @@ docs:  ## A site of these documents, with the manual, in build/docs/site; broken
 install: build  ## Install to PREFIX (/usr/local)
 	@umask 022 && cmake --install build/release --prefix $(PREFIX) > build/release/install.log \
 	    || { tail -20 build/release/install.log; exit 1; }
-	@echo "Forebay is in $(PREFIX), for everyone. Start with: $(PREFIX)/bin/forebay doctor"
+	@echo "Forebay is in $(PREFIX), for everyone, and serves the MPIs of:" \
+	    $$(ls build/release/lib | sed -n 's/^libforebay_core_\(.*\)\.so$$/\1/p' | grep . || echo none)
+	@echo "Start with: $(PREFIX)/bin/forebay doctor"
 
 wheel:  ## One binary wheel in dist: both MPI families, every Python from 3.11 on
 	@tools/ci/packages.sh build

@@ -23,6 +23,13 @@ else
 fi
 anew=
 if [[ -f $configured && $(<"$configured") != "$packages" ]]; then anew=1; fi
+# What the environment names counts for a tree that was configured without it, too. A later build
+# without it keeps what was named.
+for name in FOREBAY_MPICC FOREBAY_MPI; do
+    if [[ -n ${!name:-} && -f $cache ]] && ! grep -qxF "$name:STRING=${!name}" "$cache"; then
+        anew=1
+    fi
+done
 if [[ ! -f build/$preset/build.ninja || CMakePresets.json -nt $configured || $anew ]]; then
     if [[ $anew ]]; then rm -f "$cache"; fi
     log=$(mktemp)

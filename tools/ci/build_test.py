@@ -38,12 +38,13 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def configured(tree: Path, *installed: str) -> list[str]:
-    """Runs build.sh with these packages installed; returns how it configured the preset."""
+def configured(tree: Path, *installed: str, **named: str) -> list[str]:
+    """Runs build.sh with these packages installed, and with `named` in the environment; returns
+    how it configured the preset."""
     lines = [f"{name} 1.0 install ok installed\n" for name in installed]
     (tree / "installed").write_text("".join(lines))
     (tree / "asked").unlink(missing_ok=True)
-    environment = {**os.environ, "PATH": f"{tree}/bin:{os.environ['PATH']}"}
+    environment = {**os.environ, **named, "PATH": f"{tree}/bin:{os.environ['PATH']}"}
     subprocess.run(["bash", tree / "tools/ci/build.sh"], check=True, env=environment)
     return [line for line in (tree / "asked").read_text().splitlines() if "--preset" in line]
 
@@ -86,6 +87,17 @@ def test_a_tree_that_was_made_without_unity_stays_so(tree: Path) -> None:
     assert configured(tree, "cmake") == ["--preset release -Wno-dev"]
     (tree / "cached").write_text("3")
     assert configured(tree, "cmake", "libsimgrid-dev") == ["--preset release -Wno-dev"]
+
+
+def test_an_mpi_that_is_named_later_has_the_tree_configured_anew(tree: Path) -> None:
+    plain = ["--preset release -Wno-dev"]
+    assert configured(tree) == plain
+    assert configured(tree, FOREBAY_MPICC="/opt/mpi/bin/mpicc") == plain
+    with (tree / "build/release/CMakeCache.txt").open("a") as cache:  # as CMake does
+        cache.write("FOREBAY_MPICC:STRING=/opt/mpi/bin/mpicc\n")
+    assert configured(tree, FOREBAY_MPICC="/opt/mpi/bin/mpicc") == []
+    assert configured(tree) == []
+    assert configured(tree, FOREBAY_MPICC="/opt/other/bin/mpicc") == plain
 
 
 def test_only_developers_and_ci_take_warnings_for_errors() -> None:

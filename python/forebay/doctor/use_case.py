@@ -159,7 +159,7 @@ def _libraries(
                     Topic.LIBRARIES,
                     f"libforebay_core_{family.value}.so",
                     f"there is no core for the {family.title}, which is installed here",
-                    f"Rebuild Forebay where mpicc.{family.value} is installed.",
+                    "Rebuild Forebay with that MPI's compiler wrapper in FOREBAY_MPICC.",
                 )
             )
     findings += [

@@ -45,7 +45,7 @@ class Forebay(CMakePackage):
     generator("ninja")
 
     def cmake_args(self):
-        """Spack sees to Python's packages, and names the MPI that Debian's names do not find."""
+        """Spack sees to Python's packages, and names the MPI: the only one that is built for."""
         family = "openmpi" if self.spec.satisfies("^[virtuals=mpi] openmpi") else "mpich"
         launcher = self.spec["mpi"].prefix.bin.mpiexec
         arguments = [
@@ -53,7 +53,7 @@ class Forebay(CMakePackage):
             self.define("FOREBAY_PYTHON_PACKAGES", False),
             self.define("FOREBAY_RUN_PYTHON", self.spec["python"].command.path),
             self.define("Python3_EXECUTABLE", self.spec["python"].command.path),
-            self.define(f"FOREBAY_MPICC_{family}", self.spec["mpi"].mpicc),
+            self.define("FOREBAY_MPICC", self.spec["mpi"].mpicc),
             self.define(f"FOREBAY_MPIEXEC_{family}", launcher),
         ]
         if self.spec.satisfies("+hdf5"):
