@@ -333,15 +333,14 @@ def test_what_a_cache_shows_of_short_probes_is_not_promised_to_long_programs() -
     """On a disk of 50 MB/s the default's probes were all longer than its cache. Programs of 172 MiB
     were promised up to 18 times the default's rate by settings whose probes were shorter."""
     one = replace(MACHINE, nodes=1, ranks_per_node=8, targets=1, servers=1)
-    inner = ModelledSystem(
-        one, weather=Weather(noise=0.02), load=background_load(), seed=1, date="2026-11-22"
-    )
+    sky = Weather(noise=0.02)
+    inner = ModelledSystem(one, weather=sky, load=background_load(), seed=1, date="2026-11-22")
     system = BehindCache(inner, at=10**6)
     portrait = probe(system, replace(REQUEST, budget=replace(REQUEST.budget, bytes=3 << 30)))
     for direction, choice in portrait.choices.items():
         sustained = choice.response.sustained
-        assert sustained is not None, direction
-        assert sustained.is_cached
+        assert sustained is not None
+        assert sustained.is_cached, direction
         assert sustained.rate == pytest.approx(system.rate, rel=0.1)
         assert choice.keeps, choice
         for best in {one.ask.point for one in portrait.samples}:
