@@ -319,6 +319,7 @@ class ImaginedPools:
     listens: bool = False
     limit: str | None = None
     no_mount: str | None = None
+    limited: str | None = None
 
     def library(self) -> Path:
         return STUB.with_name("libforebay_posix.so")
@@ -354,6 +355,9 @@ class ImaginedPools:
 
     def mount_obstacle(self, paths: Sequence[Path]) -> str | None:
         return self.no_mount
+
+    def mount_limit(self) -> str | None:
+        return self.limited
 
     def mount(self, paths: Sequence[Path], *, socket: Path, folder: Path) -> PoolMount:
         self.log.append("mount")

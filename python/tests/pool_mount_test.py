@@ -68,6 +68,14 @@ def test_a_pool_that_stays_is_mounted_and_tells_shells_to_enter(make_world: Make
     assert "mount" in world.pools.log  # type: ignore[attr-defined]
 
 
+def test_who_starts_a_pool_that_stays_is_told_whom_its_mount_refuses(make_world: MakeWorld) -> None:
+    overrides = (Override("pool_mount", "require"),)
+    start = StartRequest(paths=(Path(),), overrides=overrides)
+    started = start_pool(start, make_world(pools={"limited": "root is refused"}))
+    assert "root is refused" in started.warnings
+    assert len(start_pool(start, make_world()).warnings) == len(started.warnings) - 1
+
+
 class Stopping:
     """The session by which a daemon is stopped; it may have died before."""
 

@@ -141,6 +141,19 @@ def test_a_mount_that_failed_left_the_others_as_zombies(processes: Started, tmp_
     assert [one.returncode for one in processes] == [-signal.SIGTERM, 1]
 
 
+def test_a_mount_that_failed_left_its_reason_in_a_log_that_goes_with_the_run(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "mount.log").write_text("forebay-mount: of an earlier one\n")
+    text = 'echo "forebay-mount: cannot mount over /x (why). Do that." >&2; echo more >&2; exit 1'
+    program = script(tmp_path / "forebay-mount", text)
+    with pytest.raises(PoolStartError, match=r"^cannot mount over /x \(why\)\. Do that\.$"):
+        mounts.mount_detached(program, [tmp_path], tmp_path / "pool")
+    silent = script(tmp_path / "silent", "exit 1")
+    with pytest.raises(PoolStartError, match="did not begin"):
+        mounts.mount_detached(silent, [tmp_path], tmp_path / "pool")
+
+
 def test_a_number_that_is_no_signal_ended_the_drain(monkeypatch: pytest.MonkeyPatch) -> None:
     """Python's sigtimedwait() returns rubbish where the seconds pass while we are stopped."""
     real, calls = signal.sigtimedwait, count()

@@ -23,11 +23,6 @@ from suite.verdict import ensure
 OBSERVER = m.ROOT / "tests" / "posix" / "mount_observer.py"
 MIB = 1 << 20
 LARGE = 20 * MIB
-DIFFERENT = {
-    # docs/internals/mount.md, "What is different".
-    "copying_to_another_file_system": "EXDEV",
-    "collapsing": "ENOTSUP",
-}
 
 pytestmark = pytest.mark.skipif(
     not mo.can_mount(), reason="no forebay-mount, or no right to /dev/fuse. Build it; be root."
@@ -51,7 +46,7 @@ def test_every_call_gives_what_it_gives_below(mount: mo.Mounted, tmp_path: Path)
     wrong = {
         name: (found, through[name])
         for name, found in plain.items()
-        if through[name] != found and through[name] != DIFFERENT.get(name)
+        if through[name] != found and through[name] != mo.DIFFERENT.get(name)
     }
     ensure(not wrong, f"below and through the mount: {wrong}")
 

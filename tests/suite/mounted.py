@@ -16,6 +16,12 @@ from suite.verdict import ensure
 
 PROGRAM = m.LIBRARIES / "forebay-mount"
 SECONDS_MAX = 60
+DIFFERENT = {
+    # docs/internals/mount.md, "What is different".
+    "copying_to_another_file_system": "EXDEV",
+    "collapsing": "ENOTSUP",
+}
+"""What tests/posix/mount_observer.py finds through the mount only, by observation."""
 
 
 def can_mount() -> bool:
@@ -23,9 +29,10 @@ def can_mount() -> bool:
     return PROGRAM.exists() and os.access("/dev/fuse", os.R_OK | os.W_OK)
 
 
-def is_mounted(folder: Path) -> bool:
-    """By the kernel's list: the mount itself may not answer."""
-    lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines()
+def is_mounted(folder: Path, *, process: int | None = None) -> bool:
+    """By the kernel's list for that process or this one: the mount itself may not answer."""
+    listed = Path("/proc", str(process or "self"), "mountinfo")
+    lines = listed.read_text(encoding="utf-8").splitlines()
     return any(line.split()[4] == str(folder) for line in lines)
 
 

@@ -16,6 +16,7 @@ from forebay.common.model.launcher import PRELOAD_VARIABLE
 PROGRAM_NAME = "forebay-mount"
 _DEVICE = Path("/dev/fuse")
 _HELPER = "fusermount3"
+_PREFIX = f"{PROGRAM_NAME}: "
 _READY_SECONDS_MAX = 60.0
 _END_SECONDS_MAX = 5.0
 _PR_SET_PDEATHSIG = 1
@@ -72,8 +73,10 @@ def _mounted(
     processes: list[subprocess.Popen[bytes]] = []
     try:
         for path in paths:
+            said = _said(socket)
             processes.append(_start(program, path, socket, prepare))
-            _wait_until_ready(processes[-1], path)
+            if not _is_ready(processes[-1]):
+                raise PoolStartError(_reason(path, socket, since=said))
     except BaseException:
         _end(processes)
         raise
@@ -95,7 +98,7 @@ def _start(
 ) -> subprocess.Popen[bytes]:
     kept = {name: text for name, text in os.environ.items() if name != PRELOAD_VARIABLE}
     try:
-        with (socket.parent / "mount.log").open("ab") as errors:
+        with _log_of(socket).open("ab") as errors:
             return subprocess.Popen(
                 [str(program), "--socket", str(socket), str(path)],
                 stdin=subprocess.DEVNULL,
@@ -112,13 +115,34 @@ def _start(
         ) from error
 
 
-def _wait_until_ready(process: subprocess.Popen[bytes], path: Path) -> None:
+def _is_ready(process: subprocess.Popen[bytes]) -> bool:
+    """Whether it has mounted; waits until it has, or has ended."""
     assert process.stdout is not None
     with process.stdout as output:
         came = select.select([output], [], [], _READY_SECONDS_MAX)[0]
-        if came and os.read(output.fileno(), 1 << 12):
-            return
-    raise PoolStartError(
-        f"cannot mount over {path} (forebay-mount did not; its message is in mount.log beside the "
-        "daemon's socket). Say `--set pool_mount=never`."
+        return bool(came and os.read(output.fileno(), 1 << 12))
+
+
+def _log_of(socket: Path) -> Path:
+    return socket.parent / "mount.log"
+
+
+def _said(socket: Path) -> int:
+    """The length of the log in bytes."""
+    with contextlib.suppress(OSError):
+        return _log_of(socket).stat().st_size
+    return 0
+
+
+def _reason(path: Path, socket: Path, *, since: int) -> str:
+    """The last message of forebay-mount behind byte `since` of the log."""
+    with contextlib.suppress(OSError), _log_of(socket).open("rb") as log:
+        log.seek(since)
+        lines = log.read(1 << 16).decode("utf-8", "replace").splitlines()
+        told = [line.removeprefix(_PREFIX) for line in lines if line.startswith(_PREFIX)]
+        if told:
+            return told[-1]
+    return (
+        f"cannot mount over {path} (forebay-mount ended, or did not begin). "
+        "Say `--set pool_mount=never`."
     )

@@ -119,6 +119,16 @@ class LocalPools:
 
         return obstacle_to_mount(self._libraries.find().folder / PROGRAM_NAME, paths)
 
+    def mount_limit(self) -> str | None:
+        """The kernel serves everybody only where root mounts."""
+        if os.geteuid() == 0:
+            return None
+        return (
+            "the mount is yours alone: other users, set-uid programs and root (its backups, `df`, "
+            "what a batch system runs before and after a job) get \"Permission denied\" there. "
+            "Their files elsewhere are as ever."
+        )
+
     def mount(self, paths: Sequence[Path], *, socket: Path, folder: Path) -> PoolMount:
         """Mounts that end with this process."""
         from forebay.pool.files.mounts import PROGRAM_NAME, mount_over

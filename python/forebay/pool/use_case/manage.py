@@ -111,7 +111,8 @@ def start_pool(request: StartRequest, world: World) -> Started:
     if mount.mounts:
         del variables[PATHS_VARIABLE]
         _mount(paths, socket, world)
-        warnings += (_STANDS_BELOW,)
+        limit = world.pools.mount_limit()
+        warnings += (_STANDS_BELOW, *((limit,) if limit else ()))
     if mount.warning:
         warnings += (mount.warning,)
     return Started(

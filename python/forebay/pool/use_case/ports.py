@@ -101,6 +101,9 @@ class Pools(Protocol):
         """Why nothing can be mounted over the paths, or None if nothing that can be checked forbids
         it."""
 
+    def mount_limit(self) -> str | None:
+        """Who is refused by mounts of this user, or None if all users are served."""
+
     def mount(self, paths: Sequence[Path], *, socket: Path, folder: Path) -> PoolMount:
         """Mounts over the paths, for the daemon at `socket`, until this process dies. Raises
         PoolStartError with the reason."""

@@ -3,6 +3,7 @@
 
 #include "foundation/base/yielding.hpp"
 #include "foundation/kernel/newer_linux.hpp"
+#include "pool/mount/serving/fuse_device.hpp"
 #include "pool/mount/serving/mounted_path.hpp"
 #include "pool/mount/serving/operations.hpp"
 
@@ -139,26 +140,28 @@ MountServer::~MountServer() {
 }
 
 Result<void> MountServer::mount() {
-    const std::string name = mount_name(::getpid());
-    std::string choices = fmt::format("fsname={},subtype=forebay,default_permissions", name);
-    if (by_root_) {
-        choices += ",allow_other,suid,dev";
-    } else if (options_.allow_other) {
-        choices += ",allow_other";
+    const std::string& directory = options_.directory;
+    Result<OwnFd> device = mount_fuse({.directory = directory,
+                                       .name = mount_name(::getpid()),
+                                       .allow_other = by_root_ || options_.allow_other,
+                                       .has_privileges = by_root_});
+    if (!device) {
+        return failure(std::move(device.error()));
     }
     std::string program = "forebay-mount";
-    std::string option = "-o";
-    std::array<char*, 4> words{program.data(), option.data(), choices.data(), nullptr};
-    fuse_args arguments = FUSE_ARGS_INIT(3, words.data());
+    std::array<char*, 2> words{program.data(), nullptr};
+    fuse_args arguments = FUSE_ARGS_INIT(1, words.data());
     const fuse_lowlevel_ops table = operations();
     session_ = fuse_session_new(&arguments, &table, sizeof table, this);
     fuse_opt_free_args(&arguments);
-    if (session_ == nullptr || fuse_session_mount(session_, options_.directory.c_str()) != 0) {
-        const int error = errno;
-        return failure({ErrorCode::access, error,
-                        fmt::format("cannot mount over {} (FUSE refused it). See `forebay doctor`, "
-                                    "or use `--set pool_mount=never`.",
-                                    options_.directory)});
+    // With such a name libfuse mounts nothing. It uses the descriptor, and closes it in the end.
+    const std::string served =
+        fmt::format("/dev/fd/{}", ::fcntl(device->get(), F_DUPFD_CLOEXEC, 0));
+    if (session_ == nullptr || fuse_session_mount(session_, served.c_str()) != 0) {
+        unmount_lazily(directory);
+        return failure({ErrorCode::unsupported, 0,
+                        "cannot serve a mount (libfuse takes no descriptor of it). Use libfuse "
+                        "3.14 or newer."});
     }
     fuse_custom_io io{};
     io.writev = &write_by;

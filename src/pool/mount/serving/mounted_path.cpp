@@ -2,16 +2,13 @@
 // privilege.
 #include "pool/mount/serving/mounted_path.hpp"
 
-#include <array>
+#include "pool/mount/serving/mount_helper.hpp"
+
 #include <cerrno>
-#include <fcntl.h>
 #include <fstream>
-#include <spawn.h>
 #include <sstream>
 #include <string_view>
 #include <sys/mount.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <vector>
 
 namespace forebay::mount {
@@ -34,21 +31,6 @@ std::string unescaped(std::string_view text) {
         }
     }
     return plain;
-}
-
-bool unmount_by_helper(const std::string& path) {
-    std::string program = "fusermount3";
-    std::array<std::string, 5> words{program, "-u", "-z", "--", path};
-    std::vector<char*> arguments;
-    for (std::string& word : words) {
-        arguments.push_back(word.data());
-    }
-    arguments.push_back(nullptr);
-    pid_t child = 0;
-    int status = 1;
-    return ::posix_spawnp(&child, program.c_str(), nullptr, nullptr, arguments.data(), environ) ==
-               0 &&
-           ::waitpid(child, &status, 0) == child && status == 0;
 }
 
 }  // namespace
