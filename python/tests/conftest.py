@@ -17,6 +17,7 @@ from forebay.common.model.program import Family, Linkage, ProgramFacts
 from forebay.common.model.record import Record, RunRecord
 from forebay.layout.model import Layout, LayoutChange, WantedLayout
 from forebay.machine_ports import DirectoryFacts, MachineFacts, World
+from forebay.pool.model.mounting import MountChoice
 from forebay.pool.model.place import PoolPlace, RunningDaemon
 from forebay.pool.model.pool import PoolEnd, PoolStatus
 from forebay.pool.use_case.ports import PoolMount, PoolSession, Progress
@@ -307,6 +308,9 @@ class ImaginedSession:
         return PoolEnd(status=pool_status(), seconds=0.0)
 
 
+NO_HELPER = "there is no fusermount3"
+
+
 @dataclass
 class ImaginedPools:
     """Daemons that are there when they are wanted; remembers what was done."""
@@ -353,20 +357,25 @@ class ImaginedPools:
         self.start(place)
         return 77
 
-    def mount_obstacle(self, paths: Sequence[Path]) -> str | None:
-        return self.no_mount
+    def mount_obstacle(self, paths: Sequence[Path], choice: MountChoice) -> str | None:
+        return None if choice.is_private and self.no_mount == NO_HELPER else self.no_mount
 
     def mount_limit(self) -> str | None:
         return self.limited
 
-    def mount(self, paths: Sequence[Path], *, socket: Path, folder: Path) -> PoolMount:
-        self.log.append("mount")
+    def mount(
+        self, paths: Sequence[Path], choice: MountChoice, *, socket: Path, folder: Path
+    ) -> PoolMount:
+        self.log.append("mount privately" if choice.is_private else "mount")
         return self
+
+    def entering(self, words: Sequence[str]) -> Sequence[str]:
+        return ("enter", *words) if "mount privately" in self.log else words
 
     def finish(self) -> None:
         self.log.append("unmount")
 
-    def mount_detached(self, paths: Sequence[Path], *, socket: Path) -> None:
+    def mount_detached(self, paths: Sequence[Path], choice: MountChoice, *, socket: Path) -> None:
         self.log.append("mount")
 
     def usual_socket(self) -> Path:

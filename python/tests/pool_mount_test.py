@@ -15,6 +15,7 @@ from forebay.run.use_case.run_program import carry_out
 from forebay.settings.model.given import Override
 
 MakeWorld = Callable[..., World]
+NO_HELPER = "there is no fusermount3"
 CAPTURE = "libforebay_posix.so"
 OBSTACLE = "there is no libfuse"
 
@@ -32,6 +33,25 @@ def test_behind_a_mount_nobody_is_captured(make_world: MakeWorld, told: str) -> 
     carry_out(plan, world)
     log = world.pools.log  # type: ignore[attr-defined]
     assert log.index("start") < log.index("mount") < log.index("unmount") < log.index("finish")
+
+
+def test_a_private_mount_is_entered_by_the_program(make_world: MakeWorld) -> None:
+    world = make_world(pools={"no_mount": NO_HELPER})
+    private = RunRequest(command=("./a",), pool=(Path(),), is_private=True)
+    plan = plan_run(private, world)
+    assert CAPTURE not in plan.environment["LD_PRELOAD"]
+    carry_out(plan, world)
+    assert "mount privately" in world.pools.log  # type: ignore[attr-defined]
+    (words, _), *_ = world.processes.started  # type: ignore[attr-defined]
+    assert words == ("enter", "./a")
+
+
+def test_a_private_mount_is_required_and_needs_a_path(make_world: MakeWorld) -> None:
+    world = make_world(pools={"no_mount": OBSTACLE})
+    with pytest.raises(UsageError, match=OBSTACLE):
+        plan_run(RunRequest(command=("./a",), pool=(Path(),), is_private=True), world)
+    with pytest.raises(UsageError, match="--pool"):
+        plan_run(RunRequest(command=("./a",), is_private=True), make_world())
 
 
 def test_without_the_setting_nothing_is_mounted(make_world: MakeWorld) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from forebay.common.model.errors import PoolStartError
 from forebay.pool.files import daemon, daemon_start, fleet, mounts
+from forebay.pool.model.mounting import MountChoice
 from forebay.pool.model.place import PoolPlace
 
 Started = list[subprocess.Popen[bytes]]
@@ -137,7 +138,7 @@ def test_a_mount_that_failed_left_the_others_as_zombies(processes: Started, tmp_
     program = script(tmp_path / "forebay-mount", text)
     paths = [tmp_path / "good", tmp_path / "bad"]
     with pytest.raises(PoolStartError, match=r"cannot mount over .*bad"):
-        mounts.mount_detached(program, paths, tmp_path / "pool")
+        mounts.mount_detached(program, paths, tmp_path / "pool", MountChoice())
     assert [one.returncode for one in processes] == [-signal.SIGTERM, 1]
 
 
@@ -148,10 +149,10 @@ def test_a_mount_that_failed_left_its_reason_in_a_log_that_goes_with_the_run(
     text = 'echo "forebay-mount: cannot mount over /x (why). Do that." >&2; echo more >&2; exit 1'
     program = script(tmp_path / "forebay-mount", text)
     with pytest.raises(PoolStartError, match=r"^cannot mount over /x \(why\)\. Do that\.$"):
-        mounts.mount_detached(program, [tmp_path], tmp_path / "pool")
+        mounts.mount_detached(program, [tmp_path], tmp_path / "pool", MountChoice())
     silent = script(tmp_path / "silent", "exit 1")
     with pytest.raises(PoolStartError, match="did not begin"):
-        mounts.mount_detached(silent, [tmp_path], tmp_path / "pool")
+        mounts.mount_detached(silent, [tmp_path], tmp_path / "pool", MountChoice())
 
 
 def test_a_number_that_is_no_signal_ended_the_drain(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,7 @@ from forebay.common.model.units import counted, human_bytes
 from forebay.doctor.model import Finding, Status, Topic
 from forebay.layout.model import Layout
 from forebay.machine_ports import DirectoryFacts, MachineFacts, World
+from forebay.pool.model.mounting import MountChoice
 from forebay.ports import LauncherFacts, NativeLibraries
 
 _PROBE_VARIABLE = "FOREBAY_DOCTOR"
@@ -186,7 +187,7 @@ def _pool(world: World) -> Iterator[Finding]:
         except SetupError as error:
             yield _note(Topic.LIBRARIES, name, str(error), "Build or install Forebay again.")
             return
-    obstacle = world.pools.mount_obstacle(())
+    obstacle = world.pools.mount_obstacle((), MountChoice())
     if obstacle is None:
         yield _good(
             Topic.LIBRARIES, "pool_mount", "can be used, if the kernel is Linux 6.6 or newer"

@@ -38,6 +38,10 @@ Fortran and Python, and MPI-IO. Appending, mmap, and a shell's > and >> are righ
 they go past the pool, and the summary says so. `forebay settings` lists pool_window, pool_cap and
 other bounds.
 
+With --private, the kernel brings the calls of every program in COMMAND to the pool, as with the
+setting pool_mount, on machines without fusermount3, too: the mount is in a user namespace. Nobody
+else sees it; files of others seem to be nobody's there, and sudo and ssh do not work in it.
+
 The program's standard output stays clean: the summary goes to standard error after the program has
 ended, or to the file of --summary. With --format json it is a single line, the last one there.
 
@@ -119,6 +123,13 @@ def run(
             parser=named_path,
         ),
     ] = None,
+    private: Annotated[
+        bool,
+        typer.Option(
+            "--private",
+            help="Mount over the paths of --pool where only this program sees it (pool_mount).",
+        ),
+    ] = False,
     form: FormatOption = Format.TEXT,
     verbose: Annotated[
         bool, option("--verbose -v", None, "Explain the columns of the summary, too.")
@@ -132,6 +143,7 @@ def run(
         record=record,
         summary=summary,
         pool=tuple(pool or ()),
+        is_private=private,
     )
     raise typer.Exit(perform(RunOptions(request=request, form=form, verbose=verbose)))
 

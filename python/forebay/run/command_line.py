@@ -21,7 +21,7 @@ from forebay.world import run_world
 if TYPE_CHECKING:
     from forebay.run.use_case.run_report import RunReport
 
-_FLAGS = ("-v", "--verbose")
+_FLAGS = ("-v", "--verbose", "--private")
 _WITH_VALUES = ("--settings", "--set", "--record", "--summary", "--pool", "--format")
 _FORMATS = {form.value: form for form in Format}
 
@@ -41,14 +41,14 @@ def options_of(words: Sequence[str]) -> RunOptions | None:
     for help: then typer, which knows all about them (`forebay.run.command`), tells the user. Raises
     UsageError if a value cannot be used."""
     given: dict[str, list[str]] = {name: [] for name in _WITH_VALUES}
-    verbose = False
+    flags: set[str] = set()
     left = list(words)
     while left and left[0].startswith("-") and left[0] != "-":
         word = left.pop(0)
         if word == "--":
             break
         if word in _FLAGS:
-            verbose = True
+            flags.add(word)
             continue
         name, equals, value = word.partition("=")
         if name not in given or not (equals or left):
@@ -64,9 +64,10 @@ def options_of(words: Sequence[str]) -> RunOptions | None:
             record=_last_path(given["--record"]),
             summary=_last_path(given["--summary"]),
             pool=tuple(named_path(text) for text in given["--pool"]),
+            is_private="--private" in flags,
         ),
         form=_FORMATS[given["--format"][-1]] if given["--format"] else Format.TEXT,
-        verbose=verbose,
+        verbose=bool(flags & {"-v", "--verbose"}),
     )
 
 

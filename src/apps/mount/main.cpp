@@ -1,4 +1,5 @@
-// forebay-mount [--socket PATH] [--allow-other] DIRECTORY
+// forebay-mount [--socket PATH] [--allow-other] [--private | --within PROCESS] DIRECTORY
+// forebay-mount --enter PROCESS FOLDER COMMAND...
 //
 // A FUSE mount over a directory. The kernel sends programs' calls on the directory to this process,
 // which carries them out on the directory below; the bytes of files go through the pool whose
@@ -6,11 +7,19 @@
 // messages go to standard error. SIGTERM unmounts; the process ends when no file of the mount is
 // open any more.
 //
-// Exit status: 0 it was unmounted, 1 it could not be mounted, 2 wrong arguments.
+// With --private, the mount is in new user and mount namespaces, where nobody outside sees it; with
+// --within, in those of another forebay-mount. The second form becomes COMMAND, in FOLDER as it is
+// there.
+//
+// Exit status: 0 it was unmounted, 1 it could not be mounted, 2 wrong arguments. The second form
+// has the command's, 126 if that cannot be executed, and 127 if it is not found.
 #include "foundation/base/printable.hpp"
 #include "pool/mount/serving/mount_server.hpp"
 #include "pool/mount/serving/mount_watcher.hpp"
+#include "pool/mount/serving/private_namespace.hpp"
 
+#include <algorithm>
+#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -40,21 +49,41 @@ int fail(const forebay::Error& error, int status) {
     return status;
 }
 
-std::optional<MountOptions> options_of(std::span<char* const> words) {
+// The command line. `within` is the process whose namespaces are entered; 0: none.
+struct MountCommand {
     MountOptions options;
+    bool is_private = false;
+    pid_t within = 0;
+};
+
+// A number that is more than 0; otherwise 0.
+int number_of(std::string_view text) {
+    int number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc{} && end == text.data() + text.size() ? std::max(number, 0) : 0;
+}
+
+std::optional<MountCommand> command_of(std::span<char* const> words) {
+    MountCommand command;
+    MountOptions& options = command.options;
     for (std::size_t i = 0; i < words.size(); ++i) {
         const std::string_view word = words[i];
         if (word == "--socket" && i + 1 < words.size()) {
             options.socket = words[++i];
         } else if (word == "--allow-other") {
             options.allow_other = true;
+        } else if (word == "--private") {
+            command.is_private = true;
+        } else if (word == "--within" && i + 1 < words.size()) {
+            command.within = number_of(words[++i]);
         } else if (!word.starts_with("--") && options.directory.empty()) {
             options.directory = word;
         } else {
             return std::nullopt;
         }
     }
-    return options.directory.starts_with("/") ? std::optional{options} : std::nullopt;
+    options.in_namespace = command.is_private || command.within != 0;
+    return options.directory.starts_with("/") ? std::optional{command} : std::nullopt;
 }
 
 // Each inode that the kernel knows takes a descriptor. SIGXFSZ is ignored, because a write beyond
@@ -69,16 +98,33 @@ void raise_limits() {
     ::signal(SIGPIPE, SIG_IGN);
 }
 
+// Enters the namespaces that the command line asks for.
+forebay::Result<void> enter(const MountCommand& command) {
+    if (command.within != 0) {
+        return forebay::mount::enter_namespace_of(command.within);
+    }
+    return command.is_private ? forebay::mount::enter_new_namespace() : forebay::Result<void>{};
+}
+
 int run(std::span<char* const> words) {
-    const auto options = options_of(words);
-    if (!options) {
+    constexpr std::size_t enter_words = 3;
+    if (words.size() > enter_words && std::string_view{words[0]} == "--enter") {
+        return forebay::mount::become_program_within(number_of(words[1]), words[2],
+                                                     words.subspan(enter_words));
+    }
+    const auto command = command_of(words);
+    if (!command) {
         std::fputs(
-            "forebay-mount: cannot use these arguments (it takes [--socket PATH] "
-            "[--allow-other] and the absolute path of a directory). Give these.\n",
+            "forebay-mount: cannot use these arguments (it takes [--socket PATH] [--allow-other] "
+            "[--private | --within PROCESS] and the absolute path of a directory). Give these.\n",
             stderr);
         return wrong_arguments;
     }
+    const MountOptions* const options = &command->options;
     raise_limits();
+    if (const auto entered = enter(*command); !entered) {
+        return fail(entered.error(), not_mounted);
+    }
     if (::chdir("/") != 0) {
         return fail(forebay::system_error(errno, "go to /"), not_mounted);
     }

@@ -11,25 +11,41 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from forebay.common.model.errors import PoolStartError
+from forebay.common.model.frozen import frozen
 from forebay.common.model.launcher import PRELOAD_VARIABLE
+from forebay.pool.model.mounting import MountChoice
 
 PROGRAM_NAME = "forebay-mount"
+HELPER = "fusermount3"
 _DEVICE = Path("/dev/fuse")
-_HELPER = "fusermount3"
 _PREFIX = f"{PROGRAM_NAME}: "
 _READY_SECONDS_MAX = 60.0
 _END_SECONDS_MAX = 5.0
 _PR_SET_PDEATHSIG = 1
+Served = subprocess.Popen[bytes]
 
 
-def obstacle_to_mount(program: Path, paths: Sequence[Path]) -> str | None:
+@frozen
+class MountStart:
+    """How mounts are started. `prepare` is called in each new process."""
+
+    program: Path
+    socket: Path
+    choice: MountChoice
+    prepare: Callable[[], object] | None = None
+
+
+def obstacle_to_mount(program: Path, paths: Sequence[Path], choice: MountChoice) -> str | None:
     """Why the paths cannot be mounted over, or None if nothing that can be checked forbids it."""
     if not program.is_file():
         return f"{program} is missing: Forebay was built without libfuse"
     if not os.access(_DEVICE, os.R_OK | os.W_OK):
         return f"{_DEVICE} is missing, or not yours to use"
-    if os.geteuid() != 0 and shutil.which(_HELPER) is None:
-        return f"{_HELPER} is not installed, and only root mounts without it"
+    if os.geteuid() != 0 and not choice.is_private and shutil.which(HELPER) is None:
+        return (
+            f"{HELPER} is not installed, and only root mounts without it; "
+            "`forebay run --private` may do without"
+        )
     files = [path for path in paths if not path.is_dir()]
     if files:
         return f"{files[0]} is no folder"
@@ -39,12 +55,21 @@ def obstacle_to_mount(program: Path, paths: Sequence[Path]) -> str | None:
 class LocalMounts:
     """The port PoolMount: a process for each folder; all end when this process dies."""
 
-    def __init__(self, processes: Sequence[subprocess.Popen[bytes]], folder: Path) -> None:
+    def __init__(
+        self, program: Path, processes: Sequence[Served], folder: Path, choice: MountChoice
+    ) -> None:
         self._processes = processes
+        self._entry: tuple[str, ...] = ()
+        if choice.is_private:
+            self._entry = (str(program), "--enter", str(processes[0].pid), str(folder))
         self._before = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         # Enter the folder again by its name: the old working directory is the one below the mount.
         with contextlib.suppress(OSError):
             os.chdir(folder)
+
+    def entering(self, words: Sequence[str]) -> Sequence[str]:
+        """Those words, behind a program that enters private mounts."""
+        return (*self._entry, *words)
 
     def finish(self) -> None:
         """Unmounts. Files that programs have open work until they are closed."""
@@ -54,36 +79,42 @@ class LocalMounts:
         _end(self._processes)
 
 
-def mount_over(program: Path, paths: Sequence[Path], socket: Path, folder: Path) -> LocalMounts:
+def mount_over(
+    program: Path, paths: Sequence[Path], socket: Path, folder: Path, choice: MountChoice
+) -> LocalMounts:
     """Mounts that end when this process dies. Raises PoolStartError if one of them fails."""
     prctl = ctypes.CDLL(None).prctl
-    return LocalMounts(
-        _mounted(program, paths, socket, lambda: prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)), folder
+    start = MountStart(
+        program=program,
+        socket=socket,
+        choice=choice,
+        prepare=lambda: prctl(_PR_SET_PDEATHSIG, signal.SIGTERM),
     )
+    return LocalMounts(program, _mounted(start, paths), folder, choice)
 
 
-def mount_detached(program: Path, paths: Sequence[Path], socket: Path) -> None:
+def mount_detached(
+    program: Path, paths: Sequence[Path], socket: Path, choice: MountChoice
+) -> None:
     """Mounts that end when the daemon does. Raises PoolStartError if one of them fails."""
-    _mounted(program, paths, socket, None)
+    _mounted(MountStart(program=program, socket=socket, choice=choice), paths)
 
 
-def _mounted(
-    program: Path, paths: Sequence[Path], socket: Path, prepare: Callable[[], object] | None
-) -> Sequence[subprocess.Popen[bytes]]:
-    processes: list[subprocess.Popen[bytes]] = []
+def _mounted(start: MountStart, paths: Sequence[Path]) -> Sequence[Served]:
+    processes: list[Served] = []
     try:
         for path in paths:
-            said = _said(socket)
-            processes.append(_start(program, path, socket, prepare))
-            if not _is_ready(processes[-1]):
-                raise PoolStartError(_reason(path, socket, since=said))
+            said = _said(start.socket)
+            processes.append(_start(start, path, processes[0].pid if processes else None))
+            if not is_ready(processes[-1], _READY_SECONDS_MAX):
+                raise PoolStartError(_reason(path, start.socket, since=said))
     except BaseException:
         _end(processes)
         raise
     return processes
 
 
-def _end(processes: Sequence[subprocess.Popen[bytes]]) -> None:
+def _end(processes: Sequence[Served]) -> None:
     """Unmounts, and waits a little for the processes, which end when no file of the mount is
     open."""
     for process in processes:
@@ -93,33 +124,39 @@ def _end(processes: Sequence[subprocess.Popen[bytes]]) -> None:
             process.wait(_END_SECONDS_MAX)
 
 
-def _start(
-    program: Path, path: Path, socket: Path, prepare: Callable[[], object] | None
-) -> subprocess.Popen[bytes]:
+def _options(start: MountStart, first: int | None) -> tuple[str, ...]:
+    """The options of forebay-mount. Mounts of one run are in one namespace, that of the `first`."""
+    if not start.choice.is_private:
+        return ()
+    return ("--private",) if first is None else ("--within", str(first))
+
+
+def _start(start: MountStart, path: Path, first: int | None) -> Served:
     kept = {name: text for name, text in os.environ.items() if name != PRELOAD_VARIABLE}
+    options = ("--socket", str(start.socket), *_options(start, first))
     try:
-        with _log_of(socket).open("ab") as errors:
+        with _log_of(start.socket).open("ab") as errors:
             return subprocess.Popen(
-                [str(program), "--socket", str(socket), str(path)],
+                [str(start.program), *options, str(path)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=errors,
                 env=kept,
                 start_new_session=True,
-                preexec_fn=prepare,
+                preexec_fn=start.prepare,
             )
     except OSError as error:
         raise PoolStartError(
-            f"cannot mount over {path} ({error.filename or program}: {error.strerror}). "
+            f"cannot mount over {path} ({error.filename or start.program}: {error.strerror}). "
             "`forebay doctor` looks at the installation."
         ) from error
 
 
-def _is_ready(process: subprocess.Popen[bytes]) -> bool:
+def is_ready(process: Served, seconds_max: float) -> bool:
     """Whether it has mounted; waits until it has, or has ended."""
     assert process.stdout is not None
     with process.stdout as output:
-        came = select.select([output], [], [], _READY_SECONDS_MAX)[0]
+        came = select.select([output], [], [], seconds_max)[0]
         return bool(came and os.read(output.fileno(), 1 << 12))
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from forebay.common.files.own_folders import make_folder, stale_folders
 from forebay.common.model.errors import PoolStartError, SetupError
 from forebay.common.model.units import counted, human_bytes
+from forebay.pool.model.mounting import MountChoice
 from forebay.pool.model.place import SOCKET_NAME_MAX, PoolPlace, RunningDaemon
 from forebay.pool.use_case.ports import PoolDaemon, PoolMount, PoolSession
 from forebay.ports import LibraryFinder
@@ -113,11 +114,11 @@ class LocalPools:
 
         return start_detached(self.program(), place)
 
-    def mount_obstacle(self, paths: Sequence[Path]) -> str | None:
+    def mount_obstacle(self, paths: Sequence[Path], choice: MountChoice) -> str | None:
         """Why the paths cannot be mounted over, by what is installed and permitted; or None."""
         from forebay.pool.files.mounts import PROGRAM_NAME, obstacle_to_mount
 
-        return obstacle_to_mount(self._libraries.find().folder / PROGRAM_NAME, paths)
+        return obstacle_to_mount(self._libraries.find().folder / PROGRAM_NAME, paths, choice)
 
     def mount_limit(self) -> str | None:
         """The kernel serves everybody only where root mounts."""
@@ -125,21 +126,23 @@ class LocalPools:
             return None
         return (
             "the mount is yours alone: other users, set-uid programs and root (its backups, `df`, "
-            "what a batch system runs before and after a job) get \"Permission denied\" there. "
+            'what a batch system runs before and after a job) get "Permission denied" there. '
             "Their files elsewhere are as ever."
         )
 
-    def mount(self, paths: Sequence[Path], *, socket: Path, folder: Path) -> PoolMount:
+    def mount(
+        self, paths: Sequence[Path], choice: MountChoice, *, socket: Path, folder: Path
+    ) -> PoolMount:
         """Mounts that end with this process."""
         from forebay.pool.files.mounts import PROGRAM_NAME, mount_over
 
-        return mount_over(self._file(PROGRAM_NAME), paths, socket, folder)
+        return mount_over(self._file(PROGRAM_NAME), paths, socket, folder, choice)
 
-    def mount_detached(self, paths: Sequence[Path], *, socket: Path) -> None:
+    def mount_detached(self, paths: Sequence[Path], choice: MountChoice, *, socket: Path) -> None:
         """Mounts that outlive this process."""
         from forebay.pool.files.mounts import PROGRAM_NAME, mount_detached
 
-        mount_detached(self._file(PROGRAM_NAME), paths, socket)
+        mount_detached(self._file(PROGRAM_NAME), paths, socket, choice)
 
     def usual_socket(self) -> Path:
         """The socket that the user's daemon on this machine has by default."""

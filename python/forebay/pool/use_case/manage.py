@@ -9,6 +9,7 @@ from forebay.common.model.errors import PoolError, PoolStartError, UsageError
 from forebay.common.model.frozen import frozen
 from forebay.common.model.launcher import PRELOAD_VARIABLE, compose_preload, preload_without
 from forebay.machine_ports import World
+from forebay.pool.model.mounting import MountChoice
 from forebay.pool.model.place import (
     LIBRARY_PREFIX,
     PATHS_SETTING,
@@ -122,7 +123,7 @@ def start_pool(request: StartRequest, world: World) -> Started:
 
 def _mount(paths: tuple[Path, ...], socket: Path, world: World) -> None:
     try:
-        world.pools.mount_detached(paths, socket=socket)
+        world.pools.mount_detached(paths, MountChoice(), socket=socket)
     except BaseException:
         with contextlib.suppress(PoolError):  # the daemon has died: the reason is told already
             world.pools.connect(socket).stop(Silent())

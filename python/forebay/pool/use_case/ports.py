@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from forebay.pool.model.mounting import MountChoice
 from forebay.pool.model.place import PoolPlace, RunningDaemon
 
 if TYPE_CHECKING:  # a program would wait for this
@@ -46,6 +47,9 @@ class PoolDaemon(Protocol):
 class PoolMount(Protocol):
     """The mounts over the folders of a pool. If the working directory is in such a folder, this
     process is in the mount while it exists."""
+
+    def entering(self, words: Sequence[str]) -> Sequence[str]:
+        """The command that runs `words` where the mounts are seen."""
 
     def finish(self) -> None:
         """Unmounts, even if processes still use the mounts."""
@@ -97,18 +101,20 @@ class Pools(Protocol):
         """Starts a daemon that outlives this process, and returns its process id. Raises
         PoolStartError with the daemon's messages."""
 
-    def mount_obstacle(self, paths: Sequence[Path]) -> str | None:
+    def mount_obstacle(self, paths: Sequence[Path], choice: MountChoice) -> str | None:
         """Why nothing can be mounted over the paths, or None if nothing that can be checked forbids
         it."""
 
     def mount_limit(self) -> str | None:
         """Who is refused by mounts of this user, or None if all users are served."""
 
-    def mount(self, paths: Sequence[Path], *, socket: Path, folder: Path) -> PoolMount:
+    def mount(
+        self, paths: Sequence[Path], choice: MountChoice, *, socket: Path, folder: Path
+    ) -> PoolMount:
         """Mounts over the paths, for the daemon at `socket`, until this process dies. Raises
         PoolStartError with the reason."""
 
-    def mount_detached(self, paths: Sequence[Path], *, socket: Path) -> None:
+    def mount_detached(self, paths: Sequence[Path], choice: MountChoice, *, socket: Path) -> None:
         """As `mount`, but the mounts last until the daemon ends."""
 
     def usual_socket(self) -> Path:

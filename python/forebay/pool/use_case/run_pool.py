@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from forebay.common.model.errors import UsageError
 from forebay.common.model.frozen import frozen
+from forebay.pool.model.mounting import MountChoice
 from forebay.pool.model.place import (
     DAEMON_VARIABLE,
     MOUNT_NEVER,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:  # a program would wait for these
     from forebay.settings.model.table import EffectiveSetting
 
 _LOOKED_AT_MAX = 1000
+Enter = Callable[[Sequence[str]], Sequence[str]]
 _SLURM_NODES = ("SLURM_JOB_NUM_NODES", "SLURM_NNODES")
 
 
@@ -51,9 +53,9 @@ class PoolPlan:
     starter: tuple[str, ...] = ()
     by: Launching | None = None
     """The program's own launcher, if it starts the daemons, too; else None."""
-    mounts: bool = False
-    """Whether the paths are mounted over: the kernel then routes file calls to the pool, and
-    nothing is captured."""
+    mounts: MountChoice | None = None
+    """How the paths are mounted over; None if they are not. Over mounts the kernel routes file
+    calls to the pool, and nothing is captured."""
 
     @property
     def variables(self) -> Mapping[str, str]:
@@ -161,23 +163,33 @@ def _words(pool: PoolPlan, environment: Mapping[str, str]) -> tuple[str, ...]:
 
 @frozen
 class MountPlan:
-    """Whether the paths are mounted over. `warning` says why they are not, though requested."""
+    """How the paths are mounted over; None if they are not. `warning` then says why, if it was
+    requested."""
 
-    mounts: bool = False
+    mounts: MountChoice | None = None
     warning: str | None = None
 
 
 def plan_mount(
-    paths: Sequence[Path], effective: Sequence[EffectiveSetting], nodes: int, world: RunWorld
+    paths: Sequence[Path],
+    effective: Sequence[EffectiveSetting],
+    nodes: int,
+    world: RunWorld,
+    *,
+    is_private: bool = False,
 ) -> MountPlan:
-    """The decision about mounts. Raises UsageError if the settings require an impossible one."""
+    """The decision about mounts. A private one is required unless the settings say `auto`. Raises
+    UsageError if a mount is required and impossible."""
     told = next((one.value for one in effective if one.setting.name == MOUNT_SETTING), "")
+    if is_private and told in ("", MOUNT_NEVER):
+        told = MOUNT_REQUIRED
     if not paths or told in ("", MOUNT_NEVER):
         return MountPlan()
+    choice = MountChoice(is_private=is_private)
     several = "the pool of several nodes cannot be mounted yet" if nodes > 1 else None
-    obstacle = several or world.pools.mount_obstacle(paths)
+    obstacle = several or world.pools.mount_obstacle(paths, choice)
     if obstacle is None:
-        return MountPlan(mounts=True)
+        return MountPlan(mounts=choice)
     if told == MOUNT_REQUIRED:
         raise UsageError(
             f"cannot mount over the pool's paths ({obstacle}). Say `--set pool_mount=auto` to have "
@@ -219,14 +231,23 @@ def _with_daemon(
     return {**environment, DAEMON_VARIABLE: daemon_text(daemon.process, socket)}
 
 
-def _run_mounted(pool: PoolPlan, world: RunWorld, run: Callable[[], Finished]) -> Finished:
-    if not pool.mounts:
-        return run()
-    mount = world.pools.mount(pool.paths, socket=pool.socket, folder=world.folder)
+Program = Callable[[Mapping[str, str], Hook, Hook, Enter], Finished]
+"""Runs the program with that environment, by the command that `Enter` makes of its words. The two
+functions are to be called when it runs, and when the batch job will end soon."""
+
+
+def _run_mounted(pool: PoolPlan, world: RunWorld, run: Callable[[Enter], Finished]) -> Finished:
+    if pool.mounts is None:
+        return run(_as_it_is)
+    mount = world.pools.mount(pool.paths, pool.mounts, socket=pool.socket, folder=world.folder)
     try:
-        return run()
+        return run(mount.entering)
     finally:
         mount.finish()
+
+
+def _as_it_is(words: Sequence[str]) -> Sequence[str]:
+    return words
 
 
 def run_through(
@@ -234,16 +255,15 @@ def run_through(
     environment: Mapping[str, str],
     world: RunWorld,
     *,
-    program: Callable[[Mapping[str, str], Hook, Hook], Finished],
+    program: Program,
     progress: Progress | None,
 ) -> tuple[Finished, PoolOutcome | None]:
     """Runs the program beside a daemon of its own.
 
-    `program` is called with its environment, and with functions to call when it runs and when the
-    batch job will end soon. The status is the program's, or, if that is 0, says whether bytes were
-    lost or were less durable than requested. If it raises PoolStartError, nothing was started."""
+    The status is the program's, or, if that is 0, says whether bytes were lost or were less durable
+    than requested. If it raises PoolStartError, nothing was started."""
     if pool is None:
-        return program(environment, None, None), None
+        return program(environment, None, None, _as_it_is), None
     known = with_job_end(environment, world.processes)
     known = {**known, PATHS_VARIABLE: paths_text(pool.paths)}  # a replay writes only below these
     first = pool.paths[0]
@@ -261,10 +281,11 @@ def run_through(
         finished = _run_mounted(
             pool,
             world,
-            lambda: program(
+            lambda enter: program(
                 _with_daemon(environment, daemon, pool.socket),
                 daemon.program_started,
                 daemon.close_down,
+                enter,
             ),
         )
     finally:

@@ -67,6 +67,8 @@ class RunRequest:
     record: Path | None = None
     summary: Path | None = None
     pool: tuple[Path, ...] = ()
+    is_private: bool = False
+    """Whether the mount is in a namespace of the program's own."""
 
 
 @frozen
@@ -109,11 +111,16 @@ def plan_run(request: RunRequest, world: RunWorld) -> RunPlan:
     is_enabled = _value(effective, "enabled") != "false"
     on = plan_nodes(effective, _launching(line, world), world)
     paths = pool_paths(request.pool, effective, world) if is_enabled else ()
+    if request.is_private and is_enabled and not paths:
+        raise UsageError(
+            "cannot mount privately (no path goes through a pool of this run). "
+            "Name a folder: --pool FOLDER."
+        )
     inside = look_around(paths, request.command, world)
     if inside is not None:
         paths = () if inside.has_no_pool else paths
         warnings = (inside.reason, *warnings) if inside.is_told else warnings
-    mount = plan_mount(paths, effective, on.nodes, world)
+    mount = plan_mount(paths, effective, on.nodes, world, is_private=request.is_private)
     warnings += (mount.warning,) if mount.warning else ()
     captured = paths and not mount.mounts
     through: dict[str, str] = {}

@@ -22,8 +22,11 @@ def carry_out(plan: RunPlan, world: RunWorld, *, progress: Progress | None = Non
             plan.pool,
             plan.environment,
             world,
-            program=lambda environment, started, job_ending: world.processes.run(
-                plan.words, environment=environment, started=started, job_ending=job_ending
+            program=lambda environment, started, job_ending, enter: world.processes.run(
+                enter(plan.words),
+                environment=environment,
+                started=started,
+                job_ending=job_ending,
             ),
             progress=progress,
         )

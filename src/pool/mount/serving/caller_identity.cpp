@@ -17,22 +17,27 @@ namespace forebay::mount {
 
 namespace {
 
+// Does nothing in a thread that has neither of them, such as an ordinary user's.
 int drop_capabilities() noexcept {
-    // A change of fsuid must leave the other capabilities: the kernel has already checked what the
-    // caller may do (default_permissions).
-    if (::prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP, 0, 0, 0) != 0) {
-        return errno;
-    }
     __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
     std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> sets{};
     if (::syscall(SYS_capget, &header, sets.data()) != 0) {
         return errno;
     }
+    bool has_any = false;
     for (const unsigned one : {CAP_FSETID, CAP_SYS_RESOURCE}) {
-        sets[one / 32].effective &= ~(1U << one % 32);
-        sets[one / 32].permitted &= ~(1U << one % 32);
+        const unsigned bit = 1U << one % 32;
+        has_any = has_any || (sets[one / 32].permitted & bit) != 0;
+        sets[one / 32].effective &= ~bit;
+        sets[one / 32].permitted &= ~bit;
     }
-    return ::syscall(SYS_capset, &header, sets.data()) == 0 ? 0 : errno;
+    // A change of fsuid must leave the other capabilities: the kernel has already checked what the
+    // caller may do (default_permissions).
+    if (!has_any || (::prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP, 0, 0, 0) == 0 &&
+                     ::syscall(SYS_capset, &header, sets.data()) == 0)) {
+        return 0;
+    }
+    return errno;
 }
 
 }  // namespace
@@ -43,9 +48,9 @@ int become_serving_thread() noexcept {
     }
     ::umask(0);
     // Memory reclaim on behalf of this thread must not wait for writeback that this thread itself
-    // would serve (deadlock). Only root may set this.
+    // would serve (deadlock). An ordinary user may not set this.
     ::prctl(kernel::set_io_flusher, 1, 0, 0, 0);
-    return ::geteuid() == 0 ? drop_capabilities() : 0;
+    return drop_capabilities();
 }
 
 CallerIdentity::CallerIdentity(const fuse_ctx& caller, bool by_root) noexcept : acts_{by_root} {

@@ -9,9 +9,9 @@
 
 namespace forebay::mount {
 
-// To be called once in each serving thread: gives it a umask of its own, and, if it is root's,
-// takes CAP_FSETID and CAP_SYS_RESOURCE (by which writes could exceed quotas) from it. Returns 0 or
-// an errno.
+// To be called once in each serving thread: gives it a umask of its own, and, if it has them as
+// root or in a user namespace, takes CAP_FSETID and CAP_SYS_RESOURCE (by which writes could exceed
+// quotas) from it. Returns 0 or an errno.
 [[nodiscard]] int become_serving_thread() noexcept;
 
 // RAII guard: this thread creates files with the owner, group and umask of the request's caller.

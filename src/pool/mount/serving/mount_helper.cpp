@@ -35,7 +35,7 @@ constexpr std::array<KnownRefusal, 9> refusals{{
      "others may write there, too (it has the sticky bit), and it is not yours",
      "Name a directory of your own in it"},
     {"mounting over filesystem type", "fusermount3 has no such file system on its list",
-     "Ask for a newer fuse3, or say `--set pool_mount=never`"},
+     "Say `forebay run --private`, or ask for a newer fuse3"},
     {"user_allow_other", "/etc/fuse.conf lets no user give access to others",
      "Leave out --allow-other, or have root write user_allow_other there"},
     {"fuse device not found", "there is no /dev/fuse",
@@ -46,7 +46,7 @@ constexpr std::array<KnownRefusal, 9> refusals{{
      "Unmount others, or have root raise mount_max there"},
     {"failed to access mountpoint", "it cannot be reached", "Check its name and its mount"},
     {"mount failed: Operation not permitted", "fusermount3 has no privileges here",
-     "Have root give it the set-uid bit"},
+     "Have root give it the set-uid bit, or say `forebay run --private`"},
 }};
 
 // The command line, and the variables of this process's environment, without what is preloaded.
@@ -141,7 +141,7 @@ Error not_started(const std::string& directory, int error) {
     if (error == ENOENT) {
         return {ErrorCode::access, error,
                 fmt::format("cannot mount over {} (there is no {}, and only root mounts without "
-                            "it). Install the package fuse3, or say `--set pool_mount=never`.",
+                            "it). Install the package fuse3, or say `forebay run --private`.",
                             directory, program)};
     }
     return system_error(error, fmt::format("start {} to mount over {}", program, directory));

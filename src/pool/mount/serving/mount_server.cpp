@@ -141,10 +141,11 @@ MountServer::~MountServer() {
 
 Result<void> MountServer::mount() {
     const std::string& directory = options_.directory;
+    const bool privileged = by_root_ || options_.in_namespace;
     Result<OwnFd> device = mount_fuse({.directory = directory,
                                        .name = mount_name(::getpid()),
-                                       .allow_other = by_root_ || options_.allow_other,
-                                       .has_privileges = by_root_});
+                                       .allow_other = privileged || options_.allow_other,
+                                       .has_privileges = privileged});
     if (!device) {
         return failure(std::move(device.error()));
     }

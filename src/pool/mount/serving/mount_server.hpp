@@ -26,6 +26,8 @@ struct MountOptions {
     std::string directory;
     std::string socket;  // path of the daemon's socket; empty: no pool, all is passed through
     bool allow_other = false;
+    // This process is in a private namespace, and has the right to mount there.
+    bool in_namespace = false;
 };
 
 // "/proc/self/fd/N": a path to the file of an O_PATH descriptor, for calls that need a path.

@@ -1,0 +1,11 @@
+"""How the folders of a pool are mounted over."""
+
+from forebay.common.model.frozen import frozen
+
+
+@frozen
+class MountChoice:
+    """Choices of the user about mounts."""
+
+    is_private: bool = False
+    """The mount is in a namespace of its own, which only the program of a run enters."""
