@@ -17,7 +17,7 @@ from forebay.common.model.program import Family, Linkage, ProgramFacts
 from forebay.common.model.record import Record, RunRecord
 from forebay.layout.model import Layout, LayoutChange, WantedLayout
 from forebay.machine_ports import DirectoryFacts, MachineFacts, World
-from forebay.pool.model.mounting import MountChoice
+from forebay.pool.model.mounting import MountChoice, MountWay
 from forebay.pool.model.place import PoolPlace, RunningDaemon
 from forebay.pool.model.pool import PoolEnd, PoolStatus
 from forebay.pool.use_case.ports import PoolMount, PoolSession, Progress
@@ -324,6 +324,7 @@ class ImaginedPools:
     limit: str | None = None
     no_mount: str | None = None
     limited: str | None = None
+    ways: tuple[MountWay, ...] = (MountWay(name="root", obstacle=None),)
 
     def library(self) -> Path:
         return STUB.with_name("libforebay_posix.so")
@@ -359,6 +360,10 @@ class ImaginedPools:
 
     def mount_obstacle(self, paths: Sequence[Path], choice: MountChoice) -> str | None:
         return None if choice.is_private and self.no_mount == NO_HELPER else self.no_mount
+
+    def mount_ways(self, folder: Path) -> Sequence[MountWay]:
+        self.log.append(f"try {folder}")
+        return self.ways
 
     def mount_limit(self) -> str | None:
         return self.limited

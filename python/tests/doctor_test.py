@@ -13,6 +13,7 @@ from forebay.common.model.program import Family
 from forebay.doctor.model import Finding, Status, Topic, problems
 from forebay.doctor.use_case import DoctorRequest, diagnose
 from forebay.machine_ports import World
+from forebay.pool.model.mounting import MountWay
 from forebay.ports import Captured, LauncherFacts
 
 MakeWorld = Callable[..., World]
@@ -75,6 +76,26 @@ def test_a_daemon_that_is_missing_is_told(make_world: MakeWorld) -> None:
     finding = only(look(world), Topic.LIBRARIES, Status.NOTE)
     assert finding.subject == "forebayd"
     assert finding.remedy
+
+
+def test_each_way_to_mount_is_told_with_why_it_does_not_work(make_world: MakeWorld) -> None:
+    ways = (
+        MountWay(name="root", obstacle="you are not root"),
+        MountWay(name="fusermount3", obstacle="cannot mount over /x (not there). Install it."),
+        MountWay(name="private namespace", obstacle=None),
+    )
+    world = make_world(pools={"ways": ways})
+    root, helper, private = (one for one in look(world) if one.topic is Topic.MOUNT)
+    assert (root.status, root.detail, root.remedy) == (Status.NOTE, "you are not root", None)
+    assert (helper.detail, helper.remedy) == ("cannot mount over /x (not there)", "Install it.")
+    assert private.status is Status.GOOD
+    assert "try /scratch" in world.pools.log  # type: ignore[attr-defined]
+
+
+def test_nothing_is_mounted_where_the_user_may_not_write(make_world: MakeWorld) -> None:
+    world = make_world(machine={"directory_facts": {"is_writable": False}})
+    assert "not tried" in only(look(world), Topic.MOUNT, Status.NOTE).detail
+    assert world.pools.log == []  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(

@@ -191,3 +191,16 @@ def test_a_dead_mount_of_a_users_is_removed_by_the_next(user: OrdinaryUser) -> N
         with served(user, below):
             user.run("sh", "-c", "echo text > file", within=below)
     ensure((below / "file").read_text() == "text\n", "it is not below")
+
+
+def test_doctor_tries_which_way_to_mount_works(user: OrdinaryUser) -> None:
+    below = user.new_folder("below")
+    said = user.run(*user.forebay, "doctor", "--format", "json", below, check=False).stdout
+    found = {
+        one["subject"]: (one["status"], one["detail"])
+        for one in json.loads(said)["findings"]
+        if one["topic"].startswith("Mount")
+    }
+    ensure(found["fusermount3"] == ("good", f"works (tried in {below})"), f"{found}")
+    ensure(IS_ROOT is False or found["root"] == ("note", "you are not root"), f"{found}")
+    ensure("private namespace" in found and list(below.iterdir()) == [], f"{found}")

@@ -22,6 +22,7 @@ class Topic(Enum):
     FORWARDING = "Environment reaches ranks"
     PROGRAM = "Program"
     DIRECTORY = "Directory"
+    MOUNT = "Mount over a directory (pool_mount)"
     MACHINE = "Machine"
 
 

@@ -18,7 +18,6 @@ from forebay.common.model.units import counted, human_bytes
 from forebay.doctor.model import Finding, Status, Topic
 from forebay.layout.model import Layout
 from forebay.machine_ports import DirectoryFacts, MachineFacts, World
-from forebay.pool.model.mounting import MountChoice
 from forebay.ports import LauncherFacts, NativeLibraries
 
 _PROBE_VARIABLE = "FOREBAY_DOCTOR"
@@ -78,6 +77,7 @@ def diagnose(request: DoctorRequest, world: World) -> Diagnosis:
         *_forwarding(world, launchers, libraries),
         *_program(world, request.program),
         *(finding for _, found in looked_at for finding in found),
+        *(_mounts(world, places) if libraries is not None else ()),
         *_machine(machine, request.ranks),
     )
     return Diagnosis(
@@ -187,13 +187,26 @@ def _pool(world: World) -> Iterator[Finding]:
         except SetupError as error:
             yield _note(Topic.LIBRARIES, name, str(error), "Build or install Forebay again.")
             return
-    obstacle = world.pools.mount_obstacle((), MountChoice())
-    if obstacle is None:
-        yield _good(
-            Topic.LIBRARIES, "pool_mount", "can be used, if the kernel is Linux 6.6 or newer"
+
+
+def _mounts(world: World, directories: Sequence[DirectoryFacts]) -> Iterator[Finding]:
+    """Tries the ways to mount, in the first directory that can be written."""
+    place = next((one.path for one in directories if one.is_writable), None)
+    if place is None:
+        yield _note(
+            Topic.MOUNT,
+            "pool_mount",
+            "not tried: you may not write in any of the directories",
+            "Name a directory of your own.",
         )
-    else:
-        yield _note(Topic.LIBRARIES, "pool_mount", f"cannot be used ({obstacle})")
+        return
+    for way in world.pools.mount_ways(place):
+        if way.obstacle is None:
+            yield _good(Topic.MOUNT, way.name, f"works (tried in {place})")
+        else:
+            problem, ends, remedy = way.obstacle.rpartition("). ")
+            detail = f"{problem})" if ends else remedy
+            yield _note(Topic.MOUNT, way.name, detail, remedy if ends else None)
 
 
 def _forwarding(

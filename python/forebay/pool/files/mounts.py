@@ -93,9 +93,7 @@ def mount_over(
     return LocalMounts(program, _mounted(start, paths), folder, choice)
 
 
-def mount_detached(
-    program: Path, paths: Sequence[Path], socket: Path, choice: MountChoice
-) -> None:
+def mount_detached(program: Path, paths: Sequence[Path], socket: Path, choice: MountChoice) -> None:
     """Mounts that end when the daemon does. Raises PoolStartError if one of them fails."""
     _mounted(MountStart(program=program, socket=socket, choice=choice), paths)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from forebay.common.files.own_folders import make_folder, stale_folders
 from forebay.common.model.errors import PoolStartError, SetupError
 from forebay.common.model.units import counted, human_bytes
-from forebay.pool.model.mounting import MountChoice
+from forebay.pool.model.mounting import MountChoice, MountWay
 from forebay.pool.model.place import SOCKET_NAME_MAX, PoolPlace, RunningDaemon
 from forebay.pool.use_case.ports import PoolDaemon, PoolMount, PoolSession
 from forebay.ports import LibraryFinder
@@ -119,6 +119,13 @@ class LocalPools:
         from forebay.pool.files.mounts import PROGRAM_NAME, obstacle_to_mount
 
         return obstacle_to_mount(self._libraries.find().folder / PROGRAM_NAME, paths, choice)
+
+    def mount_ways(self, folder: Path) -> Sequence[MountWay]:
+        """Mounts and unmounts, by forebay-mount without a pool."""
+        from forebay.pool.files.mount_trial import try_ways
+        from forebay.pool.files.mounts import PROGRAM_NAME
+
+        return try_ways(self._libraries.find().folder / PROGRAM_NAME, folder)
 
     def mount_limit(self) -> str | None:
         """The kernel serves everybody only where root mounts."""

@@ -9,3 +9,12 @@ class MountChoice:
 
     is_private: bool = False
     """The mount is in a namespace of its own, which only the program of a run enters."""
+
+
+@frozen
+class MountWay:
+    """A way to mount, as `forebay doctor` has tried it. `obstacle` says why it does not work; None
+    if it does."""
+
+    name: str
+    obstacle: str | None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from forebay.pool.model.mounting import MountChoice
+from forebay.pool.model.mounting import MountChoice, MountWay
 from forebay.pool.model.place import PoolPlace, RunningDaemon
 
 if TYPE_CHECKING:  # a program would wait for this
@@ -104,6 +104,9 @@ class Pools(Protocol):
     def mount_obstacle(self, paths: Sequence[Path], choice: MountChoice) -> str | None:
         """Why nothing can be mounted over the paths, or None if nothing that can be checked forbids
         it."""
+
+    def mount_ways(self, folder: Path) -> Sequence[MountWay]:
+        """The ways to mount, each tried over a new folder in `folder`."""
 
     def mount_limit(self) -> str | None:
         """Who is refused by mounts of this user, or None if all users are served."""
