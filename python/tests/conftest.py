@@ -324,6 +324,7 @@ class ImaginedPools:
     limit: str | None = None
     no_mount: str | None = None
     limited: str | None = None
+    complaints: tuple[str, ...] = ()
     ways: tuple[MountWay, ...] = (MountWay(name="root", obstacle=None),)
 
     def library(self) -> Path:
@@ -377,8 +378,9 @@ class ImaginedPools:
     def entering(self, words: Sequence[str]) -> Sequence[str]:
         return ("enter", *words) if "mount privately" in self.log else words
 
-    def finish(self) -> None:
+    def finish(self) -> Sequence[str]:
         self.log.append("unmount")
+        return self.complaints
 
     def mount_detached(self, paths: Sequence[Path], choice: MountChoice, *, socket: Path) -> None:
         self.log.append("mount")

@@ -9,7 +9,7 @@ from forebay.common.model.errors import PoolError, PoolStartError, UsageError
 from forebay.machine_ports import World
 from forebay.pool.model.pool import PoolEnd
 from forebay.pool.use_case.manage import StartRequest, start_pool
-from forebay.pool.use_case.ports import PoolSession, Progress
+from forebay.pool.use_case.ports import PoolSession, Progress, Silent
 from forebay.run.use_case.run_plan import RunRequest, plan_run
 from forebay.run.use_case.run_program import carry_out
 from forebay.settings.model.given import Override
@@ -94,6 +94,22 @@ def test_who_starts_a_pool_that_stays_is_told_whom_its_mount_refuses(make_world:
     started = start_pool(start, make_world(pools={"limited": "root is refused"}))
     assert "root is refused" in started.warnings
     assert len(start_pool(start, make_world()).warnings) == len(started.warnings) - 1
+
+
+class Noted(Silent):
+    """Keeps the notes."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+
+def test_a_mount_that_ended_early_is_told(make_world: MakeWorld) -> None:
+    world, noted = make_world(pools={"complaints": ("it ended",)}), Noted()
+    carry_out(plan_run(request("require"), world), world, progress=noted)
+    assert noted.notes == ["it ended"]
 
 
 class Stopping:

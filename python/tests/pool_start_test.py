@@ -134,7 +134,7 @@ def test_a_mailbox_folder_stayed_where_the_log_could_not_be_written(tmp_path: Pa
 
 
 def test_a_mount_that_failed_left_the_others_as_zombies(processes: Started, tmp_path: Path) -> None:
-    text = 'case "$3" in */good) echo; exec sleep 600 ;; esac; exit 1'
+    text = 'case "$*" in */good) echo; exec sleep 600 ;; esac; exit 1'
     program = script(tmp_path / "forebay-mount", text)
     paths = [tmp_path / "good", tmp_path / "bad"]
     with pytest.raises(PoolStartError, match=r"cannot mount over .*bad"):

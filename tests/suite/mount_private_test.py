@@ -92,6 +92,19 @@ def test_a_program_that_cannot_be_started_has_a_shells_status(user: OrdinaryUser
     ensure(refused.returncode == 126, refused.stderr)
 
 
+def test_two_namespaces_over_one_folder_are_refused(user: OrdinaryUser) -> None:
+    below = user.new_folder("below")
+    with user.start(mo.PROGRAM, "--private", below) as first:
+        try:
+            ensure(first.stdout is not None and bool(first.stdout.readline()), "no mount")
+            second = user.run(mo.PROGRAM, "--private", below, check=False)
+            ensure(second.returncode == 1, second.stdout)
+            ensure("in another namespace" in second.stderr, second.stderr)
+        finally:
+            first.terminate()
+        ensure(first.wait(mo.SECONDS_MAX) == 0, "it does not end")
+
+
 def test_a_private_server_that_is_killed_gives_the_folder_back(user: OrdinaryUser) -> None:
     below = user.new_folder("below")
     script = "echo text > file; echo written; read line; cd /; until cat $1/file; do :; done"

@@ -135,3 +135,30 @@ def _wait(holds: object) -> None:
     while not holds():
         ensure(time.monotonic() < deadline, "it does not come")
         time.sleep(0.02)
+
+
+def test_a_run_tells_that_its_mount_was_killed(below: Path) -> None:
+    script = "echo text > file; echo; read line; cd /; until cat $1/file; do :; done"
+    words = _words("run", "--pool", ".", "--set", "pool_mount=require", "--", "sh", "-c", script)
+    with subprocess.Popen(
+        [*words, "sh", str(below)],
+        cwd=below,
+        env=_environment(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as run:
+        ensure(run.stdout is not None and run.stdout.readline() == "\n", "not begun")
+        os.kill(_server_of(run.pid), signal.SIGKILL)
+        said, errors = run.communicate("go on\n", timeout=mo.SECONDS_MAX)
+    ensure(said == "text\n" and run.returncode == 0, said)
+    ensure("ended while the program ran (forebay-mount: SIGKILL ended it)" in errors, errors)
+
+
+def _server_of(process: int) -> int:
+    """The forebay-mount that this process has started."""
+    names = {
+        one: Path(f"/proc/{one}/comm").read_text(encoding="utf-8") for one in _children(process)
+    }
+    return next(one for one, name in names.items() if name.strip() == mo.PROGRAM.name)

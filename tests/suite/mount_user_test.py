@@ -193,6 +193,28 @@ def test_a_dead_mount_of_a_users_is_removed_by_the_next(user: OrdinaryUser) -> N
     ensure((below / "file").read_text() == "text\n", "it is not below")
 
 
+def test_a_users_server_that_is_stopped_for_too_long_is_ended(user: OrdinaryUser) -> None:
+    below = user.new_folder("below")
+    script = "with open('f', 'wb', buffering=0) as f:\n while 1: f.write(b'x')"
+    with (
+        served(user, below, "--timeout", "1") as server,
+        user.start(user.python, "-c", script, within=below) as program,
+    ):
+        until(lambda: user.run("test", "-s", below / "f", check=False).returncode == 0, "not begun")
+        server.send_signal(signal.SIGSTOP)
+        ensure(program.wait(mo.SECONDS_MAX) == 1, "the program was not told")
+        ensure(server.wait(mo.SECONDS_MAX) == -signal.SIGKILL, "the server goes on")
+        until(lambda: not user.is_mounted(below), "it is still mounted")
+
+
+@needs_root
+def test_the_mount_of_one_user_is_no_place_for_the_server_of_another(user: OrdinaryUser) -> None:
+    below = user.new_folder("below")
+    with served(user, below):
+        done = user.run(mo.PROGRAM, below, as_root=True, check=False)
+        ensure(done.returncode == 1 and "already" in done.stderr, done.stderr)
+
+
 def test_doctor_tries_which_way_to_mount_works(user: OrdinaryUser) -> None:
     below = user.new_folder("below")
     said = user.run(*user.forebay, "doctor", "--format", "json", below, check=False).stdout

@@ -6,11 +6,12 @@ import contextlib
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from suite import mpi as m
+from suite.file_systems import until
 from suite.pool import Pool, pool
 from suite.verdict import ensure
 
@@ -42,6 +43,11 @@ def unmount(folder: Path) -> None:
         if is_mounted(folder):
             words = ["umount", "-l"] if os.geteuid() == 0 else ["fusermount3", "-u", "-z"]
             subprocess.run([*words, str(folder)], check=False, timeout=SECONDS_MAX)
+
+
+def until_unmounted(folder: Path) -> None:
+    """Waits for it."""
+    ensure(until(lambda: not is_mounted(folder), SECONDS_MAX), "it is still mounted")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,8 +92,16 @@ def run_in(
 
 
 @contextlib.contextmanager
-def _served(folder: Path, before: Pool | None) -> Iterator[Mounted]:
-    words = [str(PROGRAM), *(["--socket", str(before.socket)] if before else []), str(folder)]
+def served(
+    folder: Path,
+    before: Pool | None = None,
+    options: Sequence[str] = (),
+    *,
+    program: Sequence[str] = (str(PROGRAM),),
+) -> Iterator[Mounted]:
+    """A mount over that folder, with these options of forebay-mount; it is gone behind."""
+    pooled = ["--socket", str(before.socket)] if before else []
+    words = [*program, *pooled, *options, str(folder)]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         line = process.stdout.readline() if process.stdout else ""
@@ -108,12 +122,15 @@ def _served(folder: Path, before: Pool | None) -> Iterator[Mounted]:
 
 
 @contextlib.contextmanager
-def mounted(*, before_pool: bool, settings: Mapping[str, str] | None = None) -> Iterator[Mounted]:
-    """A new folder below a mount; it and the mount are gone behind. Settings are the pool's."""
+def mounted(
+    *, before_pool: bool, settings: Mapping[str, str] | None = None, options: Sequence[str] = ()
+) -> Iterator[Mounted]:
+    """A new folder below a mount; it and the mount are gone behind. Settings are the pool's, and
+    options those of forebay-mount."""
     with tempfile.TemporaryDirectory(prefix="mount.", dir="/tmp") as made:
         folder = Path(made, "below")
         folder.mkdir()
         with contextlib.ExitStack() as stack:
             paths = {"pool_paths": str(folder), **(settings or {})}
             before = stack.enter_context(pool(folder, paths)) if before_pool else None
-            yield stack.enter_context(_served(folder, before))
+            yield stack.enter_context(served(folder, before, options))

@@ -1,4 +1,5 @@
-// forebay-mount [--socket PATH] [--allow-other] [--private | --within PROCESS] DIRECTORY
+// forebay-mount [--socket PATH] [--allow-other] [--private | --within PROCESS] [--timeout SECONDS]
+//               DIRECTORY
 // forebay-mount --enter PROCESS FOLDER COMMAND...
 //
 // A FUSE mount over a directory. The kernel sends programs' calls on the directory to this process,
@@ -9,7 +10,7 @@
 //
 // With --private, the mount is in new user and mount namespaces, where nobody outside sees it; with
 // --within, in those of another forebay-mount. The second form becomes COMMAND, in FOLDER as it is
-// there.
+// there. A server that does not run for SECONDS (default: 60), such as a stopped one, is ended.
 //
 // Exit status: 0 it was unmounted, 1 it could not be mounted, 2 wrong arguments. The second form
 // has the command's, 126 if that cannot be executed, and 127 if it is not found.
@@ -20,6 +21,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -39,6 +41,7 @@ namespace {
 using forebay::mount::MountOptions;
 using forebay::mount::MountServer;
 using forebay::mount::MountWatcher;
+using forebay::mount::WatchOrder;
 
 constexpr int unmounted = 0;
 constexpr int not_mounted = 1;
@@ -54,6 +57,7 @@ struct MountCommand {
     MountOptions options;
     bool is_private = false;
     pid_t within = 0;
+    std::chrono::seconds stopped_max{60};
 };
 
 // A number that is more than 0; otherwise 0.
@@ -74,6 +78,8 @@ std::optional<MountCommand> command_of(std::span<char* const> words) {
             options.allow_other = true;
         } else if (word == "--private") {
             command.is_private = true;
+        } else if (word == "--timeout" && i + 1 < words.size()) {
+            command.stopped_max = std::chrono::seconds{std::max(number_of(words[++i]), 1)};
         } else if (word == "--within" && i + 1 < words.size()) {
             command.within = number_of(words[++i]);
         } else if (!word.starts_with("--") && options.directory.empty()) {
@@ -106,6 +112,19 @@ forebay::Result<void> enter(const MountCommand& command) {
     return command.is_private ? forebay::mount::enter_new_namespace() : forebay::Result<void>{};
 }
 
+// Runs as long as the process: has the watcher unmount at a signal, and tells it that this process
+// runs.
+[[noreturn]] void wait_for_signal(const sigset_t& signals, MountWatcher& watcher) {
+    constexpr timespec beat_every{
+        .tv_sec = 0, .tv_nsec = std::chrono::nanoseconds{MountWatcher::beat_every}.count()};
+    for (;;) {
+        if (::sigtimedwait(&signals, nullptr, &beat_every) > 0) {
+            watcher.unmount();
+        }
+        watcher.beat();
+    }
+}
+
 int run(std::span<char* const> words) {
     constexpr std::size_t enter_words = 3;
     if (words.size() > enter_words && std::string_view{words[0]} == "--enter") {
@@ -116,7 +135,8 @@ int run(std::span<char* const> words) {
     if (!command) {
         std::fputs(
             "forebay-mount: cannot use these arguments (it takes [--socket PATH] [--allow-other] "
-            "[--private | --within PROCESS] and the absolute path of a directory). Give these.\n",
+            "[--private | --within PROCESS] [--timeout SECONDS] and the absolute path of a "
+            "directory). Give these.\n",
             stderr);
         return wrong_arguments;
     }
@@ -137,7 +157,12 @@ int run(std::span<char* const> words) {
     if (!server) {
         return fail(server.error(), not_mounted);
     }
-    auto watcher = MountWatcher::beside(options->directory, (*server)->daemon());
+    const WatchOrder order{.path = options->directory,
+                           .daemon = (*server)->daemon(),
+                           .pool = (*server)->pool(),
+                           .lock = &(*server)->lock(),
+                           .stopped_max = command->stopped_max};
+    auto watcher = MountWatcher::beside(order);
     if (!watcher) {
         return fail(watcher.error(), not_mounted);
     }
@@ -145,12 +170,8 @@ int run(std::span<char* const> words) {
     if (const auto mounted = (*server)->mount(); !mounted) {
         return fail(mounted.error(), not_mounted);
     }
-    // Lives as long as the process, and waits for a signal to unmount.
-    std::thread{[&signals, &watcher] {
-        int got = 0;
-        ::sigwait(&signals, &got);
-        watcher->unmount();
-    }}.detach();
+    watcher->mounted((*server)->connection());
+    std::thread{[&signals, &watcher] { wait_for_signal(signals, *watcher); }}.detach();
     fmt::print(R"({{"schema":"forebay.mount.ready/1","process":{}}})"
                "\n",
                ::getpid());
@@ -158,6 +179,7 @@ int run(std::span<char* const> words) {
     // A reader that waits for this line may wait for the end of the output, too.
     static_cast<void>(std::freopen("/dev/null", "w", stdout));
     (*server)->serve();
+    (*server)->lock().remove();
     // Skips destructors, because the thread that waits for signals uses `watcher` and `signals`.
     std::_Exit(unmounted);
 }

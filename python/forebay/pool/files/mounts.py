@@ -7,12 +7,13 @@ import select
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from forebay.common.model.errors import PoolStartError
 from forebay.common.model.frozen import frozen
 from forebay.common.model.launcher import PRELOAD_VARIABLE
+from forebay.pool.files.daemon_start import death_of, messages_in
 from forebay.pool.model.mounting import MountChoice
 
 PROGRAM_NAME = "forebay-mount"
@@ -55,13 +56,14 @@ def obstacle_to_mount(program: Path, paths: Sequence[Path], choice: MountChoice)
 class LocalMounts:
     """The port PoolMount: a process for each folder; all end when this process dies."""
 
-    def __init__(
-        self, program: Path, processes: Sequence[Served], folder: Path, choice: MountChoice
-    ) -> None:
-        self._processes = processes
+    def __init__(self, start: MountStart, paths: Sequence[Path], folder: Path) -> None:
+        self._log = _log_of(start.socket)
+        self._paths = paths
+        self._processes = _mounted(start, paths)
         self._entry: tuple[str, ...] = ()
-        if choice.is_private:
-            self._entry = (str(program), "--enter", str(processes[0].pid), str(folder))
+        if start.choice.is_private:
+            first = str(self._processes[0].pid)
+            self._entry = (str(start.program), "--enter", first, str(folder))
         self._before = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         # Enter the folder again by its name: the old working directory is the one below the mount.
         with contextlib.suppress(OSError):
@@ -71,12 +73,24 @@ class LocalMounts:
         """Those words, behind a program that enters private mounts."""
         return (*self._entry, *words)
 
-    def finish(self) -> None:
+    def finish(self) -> Sequence[str]:
         """Unmounts. Files that programs have open work until they are closed."""
         with contextlib.suppress(OSError):
             os.fchdir(self._before)
         os.close(self._before)
+        told = list(self._complaints())
         _end(self._processes)
+        return told
+
+    def _complaints(self) -> Iterator[str]:
+        for path, process in zip(self._paths, self._processes, strict=True):
+            code = process.poll()
+            if code:
+                messages = " ".join(line.removeprefix(_PREFIX) for line in messages_in(self._log))
+                yield (
+                    f"the mount over {path} ended while the program ran ({PROGRAM_NAME}: "
+                    f"{death_of(code)}): calls on its files failed from then on. {messages}"
+                ).rstrip()
 
 
 def mount_over(
@@ -90,7 +104,7 @@ def mount_over(
         choice=choice,
         prepare=lambda: prctl(_PR_SET_PDEATHSIG, signal.SIGTERM),
     )
-    return LocalMounts(program, _mounted(start, paths), folder, choice)
+    return LocalMounts(start, paths, folder)
 
 
 def mount_detached(program: Path, paths: Sequence[Path], socket: Path, choice: MountChoice) -> None:
@@ -124,18 +138,18 @@ def _end(processes: Sequence[Served]) -> None:
 
 def _options(start: MountStart, first: int | None) -> tuple[str, ...]:
     """The options of forebay-mount. Mounts of one run are in one namespace, that of the `first`."""
+    usual = ("--socket", str(start.socket), "--timeout", str(start.choice.stopped_seconds))
     if not start.choice.is_private:
-        return ()
-    return ("--private",) if first is None else ("--within", str(first))
+        return usual
+    return (*usual, "--private") if first is None else (*usual, "--within", str(first))
 
 
 def _start(start: MountStart, path: Path, first: int | None) -> Served:
     kept = {name: text for name, text in os.environ.items() if name != PRELOAD_VARIABLE}
-    options = ("--socket", str(start.socket), *_options(start, first))
     try:
         with _log_of(start.socket).open("ab") as errors:
             return subprocess.Popen(
-                [str(start.program), *options, str(path)],
+                [str(start.program), *_options(start, first), str(path)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=errors,

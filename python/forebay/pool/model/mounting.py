@@ -9,6 +9,8 @@ class MountChoice:
 
     is_private: bool = False
     """The mount is in a namespace of its own, which only the program of a run enters."""
+    stopped_seconds: int = 60
+    """How long the process that serves it may be stopped before the mount is ended."""
 
 
 @frozen

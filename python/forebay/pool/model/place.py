@@ -13,6 +13,7 @@ PATHS_SETTING = "pool_paths"
 NODES_SETTING = "pool_nodes"
 STARTER_SETTING = "pool_starter"
 MOUNT_SETTING = "pool_mount"
+MOUNT_TIMEOUT_SETTING = "pool_mount_timeout"
 MOUNT_NEVER, MOUNT_REQUIRED = "never", "require"
 PATHS_MAX = 16
 """The number of paths that a captured program compares (src/pool/capture/files/paths.hpp)."""

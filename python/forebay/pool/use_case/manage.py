@@ -109,9 +109,9 @@ def start_pool(request: StartRequest, world: World) -> Started:
         PRELOAD_VARIABLE: compose_preload(libraries, environment.get(PRELOAD_VARIABLE)),
     }
     warnings = tuple(missing_units(effective))
-    if mount.mounts:
+    if mount.mounts is not None:
         del variables[PATHS_VARIABLE]
-        _mount(paths, socket, world)
+        _mount(paths, mount.mounts, socket, world)
         limit = world.pools.mount_limit()
         warnings += (_STANDS_BELOW, *((limit,) if limit else ()))
     if mount.warning:
@@ -121,9 +121,9 @@ def start_pool(request: StartRequest, world: World) -> Started:
     )
 
 
-def _mount(paths: tuple[Path, ...], socket: Path, world: World) -> None:
+def _mount(paths: tuple[Path, ...], choice: MountChoice, socket: Path, world: World) -> None:
     try:
-        world.pools.mount_detached(paths, MountChoice(), socket=socket)
+        world.pools.mount_detached(paths, choice, socket=socket)
     except BaseException:
         with contextlib.suppress(PoolError):  # the daemon has died: the reason is told already
             world.pools.connect(socket).stop(Silent())

@@ -51,8 +51,9 @@ class PoolMount(Protocol):
     def entering(self, words: Sequence[str]) -> Sequence[str]:
         """The command that runs `words` where the mounts are seen."""
 
-    def finish(self) -> None:
-        """Unmounts, even if processes still use the mounts."""
+    def finish(self) -> Sequence[str]:
+        """Unmounts, even if processes still use the mounts. Returns messages for the user about
+        mounts that had ended before."""
 
 
 class PoolSession(Protocol):

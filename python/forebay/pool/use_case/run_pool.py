@@ -17,6 +17,7 @@ from forebay.pool.model.place import (
     MOUNT_NEVER,
     MOUNT_REQUIRED,
     MOUNT_SETTING,
+    MOUNT_TIMEOUT_SETTING,
     NODES_SETTING,
     PATHS_MAX,
     PATHS_SETTING,
@@ -180,12 +181,15 @@ def plan_mount(
 ) -> MountPlan:
     """The decision about mounts. A private one is required unless the settings say `auto`. Raises
     UsageError if a mount is required and impossible."""
-    told = next((one.value for one in effective if one.setting.name == MOUNT_SETTING), "")
+    values = {one.setting.name: one.value for one in effective}
+    told = values.get(MOUNT_SETTING, "")
     if is_private and told in ("", MOUNT_NEVER):
         told = MOUNT_REQUIRED
     if not paths or told in ("", MOUNT_NEVER):
         return MountPlan()
-    choice = MountChoice(is_private=is_private)
+    choice = MountChoice(
+        is_private=is_private, stopped_seconds=int(values.get(MOUNT_TIMEOUT_SETTING, "60"))
+    )
     several = "the pool of several nodes cannot be mounted yet" if nodes > 1 else None
     obstacle = several or world.pools.mount_obstacle(paths, choice)
     if obstacle is None:
@@ -236,14 +240,17 @@ Program = Callable[[Mapping[str, str], Hook, Hook, Enter], Finished]
 functions are to be called when it runs, and when the batch job will end soon."""
 
 
-def _run_mounted(pool: PoolPlan, world: RunWorld, run: Callable[[Enter], Finished]) -> Finished:
+def _run_mounted(
+    pool: PoolPlan, world: RunWorld, progress: Progress, run: Callable[[Enter], Finished]
+) -> Finished:
     if pool.mounts is None:
         return run(_as_it_is)
     mount = world.pools.mount(pool.paths, pool.mounts, socket=pool.socket, folder=world.folder)
     try:
         return run(mount.entering)
     finally:
-        mount.finish()
+        for complaint in mount.finish():
+            progress.note(complaint)
 
 
 def _as_it_is(words: Sequence[str]) -> Sequence[str]:
@@ -276,11 +283,13 @@ def run_through(
         shared=(first if first.is_dir() else first.parent) if pool.by else None,
     )
     daemon = world.pools.start(place)
+    progress = progress or Silent()
     end = None
     try:
         finished = _run_mounted(
             pool,
             world,
+            progress,
             lambda enter: program(
                 _with_daemon(environment, daemon, pool.socket),
                 daemon.program_started,
@@ -289,7 +298,7 @@ def run_through(
             ),
         )
     finally:
-        end = daemon.finish(progress or Silent())
+        end = daemon.finish(progress)
     outcome = PoolOutcome(paths=pool.paths, end=end, gone=_gone(end))
     if finished.status == 0:
         finished = replace(finished, status=end.exit_status)

@@ -44,6 +44,30 @@ constexpr int sleep_ms = 1000;
 constexpr std::array<std::uint32_t, 5> local_file_systems{
     TMPFS_MAGIC, EXT4_SUPER_MAGIC, kernel::xfs_magic, BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC};
 
+// How long a server waits for one that ends.
+constexpr auto lock_every = std::chrono::milliseconds{20};
+constexpr int lock_tries_max = 75;
+
+Error already_mounted(const std::string& path) {
+    return {ErrorCode::unsupported, EBUSY,
+            fmt::format("cannot mount over {} (there is a mount of Forebay already). End it, or "
+                        "use it.",
+                        path)};
+}
+Error still_served(const std::string& path) {
+    return {ErrorCode::unsupported, EBUSY,
+            fmt::format("cannot mount over {} (another forebay-mount serves it: for files that "
+                        "programs have open, or in another namespace). Wait until these programs "
+                        "have ended.",
+                        path)};
+}
+Error dead_mount(const std::string& path) {
+    return {ErrorCode::unsupported, EBUSY,
+            fmt::format("cannot mount over {} (a mount that nobody serves is there, and is not "
+                        "yours). Have its user, or root, unmount it: umount -l {}",
+                        path, path)};
+}
+
 bool is_local(const struct statfs& system) noexcept {
     return std::ranges::find(local_file_systems, static_cast<std::uint32_t>(system.f_type)) !=
            local_file_systems.end();
@@ -112,25 +136,51 @@ Result<std::unique_ptr<MountServer>> MountServer::make(const MountOptions& optio
     return server;
 }
 
+// The watcher of a server that has died unmounts within a second, when the pool has drained. Only
+// if there is no watcher any more, its mount is removed here.
 Result<void> MountServer::open_below() {
     const std::string& path = options_.directory;
-    while (forget_dead_mount(path)) {
+    for (int tries = 0;; ++tries) {
+        const bool is_last = tries == lock_tries_max;
+        const std::string over = name_over(path);
+        if (!over.empty() && !is_dead(over)) {
+            return failure(already_mounted(path));
+        }
+        if (over.empty()) {
+            auto locked = lock_below();
+            if (!locked || *locked) {
+                return locked ? Result<void>{} : failure(std::move(locked.error()));
+            }
+            if (is_last) {
+                return failure(still_served(path));
+            }
+        } else if (is_last && !unmount_lazily(path)) {
+            return failure(dead_mount(path));
+        }
+        std::this_thread::sleep_for(lock_every);
     }
-    if (!name_over(path).empty()) {
-        return failure({ErrorCode::unsupported, EBUSY,
-                        fmt::format("cannot mount over {} (there is a mount of Forebay already). "
-                                    "End it, or use it.",
-                                    path)});
-    }
+}
+
+Result<bool> MountServer::lock_below() {
+    const std::string& path = options_.directory;
     OwnFd root{::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)};
     struct stat found{};
     if (!root.valid() || ::fstat(root.get(), &found) != 0) {
         return failure(system_error(errno, "mount over " + path));
     }
+    auto lock = DirectoryLock::take(found);
+    if (!lock) {
+        return failure(std::move(lock.error()));
+    }
+    // Another server may have mounted, and died, since the path was looked at.
+    if (!*lock || !name_over(path).empty()) {
+        return false;
+    }
     struct statfs system{};
     below_is_local_ = ::fstatfs(root.get(), &system) == 0 && is_local(system);
     inodes_.emplace(std::move(root), found);
-    return {};
+    lock_ = std::move(*lock);
+    return true;
 }
 
 MountServer::~MountServer() {
@@ -172,6 +222,13 @@ Result<void> MountServer::mount() {
                         "cannot speak to FUSE (libfuse refused it). "
                         "Use libfuse 3.14 or newer."});
     }
+    // A server of another user has another lock.
+    const std::vector<MountEntry> all = mounts_over(directory);
+    if (all.size() > 1 && !all[all.size() - 2].name.empty()) {
+        unmount_lazily(directory);
+        return failure(already_mounted(directory));
+    }
+    connection_ = all.empty() ? 0 : all.back().connection;
     const int fd = fuse_session_fd(session_);
     ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
     return agree();

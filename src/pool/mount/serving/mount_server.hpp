@@ -11,11 +11,13 @@
 #include "pool/mount/link/pool_link.hpp"
 #include "pool/mount/serving/caller_identity.hpp"
 #include "pool/mount/serving/custom_io.hpp"
+#include "pool/mount/serving/directory_lock.hpp"
 #include "pool/mount/serving/fuse.hpp"
 #include "pool/mount/serving/request_lead.hpp"
 #include "pool/mount/tree/inodes.hpp"
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -56,6 +58,15 @@ public:
     // The daemon's process number; 0: there is no pool.
     [[nodiscard]] pid_t daemon() const noexcept { return link_ ? link_->process() : 0; }
 
+    // The daemon's directory; null: there is no pool.
+    [[nodiscard]] const pool::Directory* pool() const noexcept {
+        return link_ ? &link_->directory() : nullptr;
+    }
+    // To be held while anything is mounted.
+    [[nodiscard]] DirectoryLock& lock() noexcept { return *lock_; }
+    // The number of the kernel's FUSE connection, once it is mounted; 0: not known.
+    [[nodiscard]] std::uint32_t connection() const noexcept { return connection_; }
+
     // The following are for handlers of requests.
     [[nodiscard]] InodeTable& inodes() noexcept { return *inodes_; }
     [[nodiscard]] PoolRoute& route() noexcept { return *route_; }
@@ -70,7 +81,10 @@ public:
 
 private:
     explicit MountServer(const MountOptions& options) : options_{options} {}
+    // Opens the directory, once it is known that no other server serves it.
     [[nodiscard]] Result<void> open_below();
+    // Opens and locks it. False: another server has the lock.
+    [[nodiscard]] Result<bool> lock_below();
     // Processes INIT; fails if the kernel lacks FUSE_DIRECT_IO_ALLOW_MMAP (Linux 6.6).
     [[nodiscard]] Result<void> agree();
     void serve_in_thread();
@@ -83,6 +97,8 @@ private:
     RequestLead lead_;
     std::unique_ptr<PoolLink> link_;
     std::optional<PoolRoute> route_;
+    std::optional<DirectoryLock> lock_;
+    std::uint32_t connection_ = 0;
     std::optional<InodeTable> inodes_;
     LockWaiter lock_waiter_;
     CustomIo io_;

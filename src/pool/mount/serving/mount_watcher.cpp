@@ -1,5 +1,6 @@
-// The watcher waits in poll() for the end of a pipe (the serving process) or of a pidfd (the
-// daemon).
+// The watcher waits in poll() for the end of a pipe (the server asks it to unmount), and for those
+// of the server and the daemon (pidfds). It counts its own seconds without a sign of the server, so
+// that a node or a job that was suspended as a whole does not count as a server that was stopped.
 #include "pool/mount/serving/mount_watcher.hpp"
 
 #include "foundation/kernel/newer_calls.hpp"
@@ -9,9 +10,13 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <new>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 #include <utility>
@@ -20,60 +25,199 @@ namespace forebay::mount {
 
 namespace {
 
-// The watcher's process. It keeps only the pipe, the pidfd and standard error open.
-[[noreturn]] void watch(const std::string& path, const std::string& name, int line, int daemon) {
-    // Otherwise the connection to the daemon, and its memory, would be kept alive by this process.
-    const auto [first, last] = std::minmax(line, daemon);
-    unsigned from = STDERR_FILENO + 1;
-    for (const int kept : {first, last}) {
-        if (kept >= 0 && static_cast<unsigned>(kept) > from) {
-            kernel::close_range(from, static_cast<unsigned>(kept) - 1);
+constexpr int tick_ms = 1000;
+// The path is to be back within a second of the server's death; until then the daemon may drain
+// what the server has left in its log, so that nobody finds old bytes in the files below.
+constexpr int drain_ms = 900;
+constexpr int drain_step_ms = 2;
+constexpr int death_ms = 1000;
+
+OwnFd process_fd(pid_t process) { return OwnFd{process == 0 ? -1 : kernel::pidfd_open(process)}; }
+
+bool is_readable(int fd, int milliseconds) noexcept {
+    pollfd one{.fd = fd, .events = POLLIN, .revents = 0};
+    return ::poll(&one, 1, milliseconds) > 0;
+}
+
+// The watcher's process.
+class WatchProcess {
+public:
+    WatchProcess(const WatchOrder& order, pid_t server, WatchedState& state)
+        : order_{order},
+          state_{state},
+          process_{server},
+          name_{mount_name(server)},
+          server_{process_fd(server)},
+          daemon_{process_fd(order.daemon)} {}
+
+    [[nodiscard]] bool valid() const noexcept { return server_.valid(); }
+    [[noreturn]] void run(OwnFd line);
+
+private:
+    // Otherwise the connection to the daemon would be kept alive by this process.
+    void close_all_but(int line) const;
+    // Returns when the server has died, or was ended since it does not run.
+    void wait_for_the_end(OwnFd line);
+    void unmount_ours() const;
+    void end_server() const;
+    void wait_until_drained() const;
+    [[nodiscard]] bool has_deposits() const noexcept;
+
+    const WatchOrder& order_;
+    WatchedState& state_;
+    pid_t process_;
+    std::string name_;
+    OwnFd server_;
+    OwnFd daemon_;
+};
+
+void WatchProcess::close_all_but(int line) const {
+    std::array<int, 5> kept{STDERR_FILENO, line, server_.get(), daemon_.get(),
+                            order_.lock->descriptor()};
+    std::ranges::sort(kept);
+    unsigned from = 0;
+    for (const int one : kept) {
+        if (one >= 0) {
+            if (static_cast<unsigned>(one) > from) {
+                kernel::close_range(from, static_cast<unsigned>(one) - 1);
+            }
+            from = static_cast<unsigned>(one) + 1;
         }
-        from = kept >= 0 ? static_cast<unsigned>(kept) + 1 : from;
     }
     kernel::close_range(from, ~0U);
+}
+
+// Only if our mount is still there: it may have been unmounted, and another one mounted.
+void WatchProcess::unmount_ours() const {
+    if (name_over(order_.path) == name_) {
+        unmount_lazily(order_.path);
+    }
+}
+
+void WatchProcess::end_server() const {
+    const std::uint32_t connection = state_.connection.load();
+    const std::string abort = fmt::format("/sys/fs/fuse/connections/{}/abort", connection);
+    const OwnFd file{connection == 0 ? -1 : ::open(abort.c_str(), O_WRONLY | O_CLOEXEC)};
+    const bool aborted = file.valid() && ::write(file.get(), "1", 1) == 1;
+    // A server that went on later could write what its programs have been told has failed.
+    if (::getppid() == process_) {  // it has not died
+        ::kill(process_, SIGKILL);
+    }
+    const bool ended = is_readable(server_.get(), death_ms);
+    std::fputs(fmt::format("forebay-mount: ended the mount over {} (its server did not run for {} "
+                           "s). {}\n",
+                           order_.path, order_.stopped_max.count(),
+                           aborted || ended
+                               ? "The directory below is back; pool_mount_timeout allows more."
+                               : fmt::format("Have root write 1 to {}.", abort))
+                   .c_str(),
+               stderr);
+}
+
+bool WatchProcess::has_deposits() const noexcept {
+    const auto process = static_cast<std::uint64_t>(process_);
+    return order_.pool != nullptr &&
+           std::ranges::any_of(order_.pool->clients, [process](const pool::ClientSlot& slot) {
+               return slot.used.load(std::memory_order_acquire) == process;
+           });
+}
+
+void WatchProcess::wait_until_drained() const {
+    int left = drain_ms;
+    for (; left > 0 && has_deposits(); left -= drain_step_ms) {
+        if (is_readable(daemon_.get(), drain_step_ms)) {
+            return;
+        }
+    }
+    if (left <= 0) {
+        std::fputs(fmt::format("forebay-mount: files below {} are older than what was written to "
+                               "them (the pool still drains). Wait for `forebay pool drain`.\n",
+                               order_.path)
+                       .c_str(),
+                   stderr);
+    }
+}
+
+void WatchProcess::wait_for_the_end(OwnFd line) {
+    std::array<pollfd, 3> all{pollfd{.fd = server_.get(), .events = POLLIN, .revents = 0},
+                              pollfd{.fd = line.get(), .events = POLLIN, .revents = 0},
+                              pollfd{.fd = daemon_.get(), .events = POLLIN, .revents = 0}};
+    std::chrono::milliseconds silent{};
+    for (std::uint64_t seen = 0; all[0].revents == 0;) {
+        const int got = ::poll(all.data(), all.size(), tick_ms);
+        if (got < 0) {
+            continue;  // EINTR
+        }
+        if (all[1].revents != 0) {
+            all[1].fd = -1;
+            if (state_.unmounts.load()) {
+                unmount_ours();
+            }
+        }
+        if (all[2].revents != 0) {
+            all[2].fd = -1;
+            unmount_ours();
+        }
+        const std::uint64_t beats = state_.beats.load();
+        silent = got > 0 || beats != std::exchange(seen, beats)
+                     ? std::chrono::milliseconds{}
+                     : silent + std::chrono::milliseconds{tick_ms};
+        if (silent >= order_.stopped_max) {
+            end_server();
+            return;
+        }
+    }
+}
+
+void WatchProcess::run(OwnFd line) {
+    close_all_but(line.get());
     ::prctl(PR_SET_NAME, "forebay-watch", 0, 0, 0);
     ::setsid();
     static_cast<void>(::chdir("/") == 0);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
         ::signal(signal, SIG_IGN);
     }
-    std::array<pollfd, 2> all{pollfd{.fd = line, .events = POLLIN, .revents = 0},
-                              pollfd{.fd = daemon, .events = POLLIN, .revents = 0}};
-    while (::poll(all.data(), all.size(), -1) < 0 && errno == EINTR) {
-    }
-    // Only if our mount is still there: it may have been unmounted, and another one mounted.
-    if (name_over(path) == name) {
-        unmount_lazily(path);
-    }
+    wait_for_the_end(std::move(line));
+    wait_until_drained();
+    unmount_ours();
+    order_.lock->remove();
     ::_exit(0);
 }
 
 }  // namespace
 
-Result<MountWatcher> MountWatcher::beside(const std::string& path, pid_t daemon) {
+void MountWatcher::Unmap::operator()(WatchedState* state) const noexcept {
+    ::munmap(state, sizeof *state);
+}
+
+Result<MountWatcher> MountWatcher::beside(const WatchOrder& order) {
     std::array<int, 2> ends{};
+    void* const memory = ::mmap(nullptr, sizeof(WatchedState), PROT_READ | PROT_WRITE,
+                                MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+        return failure(system_error(errno, "watch the mount"));
+    }
+    SharedState state{new (memory) WatchedState{}};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
         return failure(system_error(errno, "watch the mount"));
     }
     OwnFd watched{ends[0]};
     OwnFd kept{ends[1]};
-    const OwnFd dies{daemon == 0 ? -1 : kernel::pidfd_open(daemon)};
-    const std::string name = mount_name(::getpid());
-    const pid_t child = ::fork();
+    WatchProcess watch{order, ::getpid(), *state};
+    const pid_t child = watch.valid() ? ::fork() : -1;
     if (child < 0) {
         return failure(system_error(errno, "watch the mount"));
     }
     if (child == 0) {
         kept = OwnFd{};
-        for (const int other : {STDIN_FILENO, STDOUT_FILENO}) {
-            ::close(other);
-        }
-        watch(path, name, watched.get(), dies.get());
+        watch.run(std::move(watched));
     }
-    return MountWatcher{std::move(kept)};
+    return MountWatcher{std::move(kept), std::move(state)};
 }
 
-void MountWatcher::unmount() { line_ = OwnFd{}; }
+void MountWatcher::unmount() {
+    state_->unmounts.store(true);
+    line_ = OwnFd{};
+}
 
 }  // namespace forebay::mount

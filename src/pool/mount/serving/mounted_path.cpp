@@ -39,9 +39,9 @@ std::string mount_name(pid_t server) { return std::string{prefix} + std::to_stri
 
 // Fields of a line: number, parent, device, root, mount point, options, …, "-", type, name,
 // options.
-std::string name_over(const std::string& path) {
+std::vector<MountEntry> mounts_over(const std::string& path) {
     std::ifstream list{"/proc/self/mountinfo"};
-    std::string name;
+    std::vector<MountEntry> found;
     for (std::string line; std::getline(list, line);) {
         std::istringstream words{line};
         std::vector<std::string> all;
@@ -53,10 +53,27 @@ std::string name_over(const std::string& path) {
             ++dash;
         }
         if (dash + 2 < all.size() && unescaped(all[4]) == path) {
-            name = all[dash + 1] == "fuse.forebay" ? all[dash + 2] : "";
+            const std::string& name = all[dash + 2];
+            const bool ours = all[dash + 1] == "fuse.forebay" && name.starts_with(prefix);
+            // FUSE has one connection for each device; its major number is 0.
+            const std::string minor = all[2].substr(all[2].find(':') + 1);
+            found.push_back({.name = ours ? name : "",
+                             .connection = static_cast<std::uint32_t>(std::stoul(minor))});
         }
     }
-    return name.starts_with(prefix) ? name : "";
+    return found;
+}
+
+std::string name_over(const std::string& path) {
+    const std::vector<MountEntry> all = mounts_over(path);
+    return all.empty() ? "" : all.back().name;
+}
+
+bool is_dead(const std::string& name) {
+    std::ifstream process{"/proc/" + name.substr(prefix.size()) + "/comm"};
+    std::string program;
+    std::getline(process, program);
+    return program != "forebay-mount";
 }
 
 bool unmount_lazily(const std::string& path) {
@@ -64,17 +81,6 @@ bool unmount_lazily(const std::string& path) {
         return true;
     }
     return errno == EPERM && unmount_by_helper(path);
-}
-
-bool forget_dead_mount(const std::string& path) {
-    const std::string name = name_over(path);
-    if (name.empty()) {
-        return false;
-    }
-    std::ifstream process{"/proc/" + name.substr(prefix.size()) + "/comm"};
-    std::string program;
-    std::getline(process, program);
-    return program != "forebay-mount" && unmount_lazily(path);
 }
 
 }  // namespace forebay::mount

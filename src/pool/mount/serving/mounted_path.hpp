@@ -2,20 +2,28 @@
 // mount itself could hang in uninterruptible sleep if nobody serves it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <sys/types.h>
+#include <vector>
 
 namespace forebay::mount {
 
 // The name (fsname) under which a mount by process `server` is listed.
 [[nodiscard]] std::string mount_name(pid_t server);
+
+struct MountEntry {
+    std::string name;              // empty: the mount is not ours
+    std::uint32_t connection = 0;  // number of the kernel's FUSE connection
+};
+// The mounts over `path`, the topmost last.
+[[nodiscard]] std::vector<MountEntry> mounts_over(const std::string& path);
 // The name of the topmost mount over `path` if it is one of ours; otherwise empty.
 [[nodiscard]] std::string name_over(const std::string& path);
+// Whether the server of a mount of ours has died.
+[[nodiscard]] bool is_dead(const std::string& name);
 // Unmounts lazily (MNT_DETACH): open files stay usable while the server lives. False: the mount is
 // still there.
 bool unmount_lazily(const std::string& path);
-// unmount_lazily(), if the mount is ours and its server has died. False: it is not, or it is still
-// there.
-bool forget_dead_mount(const std::string& path);
 
 }  // namespace forebay::mount

@@ -1,0 +1,189 @@
+"""What goes wrong around a mount: stopped servers, several on one path, what is below is gone."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from suite import mounted as mo
+from suite.on import FULL
+from suite.verdict import ensure
+
+pytestmark = pytest.mark.skipif(
+    not mo.can_mount(), reason="no forebay-mount, or no right to /dev/fuse. Build it; be root."
+)
+PYTHON = sys.executable
+LARGE = 20 << 20
+SERVERS = 6
+SOON = ("--timeout", "1")
+ROUNDS = [pytest.param(2, id="few"), pytest.param(50, id="many", marks=FULL)]
+
+@pytest.fixture
+def below() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="mount.", dir="/tmp") as made:
+        folder = Path(made, "below")
+        folder.mkdir()
+        try:
+            yield folder
+        finally:
+            mo.unmount(folder)
+
+
+def _writes_on(folder: Path) -> subprocess.Popen[bytes]:
+    """A program that writes until it is told an error; it has begun."""
+    script = "with open('f', 'wb', 0) as f:\n f.write(b'x'); print(1, flush=True)\n"
+    script += " while 1: f.write(b'x' * 99999); f.seek(0)"
+    program = subprocess.Popen(
+        [PYTHON, "-c", script], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    ensure(program.stdout is not None and program.stdout.readline() == b"1\n", "it does not begin")
+    return program
+
+
+@pytest.mark.parametrize("before_pool", [False, True])
+def test_a_server_that_is_stopped_for_too_long_is_ended(before_pool: bool) -> None:
+    with mo.mounted(before_pool=before_pool, options=SOON) as mount:
+        (mount.folder / "file").write_text("text")
+        with _writes_on(mount.folder) as program, _writes_on(mount.folder) as killed:
+            mount.process.send_signal(signal.SIGSTOP)
+            killed.kill()
+            ensure(program.wait(mo.SECONDS_MAX) == 1, "the program was not told")
+            killed.wait(mo.SECONDS_MAX)
+        ensure(mount.has_ended() == -signal.SIGKILL, "the server goes on")
+        mo.until_unmounted(mount.folder)
+        said = mount.process.stderr.read() if mount.process.stderr else ""
+        ensure("did not run for 1 s" in said and "pool_mount_timeout" in said, said)
+        ensure((mount.folder / "file").read_text() == "text", "the directory below is not back")
+
+
+def test_a_server_that_is_stopped_for_a_while_is_waited_for() -> None:
+    with mo.mounted(before_pool=True) as mount:
+        with subprocess.Popen(
+            [PYTHON, "-c", f"open('f', 'wb').write(bytes({LARGE}))"], cwd=mount.folder
+        ) as program:
+            for _ in range(20):
+                mount.process.send_signal(signal.SIGSTOP)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    program.wait(0.01)
+                mount.process.send_signal(signal.SIGCONT)
+            ensure(program.wait(mo.SECONDS_MAX) == 0, "the program was told an error")
+        ensure((mount.folder / "f").stat().st_size == LARGE, "not all is there")
+
+
+def test_programs_that_are_killed_in_their_calls_hold_up_nobody() -> None:
+    script = "import fcntl, os\nf = open('f', 'wb', 0); fcntl.lockf(f, fcntl.LOCK_EX)\n"
+    script += "print(1, flush=True)\nwhile 1: os.pwrite(f.fileno(), b'x' * 999999, 0); os.fsync(f)"
+    with mo.mounted(before_pool=True) as mount:
+        for _ in range(20):
+            with subprocess.Popen(
+                [PYTHON, "-c", script], cwd=mount.folder, stdout=subprocess.PIPE
+            ) as program:
+                ensure(
+                    program.stdout is not None and program.stdout.readline() == b"1\n", "no lock"
+                )
+                program.kill()
+                program.wait(mo.SECONDS_MAX)
+        (mount.folder / "others").write_text("are served")
+
+
+def test_what_was_written_is_there_when_the_path_is_back() -> None:
+    with mo.mounted(before_pool=True) as mount:
+        data = random.Random(1).randbytes(LARGE)
+        file = os.open(mount.folder / "large", os.O_CREAT | os.O_WRONLY)
+        ensure(os.write(file, data) == LARGE, "not all was written")
+        mount.process.kill()
+        mo.until_unmounted(mount.folder)
+        ensure((mount.folder / "large").read_bytes() == data, "the file has old bytes")
+        with pytest.raises(OSError, match="Errno 107"):
+            os.close(file)
+
+
+def _start_all(words: Sequence[str], count: int) -> list[subprocess.Popen[bytes]]:
+    return [
+        subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(count)
+    ]
+
+
+@pytest.mark.parametrize("rounds", ROUNDS)
+def test_of_servers_that_start_in_one_moment_one_serves(below: Path, rounds: int) -> None:
+    for _ in range(rounds):
+        all_of_them = _start_all([str(mo.PROGRAM), str(below)], SERVERS)
+        ready = [one.stdout.readline() if one.stdout else b"" for one in all_of_them]
+        ensure(sum(bool(line) for line in ready) == 1, f"they serve: {ready}")
+        (below / "file").write_text("text")
+        for one, line in zip(all_of_them, ready, strict=True):
+            if line:
+                one.terminate()
+            _, said = one.communicate(timeout=mo.SECONDS_MAX)
+            ensure(one.returncode == (0 if line else 1), said.decode())
+            ensure(bool(line) or b"there is a mount of Forebay already" in said, said.decode())
+        mo.until_unmounted(below)
+        ensure((below / "file").read_text() == "text", "it is not below")
+
+
+def test_a_server_whose_files_are_still_open_keeps_others_away(below: Path) -> None:
+    with mo.served(below) as first:
+        with (below / "open").open("w") as file:
+            mo.unmount(below)
+            done = subprocess.run(
+                [str(mo.PROGRAM), str(below)], capture_output=True, text=True, check=False
+            )
+            ensure(done.returncode == 1 and "another forebay-mount" in done.stderr, done.stderr)
+            file.write("text")
+        ensure(first.has_ended() == 0, "the first does not end")
+        with mo.served(below):
+            ensure((below / "open").read_text() == "text", "it is not there")
+
+
+def test_programs_may_lock_the_directory_that_is_mounted_over(below: Path) -> None:
+    with mo.served(below) as mount:
+        mount.run("flock", "--nonblock", str(below), "true")
+
+
+def _mount_memory(folder: Path) -> None:
+    """The fixture unmounts it."""
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=10m", "forebay-test", folder], check=True)
+
+
+def test_what_is_mounted_may_be_mounted_over(below: Path) -> None:
+    _mount_memory(below)
+    device = below.stat().st_dev
+    with mo.served(below) as mount:
+        (below / "file").write_text("text")
+        mount.process.terminate()
+        ensure(mount.has_ended() == 0, "it does not end")
+        ensure((below / "file").read_text() == "text", "it is not on the file system below")
+        ensure(below.stat().st_dev == device, "the file system below is unmounted")
+
+
+def test_a_server_ends_with_the_file_system_below(below: Path) -> None:
+    _mount_memory(below)
+    inside = below / "inside"
+    inside.mkdir()
+    with mo.served(inside) as mount:
+        with (inside / "open").open("w+b", buffering=0) as file:
+            file.write(b"text")
+            subprocess.run(["umount", "-l", below], check=True)
+            ensure(not inside.exists(), "it is still there")
+            ensure(os.pread(file.fileno(), 9, 0) == b"text", "an open file is not served")
+        ensure(mount.has_ended() == 0, "it does not end")
+
+
+def test_a_server_ends_when_its_directory_is_removed_elsewhere(below: Path) -> None:
+    with mo.served(below) as mount:
+        script = 'umount -l "$1" && rmdir "$1"'
+        words = ["unshare", "--mount", "--propagation=private", "sh", "-c", script, "sh"]
+        subprocess.run([*words, str(below)], check=True, timeout=mo.SECONDS_MAX)
+        ensure(mount.has_ended() == 0, "it does not end")
+    ensure(not below.exists(), "the directory is still there")
+    below.mkdir()
