@@ -26,6 +26,48 @@ LARGE = 20 << 20
 SERVERS = 6
 SOON = ("--timeout", "1")
 ROUNDS = [pytest.param(2, id="few"), pytest.param(50, id="many", marks=FULL)]
+TOLD = {"EIO", "ENOTCONN", "ECONNABORTED"}
+
+# Writes records one after the other, each with its number, and syncs some; reads some back. Prints
+# what is acknowledged. At an error it says which, and then, when the path is back, that it can
+# write there.
+WORKER = """
+import errno, os, random, sys, time
+folder, seed = sys.argv[1], int(sys.argv[2])
+chance = random.Random(seed)
+RECORD = 100_000
+def record(number):
+    return number.to_bytes(4, "big") * (RECORD // 4)
+def work():
+    fd = os.open(folder + "/records", os.O_RDWR | os.O_CREAT)
+    number = 0
+    while True:
+        assert os.pwrite(fd, record(number), number * RECORD) == RECORD
+        number += 1
+        print("written", number, flush=True)
+        if chance.random() < 0.2:
+            os.fsync(fd)
+            print("synced", number, flush=True)
+        at = chance.randrange(number)
+        assert os.pread(fd, RECORD, at * RECORD) == record(at), "other bytes"
+        with open(folder + "/small", "a") as small:
+            small.write("line\\n")
+        if number == 400:
+            number = 0
+try:
+    work()
+except OSError as error:
+    print("error", errno.errorcode[error.errno], flush=True)
+while True:
+    try:
+        with open(folder + "/behind", "w") as behind:
+            behind.write("all is well")
+        break
+    except OSError as error:
+        assert error.errno in (errno.ENOTCONN, errno.ECONNABORTED), error
+        time.sleep(0.001)
+"""
+
 
 @pytest.fixture
 def below() -> Iterator[Path]:
@@ -187,3 +229,49 @@ def test_a_server_ends_when_its_directory_is_removed_elsewhere(below: Path) -> N
         ensure(mount.has_ended() == 0, "it does not end")
     ensure(not below.exists(), "the directory is still there")
     below.mkdir()
+
+
+def _ends(worker: subprocess.Popen[str], mount: mo.Mounted, victim: int, lines: int) -> list[str]:
+    """Kills the victim when the worker has said so many lines; all that the worker says."""
+    said: list[str] = []
+    assert worker.stdout is not None
+    for _ in range(lines):
+        said.append(worker.stdout.readline())
+    os.kill(victim, signal.SIGKILL)
+    rest, _ = worker.communicate(timeout=mo.SECONDS_MAX)
+    ensure(worker.returncode == 0, f"the program ended with {worker.returncode}: {rest[-300:]}")
+    mo.until_unmounted(mount.folder)
+    return [*said, *rest.splitlines()]
+
+
+def _check_records(path: Path, said: Sequence[str], word: str) -> None:
+    """All records are there that were told `word`, and none is a mixture."""
+    numbers = [int(line.split()[1]) for line in said if line.startswith(word)]
+    found, size = path.read_bytes() if path.exists() else b"", 100_000
+    for number in range(max(numbers, default=0)):
+        one = found[number * size : (number + 1) * size]
+        ensure(one == number.to_bytes(4, "big") * (size // 4), f"record {number} is not there")
+
+
+@pytest.mark.parametrize("rounds", ROUNDS)
+@pytest.mark.parametrize("victim", ["server", "daemon"])
+def test_nobody_hangs_and_nothing_is_lost_when_one_is_killed(rounds: int, victim: str) -> None:
+    chance = random.Random(rounds)
+    for number in range(rounds):
+        with mo.mounted(before_pool=True) as mount:
+            ensure(mount.pool is not None, "no pool")
+            assert mount.pool is not None
+            with subprocess.Popen(
+                [PYTHON, "-c", WORKER, str(mount.folder), str(number)],
+                stdout=subprocess.PIPE,
+                text=True,
+            ) as worker:
+                process = mount.process if victim == "server" else mount.pool.process
+                said = _ends(worker, mount, process.pid, chance.randrange(1, 300))
+            errors = [line.split()[1] for line in said if line.startswith("error")]
+            ensure(len(errors) == 1 and errors[0] in TOLD, f"the program was told {errors}")
+            if victim == "server":
+                mount.pool.stop()
+            word = "written" if victim == "server" else "synced"
+            _check_records(mount.folder / "records", said, word)
+            ensure((mount.folder / "behind").read_text() == "all is well", "it is not back")
