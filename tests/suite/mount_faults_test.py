@@ -275,3 +275,18 @@ def test_nobody_hangs_and_nothing_is_lost_when_one_is_killed(rounds: int, victim
             word = "written" if victim == "server" else "synced"
             _check_records(mount.folder / "records", said, word)
             ensure((mount.folder / "behind").read_text() == "all is well", "it is not back")
+
+
+def test_more_files_are_seen_than_the_server_may_have_open(below: Path) -> None:
+    few, files = 400, 4000
+    for number in range(files):
+        (below / f"{number}.txt").write_text(str(number))
+    words = ["prlimit", f"--nofile={few}:{few}", str(mo.PROGRAM)]
+    with mo.served(below, program=words) as mount:
+        script = "cat *.txt > all; ls -l > list; for i in 1 2 3; do cp $i.txt new$i; done"
+        mount.run("sh", "-ec", script)
+        for number in range(files):
+            (below / f"{number}.new").write_text("text")
+    text = "".join((below / one).read_text() for one in sorted(f"{i}.txt" for i in range(files)))
+    ensure((below / "all").read_text() == text, "files are missing")
+    ensure(len((below / "list").read_text().splitlines()) > files, "names are missing")

@@ -17,7 +17,7 @@
 #include <linux/magic.h>
 #include <poll.h>
 #include <pthread.h>
-#include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <thread>
@@ -179,6 +179,7 @@ Result<bool> MountServer::lock_below() {
     struct statfs system{};
     below_is_local_ = ::fstatfs(root.get(), &system) == 0 && is_local(system);
     inodes_.emplace(std::move(root), found);
+    trimmer_.emplace(*inodes_);
     lock_ = std::move(*lock);
     return true;
 }
@@ -317,6 +318,9 @@ void MountServer::serve_in_thread() {
 }
 
 void MountServer::serve() {
+    rlimit limit{};
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    trimmer_->start(session_, limit.rlim_cur);
     std::vector<std::thread> threads;
     for (std::size_t i = 0; i < threads_max; ++i) {
         threads.emplace_back([this] { serve_in_thread(); });

@@ -14,6 +14,7 @@
 #include "pool/mount/serving/directory_lock.hpp"
 #include "pool/mount/serving/fuse.hpp"
 #include "pool/mount/serving/request_lead.hpp"
+#include "pool/mount/tree/inode_trimmer.hpp"
 #include "pool/mount/tree/inodes.hpp"
 
 #include <array>
@@ -69,6 +70,7 @@ public:
 
     // The following are for handlers of requests.
     [[nodiscard]] InodeTable& inodes() noexcept { return *inodes_; }
+    [[nodiscard]] InodeTrimmer& trimmer() noexcept { return *trimmer_; }
     [[nodiscard]] PoolRoute& route() noexcept { return *route_; }
     [[nodiscard]] RequestLead& lead() noexcept { return lead_; }
     [[nodiscard]] LockWaiter& lock_waiter() noexcept { return lock_waiter_; }
@@ -100,6 +102,7 @@ private:
     std::optional<DirectoryLock> lock_;
     std::uint32_t connection_ = 0;
     std::optional<InodeTable> inodes_;
+    std::optional<InodeTrimmer> trimmer_;
     LockWaiter lock_waiter_;
     CustomIo io_;
     CoreYielding yielding_;  // used by the thread that leads

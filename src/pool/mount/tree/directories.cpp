@@ -62,8 +62,11 @@ std::size_t add_entry(const FuseRequest& asked, fuse_ino_t number, const dirent&
         return fuse_add_direntry(asked.request, room.data(), room.size(), one.d_name, &entry.attr,
                                  one.d_off);
     }
-    if (!is_dots(one.d_name) && look_up(asked.server, number, one.d_name, entry) != 0) {
-        entry.ino = 0;  // removed meanwhile: leaves the lookup to the kernel
+    // Leaves the lookup to the kernel where the file was removed meanwhile, and where descriptors
+    // are short: while the folder is listed, the kernel forgets none of its files.
+    if (!is_dots(one.d_name) && (asked.server.trimmer().is_short() ||
+                                 look_up(asked.server, number, one.d_name, entry) != 0)) {
+        entry.ino = 0;
     }
     const std::size_t taken = fuse_add_direntry_plus(asked.request, room.data(), room.size(),
                                                      one.d_name, &entry, one.d_off);

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <cstring>
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
 #include <utility>
 
 namespace forebay::mount {
@@ -30,6 +33,19 @@ InodeKey key_of(int fd, const struct stat& found) noexcept {
     return key;
 }
 
+namespace {
+
+// As the kernel shows it; empty if it cannot.
+std::string path_of(int fd) {
+    std::string path(PATH_MAX, '\0');
+    const ssize_t length =
+        ::readlink(fmt::format("/proc/self/fd/{}", fd).c_str(), path.data(), path.size());
+    path.resize(length < 0 ? 0 : static_cast<std::size_t>(length));
+    return path;
+}
+
+}  // namespace
+
 InodeTable::InodeTable(OwnFd root, const struct stat& found) {
     const InodeKey key = key_of(root.get(), found);
     root_ = std::make_unique<MountedInode>(std::move(root), key);
@@ -45,9 +61,42 @@ InodeTable::Found InodeTable::add(OwnFd fd, const struct stat& found) {
     const bool is_new = place == nullptr;
     if (is_new) {
         place = std::make_unique<MountedInode>(std::move(fd), key);
+        place->is_directory = S_ISDIR(found.st_mode);
+        size_.store(inodes_.size(), std::memory_order_relaxed);
     }
     ++place->lookups;
     return {*place, is_new};
+}
+
+fuse_ino_t InodeTable::number_of(const InodeKey& key) {
+    const std::scoped_lock lock{mutex_};
+    if (key == root_->key) {
+        return FUSE_ROOT_ID;
+    }
+    const auto found = inodes_.find(key);
+    return found == inodes_.end() ? 0 : number_of(*found->second);
+}
+
+std::vector<std::string> InodeTable::unused_files(std::size_t count) {
+    std::vector<std::string> found;
+    const std::scoped_lock lock{mutex_};
+    const std::string root = path_of(root_->path.get());
+    for (std::size_t i = 0; i < inodes_.bucket_count() && found.size() < count; ++i) {
+        bucket_ = (bucket_ + 1) % inodes_.bucket_count();
+        for (auto one = inodes_.begin(bucket_); one != inodes_.end(bucket_); ++one) {
+            MountedInode& inode = *one->second;
+            const std::unique_lock use{inode.use.mutex, std::try_to_lock};
+            if (inode.is_directory || !use.owns_lock() || inode.use.handles > 0) {
+                continue;
+            }
+            const std::string path = path_of(inode.path.get());
+            if (path.size() > root.size() + 1 && path.starts_with(root) &&
+                path[root.size()] == '/') {
+                found.push_back(path.substr(root.size() + 1));
+            }
+        }
+    }
+    return found;
 }
 
 void InodeTable::forget(MountedInode& inode, std::uint64_t lookups) {
@@ -61,6 +110,7 @@ void InodeTable::forget(MountedInode& inode, std::uint64_t lookups) {
         const auto found = inodes_.find(inode.key);
         gone = std::move(found->second);
         inodes_.erase(found);
+        size_.store(inodes_.size(), std::memory_order_relaxed);
     }
 }
 

@@ -7,12 +7,15 @@
 #include "pool/mount/files/file_use.hpp"
 #include "pool/mount/serving/fuse.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <sys/stat.h>
 #include <unordered_map>
+#include <vector>
 
 namespace forebay::mount {
 
@@ -32,6 +35,7 @@ struct MountedInode {
 
     OwnFd path;  // O_PATH descriptor of the file below
     InodeKey key;
+    bool is_directory = false;
     std::uint64_t lookups = 0;  // the kernel's references; protected by the table's mutex
     FileUse use;                // for a regular file
 };
@@ -53,6 +57,15 @@ public:
     };
     // The inode of the file, which is added if it is new, with one more lookup.
     [[nodiscard]] Found add(OwnFd fd, const struct stat& found);
+    // The number of the inode with that key; 0: the kernel does not know it.
+    [[nodiscard]] fuse_ino_t number_of(const InodeKey& key);
+    // How many inodes there are, without the root.
+    [[nodiscard]] std::size_t size() const noexcept {
+        return size_.load(std::memory_order_relaxed);
+    }
+    // Paths below the root, of at most `count` files that nobody has open. No directories: one that
+    // is forgotten would be no working directory any more.
+    [[nodiscard]] std::vector<std::string> unused_files(std::size_t count);
     // Takes `lookups` from its count; at 0 the inode is destroyed.
     void forget(MountedInode& inode, std::uint64_t lookups);
 
@@ -63,6 +76,8 @@ private:
         }
     };
     std::mutex mutex_;
+    std::atomic<std::size_t> size_ = 0;
+    std::size_t bucket_ = 0;  // where unused_files() goes on
     std::unique_ptr<MountedInode> root_;
     std::unordered_map<InodeKey, std::unique_ptr<MountedInode>, Hash> inodes_;
 };

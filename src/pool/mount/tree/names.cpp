@@ -19,6 +19,7 @@ int fill_entry(MountServer& server, OwnFd fd, fuse_entry_param& entry) {
     const auto [inode, is_new] = server.inodes().add(std::move(fd), entry.attr);
     if (is_new) {
         server.route().found(inode.use, inode.path.get(), entry.attr);
+        server.trimmer().added();
     }
     server.route().add(inode.use, inode.path.get(), entry.attr);
     entry.ino = InodeTable::number_of(inode);
@@ -28,8 +29,13 @@ int fill_entry(MountServer& server, OwnFd fd, fuse_entry_param& entry) {
 }
 
 int look_up(MountServer& server, fuse_ino_t parent, const char* name, fuse_entry_param& entry) {
-    OwnFd fd{
-        ::openat(server.inodes().at(parent).path.get(), name, O_PATH | O_NOFOLLOW | O_CLOEXEC)};
+    const int folder = server.inodes().at(parent).path.get();
+    OwnFd fd{::openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC)};
+    if (!fd.valid() && errno == EMFILE) {
+        server.lead().pass_on();
+        server.trimmer().wait_for_room();
+        fd = OwnFd{::openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC)};
+    }
     return fd.valid() ? fill_entry(server, std::move(fd), entry) : errno;
 }
 
