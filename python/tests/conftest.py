@@ -324,6 +324,7 @@ class ImaginedPools:
     limit: str | None = None
     no_mount: str | None = None
     limited: str | None = None
+    also: tuple[Path, ...] = ()
     complaints: tuple[str, ...] = ()
     ways: tuple[MountWay, ...] = (MountWay(name="root", obstacle=None),)
 
@@ -365,6 +366,9 @@ class ImaginedPools:
     def mount_ways(self, folder: Path) -> Sequence[MountWay]:
         self.log.append(f"try {folder}")
         return self.ways
+
+    def other_names(self, path: Path) -> Sequence[Path]:
+        return self.also
 
     def mount_limit(self) -> str | None:
         return self.limited

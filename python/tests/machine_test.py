@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from forebay.common.files.machine import LocalMachine, mount_of
+from forebay.common.files.machine import LocalMachine, mount_of, other_names
 from forebay.common.model.errors import UsageError
 
 MOUNTINFO = r"""22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
@@ -31,6 +31,23 @@ damaged line
 )
 def test_mount_of_a_path(path: str, file_system: str) -> None:
     assert mount_of(Path(path), MOUNTINFO).file_system == file_system
+
+
+TWICE = r"""22 1 254:0 / / rw - ext4 /dev/vda rw
+30 22 0:26 / /scratch rw - lustre 10.0.0.1@tcp:/fs rw
+31 22 0:26 /me /home/me/scratch rw - lustre 10.0.0.1@tcp:/fs rw
+32 22 0:26 /me/run/out /out rw - lustre 10.0.0.1@tcp:/fs rw
+33 22 0:26 /other /other rw - lustre 10.0.0.1@tcp:/fs rw
+34 22 0:26 / /hidden rw - lustre 10.0.0.1@tcp:/fs rw
+35 22 0:27 / /hidden rw - tmpfs tmpfs rw
+36 30 0:26 /me/run/in /scratch/me/run/also rw - lustre 10.0.0.1@tcp:/fs rw
+"""
+
+
+def test_other_names_of_a_path() -> None:
+    found = set(other_names(Path("/scratch/me/run"), TWICE))
+    assert found == {Path("/home/me/scratch/run"), Path("/out")}
+    assert list(other_names(Path("/home/me"), TWICE)) == []
 
 
 def test_this_machine(tmp_path: Path) -> None:

@@ -96,6 +96,11 @@ def test_who_starts_a_pool_that_stays_is_told_whom_its_mount_refuses(make_world:
     assert len(start_pool(start, make_world()).warnings) == len(started.warnings) - 1
 
 
+def test_other_names_of_what_is_mounted_over_are_told(make_world: MakeWorld) -> None:
+    plan = plan_run(request("require"), make_world(pools={"also": (Path("/other/name"),)}))
+    assert any("is also /other/name" in warning for warning in plan.warnings)
+
+
 class Noted(Silent):
     """Keeps the notes."""
 

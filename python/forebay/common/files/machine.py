@@ -25,6 +25,10 @@ class Mount:
     point: Path
     file_system: str
     device: str
+    number: str = ""
+    """Major and minor number of the device."""
+    root: Path = Path("/")
+    """The directory of that device that is seen at the mount point."""
 
 
 class LocalMachine:
@@ -50,7 +54,7 @@ class LocalMachine:
                     f"{path} is not a directory (it is a file). Give the directory that it is in: "
                     f"{path.parent}."
                 )
-            mount = mount_of(real, _MOUNTINFO.read_text(encoding="utf-8", errors="replace"))
+            mount = mount_of(real, mountinfo())
             usage = shutil.disk_usage(real)
             return DirectoryFacts(
                 path=real,
@@ -67,24 +71,53 @@ class LocalMachine:
             ) from error
 
 
-def mount_of(path: Path, mountinfo: str) -> Mount:
+def mountinfo() -> str:
+    """The kernel's list of the mounts that this process sees."""
+    return _MOUNTINFO.read_text(encoding="utf-8", errors="replace")
+
+
+def mount_of(path: Path, listed: str) -> Mount:
     """The mount that `path` is on: the one with the longest mount point that is a prefix of it; of
     mounts with the same mount point, the last, which hides the others. Format: proc(5),
     /proc/PID/mountinfo."""
     best = Mount(Path("/"), "unknown", "unknown")
-    for mount in _mounts(mountinfo):
+    for mount in _mounts(listed):
         longer = len(mount.point.parts) >= len(best.point.parts)
         if longer and path.is_relative_to(mount.point):
             best = mount
     return best
 
 
-def _mounts(mountinfo: str) -> Iterator[Mount]:
-    for line in mountinfo.splitlines():
+def other_names(path: Path, listed: str) -> Iterator[Path]:
+    """The paths outside of `path` at which its files, or some of them, are seen too, since their
+    device is mounted elsewhere."""
+    here = mount_of(path, listed)
+    inner = here.root / path.relative_to(here.point)
+    for mount in _mounts(listed):
+        if mount.number != here.number or mount.point == here.point:
+            continue
+        if inner.is_relative_to(mount.root):
+            other = mount.point / inner.relative_to(mount.root)
+        elif mount.root.is_relative_to(inner):
+            other = mount.point
+        else:
+            continue
+        if not other.is_relative_to(path) and mount_of(other, listed) == mount:
+            yield other
+
+
+def _mounts(listed: str) -> Iterator[Mount]:
+    for line in listed.splitlines():
         before, dash, after = line.partition(" - ")
         fields, source = before.split(" "), after.split(" ")
         if dash and len(fields) > 4 and len(source) > 1:
-            yield Mount(Path(_unescaped(fields[4])), source[0], _unescaped(source[1]))
+            yield Mount(
+                point=Path(_unescaped(fields[4])),
+                file_system=source[0],
+                device=_unescaped(source[1]),
+                number=fields[2],
+                root=Path(_unescaped(fields[3])),
+            )
 
 
 def _unescaped(text: str) -> str:

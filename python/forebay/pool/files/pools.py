@@ -127,6 +127,12 @@ class LocalPools:
 
         return try_ways(self._libraries.find().folder / PROGRAM_NAME, folder)
 
+    def other_names(self, path: Path) -> Sequence[Path]:
+        """By the kernel's list of mounts."""
+        from forebay.common.files.machine import mountinfo, other_names
+
+        return list(other_names(path, mountinfo()))
+
     def mount_limit(self) -> str | None:
         """The kernel serves everybody only where root mounts."""
         if os.geteuid() == 0:

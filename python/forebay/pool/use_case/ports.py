@@ -109,6 +109,9 @@ class Pools(Protocol):
     def mount_ways(self, folder: Path) -> Sequence[MountWay]:
         """The ways to mount, each tried over a new folder in `folder`."""
 
+    def other_names(self, path: Path) -> Sequence[Path]:
+        """Paths at which files below `path` are seen too, past a mount over it."""
+
     def mount_limit(self) -> str | None:
         """Who is refused by mounts of this user, or None if all users are served."""
 

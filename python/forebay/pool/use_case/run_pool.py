@@ -164,8 +164,8 @@ def _words(pool: PoolPlan, environment: Mapping[str, str]) -> tuple[str, ...]:
 
 @frozen
 class MountPlan:
-    """How the paths are mounted over; None if they are not. `warning` then says why, if it was
-    requested."""
+    """How the paths are mounted over; None if they are not. `warning` says why they are not, though
+    requested, or who goes past the mounts."""
 
     mounts: MountChoice | None = None
     warning: str | None = None
@@ -193,7 +193,7 @@ def plan_mount(
     several = "the pool of several nodes cannot be mounted yet" if nodes > 1 else None
     obstacle = several or world.pools.mount_obstacle(paths, choice)
     if obstacle is None:
-        return MountPlan(mounts=choice)
+        return MountPlan(mounts=choice, warning=_past_mounts(paths, world))
     if told == MOUNT_REQUIRED:
         raise UsageError(
             f"cannot mount over the pool's paths ({obstacle}). Say `--set pool_mount=auto` to have "
@@ -202,6 +202,16 @@ def plan_mount(
     return MountPlan(
         warning=f"nothing is mounted over the pool's paths ({obstacle}): programs are captured, as "
         "far as they can be. `--set pool_mount=never` says so without this message."
+    )
+
+
+def _past_mounts(paths: Sequence[Path], world: RunWorld) -> str | None:
+    others = [f"{path} is also {name}" for path in paths for name in world.pools.other_names(path)]
+    if not others:
+        return None
+    return (
+        f"programs that use another name of a pooled folder ({'; '.join(others)}) go past its "
+        "mount: they do not see what is still in the pool. Use one name."
     )
 
 
