@@ -21,6 +21,7 @@ namespace {
 // Forgets descriptors 0 to 2 after libc has closed or replaced them by internal calls.
 void forget_standard_streams() noexcept {
     for (int fd = 0; fd < standard_streams; ++fd) {
+        const InsideCall inside;
         FileDescription* const held = descriptors.captured(fd) ? descriptors.take(fd) : nullptr;
         if (held != nullptr) {
             let_go(*held);

@@ -6,6 +6,7 @@
 #include "capture/real.hpp"
 #include "foundation/kernel/calls.hpp"
 #include "pool/capture/files/files.hpp"
+#include "pool/capture/processes/inside_call.hpp"
 #include "pool/capture/processes/process.hpp"
 
 #include <cerrno>
@@ -31,16 +32,18 @@ static_assert(in_kernel == the_kernels);
 
 std::int64_t origin_of(int fd, int whence) noexcept {
     const int before = errno;
-    const HeldDescription held{fd};
-    std::int64_t at = the_kernels;
-    if (held) {
-        const CapturedFile place{*held, fd};
-        switch (route(place)) {
-            case FileRoute::pooled: at = origin(place, whence); break;
-            case FileRoute::passed: break;
-            case FileRoute::lost: at = the_kernels - EIO; break;
+    const std::int64_t at = in_one_process([&]() noexcept {
+        const HeldDescription held{fd};
+        if (held) {
+            const CapturedFile place{*held, fd};
+            switch (route(place)) {
+                case FileRoute::pooled: return origin(place, whence);
+                case FileRoute::passed: break;
+                case FileRoute::lost: return the_kernels - EIO;
+            }
         }
-    }
+        return the_kernels;
+    });
     errno = before;
     return at;
 }

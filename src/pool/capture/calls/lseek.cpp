@@ -3,6 +3,7 @@
 #include "capture/real.hpp"
 #include "foundation/kernel/calls.hpp"
 #include "pool/capture/files/files.hpp"
+#include "pool/capture/processes/inside_call.hpp"
 
 #include <cerrno>
 
@@ -25,7 +26,7 @@ off_t move(CapturedFile place, std::int64_t base, std::int64_t by) noexcept {
             return to;
         }
     }
-    return kernel::lseek(place.fd, to, SEEK_SET);
+    return unless_parents([=]() noexcept { return kernel::lseek(place.fd, to, SEEK_SET); });
 }
 
 off_t move_on(CapturedFile place, std::int64_t by) noexcept {
@@ -42,7 +43,7 @@ off_t move_on(CapturedFile place, std::int64_t by) noexcept {
             return to;
         }
     }
-    return kernel::lseek(place.fd, by, SEEK_CUR);
+    return unless_parents([=]() noexcept { return kernel::lseek(place.fd, by, SEEK_CUR); });
 }
 
 // SEEK_DATA and SEEK_HOLE: drains the file, since only the file system knows its holes.

@@ -50,6 +50,7 @@ template <class Unmap>
 int unmap(void* at, size_t bytes, const Unmap& take) noexcept {
     state.memory.forget(at, bytes);
     const int done = take();
+    const InsideCall inside;
     FileDescription* const held = done == 0 ? state.mappings.remove(at) : nullptr;
     if (held != nullptr) {
         let_go(*held);

@@ -5,7 +5,9 @@
 #include "foundation/base/atomics.hpp"
 #include "foundation/kernel/calls.hpp"
 #include "foundation/kernel/newer_linux.hpp"
+#include "pool/capture/files/draining.hpp"
 #include "pool/capture/files/files.hpp"
+#include "pool/capture/processes/inside_call.hpp"
 #include "pool/capture/processes/process.hpp"
 
 #include <atomic>
@@ -40,9 +42,13 @@ void leave_file_system(std::optional<dev_t> device) noexcept {
         return;
     }
     const int before = errno;
-    if (connection.reach() && connection.life() == DaemonConnection::Life::lives) {
-        close_files(device);
-    }
+    in_one_process([&]() noexcept {
+        const bool lives = connection.reach() && connection.life() == DaemonConnection::Life::lives;
+        if (lives) {
+            close_files(device);
+        }
+        return lives;
+    });
     errno = before;
 }
 

@@ -102,7 +102,9 @@ bool is_pool_ioctl(unsigned long request) noexcept {
     return request == FOREBAY_POOL_SET || request == FOREBAY_POOL_GET;
 }
 
-int carry_out_pool_ioctl(int fd, unsigned long request, void* argument) noexcept {
+namespace {
+
+int carry_out(int fd, unsigned long request, void* argument) noexcept {
     const HeldDescription held{fd};
     if (!held) {
         return real::ioctl(fd, request, argument);
@@ -122,6 +124,12 @@ int carry_out_pool_ioctl(int fd, unsigned long request, void* argument) noexcept
     const int error = answer(place, request, argument);
     errno = before;
     return error == 0 ? 0 : fail(error);
+}
+
+}  // namespace
+
+int carry_out_pool_ioctl(int fd, unsigned long request, void* argument) noexcept {
+    return in_one_process([&]() noexcept { return carry_out(fd, request, argument); });
 }
 
 }  // namespace forebay::capture

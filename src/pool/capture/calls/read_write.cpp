@@ -10,6 +10,7 @@
 #include "pool/capture/connection/lending.hpp"
 #include "pool/capture/files/files.hpp"
 #include "pool/capture/files/size_limit.hpp"
+#include "pool/capture/processes/inside_call.hpp"
 #include "pool/capture/processes/process.hpp"
 
 #include <algorithm>
@@ -84,6 +85,12 @@ std::int64_t move_each(Pieces pieces, Move move) noexcept {
 // -- writing
 // ----------------------------------------------------------------------------------------
 
+// pwrite past the pool.
+ssize_t write_past(CapturedFile place, std::span<const std::byte> bytes, std::int64_t at) noexcept {
+    return unless_parents(
+        [&]() noexcept { return kernel::pwrite(place.fd, bytes.data(), bytes.size(), at); });
+}
+
 // Writes at an offset above `sure_max`, where only the file system can tell whether a file may be
 // that long: the file leaves the pool, and the kernel writes. Returns bytes, or minus an errno.
 std::int64_t write_far(CapturedFile place, std::span<const std::byte> bytes,
@@ -92,7 +99,7 @@ std::int64_t write_far(CapturedFile place, std::span<const std::byte> bytes,
     if (error != 0) {
         return -error;
     }
-    const ssize_t moved = kernel::pwrite(place.fd, bytes.data(), bytes.size(), at);
+    const ssize_t moved = write_past(place, bytes, at);
     return moved < 0 ? -errno : moved;
 }
 
@@ -114,9 +121,7 @@ std::int64_t deposit(CapturedFile place, std::span<const std::byte> bytes, std::
         case pool::WriteResult::Rest::through: {
             const pool::WriteResult settled = connection.log_writer().settle(file);
             if (settled.rest == pool::WriteResult::Rest::through) {
-                const std::span<const std::byte> rest = bytes.subspan(written.taken);
-                const ssize_t moved =
-                    kernel::pwrite(place.fd, rest.data(), rest.size(), at + taken);
+                const ssize_t moved = write_past(place, bytes.subspan(written.taken), at + taken);
                 if (moved >= 0) {
                     return taken + moved;
                 }
@@ -204,7 +209,8 @@ std::int64_t claim(CapturedFile place, std::int64_t bytes) noexcept {
             return at;
         }
     }
-    const off_t end = kernel::lseek(place.fd, bytes, SEEK_CUR);
+    const off_t end =
+        unless_parents([=]() noexcept { return kernel::lseek(place.fd, bytes, SEEK_CUR); });
     return end < 0 ? fail(EINVAL) : end - bytes;
 }
 
@@ -215,7 +221,7 @@ void give_back(CapturedFile place, std::int64_t end, std::int64_t bytes) noexcep
         return;
     }
     if (place.file.offset.load(relaxed) == in_kernel) {
-        kernel::lseek(place.fd, -bytes, SEEK_CUR);
+        unless_parents([=]() noexcept { return kernel::lseek(place.fd, -bytes, SEEK_CUR); });
         return;
     }
     place.file.offset.compare_exchange_strong(end, end - bytes, std::memory_order_acq_rel);
@@ -451,9 +457,17 @@ ssize_t pread_chk(int fd, void* to, size_t bytes, off_t at, size_t room) noexcep
 
 ssize_t write_lent(int fd, const pool::LentBytes* part, off_t at, bool* taken) noexcept {
     *taken = false;
+    const InsideCall inside;
+    // A child that is forked meanwhile does not have the lent memory.
     return on(
-        fd, [&]() noexcept { return real::pwrite(fd, part->begin, part->bytes, at); },
+        fd,
+        [&]() noexcept {
+            return inside.is_parents() ? fail(EIO) : real::pwrite(fd, part->begin, part->bytes, at);
+        },
         [&](CapturedFile place) noexcept -> ssize_t {
+            if (inside.is_parents()) {
+                return fail(EIO);
+            }
             const pool::LogReservation loan{.position = part->position,
                                             .place = part->place,
                                             .bytes = {part->begin, part->bytes}};

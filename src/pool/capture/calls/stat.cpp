@@ -8,6 +8,7 @@
 #include "pool/capture/files/draining.hpp"
 #include "pool/capture/files/files.hpp"
 #include "pool/capture/files/path_filter.hpp"
+#include "pool/capture/processes/inside_call.hpp"
 #include "pool/capture/processes/process.hpp"
 
 #include <sys/sysmacros.h>
@@ -73,25 +74,18 @@ int look_at_forgotten(dev_t device, Status* out, const Ask& ask) noexcept {
     return done;
 }
 
-// stat by name. Calls libc first; if the file may be pooled, takes the pool's addition and then
-// calls libc again, so that bytes drained in between are not missed. A file that the daemon does
-// not know may have been drained and forgotten since the first call.
+// stat of a regular file that libc has found.
 template <class Status, class Ask>
-int look(int folder, const char* path, Status* out, const Ask& ask) noexcept {
-    const int done = ask();
-    if (done != 0 || !capturing() || !wants_addition(*out)) {
-        return done;
-    }
+int look_again(int folder, const char* path, Status* out, const Ask& ask) noexcept {
     const dev_t device = device_of(*out);
     const bool may = connection.reached() ? possible_on(device)
                                           : state.other_names.may_have(device, inode_of(*out)) ||
                                                 may_be_pooled(folder, path, device);
     if (!may) {
-        return done;
+        return 0;
     }
     if (!connection.reach() || connection.life() != DaemonConnection::Life::lives) {
-        return connection.is_unmapped() && drain_and_close(device, inode_of(*out)) == 0 ? ask()
-                                                                                        : done;
+        return connection.is_unmapped() && drain_and_close(device, inode_of(*out)) == 0 ? ask() : 0;
     }
     const auto file = known(device, inode_of(*out));
     const auto addition = file ? addition_of(*file, grain_in(*out)) : std::nullopt;
@@ -103,6 +97,18 @@ int look(int folder, const char* path, Status* out, const Ask& ask) noexcept {
         add(*addition, times_of(*file), *out);
     }
     return again;
+}
+
+// stat by name. Calls libc first; if the file may be pooled, takes the pool's addition and then
+// calls libc again, so that bytes drained in between are not missed. A file that the daemon does
+// not know may have been drained and forgotten since the first call.
+template <class Status, class Ask>
+int look(int folder, const char* path, Status* out, const Ask& ask) noexcept {
+    const int done = ask();
+    if (done != 0 || !capturing() || !wants_addition(*out)) {
+        return done;
+    }
+    return in_one_process([&]() noexcept { return look_again(folder, path, out, ask); });
 }
 
 // stat by descriptor. A file whose descriptor is not captured, or is passed on to libc, is looked

@@ -61,6 +61,27 @@ auto prepared(int fd, int mode, const Pass& pass) noexcept {
     return pass(error);
 }
 
+// ftruncate of a captured descriptor.
+int truncate_open(int fd, off_t bytes) noexcept {
+    const HeldDescription held{fd};
+    if (!held || held->beside.load(std::memory_order_relaxed) ||
+        (held->flags.load(std::memory_order_relaxed) & O_ACCMODE) == O_RDONLY) {
+        return real::ftruncate(fd, bytes);
+    }
+    const CapturedFile place{*held, fd};
+    const FileRoute here = route(place);
+    const bool told = here == FileRoute::passed &&
+                      connection.life() == DaemonConnection::Life::lives &&
+                      held->connection.load(std::memory_order_relaxed) == connection.generation();
+    if (here == FileRoute::passed && !told) {
+        return real::ftruncate(fd, bytes);
+    }
+    if (here != FileRoute::lost && is_beyond_size_limit(bytes) && bytes > size_of(place)) {
+        return real::ftruncate(fd, bytes);  // fails with EFBIG and sends SIGXFSZ
+    }
+    return here == FileRoute::lost ? fail(EIO) : done(truncate(place, bytes));
+}
+
 }  // namespace
 
 namespace captured {
@@ -93,23 +114,7 @@ int ftruncate(int fd, off_t bytes) noexcept {
     if (!descriptors.captured(fd) || bytes < 0) {
         return real::ftruncate(fd, bytes);
     }
-    const HeldDescription held{fd};
-    if (!held || held->beside.load(std::memory_order_relaxed) ||
-        (held->flags.load(std::memory_order_relaxed) & O_ACCMODE) == O_RDONLY) {
-        return real::ftruncate(fd, bytes);
-    }
-    const CapturedFile place{*held, fd};
-    const FileRoute here = route(place);
-    const bool told = here == FileRoute::passed &&
-                      connection.life() == DaemonConnection::Life::lives &&
-                      held->connection.load(std::memory_order_relaxed) == connection.generation();
-    if (here == FileRoute::passed && !told) {
-        return real::ftruncate(fd, bytes);
-    }
-    if (here != FileRoute::lost && is_beyond_size_limit(bytes) && bytes > size_of(place)) {
-        return real::ftruncate(fd, bytes);  // fails with EFBIG and sends SIGXFSZ
-    }
-    return here == FileRoute::lost ? fail(EIO) : done(truncate(place, bytes));
+    return in_one_process([&]() noexcept { return truncate_open(fd, bytes); });
 }
 
 int truncate(const char* path, off_t bytes) noexcept {

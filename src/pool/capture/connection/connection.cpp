@@ -9,12 +9,15 @@
 #include "pool/capture/connection/question_lock.hpp"
 #include "pool/capture/connection/user_message.hpp"
 #include "pool/capture/descriptors/own_descriptors.hpp"
+#include "pool/capture/processes/inside_call.hpp"
 #include "pool/capture/processes/process.hpp"
 #include "pool/client/send_question.hpp"
 #include "pool/client/shared_mapping.hpp"
 #include "pool/client/trust.hpp"
 
 #include <sched.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -138,7 +141,7 @@ bool DaemonConnection::reach() noexcept {
 // because it has to release other clients first.
 bool DaemonConnection::try_to_reach(int tried) noexcept {
     const QuestionLock lock{question_lock_};
-    if (state_.load(relaxed) != State::none) {
+    if (state_.load(relaxed) != State::none || in_parents_call()) {
         return true;
     }
     Received greeting;
@@ -152,16 +155,18 @@ bool DaemonConnection::try_to_reach(int tried) noexcept {
         hint = "What could be drained is; `forebay pool status` says the rest.";
     }
     if (problem == nullptr) {
-        lacked_descriptors_ = greeting.reply.number == 0 && !state.under_valgrind;
+        const bool maps = !state.under_valgrind && !keeps_parents_;
+        lacked_descriptors_ = greeting.reply.number == 0 && maps;
         // valgrind's leak check would search all memory that is mapped, which takes minutes.
         errno = lacked_descriptors_ ? EMFILE : errno;
         problem = lacked_descriptors_    ? "the daemon has no descriptors for its log"
                   : state.under_valgrind ? "valgrind would look through it"
-                                         : map(greeting);
+                  : maps                 ? map(greeting)
+                                         : nullptr;
         for (const int fd : greeting.descriptors) {
             pool::close_if_open(fd);
         }
-        found = problem == nullptr ? State::reached : State::unmapped;
+        found = maps && problem == nullptr ? State::reached : State::unmapped;
         hint = lacked_descriptors_
                    ? "Files that it opens leave the pool. Start the daemon with more "
                      "descriptors (`ulimit -n`)."
@@ -175,8 +180,8 @@ bool DaemonConnection::try_to_reach(int tried) noexcept {
         if (found == State::unreachable && error == EAGAIN && tried < tries_max) {
             return false;
         }
-        if (found == State::unreachable && inherited_ != nullptr &&
-            pool::life_of(*inherited_) == Life::ended) {
+        const pool::Directory* const last = keeps_parents_ ? directory_ : inherited_;
+        if (found == State::unreachable && last != nullptr && pool::life_of(*last) == Life::ended) {
             state_.store(State::ended, std::memory_order_release);
             return true;  // the daemon has drained them: they are plain files now
         }
@@ -188,6 +193,10 @@ bool DaemonConnection::try_to_reach(int tried) noexcept {
                           error);
             report_problem("this program does without the pool", why.data(), hint);
         }
+    }
+    if (keeps_parents_) {
+        // No file counts as introduced because a call of the parent's was about to introduce it.
+        generation_.fetch_add(1, relaxed);
     }
     state_.store(found, std::memory_order_release);
     return true;
@@ -333,6 +342,9 @@ void DaemonConnection::disconnect(bool but_for_the_socket) noexcept {
 // Unmaps the memory of this connection, but neither logs of other clients nor the parent's
 // directory.
 void DaemonConnection::unmap() noexcept {
+    if (keeps_parents_) {
+        return;
+    }
     pool::unmapped(directory_, sizeof(pool::Directory));
     pool::unmapped(log_.mapped() ? &log_.header() : nullptr, pool::LogShape::bytes);
     pool::unmapped(clean_, clean_bytes_);
@@ -341,25 +353,69 @@ void DaemonConnection::unmap() noexcept {
     clean_ = nullptr;
 }
 
-void DaemonConnection::forget_parent(DescriptorSharing sharing) noexcept {
-    const int before = errno;
-    if (sharing == DescriptorSharing::copied) {
-        disconnect();
-    } else {
-        socket_.store(-1, relaxed);
-        bell_.store(-1, relaxed);
-        log_descriptor_.drop_unclosed();
+// Private memory of this size counts against limits (RLIMIT_DATA, strict overcommit), that of a
+// memfd does not.
+void DaemonConnection::blank_log() noexcept {
+    constexpr std::size_t bytes = pool::LogShape::bytes;
+    constexpr int access = PROT_READ | PROT_WRITE;
+    const int fd = kernel::limit_of(RLIMIT_FSIZE) >= bytes
+                       ? kernel::memfd_create("forebay-no-log", MFD_CLOEXEC)
+                       : -1;
+    const bool made = fd >= 0 && kernel::ftruncate(fd, static_cast<off_t>(bytes)) == 0;
+    const int flags = MAP_FIXED | MAP_NORESERVE | (made ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS);
+    void* const at = kernel::mmap(log_.base(), bytes, access, flags, made ? fd : -1, 0);
+    pool::close_if_open(fd);
+    kernel::madvise(log_.base(), bytes, MADV_DONTDUMP);
+    if (at == MAP_FAILED) {
+        // The call ends this child by SIGSEGV then, rather than write to its parent's log.
+        kernel::munmap(log_.base(), bytes);
     }
-    const bool over = life() == Life::ended;
+}
+
+void DaemonConnection::forget_memory() noexcept {
     if (directory_ != nullptr) {
         pool::unmapped(std::exchange(inherited_, std::exchange(directory_, nullptr)),
                        sizeof(pool::Directory));
     }
     unmap();
     client_logs_.forget();
-    lent_logs_.forget();
     log_writer_.reset();
     reader_.reset();
+}
+
+void DaemonConnection::drop_parents_memory() noexcept {
+    const int before = errno;
+    const QuestionLock lock{question_lock_};
+    thread_calls.parents_are_open = false;
+    keeps_parents_ = false;
+    forget_memory();
+    pool::close_if_open(bell_.exchange(-1, relaxed));
+    log_descriptor_.drop_unclosed();  // writes of the parent's calls, which were not counted here
+    errno = before;
+}
+
+void DaemonConnection::forget_parent(DescriptorSharing sharing) noexcept {
+    const int before = errno;
+    const bool over = life() == Life::ended;
+    keeps_parents_ = thread_calls.innermost != nullptr;
+    thread_calls.parents_are_open = keeps_parents_;
+    if (keeps_parents_ && sharing == DescriptorSharing::copied) {
+        // The bell stays open: a call that was about to ring it would write to another file.
+        pool::close_if_open(socket_.exchange(-1, relaxed));
+        log_descriptor_.close();
+    } else if (sharing == DescriptorSharing::copied) {
+        disconnect();
+    } else {
+        socket_.store(-1, relaxed);
+        bell_.store(-1, relaxed);
+        log_descriptor_.drop_unclosed();
+    }
+    if (!keeps_parents_) {
+        forget_memory();
+    } else if (log_.mapped()) {
+        blank_log();
+    }
+    lent_logs_.forget();
     question_lock_.store(0, relaxed);
     generation_.fetch_add(1, relaxed);
     process_ = kernel::getpid();
@@ -399,7 +455,7 @@ std::optional<protocol::DaemonReply> DaemonConnection::ask(const protocol::Clien
     std::optional<protocol::DaemonReply> reply;
     {
         const QuestionLock lock{question_lock_};
-        const Received received = exchange(question, descriptor);
+        const Received received = in_parents_call() ? Received{} : exchange(question, descriptor);
         for (const int fd : received.descriptors) {
             pool::close_if_open(fd);
         }
@@ -415,6 +471,9 @@ std::optional<protocol::DaemonReply> DaemonConnection::ask(const protocol::Clien
 }
 
 void DaemonConnection::report_daemon_death() noexcept {
+    if (!reached()) {
+        return;  // a child that was forked in the middle of its parent's call has no daemon yet
+    }
     if (!told_.exchange(true, relaxed)) {
         const bool dead = life() == Life::dead;
         report_problem(

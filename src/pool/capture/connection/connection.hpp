@@ -107,8 +107,14 @@ public:
     // connection, so that the child makes its own. The parent's directory stays mapped until then,
     // because it says how the parent's daemon ends. With DescriptorSharing::shared (CLONE_FILES)
     // the descriptors stay open, since the parent still uses them.
+    //
+    // If the fork was made inside of a captured call, which the child returns into, all memory that
+    // this call may use stays mapped, but for its log, in whose place it finds memory of its own.
+    // Until the child has left the call, it is_unmapped() for others that its signal handler makes.
     enum class DescriptorSharing { copied, shared };
     void forget_parent(DescriptorSharing sharing) noexcept;
+    // Drops what forget_parent() has kept. Precondition: this thread is in no call of its parent.
+    void drop_parents_memory() noexcept;
 
     // Port pool::Daemon: kick() writes to an eventfd, and wait() is a futex wait of at most 10 ms.
     [[nodiscard]] bool alive() const noexcept override { return life() != Life::dead; }
@@ -167,6 +173,10 @@ private:
     // Closes the descriptors, but keeps the socket of a process that stays out.
     void disconnect(bool but_for_the_socket = false) noexcept;
     void unmap() noexcept;
+    // Puts empty memory, which nobody shares, in place of the log.
+    void blank_log() noexcept;
+    // In a forked child: unmaps everything of the parent's but the directory.
+    void forget_memory() noexcept;
     // Sends a question and receives its reply. Precondition: the caller holds QuestionLock.
     [[nodiscard]] Received exchange(const protocol::ClientQuestion& question,
                                     int descriptor) noexcept;
@@ -196,6 +206,8 @@ private:
     std::uint32_t client_ = 0;  // index of ClientSlot in the directory
     const pool::Directory* directory_ = nullptr;
     const pool::Directory* inherited_ = nullptr;  // the parent's directory, in a forked child
+    // The memory that is mapped is the parent's: a thread of this child returns into its calls.
+    bool keeps_parents_ = false;
     pool::Log log_;
     const std::byte* clean_ = nullptr;  // read-cache blocks; null: nothing is read ahead
     std::size_t clean_bytes_ = 0;

@@ -66,7 +66,7 @@ void share(const HeldDescription& from, int to) noexcept {
         let_go(*before);
     }
     if (from && is_standard(to)) {
-        leave({*from, to}, pool::ThroughReason::stream);
+        leave_if_captured(to, pool::ThroughReason::stream);
     }
 }
 
@@ -172,6 +172,7 @@ int close(int fd) noexcept {
         return real::close(fd);
     }
     const int before = errno;
+    const InsideCall inside;
     FileDescription* const held = descriptors.take(fd);
     if (held == nullptr) {
         return real::close(fd);
@@ -180,7 +181,8 @@ int close(int fd) noexcept {
     errno = before;
     const int closed = real::close(fd);
     const int late = let_go(*held);
-    error = error == 0 ? late : error;
+    // A child that was forked meanwhile could not learn of errors: its parent does.
+    error = inside.is_parents() ? 0 : error == 0 ? late : error;
     return closed == 0 && error != 0 ? fail(error) : closed;
 }
 

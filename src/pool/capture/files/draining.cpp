@@ -5,6 +5,7 @@
 #include "pool/capture/files/files.hpp"
 #include "pool/capture/files/other_names.hpp"
 #include "pool/capture/files/path_filter.hpp"
+#include "pool/capture/processes/inside_call.hpp"
 #include "pool/capture/processes/process.hpp"
 
 #include <cerrno>
@@ -16,7 +17,7 @@ namespace {
 enum class DrainPurpose { look, change };
 
 // Precondition: the caller has found that the file may be pooled.
-int drain_inode(const struct stat& found, DrainPurpose purpose) noexcept {
+int drain_known(const struct stat& found, DrainPurpose purpose) noexcept {
     if (!connection.reach() || connection.life() != DaemonConnection::Life::lives) {
         return connection.is_unmapped() ? drain_and_close(found.st_dev, found.st_ino) : 0;
     }
@@ -29,6 +30,10 @@ int drain_inode(const struct stat& found, DrainPurpose purpose) noexcept {
     const CapturedFile place{any, -1};
     const int error = purpose == DrainPurpose::change ? drain_to_change(place) : drain(place);
     return error == ENOENT ? 0 : error;  // the pool has drained and forgotten it meanwhile
+}
+
+int drain_inode(const struct stat& found, DrainPurpose purpose) noexcept {
+    return in_one_process([&]() noexcept { return drain_known(found, purpose); });
 }
 
 int drain_found(int folder, const char* path, int flags) noexcept {
@@ -82,8 +87,19 @@ int drain_named_to_change(int folder, const char* path, int flags) noexcept {
     return error;
 }
 
-int drain_all() noexcept {
-    if (!capturing() || (!connection.reach() && !connection.is_unmapped()) ||
+int drain_and_close(dev_t device, ino_t inode) noexcept {
+    protocol::ClientQuestion question;
+    question.ask = protocol::QuestionKind::run;
+    question.number = static_cast<std::int64_t>(device);
+    question.inode = inode;
+    const auto reply = connection.ask(question);
+    return reply ? reply->error : 0;
+}
+
+namespace {
+
+int ask_to_drain_all() noexcept {
+    if ((!connection.reach() && !connection.is_unmapped()) ||
         (connection.reached() && connection.life() != DaemonConnection::Life::lives)) {
         return 0;
     }
@@ -97,5 +113,9 @@ int drain_all() noexcept {
     // how the daemon ended.
     return connection.reached() && connection.life() != DaemonConnection::Life::ended ? EIO : 0;
 }
+
+}  // namespace
+
+int drain_all() noexcept { return capturing() ? in_one_process(ask_to_drain_all) : 0; }
 
 }  // namespace forebay::capture

@@ -14,6 +14,8 @@ namespace forebay::capture {
 // fstatat does.
 [[nodiscard]] int drain_open_to_change(int fd) noexcept;
 [[nodiscard]] int drain_named_to_change(int folder, const char* path, int flags) noexcept;
+// Has the daemon drain the file, and close it unless clients have it open. Returns 0 or an errno.
+[[nodiscard]] int drain_and_close(dev_t device, ino_t inode) noexcept;
 // Drains everything in this node's pool, by whichever process. Returns 0 or an errno.
 [[nodiscard]] int drain_all() noexcept;
 

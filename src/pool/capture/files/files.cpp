@@ -157,6 +157,20 @@ void give_up(CapturedFile place) noexcept {
     place.file.passes.store(true, std::memory_order_release);
 }
 
+// For an inherited file in a process without the daemon's memory: the file leaves the pool. False:
+// the daemon does not answer, or cannot drain it.
+bool stays_out(CapturedFile place) noexcept {
+    PathBuffer buffer;
+    if (place.file.connection.load(relaxed) != connection.generation() &&
+        introduce(place, path_of(place.fd, buffer), pool::ThroughReason::unmapped) !=
+            IntroductionResult::yes) {
+        return false;
+    }
+    put_offset_into_kernel(place);
+    place.file.passes.store(true, std::memory_order_release);
+    return true;
+}
+
 bool pending(const pool::FileSlot& slot) noexcept {
     return slot.taken.load(relaxed) > slot.drained.load(relaxed) ||
            slot.extents.load(relaxed) > 0 || slot.modified_ns.load(relaxed) != 0;
@@ -169,13 +183,15 @@ int if_captured(int fd, Act act) noexcept {
         return 0;
     }
     const int before = errno;
-    const HeldDescription held{fd};
-    int error = 0;
-    if (held) {
+    const int error = in_one_process([&]() noexcept {
+        const HeldDescription held{fd};
+        if (!held) {
+            return 0;
+        }
         const CapturedFile place{*held, fd};
         const FileRoute here = route(place);
-        error = here == FileRoute::lost ? EIO : act(place, here);
-    }
+        return here == FileRoute::lost ? EIO : act(place, here);
+    });
     errno = before;
     return error;
 }
@@ -251,6 +267,9 @@ FileRoute route(CapturedFile place) noexcept {
         introduce(place, path_of(place.fd, buffer), through) == IntroductionResult::yes) {
         return passes ? FileRoute::passed : FileRoute::pooled;
     }
+    if (connection.is_unmapped() && stays_out(place)) {
+        return FileRoute::passed;
+    }
     if (!passes && connection.life() == DaemonConnection::Life::ended) {
         give_up(place);
         return FileRoute::passed;
@@ -274,6 +293,7 @@ void let_go_stale(int fd) noexcept {
     if (static_cast<unsigned>(fd) >= descriptors_max || !descriptors.captured(fd)) {
         return;
     }
+    const InsideCall inside;
     FileDescription* const stale = descriptors.take(fd);
     if (stale != nullptr) {
         let_go(*stale);
@@ -322,6 +342,9 @@ CaptureResult take_on(int fd, const DescriptorOrigin& opening) noexcept {
         !regular_and_pooled(fd, buffer, path)) {
         return CaptureResult::no;
     }
+    in_one_process([]() noexcept { return connection.reach(); });  // it may take a minute
+    const BlockedSignals until_stored;  // a child that is forked meanwhile would have half of it
+    const InsideCall inside;
     if (!connection.reach() && !connection.retry_mapping()) {
         return connection.is_unmapped() ? keep_out(fd, opening, path) : not_taken(fd, opening);
     }
@@ -567,15 +590,6 @@ std::int64_t size_of(CapturedFile place) noexcept {
     }
     return kernel::fstat(place.fd, &found) == 0 ? std::max<std::int64_t>(deposited, found.st_size)
                                                 : -errno;
-}
-
-int drain_and_close(dev_t device, ino_t inode) noexcept {
-    protocol::ClientQuestion question;
-    question.ask = protocol::QuestionKind::run;
-    question.number = static_cast<std::int64_t>(device);
-    question.inode = inode;
-    const auto reply = connection.ask(question);
-    return reply ? reply->error : 0;
 }
 
 std::optional<pool::FileId> known(dev_t device, ino_t inode) noexcept {

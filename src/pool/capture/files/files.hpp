@@ -3,6 +3,7 @@
 #pragma once
 
 #include "pool/capture/descriptors/descriptors.hpp"
+#include "pool/capture/processes/inside_call.hpp"
 #include "pool/client/daemon.hpp"
 #include "pool/protocol/directory.hpp"
 
@@ -45,11 +46,14 @@ public:
             let_go(*held_);
         }
     }
+    // Whether this process is a child that was forked since: the call is its parent's.
+    [[nodiscard]] bool is_parents() const noexcept { return inside_.is_parents(); }
     [[nodiscard]] explicit operator bool() const noexcept { return held_ != nullptr; }
     [[nodiscard]] FileDescription& operator*() const noexcept { return *held_; }
     [[nodiscard]] FileDescription* operator->() const noexcept { return held_; }
 
 private:
+    InsideCall inside_;
     FileDescription* held_ = nullptr;
 };
 
@@ -110,8 +114,6 @@ int truncate(CapturedFile place, std::int64_t bytes) noexcept;
 // The name of the file in the directory; nullopt if the daemon does not know it. Precondition:
 // connection.reached().
 [[nodiscard]] std::optional<pool::FileId> known(dev_t device, ino_t inode) noexcept;
-// Has the daemon drain the file, and close it unless clients have it open. Returns 0 or an errno.
-[[nodiscard]] int drain_and_close(dev_t device, ino_t inode) noexcept;
 // The result of closing a descriptor that wrote to the file: 0 if its deposits are expected to
 // reach the file system, or an errno. If only draining can tell (little room is left), it is
 // drained.
@@ -136,20 +138,24 @@ auto on(int fd, const Pass& pass, const Own& own) noexcept -> decltype(pass()) {
         return pass();
     }
     const int before = errno;
-    {
+    for (;;) {
         const HeldDescription held{fd};
         const FileRoute here = held ? route({*held, fd}) : FileRoute::passed;
+        const auto result = here == FileRoute::pooled ? own(CapturedFile{*held, fd}) : -1;
+        if (held.is_parents()) {
+            continue;  // a signal handler has forked this child in the middle: it calls anew
+        }
         if (here == FileRoute::lost) {
             errno = EIO;
             return -1;
         }
         if (here == FileRoute::pooled) {
-            const auto result = own(CapturedFile{*held, fd});
             if (result != -1) {
                 errno = before;
             }
             return result;
         }
+        break;
     }
     // The hold is dropped before: libc's function may be a cancellation point, and a thread
     // cancelled in it would keep the hold.

@@ -2,8 +2,10 @@
 #include "pool/capture/files/named_files.hpp"
 
 #include "foundation/kernel/calls.hpp"
+#include "pool/capture/files/draining.hpp"
 #include "pool/capture/files/files.hpp"
 #include "pool/capture/files/other_names.hpp"
+#include "pool/capture/processes/inside_call.hpp"
 #include "pool/capture/processes/process.hpp"
 
 #include <cerrno>
@@ -12,6 +14,23 @@
 namespace forebay::capture {
 
 namespace {
+
+// Runs `act` on the file, if the daemon knows it. Returns 0 or an errno.
+template <class Act>
+int on_known(const struct stat& found, const Act& act) noexcept {
+    if (!connection.reach() || connection.life() != DaemonConnection::Life::lives) {
+        return connection.is_unmapped() ? drain_and_close(found.st_dev, found.st_ino) : 0;
+    }
+    const auto file = known(found.st_dev, found.st_ino);
+    if (!file) {
+        return 0;
+    }
+    FileDescription any{};
+    any.set_file(*file);
+    any.connection.store(connection.generation(), std::memory_order_relaxed);
+    any.offset.store(in_kernel, std::memory_order_relaxed);
+    return act(CapturedFile{any, -1});
+}
 
 // Runs `act` on the regular file of that name, if the pool knows it. Returns 0 or an errno, and
 // keeps `errno`.
@@ -22,20 +41,10 @@ int on_named(int folder, const char* path, int flags, const Act& act) noexcept {
     }
     const int before = errno;
     struct stat found{};
-    int error = 0;
     const bool worth_asking = kernel::fstatat(folder, path, &found, flags) == 0 &&
                               S_ISREG(found.st_mode) && may_be_known(folder, path, found);
-    if (worth_asking) {
-        if (!connection.reach() || connection.life() != DaemonConnection::Life::lives) {
-            error = connection.is_unmapped() ? drain_and_close(found.st_dev, found.st_ino) : 0;
-        } else if (const auto file = known(found.st_dev, found.st_ino)) {
-            FileDescription any{};
-            any.set_file(*file);
-            any.connection.store(connection.generation(), std::memory_order_relaxed);
-            any.offset.store(in_kernel, std::memory_order_relaxed);
-            error = act(CapturedFile{any, -1});
-        }
-    }
+    const int error =
+        worth_asking ? in_one_process([&]() noexcept { return on_known(found, act); }) : 0;
     errno = before;
     return error == ENOENT ? 0 : error;  // the pool has drained and forgotten it meanwhile
 }

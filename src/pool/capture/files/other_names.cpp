@@ -5,6 +5,7 @@
 #include "foundation/kernel/calls.hpp"
 #include "pool/capture/files/files.hpp"
 #include "pool/capture/files/path_filter.hpp"
+#include "pool/capture/processes/inside_call.hpp"
 #include "pool/capture/processes/process.hpp"
 
 #include <sys/mman.h>
@@ -57,9 +58,11 @@ bool is_known_by_inode(const struct stat& found) noexcept {
     if (!S_ISREG(found.st_mode) || !state.other_names.may_have(found.st_dev, found.st_ino)) {
         return false;
     }
-    return connection.reach() ? connection.life() == DaemonConnection::Life::lives &&
-                                    known(found.st_dev, found.st_ino).has_value()
-                              : connection.is_unmapped();
+    return in_one_process([&]() noexcept {
+        return connection.reach() ? connection.life() == DaemonConnection::Life::lives &&
+                                        known(found.st_dev, found.st_ino).has_value()
+                                  : connection.is_unmapped();
+    });
 }
 
 }  // namespace forebay::capture

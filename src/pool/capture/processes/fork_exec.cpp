@@ -3,8 +3,10 @@
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "foundation/kernel/calls.hpp"
+#include "pool/capture/files/draining.hpp"
 #include "pool/capture/files/files.hpp"
 #include "pool/capture/files/other_names.hpp"
+#include "pool/capture/processes/inside_call.hpp"
 #include "pool/capture/processes/process.hpp"
 #include "pool/capture/processes/search_path.hpp"
 #include "pool/capture/processes/starting.hpp"
@@ -39,11 +41,13 @@ void drain_program(int folder, const char* path, int flags) noexcept {
     if (kernel::fstatat(folder, path, &found, flags) != 0 || !S_ISREG(found.st_mode)) {
         return;
     }
-    if (!may_be_known(folder, path, found) ||
-        (connection.reach() && connection.life() != DaemonConnection::Life::lives)) {
-        return;
+    if (may_be_known(folder, path, found)) {
+        static_cast<void>(in_one_process([&]() noexcept {
+            const bool gone =
+                connection.reach() && connection.life() != DaemonConnection::Life::lives;
+            return gone ? 0 : drain_and_close(found.st_dev, found.st_ino);
+        }));
     }
-    static_cast<void>(drain_and_close(found.st_dev, found.st_ino));
 }
 
 void prepare(int folder, const char* path, int flags) noexcept {
@@ -115,6 +119,9 @@ int spawned(ProgramStart& starting, int error, pid_t child, pid_t* process) noex
 
 void before_fork() noexcept {
     const int before = errno;
+    if (thread_calls.innermost != nullptr) {
+        forks_inside.store(true, std::memory_order_relaxed);
+    }
     for (int fd = 0; fd < descriptors.end(); ++fd) {
         if (!descriptors.captured(fd)) {
             continue;
@@ -130,12 +137,17 @@ void before_fork() noexcept {
 namespace {
 
 void forget_parent(DaemonConnection::DescriptorSharing sharing) noexcept {
+    forks_of_memory.fetch_add(1, std::memory_order_relaxed);
     state.moving_offset.store(false, std::memory_order_relaxed);
     state.many_processes.store(false, std::memory_order_relaxed);
     state.limit_asked_ns.store(0, std::memory_order_relaxed);
     connection.forget_parent(sharing);
-    state.mappings.forget();
-    descriptors.recount();
+    // The calls that the child returns into drop their holds themselves. Holds of other threads are
+    // never dropped then, which keeps files open for the child, and nothing else.
+    if (thread_calls.innermost == nullptr) {
+        state.mappings.forget();
+        descriptors.recount();
+    }
 }
 
 }  // namespace

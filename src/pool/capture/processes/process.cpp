@@ -6,6 +6,7 @@
 #include "foundation/kernel/calls.hpp"
 #include "pool/capture/connection/user_message.hpp"
 #include "pool/capture/files/files.hpp"
+#include "pool/capture/processes/inside_call.hpp"
 #include "pool/capture/symbols/symbols.hpp"
 
 #include <dlfcn.h>
@@ -31,10 +32,14 @@ constinit ObjectSymbols libc_symbols;
 constinit CaptureState state;
 constinit DaemonConnection connection;
 constinit RealAddresses real_addresses{};
+// Initialised statically (initial-exec TLS), so that the first use in a thread allocates nothing.
+[[gnu::tls_model("initial-exec")]] constinit thread_local ThreadCalls thread_calls;
+constinit std::atomic<std::uint32_t> forks_of_memory{0};
+constinit std::atomic<bool> forks_inside{false};
 
 namespace {
 
-// Initialised statically (initial-exec TLS), so that the first use in a thread allocates nothing.
+// As thread_calls.
 [[gnu::tls_model("initial-exec")]] constinit thread_local FileGrouping own_grouping;
 [[gnu::tls_model("initial-exec")]] constinit thread_local TreeWalk walk_of_thread;
 
@@ -43,6 +48,8 @@ namespace {
 
 FileGrouping& grouping() noexcept { return own_grouping; }
 TreeWalk& own_walk() noexcept { return walk_of_thread; }
+
+void leave_parents_calls() noexcept { connection.drop_parents_memory(); }
 
 }  // namespace forebay::capture
 

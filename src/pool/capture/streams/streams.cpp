@@ -171,6 +171,7 @@ FILE* freopen(const char* path, const char* mode, FILE* stream) noexcept {
     FileDescription* const old = descriptors.captured(fd) ? descriptors.take(fd) : nullptr;
     FILE* const reopened = real::freopen(path, mode, stream);
     if (old != nullptr) {
+        const InsideCall inside;
         let_go(*old);
     }
     if (!taken_on(reopened, mode)) {
