@@ -4,6 +4,7 @@ lack. Source: System V ABI, chapters 4 and 5."""
 import mmap
 import struct
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from forebay.common.model.frozen import frozen
@@ -33,7 +34,7 @@ class ElfFacts:
         return bool(self.interpreter)
 
 
-@frozen
+@dataclass(frozen=True)
 class _Segment:
     kind: int
     offset: int
@@ -73,7 +74,7 @@ def _segments(view: mmap.mmap) -> Iterator[_Segment]:
     size, count = struct.unpack_from("<HH", view, 54)
     for index in range(count):
         kind, _, offset, address, _, length, _, _ = _PROGRAM.unpack_from(view, start + index * size)
-        yield _Segment(kind=kind, offset=offset, address=address, size=length)
+        yield _Segment(kind, offset, address, length)
 
 
 def _needed(view: mmap.mmap, segments: list[_Segment]) -> Iterator[str]:
