@@ -31,6 +31,8 @@ def test_forks_beside_threads_that_write(
     ensure(plain.stat().st_size % 512 == 0, "the file ends within a record")
 
 
+SECONDS_MAX = 600
+"""3000 children took four minutes on a machine with ten times the load of its cores."""
 CALLS = ("writes", "appends", "moves", "reads", "opens", "dups", "syncs", "streams", "threads")
 
 
@@ -40,7 +42,8 @@ def run_handler_forks(
     """The reasons for which files left the pool."""
     program = pooled.program("handler_forks.c", "-pthread")
     with pooled.pool(folder, settings) as served:
-        said = pooled.run([program, call, children], served.folder, served.environment())
+        command = [program, call, children]
+        said = pooled.run(command, served.folder, served.environment(), seconds_max=SECONDS_MAX)
         ensure(served.taken() > 0, "nothing was deposited")
         reasons = {file.reason for file in served.status().files}
     ensure(said == f"wrong: 0\nmissing: 0\nforks: {children}\n", said)
