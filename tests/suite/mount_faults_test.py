@@ -290,3 +290,33 @@ def test_more_files_are_seen_than_the_server_may_have_open(below: Path) -> None:
     text = "".join((below / one).read_text() for one in sorted(f"{i}.txt" for i in range(files)))
     ensure((below / "all").read_text() == text, "files are missing")
     ensure(len((below / "list").read_text().splitlines()) > files, "names are missing")
+
+
+@pytest.mark.parametrize("rounds", [pytest.param(3, id="few"), pytest.param(30, marks=FULL)])
+def test_a_server_that_is_killed_while_it_forgets_files_hangs_nobody(
+    below: Path, rounds: int
+) -> None:
+    """The thread that has the kernel forget a name waits for the directory, whoever lists the
+    directory for the server, and the thread keeps /dev/fuse open: nobody ended the connection."""
+    few, files = 200, 2000
+    for number in range(files):
+        (below / f"{number}.txt").write_text("")
+    chance = random.Random(rounds)
+    words = ["prlimit", f"--nofile={few}:{few}", str(mo.PROGRAM)]
+    for _ in range(rounds):
+        with mo.served(below, program=words) as mount:
+            listing = [
+                subprocess.Popen(
+                    ["sh", "-c", "while ls -l; do :; done"],
+                    cwd=below,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                )
+                for _ in range(4)
+            ]
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                listing[0].wait(chance.uniform(0.05, 0.6))
+            mount.process.kill()
+            for one in listing:
+                one.wait(mo.SECONDS_MAX)
+            mo.until_unmounted(below)

@@ -320,7 +320,10 @@ void MountServer::serve_in_thread() {
 void MountServer::serve() {
     rlimit limit{};
     ::getrlimit(RLIMIT_NOFILE, &limit);
-    trimmer_->start(session_, limit.rlim_cur);
+    // Killed in the middle of that, the server leaves a connection that has to be ended.
+    if (options_.in_namespace || can_end_connection(connection_)) {
+        trimmer_->start(session_, limit.rlim_cur);
+    }
     std::vector<std::thread> threads;
     for (std::size_t i = 0; i < threads_max; ++i) {
         threads.emplace_back([this] { serve_in_thread(); });

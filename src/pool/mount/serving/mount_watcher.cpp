@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fstream>
 #include <new>
 #include <poll.h>
 #include <sys/mman.h>
@@ -58,7 +59,8 @@ private:
     void close_all_but(int line) const;
     // Returns when the server has died, or was ended since it does not run.
     void wait_for_the_end(OwnFd line);
-    void unmount_ours() const;
+    void unmount_ours(bool by_force = false) const;
+    [[nodiscard]] bool has_only_stuck_threads() const;
     void end_server() const;
     void wait_until_drained() const;
     [[nodiscard]] bool has_deposits() const noexcept;
@@ -88,17 +90,26 @@ void WatchProcess::close_all_but(int line) const {
 }
 
 // Only if our mount is still there: it may have been unmounted, and another one mounted.
-void WatchProcess::unmount_ours() const {
+void WatchProcess::unmount_ours(bool by_force) const {
     if (name_over(order_.path) == name_) {
-        unmount_lazily(order_.path);
+        static_cast<void>(by_force ? unmount_by_force(order_.path) : unmount_lazily(order_.path));
     }
+}
+
+// A thread that has the kernel forget a name waits there for whoever uses the name's directory, and
+// cannot be killed meanwhile. It keeps /dev/fuse open, so that nobody is told that the server is
+// dead.
+bool WatchProcess::has_only_stuck_threads() const {
+    std::ifstream file{fmt::format("/proc/{}/stat", process_)};
+    std::string text;
+    std::getline(file, text);
+    const std::size_t name_end = text.rfind(") ");
+    return name_end != std::string::npos && text.compare(name_end + 2, 1, "Z") == 0;
 }
 
 void WatchProcess::end_server() const {
     const std::uint32_t connection = state_.connection.load();
-    const std::string abort = fmt::format("/sys/fs/fuse/connections/{}/abort", connection);
-    const OwnFd file{connection == 0 ? -1 : ::open(abort.c_str(), O_WRONLY | O_CLOEXEC)};
-    const bool aborted = file.valid() && ::write(file.get(), "1", 1) == 1;
+    const bool aborted = end_connection(connection);
     // A server that went on later could write what its programs have been told has failed.
     if (::getppid() == process_) {  // it has not died
         ::kill(process_, SIGKILL);
@@ -109,7 +120,7 @@ void WatchProcess::end_server() const {
                            order_.path, order_.stopped_max.count(),
                            aborted || ended
                                ? "The directory below is back; pool_mount_timeout allows more."
-                               : fmt::format("Have root write 1 to {}.", abort))
+                               : fmt::format("Have root write 1 to {}.", abort_file(connection)))
                    .c_str(),
                stderr);
 }
@@ -166,6 +177,10 @@ void WatchProcess::wait_for_the_end(OwnFd line) {
             end_server();
             return;
         }
+        if (silent.count() > 0 && has_only_stuck_threads()) {
+            end_connection(state_.connection.load());
+            return;
+        }
     }
 }
 
@@ -179,7 +194,7 @@ void WatchProcess::run(OwnFd line) {
     }
     wait_for_the_end(std::move(line));
     wait_until_drained();
-    unmount_ours();
+    unmount_ours(true);
     order_.lock->remove();
     ::_exit(0);
 }

@@ -2,13 +2,16 @@
 // privilege.
 #include "pool/mount/serving/mounted_path.hpp"
 
+#include "foundation/base/own_fd.hpp"
 #include "pool/mount/serving/mount_helper.hpp"
 
 #include <cerrno>
+#include <fcntl.h>
 #include <fstream>
 #include <sstream>
 #include <string_view>
 #include <sys/mount.h>
+#include <unistd.h>
 #include <vector>
 
 namespace forebay::mount {
@@ -34,6 +37,10 @@ std::string unescaped(std::string_view text) {
 }
 
 }  // namespace
+
+std::string abort_file(std::uint32_t connection) {
+    return "/sys/fs/fuse/connections/" + std::to_string(connection) + "/abort";
+}
 
 std::string mount_name(pid_t server) { return std::string{prefix} + std::to_string(server); }
 
@@ -74,6 +81,21 @@ bool is_dead(const std::string& name) {
     std::string program;
     std::getline(process, program);
     return program != "forebay-mount";
+}
+
+bool can_end_connection(std::uint32_t connection) {
+    return ::geteuid() == 0 || ::access(abort_file(connection).c_str(), W_OK) == 0;
+}
+
+bool end_connection(std::uint32_t connection) {
+    const OwnFd file{
+        connection == 0 ? -1 : ::open(abort_file(connection).c_str(), O_WRONLY | O_CLOEXEC)};
+    return file.valid() && ::write(file.get(), "1", 1) == 1;
+}
+
+bool unmount_by_force(const std::string& path) {
+    return ::umount2(path.c_str(), MNT_FORCE | MNT_DETACH | UMOUNT_NOFOLLOW) == 0 ||
+           unmount_lazily(path);
 }
 
 bool unmount_lazily(const std::string& path) {

@@ -25,5 +25,14 @@ struct MountEntry {
 // Unmounts lazily (MNT_DETACH): open files stay usable while the server lives. False: the mount is
 // still there.
 bool unmount_lazily(const std::string& path);
+// The same for a mount whose server is dead: requests that it has not answered fail, as far as this
+// process may have them fail.
+bool unmount_by_force(const std::string& path);
+// The file by which the requests of a FUSE connection are failed; root may have to mount fusectl.
+[[nodiscard]] std::string abort_file(std::uint32_t connection);
+// Fails the requests of a connection (0: not known). False: this process cannot.
+bool end_connection(std::uint32_t connection);
+// Whether this process can fail requests, by end_connection() or unmount_by_force().
+[[nodiscard]] bool can_end_connection(std::uint32_t connection);
 
 }  // namespace forebay::mount

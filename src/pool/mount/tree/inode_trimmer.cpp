@@ -44,6 +44,9 @@ void InodeTrimmer::wake() {
 }
 
 void InodeTrimmer::wait_for_room() {
+    if (!thread_.joinable()) {
+        return;
+    }
     wake();
     std::unique_lock lock{mutex_};
     if (std::chrono::steady_clock::now() >= useless_until_) {
