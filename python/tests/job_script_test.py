@@ -399,7 +399,9 @@ def test_no_step_begins_behind_sigterm(place: Place) -> None:
 
 def test_a_signal_that_the_step_survives_changes_no_status(place: Place) -> None:
     text = HANDLER.format(signal="USR1").replace("caught; exit 5", "caught; : > caught")
-    place.program("handler", text.replace("while ((SECONDS < 100)); do", "until [[ -e go ]]; do") + "exit 6\n")
+    place.program(
+        "handler", text.replace("while ((SECONDS < 100)); do", "until [[ -e go ]]; do") + "exit 6\n"
+    )
     process = place.start(script_text(steps(["./handler"], ["./program"])))
     place.until("running")
     process.send_signal(signal.SIGUSR1)
