@@ -1,6 +1,7 @@
 """Sends requests to daemons of the pool, and ends them."""
 
 import contextlib
+import os
 import signal
 import subprocess
 import time
@@ -26,10 +27,18 @@ _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 _ENDED_BY_ITSELF = (0, 1)
 
 
-def watch_of(socket: Path, daemon: int, ready: str) -> DirectoryWatch | None:
-    """The directory of a daemon that has printed the line `ready`. None if it cannot be had: the
-    daemon may have died already, which `finish` reports."""
+def watch_of(
+    socket: Path, daemon: int, ready: str, directory: int | None = None
+) -> DirectoryWatch | None:
+    """The directory of a daemon that has printed the line `ready`; `directory` is a descriptor of
+    it, which is closed, or None. None if it cannot be had: the daemon may have died already, which
+    `finish` reports."""
     try:
+        if directory is not None:
+            try:
+                return DirectoryWatch(directory, decode_ready(ready).directory)
+            finally:
+                os.close(directory)
         with PoolSocket(socket, daemon=daemon) as connection:
             return connection.watch(decode_ready(ready).directory)
     except (PoolError, OSError):

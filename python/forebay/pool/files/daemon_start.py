@@ -29,6 +29,7 @@ _READY_SECONDS_MAX = 600.0
 _END_SECONDS_MAX = 10.0
 """The longest wait for a daemon that has been told to end before it was ready."""
 _PR_SET_PDEATHSIG = 1
+_DIRECTORY_NAME = "/memfd:forebay-directory"
 _MESSAGES_MAX = 20
 
 
@@ -56,6 +57,7 @@ class OwnDaemon:
         self._process = process
         self._socket = socket
         self._ready = ready
+        self._directory = _directory_of(process.pid)
         self._watch: DirectoryWatch | None = None
 
     @property
@@ -67,7 +69,7 @@ class OwnDaemon:
         """Maps the daemon's directory, so that it is known what it has taken along if it dies."""
         from forebay.pool.files.daemon import watch_of
 
-        self._watch = watch_of(self._socket, self.process, self._ready)
+        self._watch = watch_of(self._socket, self.process, self._ready, self._directory)
 
     def close_down(self) -> None:
         """Makes the daemon take no more deposits and drain those that it has."""
@@ -78,6 +80,17 @@ class OwnDaemon:
         from forebay.pool.files.daemon import finish
 
         return finish(self._process, self._socket, self._watch, progress)
+
+
+def _directory_of(process: int) -> int | None:
+    """A descriptor of the daemon's directory, which keeps it if the daemon dies before it can be
+    asked. The daemon is not asked here: the program would wait for what that has to import. None
+    if the system does not show it."""
+    with contextlib.suppress(OSError):
+        for descriptor in Path(f"/proc/{process}/fd").iterdir():
+            if str(descriptor.readlink()).startswith(_DIRECTORY_NAME):
+                return os.open(descriptor, os.O_RDONLY | os.O_CLOEXEC)
+    return None
 
 
 def start_own(program: Path, place: PoolPlace) -> OwnDaemon:
