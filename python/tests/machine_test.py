@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from forebay.common.files.launchers import PathLaunchers
 from forebay.common.files.machine import LocalMachine, mount_of, other_names
 from forebay.common.model.errors import UsageError
 
@@ -57,3 +58,22 @@ def test_this_machine(tmp_path: Path) -> None:
     assert LocalMachine().facts().cores >= 1
     with pytest.raises(UsageError, match="No such file"):
         LocalMachine().directory(tmp_path / "none")
+
+
+def test_a_folder_of_path_that_may_not_be_entered_has_no_launchers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`forebay doctor` ended in a traceback where PATH had a folder below another user's home."""
+    closed = tmp_path / "closed"
+    (tmp_path / "mpiexec").write_text("#!/bin/sh\n")
+    (tmp_path / "mpiexec").chmod(0o755)
+    real = Path.is_dir
+
+    def refused(path: Path) -> bool:
+        if path == closed:
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path)
+
+    monkeypatch.setattr(Path, "is_dir", refused)
+    monkeypatch.setenv("PATH", f"{closed}:{tmp_path}")
+    assert [one.path.name for one in PathLaunchers().installed()] == ["mpiexec"]

@@ -61,10 +61,10 @@ def _on_path() -> Iterator[Path]:
     seen = set()
     for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
         here = Path(folder or ".")
-        if here.resolve() in seen or not here.is_dir():
-            continue
-        seen.add(here.resolve())
         try:
+            if here.resolve() in seen or not here.is_dir():
+                continue
+            seen.add(here.resolve())
             names = sorted(path for path in here.iterdir() if _NAME.fullmatch(path.name))
         except OSError:
             continue

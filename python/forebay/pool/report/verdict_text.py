@@ -48,7 +48,8 @@ def _cost_text(verdict: Verdict, whose: str, its: str) -> str:
 
 def _past(verdict: Verdict) -> str:
     if verdict.past == verdict.files:
-        return "its only file" if verdict.files == 1 else f"all {verdict.files} files"
+        few = {1: "its only file", 2: "both files"}
+        return few.get(verdict.files, f"all {verdict.files} files")
     return f"{verdict.past} of {counted(verdict.files, 'file')}"
 
 
