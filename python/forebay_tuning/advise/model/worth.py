@@ -38,7 +38,10 @@ class Coverage:
     @property
     def text(self) -> str:
         """The coverage in a phrase for users."""
-        return f"such intervals held {self.held} of {self.pairs} measurements on other file systems"
+        return (
+            f"such intervals held {self.held} of {self.pairs} measurements on other file systems, "
+            "of no more bytes than were probed"
+        )
 
 
 MEASURED = Coverage(factor=2.32, held=204, pairs=215)
