@@ -7,6 +7,7 @@ import json
 import os
 import random
 import signal
+import struct
 import subprocess
 import sys
 import tarfile
@@ -17,6 +18,7 @@ import pytest
 
 from suite import mounted as mo
 from suite import mpi as m
+from suite import pooled
 from suite.on import FULL
 from suite.verdict import ensure
 
@@ -173,6 +175,56 @@ def test_set_id_bits_that_are_set_between_two_writes_are_cleared_by_the_second(
         file.write(bytes(MIB))
         mode = os.fstat(file.fileno()).st_mode & 0o7777
     ensure(mode == 0o755, f"the mode is {mode:o}")
+
+
+POOL_SET = 0x4010FB01  # FOREBAY_POOL_SET of include/forebay_pool.h
+POOL_ON, POOL_OFF = (struct.pack("IIQ", mode, 0, 0) for mode in (2, 1))
+
+
+@pytest.fixture
+def kept() -> Iterator[mo.Mounted]:
+    """Before a pool that drains nothing until it has to."""
+    with mo.mounted(before_pool=True, settings=pooled.KEPT) as served:
+        yield served
+
+
+def test_bytes_that_are_to_be_synced_at_once_are_below(kept: mo.Mounted) -> None:
+    below = kept.below("file")
+    with (kept.folder / "file").open("w+b", buffering=0) as file:
+        file.write(bytes(MIB))
+        ensure(below.read_bytes() == b"", "the first write is not in the pool")
+        os.pwritev(file.fileno(), [b"one"], 0, os.RWF_DSYNC)
+        ensure(below.read_bytes()[:4] == b"one\0", "RWF_DSYNC is not heeded")
+        os.pwrite(file.fileno(), b"two", 0)
+        ensure(below.read_bytes()[:4] == b"one\0", "the file has left the pool")
+        fd = os.open(kept.folder / "file", os.O_WRONLY | os.O_DSYNC)
+        os.pwrite(fd, b"three", 3)
+        os.close(fd)
+        ensure(below.read_bytes()[:9] == b"twothree\0", "O_DSYNC is not heeded")
+
+
+def test_a_program_switches_the_pool_off_for_a_file(kept: mo.Mounted) -> None:
+    below = kept.below("file")
+    with (kept.folder / "file").open("w+b", buffering=0) as file:
+        fcntl.ioctl(file, POOL_SET, POOL_ON)
+        file.write(bytes(MIB))
+        ensure(below.read_bytes() == b"", "the write is not in the pool")
+        fcntl.ioctl(file, POOL_SET, POOL_OFF)
+        ensure(below.read_bytes() == bytes(MIB), "it is not drained")
+        file.write(b"more")
+        ensure(below.read_bytes()[MIB:] == b"more", "it is not written through")
+        with pytest.raises(OSError, match="Errno 16"):
+            fcntl.ioctl(file, POOL_SET, POOL_ON)
+        with pytest.raises(OSError, match="Errno 22"):
+            fcntl.ioctl(file, POOL_SET, struct.pack("IIQ", 3, 0, 0))
+    with (
+        (kept.folder / "file").open("rb") as file,
+        pytest.raises(OSError, match="Errno 9"),
+    ):
+        fcntl.ioctl(file, POOL_SET, POOL_OFF)
+    with (kept.folder / "file").open("r+b", buffering=0) as file:
+        file.write(b"x" * MIB)
+        ensure(below.read_bytes()[:1] == b"\0", "opened again, it is not pooled")
 
 
 def test_what_was_written_is_below_when_all_has_ended() -> None:

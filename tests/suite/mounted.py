@@ -64,6 +64,14 @@ class Mounted:
         """In the folder."""
         return run_in(self.folder, *words, given=given, check=check)
 
+    def below(self, name: str) -> Path:
+        """The file below the mount, by a descriptor of the process that serves it."""
+        for link in Path(f"/proc/{self.process.pid}/fd").iterdir():
+            if link.readlink() == self.folder:
+                return link / name
+        ensure(False, "the mount has no descriptor of its directory")
+        raise AssertionError
+
     def has_ended(self) -> int:
         """Its exit status, once nobody uses the mount any more."""
         return self.process.wait(SECONDS_MAX)

@@ -51,9 +51,17 @@ int write(const FuseRequest& asked, fuse_ino_t number, const char* from, std::si
     } else {
         order.appends = (file->flags & O_APPEND) != 0;
     }
-    const std::int64_t moved = asked.server.route().write(inode.use, open_handle(file), order);
+    OpenHandle& handle = open_handle(file);
+    const std::int64_t moved = asked.server.route().write(inode.use, handle, order);
     if (moved < 0) {
         return static_cast<int>(-moved);
+    }
+    // RWF_DSYNC. If the file was opened with O_DSYNC, its descriptor below has that, too.
+    if ((file->flags & ~handle.flags & O_DSYNC) != 0) {
+        const int error = asked.server.route().sync(inode.use, handle.fd.get(), true);
+        if (error != 0) {
+            return error;
+        }
     }
     fuse_reply_write(asked.request, static_cast<std::size_t>(moved));
     return replied;

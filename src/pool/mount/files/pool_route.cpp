@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <limits>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/xattr.h>
@@ -222,6 +223,11 @@ std::int64_t PoolRoute::deposit(FileUse& use, OpenHandle& handle, const WriteOrd
 }
 
 std::int64_t PoolRoute::write(FileUse& use, OpenHandle& handle, const WriteOrder& order) {
+    if ((handle.flags & O_DSYNC) != 0) {  // its bytes have to be on the storage
+        if (const int error = step_aside(use, pool::ThroughReason::direct); error != 0) {
+            return -error;
+        }
+    }
     if (!use.pooled.load(std::memory_order_acquire)) {
         const auto bytes = static_cast<std::int64_t>(order.bytes.size());
         if (use.written.load(relaxed) + bytes <= small_bytes || link_ == nullptr) {
@@ -373,6 +379,23 @@ int PoolRoute::step_aside(FileUse& use, pool::ThroughReason reason) {
         use.pooled.store(false, std::memory_order_release);
     }
     return error;
+}
+
+bool PoolRoute::is_aside(FileUse& use) {
+    const std::scoped_lock lock{use.mutex};
+    return use.aside;
+}
+
+int PoolRoute::limit_window(FileUse& use, std::uint64_t bytes) {
+    constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
+    const std::scoped_lock lock{use.mutex};
+    if (!use.pooled.load(relaxed) || !use.writes_known.load(relaxed)) {
+        return 0;  // there is no window to be limited
+    }
+    protocol::ClientQuestion question;
+    question.ask = protocol::QuestionKind::adjust;
+    question.number = static_cast<std::int64_t>(std::min(bytes, most));
+    return ask(use, question);
 }
 
 int PoolRoute::arrives(FileUse& use) {

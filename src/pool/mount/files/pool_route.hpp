@@ -58,6 +58,10 @@ public:
     [[nodiscard]] int before_change(FileUse& use);
     // drain(), and no deposits from then on until the last handle is closed.
     [[nodiscard]] int step_aside(FileUse& use, pool::ThroughReason reason);
+    // Whether it is so.
+    [[nodiscard]] bool is_aside(FileUse& use);
+    // Sets the write-behind window of a file that the daemon knows, in bytes.
+    [[nodiscard]] int limit_window(FileUse& use, std::uint64_t bytes);
     // The result of close(): whether deposits are expected to reach the file system.
     [[nodiscard]] int arrives(FileUse& use);
     // Adds the pool's size, times and blocks to the file system's `status` of `fd`.

@@ -4,7 +4,9 @@
 
 #include "pool/mount/serving/mount_server.hpp"
 
+#include <cstddef>
 #include <exception>
+#include <span>
 
 namespace forebay::mount {
 
@@ -48,6 +50,10 @@ inline int errno_of_call(int done) noexcept { return done == -1 ? errno : 0; }
 inline OpenHandle& open_handle(const fuse_file_info* file) noexcept {
     return *reinterpret_cast<OpenHandle*>(file->fh);
 }
+
+// Handler of FOREBAY_POOL_SET of a regular file; `given` is its argument.
+[[nodiscard]] int set_pool(const FuseRequest& asked, fuse_ino_t number, const fuse_file_info* file,
+                           std::span<const std::byte> given);
 
 // Adds one lookup of the file of `fd`, and fills `entry` for the answer. Returns 0 or an errno.
 [[nodiscard]] int fill_entry(MountServer& server, OwnFd fd, fuse_entry_param& entry);

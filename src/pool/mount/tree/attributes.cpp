@@ -3,8 +3,11 @@
 #include "foundation/base/own_fd.hpp"
 #include "pool/mount/serving/operations.hpp"
 
+#include "forebay_pool.h"
+
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/ioctl.h>
@@ -165,8 +168,11 @@ int statfs(const FuseRequest& asked, fuse_ino_t number) {
 
 // FS_IOC_GETFLAGS and FS_IOC_SETFLAGS, which the kernel also sends for its own fileattr calls.
 int ioctl(const FuseRequest& asked, fuse_ino_t number, unsigned command, void* /*argument*/,
-          fuse_file_info* /*file*/, unsigned /*flags*/, const void* in, std::size_t in_bytes,
+          fuse_file_info* file, unsigned flags, const void* in, std::size_t in_bytes,
           std::size_t out_bytes) {
+    if (command == FOREBAY_POOL_SET && (flags & FUSE_IOCTL_DIR) == 0) {
+        return set_pool(asked, number, file, {static_cast<const std::byte*>(in), in_bytes});
+    }
     const bool sets = command == FS_IOC_SETFLAGS && in_bytes >= sizeof(int);
     if (!sets && (command != FS_IOC_GETFLAGS || out_bytes < sizeof(int))) {
         return ENOTTY;
@@ -187,8 +193,8 @@ int ioctl(const FuseRequest& asked, fuse_ino_t number, unsigned command, void* /
     if (::ioctl(fd.get(), command, &value) != 0) {
         return errno;
     }
-    const int flags = static_cast<int>(value);
-    fuse_reply_ioctl(asked.request, 0, &flags, sets ? 0 : sizeof flags);
+    const int word = static_cast<int>(value);
+    fuse_reply_ioctl(asked.request, 0, &word, sets ? 0 : sizeof word);
     return replied;
 }
 
