@@ -118,5 +118,5 @@ def _module(name: str, inside: str) -> ModuleType:
             raise
         raise SetupError(
             f"`forebay {name}` is not installed (the package forebay_tuning is missing). Install "
-            "it: pip install 'forebay[tuning]'."
+            "it, from a checkout of Forebay: pip install '.[tuning]'."
         ) from error

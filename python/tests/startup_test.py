@@ -139,7 +139,7 @@ def test_the_command_goes_without_tuning_and_says_what_to_install() -> None:
     assert "probe" not in done.stdout.split("Commands:")[1]
     done = subprocess.run([*line, "probe"], check=False, capture_output=True, text=True)
     assert done.returncode == 125
-    assert done.stderr.endswith("Install it: pip install 'forebay[tuning]'.\n")
+    assert done.stderr.endswith("from a checkout of Forebay: pip install '.[tuning]'.\n")
 
 
 def test_a_subcommand_behind_an_option_is_there() -> None:

@@ -44,8 +44,8 @@ Before A:
   --early                   look after 8, 12, 16, … pairs and stop when all is decided; the
                             intervals are widened for that
   --margin 5%               differences below it do not matter: equivalent
-  --seed N                  of the order (1)
-  --run-time SECONDS        a run may take so long (600)
+  --seed N                  seed of the random order (1)
+  --run-time SECONDS        time limit of one run (600)
   --html FILE               a page with the ratios and all pairs
   --format json             forebay.bench.compare/1 on standard output
 
@@ -57,8 +57,9 @@ exact interval of the signed-rank test on log ratios, 95 %, and the verdict on B
   inconclusive     neither: more pairs are needed
 
 \b
-Exit status: 0 compared (whatever the verdict), 1 usage, else that of the run that failed; the
-pairs before it are shown.
+Exit status: 0 compared (whatever the verdict), 1 usage or nothing to compare, 4 a run took longer
+than --run-time, 125 a package is missing, else that of the run that failed; the pairs before it are
+shown.
 """
 
 _OWN = {

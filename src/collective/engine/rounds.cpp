@@ -1,5 +1,5 @@
-// Rounds by span are all known from the start (in lockstep: one after each barrier); rounds by
-// claims become known one after another.
+// Rounds by span are all known from the start, or, in lockstep, one more after each barrier. Rounds
+// by claims become known one after another.
 #include "collective/engine/rounds.hpp"
 
 #include <algorithm>

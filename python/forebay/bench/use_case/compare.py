@@ -21,7 +21,8 @@ OUTPUT_SHOWN = 1500
 
 @frozen
 class Comparison:
-    """The findings by quantity. `failure` says why there are not more pairs, None if there are."""
+    """The findings by quantity. `failure` is the error that ended the comparison early,
+    None if no run failed."""
 
     a: Configuration
     b: Configuration
@@ -43,7 +44,7 @@ def compare(
     told: Callable[[int, Sequence[Finding]], None],
 ) -> Comparison:
     """Runs pair after pair, with A and B in random order. `told` is called after each pair. Raises
-    BenchError with the program's status if a run of the first pair fails."""
+    ForebayError if a run of the first pair fails, with the status that the command ends with."""
     so_far = _SoFar(design)
     failure: ForebayError | None = None
     for order in design.order():

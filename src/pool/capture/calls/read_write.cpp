@@ -83,7 +83,6 @@ std::int64_t move_each(Pieces pieces, Move move) noexcept {
 }
 
 // -- writing
-// ----------------------------------------------------------------------------------------
 
 // pwrite past the pool.
 ssize_t write_past(CapturedFile place, std::span<const std::byte> bytes, std::int64_t at) noexcept {
@@ -256,7 +255,6 @@ ssize_t write_there(CapturedFile place, Pieces pieces, off_t at) noexcept {
 }
 
 // -- reading
-// ----------------------------------------------------------------------------------------
 
 // Returns bytes read, or minus an errno.
 std::int64_t read_at(CapturedFile place, Pieces pieces, std::int64_t at) noexcept {
@@ -294,8 +292,7 @@ ssize_t read_there(CapturedFile place, Pieces pieces, off_t at) noexcept {
     return told(read_at(place, pieces, at));
 }
 
-// -- what the captured functions have in common
-// -------------------------------------------------------
+// -- common to the captured functions
 
 enum class CallDirection { reads, writes };
 

@@ -52,8 +52,7 @@ std::string_view next_library(std::string_view& list) noexcept {
 }
 
 bool says_no(const char* value) noexcept {
-    for (const char* const no :
-         {"false", "0", "no", "off", "disable"}) {  // foundation/base/switch_words
+    for (const char* const no : {"false", "0", "no", "off", "disable"}) {  // as parse_switch()
         if (value != nullptr && ::strcasecmp(value, no) == 0) {
             return true;
         }

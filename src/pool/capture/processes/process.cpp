@@ -82,8 +82,7 @@ bool disabled() noexcept {
     if (value == nullptr) {
         return false;
     }
-    for (const char* const no :
-         {"false", "0", "no", "off", "disable"}) {  // foundation/base/switch_words
+    for (const char* const no : {"false", "0", "no", "off", "disable"}) {  // as parse_switch()
         if (::strcasecmp(value, no) == 0) {
             return true;
         }

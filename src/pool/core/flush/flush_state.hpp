@@ -60,11 +60,13 @@ struct FlushState {
     Offset resumes_at;     // for draining by offset: where the next pass begins
     // When the last complete pass without a failure began; deposits from before are drained.
     std::int64_t drained_until_ns = never_ns;
-    std::int64_t failed_ns = never_ns;  // when the last pass with a failure began
+    std::int64_t failed_ns = never_ns;  // when the last pass or fsync that failed began
     std::int64_t retry_ns = 0;          // earliest time of a retry; 0: at any time
     std::int64_t retry_delay_ns = 0;    // delay before the last retry; doubles with each failure
-    bool error_reported = false;        // a client has been told FileSlot::error
-    bool error_healed = false;          // everything has been drained since that error
+    // The daemon has answered an fsync, drain or close with FileSlot::error. Writes and closes that
+    // read it in the directory do not count.
+    bool error_reported = false;
+    bool error_healed = false;  // everything has been drained since that error
 };
 
 }  // namespace forebay::pool

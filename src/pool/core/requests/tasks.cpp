@@ -305,7 +305,7 @@ int FileTasks::report_error(PooledFile& file) {
 }
 
 // Clears the sticky error once the bytes that could not be written have been written after all, and
-// a client has been told.
+// report_error() has told a client.
 void FileTasks::clear_error(PooledFile& file) {
     FileSlot& slot = pool_state_.files.slot_of(file);
     file.flush.error_healed =

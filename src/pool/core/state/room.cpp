@@ -12,8 +12,8 @@ namespace {
 
 // Maximum time for which failed draining waits for space; see hopes_for_room().
 constexpr std::int64_t hope_ns_max = 1'000'000'000;
-// Less than this beyond what is promised is scarce: twice what may be deposited until the next
-// look.
+// Space is scarce if less than this is left beyond what is promised: twice what may be deposited
+// until the next look.
 constexpr std::int64_t scarce_room_bytes = 2 * room_margin_bytes;
 
 bool is_for_want_of_room(int error) noexcept { return error == ENOSPC || error == EDQUOT; }
@@ -45,7 +45,7 @@ std::int64_t promised_on(const PoolState& pool_state, std::uint64_t device) {
 }
 
 bool is_short_of_room(const PoolState& pool_state, const PooledFile& file, std::int64_t room) {
-    // There is more space than the pool can ever promise: no need to count.
+    // The free space is unknown, or more than the pool can ever promise: no need to count.
     if (room < 0 || room > pool_state.options.cap_bytes + room_margin_bytes) {
         return false;
     }

@@ -1,5 +1,5 @@
-// libfuse is given the descriptor only: it would mount by whatever it finds, and say little of why
-// it could not.
+// Opens /dev/fuse and mounts here, not in libfuse, which chooses a method by itself and hardly
+// reports why it failed.
 #include "pool/mount/serving/fuse_device.hpp"
 
 #include "pool/mount/serving/mount_helper.hpp"
@@ -20,6 +20,9 @@ constexpr const char* type = "fuse.forebay";
 
 Error no_device(const std::string& directory, int error) {
     const bool missing = error == ENOENT || error == ENODEV || error == ENXIO;
+    if (!missing && error != EACCES && error != EPERM) {
+        return system_error(error, fmt::format("open {} to mount over {}", device_path, directory));
+    }
     return {ErrorCode::access, error,
             fmt::format("cannot mount over {} ({}). Have root {}.", directory,
                         missing ? "there is no /dev/fuse" : "you may not open /dev/fuse",
