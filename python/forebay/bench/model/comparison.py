@@ -8,13 +8,13 @@ do not help."""
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Sequence
 from enum import StrEnum
 
 from forebay.common.model.errors import BenchUsageError
 from forebay.common.model.estimate import LEVEL, Ratio, paired_ratio, signed_rank_cut
 from forebay.common.model.frozen import frozen
+from forebay.common.model.interleaving import interleaved
 
 MARGIN = 0.05
 """Relative differences below it do not matter."""
@@ -70,12 +70,7 @@ class Design:
 
     def order(self) -> tuple[tuple[Side, Side], ...]:
         """The order within each pair: each side is first equally often, in random order."""
-        firsts = [Side.A, Side.B] * (self.pairs_max // 2)
-        generator = random.Random(self.seed)
-        if self.pairs_max % 2:
-            firsts.append(generator.choice(list(Side)))
-        generator.shuffle(firsts)
-        return tuple((one, Side.B if one is Side.A else Side.A) for one in firsts)
+        return interleaved(Side.A, Side.B, pairs=self.pairs_max, seed=self.seed)
 
 
 @frozen
