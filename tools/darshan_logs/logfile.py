@@ -92,12 +92,13 @@ def write_log(run: Run, path: Path) -> None:
     mounts[1].mnt_type, mounts[1].mnt_path = b"ext4", b"/"
     library.darshan_log_put_mounts(log, mounts, 2)
     kept = _put_names(ffi, library, log, sorted({one.path for one in run.items}))
-    for module in sorted({one.module for one in run.items}, key=backend._mod_names.index):
-        rows = [_packed(backend, one) for one in run.items if one.module == module]
+    modules = {one.module for one in run.items} | ({"LUSTRE"} if run.striping else set())
+    for module in sorted(modules, key=backend._mod_names.index):  # the library takes no other order
+        if module == "LUSTRE":
+            rows = [_lustre(run, name, run.striping[name]) for name in sorted(run.striping)]
+        else:
+            rows = [_packed(backend, one) for one in run.items if one.module == module]
         _put(backend, library, log, module, b"".join(rows))
-    if run.striping:
-        rows = [_lustre(run, name, run.striping[name]) for name in sorted(run.striping)]
-        _put(backend, library, log, "LUSTRE", b"".join(rows))
     library.darshan_log_close(log)
     path.chmod(0o644)
     del kept
