@@ -15,6 +15,7 @@ from forebay.common.model.units import MIB
 from forebay_tuning.model.program_io import FileIo, Passing, ProgramIo, workloads_of
 from forebay_tuning.report.files.darshan_log import DarshanLogs, read_log
 from forebay_tuning.report.files.darshan_reader import load_late
+from forebay_tuning.report.files.darshan_tables import Names, among
 from forebay_tuning.report.model.diagnosis import diagnose
 from forebay_tuning.report.report.text import as_json as report_json
 from forebay_tuning.report.report.text import as_text
@@ -193,3 +194,25 @@ def test_the_page_holds_what_the_text_says() -> None:
     assert "of the I/O time" in page
     assert "target 3 is sick" in page
     assert page.count("<svg") == 4
+
+
+def test_names_are_those_that_pydarshan_finds() -> None:
+    """A file whose name the log lacks has none, and so it is for a log without any file."""
+    darshan = pytest.importorskip("darshan")
+    backend: Any = importlib.import_module("darshan.backend.cffi_backend")
+    for path in darshan_logs():
+        report, other = (darshan.DarshanReport(str(path), read_all=False) for _ in range(2))
+        known = backend.log_get_name_records(other.log)
+        names = Names(report)
+        some = sorted(known)[::2]
+        assert names.of(some) == {key: known[key] for key in some}
+        assert names.of([]) == {}
+        assert names.of([7]) == ({7: known[7]} if 7 in known else {})
+
+
+@pytest.mark.parametrize("ascending", [[], [3], [1, 3, 3, 2**64 - 1]])
+def test_ids_are_found_among_others_at_both_ends_and_in_none(ascending: list[int]) -> None:
+    numpy = pytest.importorskip("numpy")
+    ids = [0, 1, 2, 3, 4, 2**64 - 1, 3]
+    found = among(numpy.array(ids, "u8"), numpy.array(ascending, "u8"))
+    assert found.tolist() == [one in ascending for one in ids]

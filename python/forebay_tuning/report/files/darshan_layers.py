@@ -56,46 +56,46 @@ class Layers:
         self._fastest = table.column("F_FASTEST_RANK_TIME", rows)
         self._variance = table.column("F_VARIANCE_RANK_TIME", rows)
         self._variance_bytes = table.column("F_VARIANCE_RANK_BYTES", rows).clip(0)
-        self._calls = sum(self._sum_of(name) for names in _CALLS.values() for name in names)
+        self._calls = sum(self._clipped(name) for names in _CALLS.values() for name in names)
 
     def found(self) -> dict[int, dict[str, Any]]:
         """Maps each file's record id to its sums, as the fields of a LayerIo."""
         if not self._spans:
             return {}
-        sums = {key: self._add(*names) for key, names in _SUMS.items()}
-        meta = self._reduce(self._table.column("F_META_TIME", self._rows).clip(0))
-        ways = {kind: self._passings(kind) for kind in _CALLS}
-        syncs = self._sync_seconds()
         numpy: Any = importlib.import_module("numpy")
         kinds = ("READ", "WRITTEN")
-        last = numpy.maximum(*(self._sum_of(f"MAX_BYTE_{one}") for one in kinds))
-        extents = numpy.maximum.reduceat(numpy.where(last > 0, last + 1, 0), self._begins)
-        alignments = numpy.maximum.reduceat(self._sum_of("FILE_ALIGNMENT"), self._begins)
+        last = numpy.maximum(*(self._clipped(f"MAX_BYTE_{one}") for one in kinds))
+        columns = {key: self._add(*names).tolist() for key, names in _SUMS.items()}
+        columns |= {
+            "write": self._passings("WRITE"),
+            "read": self._passings("READ"),
+            "seconds_meta": plains(self._reduce(self._clipped("F_META_TIME"))),
+            "sync_seconds": plains(self._sync_seconds()),
+            "extent": self._most(numpy.where(last > 0, last + 1, 0)).tolist(),
+            "alignment": self._most(self._clipped("FILE_ALIGNMENT")).tolist(),
+        }
+        names = tuple(columns)
         found = {}
-        for at, (key, begin, count) in enumerate(self._spans):
-            span = slice(begin, begin + count)
-            found[key] = {
-                "name": self._table.module,
-                **self._whose(span),
-                "write": ways["WRITE"][at],
-                "read": ways["READ"][at],
-                "seconds_meta": plain(meta[at]),
-                "sync_seconds": plain(syncs[at]),
-                "extent": int(extents[at]),
-                "alignment": int(alignments[at]),
-                **{name: int(column[at]) for name, column in sums.items()},
-            }
+        for (key, begin, count), row in zip(
+            self._spans, zip(*columns.values(), strict=True), strict=True
+        ):
+            layer = {"name": self._table.module, **dict(zip(names, row, strict=True))}
+            found[key] = layer | self._whose(slice(begin, begin + count))
         return found
 
-    def _sum_of(self, name: str) -> Any:
+    def _clipped(self, name: str) -> Any:
         return self._table.column(name, self._rows).clip(0)
+
+    def _most(self, column: Any) -> Any:
+        numpy: Any = importlib.import_module("numpy")
+        return numpy.maximum.reduceat(column, self._begins)
 
     def _reduce(self, column: Any) -> Any:
         numpy: Any = importlib.import_module("numpy")
         return numpy.add.reduceat(column, self._begins)
 
     def _add(self, *names: str) -> Any:
-        return self._reduce(sum(self._sum_of(name) for name in names))
+        return self._reduce(sum(self._clipped(name) for name in names))
 
     def _whose(self, span: slice) -> dict[str, Any]:
         if span.stop - span.start == 1 and self._rank[span.start] >= 0:
@@ -163,55 +163,46 @@ class Layers:
         or the span from the first to the last write, is therefore fsync's."""
         numpy: Any = importlib.import_module("numpy")
         table, rows = self._table, self._rows
-        syncs = sum(self._sum_of(name) for name in ("FSYNCS", "FDSYNCS"))
+        syncs = sum(self._clipped(name) for name in ("FSYNCS", "FDSYNCS"))
         seconds = table.column("F_WRITE_TIME", rows).clip(0)
         longest = table.column("F_MAX_WRITE_TIME", rows).clip(0)
-        by_longest = seconds - self._sum_of("WRITES") * longest
+        by_longest = seconds - self._clipped("WRITES") * longest
         begin, end = (table.column(f"F_WRITE_{at}_TIMESTAMP", rows) for at in ("START", "END"))
         by_span = numpy.where(self._shared, 0.0, seconds - (end - begin))
         least = numpy.maximum(by_longest, by_span)
         return self._reduce(numpy.where(syncs > 0, numpy.clip(least, 0, seconds), 0.0))
 
     def _passings(self, kind: str) -> list[dict[str, Any]]:
+        """The direction `kind` of each file, as the fields of a Passing; empty if nothing is in
+        it."""
         numpy: Any = importlib.import_module("numpy")
         table, rows = self._table, self._rows
         noun = "WRITTEN" if kind == "WRITE" else "READ"
         calls = self._add(*_CALLS[kind]).tolist()
         moved = self._add(f"BYTES_{noun}").tolist()
-        seconds = self._reduce(table.column(f"F_{kind}_TIME", rows).clip(0))
-        longest = numpy.maximum.reduceat(
-            table.column(f"F_MAX_{kind}_TIME", rows).clip(0), self._begins
-        )
-        ends = numpy.maximum.reduceat(
-            table.column(f"F_{kind}_END_TIMESTAMP", rows).clip(0), self._begins
-        )
         starts = table.column(f"F_{kind}_START_TIMESTAMP", rows)
         first = numpy.minimum.reduceat(numpy.where(starts > 0, starts, numpy.inf), self._begins)
-        together = self._add(f"COLL_{kind}S", f"SPLIT_{kind}S")
-        alone = self._add(f"INDEP_{kind}S", f"NB_{kind}S")
+        together = self._add(f"COLL_{kind}S", f"SPLIT_{kind}S").tolist()
+        alone = self._add(f"INDEP_{kind}S", f"NB_{kind}S").tolist()
         sizes = numpy.stack([self._bins(kind, size) for size in _SIZES], axis=1)
-        small = sizes[:, : len(_SMALL)].sum(axis=1).tolist()
-        sequential = self._add(f"SEQ_{kind}S")
-        usual = self._usual(calls, moved)
+        parts = zip(moved, together, alone, sizes.tolist(), strict=True)
+        columns = {
+            "bytes": moved,
+            "calls": calls,
+            "small_calls": sizes[:, : len(_SMALL)].sum(axis=1).tolist(),
+            "seconds": plains(self._reduce(self._clipped(f"F_{kind}_TIME"))),
+            "usual_transfer": self._usual(calls, moved),
+            "collective_calls": together,
+            "collective_bytes": [_collective_bytes(*one) if one[1] else 0 for one in parts],
+            "begin": plains(first),
+            "end": plains(self._most(self._clipped(f"F_{kind}_END_TIMESTAMP"))),
+            "longest": plains(self._most(self._clipped(f"F_MAX_{kind}_TIME"))),
+            "sequential": self._add(f"SEQ_{kind}S").tolist(),
+        }
+        names = tuple(columns)
         return [
-            {
-                "bytes": moved[at],
-                "calls": calls[at],
-                "small_calls": small[at],
-                "seconds": plain(seconds[at]),
-                "usual_transfer": usual[at],
-                "collective_calls": int(together[at]),
-                "collective_bytes": _collective_bytes(
-                    moved[at], int(together[at]), int(alone[at]), sizes[at].tolist()
-                )
-                if together[at]
-                else 0,
-                "begin": plain(first[at]),
-                "end": plain(ends[at]),
-                "longest": plain(longest[at]),
-                "sequential": int(sequential[at]),
-            }
-            for at in range(len(self._spans))
+            dict(zip(names, row, strict=True)) if any(row) else {}
+            for row in zip(*columns.values(), strict=True)
         ]
 
     def _bins(self, kind: str, size: str) -> Any:
@@ -248,6 +239,13 @@ def _collective_bytes(moved: int, together: int, alone: int, sizes: list[int]) -
         small += taken * size
         left -= taken
     return max(0, moved - min(moved, small))
+
+
+def plains(column: Any) -> list[float]:
+    """As `plain`, for each value of an array."""
+    numpy: Any = importlib.import_module("numpy")
+    found: list[float] = numpy.where(numpy.isfinite(column) & (column > 0), column, 0.0).tolist()
+    return found
 
 
 def plain(value: Any) -> float:

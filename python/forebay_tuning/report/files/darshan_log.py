@@ -25,6 +25,7 @@ _SECONDS_MAX = 120
 _MISSING = 3
 _BYTES_LEAST = 64
 _FILES_MAX = 4096
+_NO_PASSING = Passing()
 
 
 class DarshanLogs:
@@ -147,5 +148,12 @@ def _file(line: Mapping[str, Any], seconds: float) -> FileIo:
     )
 
 
-def _layer(line: Mapping[str, Any]) -> LayerIo:
-    return LayerIo(**{**line, "write": Passing(**line["write"]), "read": Passing(**line["read"])})
+def _layer(line: dict[str, Any]) -> LayerIo:
+    line["write"], line["read"] = _passing(line["write"]), _passing(line["read"])
+    return LayerIo(**line)
+
+
+def _passing(line: Mapping[str, Any]) -> Passing:
+    """A direction without calls has an empty line: most files of most logs are only written or only
+    read."""
+    return Passing(**line) if line else _NO_PASSING

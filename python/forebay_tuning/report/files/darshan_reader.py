@@ -6,6 +6,7 @@ Only the `files_max` files with most bytes are listed one by one; all others are
 The exit status is 3 if PyDarshan is missing."""
 
 import datetime
+import functools
 import gc
 import importlib
 import json
@@ -14,7 +15,7 @@ import types
 from typing import Any
 
 from forebay_tuning.report.files.darshan_layers import Layers, plain
-from forebay_tuning.report.files.darshan_tables import Table
+from forebay_tuning.report.files.darshan_tables import Names, Table, among
 
 MISSING = 3
 _STORAGE = ("POSIX", "STDIO", "DFS")
@@ -113,7 +114,7 @@ def drop_pipes(report: Any, table: Table) -> list[str]:
     }
     numpy: Any = importlib.import_module("numpy")
     pipe_ids = numpy.array(sorted(pipes), dtype="u8")
-    table.rows = table.rows[~numpy.isin(table.rows["id"], pipe_ids)]
+    table.rows = table.rows[~among(table.rows["id"], pipe_ids)]
     return sorted(pipes.values())
 
 
@@ -166,11 +167,14 @@ def _most_bytes(tables: list[Table], files_max: int) -> set[int]:
 
 
 def _names_of(report: Any, keys: set[int]) -> dict[int, str]:
-    backend: Any = importlib.import_module("darshan.backend.cffi_backend")
-    found: dict[int, str] = (
-        backend.log_lookup_name_records(report.log, sorted(keys)) if keys else {}
-    )
+    found = _all_names(report).of(sorted(keys))
     return {key: found.get(key, str(key)) for key in keys}
+
+
+@functools.cache
+def _all_names(report: Any) -> Names:
+    """The names of the log's files, which are read once."""
+    return Names(report)
 
 
 def _files(tables: dict[str, Table], names: dict[int, str], ranks: int) -> dict[int, Any]:
@@ -179,7 +183,7 @@ def _files(tables: dict[str, Table], names: dict[int, str], ranks: int) -> dict[
     files: dict[int, Any] = {}
     listed_ids = numpy.array(sorted(names), dtype="u8")
     for name, table in tables.items():
-        chosen = table.rows[numpy.isin(table.rows["id"], listed_ids)]
+        chosen = table.rows[among(table.rows["id"], listed_ids)]
         for key, layer in Layers(table, chosen, ranks).found().items():
             if _is_no_file(names[key], name):
                 continue
@@ -208,7 +212,7 @@ def _rest(report: Any, table: Table, names: dict[int, str], ranks: int) -> list[
     """The files of a module that `names` lacks, added up per rank; files with records of several
     ranks become one entry."""
     numpy: Any = importlib.import_module("numpy")
-    left = table.rows[~numpy.isin(table.rows["id"], _known(report, table, names))].copy()
+    left = table.rows[~among(table.rows["id"], _known(report, table, names))]
     if not len(left):
         return []
     counts = dict(
@@ -226,8 +230,9 @@ def _rest(report: Any, table: Table, names: dict[int, str], ranks: int) -> list[
         whose = "several ranks" if rank is None else f"rank {rank}"
         path = f"({count} files of {whose} with fewer bytes)"
         for way in ("write", "read"):  # the files have different sizes of calls: take the mean
-            calls = layer[way]["calls"]
-            layer[way]["usual_transfer"] = layer[way]["bytes"] // calls if calls else 0
+            calls = layer[way].get("calls", 0)
+            if calls:
+                layer[way]["usual_transfer"] = layer[way]["bytes"] // calls
         found.append({**_empty(path), "layers": [layer], "files": count})
     return found
 
@@ -257,10 +262,10 @@ def _own(storage: list[Table], mpi: Table | None, ranks: int) -> list[list[float
     numpy.maximum.at(most, which, whose)
     own = (least == most) & (least >= 0) & (least < ranks)
     if mpi is not None:
-        own &= ~numpy.isin(files, mpi.rows["id"])
+        own &= ~among(files, numpy.sort(mpi.rows["id"]))
     seconds = {name: numpy.zeros(ranks) for name in _OWN}
     for table in storage:
-        rows = table.rows[numpy.isin(table.rows["id"], files[own])]
+        rows = table.rows[among(table.rows["id"], files[own])]
         rank = rows["rank"]
         values = {
             "seconds": table.seconds(rows),
@@ -293,7 +298,8 @@ def _library(report: Any, table: Table, name: str, ranks: int) -> dict[str, Any]
     worst = int(numpy.where(shared, slowest, table.seconds()).argmax())
     key = int(table.rows["id"][worst])
     alone = {
-        one["rank"]: one["write"]["seconds"] + one["read"]["seconds"] + one["seconds_meta"]
+        one["rank"]: one["seconds_meta"]
+        + sum(one[way].get("seconds", 0.0) for way in ("write", "read"))
         for one in layers  # there is one for each rank
         if one["rank"] is not None
     }
@@ -310,8 +316,8 @@ def _library(report: Any, table: Table, name: str, ranks: int) -> dict[str, Any]
         "costliest": _names_of(report, {key})[key],
         "slowest_rank": rank,
         "seconds": plain(of_all + most),
-        "calls": sum(one[way]["calls"] for one in layers for way in ("write", "read")),
-        "bytes": sum(one[way]["bytes"] for one in layers for way in ("write", "read")),
+        "calls": sum(one[way].get("calls", 0) for one in layers for way in ("write", "read")),
+        "bytes": sum(one[way].get("bytes", 0) for one in layers for way in ("write", "read")),
         "collective_sets": sum(one["collective_sets"] for one in layers),
     }
 

@@ -65,18 +65,60 @@ class Table:
         return sum(self.column(f"F_{kind}_TIME", rows).clip(0) for kind in kinds)
 
 
+class Names:
+    """The paths of all files in the log, by record id.
+
+    Darshan's library compares each file with each id that is asked for, and PyDarshan makes an
+    object of each file. So the library is asked once for all files, and what it answers is looked
+    up here as an array of ids and addresses."""
+
+    def __init__(self, report: Any) -> None:
+        backend: Any = importlib.import_module("darshan.backend.cffi_backend")
+        numpy: Any = importlib.import_module("numpy")
+        ffi = backend.ffi
+        into, count = ffi.new("struct darshan_name_record **"), ffi.new("int *")
+        backend.libdutil.darshan_log_get_name_records(report.log["handle"], into, count)
+        if count[0] > 0:
+            pairs = numpy.frombuffer(ffi.buffer(into[0], count[0] * ffi.sizeof(into[0][0])), "u8")
+            pairs = pairs.reshape(count[0], -1)[:, :2]
+        else:
+            pairs = numpy.zeros((0, 2), "u8")
+        self._ffi = ffi
+        self._numpy = numpy
+        self._pairs = pairs[numpy.argsort(pairs[:, 0], kind="stable")]
+
+    def of(self, ids: list[int]) -> dict[int, str]:
+        """The names of those of `ids` that have one; `ids` is sorted."""
+        ids = self._numpy.array(ids, "u8")
+        rows = self._pairs[among(self._pairs[:, 0], ids)].tolist()
+        text = self._ffi.typeof("char *")
+        cast, string = self._ffi.cast, self._ffi.string
+        return {key: string(cast(text, at)).decode("utf-8", "replace") for key, at in rows}
+
+
+def among(ids: Any, ascending: Any) -> Any:
+    """Which of `ids` are in the sorted array `ascending`. (`numpy.isin` would import masked arrays,
+    which takes longer than to read most logs.)"""
+    numpy: Any = importlib.import_module("numpy")
+    if not len(ascending):
+        return numpy.zeros(len(ids), bool)
+    places = numpy.searchsorted(ascending, ids).clip(max=len(ascending) - 1)
+    return ascending[places] == ids
+
+
 def _records(backend: Any, numpy: Any, report: Any, module: str, kind: Any) -> Any:
     parts = []
     into = backend.ffi.new("void **")
-    number = report.modules[module]["idx"]
+    number, handle = report.modules[module]["idx"], report.log["handle"]
+    read_record, size = backend.libdutil.darshan_log_get_record, kind.itemsize
     more = True
     while more:
         rows = numpy.zeros(_ROWS, kind)
         first = backend.ffi.cast("char *", rows.ctypes.data)
         count = 0
         while count < _ROWS and more:
-            into[0] = first + count * kind.itemsize
-            more = backend.libdutil.darshan_log_get_record(report.log["handle"], number, into) > 0
+            into[0] = first + count * size
+            more = read_record(handle, number, into) > 0
             count += more
         parts.append(rows[:count])
     return numpy.concatenate(parts)

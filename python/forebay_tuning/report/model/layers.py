@@ -47,6 +47,10 @@ def _within(layer: LayerIo, most: float) -> LayerIo:
     """The layer with its times limited to the run of `most` seconds: after a jump of the clock, or
     with several threads in a rank, Darshan may have counted more."""
     all_ranks = most * max(1, layer.ranks)
+    of_all = max(layer.write.seconds, layer.read.seconds, layer.seconds_meta)
+    of_one = max(layer.slowest_seconds, layer.fastest_seconds)
+    if of_all <= all_ranks and of_one <= most and layer.sync_seconds <= layer.write.seconds:
+        return layer  # as nearly all are: a copy of each is the most that a large log would cost
     return replace(
         layer,
         write=replace(layer.write, seconds=min(layer.write.seconds, all_ranks)),
@@ -71,6 +75,8 @@ def _main(layer: LayerIo) -> Direction:
 
 def _together(stored: Sequence[LayerIo], mpi: LayerIo | None, direction: Direction) -> Passing:
     parts = [one.passing(direction) for one in stored]
+    if len(parts) == 1 and mpi is None:
+        return parts[0]
     busiest = max(parts, key=lambda one: one.calls, default=Passing())
     above = mpi.passing(direction) if mpi is not None else Passing()
     return Passing(
