@@ -10,7 +10,7 @@ from forebay.common.files.record_file import read_record
 from forebay.machine_ports import World
 from forebay.pool.files.daemon_document import decode_status
 from forebay.pool.model.pool import PoolEnd
-from forebay.run.report import as_text
+from forebay.run.report.summary import as_text
 from forebay.run.use_case.run_plan import RunRequest, plan_run
 from forebay.run.use_case.run_program import carry_out
 from forebay.run.use_case.run_report import RunReport

@@ -28,7 +28,7 @@ from forebay.pool.model.pool import Lost, PoolEnd, PoolFile, PoolStatus, Rescued
 from forebay.pool.report.text import outcome_as_json, outcome_lines, status_lines
 from forebay.pool.use_case.manage import StartRequest, socket_of, start_pool
 from forebay.pool.use_case.run_pool import PoolOutcome, pool_paths
-from forebay.run.report import as_json, as_text
+from forebay.run.report.summary import as_json, as_text
 from forebay.run.use_case.run_plan import RunRequest, plan_run
 from forebay.run.use_case.run_program import carry_out
 from forebay.run.use_case.run_report import RunReport

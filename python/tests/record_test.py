@@ -18,7 +18,7 @@ from forebay.common.model.record import (
     distinct_jobs,
     summarise,
 )
-from forebay.run.report import as_text
+from forebay.run.report.summary import as_text
 from forebay.run.use_case.run_report import RunReport
 
 

@@ -31,6 +31,8 @@ LINES = [
     "--format text --format=json true",
     "-v -- true",
     "--verbose -v --pool . true -v",
+    "--compare -- true",
+    "--compare --pairs 3 --output-dir o --pool=o -- true",
 ]
 WRONG = [
     "",
@@ -82,7 +84,9 @@ def test_every_option_is_known_to_both() -> None:
     options = [one for one in run_command().params if one.param_type_name == "option"]
     for option in options:
         for name in option.opts:
-            words = [name, "text" if "--format" in option.opts else "x=1", "true"]
+            value = {"--format": "text", "--pairs": "2"}.get(name, "x=1")
+            more = ["--compare"] if name in ("--pairs", "--output-dir") else []
+            words = [*more, name, value, "true"]
             found = options_of([name, "true"] if option.is_flag else words)
             assert found is not None, name
             assert found.request.command == ("true",)
@@ -105,7 +109,18 @@ def test_all_that_is_given_arrives() -> None:
     assert asked.pool == (Path("p"),)
 
 
-@pytest.mark.parametrize("words", [["--pool", "", "--", "true"], ["--set", "a", "--", "true"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--pool", "", "--", "true"],
+        ["--set", "a", "--", "true"],
+        ["--compare", "--output-dir", "", "--", "true"],
+        ["--compare", "--pairs", "0", "--", "true"],
+        ["--compare", "--pairs", "many", "--", "true"],
+        ["--pairs", "2", "--", "true"],
+        ["--output-dir", "o", "--", "true"],
+    ],
+)
 def test_a_value_that_cannot_be_used_is_a_usage_error(words: list[str]) -> None:
     with pytest.raises(UsageError):
         options_of(words)

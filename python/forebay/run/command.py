@@ -10,7 +10,7 @@ from forebay.common.model.named_path import named_path
 from forebay.common.model.output_format import Format
 from forebay.common.options import FormatOption, option
 from forebay.run import SHORT_HELP
-from forebay.run.command_line import RunOptions, perform
+from forebay.run.command_line import RunOptions, comparison_of, perform
 from forebay.run.use_case.run_plan import RunRequest
 from forebay.settings.model.given import overrides_of
 
@@ -23,6 +23,7 @@ dynamically is served, with MPI or without: it does not wait for what it writes.
 
 \b
 Examples:
+  forebay run --compare --pool . -- ./program    try it: without and with, the same files?
   forebay run -- mpiexec -n 8 ./program input.nml
   forebay run --set cb_nodes=2 --set cb_buffer_size=16MiB -- mpiexec -n 8 ./program
   forebay run --settings site.toml --record run.jsonl -- srun -n 512 ./program
@@ -41,6 +42,15 @@ other bounds.
 With --private, the kernel brings the calls of every program in COMMAND to the pool, as with the
 setting pool_mount, on machines without fusermount3, too: the mount is in a user namespace. Nobody
 else sees it; files of others seem to be nobody's there, and sudo and ssh do not work in it.
+
+With --compare, the program runs without Forebay and then with it. What it wrote is compared byte by
+byte, and one sentence says what came of it. It runs in copies of the folder that you are in, so
+nothing there is changed; a program that writes elsewhere, by a full name, needs --output-dir DIR:
+the program then runs where you are, finds a copy of what is in DIR, and at the end DIR is as it was
+(also after Ctrl-C; of a comparison that was killed, the next one says where everything lies). With
+--pairs N the runs are repeated in random order; from 6 pairs on there is a 95 % interval. A
+program that writes times or random numbers differs by itself: runs without Forebay are compared
+with each other as well. If it takes at most a minute, that is done without being asked.
 
 The program's standard output stays clean: the summary goes to standard error after the program has
 ended, or to the file of --summary. With --format json it is a single line, the last one there.
@@ -81,6 +91,8 @@ Exit status:
        names file, bytes and reason, and the command that finishes the work
   75   the program ended with 0, and all arrived, but the journal of pool_durability=node could not
        be written all the time: since then a crash of the node might have lost what was not synced
+  76   with --compare: the program ended with 0 each time, but files differ that do not differ
+       between two runs without Forebay, as far as that is known
   2    wrong option, a setting that is unknown or has no such value, a PATH of --pool that is not
        there, or a record or summary that cannot be written (nothing was started)
   125  Forebay is incomplete (its native libraries are missing), or the pool cannot be started
@@ -130,6 +142,22 @@ def run(
             help="Mount over the paths of --pool where only this program sees it (pool_mount).",
         ),
     ] = False,
+    compare: Annotated[
+        bool,
+        typer.Option("--compare", help="Run it without and with Forebay; compare files and times."),
+    ] = False,
+    pairs: Annotated[
+        str | None, option("--pairs", "N", "With --compare: so many pairs of runs (1).")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        option(
+            "--output-dir",
+            "DIR",
+            "With --compare: where the program writes; moved aside and put back.",
+            parser=named_path,
+        ),
+    ] = None,
     form: FormatOption = Format.TEXT,
     verbose: Annotated[
         bool, option("--verbose -v", None, "Explain the columns of the summary, too.")
@@ -145,7 +173,9 @@ def run(
         pool=tuple(pool or ()),
         is_private=private,
     )
-    raise typer.Exit(perform(RunOptions(request=request, form=form, verbose=verbose)))
+    comparison = comparison_of(compare=compare, pairs=pairs, output=output)
+    options = RunOptions(request=request, form=form, verbose=verbose, comparison=comparison)
+    raise typer.Exit(perform(options))
 
 
 def attach(app: typer.Typer) -> None:

@@ -8,22 +8,56 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from forebay.common.model.errors import UsageError
 from forebay.common.model.frozen import frozen
 from forebay.common.model.named_path import named_path
 from forebay.common.model.output_format import Format
 from forebay.common.model.printable import printable, printable_name
 from forebay.pool.use_case.ports import Progress
-from forebay.run.use_case.run_plan import RunPlan, RunRequest, plan_run
+from forebay.run.use_case.run_plan import RunRequest, plan_run
 from forebay.run.use_case.run_program import carry_out
 from forebay.settings.model.given import overrides_of
 from forebay.world import run_world
 
 if TYPE_CHECKING:
+    from forebay.ports import RunWorld
     from forebay.run.use_case.run_report import RunReport
 
-_FLAGS = ("-v", "--verbose", "--private")
-_WITH_VALUES = ("--settings", "--set", "--record", "--summary", "--pool", "--format")
+_FLAGS = ("-v", "--verbose", "--private", "--compare")
+_WITH_VALUES = (
+    "--settings", "--set", "--record", "--summary", "--pool", "--format", "--pairs", "--output-dir",
+)  # fmt: skip
+_PAIRS_MAX = 1000
 _FORMATS = {form.value: form for form in Format}
+
+
+@frozen
+class ComparisonOptions:
+    """The options of `forebay run --compare`: the number of pairs of runs, and the folder that is
+    moved aside, None if the program is to run in copies of the working folder."""
+
+    pairs: int = 1
+    output: Path | None = None
+
+
+def comparison_of(
+    *, compare: bool, pairs: str | None, output: Path | None
+) -> ComparisonOptions | None:
+    """The options of a comparison, None if there is to be none. Raises UsageError if they cannot be
+    used."""
+    if not compare:
+        if pairs is not None or output is not None:
+            name = "--pairs" if pairs is not None else "--output-dir"
+            raise UsageError(f"{name} is for comparing runs. Say --compare, too.")
+        return None
+    if pairs is not None and not (
+        pairs.isascii() and pairs.isdecimal() and 0 < int(pairs) <= _PAIRS_MAX
+    ):
+        raise UsageError(
+            f'--pairs takes a number from 1 to {_PAIRS_MAX}, and not "{pairs}". '
+            "With 6 or more there is an interval: --pairs 6"
+        )
+    return ComparisonOptions(pairs=int(pairs or 1), output=output)
 
 
 @frozen
@@ -34,6 +68,7 @@ class RunOptions:
     form: Format = Format.TEXT
     verbose: bool = False
     """Whether the summary explains its columns."""
+    comparison: ComparisonOptions | None = None
 
 
 def options_of(words: Sequence[str]) -> RunOptions | None:
@@ -68,6 +103,11 @@ def options_of(words: Sequence[str]) -> RunOptions | None:
         ),
         form=_FORMATS[given["--format"][-1]] if given["--format"] else Format.TEXT,
         verbose=bool(flags & {"-v", "--verbose"}),
+        comparison=comparison_of(
+            compare="--compare" in flags,
+            pairs=given["--pairs"][-1] if given["--pairs"] else None,
+            output=named_path(given["--output-dir"][-1]) if given["--output-dir"] else None,
+        ),
     )
 
 
@@ -79,16 +119,55 @@ def perform(options: RunOptions) -> int:
     """Runs the program, shows the summary, and returns the exit status. If it raises a
     ForebayError, no program was started."""
     world = run_world()
+    if options.comparison is not None:
+        return _compare(options, options.comparison, world)
     plan = plan_run(options.request, world)
     for warning in plan.warnings:
         print(f"forebay: warning: {printable(warning)}", file=sys.stderr)
-    report = carry_out(plan, world, progress=_progress(plan))
+    report = carry_out(plan, world, progress=_progress(has_pool=plan.pool is not None))
     _show(report, options, told=plan.warnings)
     return report.status
 
 
-def _progress(plan: RunPlan) -> Progress | None:
-    if plan.pool is None:
+def _compare(options: RunOptions, comparison: ComparisonOptions, world: RunWorld) -> int:
+    """Runs the program without and with Forebay, shows what came of it, and returns the exit
+    status. What was in the folder before is there again when it returns, or raises."""
+    from forebay.common.report.output import json_line
+    from forebay.run.files import OutputAside, RunCopies, ended_by_signals
+    from forebay.run.model import Side
+    from forebay.run.report.comparison import comparison_as_json, comparison_as_text
+    from forebay.run.use_case.compare_runs import check_comparison, compare_runs
+
+    request, pairs = options.request, comparison.pairs
+    output = None if comparison.output is None else (world.folder / comparison.output).resolve()
+
+    def told(number: int, side: Side) -> None:
+        how = "with" if side is Side.FOREBAY else "without"
+        of = f" of {2 * pairs}" if number <= 2 * pairs else ", to see what differs by itself"
+        print(f"── forebay: run {number}{of}, {how} Forebay", file=sys.stderr, flush=True)
+
+    folder = world.folder.resolve()
+    runs = RunCopies(folder) if output is None else OutputAside(output, folder)
+    check_comparison(request, world, output=output)
+    with ended_by_signals(), runs as folders:
+        found = compare_runs(
+            request,
+            world,
+            folders,
+            pairs=pairs,
+            told=told,
+            progress=_progress(has_pool=bool(request.pool)),
+        )
+    if options.form is Format.JSON:
+        text = json_line(comparison_as_json(found))
+    else:
+        text = comparison_as_text(found, with_summary=options.verbose)
+    _print_or_write(text, request.summary and folder / request.summary)
+    return found.status
+
+
+def _progress(*, has_pool: bool) -> Progress | None:
+    if not has_pool:
         return None
     from forebay.pool.report.drain_progress import DrainProgress
 
@@ -98,13 +177,17 @@ def _progress(plan: RunPlan) -> Progress | None:
 def _show(report: RunReport, options: RunOptions, *, told: Sequence[str]) -> None:
     """Prints the summary, or writes it to its file. `told` are the warnings that were printed."""
     from forebay.common.report.output import json_line
-    from forebay.run.report import as_json, as_text
+    from forebay.run.report.summary import as_json, as_text
 
     summary = options.request.summary
     if options.form is Format.JSON:
         text = json_line(as_json(report))
     else:
         text = as_text(report, told=told if summary is None else (), with_legend=options.verbose)
+    _print_or_write(text, summary)
+
+
+def _print_or_write(text: str, summary: Path | None) -> None:
     if summary is None:
         print(text, file=sys.stderr)
         return

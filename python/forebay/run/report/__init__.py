@@ -1,0 +1,1 @@
+"""The summary of a run, and of a comparison of runs."""
