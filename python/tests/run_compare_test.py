@@ -9,7 +9,10 @@ import pytest
 
 from forebay.common.model.errors import StoppedError, UsageError
 from forebay.common.model.interleaving import interleaved
-from forebay.run.files import first_offset
+from forebay.pool.model.pool import PoolEnd, PoolFile, PoolStatus, Rescued
+from forebay.pool.use_case.run_pool import PoolOutcome
+from forebay.run import files
+from forebay.run.files import OutputAside, RunCopies, first_offset
 from forebay.run.model import (
     Contrast,
     FileDifference,
@@ -32,6 +35,7 @@ from forebay.run.use_case.compare_runs import (
     request_in,
 )
 from forebay.run.use_case.run_plan import RunRequest
+from forebay.run.use_case.run_report import RunReport
 
 MakeWorld = Callable[..., Any]
 
@@ -115,6 +119,67 @@ def test_the_sentence_says_times_and_bytes() -> None:
     assert comparison_sentence(compared()) == (
         "Your program took 24 s without Forebay, 12 s with it; same bytes in 2 files (2.00 KiB)."
     )
+
+
+def report(*pooled: PoolFile, reasons: tuple[str, ...] = (), **changes: Any) -> RunReport:
+    """A run of 12 s through a pool that had these files."""
+    usual: dict[str, Any] = {
+        "process": 7, "uptime_seconds": 3.0, "ended": True, "closing": True, "cap": 1 << 30,
+        "leased": 0, "high": 1 << 20, "read_ahead_held": 0, "read_ahead": 0, "lag": 0,
+        "oldest_seconds": 0.0, "clients": (), "files": pooled, "files_dropped": 0, "rescued": (),
+        "storage_seconds": 11.0, "clients_high": 1,
+    }  # fmt: skip
+    status = PoolStatus(**{**usual, **changes})
+    return RunReport(
+        status=0, seconds=12.0, command=("./program",), record=None, jobs=(), files=(),
+        warnings=(), reasons=reasons,
+        pool=PoolOutcome(paths=(), end=PoolEnd(status=status, seconds=0.5)),
+    )  # fmt: skip
+
+
+def pool_file(**changes: Any) -> PoolFile:
+    usual: dict[str, Any] = {
+        "path": "/out", "state": "closed", "reason": "", "error": 0, "error_text": "",
+        "taken": 1 << 26, "drained": 1 << 26, "outstanding": 0, "window": 1 << 28, "high": 1 << 20,
+        "extents": 0, "oldest_seconds": 0.0, "silent_seconds": 0.0, "waited_seconds": 0.4,
+        "opening_seconds": 0.0, "syncing_seconds": 0.0, "syncs": 0, "storage_seconds": 11.0,
+        "storage_bytes": 1 << 26, "requests": 16, "rate": 1.0, "times": 1,
+    }  # fmt: skip
+    return PoolFile(**{**usual, **changes})
+
+
+def test_the_sentence_says_waits_where_they_are_known() -> None:
+    sentence = comparison_sentence(compared(reports=(report(pool_file()),)))
+    assert sentence == (
+        "Your program waited about 12 s for its files, 0.4 s with the pool; "
+        "same bytes in 2 files (2.00 KiB)."
+    )
+
+
+def test_of_several_processes_elapsed_times_are_compared() -> None:
+    text = comparison_as_text(compared(reports=(report(pool_file(), clients_high=4),)))
+    assert "Your program took 24 s without Forebay, 12 s with the pool;" in text
+    assert "waited 0.4 s for its files, all its processes together; how long" in text
+
+
+def test_a_pool_that_had_nothing_is_not_praised() -> None:
+    text = comparison_as_text(compared(reports=(report(reasons=("It opened no file.",)),)))
+    assert "Forebay changed nothing, as far as is known (nothing went through the pool):" in text
+    assert "  - It opened no file." in text
+    assert "waited about" not in text
+
+
+def test_what_did_not_arrive_is_named_and_nobody_is_sent_to_rescue_a_trial() -> None:
+    lost = Rescued(
+        path="/out", error=28, error_text="No space left", bytes=1 << 20, file="/r", problem=""
+    )
+    failure = RunFailure(side=Side.FOREBAY, status=74)
+    text = comparison_as_text(
+        compared(pairs=(), failure=failure, reports=(report(pool_file(), rescued=(lost,)),))
+    )
+    assert "Not all that your program wrote through the pool arrived (status 74)." in text
+    assert "did not arrive: 1.00 MiB of /out (No space left)" in text
+    assert "forebay pool rescue" not in text
 
 
 def test_nothing_written_is_not_called_the_same() -> None:
@@ -282,3 +347,101 @@ def test_what_cannot_be_compared_is_refused(make_world: MakeWorld, tmp_path: Pat
         check_comparison(request, off, output=None)
     with pytest.raises(UsageError, match="Name a file elsewhere"):
         check_comparison(replace(request, record=Path("r.jsonl")), make_world(), output=tmp_path)
+
+
+def test_a_link_to_where_all_runs_would_write_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, elsewhere = tmp_path / "here", tmp_path / "elsewhere"
+    (here / "in").mkdir(parents=True)
+    elsewhere.mkdir()
+    monkeypatch.chdir(here)
+    (here / "latest").symlink_to("in")
+    (here / "table").symlink_to("/etc/passwd")
+    with RunCopies(here) as runs:
+        runs.begin_run()
+        assert Path.cwd() == runs.run_folder
+        assert Path("latest").resolve() == runs.run_folder / "in"
+    (here / "out").symlink_to(elsewhere)
+    with pytest.raises(UsageError, match=f"--output-dir {here}/out"), RunCopies(here):
+        pass
+    assert {one.name for one in here.iterdir()} == {"in", "latest", "table", "out"}
+
+
+def test_a_folder_with_too_much_in_it_is_not_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "data").write_bytes(bytes(100))
+    monkeypatch.setattr(files, "COPIED_BYTES_MAX", 99)
+    with pytest.raises(UsageError, match="more than 99 B"), RunCopies(tmp_path):
+        pass
+
+
+def test_a_folder_that_another_comparison_has_moved_aside_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The one that ended last would have removed what the other one had put back."""
+    monkeypatch.chdir(tmp_path)
+    output = tmp_path / "out"
+    output.mkdir()
+    (output / "data").write_text("mine")
+    with OutputAside(output, tmp_path) as runs:
+        with (
+            pytest.raises(UsageError, match="another comparison runs, or was killed"),
+            OutputAside(output, tmp_path),
+        ):
+            pass
+        runs.begin_run()
+        (output / "data").write_text("of a run")
+        (output / "new").write_text("of a run")
+        assert runs.end_run("1") == WrittenFiles(files=2, bytes=16)
+        runs.begin_run()
+        (output / "data").write_text("of another one")
+    assert [one.name for one in output.iterdir()] == ["data"]
+    assert (output / "data").read_text() == "mine"
+    assert [one.name for one in tmp_path.iterdir()] == ["out"]
+
+
+def test_an_output_folder_that_was_not_there_is_gone_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with OutputAside(tmp_path / "out", tmp_path) as runs:
+        for name, text in (("1", "one"), ("2", "two")):
+            runs.begin_run()
+            Path("out/data").write_text(text)
+            runs.end_run(name)
+        (difference,) = runs.differences("1", "2")
+        assert (difference.name, difference.offset) == ("data", 0)
+        runs.discard("2")
+        assert runs.keep() == runs.keep()
+    (kept,) = tmp_path.iterdir()
+    assert {one.name for one in kept.iterdir()} == {"1"}
+
+
+@pytest.mark.parametrize(
+    ("left", "contrast"),
+    [
+        ({}, Contrast.MISSING),
+        ({"new": "text"}, None),
+        ({"new": "tex"}, Contrast.BYTES),
+        ({"new": "text", "more": ""}, Contrast.ADDED),
+        ({"new/below": "text"}, Contrast.KIND),
+    ],
+)
+def test_what_two_runs_have_left_is_compared(
+    left: Mapping[str, str], contrast: Contrast | None, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "old").write_text("old")
+    with RunCopies(tmp_path) as runs:
+        for name, texts in (("1", {"new": "text"}), ("2", left)):
+            runs.begin_run()
+            for one, text in texts.items():
+                Path(one).parent.mkdir(exist_ok=True)
+                Path(one).write_text(text)
+            runs.end_run(name)
+        found = runs.differences("1", "2")
+    assert [one.contrast for one in found][:1] == ([contrast] if contrast else [])
+    assert (tmp_path / "old").read_text() == "old"

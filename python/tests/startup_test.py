@@ -57,6 +57,7 @@ HEAVY = {
     "typer", "click", "pydantic", "rich", "jinja2", "numpy", "importlib.metadata",
     "json", "tomllib", "socket", "datetime", "logging", "asyncio", "urllib.request",
     "forebay.application", "forebay.run.command", "forebay.run.report",
+    "forebay.run.files", "forebay.run.model", "forebay.run.use_case.compare_runs",
     "forebay.run.use_case.run_report", "forebay.common.model.record",
     "forebay.settings.model.table", "forebay.machine_ports", "forebay.layout.model",
     "forebay.pool.model.pool", "forebay.pool.report.text", "forebay.pool.files.daemon",

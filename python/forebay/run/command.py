@@ -23,7 +23,7 @@ dynamically is served, with MPI or without: it does not wait for what it writes.
 
 \b
 Examples:
-  forebay run --compare --pool . -- ./program    try it: without and with, the same files?
+  forebay run --compare --pool . -- ./serial    try it: without and with, the same files?
   forebay run -- mpiexec -n 8 ./program input.nml
   forebay run --set cb_nodes=2 --set cb_buffer_size=16MiB -- mpiexec -n 8 ./program
   forebay run --settings site.toml --record run.jsonl -- srun -n 512 ./program

@@ -122,11 +122,15 @@ def perform(options: RunOptions) -> int:
     if options.comparison is not None:
         return _compare(options, options.comparison, world)
     plan = plan_run(options.request, world)
-    for warning in plan.warnings:
-        print(f"forebay: warning: {printable(warning)}", file=sys.stderr)
+    _warn(plan.warnings)
     report = carry_out(plan, world, progress=_progress(has_pool=plan.pool is not None))
     _show(report, options, told=plan.warnings)
     return report.status
+
+
+def _warn(warnings: Sequence[str]) -> None:
+    for warning in warnings:
+        print(f"forebay: warning: {printable(warning)}", file=sys.stderr)
 
 
 def _compare(options: RunOptions, comparison: ComparisonOptions, world: RunWorld) -> int:
@@ -148,7 +152,8 @@ def _compare(options: RunOptions, comparison: ComparisonOptions, world: RunWorld
 
     folder = world.folder.resolve()
     runs = RunCopies(folder) if output is None else OutputAside(output, folder)
-    check_comparison(request, world, output=output)
+    warnings = check_comparison(request, world, output=output)
+    _warn(warnings)
     with ended_by_signals(), runs as folders:
         found = compare_runs(
             request,
@@ -161,7 +166,7 @@ def _compare(options: RunOptions, comparison: ComparisonOptions, world: RunWorld
     if options.form is Format.JSON:
         text = json_line(comparison_as_json(found))
     else:
-        text = comparison_as_text(found, with_summary=options.verbose)
+        text = comparison_as_text(found, told=warnings, with_summary=options.verbose)
     _print_or_write(text, request.summary and folder / request.summary)
     return found.status
 

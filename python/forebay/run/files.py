@@ -22,23 +22,28 @@ from forebay.common.model.units import human_bytes
 from forebay.run.model import Contrast, FileDifference, WrittenFiles
 
 PREFIX = ".forebay-compare-"
+_OURS = ".forebay-"
+"""The prefix of all folders that Forebay makes beside users' files; they are not compared."""
 COPIED_BYTES_MAX = 8 << 30
 COPIED_ENTRIES_MAX = 100_000
 _COPIES = 3
 """Copies of the folder that are there at a time, at most: of a pair and of the first run."""
 _CHUNK = 1 << 20
-_KEPT, _WHOSE, _RUN, _MARK = "kept", "belongs-to", "run", "in-use"
+_KEPT, _WHOSE, _RUN, _UNFINISHED = "kept", "belongs-to", "run", "unfinished"
+_MARK = "in-use"
 _ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1)
 
 
 @frozen
 class _Entry:
-    """An entry of a folder. The time of its last change of status cannot be set by a program."""
+    """An entry of a folder. Programs cannot set the time of its last change of status. The kernel's
+    clock for it is coarse, but a copy has the old time of modification until it is written to."""
 
     kind: int
     bytes: int
     inode: int
     changed_ns: int
+    modified_ns: int
 
 
 class RunCopies:
@@ -191,9 +196,13 @@ class OutputAside(RunCopies):
         self._room = _new_room(self._target.parent, self._target)
         self._source = self._room / _KEPT
         try:
+            (self._room / _WHOSE).write_bytes(os.fsencode(self._target))
+            self._source.mkdir()
+        except OSError as error:
+            shutil.rmtree(self._room, ignore_errors=True)
+            raise _failed("make a folder beside", self._target, error) from error
+        try:
             with _undisturbed():
-                self._source.mkdir()
-                (self._room / _WHOSE).write_bytes(os.fsencode(self._target))
                 self._move(self._source)
                 self._is_aside = True
         except OSError as error:
@@ -225,13 +234,13 @@ class OutputAside(RunCopies):
         try:
             self._target.mkdir(exist_ok=True)
             if self._is_aside:  # else these are the user's own
-                unfinished = self._room / "unfinished"
-                unfinished.mkdir(exist_ok=True)
-                for one in self._entries():
-                    one.rename(unfinished / one.name)
+                self._move(self._room / _UNFINISHED)
             for one in list(self._source.iterdir()):
                 one.rename(self._target / one.name)
             self._source.rmdir()
+            (self._room / _WHOSE).unlink()
+            with contextlib.suppress(OSError):
+                (self._room / _UNFINISHED).rmdir()
             if self._is_new:
                 with contextlib.suppress(OSError):  # the room may be in it
                     self._target.rmdir()
@@ -320,18 +329,18 @@ def _listed(folder: Path) -> Mapping[str, _Entry]:
             bytes=found.st_size if stat.S_ISREG(found.st_mode) else 0,
             inode=found.st_ino,
             changed_ns=0 if stat.S_ISDIR(found.st_mode) else found.st_ctime_ns,
+            modified_ns=0 if stat.S_ISDIR(found.st_mode) else found.st_mtime_ns,
         )
         for path, found in _walk(folder)
     }
 
 
 def _walk(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """Everything below the folder; folders that begin with our prefix and what is in them are left
-    out."""
+    """Everything below the folder, but for what Forebay has made there."""
     if not folder.is_dir():
         return
     with os.scandir(folder) as entries:
-        found = [one for one in entries if not one.name.startswith(PREFIX)]
+        found = [one for one in entries if not one.name.startswith(_OURS)]
     for one in found:
         facts = one.stat(follow_symlinks=False)
         yield Path(one.path), facts
@@ -341,7 +350,7 @@ def _walk(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
 
 def _not_copied(folder: str, names: Sequence[str]) -> list[str]:
     """Our own folders, and sockets, pipes and devices."""
-    return [one for one in names if one.startswith(PREFIX) or not _is_ordinary(Path(folder) / one)]
+    return [one for one in names if one.startswith(_OURS) or not _is_ordinary(Path(folder) / one)]
 
 
 def _is_ordinary(path: Path) -> bool:
@@ -350,8 +359,9 @@ def _is_ordinary(path: Path) -> bool:
 
 
 def _check_size(folder: Path, *, movable: bool = False) -> None:
-    """Raises UsageError if there is too much in the folder to copy it before each run or, if it is
-    to be `movable`, if something is mounted in it."""
+    """Raises UsageError if the folder cannot be copied for each run: there is too much in it, a
+    link in it leads to where all runs would write or, if it is to be `movable`, something is
+    mounted in it."""
     try:
         device, total = folder.stat().st_dev, 0
         for number, (path, found) in enumerate(_walk(folder)):
@@ -359,6 +369,12 @@ def _check_size(folder: Path, *, movable: bool = False) -> None:
                 raise UsageError(
                     f"cannot move aside what is in {folder} ({path} is a mount point). Name a "
                     "folder without one by --output-dir."
+                )
+            if stat.S_ISLNK(found.st_mode) and _leads_to_output(path, folder):
+                raise UsageError(
+                    f"cannot run the program in copies of {folder} (the link {path.name} leads "
+                    "to a folder outside, where all runs would write). If the program writes "
+                    f"there, say --output-dir {path}; else name the folder that it writes to."
                 )
             total += found.st_size if stat.S_ISREG(found.st_mode) else 0
             if total > COPIED_BYTES_MAX or number >= COPIED_ENTRIES_MAX:
@@ -375,6 +391,13 @@ def _check_size(folder: Path, *, movable: bool = False) -> None:
             )
     except OSError as error:
         raise _failed("look into", folder, error) from error
+
+
+def _leads_to_output(link: Path, folder: Path) -> bool:
+    """Whether a copy of the link leads to a folder outside of the copy that may be written to."""
+    there = Path(os.path.realpath(link))
+    stays = not link.readlink().is_absolute() and there.is_relative_to(folder)
+    return not stays and there.is_dir() and os.access(there, os.W_OK)
 
 
 def _new_room(*places: Path) -> Path:
@@ -396,15 +419,16 @@ def _new_room(*places: Path) -> Path:
 
 
 def _refuse_leftovers(output: Path) -> None:
-    """Raises UsageError if a comparison was killed and has left what was in the folder aside."""
+    """Raises UsageError if another comparison has moved aside what was in the folder."""
     for place in (output.parent, output):
-        for room in stale_folders(PREFIX, place):
-            kept = room / _KEPT
+        for room in place.glob(f"{PREFIX}*"):
             with contextlib.suppress(OSError):
-                if (room / _WHOSE).read_bytes() == os.fsencode(output) and any(kept.iterdir()):
+                kept = room / _KEPT
+                if (room / _WHOSE).read_bytes() == os.fsencode(output) and kept.exists():
                     raise UsageError(
-                        f"an earlier comparison was killed (what was in {output} before lies in "
-                        f"{kept}). Move it back from there, and remove {room}."
+                        f"cannot compare (another comparison runs, or was killed: what was in "
+                        f"{output} lies in {kept}). If it does not run any more, move all of it "
+                        f"back from there, and remove {room}."
                     )
 
 

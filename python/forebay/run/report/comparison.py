@@ -1,6 +1,6 @@
 """What came of a comparison of runs without and with Forebay, as text and as JSON."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from statistics import median
 from typing import Any
 
@@ -9,8 +9,9 @@ from forebay.common.model.frozen import frozen
 from forebay.common.model.printable import printable, printable_name
 from forebay.common.model.units import counted, human_bytes, human_seconds
 from forebay.common.report.output import plain
+from forebay.pool.model.pool import EX_TEMPFAIL, PoolEnd
 from forebay.pool.model.verdict import Judgement, verdict_of
-from forebay.pool.report.text import end_lines, outcome_verdict
+from forebay.pool.report.text import durability_text, outcome_verdict
 from forebay.pool.report.verdict_text import spoken
 from forebay.run.model import Contrast, FileDifference, Side, speed_ratio, wait_without
 from forebay.run.report.summary import as_json, as_text
@@ -28,6 +29,7 @@ class _Waits:
 
     pool: float
     without: float | None
+    processes: int
 
 
 def comparison_as_json(found: RunComparison) -> Any:
@@ -56,9 +58,12 @@ def comparison_as_json(found: RunComparison) -> Any:
     }
 
 
-def comparison_as_text(found: RunComparison, *, with_summary: bool = False) -> str:
-    """The comparison as text for people; `with_summary`, that of its last run with Forebay, too."""
-    return "\n".join(_lines(found, with_summary=with_summary))
+def comparison_as_text(
+    found: RunComparison, *, told: Collection[str] = (), with_summary: bool = False
+) -> str:
+    """The comparison as text for people; `with_summary`, that of its last run with Forebay, too.
+    Warnings in `told` were printed before, and are left out."""
+    return "\n".join(_lines(found, told, with_summary=with_summary))
 
 
 def comparison_sentence(found: RunComparison) -> str:
@@ -85,7 +90,9 @@ def _failure_sentence(found: RunComparison, failure: RunFailure) -> str:
         return f"Your program failed without Forebay {status}.{first}"
     pool = found.reports[-1].pool if found.reports else None
     if pool is not None and not pool.end.arrived:
-        return f"Not all that your program wrote through the pool arrived {status}: see below."
+        return f"Not all that your program wrote through the pool arrived {status}."
+    if pool is not None and failure.status == EX_TEMPFAIL == pool.end.exit_status:
+        return f"The pool's journal could not be written to the end {status}."
     before = ", and not without it" if found.plain_succeeded else ""
     return f"Your program failed with Forebay {status}{before}."
 
@@ -111,7 +118,7 @@ def _waits(found: RunComparison) -> _Waits | None:
     pool = median(one.waited_seconds for one in known)
     processes = max(one.processes for one in known)
     without = wait_without(found.pairs, waited=pool, processes=processes)
-    return _Waits(pool=pool, without=without)
+    return _Waits(pool=pool, without=without, processes=processes)
 
 
 def _bytes_text(found: RunComparison) -> str:
@@ -129,14 +136,14 @@ def _bytes_text(found: RunComparison) -> str:
     return f"same bytes in {files} ({human_bytes(found.written.bytes)})"
 
 
-def _lines(found: RunComparison, *, with_summary: bool) -> Iterator[str]:
+def _lines(found: RunComparison, told: Collection[str], *, with_summary: bool) -> Iterator[str]:
     yield f"── forebay: compared {counted(len(found.pairs), 'pair')} of runs, status {found.status}"
     yield comparison_sentence(found)
     if found.pairs:
         yield from _time_lines(found)
     yield from _difference_lines(found)
     if found.reports:
-        yield from _report_lines(found.reports[-1])
+        yield from _report_lines(found.reports[-1], told)
     if found.failure is None and not found.written.files and not found.differences:
         yield (
             "If the program writes elsewhere, by a full name, say where: --output-dir DIR. "
@@ -149,7 +156,7 @@ def _lines(found: RunComparison, *, with_summary: bool) -> Iterator[str]:
         )
     if with_summary and found.reports:
         yield "The last run with Forebay:"
-        yield as_text(found.reports[-1], with_legend=True)
+        yield as_text(found.reports[-1], told=tuple(told), with_legend=True)
 
 
 def _time_lines(found: RunComparison) -> Iterator[str]:
@@ -174,9 +181,10 @@ def _time_lines(found: RunComparison) -> Iterator[str]:
             "what it waited with the pool.)"
         )
     elif waits is not None:
+        together = ", all its processes together" if waits.processes > 1 else ""
         yield (
-            f"  with the pool, its processes waited {spoken(waits.pool)} for files, all together "
-            "(how long without it is not known: elapsed times are compared)"
+            f"  with the pool it waited {spoken(waits.pool)} for its files{together}; how long "
+            "without it is not known, so elapsed times are compared"
         )
     else:
         yield "  (Waits without Forebay are not measured: elapsed times are compared.)"
@@ -233,7 +241,7 @@ def _difference_text(one: FileDifference) -> str:
             return f"differs from byte {one.offset} on; {size}"
 
 
-def _report_lines(report: RunReport) -> Iterator[str]:
+def _report_lines(report: RunReport, told: Collection[str]) -> Iterator[str]:
     """What the reader has to know about the last run with Forebay."""
     if report.reasons:
         what = "was recorded" if report.pool is None else "went through the pool"
@@ -241,8 +249,23 @@ def _report_lines(report: RunReport) -> Iterator[str]:
         yield from (f"  - {printable(one)}" for one in report.reasons)
     elif report.pool is not None:
         verdict = verdict_of(report.pool.end, seconds=report.seconds)
-        if verdict.judgement is not Judgement.FINE:
+        if verdict.judgement in (Judgement.COST, Judgement.PAST):
             yield outcome_verdict(report.pool, seconds=report.seconds)
     if report.pool is not None:
-        yield from end_lines(report.pool.end)
-    yield from (f"warning: {printable(one)}" for one in report.warnings)
+        yield from _missing_lines(report.pool.end)
+    yield from (f"warning: {printable(one)}" for one in report.warnings if one not in told)
+
+
+def _missing_lines(end: PoolEnd) -> Iterator[str]:
+    """What did not arrive, and why. There is nothing to rescue: the run was only a trial."""
+    if end.death is not None:
+        yield f"The pool's daemon died ({printable(end.death)})."
+    yield from (f"  it said: {printable(line)}" for line in end.messages)
+    if end.status is None:
+        return
+    if end.status.durability_ended:
+        yield durability_text(end.status)
+    yield from (f"  {printable(note)}" for note in end.status.notes)
+    for one in end.status.rescued:
+        why = printable(one.error_text) or "the pool was told to end before"
+        yield f"  did not arrive: {human_bytes(one.bytes)} of {printable_name(one.path)} ({why})"

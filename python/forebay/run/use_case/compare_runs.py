@@ -91,9 +91,12 @@ class RunComparison:
         return DIFFERENT if self.unexplained else 0
 
 
-def check_comparison(request: RunRequest, world: RunWorld, *, output: Path | None) -> None:
-    """Raises an error if the runs cannot be compared; nothing is started. `output` is the folder
-    that is moved aside, None if the program is to run in copies of the working folder."""
+def check_comparison(
+    request: RunRequest, world: RunWorld, *, output: Path | None
+) -> tuple[str, ...]:
+    """Raises an error if the runs cannot be compared; nothing is started. Returns warnings, some of
+    which are given only once. `output` is the folder that is moved aside, None if the program is to
+    run in copies of the working folder."""
     folder = world.folder.resolve()
     if output is None:
         _check_pool(request.pool, folder)
@@ -112,6 +115,7 @@ def check_comparison(request: RunRequest, world: RunWorld, *, output: Path | Non
             "cannot compare (Forebay is switched off by the setting `enabled = false`). "
             "Switch it on: --set enabled=true"
         )
+    return plan.warnings
 
 
 def _discard_plan(plan: RunPlan, world: RunWorld) -> None:
