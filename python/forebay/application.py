@@ -26,6 +26,8 @@ likes is measured, recommended and proved.
 \b
 Start here:
   forebay doctor /scratch                  check what works on this machine
+  forebay run --compare --pool . -- ./serial
+                                           try it: does it pay, and are the files the same?
   forebay run --pool /scratch/me -- mpiexec -n 8 ./program
                                            run it; its writes return at the speed of memory
   forebay run -- mpiexec -n 8 ./program    run it; see where its I/O time went

@@ -39,6 +39,16 @@ RIGHT = (
         "forebay run --pool . -- tar -cf pooled.tar site.toml",
         says=("through the pool: 10.0 KiB of 1 file",),
     ),
+    Case(
+        "forebay run --compare --pool . -- tar -cf compared.tar site.toml",
+        says=("same bytes in 1 file", "run 1 of 2, without Forebay"),
+        never=("changed nothing",),
+    ),
+    Case(
+        "forebay run --compare --pairs 2 --pool run --output-dir run -- "
+        "tar -cf run/compared.tar site.toml",
+        says=("same bytes in 1 file", "in 2 pairs"),
+    ),
     Case(  # its output is its standard output, to which C stdio may write
         "forebay run --pool . -- dd if=/dev/zero of=pooled bs=3333 count=3",
         says=("through the pool: 0 B of 0 files", "standard input or output"),
@@ -148,6 +158,9 @@ WRONG = (
     Case("forebay run --pool /nonexistent/f -- ./program", 2, says=("no such folder",)),
     Case("forebay run --pool misspelt -- ./program", 2, says=("mkdir -p .*/misspelt",)),
     Case("forebay run --pool -- ./program", 2, says=("--pool wants a folder",)),
+    Case("forebay run --pairs 6 -- ./program", 2, says=("Say --compare",)),
+    Case("forebay run --compare --pairs few -- ./program", 2, says=("--pairs 6",)),
+    Case("forebay run --compare --pool /tmp -- ../program", 2, says=("--output-dir",)),
     Case("forebay job-script -- ./program", 2, says=("Say one of --slurm",)),
     Case("forebay job-script --slurm", 2, says=("no program was given",)),
     Case("forebay job-script --slurm --time 30 -- ./program", 2, says=("--time 02:30:00",)),
