@@ -1,8 +1,10 @@
 """The `forebay` command: starts what the words ask for, and turns errors into exit codes. A program
 that is run waits for all that is imported before it, so `forebay run` is parsed and carried out
-without typer (`forebay.run.command_line`), which comes for help, for mistakes, and for all else."""
+without typer (`forebay.run.command_line`), which comes for help, for mistakes, and for all else.
+`forebay report` is, too (`forebay_tuning.report.command_line`): typer was most of its imports."""
 
 import gc
+import importlib
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -55,9 +57,22 @@ def _carry_out(words: Sequence[str]) -> None:
         options = options_of(words[1:])
         if options is not None:
             sys.exit(perform(options))
+    if words[:1] == ["report"]:
+        _report(words[1:])
     from forebay.application import application_for
 
     application_for(words)(words, prog_name="forebay")
+
+
+def _report(words: Sequence[str]) -> None:
+    """Carries `forebay report` out and exits, if the words are all well-formed and it is there."""
+    try:
+        module = importlib.import_module("forebay_tuning.report.command_line")
+    except ModuleNotFoundError:
+        return  # typer says what is missing
+    options = module.options_of(words)
+    if options is not None:
+        sys.exit(module.perform(options))
 
 
 def _why_there_is_no_folder() -> str | None:

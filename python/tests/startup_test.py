@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from forebay.common.model.output_format import Format
+from forebay_tuning.report.command_line import ReportOptions, options_of
+
 ROOT = Path(__file__).resolve().parents[2]
 
 AT_START = """
@@ -150,3 +153,46 @@ def test_a_subcommand_behind_an_option_is_there() -> None:
 def test_bench_and_its_comparison_do_not_import_each_other() -> None:
     code = "import sys; sys.path.insert(0, sys.argv[1]); import forebay.bench.compare_command\n"
     assert "forebay.bench.command" not in output_of(code + "print(*sys.modules)").split()
+
+
+LOG = ROOT / "python" / "tests" / "darshan_logs" / "fsyncs-4x50x65536.darshan"
+
+
+def test_a_report_of_a_log_does_not_wait_for_what_others_need() -> None:
+    """Typer and what it brings were most of its imports; portraits and records came next."""
+    pytest.importorskip("darshan")
+    line = [sys.executable, "-c", AT_END, str(ROOT / "python"), "report", str(LOG)]
+    done = subprocess.run(line, check=True, capture_output=True, text=True)
+    assert "fsync behind writes" in done.stdout
+    modules = set(done.stderr.split())
+    assert "forebay_tuning.report.command_line" in modules
+    tuning = {"evidence", "portrait", "response"}
+    needless = {"forebay.common.model.record", *(f"forebay_tuning.model.{one}" for one in tuning)}
+    needless |= {"typer", "click", "pydantic", "rich", "numpy", "forebay.application"}
+    assert modules & needless == set()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (),
+        ("--help",),
+        ("a", "b", "c"),
+        ("a", "--format", "xml"),
+        ("a", "--format"),
+        ("a", "--html"),
+        ("a", "--html", "--format"),
+        ("--", "a"),
+        ("-x", "a"),
+        ("",),
+    ],
+)
+def test_words_of_a_report_that_are_not_well_formed_are_left_to_typer(
+    words: tuple[str, ...],
+) -> None:
+    assert options_of(words) is None
+
+
+def test_the_words_of_a_report_are_understood_in_any_order() -> None:
+    found = options_of(("a", "--format=json", "b", "--html", "c"))
+    assert found == ReportOptions(file=Path("a"), after=Path("b"), html=Path("c"), form=Format.JSON)

@@ -27,7 +27,7 @@ from forebay_tuning.advise.report.text import as_text
 from forebay_tuning.model.evidence import Workload, from_command
 from forebay_tuning.model.point import Direction
 from forebay_tuning.model.portrait import Portrait
-from forebay_tuning.model.program_io import workloads_of
+from forebay_tuning.model.program_workloads import workloads_of
 from forebay_tuning.model.response import Storm
 from forebay_tuning.model.sample import Choice
 from forebay_tuning.probe.files.platform_file import read_platform

@@ -21,7 +21,8 @@ from forebay_tuning.advise.model.rules import rule
 from forebay_tuning.model.evidence import BUFFER_USUAL, Workload, from_command
 from forebay_tuning.model.point import COORDINATES, Direction, Point, usual_space
 from forebay_tuning.model.portrait import Portrait
-from forebay_tuning.model.program_io import FileIo, Passing, ProgramIo, workloads_of
+from forebay_tuning.model.program_io import FileIo, Passing, ProgramIo
+from forebay_tuning.model.program_workloads import workloads_of
 from forebay_tuning.probe.files.portrait_file import read_portrait
 from forebay_tuning.report.files.darshan_log import read_log
 from forebay_tuning.report.model.from_record import program_of

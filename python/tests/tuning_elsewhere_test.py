@@ -12,7 +12,7 @@ from forebay_tuning.advise.model.ready import ready
 from forebay_tuning.advise.model.rules import USUAL
 from forebay_tuning.advise.report.text import as_text
 from forebay_tuning.model.portrait import Here, Identity, doubts
-from forebay_tuning.model.program_io import workloads_of
+from forebay_tuning.model.program_workloads import workloads_of
 from forebay_tuning.report.files.darshan_log import read_log
 from forebay_tuning.report.model.diagnosis import diagnose
 

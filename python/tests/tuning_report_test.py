@@ -12,7 +12,8 @@ from tuning_scenes import darshan_log, darshan_logs
 from forebay.common.files.records import RecordFiles
 from forebay.common.model.errors import EvidenceError
 from forebay.common.model.units import MIB
-from forebay_tuning.model.program_io import FileIo, Passing, ProgramIo, workloads_of
+from forebay_tuning.model.program_io import FileIo, Passing, ProgramIo
+from forebay_tuning.model.program_workloads import workloads_of
 from forebay_tuning.report.files.darshan_log import DarshanLogs, read_log
 from forebay_tuning.report.files.darshan_reader import load_late
 from forebay_tuning.report.files.darshan_tables import Names, among

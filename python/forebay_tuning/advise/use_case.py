@@ -17,8 +17,9 @@ from forebay.machine_ports import Machine
 from forebay_tuning.advise.model.advice import Advice, Lever, Question, advise
 from forebay_tuning.advise.model.rules import Rule
 from forebay_tuning.model.evidence import Workload, checked, from_command
-from forebay_tuning.model.portrait import Here, Portrait, SickTarget, doubts
-from forebay_tuning.model.program_io import workloads_of
+from forebay_tuning.model.portrait import Here, Portrait, doubts
+from forebay_tuning.model.program_workloads import workloads_of
+from forebay_tuning.model.targets import SickTarget
 from forebay_tuning.report.use_case import Sources, diagnose_file
 
 _RANKS_PER_NODE_USUAL = 32

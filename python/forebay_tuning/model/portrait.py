@@ -13,6 +13,7 @@ from forebay_tuning.model.point import Direction, Point, Space
 from forebay_tuning.model.response import Response
 from forebay_tuning.model.sample import Choice, Sample
 from forebay_tuning.model.sustained import Sustained
+from forebay_tuning.model.targets import SickTarget
 
 SCHEMA = "forebay.portrait/2"
 """The previous schema, which can still be read; not all of its values have a source."""
@@ -116,16 +117,6 @@ def _parted(source: str) -> tuple[frozenset[str], str] | None:
     if not colon:
         return None
     return frozenset(re.split("[:,]", servers)), name
-
-
-@frozen
-class SickTarget:
-    """A slow storage target: its `files` were compared, and their median rate is `slower` times
-    below that of all targets."""
-
-    target: int
-    slower: float
-    files: int
 
 
 @frozen

@@ -6,13 +6,23 @@ import math
 from collections.abc import Mapping, Sequence
 from statistics import median
 
-from forebay_tuning.model.portrait import SickTarget
+from forebay.common.model.frozen import frozen
 
 FILES_LEAST = 3
 FAR = 4.0
 SLOWER_LEAST = 1.5
 _SPREAD_LEAST = 0.08
 """The minimum of the spread, in logarithms, so that near-equal targets make no outliers."""
+
+
+@frozen
+class SickTarget:
+    """A slow storage target: its `files` were compared, and their median rate is `slower` times
+    below that of all targets."""
+
+    target: int
+    slower: float
+    files: int
 
 
 def sick_targets(rates: Mapping[int, Sequence[float]]) -> tuple[SickTarget, ...]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from forebay.common.model.errors import EvidenceError
 from forebay.common.model.frozen import frozen
-from forebay.ports import Records
 from forebay_tuning.model.program_io import ProgramIo
 from forebay_tuning.report.model.diagnosis import Diagnosis, diagnose, with_sick
-from forebay_tuning.report.model.from_record import program_of, sick_in
+
+if TYPE_CHECKING:
+    from forebay.ports import Records
 
 
 class Logs(Protocol):
@@ -34,6 +35,8 @@ def diagnose_file(path: Path, sources: Sources) -> Diagnosis:
     """The diagnosis of a Darshan log, which is known by its name, or of a record."""
     if _is_log(path):
         return diagnose(sources.logs.read(path))
+    from forebay_tuning.report.model.from_record import program_of, sick_in  # not for a log
+
     record = sources.records.read(path, offset=0)
     if not record.files and record.damaged_lines:
         raise EvidenceError(

@@ -27,8 +27,9 @@ from forebay_tuning.advise.model.worth import (
 )
 from forebay_tuning.model.evidence import Workload
 from forebay_tuning.model.point import Direction, Point, Space, changed
-from forebay_tuning.model.portrait import Portrait, SickTarget
+from forebay_tuning.model.portrait import Portrait
 from forebay_tuning.model.response import Response
+from forebay_tuning.model.targets import SickTarget
 
 MARGIN = 0.05
 """A gain whose interval begins below this is not worth a change."""

@@ -11,11 +11,12 @@ from forebay.common.files.safe_files import write_named
 from forebay.common.files.toml_file import Kind, read_kind
 from forebay.common.model.errors import ProbeError
 from forebay_tuning.model.point import COORDINATES, Direction, Point, Space
-from forebay_tuning.model.portrait import SCHEMA, Identity, Portrait, SickTarget
+from forebay_tuning.model.portrait import SCHEMA, Identity, Portrait
 from forebay_tuning.model.quantity import parse_quantity, spell_rate, spell_seconds
 from forebay_tuning.model.response import NAMES, Physical, Response, Storm, Surface
 from forebay_tuning.model.sample import Ask, Choice, Passage, Purpose, Sample
 from forebay_tuning.model.sustained import Sustained
+from forebay_tuning.model.targets import SickTarget
 
 _TIMES = {"call_time", "request_time", "lock_time"}
 _PLAIN = {"interference_per_stream", "streams_free"}

@@ -12,9 +12,8 @@ from statistics import median
 
 from forebay.common.model.frozen import frozen
 from forebay.common.model.units import counted, human_seconds
-from forebay_tuning.model.portrait import SickTarget
 from forebay_tuning.model.program_io import FileIo, LibraryIo, ProgramIo, target_rates
-from forebay_tuning.model.targets import sick_targets
+from forebay_tuning.model.targets import SickTarget, sick_targets
 from forebay_tuning.report.model import causes, causes_mpi
 from forebay_tuning.report.model.claims import Claim, Kind, Rule
 from forebay_tuning.report.model.waits import Part, Wait, waits_of

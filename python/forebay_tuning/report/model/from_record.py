@@ -14,8 +14,8 @@ from forebay.common.model.record import (
     distinct_jobs,
     summarise,
 )
-from forebay_tuning.model.portrait import SickTarget
 from forebay_tuning.model.program_io import FileIo, Passing, ProgramIo
+from forebay_tuning.model.targets import SickTarget
 
 
 def program_of(record: Record, *, source: str) -> ProgramIo:

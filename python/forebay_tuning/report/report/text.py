@@ -1,15 +1,19 @@
 """Prints a report: as text for people, and as JSON with stable keys."""
 
+from __future__ import annotations
+
 import shlex
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forebay.common.model.printable import printable, printable_name
-from forebay.common.model.record import PoolRecord
 from forebay.common.model.units import counted, human_bytes, human_seconds
 from forebay.common.report.output import plain
 from forebay_tuning.model.point import Direction
 from forebay_tuning.report.model.diagnosis import Diagnosis
 from forebay_tuning.report.model.takeover import takeovers
+
+if TYPE_CHECKING:
+    from forebay.common.model.record import PoolRecord
 
 _FILES_SHOWN = 8
 _FULL = 0.95
