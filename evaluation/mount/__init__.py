@@ -1,0 +1,1 @@
+"""What the mount costs programs, and what they gain by it."""
