@@ -34,10 +34,15 @@ RIGHT = (
     Case(
         _RUN.format("--settings site.toml --record run.jsonl --summary run.txt"), never=("MiB/s",)
     ),
+    Case(_RUN.format("--verbose"), says=("program.out",)),
     Case(_RUN.format("--format json"), says=(r'^\{.*"schema".*\}$',)),
     Case(
         "forebay run --pool . -- tar -cf pooled.tar site.toml",
         says=("through the pool: 10.0 KiB of 1 file",),
+    ),
+    Case(
+        "forebay run --private --pool . -- tar -cf private.tar site.toml && tar -tf private.tar",
+        says=("^site.toml$",),
     ),
     Case(
         "forebay run --compare --pool . -- tar -cf compared.tar site.toml",
@@ -65,7 +70,7 @@ RIGHT = (
     Case(
         'eval "$(forebay pool start --settings site.toml {tmp})" && S=$FOREBAY_POOL_SOCKET; '
         "timeout -s INT 3 forebay pool status --watch --socket $S; "
-        "forebay pool drain --socket $S && forebay pool stop --socket $S",
+        "forebay pool drain --socket $S && forebay pool stop --verbose --socket $S",
         says=("daemon", "drained in"),
     ),
     Case(
