@@ -14,8 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tuning_scenes import portrait_of
 
-from forebay_tuning.advise.model.advice import STEP_LEAST, Advice, Question, advise
-from forebay_tuning.advise.model.placement import PER_NODE_MOST, aggregators, on_a_node
+from forebay_tuning.advise.model.advice import STEP_LEAST, Advice, Lever, Question, advise
+from forebay_tuning.advise.model.candidates import Room
+from forebay_tuning.advise.model.placement import (
+    PER_NODE_MOST,
+    NodeRoom,
+    aggregators,
+    on_a_node,
+)
 from forebay_tuning.advise.model.worth import trifling
 from forebay_tuning.model.evidence import Workload
 from forebay_tuning.model.point import Direction
@@ -176,7 +182,7 @@ def check_all(found: Advice) -> None:
             assert times <= STEP_LEAST, text
     if own.processes is not None and work.may_be_gathered:
         stripes = own.stripe_count or work.stripe_count or 1
-        each = min(PER_NODE_MOST, work.ranks_per_node)
+        each = min(PER_NODE_MOST, work.fewest_ranks_per_node)
         assert own.processes <= min(stripes, work.nodes * each)
         assert own.per_node in (None, on_a_node(own.processes, work.nodes))
     if own.transfer_bytes is not None:
@@ -306,13 +312,53 @@ def test_seconds_that_the_portrait_cannot_explain_are_told() -> None:
     assert not any("own seconds" in one for one in found.notes)
 
 
+def examples(name: str) -> list[list[str]]:
+    """The rows of a table that tests of the engine read, too."""
+    lines = (ROOT / "schema" / "examples" / name).read_text().splitlines()
+    return [line.split("\t") for line in lines if not line.startswith("#")]
+
+
+def ranks_on_nodes(text: str) -> list[int]:
+    """The ranks on each node: "4*32" are four nodes with 32 ranks each, "3,3,1" three nodes."""
+    found: list[int] = []
+    for part in text.split(","):
+        nodes, _, ranks = part.rpartition("*")
+        found += [int(ranks)] * int(nodes or 1)
+    return found
+
+
 def test_aggregators_are_counted_as_the_engine_places_them() -> None:
-    """The numbers stand in the engine's sources, too."""
-    source = (ROOT / "src" / "storage" / "posix" / "machine.cpp").read_text()
-    assert f"std::clamp(wanted, 1, {PER_NODE_MOST})" in source
-    plan = (ROOT / "src" / "collective" / "plan" / "plan.cpp").read_text()
-    assert "std::min<std::int64_t>(layout.targets, places(topology))" in plan
-    assert aggregators(16, 64, 32, 128) == 16
-    assert aggregators(96, 4, 32, 128) == 16
-    assert aggregators(96, 4, 2, 128) == 8
-    assert aggregators(1, 4, 2, 128) == 1
+    rows = examples("placements.tsv")
+    for row in rows:
+        stripes, ranks, limit, cb_nodes, per_target, count, fullest = row
+        nodes = ranks_on_nodes(ranks)
+        room = NodeRoom(nodes=len(nodes), fewest_ranks=min(nodes), per_node_most=int(limit))
+        found = aggregators(int(stripes), room, asked=int(cb_nodes), per_target=int(per_target))
+        assert (found, on_a_node(found, len(nodes))) == (int(count), int(fullest)), row
+    assert len(rows) > 40
+
+
+def test_the_limit_on_a_node_is_the_largest_that_the_engine_has() -> None:
+    assert max(int(row[2]) for row in examples("node_limits.tsv")) == PER_NODE_MOST
+
+
+def test_aggregators_are_advised_for_the_node_with_fewest_ranks() -> None:
+    """Of ten ranks on four nodes, two have three each: twelve aggregators were thought possible."""
+    work = Workload(**shared(10, 4, 64 * GIB, 60, 600))
+    room = Room(workload=work, may=frozenset({"processes", "per_node"}))
+    now = work.ungathered(stripe_count=96, stripe_bytes=MIB)
+    for count, carried in ((8, True), (9, False), (10, True)):
+        point = replace(now, stripe_count=96, processes=count, per_node=on_a_node(count, 4))
+        assert room.is_carried_out(now, point) == carried
+
+
+def test_rules_ask_for_no_aggregators_that_forebay_does_not_place() -> None:
+    """Without a portrait a collective program was told to take eight on a node."""
+    collective = Workload(**shared(2048, 64, 512 * GIB, 60, 600))
+    found = advise(Question(workload=collective))
+    assert (found.settings.processes, found.settings.per_node) == (None, None)
+    assert found.settings.stripe_count == 16
+    assert any("eight processes a node" in text for text in found.rivals)
+    alone = replace(collective, collective=False)
+    found = advise(Question(workload=alone, allowed=frozenset(Lever)))
+    assert (found.settings.per_node, found.settings.processes) == (8, 256)

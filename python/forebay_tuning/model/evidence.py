@@ -54,6 +54,11 @@ class Workload:
         return math.ceil(self.ranks / self.nodes)
 
     @property
+    def fewest_ranks_per_node(self) -> int:
+        """Ranks on the emptiest node if the launcher spreads them evenly; it has none more."""
+        return self.ranks // self.nodes
+
+    @property
     def bytes(self) -> int:
         """Bytes moved between the program and storage."""
         return self.file_bytes * (self.ranks if self.same_bytes else self.files)

@@ -4,11 +4,14 @@
 
 #include "foundation/base/bytes.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <iterator>
 #include <rapidcheck/gtest.h>
 #include <set>
+#include <sstream>
 #include <string>
 
 namespace forebay::plan {
@@ -180,6 +183,50 @@ TEST(Plan, KnowsWhoAggregates) {
     }
     EXPECT_EQ(aggregator_at(placed, NodeId{0}, LocalRank{1}), std::nullopt);
     EXPECT_EQ(aggregator_at(placed, NodeId{9}, LocalRank{0}), std::nullopt);
+}
+
+// The ranks on each node: "4*32" are four nodes with 32 ranks each, "3,3,1" three nodes.
+std::vector<std::int32_t> ranks_on_nodes(const std::string& text) {
+    std::vector<std::int32_t> found;
+    std::istringstream parts(text);
+    for (std::string part; std::getline(parts, part, ',');) {
+        const std::size_t times = part.find('*');
+        const int nodes = times == std::string::npos ? 1 : std::stoi(part.substr(0, times));
+        const int ranks = std::stoi(part.substr(times == std::string::npos ? 0 : times + 1));
+        found.insert(found.end(), static_cast<std::size_t>(nodes), ranks);
+    }
+    return found;
+}
+
+// The Python package counts on the same placements, and its tests read the same table.
+TEST(Plan, AggregatorsArePlacedAsAdviceCountsOnIt) {
+    std::ifstream in(std::string(FOREBAY_SOURCE_DIR) + "/schema/examples/placements.tsv");
+    int examples = 0;
+    for (std::string line; std::getline(in, line);) {
+        if (line.starts_with("#")) {
+            continue;
+        }
+        std::istringstream columns(line);
+        FileStripes layout{1, mib};
+        std::string ranks;
+        NodeTopology topology;
+        Tuning tuning;
+        std::size_t count = 0;
+        std::int32_t on_the_fullest = 0;
+        columns >> layout.targets >> ranks >> topology.aggregators_per_node_max >>
+            tuning.aggregators_max >> tuning.aggregators_per_target >> count >> on_the_fullest;
+        ASSERT_FALSE(columns.fail()) << line;
+        topology.locals = ranks_on_nodes(ranks);
+        const auto placed = place_aggregators(layout, topology, tuning);
+        EXPECT_EQ(placed.size(), count) << line;
+        std::int32_t most = 0;
+        for (const Aggregator& one : placed) {
+            most = std::max(most, one.on_node + 1);
+        }
+        EXPECT_EQ(most, on_the_fullest) << line;
+        examples += 1;
+    }
+    EXPECT_GT(examples, 40);
 }
 
 TEST(MemoryPiece, IsTheShortestOrAllThatLiesEndToEnd) {

@@ -546,13 +546,13 @@ def _by_rules(question: Question) -> Advice:
         made = obeying(wanted, point)
         if made is None or made == point or made.per_node > workload.ranks_per_node:
             continue
-        if not question.room.allows_transfer(made):
-            continue
         if made.nodes > max(workload.nodes, now.nodes):
             fitting = made.per_node * workload.nodes
             each = max(1, point.bytes // fitting)
             made = replace(made, processes=fitting, process_bytes=each)
             name = "processes"  # the limit per node has become a limit of their total
+        if not question.room.is_possible(now, made):
+            continue
         point = made
         items = [one for one in items if one.name != _WORDS[name]]
         items.append(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 
 from forebay.common.model.frozen import frozen
-from forebay_tuning.advise.model.placement import carried_out, on_a_node
+from forebay_tuning.advise.model.placement import NodeRoom, carried_out, on_a_node
 from forebay_tuning.model.evidence import Workload
 from forebay_tuning.model.point import Point, Space, changed, powers
 
@@ -39,7 +39,12 @@ class Room:
         same = (point.processes, point.per_node) == (now.processes, now.per_node)
         if same or not work.may_be_gathered or "processes" not in self.may:
             return True
-        return carried_out(point, work.nodes, work.ranks_per_node)
+        room = NodeRoom(nodes=work.nodes, fewest_ranks=work.fewest_ranks_per_node)
+        return carried_out(point, room)
+
+    def is_possible(self, now: Point, point: Point) -> bool:
+        """Whether the program can get to the point by what may be changed."""
+        return self.allows_transfer(point) and self.is_carried_out(now, point)
 
     def transfer_kept(self, now: Point, processes: int) -> int:
         """The transfer size of `processes` processes if none is set."""
