@@ -61,7 +61,7 @@ def random_platform(seed: int) -> Platform:
         return math.exp(generator.uniform(math.log(low), math.log(high)))
 
     targets = generator.choice([4, 8, 16, 32, 64, 96])
-    return Platform(
+    machine = Platform(
         name=f"random {seed}",
         nodes=generator.choice([8, 16, 32, 64]),
         ranks_per_node=generator.choice([8, 16, 32]),
@@ -82,6 +82,7 @@ def random_platform(seed: int) -> Platform:
         close_time=between(2e-5, 2e-4),
         crowding=between(1e-4, 3e-3),
     )
+    return replace(machine, object_time=0.05 * machine.open_time)
 
 
 def random_bend(seed: int) -> Bend | None:

@@ -59,7 +59,8 @@ def looked_at(world: World, folder: Path, line: str) -> ProbePlan:
 def test_a_look_starts_and_makes_nothing(make_world: MakeWorld, tmp_path: Path) -> None:
     plan = looked_at(make_world(), tmp_path, "mpirun -n 16")
     assert plan.ground.unknown == {Unknown.NODES}
-    assert (plan.estimate.probes, plan.estimate.files) == (60, (60 + 2) * 16 + 16 + 3)
+    priced = 3 * 7 * (1 + 4 + 16)
+    assert (plan.estimate.probes, plan.estimate.files) == (60, (60 + 2) * 16 + 16 + 3 + priced)
 
 
 def test_a_look_does_not_know_ranks_that_are_not_said(

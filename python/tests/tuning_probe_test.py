@@ -5,7 +5,6 @@ import functools
 import json
 import math
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -17,12 +16,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tuning_scenes import launcher
 
-from forebay.common.files.native_libraries import LibraryFolders
-from forebay.common.model.errors import ProbeError, SetupError, UsageError
+from forebay.common.model.errors import ProbeError, UsageError
 from forebay.common.model.launcher import Flavour, with_ranks
 from forebay.common.model.units import MIB
 from forebay.simulate.files import background_load
+from forebay_tuning.model.metadata import FilesAsk, MetadataRates
 from forebay_tuning.model.modelled import Weather
 from forebay_tuning.model.point import Direction
 from forebay_tuning.model.portrait import Portrait
@@ -151,6 +151,12 @@ class Counting:
         self.files += len(rates) * TARGET_FILES
         self.looked = True
         return rates
+
+    def file_rates(self, ask: FilesAsk) -> MetadataRates:
+        """The same."""
+        self.seconds += ask.seconds
+        self.files += ask.files
+        return self.inner.file_rates(ask)
 
 
 @pytest.mark.parametrize("pilot", PILOTS, ids=["no pilot", "a pilot"])
@@ -412,20 +418,6 @@ def command(root: Path, *words: str) -> list[str]:
     return [sys.executable, str(root / "python" / "forebay"), *words]
 
 
-def launcher() -> str:
-    """Of an MPI that forebay-ior is built for."""
-    try:
-        folder = LibraryFolders().find().folder
-    except SetupError:
-        pytest.skip("no native libraries")
-    if not (folder / "forebay-layout").is_file():
-        pytest.skip("no forebay-layout is built here")
-    for family, name in (("mpich", "mpiexec.mpich"), ("openmpi", "mpirun.openmpi")):
-        if (folder / family / "forebay-ior").is_file() and shutil.which(name):
-            return name
-    pytest.skip("no forebay-ior with its launcher")
-
-
 def environment() -> dict[str, str]:
     return {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
@@ -456,6 +448,7 @@ def test_a_real_directory_is_probed_and_left_as_it_was(tmp_path: Path, root: Pat
     assert list(where.iterdir()) == []
     found = read_portrait(portrait)
     assert not found.identity.is_modelled
+    assert any("files a second" in text for text in found.findings)
     assert found.identity.nodes == 1
     assert found.identity.ranks_per_node == 2
     assert not portrait.with_name("p.toml.journal").exists()

@@ -24,6 +24,7 @@ from forebay_tuning.advise.model.placement import (
 )
 from forebay_tuning.advise.model.worth import trifling
 from forebay_tuning.model.evidence import Workload
+from forebay_tuning.model.metadata import FileRate, MetadataRates
 from forebay_tuning.model.point import Direction
 from forebay_tuning.model.portrait import Portrait
 from forebay_tuning.probe.files.platform_file import read_platform
@@ -296,6 +297,33 @@ def test_the_number_of_files_has_a_price() -> None:
     assert many.seconds_now is not None
     assert few.seconds_now is not None
     assert many.seconds_now > 10 * few.seconds_now
+
+
+def test_the_seconds_that_many_files_cost_are_named() -> None:
+    work = replace(Workload(**PROGRAMS[7].work), files=2_000_000)
+    (note,) = [
+        one
+        for one in advise(Question(workload=work, portrait=portrait())).notes
+        if "creating and closing 2000000 files takes" in one
+    ]
+    assert "fewer files do" in note
+    few = advise(Question(workload=replace(work, files=64), portrait=portrait()))
+    assert not any("files takes" in one for one in few.notes)
+
+
+def test_no_more_files_are_advised_than_they_are_worth() -> None:
+    """Each writer has a file of its own: more writers make more files."""
+    known = portrait()
+    dear = (FileRate(processes=1, value=0.5, low=0.5, high=0.5),)
+    work = Workload(**shared(64, 2, GIB, 60, 600, files=2, shared=False, **ALONE))
+    question = Question(workload=work, portrait=known, allowed=frozenset(Lever))
+    priced = replace(known, metadata=MetadataRates(creates=dear, opens=dear))
+    cheap = replace(known, metadata=None)
+    writers = [
+        advise(replace(question, portrait=one)).settings.processes or work.ranks
+        for one in (priced, cheap)
+    ]
+    assert writers[0] <= 2 < writers[1]
 
 
 def test_seconds_that_the_portrait_cannot_explain_are_told() -> None:

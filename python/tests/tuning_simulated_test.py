@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from forebay.common.model.errors import UsageError
+from forebay.common.model.errors import ProbeError, UsageError
 from forebay.common.model.units import MIB
 from forebay.simulate.files import NativeSimulator, simulator_keys
 from forebay.simulate.model.keys import SimulatorKeys
+from forebay_tuning.model.metadata import ROUNDS, FilesAsk
 from forebay_tuning.model.point import Direction, Point
 from forebay_tuning.model.portrait import Portrait
 from forebay_tuning.model.sample import Ask, Purpose
@@ -117,6 +118,21 @@ def test_targets_are_rated_by_what_they_did() -> None:
     assert rates[0][0] == pytest.approx(8 * rates[3][0])
 
 
+def test_files_are_priced_by_one_small_file_of_each_process() -> None:
+    simulator = Imagined()
+    ask = FilesAsk(levels=(1, 8), files_each=5, seconds=1.0)
+    found = system(simulator).file_rates(ask)
+    for rates in (found.creates, found.opens):
+        assert [one.value for one in rates] == pytest.approx([1 / 0.75, 8 / 0.75])
+    asked = [(one["processes"], one["read"], one["shared"]) for one in simulator.asked]
+    assert asked == [
+        (processes, read, "0") for read in "01" for processes in "18" for _ in range(ROUNDS)
+    ]
+    assert len({one["moment"] for one in simulator.asked}) == len(asked)
+    with pytest.raises(ProbeError, match="errno 5"):
+        system(Imagined("errno 5")).file_rates(ask)
+
+
 @pytest.mark.parametrize(
     ("point", "most"),
     [
@@ -160,6 +176,8 @@ def test_a_simulated_machine_gets_a_portrait_that_says_so(
     assert [one.target for one in found.sick] == [2]
     assert "fewer bytes of each process" in found.findings[-1]
     assert not any(one.discarded for one in found.samples)
+    assert found.metadata is not None
+    assert [one.processes for one in found.metadata.creates] == [1, 3, 8]
     file = tmp_path / "p.toml"
     file.write_text(portrait_text(found), encoding="utf-8")
     assert "probes of the simulator" in file.read_text(encoding="utf-8")

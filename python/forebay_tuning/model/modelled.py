@@ -41,6 +41,8 @@ class Platform:
     open_time: float
     close_time: float
     crowding: float
+    object_time: float = 0.0
+    """Seconds that creating a file takes longer for each of its stripes."""
 
 
 @frozen
@@ -76,9 +78,11 @@ def expected(
 ) -> Expected:
     """The time of a point by the formulas."""
     rate = moving_rate(platform, point, direction) * (bend.factor(point) if bend else 1.0)
-    crowd = 1.0 if point.shared else 1.0 + 0.05 * point.stripe_count
+    objects = platform.object_time * point.stripe_count if direction is Direction.WRITE else 0.0
+    # A shared file is created by the first process; the others open it.
+    each, first = (0.0, objects) if point.shared else (objects, 0.0)
     return Expected(
-        seconds_open=storm_seconds(platform, point.processes, platform.open_time * crowd),
+        seconds_open=storm_seconds(platform, point.processes, platform.open_time + each) + first,
         seconds_moving=point.bytes / rate,
         seconds_close=storm_seconds(platform, point.processes, platform.close_time),
     )

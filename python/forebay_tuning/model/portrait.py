@@ -6,9 +6,11 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from forebay.common.model.frozen import frozen
 from forebay.common.model.units import counted, human_bytes, human_rate
+from forebay_tuning.model.metadata import MetadataRates
 from forebay_tuning.model.point import Direction, Point, Space
 from forebay_tuning.model.response import Response
 from forebay_tuning.model.sample import Choice, Sample
@@ -130,11 +132,17 @@ class Portrait:
     samples: tuple[Sample, ...]
     sick: tuple[SickTarget, ...] = ()
     findings: tuple[str, ...] = ()
+    metadata: MetadataRates | None = None
+    """The price of files; None if it was not measured, as in portraits of older versions."""
 
     def response(self, direction: Direction) -> Response | None:
-        """The fitted response of one direction, or None if it was not probed."""
+        """The fitted response of one direction, with the price of files, or None if it was not
+        probed."""
         choice = self.choices.get(direction)
-        return None if choice is None else choice.response
+        if choice is None:
+            return None
+        rates = () if self.metadata is None else self.metadata.of(direction)
+        return replace(choice.response, file_rates=rates)
 
 
 def kept_up(direction: Direction, found: Sustained | None) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from operator import mul
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from forebay.common.model.frozen import frozen
+from forebay_tuning.model.metadata import FileRate, files_a_second
 from forebay_tuning.model.modelled import SOFTNESS, balance, lock_share
 from forebay_tuning.model.point import Direction, Point, Space, scaled
 from forebay_tuning.model.robust import huber, robust_scale
@@ -288,8 +289,10 @@ class Response:
     opening: Storm
     closing: Storm
     files: int = 1
-    """The number of files if each belongs to one process: if there are more files than processes,
-    they are opened and closed one after another."""
+    """The number of files: if each belongs to one process, and there are more than processes, they
+    are opened and closed one after another."""
+    file_rates: tuple[FileRate, ...] = ()
+    """Files a second that the file system creates or opens; empty if it was not measured."""
     widening: float = 1.0
     """The factor on predicted intervals, from the measured coverage on other systems."""
     sustained: Sustained | None = None
@@ -297,10 +300,20 @@ class Response:
 
     def seconds(self, point: Point) -> float:
         """Seconds until the last process has closed its file."""
+        return self.seconds_files(point) + self.seconds_moving(point)
+
+    def seconds_files(self, point: Point) -> float:
+        """Seconds of creating or opening the files, and of closing them: as long as the storms of
+        all processes take, but no less than the rate of files allows. A shared file is created by
+        one process."""
         around = self.opening.seconds(point.processes) + self.closing.seconds(point.processes)
+        creating = 1 if point.shared else point.processes
         if not point.shared:
-            around *= max(1, math.ceil(self.files / point.processes))
-        return around + self.seconds_moving(point)
+            around *= math.ceil(self.files / point.processes)
+        if not self.file_rates:
+            return around
+        files = max(self.files, creating)
+        return max(around, files / files_a_second(self.file_rates, creating))
 
     def seconds_moving(self, point: Point) -> float:
         """Seconds while bytes move. If a cache took in the short probes, bytes beyond its size move

@@ -35,8 +35,8 @@ HELP = """Find out what a file system likes, and keep that as its portrait.
 
 Runs forebay-ior below DIR, by the launcher that you give, with ever other numbers of processes,
 sizes of transfers, and layouts; fits how the file system responds; and races the best against the
-default. The portrait is a TOML file that `forebay advise` reads. No root is needed. Files are
-removed after each probe.
+default; then counts how many files forebay-meta creates and opens in a second. The portrait is a
+TOML file that `forebay advise` reads. No root is needed. Files are removed after each probe.
 
 \b
 Examples:

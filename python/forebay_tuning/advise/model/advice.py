@@ -21,6 +21,7 @@ from forebay_tuning.advise.model.worth import (
     in_flight,
     log_interval,
     obeying,
+    price_of_files,
     product,
     trifling,
     what_mpi_does,
@@ -254,6 +255,7 @@ def _common(question: Question, portrait: Portrait, response: Response, now: Poi
         notes=(
             *disagreement(question.workload, response.seconds(now)),
             *_notes(question, portrait),
+            *price_of_files(question.workload, now, response),
             *what_mpi_does(question.workload, now),
         ),
         now=now,

@@ -24,12 +24,13 @@ _NUMBERS = {
 
 def bottleneck(point: Point, response: Response, *, advised: bool = False) -> str:
     """A sentence about the part of the system that limits the point now or `advised`."""
-    around = response.opening.seconds(point.processes) + response.closing.seconds(point.processes)
-    seconds = response.seconds(point)
+    around, seconds = response.seconds_files(point), response.seconds(point)
     when = "then" if advised else "now"
     if around > 0.5 * seconds:
+        files = f" {response.files} files" if response.files > 1 else ""
         return (
-            f"{when} opening and closing by {counted(point.processes, 'process', 'processes')} "
+            f"{when} opening and closing{files} by "
+            f"{counted(point.processes, 'process', 'processes')} "
             f"takes {around:.3g} s of {seconds:.3g} s."
         )
     moving = response.seconds_moving(point)

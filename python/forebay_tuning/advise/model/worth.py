@@ -6,10 +6,11 @@ import math
 from dataclasses import replace
 
 from forebay.common.model.frozen import frozen
-from forebay.common.model.units import exact_bytes
+from forebay.common.model.units import counted, exact_bytes
 from forebay_tuning.advise.model.rules import Rule
 from forebay_tuning.model.evidence import Workload
-from forebay_tuning.model.point import Point, changed
+from forebay_tuning.model.metadata import files_a_second, spell_files
+from forebay_tuning.model.point import Direction, Point, changed
 from forebay_tuning.model.response import Response
 
 K_USUAL = 2
@@ -21,6 +22,8 @@ _SECOND = 1.0
 """Seconds: smaller savings are not worth a change."""
 _SHARE_OF_RUN = 0.02
 """Share of the run: the same."""
+_SHARE_OF_FILES = 0.1
+"""Share of the predicted seconds from which on the price of files is told."""
 _DISAGREES = 3.0
 """Ratio of the log's seconds and the predicted ones from which on the user is warned."""
 
@@ -77,6 +80,27 @@ def disagreement(workload: Workload, predicted: float) -> tuple[str, ...]:
         f"the program's own seconds are {took:.3g}, and the portrait predicts {predicted:.3g}: "
         f"{times:.1f} × {'more' if took > predicted else 'less'}. The portrait may be of another "
         "machine, or of another hour: do not rely on predicted gains before `forebay verify`.",
+    )
+
+
+def price_of_files(workload: Workload, now: Point, response: Response) -> tuple[str, ...]:
+    """A note on the seconds that the number of files costs, where that is much."""
+    took, whole = response.seconds_files(now), response.seconds(now)
+    rates = response.file_rates
+    if not rates or workload.files < 2 or took < max(_SECOND, _SHARE_OF_FILES * whole):
+        return ()
+    creating = 1 if now.shared else now.processes
+    is_write = workload.direction is Direction.WRITE
+    rate = files_a_second(rates, creating)
+    how = counted(creating, "process", "processes")
+    if workload.files / rate >= took:
+        how += f" {'create' if is_write else 'open'} {spell_files(rate)} a second"
+    else:
+        how += " at a time"
+    return (
+        f"{'creating' if is_write else 'opening'} and closing {workload.files} files takes "
+        f"{took:.3g} s of the {whole:.3g} s that are predicted ({how}): no layout saves that, "
+        "fewer files do.",
     )
 
 

@@ -32,9 +32,11 @@ from forebay.common.model.launcher import Flavour, find_launcher, with_ranks
 from forebay.common.model.units import MIB, counted
 from forebay.layout.model import Layout, WantedLayout
 from forebay.ports import Captured
+from forebay_tuning.model.metadata import FilesAsk, MetadataRates
 from forebay_tuning.model.point import Point
 from forebay_tuning.model.portrait import Identity
 from forebay_tuning.model.sample import Ask, Passage, Sample
+from forebay_tuning.probe.files.files_program import measure_files
 from forebay_tuning.probe.files.patience import patiently
 from forebay_tuning.probe.use_case.probe import PASSAGES, TARGET_FILES, Ground, Spent, Unknown
 
@@ -271,6 +273,19 @@ class RealSystem:
             # Unlinking may fail while the file system holds the file; the folder is removed later.
             with contextlib.suppress(OSError):
                 path.unlink(missing_ok=True)
+
+    def file_rates(self, ask: FilesAsk) -> MetadataRates:
+        """Rates of forebay-meta, with all ranks started. Raises ProbeError if it fails."""
+        folder = self._folder / "files"
+        try:
+            self._patiently(lambda: folder.mkdir(parents=True, exist_ok=True))
+            return measure_files(ask, folder, self._where.launch, self._bench)
+        except (HangError, StoppedError):
+            raise
+        except (ForebayError, OSError, KeyError, ValueError) as error:
+            raise ProbeError(_one_line(str(error))) from error
+        finally:
+            self.clean()
 
     def _look_at_layout(self) -> Layout | None:
         try:

@@ -54,4 +54,5 @@ def _platform(document: Mapping[str, Any]) -> Platform:
         open_time=number("metadata", "open_time"),
         close_time=number("metadata", "close_time"),
         crowding=number("metadata", "crowding"),
+        object_time=number("metadata", "object_time"),
     )

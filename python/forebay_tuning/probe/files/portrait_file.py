@@ -10,6 +10,7 @@ from typing import Any
 from forebay.common.files.safe_files import write_named
 from forebay.common.files.toml_file import Kind, read_kind
 from forebay.common.model.errors import ProbeError
+from forebay_tuning.model.metadata import FileRate, MetadataRates, spell_files
 from forebay_tuning.model.point import COORDINATES, Direction, Point, Space
 from forebay_tuning.model.portrait import SCHEMA, Identity, Portrait
 from forebay_tuning.model.quantity import parse_quantity, spell_rate, spell_seconds
@@ -70,6 +71,8 @@ def portrait_text(portrait: Portrait) -> str:
     ]
     for choice in portrait.choices.values():
         lines += ["", *_direction(choice, portrait.identity)]
+    if portrait.metadata is not None:
+        lines += ["", *_metadata(portrait.metadata, portrait.identity)]
     placed = _origin("median of files on each target; no interval is computed", portrait.identity)
     for one in portrait.sick:
         lines += [
@@ -142,6 +145,21 @@ def _sustained(found: Sustained, identity: Identity) -> str:
     )
 
 
+def _metadata(found: MetadataRates, identity: Identity) -> Iterator[str]:
+    how = f"the {identity.client}" if identity.is_modelled else "forebay-meta"
+    origin = _origin(f"median and range of rounds of {how}", identity)
+    yield "[metadata]"
+    for name, rates in (("creates", found.creates), ("opens", found.opens)):
+        yield f"{name} = ["
+        for one in rates:
+            value, low, high = (spell_files(rate) for rate in (one.value, one.low, one.high))
+            yield (
+                f"    {{ processes = {one.processes}, value = {value}, low = {low}, "
+                f"high = {high}, {origin} }},"
+            )
+        yield "]"
+
+
 def _origin(source: str, identity: Identity) -> str:
     return f'source = {_text(source)}, date = "{identity.date[:10]}"'
 
@@ -209,6 +227,7 @@ def _portrait(document: Mapping[str, Any]) -> Portrait:
         samples=tuple(_read_sample(one) for one in document.get("probe", ())),
         sick=tuple(_sick(one) for one in document.get("sick", ())),
         findings=tuple(str(one) for one in document["findings"]),
+        metadata=_read_metadata(document.get("metadata")),
     )
 
 
@@ -270,6 +289,30 @@ def _read_sustained(table: Mapping[str, Any] | None) -> Sustained | None:
     if found.rate <= 0 or found.targets <= 0:
         raise ValueError("a sustained rate is not above zero")
     return found
+
+
+def _read_metadata(table: Mapping[str, Any] | None) -> MetadataRates | None:
+    """None if the price of files was not measured, as in portraits of older versions."""
+    if table is None:
+        return None
+
+    def rates(name: str) -> tuple[FileRate, ...]:
+        found = tuple(
+            FileRate(
+                processes=int(one["processes"]),
+                value=_bare(one),
+                low=_bare(one, "low"),
+                high=_bare(one, "high"),
+            )
+            for one in table[name]
+        )
+        numbers = [one.processes for one in found]
+        ascending = bool(numbers) and numbers == sorted({*numbers}) and numbers[0] >= 1
+        if not ascending or any(not 0 < one.value < math.inf for one in found):
+            raise ValueError(f"metadata: {name} are no rates by ascending numbers of processes")
+        return found
+
+    return MetadataRates(creates=rates("creates"), opens=rates("opens"))
 
 
 def _sick(table: Mapping[str, Any]) -> SickTarget:

@@ -95,6 +95,7 @@ def as_json(portrait: Portrait) -> Any:
         "probes": len(portrait.samples),
         "findings": list(portrait.findings),
         "sick": plain(portrait.sick),
+        "metadata": plain(portrait.metadata),
         "control": plain(portrait.control),
         "directions": {
             direction.value: {

@@ -8,11 +8,24 @@ from collections.abc import Mapping, Sequence
 
 from forebay.common.model.units import MIB
 from forebay.simulate.model.keys import BackgroundLoad
+from forebay_tuning.model.metadata import (
+    ROUNDS,
+    FileRate,
+    FilesAsk,
+    MetadataRates,
+    rate_of_rounds,
+)
 from forebay_tuning.model.modelled import Bend, Platform, Sky, Weather, expected
 from forebay_tuning.model.point import Direction, Point
 from forebay_tuning.model.sample import Ask, Passage, Sample
 from forebay_tuning.probe.use_case.probe import Ground
-from forebay_tuning.probe.use_case.virtual_probe import FILES_PLACED, Drawn, identity_of, in_time
+from forebay_tuning.probe.use_case.virtual_probe import (
+    FILES_PLACED,
+    Drawn,
+    identity_of,
+    in_time,
+    one_small_file_each,
+)
 
 
 class ModelledSystem:
@@ -85,6 +98,21 @@ class ModelledSystem:
             ]
             for target in range(platform.targets)
         }
+
+    def file_rates(self, ask: FilesAsk) -> MetadataRates:
+        """The formulas' rates, disturbed by the weather of each round."""
+        weather = [self._sky.next() for _ in range(ROUNDS)]
+
+        def rates(direction: Direction) -> tuple[FileRate, ...]:
+            found = []
+            for processes in ask.levels:
+                point = one_small_file_each(self._platform, processes)
+                there = expected(self._platform, point, direction)
+                each = processes / (there.seconds_open + there.seconds_close)
+                found.append(rate_of_rounds(processes, [each * factor for factor in weather]))
+            return tuple(found)
+
+        return MetadataRates(creates=rates(Direction.WRITE), opens=rates(Direction.READ))
 
     def _sickness(self, point: Point) -> float:
         """The factor of a sick target: a file with a stripe on it waits for it."""

@@ -9,10 +9,11 @@ from enum import Enum
 from statistics import median
 from typing import Protocol
 
-from forebay.common.model.errors import ProbeError
+from forebay.common.model.errors import HangError, ProbeError
 from forebay.common.model.frozen import frozen
 from forebay.common.model.units import MIB, counted, human_bytes
 from forebay.machine_ports import QuotaLeft
+from forebay_tuning.model.metadata import FilesAsk, MetadataRates, files_ask, findings_of_rates
 from forebay_tuning.model.point import Direction, Point, Space, usual_space
 from forebay_tuning.model.portrait import Identity, Portrait, findings_of
 from forebay_tuning.model.sample import PROBES, Ask, Choice, Purpose, Sample
@@ -36,9 +37,13 @@ _TARGETS_SHARE = (0.1, 0.05)
 """Shares of the budget's seconds and bytes for measuring targets one by one."""
 _LONG_SHARE = 0.2
 """Share of the seconds for the long passages."""
+_METADATA_SHARE = (0.05, 0.1)
+"""Shares of the budget's seconds and files for creating and opening many small files."""
+_METADATA_SECONDS_MAX = 15.0
 _THINKING_SHARE = 0.03
 """Share of the seconds for the fits at the end."""
 _NOT_LOOKED_AT = "targets were not looked at one by one (too few --files for that)."
+_NO_PRICE = "how many files a second can be created was not measured"
 _FAILURES_MAX = 4
 """The number of consecutive failed probes that ends the probing."""
 _NO_ROOM = ("No space left on device", "Disk quota exceeded")
@@ -107,6 +112,10 @@ class System(Protocol):
         """Rates of single files on each target, for which it creates TARGET_FILES per target. Empty
         if files cannot be placed."""
 
+    def file_rates(self, ask: FilesAsk) -> MetadataRates:
+        """How many files are created and opened in a second. Leaves no files. Raises ProbeError
+        with the reason alone if that cannot be measured."""
+
 
 class Journal(Protocol):
     """The port to the list of measured probes, which outlives a killed probing."""
@@ -165,6 +174,8 @@ class ProbePlan:
     """The part of the budget for measuring targets one by one; empty if that is not done."""
     long: Spent = Spent()
     """The part for long passages."""
+    metadata: FilesAsk | None = None
+    """What is measured of creations and opens; None if there are too few files for that."""
 
 
 def plan_probe(request: ProbeRequest, system: System) -> ProbePlan:
@@ -213,7 +224,10 @@ def plan_probe(request: ProbeRequest, system: System) -> ProbePlan:
             f"{counted(probes, 'probe')} make one each, "
             f"the trial of the launcher {ground.spent.files}). Raise --files."
         )
-    seconds = min(request.budget.seconds, probes * PROBE_SECONDS + targets.seconds + long.seconds)
+    metadata = _for_metadata(request.budget, files, identity)
+    files += metadata.files if metadata else 0
+    aside_seconds = targets.seconds + long.seconds + (metadata.seconds if metadata else 0.0)
+    seconds = min(request.budget.seconds, probes * PROBE_SECONDS + aside_seconds)
     written = probes * of_one + targets.bytes + long.bytes + ground.spent.bytes
     return ProbePlan(
         request=request,
@@ -231,6 +245,7 @@ def plan_probe(request: ProbeRequest, system: System) -> ProbePlan:
         ),
         targets=targets,
         long=long,
+        metadata=metadata,
     )
 
 
@@ -275,6 +290,15 @@ def _for_long(budget: Budget, probe_bytes: int) -> Spent:
     """The part for long passages. Of the files those of the default, one each; those of the best
     settings are counted as probes, since they may have a file for each process."""
     return Spent(seconds=budget.seconds * _LONG_SHARE, bytes=BYTES * probe_bytes, files=len(SIZES))
+
+
+def _for_metadata(budget: Budget, files: int, identity: Identity) -> FilesAsk | None:
+    """The part for creations and opens, if `files` are needed for all else."""
+    return files_ask(
+        identity.nodes * identity.ranks_per_node,
+        files=min(budget.files - files, int(budget.files * _METADATA_SHARE[1])),
+        seconds=min(budget.seconds * _METADATA_SHARE[0], _METADATA_SECONDS_MAX),
+    )
 
 
 def _control(identity: Identity, space: Space) -> Point:
@@ -345,6 +369,7 @@ def carry_out_probe(
     if plan.targets.files:
         rates = system.target_rates(bytes_max=plan.targets.bytes, seconds_max=plan.targets.seconds)
     sick = sick_targets(rates)
+    metadata, priced = _price_files(plan, system)
     cached = sum(one.cached for one in taken)
     discarded = sum(bool(one.discarded) for one in taken)
     return Portrait(
@@ -356,10 +381,25 @@ def carry_out_probe(
         sick=sick,
         findings=(
             *findings_of(choices, cached, sick, discarded),
+            *priced,
             *(() if plan.targets.files or not plan.ground.placeable else (_NOT_LOOKED_AT,)),
             *plan.ground.remarks,
         ),
+        metadata=metadata,
     )
+
+
+def _price_files(plan: ProbePlan, system: System) -> tuple[MetadataRates | None, tuple[str, ...]]:
+    """The rates of creations and opens, and what is said of them."""
+    if plan.metadata is None:
+        return None, (f"{_NO_PRICE} (too few --files for that).",)
+    try:
+        found = system.file_rates(plan.metadata)
+    except HangError:
+        raise
+    except ProbeError as error:
+        return None, (f"{_NO_PRICE} ({error}).",)
+    return found, findings_of_rates(found)
 
 
 class _Measuring:
@@ -438,6 +478,7 @@ def _converse(plan: ProbePlan, measuring: _Measuring) -> list[Sample]:
     request = plan.request
     whole = request.budget.seconds
     budget = whole * (1 - _THINKING_SHARE) - plan.targets.seconds - plan.ground.spent.seconds
+    budget -= plan.metadata.seconds if plan.metadata else 0.0
     each = (budget - plan.long.seconds) / plan.estimate.probes * _PROBE_FACTOR
     budget -= plan.long.seconds * BEST_MOST / LONG_MOST
     conversation = search(

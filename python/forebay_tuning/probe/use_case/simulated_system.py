@@ -5,11 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from forebay.common.model.errors import SimulationError
+from forebay.common.model.errors import ProbeError, SimulationError
 from forebay.common.model.frozen import frozen
 from forebay.common.model.units import MIB
 from forebay.simulate.model.independent import IndependentSimulation
 from forebay.simulate.use_case import Simulator, simulate_independent
+from forebay_tuning.model.metadata import (
+    ROUNDS,
+    FileRate,
+    FilesAsk,
+    MetadataRates,
+    rate_of_rounds,
+)
 from forebay_tuning.model.modelled import Platform
 from forebay_tuning.model.point import Direction, Point
 from forebay_tuning.model.sample import Ask, Passage, Sample
@@ -27,6 +34,7 @@ from forebay_tuning.probe.use_case.virtual_probe import (
     Drawn,
     identity_of,
     in_time,
+    one_small_file_each,
 )
 
 _FILE_BYTES_MOST = 16 * MIB
@@ -105,6 +113,29 @@ class SimulatedSystem:
                 if busy > 0:
                     rates.setdefault(target, []).append(count / busy)
         return rates
+
+    def file_rates(self, ask: FilesAsk) -> MetadataRates:
+        """Rates of one file for each process, at one moment for each round. Raises ProbeError if a
+        simulation fails."""
+        try:
+            return MetadataRates(
+                creates=self._file_rates(ask, Direction.WRITE),
+                opens=self._file_rates(ask, Direction.READ),
+            )
+        except SimulationError as error:
+            raise ProbeError(str(error)) from error
+
+    def _file_rates(self, ask: FilesAsk, direction: Direction) -> tuple[FileRate, ...]:
+        found = []
+        for processes in ask.levels:
+            point = one_small_file_each(self._what.platform, processes)
+            rates = []
+            for _ in range(ROUNDS):
+                self._moment += 1
+                there = self.passage(point, direction)
+                rates.append(processes / (there.seconds_open + there.seconds_close))
+            found.append(rate_of_rounds(processes, rates))
+        return tuple(found)
 
     def simulate(
         self,

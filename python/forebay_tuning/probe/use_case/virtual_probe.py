@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from forebay.common.model.frozen import frozen
 from forebay_tuning.model.modelled import Platform
+from forebay_tuning.model.point import KIB, Point
 from forebay_tuning.model.portrait import Identity
 from forebay_tuning.model.sample import Sample
 from forebay_tuning.probe.use_case.probe import PASSAGES
@@ -63,3 +64,17 @@ def in_time(sample: Sample, *, seconds_max: float) -> tuple[Sample, float]:
         why = f"it took longer than {seconds_max:.0f} s"
         return Sample(ask=sample.ask, discarded=why), seconds_max
     return sample, seconds
+
+
+def one_small_file_each(platform: Platform, processes: int) -> Point:
+    """The point at which so many processes, on the fewest nodes, create or open a file
+    of their own each."""
+    return Point(
+        processes=processes,
+        per_node=min(processes, platform.ranks_per_node),
+        stripe_count=1,
+        stripe_bytes=platform.stripe_bytes,
+        transfer_bytes=64 * KIB,
+        process_bytes=64 * KIB,
+        shared=False,
+    )
