@@ -182,6 +182,8 @@ def test_a_report_of_a_log_does_not_wait_for_what_others_need() -> None:
         ("a", "--format"),
         ("a", "--html"),
         ("a", "--html", "--format"),
+        ("a", "--portrait"),
+        ("a", "--portrait="),
         ("--", "a"),
         ("-x", "a"),
         ("",),
@@ -196,3 +198,5 @@ def test_words_of_a_report_that_are_not_well_formed_are_left_to_typer(
 def test_the_words_of_a_report_are_understood_in_any_order() -> None:
     found = options_of(("a", "--format=json", "b", "--html", "c"))
     assert found == ReportOptions(file=Path("a"), after=Path("b"), html=Path("c"), form=Format.JSON)
+    found = options_of(("--portrait", "p.toml", "a"))
+    assert found == ReportOptions(file=Path("a"), portrait=Path("p.toml"))

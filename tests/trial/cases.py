@@ -107,6 +107,7 @@ RIGHT = (
         says=("improved: ",),
     ),
     Case("forebay report run.jsonl", says=("2 ranks",)),
+    Case("forebay report --portrait scratch.toml run.jsonl", says=("2 ranks",)),
     Case("forebay layout show .", says=("target",)),
     Case("forebay layout show --format json ./program", says=('"targets"',)),
     Case("forebay simulate laptop region_count=10", says=("forebay",)),

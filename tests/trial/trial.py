@@ -40,6 +40,7 @@ ALSO_FINE = {
     "forebay report before.darshan": {1, 125},
     "forebay report logs/": {1, 125},
     "forebay report --format json job.darshan": {1, 125},
+    "forebay report --portrait scratch.toml job.darshan": {1, 125},
     "forebay report job.darshan": {1, 125},
     "forebay advise --portrait scratch.toml --darshan": {1, 125},
 }

@@ -22,6 +22,7 @@ Examples:
   forebay report job.darshan
   forebay report run.jsonl --html run.html     with time lines and sizes
   forebay report --format json job.darshan
+  forebay report --portrait scratch.toml job.darshan    with the price of its files there
   forebay report before.darshan after.darshan
   forebay report logs/2026-11
 
@@ -30,7 +31,7 @@ What to set is for `forebay advise --darshan job.darshan --portrait scratch.toml
 \b
 Exit status:
   0    reported (whatever there is to report)
-  1    the file cannot be read, or tells of no I/O
+  1    the file or the portrait cannot be read, or the file tells of no I/O
   2    wrong option
   125  PyDarshan, or what --html draws with, is missing
 """
@@ -44,10 +45,13 @@ def report(
         Path | None, typer.Argument(metavar="[AFTER]", help="A later run, to compare with.")
     ] = None,
     html: Annotated[Path | None, option("--html", "FILE", "A page with pictures.")] = None,
+    portrait: Annotated[
+        Path | None, option("--portrait", "FILE", "Of the file system: what files cost there.")
+    ] = None,
     form: FormatOption = Format.TEXT,
 ) -> None:
     """Reads the file or folder and prints the report."""
-    perform(ReportOptions(file=file, after=after, html=html, form=form))
+    perform(ReportOptions(file=file, after=after, html=html, portrait=portrait, form=form))
 
 
 def attach(app: typer.Typer) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from forebay.common.model.errors import EvidenceError, UsageError
 from forebay.common.model.frozen import frozen
@@ -17,7 +18,10 @@ from forebay_tuning.report.files.darshan_log import DarshanLogs
 from forebay_tuning.report.report.text import as_json, as_text
 from forebay_tuning.report.use_case import Sources, diagnose_all, diagnose_file
 
-_WITH_VALUES = ("--html", "--format")
+if TYPE_CHECKING:
+    from forebay_tuning.model.portrait import Portrait
+
+_WITH_VALUES = ("--html", "--portrait", "--format")
 _FORMATS = {form.value: form for form in Format}
 
 
@@ -29,6 +33,7 @@ class ReportOptions:
     after: Path | None = None
     """A later run to compare with."""
     html: Path | None = None
+    portrait: Path | None = None
     form: Format = Format.TEXT
 
 
@@ -47,7 +52,7 @@ def options_of(words: Sequence[str]) -> ReportOptions | None:
         if name not in given or not (equals or left):
             return None
         given[name].append(value if equals else left.pop(0))
-    texts = [*files, *given["--html"]]
+    texts = [*files, *given["--html"], *given["--portrait"]]
     if not all(texts) or any(one.startswith("-") for one in texts) or len(files) not in (1, 2):
         return None
     if not set(given["--format"]) <= set(_FORMATS):
@@ -55,9 +60,14 @@ def options_of(words: Sequence[str]) -> ReportOptions | None:
     return ReportOptions(
         file=Path(files[0]),
         after=Path(files[1]) if len(files) > 1 else None,
-        html=Path(given["--html"][-1]) if given["--html"] else None,
+        html=_last_path(given["--html"]),
+        portrait=_last_path(given["--portrait"]),
         form=_FORMATS[given["--format"][-1]] if given["--format"] else Format.TEXT,
     )
+
+
+def _last_path(texts: Sequence[str]) -> Path | None:
+    return Path(texts[-1]) if texts else None
 
 
 def perform(options: ReportOptions) -> int:
@@ -65,11 +75,13 @@ def perform(options: ReportOptions) -> int:
     EvidenceError if there is nothing to report, and UsageError if options contradict each other."""
     if options.html is not None:
         _check_page(options, options.html)
+    _check_is_one(options)
     sources = _sources()
     if options.file.is_dir():
         _report_folder(options, sources)
         return 0
-    diagnosis = diagnose_file(_existing(options.file), sources)
+    portrait = _portrait(options.portrait)
+    diagnosis = diagnose_file(_existing(options.file), sources, portrait=portrait)
     if options.after is not None:
         from forebay_tuning.report.model.several import compare
         from forebay_tuning.report.report.several import comparison_json, comparison_text
@@ -95,8 +107,23 @@ def _check_page(options: ReportOptions, page: Path) -> None:
     from forebay_tuning.report.report.page import ReportPages
 
     ReportPages().check(page)
-    if options.after is not None or options.file.is_dir():
-        raise UsageError("--html is of one log (there are several). Leave one of them out.")
+
+
+def _check_is_one(options: ReportOptions) -> None:
+    """Raises UsageError if there are several logs, and an option is of one."""
+    if options.after is None and not options.file.is_dir():
+        return
+    for name, value in (("--html", options.html), ("--portrait", options.portrait)):
+        if value is not None:
+            raise UsageError(f"{name} is of one log (there are several). Leave one of them out.")
+
+
+def _portrait(path: Path | None) -> Portrait | None:
+    if path is None:
+        return None
+    from forebay_tuning.probe.files.portrait_file import read_portrait
+
+    return read_portrait(path)
 
 
 def _report_folder(options: ReportOptions, sources: Sources) -> None:

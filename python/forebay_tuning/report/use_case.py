@@ -13,6 +13,7 @@ from forebay_tuning.report.model.diagnosis import Diagnosis, diagnose, with_sick
 
 if TYPE_CHECKING:
     from forebay.ports import Records
+    from forebay_tuning.model.portrait import Portrait
 
 
 class Logs(Protocol):
@@ -31,10 +32,18 @@ class Sources:
     records: Records
 
 
-def diagnose_file(path: Path, sources: Sources) -> Diagnosis:
-    """The diagnosis of a Darshan log, which is known by its name, or of a record."""
-    if _is_log(path):
-        return diagnose(sources.logs.read(path))
+def diagnose_file(path: Path, sources: Sources, *, portrait: Portrait | None = None) -> Diagnosis:
+    """The diagnosis of a Darshan log, which is known by its name, or of a record; with a portrait,
+    also what opening its files costs by that."""
+    found = diagnose(sources.logs.read(path)) if _is_log(path) else _diagnose_record(path, sources)
+    if portrait is None:
+        return found
+    from forebay_tuning.report.model.prices import priced
+
+    return priced(found, portrait)
+
+
+def _diagnose_record(path: Path, sources: Sources) -> Diagnosis:
     from forebay_tuning.report.model.from_record import program_of, sick_in  # not for a log
 
     record = sources.records.read(path, offset=0)

@@ -38,6 +38,8 @@ _OPENS_LEAST = 8
 """Opens and stats per rank: fewer are not reported, unless `_META_LEAST` is exceeded."""
 _META_LEAST = 0.1
 """Share of the run in metadata calls from which they are reported even if they are few."""
+OPENING = "opening and closing files"
+"""The title of metadata that are opens."""
 _DEVIATIONS = 4.0
 """Standard deviations from the mean at which a rank is an outlier; see `_stands_out`."""
 _LOCK_CALLS = 16
@@ -283,7 +285,7 @@ def metadata(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
         kind=Kind.METADATA,
         part=Part.META,
         share=1.0,
-        title="asking for files' sizes and times (stat)" if asking else "opening and closing files",
+        title="asking for files' sizes and times (stat)" if asking else OPENING,
         detail=(
             f"{count} {'stats' if asking else 'opens'}{each} took "
             f"{human_seconds(wait.seconds[Part.META])} s of the slowest rank."

@@ -60,6 +60,8 @@ class Trouble:
     seconds: float
     kind: Kind = Kind.SICK
     proof: str = ""
+    seconds_by_portrait: float | None = None
+    """Seconds of the same calls by a portrait of the file system; None if there is none."""
 
 
 @frozen
