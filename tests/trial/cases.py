@@ -41,7 +41,8 @@ RIGHT = (
         says=("through the pool: 10.0 KiB of 1 file",),
     ),
     Case(
-        "forebay run --private --pool . -- tar -cf private.tar site.toml && tar -tf private.tar",
+        "forebay run --private --set pool_mount=auto --pool . -- "
+        "tar -cf private.tar site.toml && tar -tf private.tar",
         says=("^site.toml$",),
     ),
     Case(
