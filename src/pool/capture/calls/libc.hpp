@@ -31,5 +31,6 @@
 // The callbacks of nftw and ftw, called for each file.
 using NftwVisit = int(const char* path, const struct stat* found, int kind, FTW* place);
 using FtwVisit = int(const char* path, const struct stat* found, int kind);
-struct mount_attr;                 // in <sys/mount.h>
+// In <sys/mount.h>. NOLINTNEXTLINE(readability-identifier-naming): libc named it.
+struct mount_attr;
 using CloneFunction = int(void*);  // the first function of a child of clone()

@@ -155,18 +155,8 @@ bool DaemonConnection::try_to_reach(int tried) noexcept {
         hint = "What could be drained is; `forebay pool status` says the rest.";
     }
     if (problem == nullptr) {
-        const bool maps = !state.under_valgrind && !keeps_parents_;
-        lacked_descriptors_ = greeting.reply.number == 0 && maps;
-        // valgrind's leak check would search all memory that is mapped, which takes minutes.
-        errno = lacked_descriptors_ ? EMFILE : errno;
-        problem = lacked_descriptors_    ? "the daemon has no descriptors for its log"
-                  : state.under_valgrind ? "valgrind would look through it"
-                  : maps                 ? map(greeting)
-                                         : nullptr;
-        for (const int fd : greeting.descriptors) {
-            pool::close_if_open(fd);
-        }
-        found = maps && problem == nullptr ? State::reached : State::unmapped;
+        problem = map_greeted(greeting);
+        found = may_map() && problem == nullptr ? State::reached : State::unmapped;
         hint = lacked_descriptors_
                    ? "Files that it opens leave the pool. Start the daemon with more "
                      "descriptors (`ulimit -n`)."
@@ -174,32 +164,56 @@ bool DaemonConnection::try_to_reach(int tried) noexcept {
                      "is limited (`ulimit -v`).";
     }
     if (problem != nullptr) {
-        const int error = errno;
-        unmap();
-        disconnect(found == State::unmapped);
-        if (found == State::unreachable && error == EAGAIN && tried < tries_max) {
-            return false;
-        }
-        const pool::Directory* const last = keeps_parents_ ? directory_ : inherited_;
-        if (found == State::unreachable && last != nullptr && pool::life_of(*last) == Life::ended) {
-            state_.store(State::ended, std::memory_order_release);
-            return true;  // the daemon has drained them: they are plain files now
-        }
-        if (found == State::unreachable && error == ENOENT) {
-            tell_that_it_was_stopped();
-        } else if (!state.under_valgrind) {
-            std::array<char, 256> why;
-            std::snprintf(why.data(), why.size(), "%s: %s, errno %d", address_.sun_path, problem,
-                          error);
-            report_problem("this program does without the pool", why.data(), hint);
-        }
+        found = state_without(found, {problem, hint}, tried < tries_max);
     }
-    if (keeps_parents_) {
+    if (found == State::none) {
+        return false;
+    }
+    if (keeps_parents_ && found != State::ended) {
         // No file counts as introduced because a call of the parent's was about to introduce it.
         generation_.fetch_add(1, relaxed);
     }
     state_.store(found, std::memory_order_release);
     return true;
+}
+
+// valgrind's leak check would search all memory that is mapped, which takes minutes.
+bool DaemonConnection::may_map() const noexcept { return !state.under_valgrind && !keeps_parents_; }
+
+const char* DaemonConnection::map_greeted(Received& greeting) noexcept {
+    lacked_descriptors_ = greeting.reply.number == 0 && may_map();
+    errno = lacked_descriptors_ ? EMFILE : errno;
+    const char* const problem = lacked_descriptors_    ? "the daemon has no descriptors for its log"
+                                : state.under_valgrind ? "valgrind would look through it"
+                                : may_map()            ? map(greeting)
+                                                       : nullptr;
+    for (const int fd : greeting.descriptors) {
+        pool::close_if_open(fd);
+    }
+    return problem;
+}
+
+DaemonConnection::State DaemonConnection::state_without(State found, const FailedAttempt& attempt,
+                                                        bool may_try_again) noexcept {
+    const int error = errno;
+    unmap();
+    disconnect(found == State::unmapped);
+    if (found == State::unreachable && error == EAGAIN && may_try_again) {
+        return State::none;
+    }
+    const pool::Directory* const last = keeps_parents_ ? directory_ : inherited_;
+    if (found == State::unreachable && last != nullptr && pool::life_of(*last) == Life::ended) {
+        return State::ended;  // the daemon has drained them: they are plain files now
+    }
+    if (found == State::unreachable && error == ENOENT) {
+        tell_that_it_was_stopped();
+    } else if (!state.under_valgrind) {
+        std::array<char, 256> why;
+        std::snprintf(why.data(), why.size(), "%s: %s, errno %d", address_.sun_path,
+                      attempt.problem, error);
+        report_problem("this program does without the pool", why.data(), attempt.hint);
+    }
+    return found;
 }
 
 bool DaemonConnection::retry_mapping() noexcept {

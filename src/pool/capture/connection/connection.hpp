@@ -160,6 +160,19 @@ private:
     // One attempt to reach the daemon; `tried` counts attempts from 1. False: try again after a
     // nap.
     [[nodiscard]] bool try_to_reach(int tried) noexcept;
+    // Whether the daemon's memory may be mapped here.
+    [[nodiscard]] bool may_map() const noexcept;
+    // Maps the daemon's memory after its greeting, if that may be. Returns why it cannot be mapped
+    // (errno is set), or null.
+    [[nodiscard]] const char* map_greeted(Received& greeting) noexcept;
+    struct FailedAttempt {
+        const char* problem;
+        const char* hint;
+    };
+    // Takes back a failed attempt, and says why it failed (errno). Returns the state that follows;
+    // none: it is to be tried again.
+    [[nodiscard]] State state_without(State found, const FailedAttempt& attempt,
+                                      bool may_try_again) noexcept;
     // Reports that no daemon is there, once for each shell that keeps the pool's variables.
     void tell_that_it_was_stopped() const noexcept;
     // Connects and sends `hello`. Returns null, or the problem, with errno.

@@ -288,16 +288,20 @@ int make_empty(CapturedFile place) noexcept {
     return kernel::ftruncate(place.fd, 0) == 0 ? 0 : errno;
 }
 
+// Lets a description go, if there is one.
+void drop(FileDescription* description) noexcept {
+    if (description != nullptr) {
+        let_go(*description);
+    }
+}
+
 // Drops the description of a file that was closed by a call that is not captured.
 void let_go_stale(int fd) noexcept {
     if (static_cast<unsigned>(fd) >= descriptors_max || !descriptors.captured(fd)) {
         return;
     }
     const InsideCall inside;
-    FileDescription* const stale = descriptors.take(fd);
-    if (stale != nullptr) {
-        let_go(*stale);
-    }
+    drop(descriptors.take(fd));
 }
 
 // For a file that is not captured after all: applies O_TRUNC. The file may have been emptied
@@ -365,18 +369,14 @@ CaptureResult take_on(int fd, const DescriptorOrigin& opening) noexcept {
     }
     const IntroductionResult introduced = introduce(place, path, through);
     if (introduced != IntroductionResult::yes) {
-        if (made != nullptr) {
-            let_go(*made);
-        }
+        drop(made);
         errno = introduced == IntroductionResult::refused ? EREMOTEIO : errno;
         return introduced == IntroductionResult::refused ? CaptureResult::failed
                                                          : not_taken(fd, opening);
     }
     const int error = opening.empties ? make_empty(place) : 0;
     if (error != 0) {
-        if (made != nullptr) {
-            let_go(*made);
-        }
+        drop(made);
         errno = error;
         return CaptureResult::failed;
     }

@@ -199,6 +199,16 @@ bool PeerConnections::complete() const {
     return true;
 }
 
+std::string PeerConnections::missing_of(const PeerList& list) const {
+    std::string missing;
+    for (tokens::Node node = 0; node < peers_.size(); ++node) {
+        if (node != seat_.self && !peers_[node].link) {
+            missing += (missing.empty() ? "" : ", ") + list.addresses[node];
+        }
+    }
+    return missing;
+}
+
 Result<void> PeerConnections::join(const PeerList& list) {
     expects(list.addresses.size() == seat_.nodes, "each daemon of the job has an address");
     secret_ = list.secret;
@@ -217,14 +227,8 @@ Result<void> PeerConnections::join(const PeerList& list) {
                           "See what that daemon says; all of a job must be given one secret.");
         }
         if (clock_.now_ns() > until) {
-            std::string missing;
-            for (tokens::Node node = 0; node < peers_.size(); ++node) {
-                if (node != seat_.self && !peers_[node].link) {
-                    missing += (missing.empty() ? "" : ", ") + list.addresses[node];
-                }
-            }
             return cannot("take part in the job",
-                          fmt::format("no answer from {}{}", missing,
+                          fmt::format("no answer from {}{}", missing_of(list),
                                       complaints_.empty() ? "" : "; " + complaints_.front()),
                           "See whether the nodes reach each other by TCP, or use one node.");
         }

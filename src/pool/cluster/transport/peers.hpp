@@ -130,6 +130,8 @@ private:
     [[nodiscard]] PeerLink* link_to(tokens::Node node);
     [[nodiscard]] bool silent(const Peer& peer, std::int64_t now_ns) const;
     [[nodiscard]] bool complete() const;
+    // The addresses of the daemons that are not connected yet, with commas between them.
+    [[nodiscard]] std::string missing_of(const PeerList& list) const;
 
     OwnFd listener_;
     OwnFd epoll_;

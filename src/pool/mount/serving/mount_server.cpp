@@ -241,7 +241,7 @@ Result<void> MountServer::agree() {
     while (io_.offered == 0 && receive(request)) {
         fuse_session_process_buf(session_, &request);
     }
-    std::free(request.mem);
+    std::free(request.mem);  // NOLINT(cppcoreguidelines-no-malloc): libfuse allocated it
     if (io_.maps_direct_files()) {
         return {};
     }
@@ -314,7 +314,7 @@ void MountServer::serve_in_thread() {
             break;
         }
     }
-    std::free(request.mem);
+    std::free(request.mem);  // NOLINT(cppcoreguidelines-no-malloc): libfuse allocated it
 }
 
 void MountServer::serve() {

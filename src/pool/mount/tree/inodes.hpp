@@ -31,7 +31,7 @@ struct InodeKey {
 [[nodiscard]] InodeKey key_of(int fd, const struct stat& found) noexcept;
 
 struct MountedInode {
-    MountedInode(OwnFd fd, const InodeKey& key_) : path{std::move(fd)}, key{key_} {}
+    MountedInode(OwnFd fd, const InodeKey& found) : path{std::move(fd)}, key{found} {}
 
     OwnFd path;  // O_PATH descriptor of the file below
     InodeKey key;
