@@ -194,6 +194,17 @@ std::int64_t write_lent_at(CapturedFile place, const pool::LogReservation& part,
     return moved > 0 ? made_durable(place, moved) : moved;
 }
 
+// Moves an offset that is in the kernel, and returns it; -1 in_parents_call(). A child that a
+// signal handler forks must not move it a second time: that would leave a hole in the file.
+off_t move_in_kernel(CapturedFile place, std::int64_t bytes) noexcept {
+    const BlockedSignals until_moved;
+    if (in_parents_call()) {
+        errno = EINTR;
+        return -1;
+    }
+    return kernel::lseek(place.fd, bytes, SEEK_CUR);
+}
+
 // Advances the description's offset by `bytes`, so that no other thread reads or writes the same
 // range. Returns the offset before, or -1 and errno if the sum overflows.
 std::int64_t claim(CapturedFile place, std::int64_t bytes) noexcept {
@@ -208,8 +219,7 @@ std::int64_t claim(CapturedFile place, std::int64_t bytes) noexcept {
             return at;
         }
     }
-    const off_t end =
-        unless_parents([=]() noexcept { return kernel::lseek(place.fd, bytes, SEEK_CUR); });
+    const off_t end = move_in_kernel(place, bytes);
     return end < 0 ? fail(EINVAL) : end - bytes;
 }
 
@@ -220,7 +230,7 @@ void give_back(CapturedFile place, std::int64_t end, std::int64_t bytes) noexcep
         return;
     }
     if (place.file.offset.load(relaxed) == in_kernel) {
-        unless_parents([=]() noexcept { return kernel::lseek(place.fd, -bytes, SEEK_CUR); });
+        move_in_kernel(place, -bytes);
         return;
     }
     place.file.offset.compare_exchange_strong(end, end - bytes, std::memory_order_acq_rel);
