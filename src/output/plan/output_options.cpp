@@ -1,0 +1,87 @@
+#include "output/plan/output_options.hpp"
+
+#include "foundation/base/byte_size.hpp"
+
+#include <charconv>
+#include <fmt/format.h>
+
+namespace forebay::output {
+namespace {
+
+Result<void> unknown_value(std::string_view key, std::string_view value, std::string_view known) {
+    return failure(Error{ErrorCode::argument, 0,
+                         fmt::format("the option {}={} is unknown (values of {}: {}). Give one of "
+                                     "these.",
+                                     key, value, key, known)});
+}
+
+Result<void> take_number(std::string_view key, std::string_view value, std::int32_t& number) {
+    const char* end = value.data() + value.size();
+    const auto [stop, error] = std::from_chars(value.data(), end, number);
+    if (error != std::errc{} || stop != end || number < 0) {
+        return unknown_value(key, value, "numbers from 0 on");
+    }
+    return {};
+}
+
+Result<void> take_window(std::string_view value, std::int64_t& window) {
+    const Result<std::int64_t> size = parse_size(value);
+    if (!size || *size < window_bytes_min || *size > window_bytes_max) {
+        return unknown_value("window", value, "4KiB to 1GiB");
+    }
+    window = *size;
+    return {};
+}
+
+Result<void> take(std::string_view key, std::string_view value, OutputOptions& options) {
+    if (key == "format") {
+        options.format = value == "fortran" ? FileFormat::fortran : FileFormat::netcdf;
+        return value == "fortran" || value == "netcdf"
+                   ? Result<void>{}
+                   : unknown_value(key, value, "netcdf, fortran");
+    }
+    if (key == "marker") {
+        options.record.marker = value == "8" ? MarkerSize::eight : MarkerSize::four;
+        return value == "4" || value == "8" ? Result<void>{} : unknown_value(key, value, "4, 8");
+    }
+    if (key == "endian") {
+        options.record.order = value == "big"      ? std::endian::big
+                               : value == "little" ? std::endian::little
+                                                   : std::endian::native;
+        return value == "big" || value == "little" || value == "native"
+                   ? Result<void>{}
+                   : unknown_value(key, value, "native, little, big");
+    }
+    if (key == "writers") {
+        return take_number(key, value, options.writers);
+    }
+    if (key == "window") {
+        return take_window(value, options.window_bytes);
+    }
+    return failure(Error{ErrorCode::argument, 0,
+                         fmt::format("there is no option {} (known: format, marker, endian, "
+                                     "writers, window). Correct the options.",
+                                     key)});
+}
+
+}  // namespace
+
+Result<OutputOptions> parse_output_options(std::string_view text) {
+    OutputOptions options;
+    while (true) {
+        const std::size_t begin = text.find_first_not_of(' ');
+        if (begin == std::string_view::npos) {
+            return options;
+        }
+        text.remove_prefix(begin);
+        const std::string_view word = text.substr(0, text.find(' '));
+        text.remove_prefix(word.size());
+        const std::size_t equals = std::min(word.find('='), word.size());
+        const std::string_view value = word.substr(std::min(equals + 1, word.size()));
+        if (const Result<void> taken = take(word.substr(0, equals), value, options); !taken) {
+            return tl::unexpected(taken.error());
+        }
+    }
+}
+
+}  // namespace forebay::output

@@ -1,0 +1,28 @@
+// Options of a file, as a program gives them to fbo_create(): "format=fortran endian=big".
+#pragma once
+
+#include "foundation/base/result.hpp"
+#include "output/plan/fortran_record.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace forebay::output {
+
+enum class FileFormat : std::uint8_t { netcdf, fortran };
+
+struct OutputOptions {
+    FileFormat format = FileFormat::netcdf;
+    RecordFormat record;
+    std::int32_t writers = 0;                            // 0: chosen by the number of nodes
+    std::int64_t window_bytes = std::int64_t{16} << 20;  // of one writer, in one round
+};
+
+inline constexpr std::int64_t window_bytes_min = 4096;
+inline constexpr std::int64_t window_bytes_max = std::int64_t{1} << 30;
+
+// Words key=value, with blanks between them. Keys: format (netcdf, fortran), marker (4, 8), endian
+// (native, little, big), writers (0: chosen), window (a size such as 16MiB).
+[[nodiscard]] Result<OutputOptions> parse_output_options(std::string_view text);
+
+}  // namespace forebay::output

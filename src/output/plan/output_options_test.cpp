@@ -1,0 +1,30 @@
+#include "output/plan/output_options.hpp"
+
+#include <gtest/gtest.h>
+
+namespace forebay::output {
+namespace {
+
+TEST(OutputOptions, AreWordsInAnyOrder) {
+    EXPECT_EQ(parse_output_options("")->format, FileFormat::netcdf);
+    const Result<OutputOptions> options =
+        parse_output_options("  endian=big format=fortran marker=8 window=1MiB writers=3 ");
+    ASSERT_TRUE(options.has_value());
+    EXPECT_EQ(options->format, FileFormat::fortran);
+    EXPECT_EQ(options->record.marker, MarkerSize::eight);
+    EXPECT_EQ(options->record.order, std::endian::big);
+    EXPECT_EQ(options->window_bytes, 1 << 20);
+    EXPECT_EQ(options->writers, 3);
+}
+
+TEST(OutputOptions, RefuseWhatTheyDoNotKnow) {
+    for (const char* text : {"format=grib", "marker=5", "endian=middle", "writers=-1", "writers=2x",
+                             "window=1", "window=2GiB", "colour=red", "format", "="}) {
+        const Result<OutputOptions> options = parse_output_options(text);
+        ASSERT_FALSE(options.has_value()) << text;
+        EXPECT_EQ(options.error().code, ErrorCode::argument);
+    }
+}
+
+}  // namespace
+}  // namespace forebay::output
