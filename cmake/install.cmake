@@ -30,6 +30,7 @@ endif()
 if(NOT SKBUILD)
     install(
         DIRECTORY ${FOREBAY_SOURCE_DIR}/python/forebay ${FOREBAY_SOURCE_DIR}/python/forebay_tuning
+                  ${FOREBAY_SOURCE_DIR}/python/forebay_output
         DESTINATION ${FOREBAY_PYTHON_DESTINATION}
         PATTERN "__pycache__" EXCLUDE
         PATTERN "*_test.py" EXCLUDE)

@@ -19,7 +19,7 @@ from checks import binary
 from checks.report import Finding, Outcome, Place, run
 
 PRELOADED = ("libforebay_mpi.so", "libforebay_posix.so")
-OTHERS = ("libforebay_core_*.so", "forebayd", "forebay-*", "forebay_sim")
+OTHERS = ("libforebay_core_*.so", "libforebay_output.so", "forebayd", "forebay-*", "forebay_sim")
 GLIBC_MAX = (2, 28)
 # glibc's libraries; before version 2.34, parts of libc were separate libraries.
 _OF_LIBC = re.compile(r"^(libc|libdl|libpthread|ld-linux.*)\.so\.\d+$")

@@ -15,7 +15,7 @@ _NOT_OURS = re.compile(
     r"|(guard variable for )?(std|fmt|nlohmann|toml|CLI|tl)::|std::__ioinit|__odr_asan|\.L)"
 )
 
-_LOADED = ("libforebay_collective_mpi_", "libforebay_pool_capture.")
+_LOADED = ("libforebay_collective_mpi_", "libforebay_output_mpi_", "libforebay_pool_capture.")
 
 
 def mutable(symbols: Iterable[DataSymbol]) -> Iterator[tuple[DataSymbol, str]]:

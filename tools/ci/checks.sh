@@ -37,7 +37,7 @@ fi
 if has mypy; then
     count "mypy" env MYPYPATH=tools:.:python:tests:examples/ocean \
         .venv/bin/mypy --strict -p checks -p ci -p suite -p storm -p evaluation \
-        -p demo -p forebay -p forebay_tuning
+        -p demo -p forebay -p forebay_output -p forebay_tuning
 fi
 if has lint-imports && grep -q '^\[tool.importlinter' pyproject.toml 2>/dev/null; then
     count "import-linter" env PYTHONPATH="$PWD/python" .venv/bin/lint-imports

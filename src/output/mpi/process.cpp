@@ -1,0 +1,10 @@
+#include "output/mpi/process.hpp"
+
+namespace forebay::output {
+
+OutputSession& session() noexcept {
+    static OutputSession one;
+    return one;
+}
+
+}  // namespace forebay::output

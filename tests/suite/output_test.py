@@ -1,0 +1,190 @@
+"""The output API: its files are what other libraries write of the same data, from C, Fortran and
+Python, through the pool and without, and wrong uses are errors on every rank."""
+
+from __future__ import annotations
+
+import functools
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from suite import mpi as m
+from suite.compare import RECORD
+from suite.on import EACH, FULL
+from suite.pool import pool
+from suite.programs import VARIANTS
+from suite.typed import SYSTEM_PYTHON
+from suite.verdict import ensure
+
+INCLUDES = m.LIBRARIES / "include"
+RECORD_OPTIONS = "format=fortran"
+# How gfortran writes them: options of the API, of `open`, and of the compiler.
+RECORD_KINDS = (
+    (RECORD_OPTIONS, "native", ""),
+    (f"{RECORD_OPTIONS} endian=big", "big_endian", ""),
+    (f"{RECORD_OPTIONS} endian=little marker=8", "little_endian", "-frecord-marker=8"),
+)
+# Few and many rounds of few and many writers.
+SHAPES = ("", "writers=1", "writers=3 window=64KiB", "window=32KiB")
+
+
+def _linked(mpi: m.Mpi) -> list[str]:
+    folder = m.LIBRARIES / mpi.family
+    return [f"-I{INCLUDES}", f"-L{folder}", f"-Wl,-rpath,{folder}", "-lforebay_output"]
+
+
+def _c_program(mpi: m.Mpi, name: str = "output") -> Path:
+    return m.build(mpi, f"{name}.c", libraries=_linked(mpi))
+
+
+@functools.cache
+def _fortran_program(mpi: m.Mpi) -> Path:
+    """The module is compiled together with the program, as users do it."""
+    folder = m.BUILD / "bin" / mpi.name
+    target = folder / "output_fortran"
+    with m.alone(target):
+        command = [
+            *(mpi.fortran, "-std=f2008", "-O1", "-g", "-Wall", "-Werror"),
+            *("-J", folder, INCLUDES / "forebay_output.f90", m.SOURCES / "output_fortran.f90", "-o", target),
+            *_linked(mpi),
+        ]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    ensure(done.returncode == 0, f"the Fortran program does not build:\n{done.stderr[-2000:]}")
+    return target
+
+
+def _same(one: Path, other: Path) -> None:
+    first, second = one.read_bytes(), other.read_bytes()
+    if first == second:
+        return
+    pairs = zip(first, second, strict=False)
+    at = next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(first), len(second)))
+    ensure(False, f"{one} ({len(first)} bytes) and {other} ({len(second)}) differ at byte {at}")
+
+
+def _records(order: str, flag: str, folder: Path) -> Path:
+    """The file of write statements."""
+    name = f"output_records{flag}"
+    program = m.build_with(
+        ["gfortran", *m.FORTRAN_FLAGS, *filter(None, [flag])],
+        "output_records.f90",
+        m.BUILD / "bin",
+        target=name,
+    )
+    made = folder / f"records-{order}{flag}.dat"
+    subprocess.run([program, made, order], check=True)
+    return made
+
+
+def _plain(folder: Path, ranks: int = 4) -> Path:
+    """The file of PnetCDF's own calls."""
+    program = m.build(m.OPEN_MPI, "output_pnetcdf.c", libraries=["-lpnetcdf"])
+    m.run(m.OPEN_MPI, ranks, [program, folder / "plain.nc"]).ensure_success()
+    return folder / "plain.nc"
+
+
+def _write(mpi: m.Mpi, ranks: int, folder: Path, *files: str) -> None:
+    """`files`: names and options in turn."""
+    m.run(mpi, ranks, [_c_program(mpi), folder, *files]).ensure_success()
+
+
+@EACH
+@pytest.mark.parametrize("ranks", [1, 4, pytest.param(7, marks=FULL)])
+def test_fortran_records_are_those_of_gfortran(mpi: m.Mpi, ranks: int, folder: Path) -> None:
+    files: Sequence[str] = [
+        word for number, kind in enumerate(RECORD_KINDS) for word in (f"{number}.dat", kind[0])
+    ]
+    _write(mpi, ranks, folder, *files)
+    for number, (_, order, flag) in enumerate(RECORD_KINDS):
+        _same(folder / f"{number}.dat", _records(order, flag, folder))
+
+
+@EACH
+def test_fortran_programs_write_the_same(mpi: m.Mpi, folder: Path) -> None:
+    program = _fortran_program(mpi)
+    m.run(mpi, 4, [program, folder / "fortran.dat", RECORD_OPTIONS]).ensure_success()
+    _same(folder / "fortran.dat", _records("native", "", folder))
+
+
+@pytest.mark.parametrize("ranks", [1, 4, pytest.param(3, marks=FULL)])
+def test_a_netcdf_file_is_that_of_pnetcdf(ranks: int, folder: Path) -> None:
+    files = [word for number, shape in enumerate(SHAPES) for word in (f"{number}.nc", shape)]
+    _write(m.OPEN_MPI, ranks, folder, *files)
+    reference = _plain(folder)
+    for number in range(len(SHAPES)):
+        _same(folder / f"{number}.nc", reference)
+
+
+def test_a_netcdf_file_of_fortran_and_python_is_the_same(folder: Path) -> None:
+    reference = _plain(folder)
+    program = _fortran_program(m.OPEN_MPI)
+    m.run(m.OPEN_MPI, 4, [program, folder / "fortran.nc", "writers=2"]).ensure_success()
+    _same(folder / "fortran.nc", reference)
+    script = m.SOURCES / "output_case.py"
+    environment = {
+        "PYTHONPATH": str(m.ROOT / "python"),
+        "FOREBAY_LIBDIR": str(m.LIBRARIES),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    python = [SYSTEM_PYTHON, script, folder / "python.nc"]
+    m.run(m.OPEN_MPI, 3, [*python, "writers=2"], environment=environment).ensure_success()
+    _same(folder / "python.nc", reference)
+    m.run(m.OPEN_MPI, 2, python, environment=environment).ensure_success()
+
+
+def test_netcdf4_reads_the_file(folder: Path) -> None:
+    _write(m.OPEN_MPI, 2, folder, "ocean.nc", "")
+    script = (
+        "import sys, netCDF4, numpy as np\n"
+        "file = netCDF4.Dataset(sys.argv[1])\n"
+        "assert file.data_model == 'NETCDF3_64BIT_DATA' and file.Conventions == 'CF-1.8'\n"
+        "assert file['temp'].dimensions == ('time', 'depth', 'lat', 'lon')\n"
+        "assert file['temp'].units == 'degC' and file['time'].units == 'days since 2000-01-01'\n"
+        "want = 600000.0 * 2 + np.arange(40 * 100 * 131) + 0.5\n"
+        "assert np.array_equal(np.asarray(file['temp'][2]).reshape(-1), want)\n"
+        "assert np.array_equal(file['ice'][2].mask[:, 0], np.arange(100) >= 40)\n"
+    )
+    done = subprocess.run(
+        [SYSTEM_PYTHON, "-c", script, folder / "ocean.nc"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    ensure(done.returncode == 0, done.stderr)
+
+
+@pytest.mark.parametrize("ranks", [1, 3, pytest.param(4, marks=FULL)])
+def test_another_number_of_ranks_reads_the_file(ranks: int, folder: Path) -> None:
+    _write(m.OPEN_MPI, 4, folder, "ocean.nc", "")
+    program = _c_program(m.OPEN_MPI, "output_restart")
+    m.run(m.OPEN_MPI, ranks, [program, folder / "ocean.nc"]).ensure_success()
+
+
+@EACH
+def test_wrong_uses_are_errors_on_all_ranks(mpi: m.Mpi, folder: Path) -> None:
+    ended = m.run(mpi, 4, [_c_program(mpi, "output_errors"), folder]).ensure_success()
+    ensure("all refused" in ended.text, ended.text)
+
+
+def test_without_pnetcdf_a_netcdf_file_is_refused(folder: Path) -> None:
+    """As MPICH's is here: Debian has PnetCDF for Open MPI only."""
+    library = (m.LIBRARIES / "mpich" / "libforebay_output.so").read_bytes()
+    if b"libpnetcdf" in library:
+        pytest.skip("a PnetCDF of MPICH is here")
+    ended = m.run(m.MPICH, 2, [_c_program(m.MPICH), folder, "x.nc", ""])
+    ensure(ended.status != 0 and "without a PnetCDF of this MPI" in ended.text, ended.text)
+
+
+@EACH
+def test_the_pool_takes_what_is_written(mpi: m.Mpi, folder: Path) -> None:
+    names = ["ocean.dat", RECORD_OPTIONS, *(["ocean.nc", ""] if mpi.is_open_mpi else [])]
+    program = _c_program(mpi)
+    with pool(folder, VARIANTS["pool"]) as one:
+        environment = one.with_mpi(m.forebay(folder / RECORD))
+        m.run(mpi, 4, [program, folder, *names], environment=environment).ensure_success()
+        ensure(one.taken() > 0, "nothing was deposited")
+    _same(folder / "ocean.dat", _records("native", "", folder))
+    if mpi.is_open_mpi:
+        _same(folder / "ocean.nc", _plain(folder))
