@@ -26,6 +26,7 @@ NEEDS = {
     "netcdf-fortran": "nf-config",
     "netcdf-python": "import netCDF4",
     "pool-switch": "gfortran",
+    "shallow-water": "mpifort",
 }
 QUICK = 3
 # Those that other tests run, and those that are words only.
