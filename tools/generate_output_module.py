@@ -50,7 +50,11 @@ def procedures() -> str:
     """The procedures of both generic interfaces."""
     return "".join(
         template.format(
-            kind=kind, rank=rank, declared=declared, upper=kind.upper(), colons=", ".join(":" * rank)
+            kind=kind,
+            rank=rank,
+            declared=declared,
+            upper=kind.upper(),
+            colons=", ".join(":" * rank),
         )
         for template in (_WRITE, _READ)
         for kind, declared in KINDS.items()

@@ -1,5 +1,5 @@
-! Shallow water on a periodic plane, divided among ranks by rows. Output: each rank hands over its own
-! rows, halo and all, and goes on.
+! Shallow water on a periodic plane, divided among ranks by rows. Output: each rank hands over its
+! own rows, halo and all, and goes on.
 program shallow_water
     use mpi
     use forebay_output

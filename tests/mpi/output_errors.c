@@ -54,6 +54,8 @@ static void files(void) {
     refused(fbo_create(&file, comm, path, "format=grib"), FBO_ERROR_ARGUMENT, "grib");
     refused(fbo_create(&file, comm, rank == 2 ? "one" : "other", NULL), FBO_ERROR_ARGUMENT,
             "rank 2: the file has other arguments");
+    refused(fbo_create(&file, comm, rank == 2 ? NULL : path, NULL), FBO_ERROR_ARGUMENT,
+            "rank 2: a file needs a path");
     refused(fbo_open(&file, comm, path, "format=fortran"), FBO_ERROR_UNSUPPORTED, "reading");
     refused(fbo_close(12345), FBO_ERROR_ARGUMENT, "12345 is no open file");
 }
@@ -70,7 +72,13 @@ static void grids(int file) {
             "does not lie in the grid");
     refused(fbo_grid(&grid, file, rank == 1 ? 1 : 2, shape, start, count, NULL), FBO_ERROR_ARGUMENT,
             "rank 1: the grid has other arguments");
+    refused(fbo_grid(&grid, file, 2, shape, rank == 1 ? NULL : start, count, NULL),
+            FBO_ERROR_ARGUMENT, "rank 1: fbo_grid needs a shape");
+    refused(fbo_grid_map(&grid, file, rank == 3 ? -1 : 2, shape, one, &dof), FBO_ERROR_ARGUMENT,
+            "rank 3: fbo_grid_map needs a shape");
     grid = row_grid(file);
+    refused(fbo_define(&variable, file, rank == 1 ? NULL : "x", grid, FBO_INT32, NULL, NULL),
+            FBO_ERROR_ARGUMENT, "rank 1: fbo_define needs a name");
     refused(fbo_define(&variable, file, "time", grid, FBO_INT32, NULL, NULL), FBO_ERROR_ARGUMENT,
             "time");
     refused(fbo_define(&variable, file, "x", grid, FBO_INT32, "a b", NULL), FBO_ERROR_ARGUMENT,

@@ -1,4 +1,4 @@
-/* Reads what output.c has written, with any number of ranks. Usage: output_restart FILE */
+/* Reads what output.c has written, with any number of ranks. Usage: output_restart FILE OPTIONS */
 #include "output_model.h"
 
 #include <forebay_output.h>
@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
     fine(fbo_init(MPI_COMM_WORLD, &comm));
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
-    fine(fbo_open(&file, comm, argv[1], NULL));
+    fine(fbo_open(&file, comm, argv[1], argc > 2 ? argv[2] : NULL));
     fine(fbo_steps(file, &found));
     need(found == steps, "all steps are there");
     read_temp(file);

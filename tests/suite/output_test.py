@@ -45,9 +45,10 @@ def _fortran_program(mpi: m.Mpi) -> Path:
     folder = m.BUILD / "bin" / mpi.name
     target = folder / "output_fortran"
     with m.alone(target):
-        command = [
+        command: list[str | Path] = [
             *(mpi.fortran, "-std=f2008", "-O1", "-g", "-Wall", "-Werror"),
-            *("-J", folder, INCLUDES / "forebay_output.f90", m.SOURCES / "output_fortran.f90", "-o", target),
+            *("-J", folder, INCLUDES / "forebay_output.f90"),
+            *(m.SOURCES / "output_fortran.f90", "-o", target),
             *_linked(mpi),
         ]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -134,20 +135,32 @@ def test_a_netcdf_file_of_fortran_and_python_is_the_same(folder: Path) -> None:
     m.run(m.OPEN_MPI, 2, python, environment=environment).ensure_success()
 
 
-def test_netcdf4_reads_the_file(folder: Path) -> None:
-    _write(m.OPEN_MPI, 2, folder, "ocean.nc", "")
+@pytest.mark.parametrize(
+    ("mpi", "options", "model"),
+    [
+        pytest.param(m.OPEN_MPI, "", "NETCDF3_64BIT_DATA", id="cdf5"),
+        pytest.param(m.OPEN_MPI, "format=netcdf4", "NETCDF4", id="ompi414"),
+        pytest.param(m.MPICH, "format=netcdf4 writers=2", "NETCDF4", id="mpich402"),
+    ],
+)
+def test_netcdfs_library_reads_the_file(mpi: m.Mpi, options: str, model: str, folder: Path) -> None:
+    _write(mpi, 4, folder, "ocean.nc", options)
     script = (
         "import sys, netCDF4, numpy as np\n"
         "file = netCDF4.Dataset(sys.argv[1])\n"
-        "assert file.data_model == 'NETCDF3_64BIT_DATA' and file.Conventions == 'CF-1.8'\n"
+        "assert file.data_model == sys.argv[2] and file.Conventions == 'CF-1.8'\n"
         "assert file['temp'].dimensions == ('time', 'depth', 'lat', 'lon')\n"
         "assert file['temp'].units == 'degC' and file['time'].units == 'days since 2000-01-01'\n"
-        "want = 600000.0 * 2 + np.arange(40 * 100 * 131) + 0.5\n"
-        "assert np.array_equal(np.asarray(file['temp'][2]).reshape(-1), want)\n"
+        "assert file.dimensions['time'].isunlimited() and list(file['time'][:]) == [0, 0.25, 0.5]\n"
+        "for step in range(3):\n"
+        "    want = 600000.0 * step + np.arange(40 * 100 * 131) + 0.5\n"
+        "    assert np.array_equal(np.asarray(file['temp'][step]).reshape(-1), want)\n"
+        "    assert np.array_equal(np.asarray(file['salt'][step]).reshape(-1), want.astype('f4'))\n"
+        "assert np.array_equal(file['area'][:].reshape(-1), np.arange(100 * 131) + 0.5)\n"
         "assert np.array_equal(file['ice'][2].mask[:, 0], np.arange(100) >= 40)\n"
     )
     done = subprocess.run(
-        [SYSTEM_PYTHON, "-c", script, folder / "ocean.nc"],
+        [SYSTEM_PYTHON, "-c", script, folder / "ocean.nc", model],
         capture_output=True,
         text=True,
         check=False,
@@ -155,11 +168,21 @@ def test_netcdf4_reads_the_file(folder: Path) -> None:
     ensure(done.returncode == 0, done.stderr)
 
 
-@pytest.mark.parametrize("ranks", [1, 3, pytest.param(4, marks=FULL)])
-def test_another_number_of_ranks_reads_the_file(ranks: int, folder: Path) -> None:
-    _write(m.OPEN_MPI, 4, folder, "ocean.nc", "")
-    program = _c_program(m.OPEN_MPI, "output_restart")
-    m.run(m.OPEN_MPI, ranks, [program, folder / "ocean.nc"]).ensure_success()
+@pytest.mark.parametrize(
+    ("mpi", "ranks", "options"),
+    [
+        pytest.param(m.OPEN_MPI, 1, "", id="cdf5-1"),
+        pytest.param(m.OPEN_MPI, 3, "", id="cdf5-3"),
+        pytest.param(m.OPEN_MPI, 3, "format=netcdf4", id="ompi414-3"),
+        pytest.param(m.MPICH, 2, "format=netcdf4", id="mpich402-2"),
+    ],
+)
+def test_another_number_of_ranks_reads_the_file(
+    mpi: m.Mpi, ranks: int, options: str, folder: Path
+) -> None:
+    _write(mpi, 4, folder, "ocean.nc", options)
+    program = _c_program(mpi, "output_restart")
+    m.run(mpi, ranks, [program, folder / "ocean.nc", options]).ensure_success()
 
 
 @EACH

@@ -79,6 +79,9 @@ enum class FilePurpose : std::uint8_t { create, open };
 [[nodiscard]] Result<std::unique_ptr<ArrayFile>> open_netcdf_file(MPI_Comm writers,
                                                                   const std::string& path,
                                                                   FilePurpose purpose);
+[[nodiscard]] Result<std::unique_ptr<ArrayFile>> open_netcdf4_file(MPI_Comm writers,
+                                                                   const std::string& path,
+                                                                   FilePurpose purpose);
 [[nodiscard]] Result<std::unique_ptr<ArrayFile>> create_fortran_file(MPI_Comm writers,
                                                                      const std::string& path,
                                                                      const RecordFormat& format);

@@ -57,14 +57,15 @@ OutputFile::~OutputFile() {
     PMPI_Comm_free(&writers_.comm);
 }
 
-Result<std::unique_ptr<OutputFile>> OutputFile::make(MPI_Comm user, const std::string& path,
-                                                     std::string_view options,
-                                                     FilePurpose purpose) {
+Result<std::unique_ptr<OutputFile>> OutputFile::make(MPI_Comm user, const Order& order) {
     MPI_Comm comm = MPI_COMM_NULL;
     PMPI_Comm_dup(user, &comm);
-    Result<OutputOptions> parsed = parse_output_options(options);
-    Result<void> good =
-        same_on_all(comm, fmt::format("{} {}", printable_name(path), options), "the file");
+    Result<OutputOptions> parsed = parse_output_options(order.options);
+    Result<void> good = agreed(comm, order.arguments);
+    if (good) {
+        good = same_on_all(comm, fmt::format("{} {}", printable_name(order.path), order.options),
+                           "the file");
+    }
     if (good) {
         good = agreed(comm, parsed ? Result<void>{} : tl::unexpected(parsed.error()));
     }
@@ -72,13 +73,17 @@ Result<std::unique_ptr<OutputFile>> OutputFile::make(MPI_Comm user, const std::s
         PMPI_Comm_free(&comm);
         return tl::unexpected(good.error());
     }
-    std::unique_ptr<OutputFile> made(new OutputFile(comm, path, *parsed, purpose));
+    std::unique_ptr<OutputFile> made(new OutputFile(comm, order.path, *parsed, order.purpose));
     made->choose_writers();
     if (good = made->open(); !good) {
         made->is_closed_ = true;
         return tl::unexpected(good.error());
     }
     return made;
+}
+
+Result<void> OutputFile::agree(const Result<void>& mine) const {
+    return agreed(writers_.comm, mine);
 }
 
 void OutputFile::choose_writers() {
@@ -98,6 +103,8 @@ Result<void> OutputFile::open() {
     return on_writers([this]() -> Result<void> {
         Result<std::unique_ptr<ArrayFile>> made =
             options_.format == FileFormat::netcdf ? open_netcdf_file(writers_comm_, path_, purpose_)
+            : options_.format == FileFormat::netcdf4
+                ? open_netcdf4_file(writers_comm_, path_, purpose_)
             : purpose_ == FilePurpose::create
                 ? create_fortran_file(writers_comm_, path_, options_.record)
                 : failure(Error{ErrorCode::unsupported, 0,
@@ -395,7 +402,8 @@ Result<void> OutputFile::end_step() {
     Result<void> incomplete;
     const std::vector<GivenArray> given = gather_given();
     for (std::size_t i = 0; i < held_.size(); ++i) {
-        const bool filled = options_.format == FileFormat::netcdf && schema_.variables[i].has_steps;
+        const bool filled =
+            options_.format != FileFormat::fortran && schema_.variables[i].has_steps;
         if (!given[i].by_some && !filled) {
             held_[i].given = false;
             continue;
@@ -471,7 +479,7 @@ Result<void> OutputFile::close() {
     Result<void> good = in_step_ || failed_ ? end_step() : Result<void>{};
     if (!failed_ && purpose_ == FilePurpose::create) {
         Result<void> completed = is_defined_ ? Result<void>{} : define_all();
-        if (completed && options_.format == FileFormat::netcdf) {
+        if (completed && options_.format != FileFormat::fortran) {
             completed = fill_unwritten();
         }
         good = good ? completed : good;

@@ -25,12 +25,19 @@ struct ProgramArray {
 
 class OutputFile {
 public:
+    // How a file is made or opened.
+    struct Order {
+        std::string path{};
+        std::string_view options{};
+        FilePurpose purpose = FilePurpose::create;
+        Result<void> arguments{};  // what this rank's caller has found of them
+    };
     // Collective over `user`, as all functions but write(); all have the same outcome on every
     // rank.
     [[nodiscard]] static Result<std::unique_ptr<OutputFile>> make(MPI_Comm user,
-                                                                  const std::string& path,
-                                                                  std::string_view options,
-                                                                  FilePurpose purpose);
+                                                                  const Order& order);
+    // The outcome of a check of arguments that each rank has made for itself.
+    [[nodiscard]] Result<void> agree(const Result<void>& mine) const;
     // Frees its communicators if close() was called.
     ~OutputFile();
     OutputFile(const OutputFile&) = delete;

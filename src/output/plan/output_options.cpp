@@ -35,10 +35,12 @@ Result<void> take_window(std::string_view value, std::int64_t& window) {
 
 Result<void> take(std::string_view key, std::string_view value, OutputOptions& options) {
     if (key == "format") {
-        options.format = value == "fortran" ? FileFormat::fortran : FileFormat::netcdf;
-        return value == "fortran" || value == "netcdf"
+        options.format = value == "fortran"   ? FileFormat::fortran
+                         : value == "netcdf4" ? FileFormat::netcdf4
+                                              : FileFormat::netcdf;
+        return value == "fortran" || value == "netcdf" || value == "netcdf4"
                    ? Result<void>{}
-                   : unknown_value(key, value, "netcdf, fortran");
+                   : unknown_value(key, value, "netcdf, netcdf4, fortran");
     }
     if (key == "marker") {
         options.record.marker = value == "8" ? MarkerSize::eight : MarkerSize::four;

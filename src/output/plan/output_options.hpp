@@ -9,7 +9,7 @@
 
 namespace forebay::output {
 
-enum class FileFormat : std::uint8_t { netcdf, fortran };
+enum class FileFormat : std::uint8_t { netcdf, netcdf4, fortran };
 
 struct OutputOptions {
     FileFormat format = FileFormat::netcdf;
@@ -21,8 +21,8 @@ struct OutputOptions {
 inline constexpr std::int64_t window_bytes_min = 4096;
 inline constexpr std::int64_t window_bytes_max = std::int64_t{1} << 30;
 
-// Words key=value, with blanks between them. Keys: format (netcdf, fortran), marker (4, 8), endian
-// (native, little, big), writers (0: chosen), window (a size such as 16MiB).
+// Words key=value, with blanks between them. Keys: format (netcdf, netcdf4, fortran), marker (4,
+// 8), endian (native, little, big), writers (0: chosen), window (a size such as 16MiB).
 [[nodiscard]] Result<OutputOptions> parse_output_options(std::string_view text);
 
 }  // namespace forebay::output

@@ -7,6 +7,7 @@ namespace {
 
 TEST(OutputOptions, AreWordsInAnyOrder) {
     EXPECT_EQ(parse_output_options("")->format, FileFormat::netcdf);
+    EXPECT_EQ(parse_output_options("format=netcdf4")->format, FileFormat::netcdf4);
     const Result<OutputOptions> options =
         parse_output_options("  endian=big format=fortran marker=8 window=1MiB writers=3 ");
     ASSERT_TRUE(options.has_value());

@@ -113,12 +113,15 @@ int make_file(int* file, MPI_Comm comm, const char* path, const char* options,
         if (Result<void> may = entered(); !may) {
             return may;
         }
-        if (file == nullptr || path == nullptr || comm == MPI_COMM_NULL) {
-            return refused(
-                "a file needs a path, a communicator and a variable for its number "
-                "(one of them is null). Give all three.");
+        if (comm == MPI_COMM_NULL) {
+            return refused("a file needs a communicator (it is MPI_COMM_NULL). Give one.");
         }
-        auto made = output::OutputFile::make(comm, path, text_or_empty(options), purpose);
+        const bool complete = file != nullptr && path != nullptr;
+        auto made = output::OutputFile::make(
+            comm, {path == nullptr ? "" : path, text_or_empty(options), purpose,
+                   complete ? Result<void>{}
+                            : refused("a file needs a path and a variable for its number (one of "
+                                      "them is null). Give both.")});
         if (!made) {
             return tl::unexpected(made.error());
         }
@@ -133,16 +136,24 @@ void keep(std::map<int, output::FilePart>& parts, int* number, int file, std::si
     parts.emplace(*number, output::FilePart{file, index});
 }
 
-int define(int* variable, int file, int grid, output::ArrayVariable made, const char* dims) {
+struct NewVariable {
+    output::ArrayVariable array{};
+    std::string_view dimensions{};
+    Result<void> arguments{};
+};
+
+int define(int* variable, int file, int grid, const NewVariable& made) {
     return collective([&] {
         return with(file_of(file), [&](output::OutputFile* one) -> Result<void> {
+            if (Result<void> good = one->agree(made.arguments); !good) {
+                return good;
+            }
             const auto found = output::session().grids.find(grid);
             std::optional<std::size_t> index;
             if (found != output::session().grids.end() && found->second.file == file) {
                 index = found->second.index;
             }
-            const Result<std::size_t> defined =
-                one->define(std::move(made), index, text_or_empty(dims));
+            const Result<std::size_t> defined = one->define(made.array, index, made.dimensions);
             if (!defined) {
                 return tl::unexpected(defined.error());
             }
@@ -155,20 +166,19 @@ int define(int* variable, int file, int grid, output::ArrayVariable made, const 
 int define_checked(int* variable, int file, const char* name, int grid, enum fbo_type type,
                    const char* dims, const char* units, bool has_steps) {
     const auto known = output::element_type_of(static_cast<int>(type));
+    NewVariable made;
     if (!known || name == nullptr || variable == nullptr) {
-        return local([&] {
-            return Result<void>(refused(fmt::format(
-                "fbo_define needs a name, a variable for its number, and a type (given: {}). Give "
-                "one of enum fbo_type.",
-                static_cast<int>(type))));
-        });
+        made.arguments = refused(
+            fmt::format("fbo_define needs a name, a variable for its number, and a type (given: "
+                        "{}). Give one of enum fbo_type.",
+                        static_cast<int>(type)));
     }
-    output::ArrayVariable made;
-    made.name = name;
-    made.type = *known;
-    made.units = text_or_empty(units);
-    made.has_steps = has_steps;
-    return define(variable, file, grid, std::move(made), dims);
+    made.array.name = text_or_empty(name);
+    made.array.type = known.value_or(output::ElementType::real64);
+    made.array.units = text_or_empty(units);
+    made.array.has_steps = has_steps;
+    made.dimensions = text_or_empty(dims);
+    return define(variable, file, grid, made);
 }
 
 Result<void> forget(int file) {
@@ -254,11 +264,15 @@ int fbo_grid(int* grid, int file, int dimensions, const int64_t* shape, const in
              const int64_t* count, const int64_t* halo) {
     return collective([&] {
         return with(file_of(file), [&](output::OutputFile* one) -> Result<void> {
-            if (grid == nullptr || shape == nullptr || start == nullptr || count == nullptr ||
-                dimensions < 0) {
-                return refused(
-                    "fbo_grid needs a shape, start and count, and a variable for its "
-                    "number (one of them is null). Give all of them.");
+            const bool complete = grid != nullptr && shape != nullptr && start != nullptr &&
+                                  count != nullptr && dimensions > 0;
+            if (Result<void> good = one->agree(
+                    complete ? Result<void>{}
+                             : refused("fbo_grid needs a shape, start and count, and a variable "
+                                       "for its number (one of them is null, or there is no "
+                                       "dimension). Give all of them."));
+                !good) {
+                return good;
             }
             const auto size = static_cast<std::size_t>(dimensions);
             const std::vector<std::int64_t> none(size, 0);
@@ -279,12 +293,16 @@ int fbo_grid_map(int* grid, int file, int dimensions, const int64_t* shape, int6
                  const int64_t* dof) {
     return collective([&] {
         return with(file_of(file), [&](output::OutputFile* one) -> Result<void> {
-            if (grid == nullptr || shape == nullptr || (dof == nullptr && elements > 0) ||
-                dimensions < 0 || elements < 0) {
-                return refused(
-                    "fbo_grid_map needs a shape, a map, and a variable for its number "
-                    "(one of them is null, or a number of elements is negative). Give "
-                    "all of them.");
+            const bool complete = grid != nullptr && shape != nullptr &&
+                                  (dof != nullptr || elements == 0) && dimensions > 0 &&
+                                  elements >= 0;
+            if (Result<void> good = one->agree(
+                    complete ? Result<void>{}
+                             : refused("fbo_grid_map needs a shape, a map, and a variable for its "
+                                       "number (one of them is null, a number of elements is "
+                                       "negative, or there is no dimension). Give all of them."));
+                !good) {
+                return good;
             }
             const Result<std::size_t> made =
                 one->add_map_grid({shape, static_cast<std::size_t>(dimensions)},
