@@ -1,0 +1,1 @@
+"""What the output API wins over a gather to one rank and over collective calls."""
