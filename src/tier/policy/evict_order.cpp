@@ -1,0 +1,49 @@
+// Time to live first, then heat.
+#include "tier/policy/evict_order.hpp"
+
+#include "tier/policy/heat.hpp"
+
+#include <algorithm>
+
+namespace forebay::tier {
+
+namespace {
+
+bool may_go(const EvictCandidate& one) noexcept { return one.clean && !one.open && !one.pinned; }
+
+bool is_expired(const EvictCandidate& one, std::int64_t now_ns) noexcept {
+    return one.live_ns != 0 && now_ns - one.used_ns >= one.live_ns;
+}
+
+}  // namespace
+
+std::vector<std::size_t> to_evict(std::span<const EvictCandidate> candidates,
+                                  const EvictSituation& situation) {
+    std::vector<std::size_t> chosen;
+    std::vector<std::size_t> others;
+    std::int64_t used = situation.used_bytes;
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        if (may_go(candidates[i])) {
+            const bool expired = is_expired(candidates[i], situation.now_ns);
+            (expired ? chosen : others).push_back(i);
+            used -= expired ? candidates[i].bytes : 0;
+        }
+    }
+    std::ranges::stable_sort(chosen, {}, [&](std::size_t i) { return candidates[i].used_ns; });
+    if (used <= situation.high_bytes) {
+        return chosen;
+    }
+    std::ranges::stable_sort(others, {}, [&](std::size_t i) {
+        return cooled(candidates[i].heat, situation.now_ns - candidates[i].used_ns);
+    });
+    for (const std::size_t i : others) {
+        if (used <= situation.low_bytes) {
+            break;
+        }
+        chosen.push_back(i);
+        used -= candidates[i].bytes;
+    }
+    return chosen;
+}
+
+}  // namespace forebay::tier

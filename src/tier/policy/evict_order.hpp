@@ -1,0 +1,35 @@
+// Decides which replicas leave fast storage. Pure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace forebay::tier {
+
+// A replica. Times are CLOCK_REALTIME, since they outlive the node.
+struct EvictCandidate {
+    std::int64_t bytes = 0;  // that it takes
+    bool clean = false;      // the parallel file system has its bytes, durably, and says so
+    bool open = false;       // a program or the mover uses it
+    bool pinned = false;
+    double heat = 0;           // when it was used last (heat.hpp)
+    std::int64_t used_ns = 0;  // when that was
+    std::int64_t live_ns = 0;  // its policy's time to live; 0: no limit
+};
+
+struct EvictSituation {
+    std::int64_t now_ns = 0;
+    std::int64_t used_bytes = 0;  // of fast storage, by all replicas
+    std::int64_t high_bytes = 0;  // above this, replicas are evicted …
+    std::int64_t low_bytes = 0;   // … until no more than this is used
+};
+
+// The candidates to be evicted now, in this order: those whose time is up, oldest first; then, if
+// more than high_bytes are used, the coldest ones. Never one that is not clean, that is open, or
+// that is pinned.
+[[nodiscard]] std::vector<std::size_t> to_evict(std::span<const EvictCandidate> candidates,
+                                                const EvictSituation& situation);
+
+}  // namespace forebay::tier
