@@ -1,0 +1,81 @@
+// Files are opened by their path, and told by their inode: what a path leads to may have changed.
+#include "tier/posix/global_folder.hpp"
+
+#include "foundation/kernel/calls.hpp"
+#include "storage/layout/stripes.hpp"
+#include "storage/posix/attributes.hpp"
+#include "tier/posix/tiered_file.hpp"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <utility>
+
+namespace forebay::tier {
+
+namespace {
+
+FileStripes stripes_of(int fd, std::int64_t bytes) {
+    const adapters::PosixAttributes attributes;
+    const auto found = layout::layout_of_file(attributes, fmt::format("/proc/self/fd/{}", fd));
+    return found ? layout::stripes_of(*found, bytes) : FileStripes{};
+}
+
+}  // namespace
+
+GlobalFolder::GlobalFolder(OwnFd folder)
+    : folder_{std::move(folder)},
+      sidecars_{folder_.get(), sidecar_name},
+      records_{sidecars_, marker_attribute} {}
+
+Result<std::unique_ptr<GlobalFolder>> GlobalFolder::open(const std::string& path) {
+    OwnFd folder{kernel::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+    if (!folder.valid()) {
+        return failure(system_error(errno, "open the folder " + path));
+    }
+    return std::unique_ptr<GlobalFolder>{new GlobalFolder{std::move(folder)}};
+}
+
+Result<GlobalFolder::NamedFile> GlobalFolder::open_named(const std::string& path) {
+    // A FIFO would block an open that waits.
+    OwnFd fd{kernel::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
+    struct stat found{};
+    if (!fd.valid() || kernel::fstat(fd.get(), &found) != 0) {
+        return failure(system_error(errno, "open " + path));
+    }
+    if (!S_ISREG(found.st_mode)) {
+        return failure({ErrorCode::argument, EINVAL,
+                        fmt::format("cannot use {} (it is no regular file). Name a file.", path)});
+    }
+    const auto name = name_of_file(fd.get(), path);
+    if (!name) {
+        return failure(name.error());
+    }
+    const FileStripes stripes = stripes_of(fd.get(), found.st_size);
+    return NamedFile{*name, std::make_unique<PosixTieredFile>(
+                                std::move(fd), records_,
+                                PosixTieredFile::Options{
+                                    .path = path, .key = text_of(*name), .stripes = stripes})};
+}
+
+Result<std::unique_ptr<TieredFile>> GlobalFolder::open(const std::string& path,
+                                                       const ReplicaName& name) {
+    auto named = open_named(path);
+    if (!named) {
+        const int why = named.error().system;
+        const bool another = why == ENOENT || why == ENOTDIR || why == ELOOP || why == EINVAL ||
+                             why == EISDIR || why == ENXIO;
+        return another ? Result<std::unique_ptr<TieredFile>>{nullptr}
+                       : failure(std::move(named.error()));
+    }
+    return named->name == name ? std::move(named->file) : nullptr;
+}
+
+layout::LayoutChange GlobalFolder::place_empty_file(const std::string& path,
+                                                    const layout::WantedLayout& wanted) {
+    adapters::PosixAttributes attributes;
+    return layout::set_layout(attributes, path, wanted);
+}
+
+}  // namespace forebay::tier

@@ -1,0 +1,46 @@
+// The port GlobalFiles over a folder of the parallel file system.
+#pragma once
+
+#include "foundation/base/own_fd.hpp"
+#include "foundation/base/result.hpp"
+#include "foundation/ports/attributes.hpp"
+#include "storage/layout/files/files.hpp"
+#include "tier/mover/ports.hpp"
+#include "tier/posix/record_store.hpp"
+
+#include <memory>
+#include <string>
+
+namespace forebay::tier {
+
+class GlobalFolder final : public GlobalFiles {
+public:
+    // The folder where records lie beside files without extended attributes.
+    static constexpr const char* sidecar_name = ".forebay-tier";
+
+    [[nodiscard]] static Result<std::unique_ptr<GlobalFolder>> open(const std::string& path);
+
+    [[nodiscard]] Result<std::unique_ptr<TieredFile>> open(const std::string& path,
+                                                           const ReplicaName& name) override;
+
+    // A file by its path alone, as a user names it.
+    struct NamedFile {
+        ReplicaName name;
+        std::unique_ptr<TieredFile> file;
+    };
+    [[nodiscard]] Result<NamedFile> open_named(const std::string& path);
+
+    // Gives an empty file a layout, before anything opens it for writing: Lustre keeps the layout
+    // that a file has when its first byte is written. Reads it back; see layout::complaint().
+    [[nodiscard]] static layout::LayoutChange place_empty_file(const std::string& path,
+                                                               const layout::WantedLayout& wanted);
+
+private:
+    explicit GlobalFolder(OwnFd folder);
+
+    OwnFd folder_;
+    SidecarFolder sidecars_;
+    RecordStore records_;
+};
+
+}  // namespace forebay::tier

@@ -1,0 +1,60 @@
+// The port TieredFile over a file descriptor.
+#pragma once
+
+#include "foundation/base/own_fd.hpp"
+#include "tier/mover/ports.hpp"
+#include "tier/posix/record_store.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace forebay::tier {
+
+class PosixTieredFile final : public TieredFile {
+public:
+    struct Options {
+        std::string path{};  // for messages
+        std::string key{};   // of its record
+        FileStripes stripes{};
+    };
+    // `fd` is open for reading and writing. The store outlives this object.
+    PosixTieredFile(OwnFd fd, RecordStore& records, Options options)
+        : fd_{std::move(fd)}, records_{records}, options_{std::move(options)} {}
+
+    [[nodiscard]] int fd() const noexcept { return fd_.get(); }
+
+    [[nodiscard]] ports::FileStorage& storage(IoDirection direction) override;
+    [[nodiscard]] FileStripes stripes() const override { return options_.stripes; }
+    [[nodiscard]] Result<VersionStamp> stamp() override;
+    [[nodiscard]] Result<std::optional<Extent>> next_data(Offset from) override;
+    Result<void> make_hole(const Extent& extent) override;
+    Result<void> set_length(Length bytes) override;
+    Result<void> set_modified(std::int64_t time_ns) override;
+    Result<void> sync() override;
+    [[nodiscard]] Result<std::optional<std::vector<std::byte>>> record() override;
+    Result<void> set_record(std::span<const std::byte> bytes) override;
+    Result<void> remove_record() override;
+
+private:
+    [[nodiscard]] RecordStore::Place place() const {
+        return {fd_.get(), options_.key, options_.path};
+    }
+    // Learns from a change of our own what time it is on the file system's clock.
+    void learn_time();
+
+    OwnFd fd_;
+    RecordStore& records_;
+    Options options_;
+    std::unique_ptr<ports::FileStorage> reads_;
+    std::unique_ptr<ports::FileStorage> writes_;
+    // Difference of the file system's clock from ours, at most; nullopt: not known.
+    std::optional<std::int64_t> clock_ahead_ns_;
+};
+
+// Which file a descriptor is of: its inode, and its file system where that has a number of its own.
+[[nodiscard]] Result<ReplicaName> name_of_file(int fd, const std::string& path);
+
+}  // namespace forebay::tier
