@@ -251,6 +251,10 @@ function(forebay_layer_program name family sources)
     if(family)
         target_link_libraries(${target} PRIVATE forebay_libmpi_${family})
     endif()
+    # SimGrid is a library of C++, which hands objects of libstdc++ over: both need the same one.
+    if(NOT FOREBAY_${id}_needs STREQUAL "simgrid")
+        forebay_portable(${target})
+    endif()
     set_target_properties(
         ${target} PROPERTIES OUTPUT_NAME ${FOREBAY_${id}_program}
                              RUNTIME_OUTPUT_DIRECTORY ${FOREBAY_BINARY_DIR}/lib${subfolder})
@@ -336,5 +340,6 @@ function(forebay_core_module family)
     add_library(${core} MODULE ${ARGN})
     target_link_libraries(${core} PRIVATE forebay_collective_mpi_${family})
     target_link_options(${core} PRIVATE -Wl,--exclude-libs,ALL -Wl,-z,now -Wl,--as-needed)
+    forebay_portable(${core})
     install(TARGETS ${core} LIBRARY DESTINATION ${FOREBAY_LIB_DESTINATION})
 endfunction()

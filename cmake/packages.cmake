@@ -1,6 +1,6 @@
 # Outside libraries under the short names that layers.toml uses: forebay::<name>. Header-only
-# forms where they exist: the cores are loaded into strangers' programs and should need nothing but
-# libstdc++ and libc there. (What is preloaded needs libc only: forebay_preloaded_library.)
+# forms and archives where they exist: the cores are loaded into strangers' programs and should need
+# nothing but libc there (portable.cmake; what is preloaded: forebay_preloaded_library).
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_package(tl-expected REQUIRED)
@@ -96,13 +96,19 @@ if(FOREBAY_SIMGRID_INCLUDE AND FOREBAY_SMPI_INCLUDE AND FOREBAY_SIMGRID_LIBRARY)
     target_link_libraries(forebay_package_simgrid INTERFACE ${FOREBAY_SIMGRID_LIBRARY})
 endif()
 
-# libfuse's low-level interface; without it the mount is not built.
+# libfuse's low-level interface; without it the mount is not built. The archive, as above.
 pkg_check_modules(FUSE IMPORTED_TARGET fuse3>=3.14)
 forebay_package(fuse)
 set(FOREBAY_FUSE OFF)
 if(FUSE_FOUND)
     set(FOREBAY_FUSE ON)
-    forebay_package(fuse PkgConfig::FUSE)
+    find_library(FOREBAY_FUSE_ARCHIVE NAMES libfuse3.a HINTS ${FUSE_LIBRARY_DIRS})
+    if(FOREBAY_FUSE_ARCHIVE)
+        forebay_package(fuse ${FOREBAY_FUSE_ARCHIVE} Threads::Threads ${CMAKE_DL_LIBS})
+        target_include_directories(forebay_package_fuse SYSTEM INTERFACE ${FUSE_INCLUDE_DIRS})
+    else()
+        forebay_package(fuse PkgConfig::FUSE)
+    endif()
     target_compile_definitions(forebay_package_fuse INTERFACE FUSE_USE_VERSION=312)
 endif()
 

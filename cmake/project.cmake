@@ -49,6 +49,7 @@ include(${FOREBAY_BINARY_DIR}/layers.cmake)
 
 include(${FOREBAY_SOURCE_DIR}/cmake/warnings.cmake)
 include(${FOREBAY_SOURCE_DIR}/cmake/packages.cmake)
+include(${FOREBAY_SOURCE_DIR}/cmake/portable.cmake)
 set(FOREBAY_MPI_FAMILIES "")
 if(FOREBAY_MPI AND NOT FOREBAY_MPI STREQUAL "none")
     include(${FOREBAY_SOURCE_DIR}/cmake/mpi_families.cmake)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from checks import layers, needed, purity, statics
+from checks import exports, layers, needed, purity, statics
 from checks.layer_table import Layer
 from checks.report import Place
 
@@ -117,7 +117,7 @@ def preloaded(place: Place, text: str, driver: str = "c++") -> None:
     """Builds each of the two preloaded libraries from the source `text`."""
     source = place.root / "x.cpp"
     source.write_text(text)
-    (place.build / "lib").mkdir(parents=True)
+    (place.build / "lib").mkdir(parents=True, exist_ok=True)
     for name in needed.PRELOADED:
         library = place.build / "lib" / name
         flags = ["-std=c++20", "-O1", "-fPIC", "-shared", "-Wl,--as-needed"]
@@ -177,24 +177,65 @@ def test_a_preloaded_library_may_need_functions_that_have_moved(place: Place) ->
     assert "libforebay_mpi.so needs (glibc 2.2.5)" in outcome.looked_at
 
 
+def delivered(place: Place, name: str, text: str, *flags: str) -> None:
+    """Builds a shared library or program of this name from the source `text`, beside preloaded
+    libraries that are fine."""
+    preloaded(place, '#include <cstdio>\nvoid f() { std::puts("x"); }')
+    source = place.root / "delivered.cpp"
+    source.write_text(text)
+    made = place.build / "lib" / name
+    kind = ["-shared"] if name.endswith(".so") else []
+    kind += ["-std=c++20", "-fPIC", "-Wl,--as-needed"]
+    command: list[str | Path] = ["c++", *kind, source, *flags, "-o", made]
+    subprocess.run(command, check=True)
+
+
+_STATIC = ("-static-libstdc++", "-static-libgcc")
+_OLDER = Path(__file__).parents[2] / "src/foundation/kernel/older_libc"
+
+
 @_NEEDS_GLIBC
 @pytest.mark.parametrize(
-    ("header", "call", "fine"),
+    ("header", "call"),
     [
-        ("unistd.h", "close_range(3, 4, 0) == 0", False),
-        ("dlfcn.h", 'dlopen("x", RTLD_LAZY) != nullptr', True),  # an older glibc has it, too
-        ("sys/stat.h", 'mknod("x", 0, 0) == 0', True),  # the headers' own there
+        ("unistd.h", "close_range(3, 4, 0) == 0"),
+        ("dlfcn.h", 'dlopen("x", RTLD_LAZY) != nullptr'),
+        ("sys/stat.h", 'mknod("x", 0, 0) == 0'),
     ],
 )
-def test_a_core_that_needs_a_function_of_a_newer_libc_is_found(
-    place: Place, header: str, call: str, fine: bool
-) -> None:
-    preloaded(place, '#include <cstdio>\nvoid f() { std::puts("x"); }')
-    source = place.root / "core.cpp"
-    source.write_text(f"#include <{header}>\nbool f() {{ return {call}; }}")
-    core = place.build / "lib" / "libforebay_core_mpich.so"
-    subprocess.run(["c++", "-fPIC", "-shared", source, "-o", core], check=True)
-    assert fine == (not needed.check(place).findings)
+def test_a_core_that_needs_a_newer_libc_is_found(place: Place, header: str, call: str) -> None:
+    name = "libforebay_core_mpich.so"
+    delivered(place, name, f"#include <{header}>\nbool f() {{ return {call}; }}")
+    (finding,) = needed.check(place).findings
+    assert finding.problem.startswith(call.partition("(")[0])
+
+
+@_NEEDS_GLIBC
+def test_a_core_may_need_functions_that_have_moved(place: Place) -> None:
+    replaced = "stat lstat fstat fstatat mknod mknodat arc4random cond_clockwait find_object"
+    ours = "".join(f'extern "C" void forebay_{name}() {{}}\n' for name in replaced.split())
+    text = '#include <dlfcn.h>\nbool f() { return dlopen("x", RTLD_LAZY) != nullptr; }\n'
+    delivered(place, "libforebay_core_mpich.so", text + ours, str(_OLDER / "functions.S"))
+    outcome = needed.check(place)
+    assert not outcome.findings
+    assert "1 cores (glibc 2." in outcome.looked_at
+
+
+@pytest.mark.parametrize("name", ["libforebay_core_mpich.so", "forebayd", "forebay-ior"])
+def test_what_needs_a_library_of_cpp_is_found(place: Place, name: str) -> None:
+    delivered(place, name, "int main() { throw 1; }", "-nostartfiles")
+    problems = {finding.problem for finding in needed.check(place).findings}
+    assert "libstdc++.so.6 is needed" in problems
+    assert any(problem.startswith("__cxa_throw@CXXABI") for problem in problems)
+
+
+def test_a_core_exports_one_name(place: Place) -> None:
+    name = "libforebay_core_mpich.so"
+    table = 'extern "C" void forebay_core_table() { throw 1; }'
+    delivered(place, name, table, *_STATIC, "-Wl,--exclude-libs,ALL")
+    assert not exports.check(place).findings
+    delivered(place, name, table, *_STATIC)  # with all names of the C++ library
+    assert any("is exported" in finding.problem for finding in exports.check(place).findings)
 
 
 def test_a_preloaded_library_that_was_not_installed_is_missed(place: Place) -> None:

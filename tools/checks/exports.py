@@ -1,4 +1,5 @@
-"""The preloaded libraries export exactly the functions of their tables (functions.toml)."""
+"""The preloaded libraries export exactly the functions of their tables (functions.toml), and the
+cores one function: a C++ library that is linked into them stays theirs."""
 
 import sys
 import tomllib
@@ -39,6 +40,8 @@ class Preloaded:
     names: Callable[[str], frozenset[str]]
 
 
+CORES = "libforebay_core_*.so"
+OF_A_CORE = frozenset({"forebay_core_table"})
 ALL = (
     Preloaded(
         library="libforebay_mpi.so",
@@ -74,8 +77,28 @@ def compare(
         )
 
 
+def exported_by(library: Path) -> frozenset[str]:
+    """The names that a shared library defines for others, without their versions."""
+    lines = binary.tool("nm", "-D", "--defined-only", library).splitlines()
+    return frozenset(line.split()[-1] for line in lines)
+
+
+def core_findings(core: Path) -> Iterator[Finding]:
+    """Findings for a core that exports anything but its one function."""
+    exported = exported_by(core)
+    for name in sorted(OF_A_CORE ^ exported):
+        verb = "is" if name in exported else "is not"
+        yield Finding(
+            core.name,
+            f"{name} {verb} exported",
+            "the preloaded library looks up forebay_core_table, and any other name could take the "
+            "place of the program's",
+            "Give it hidden visibility, or link its archive with --exclude-libs.",
+        )
+
+
 def check(place: Place) -> Outcome:
-    """The preloaded libraries export exactly the functions of their tables."""
+    """The preloaded libraries export exactly the functions of their tables, and each core one."""
     found: list[Finding] = []
     counts: list[str] = []
     for one in ALL:
@@ -84,10 +107,12 @@ def check(place: Place) -> Outcome:
         if not library.exists() or not table.exists():
             counts.append(f"no {library} yet: nothing compared")
             continue
-        lines = binary.tool("nm", "-D", "--defined-only", library).splitlines()
-        exported = frozenset(line.split()[-1] for line in lines)
+        exported = exported_by(library)
         found += compare(one, one.names(table.read_text(encoding="utf-8")), exported)
         counts.append(f"{len(exported)} exported names of {one.library}")
+    cores = sorted((place.build / "lib").glob(CORES))
+    found += [finding for core in cores for finding in core_findings(core)]
+    counts += [f"{len(cores)} cores"] * bool(cores)
     return Outcome(", ".join(counts), found)
 
 

@@ -25,6 +25,10 @@ is_there() {
         compiler) "$cxx" -std=c++20 -fsyntax-only -x c++ - <<< 'int main() {}' >/dev/null 2>&1 ;;
         python) python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ;;
         header:*) has_header "${1#header:}" ;;
+        archive:*)
+            "$cxx" -static-libstdc++ -x c++ - -o /dev/null >/dev/null 2>&1 \
+                <<< "int main() { throw 1; } // ${1#*:}"
+            ;;
         program:*)
             IFS='|' read -ra names <<< "${1#program:}"
             for name in "${names[@]}"; do

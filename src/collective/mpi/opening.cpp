@@ -4,11 +4,11 @@
 #include "collective/mpi/creation.hpp"
 #include "collective/mpi/process.hpp"
 #include "collective/mpi/status.hpp"
+#include "foundation/kernel/random.hpp"
 #include "pool/mpi_bridge/storage.hpp"
 #include "settings/path.hpp"
 
 #include <cstring>
-#include <random>
 
 namespace forebay::interposer {
 
@@ -77,11 +77,8 @@ bool is_pooled(const std::string& path, const UserSettings& settings) {
            settings.text(Setting::pool_durability) != "global";
 }
 
-// A random number that is not 0: two programs of a job must not use the same one.
-std::uint64_t new_group() {
-    std::random_device random;
-    return (std::uint64_t{random()} << 32U | random()) | 1U;
-}
+// Not 0, and random: two programs of a job must not use the same one.
+std::uint64_t new_group() { return kernel::random_number() | 1U; }
 
 OpeningDecision decide(const OpeningRequest& request, int ranks, UserSettings& settings,
                        std::vector<std::string>& warnings) {
