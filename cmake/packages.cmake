@@ -1,6 +1,7 @@
 # Outside libraries under the short names that layers.toml uses: forebay::<name>. Header-only
 # forms and archives where they exist: the cores are loaded into strangers' programs and should need
 # nothing but libc there (portable.cmake; what is preloaded: forebay_preloaded_library).
+option(FOREBAY_FILE_LIBRARIES "Link to the HDF5 and PnetCDF that are found" ON)
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_package(tl-expected REQUIRED)

@@ -4,6 +4,9 @@
 # Links `archive` to the family's HDF5 and defines FOREBAY_HAVE_HDF5 in it, if there is one. With
 # HIGH_LEVEL as the third argument: to its high-level library, too, or not at all.
 function(forebay_link_hdf5 archive family)
+    if(NOT FOREBAY_FILE_LIBRARIES)
+        return()
+    endif()
     if(FOREBAY_MPICC_${family} MATCHES "/mpicc\\.${family}$")
         find_path(FOREBAY_HDF5_INCLUDE_${family} hdf5.h PATHS /usr/include/hdf5/${family})
         find_library(FOREBAY_HDF5_${family} hdf5_${family})

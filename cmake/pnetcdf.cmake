@@ -25,6 +25,9 @@ endfunction()
 
 # Links `archive` to the family's PnetCDF and defines FOREBAY_HAVE_PNETCDF in it, if there is one.
 function(forebay_link_pnetcdf archive family)
+    if(NOT FOREBAY_FILE_LIBRARIES)
+        return()
+    endif()
     if(FOREBAY_PNETCDF_${family})
         set(places PATHS ${FOREBAY_PNETCDF_${family}} NO_DEFAULT_PATH PATH_SUFFIXES include lib
                    lib/${CMAKE_LIBRARY_ARCHITECTURE})

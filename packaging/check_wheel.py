@@ -1,12 +1,14 @@
-"""Gives a wheel the tag that it deserves, and says what it needs of a machine.
+"""Gives a wheel the tag that it deserves, manylinux_2_28, and says what it needs of a machine.
 
 Usage: check_wheel.py WHEEL (in an environment that has auditwheel)
 
 The interposer is linked to no MPI: whichever the program brings serves. The benchmarks' programs
-are MPI programs, of which each needs its own MPI (and HDF5, PnetCDF and SimGrid, where they were
-built with them); these are the user's, and are not packed into the wheel.
+are MPI programs, each of which needs its own MPI; that is the user's, and is not packed into the
+wheel. `auditwheel repair` is told so, and refuses the tag if anything needs newer symbols than it
+allows. (`auditwheel show` cannot be told: it counts the MPI of this machine, and what that needs.)
 """
 
+import platform
 import re
 import subprocess
 import sys
@@ -15,8 +17,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-THE_USERS_OWN = ("libmpi", "libmpich", "libopen-", "libhdf5", "libpnetcdf", "libsimgrid")
-PRELOADED = ("libforebay_mpi.so", "libforebay_posix.so")
+THE_USERS_OWN = ("libmpi", "libmpich", "libopen-", "libfuse3")
+OF_CPP = ("libstdc++", "libgcc_s")
+PLATFORM = f"manylinux_2_28_{platform.machine()}"
 LINKED_TO_NO_MPI = ("libforebay_mpi.so", "libforebay_core_mpich.so", "libforebay_core_openmpi.so")
 
 
@@ -35,10 +38,9 @@ def complaints(files: list[Path]) -> Iterator[str]:
             if any(soname.startswith("libmpi") for soname in needed(file)):
                 yield f"{name} is linked to an MPI, and would serve no other."
     for file in files:
-        if file.name in PRELOADED and any(
-            soname.startswith("libstdc++") for soname in needed(file)
-        ):
-            yield f"{file.name} needs libstdc++, of which programs may have an older one."
+        for soname in needed(file):
+            if soname.startswith(OF_CPP):
+                yield f"{file.name} needs {soname}, of which programs may have an older one."
 
 
 def main(wheel: Path) -> int:
@@ -53,9 +55,17 @@ def main(wheel: Path) -> int:
     theirs = sorted(name for name in outside if name.startswith(THE_USERS_OWN))
     excluded = [word for name in theirs for word in ("--exclude", name)]
     auditwheel = [sys.executable, "-m", "auditwheel"]
-    subprocess.run(
-        [*auditwheel, "repair", *excluded, "--wheel-dir", str(wheel.parent), str(wheel)], check=True
-    )
+    words = [
+        "repair",
+        "--only-plat",
+        "--plat",
+        PLATFORM,
+        *excluded,
+        "--wheel-dir",
+        str(wheel.parent),
+        str(wheel),
+    ]
+    subprocess.run([*auditwheel, *words], check=True)
     wheel.unlink()
     for made in wheel.parent.glob("forebay-*.whl"):
         print(f"{made} ({made.stat().st_size / 2**20:.1f} MiB)")
