@@ -4,7 +4,8 @@
 #   FOREBAY_MPICC                 compiler wrappers of the MPIs to build for (; or : between them).
 #                                 Empty: Debian's mpicc.<family>, and for a family without one those
 #                                 of mpi_wrappers.cmake. The environment's counts, too
-#   FOREBAY_MPI_FAMILIES          list of "mpich" and "openmpi", those that were found
+#   FOREBAY_MPI_FAMILIES          list of "mpich", "openmpi" and "abi" (MPI-5's standard ABI), those
+#                                 that were found
 #   FOREBAY_MPICC_<family>        the wrapper that was taken for it
 #   forebay_mpi_<family>          INTERFACE target: mpi.h and FOREBAY_MPI_FAMILY="<family>"
 #   forebay_libmpi_<family>       INTERFACE target: the library too, for tests and benchmarks
@@ -22,6 +23,10 @@ function(forebay_add_mpi_family family includes links)
     target_compile_definitions(
         forebay_mpi_${family}
         INTERFACE FOREBAY_MPI_FAMILY="${family}" OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
+    if(family STREQUAL "abi")
+        # MPICH's mpi.h has both, and its wrapper chooses by this.
+        target_compile_definitions(forebay_mpi_abi INTERFACE MPI_ABI=1)
+    endif()
     add_library(forebay_libmpi_${family} INTERFACE)
     target_link_libraries(forebay_libmpi_${family} INTERFACE forebay_mpi_${family} ${links})
     list(APPEND FOREBAY_MPI_FAMILIES ${family})
@@ -110,6 +115,11 @@ function(forebay_find_mpi_families)
     if(count LESS 2)
         forebay_usual_wrappers(wrappers)
         forebay_ask_wrappers("${wrappers}" problems)
+    endif()
+    find_program(found mpicc_abi NO_CACHE)
+    if(found)
+        forebay_ask_wrappers("${found}" problems_of_abi)
+        string(APPEND problems "${problems_of_abi}")
     endif()
     if(NOT FOREBAY_MPI_FAMILIES AND problems)
         message(FATAL_ERROR "no MPI can be used:${problems}\nName another compiler wrapper by "

@@ -23,9 +23,9 @@ function(forebay_ask_wrapper wrapper out)
     string(REGEX REPLACE " *\\. *" "." name "${CMAKE_MATCH_2}")
     string(REPLACE "\"" "" name "${name}")
     string(REGEX REPLACE " +" " " name "${name}")
-    if(NOT family STREQUAL "mpich" AND NOT family STREQUAL "openmpi")
-        set(${out}_name "its MPI is ${name}, which is neither of MPICH's family nor of Open MPI's"
-            PARENT_SCOPE)
+    if(NOT family MATCHES "^(mpich|openmpi|abi)$")
+        set(${out}_name "its MPI is ${name}, which is neither of MPICH's family nor of Open MPI's, \
+nor has it the standard ABI" PARENT_SCOPE)
         return()
     endif()
     forebay_wrapper_words(${wrapper} words)
@@ -101,7 +101,7 @@ endfunction()
 
 # Sets <out> to the wrappers to ask where the user names none, as paths: those in PATH; Cray's
 # driver, where its environment is loaded; and those that RHEL and SLES hide from PATH until a
-# module is loaded.
+# module is loaded. (mpicc_abi is for the standard ABI: forebay_find_mpi_families asks it.)
 function(forebay_usual_wrappers out)
     set(names mpicc mpiicx mpiicc)
     if(DEFINED ENV{CRAYPE_VERSION} OR DEFINED ENV{CRAYPE_DIR})

@@ -18,6 +18,12 @@ START_CLASSES = ("start_write", "start_read")
 CLASSES = (*DATA_CLASSES, *START_CLASSES, "real", "own", "end_write", "end_read", "left")
 STARTS = {"explicit": "offset", "individual": "pointer", "shared": "shared_pointer"}
 OURS = "forebay_file_"
+FORTRAN = """\
+#if defined(MPI_ABI_VERSION)
+using MPI_Fint = int;  // the standard ABI's header has no types of Fortran
+#endif
+
+"""
 NOTE = "// Made by tools/generate_entry.py from src/collective/mpi/functions.toml. Do not edit."
 
 
@@ -206,7 +212,7 @@ def functions_header(functions: list[Function]) -> str:
     reasons = "\n".join(f'    "{function.reason}",' for function in functions)
     together = "\n".join(f"    {str(function.by_all_ranks).lower()}," for function in functions)
     return (
-        f"{NOTE}\n#pragma once\n\n#include <cstddef>\n#include <mpi.h>\n\n"
+        f"{NOTE}\n#pragma once\n\n#include <cstddef>\n#include <mpi.h>\n\n{FORTRAN}"
         "namespace forebay::interposer {\n\n"
         f"inline constexpr std::size_t function_count = {len(functions)};\n"
         "[[nodiscard]] void* real_address(std::size_t number) noexcept;\n\n"

@@ -25,7 +25,9 @@ def _wrappers() -> list[str]:
         return named.replace(":", ";").split(";")
     names = _DEBIANS if all(map(shutil.which, _DEBIANS)) else (*_DEBIANS, *_OTHERS)
     is_cray = "CRAYPE_VERSION" in os.environ or "CRAYPE_DIR" in os.environ
-    return [name for name in names if shutil.which(name) and (name != "cc" or is_cray)]
+    return [
+        name for name in (*names, "mpicc_abi") if shutil.which(name) and (name != "cc" or is_cray)
+    ]
 
 
 def build_wheel(*arguments: Any, **named: Any) -> str:

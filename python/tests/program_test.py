@@ -131,10 +131,9 @@ def test_cut_elf_file_is_no_crash(tmp_path: Path, bytes_kept: int) -> None:
     assert ProgramFiles().inspect(cut).path == cut
 
 
-@pytest.mark.parametrize("family", [Family.UNKNOWN, Family.STANDARD_ABI])
-def test_families_without_a_core_are_obstacles(family: Family) -> None:
+def test_an_unknown_family_is_an_obstacle() -> None:
     facts = ProgramFacts(
-        path=Path("a"), linkage=Linkage.DYNAMIC, mpi_library="libmpt.so", family=family
+        path=Path("a"), linkage=Linkage.DYNAMIC, mpi_library="libmpt.so", family=Family.UNKNOWN
     )
     assert "libmpt.so" in (facts.obstacle or "")
 

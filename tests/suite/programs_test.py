@@ -89,6 +89,10 @@ def _every() -> Iterator[Case]:
         yield FORTRAN[2], mpi, 4, "nodes"
         yield FORTRAN[2], mpi, 3, "pool"
         yield ERRORS, mpi, 3, "pool"
+    for program in (VIEWS, CALLS, ERRORS, DEAR):
+        yield program, m.STANDARD_ABI, 3, ""
+    yield VIEWS, m.STANDARD_ABI, 4, "nodes"
+    yield CALLS, m.STANDARD_ABI, 3, "pool"
     for mpi in m.WHEELS:
         for program in (VIEWS, CALLS, DEAR):
             yield program, mpi, 3, ""
@@ -104,6 +108,8 @@ def _parameters() -> Iterator[ParameterSet]:
         program, mpi, ranks, variant = case
         if mpi in m.DEBIAN and (program.name, ranks, variant) in SANITIZED:
             marks.append(pytest.mark.sanitized)
+        if mpi is m.STANDARD_ABI:
+            marks.append(pytest.mark.standard_abi)
         yield pytest.param(*case, id=_name(case), marks=marks)
 
 

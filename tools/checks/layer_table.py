@@ -29,7 +29,7 @@ class Layer:
             return []
         stem = self.name.replace("/", "_")
         if self.families:
-            return [f"libforebay_{stem}_{family}.a" for family in ("mpich", "openmpi")]
+            return [f"libforebay_{stem}_{family}.a" for family in ("mpich", "openmpi", "abi")]
         return [f"libforebay_{stem}.a"]
 
 

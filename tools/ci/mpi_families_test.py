@@ -190,12 +190,23 @@ def test_each_family_is_built_once(site: Site) -> None:
     assert f"{names[1]} (Intel MPI 2021.19) is not asked further" in told.text
 
 
+def test_the_standard_abi_is_a_family_beside_the_mpis_own(site: Site) -> None:
+    site.link("mpicc", site.install("opt", MPICH))
+    site.link("mpicc_abi", site.install("abi", STANDARD_ABI, "mpicc_abi"))
+    told = site.configure()
+    assert sorted(told.families) == ["abi", "mpich"]
+    assert told.families["abi"].wrapper == f"{site.path}/mpicc_abi"
+    assert "MPI of the family abi: the standard ABI 1.0" in told.text
+    (site.path / "mpicc").unlink()
+    named = site.configure(f"-DFOREBAY_MPICC={site.path}/mpicc_abi")
+    assert sorted(named.families) == ["abi"]
+
+
 @pytest.mark.parametrize(
     ("header", "why"),
     [
         (None, "cannot preprocess <mpi.h>"),
         ("", "its <mpi.h> is no MPI's"),
-        (STANDARD_ABI, "its MPI is the standard ABI 1.0, which is neither"),
         (OTHER, "its MPI is an MPI of version 3, which is neither"),
     ],
 )

@@ -74,6 +74,7 @@ TEST_ALL = (
     Step("wheel", ("tools/ci/wheel.sh",), 1500, needs=("release",)),
     Step("libcs", ("tools/ci/libcs.sh",), 900, needs=("release",)),
     Step("cpp-libraries", ("tools/ci/cpp_libraries.sh",), 900, needs=("release",)),
+    Step("standard-abi", ("tools/ci/standard_abi.sh",), 1800, needs=("release",)),
     Step("integration", ("tools/ci/integration.sh", "all"), 5400, needs=("release",)),
     Step("storm", ("tools/ci/storm.sh",), 1800, needs=("release",)),
     Step("slurm", ("tools/ci/slurm.sh",), 900, needs=("release",)),

@@ -33,7 +33,7 @@ _OF_THE_KERNEL = frozenset(
     "autofs binfmt_misc bpf cgroup cgroup2 configfs debugfs devpts efivarfs fusectl mqueue nsfs "
     "proc pstore securityfs selinuxfs sysfs tracefs".split()
 )
-_CORES = (Family.MPICH, Family.OPEN_MPI)
+_CORES = (Family.MPICH, Family.OPEN_MPI, Family.STANDARD_ABI)
 
 
 @frozen
@@ -113,7 +113,7 @@ def _mpis(world: World, launchers: Sequence[LauncherFacts]) -> Iterator[Finding]
             )
         elif launcher.library is None and launcher.flavour is not Flavour.SLURM:
             yield _note(Topic.MPI, str(launcher.path), f"{what}; its libmpi was not found")
-        elif launcher.family in {Family.UNKNOWN, Family.STANDARD_ABI}:
+        elif launcher.family is Family.UNKNOWN:
             yield _problem(
                 Topic.MPI,
                 str(launcher.path),

@@ -67,8 +67,13 @@ private:
 // The combiner alone; MPI_COMBINER_NAMED if the MPI does not tell it.
 [[nodiscard]] int combiner_of(MPI_Datatype type, const LargeCountInquiry& inquiry) noexcept;
 
-// Combiners of constructors that MPI-3 removed; Open MPI's mpi.h hides their names.
-#if defined(OPEN_MPI) && !OMPI_ENABLE_MPI1_COMPAT
+// Combiners of constructors that MPI-3 removed; Open MPI's mpi.h hides their names. The standard
+// ABI has none of them, and no negative combiner.
+#if defined(MPI_ABI_VERSION)
+inline constexpr int hvector_integer = -1;
+inline constexpr int hindexed_integer = -2;
+inline constexpr int struct_integer = -3;
+#elif defined(OPEN_MPI) && !OMPI_ENABLE_MPI1_COMPAT
 inline constexpr int hvector_integer = OMPI_WAS_MPI_COMBINER_HVECTOR_INTEGER;
 inline constexpr int hindexed_integer = OMPI_WAS_MPI_COMBINER_HINDEXED_INTEGER;
 inline constexpr int struct_integer = OMPI_WAS_MPI_COMBINER_STRUCT_INTEGER;

@@ -29,7 +29,11 @@ using CoreTable = void* const* (*)(void* const* real, void* libmpi, int take_ove
 constexpr std::size_t path_max = 4096;
 
 const char* core_name(Family family) noexcept {
-    return family == Family::openmpi ? "libforebay_core_openmpi.so" : "libforebay_core_mpich.so";
+    switch (family) {
+        case Family::openmpi: return "libforebay_core_openmpi.so";
+        case Family::standard_abi: return "libforebay_core_abi.so";
+        default: return "libforebay_core_mpich.so";
+    }
 }
 
 void say(const char* problem, const char* why, const char* next) noexcept {
@@ -92,14 +96,14 @@ void* const* ours_for(const MpiLibrary& libmpi, void* const* real) noexcept {
     if (off && !any_missing(real)) {
         return nullptr;
     }
-    if (libmpi.family == Family::mpich || libmpi.family == Family::openmpi) {
+    if (libmpi.family != Family::none) {
         return load_core(libmpi, real, off ? 0 : 1);
     }
     if (off) {
         return nullptr;
     }
     say("Forebay is off: this MPI is of no family it knows", libmpi.path,
-        "Use an MPI of the MPICH or the Open MPI family.");
+        "Use an MPI of the MPICH or the Open MPI family, or one with the standard ABI.");
     return nullptr;
 }
 

@@ -17,7 +17,7 @@ STUB_NAME = "libforebay_mpi.so"
 LIBDIR_VARIABLE = "FOREBAY_LIBDIR"
 _PACKAGE = Path(__file__).resolve().parents[2]
 _LOAD_SECONDS_MAX = 30
-_CORE_FAMILIES = (Family.MPICH, Family.OPEN_MPI)
+_CORE_FAMILIES = (Family.MPICH, Family.OPEN_MPI, Family.STANDARD_ABI)
 _LOAD = "import ctypes as c, os, sys; c.CDLL(sys.argv[1], c.RTLD_GLOBAL); c.CDLL(sys.argv[2], 2)"
 
 

@@ -81,11 +81,6 @@ class ProgramFacts:
                 f"Forebay does not know the MPI of {self.path} ({self.mpi_library} is of neither "
                 "the MPICH nor the Open MPI family). Build it with one of these."
             )
-        if self.family is Family.STANDARD_ABI:
-            return (
-                f"Forebay has no core for the MPI of {self.path} ({self.mpi_library}: MPI-5 "
-                "standard ABI). Build it against the MPI's own ABI (mpicc, not mpicc_abi)."
-            )
         return None
 
 
