@@ -1,5 +1,5 @@
 #!/bin/bash
-# One wheel for every Python from 3.11 on, both MPI families and every glibc from 2.28 on, in FOLDER
+# One wheel for every Python from 3.9 on, both MPI families and every glibc from 2.28 on, in FOLDER
 # (dist). What is in FOREBAY_WHEEL_FLAGS goes to pip, quoted as for a shell.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,6 +1,8 @@
 """The ports of commands that look at the machine and its file systems, and all ports together.
 Those that running a program takes are in ports.py."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import Protocol
 

@@ -3,6 +3,8 @@ that is run waits for all that is imported before it, so `forebay run` is parsed
 without typer (`forebay.run.command_line`), which comes for help, for mistakes, and for all else.
 `forebay report` is, too (`forebay_tuning.report.command_line`): typer was most of its imports."""
 
+from __future__ import annotations
+
 import gc
 import importlib
 import sys

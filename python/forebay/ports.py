@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Optional, Protocol
 
 from forebay.common.model.frozen import frozen
 from forebay.common.model.launcher import Flavour
@@ -112,7 +112,7 @@ class Programs(Protocol):
         """How the program at `path` is linked."""
 
 
-Hook = Callable[[], None] | None
+Hook = Optional[Callable[[], None]]
 """A function to call when an event happens; None if nothing is to be done then."""
 
 

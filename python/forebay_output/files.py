@@ -1,11 +1,13 @@
 """Files, grids and variables, over the C functions of the library."""
 
+from __future__ import annotations
+
 import contextlib
 import ctypes
 import importlib
 from collections.abc import Iterator, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -29,12 +31,12 @@ def finalize() -> None:
     checked(library().fbo_finalize())
 
 
-def create(comm: Any, path: str, options: str = "") -> "OutputFile":
+def create(comm: Any, path: str, options: str = "") -> OutputFile:
     """Makes a file; `options` as of fbo_create."""
     return OutputFile(_number(library().fbo_create_fortran, comm, path, options))
 
 
-def open_to_read(comm: Any, path: str) -> "OutputFile":
+def open_to_read(comm: Any, path: str) -> OutputFile:
     """Opens a netCDF file to read patches of it, by any number of ranks."""
     return OutputFile(_number(library().fbo_open_fortran, comm, path, ""))
 
@@ -193,7 +195,7 @@ class OutputFile:
             self._is_open = False
             checked(library().fbo_close(ctypes.c_int(self._number)))
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> OutputFile:
         return self
 
     def __exit__(

@@ -1,7 +1,7 @@
 """`forebay bench ior|hpio|meta`: parses the options, runs the benchmark, prints the result."""
 
 import sys
-from typing import Annotated
+from typing import Annotated, Optional
 
 import typer
 
@@ -49,7 +49,7 @@ CONTEXT = {
     "help_option_names": ["--help"],
 }
 
-Words = Annotated[list[str] | None, typer.Argument(metavar="[OPTIONS]...")]
+Words = Annotated[Optional[list[str]], typer.Argument(metavar="[OPTIONS]...")]
 
 
 def ior(words: Words = None) -> None:
@@ -89,7 +89,7 @@ def _bench(tool: Tool, words: list[str]) -> None:
     raise typer.Exit(report.status)
 
 
-def _reader(asked: Split) -> str | None:
+def _reader(asked: Split) -> Optional[str]:
     if asked.json:
         return "--format json"
     return None if asked.html is None else "--html"

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Mapping, Sequence
 from statistics import median
-from typing import Annotated, Any
+from typing import Annotated, Any, Optional
 
 import typer
 
@@ -74,7 +74,7 @@ PAIRS = 12
 
 
 def compare(
-    words: Annotated[list[str] | None, typer.Argument(metavar="[OPTIONS] A... -- B...")] = None,
+    words: Annotated[Optional[list[str]], typer.Argument(metavar="[OPTIONS] A... -- B...")] = None,
 ) -> None:
     """Runs the pairs and prints the findings."""
     own, sides = _own_words(words or [])

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Optional
 
 import typer
 from rich.console import Console
@@ -48,16 +48,16 @@ _MARKS = {
 
 def doctor(
     directories: Annotated[
-        list[Path] | None,
+        Optional[list[Path]],
         typer.Argument(
             metavar="[DIR]...", help="Where the program's files are.", parser=named_path
         ),
     ] = None,
     program: Annotated[
-        str | None, option("--program", "PATH", "Look at this executable, too.")
+        Optional[str], option("--program", "PATH", "Look at this executable, too.")
     ] = None,
     ranks: Annotated[
-        int | None, option("-n", "N", "Ranks that will run on this node.", min=1)
+        Optional[int], option("-n", "N", "Ranks that will run on this node.", min=1)
     ] = None,
     form: FormatOption = Format.TEXT,
 ) -> None:

@@ -1,5 +1,7 @@
 """The findings of `forebay doctor`: one statement each, with a remedy if it is a problem."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from enum import Enum
 

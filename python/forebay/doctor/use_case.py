@@ -1,6 +1,8 @@
 """Use case: check what works on this machine. Each check yields findings, and no check stops the
 others."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Optional
 
 import typer
 
@@ -54,13 +54,13 @@ CONTEXT = {"ignore_unknown_options": False, "allow_interspersed_args": False}
 
 def job_script(
     command: Annotated[
-        list[str] | None, typer.Argument(metavar="[COMMAND]...", help="The first step.")
+        Optional[list[str]], typer.Argument(metavar="[COMMAND]...", help="The first step.")
     ] = None,
     slurm: Annotated[bool, option("--slurm", None, "For Slurm (sbatch).")] = False,
     pbs: Annotated[bool, option("--pbs", None, "For PBS (qsub).")] = False,
     lsf: Annotated[bool, option("--lsf", None, "For LSF (bsub).")] = False,
     pool: Annotated[
-        list[Path] | None,
+        Optional[list[Path]],
         option(
             "--pool",
             "PATH",
@@ -69,24 +69,24 @@ def job_script(
         ),
     ] = None,
     steps: Annotated[
-        list[str] | None,
+        Optional[list[str]],
         option("--step", "WORDS", "One more program behind COMMAND; may be said several times."),
     ] = None,
     nodes: Annotated[int, option("--nodes", "N", "Nodes.", min=1)] = 1,
     tasks: Annotated[int, option("--tasks", "N", "Ranks on each node.", min=1)] = 1,
     time: Annotated[str, option("--time", "H:M:S", "The time limit.")] = "01:00:00",
     name: Annotated[
-        str | None, option("--name", "NAME", "The job's name instead of the program's.")
+        Optional[str], option("--name", "NAME", "The job's name instead of the program's.")
     ] = None,
     array: Annotated[
-        str | None, option("--array", "FIRST-LAST", "An array job; {task} is a task's number.")
+        Optional[str], option("--array", "FIRST-LAST", "An array job; {task} is a task's number.")
     ] = None,
     signal: Annotated[
-        str | None,
+        Optional[str],
         option("--signal", "NAME@SECONDS", "A signal to the program before the job's end."),
     ] = None,
     journal: Annotated[
-        Path | None,
+        Optional[Path],
         option(
             "--journal",
             "DIR",
@@ -95,7 +95,7 @@ def job_script(
         ),
     ] = None,
     assignments: Annotated[
-        list[str] | None, option("--set", "KEY=VALUE", "One setting of Forebay's.")
+        Optional[list[str]], option("--set", "KEY=VALUE", "One setting of Forebay's.")
     ] = None,
 ) -> None:
     """Prints the script."""

@@ -1,5 +1,7 @@
 """A batch job as a value: what it asks of the batch system, and the steps that it runs."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Sequence
 from enum import Enum

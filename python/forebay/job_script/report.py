@@ -129,13 +129,12 @@ def _steps(daemon: str, close_pool: str) -> str:
 
 
 def _directives(job: BatchJob) -> Iterator[str]:
-    match job.system:
-        case BatchSystem.SLURM:
-            yield from (f"#SBATCH {text}" for text in _for_slurm(job))
-        case BatchSystem.PBS:
-            yield from (f"#PBS {text}" for text in _for_pbs(job))
-        case BatchSystem.LSF:
-            yield from (f"#BSUB {text}" for text in _for_lsf(job))
+    if job.system is BatchSystem.SLURM:
+        yield from (f"#SBATCH {text}" for text in _for_slurm(job))
+    elif job.system is BatchSystem.PBS:
+        yield from (f"#PBS {text}" for text in _for_pbs(job))
+    elif job.system is BatchSystem.LSF:
+        yield from (f"#BSUB {text}" for text in _for_lsf(job))
 
 
 def _for_slurm(job: BatchJob) -> Iterator[str]:

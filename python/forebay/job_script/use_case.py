@@ -1,5 +1,7 @@
 """Use case: plan a batch job from what the user asks for."""
 
+from __future__ import annotations
+
 import shlex
 from collections.abc import Sequence
 from pathlib import Path, PurePath

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Optional, Union
 
 import typer
 from rich.console import Console
@@ -101,10 +101,10 @@ def show(path: Where, form: FormatOption = Format.TEXT) -> None:
 def set_(
     path: Where,
     count: Annotated[
-        str | None, option("-c --striping-factor", "N", "Targets of a file; `all` on Lustre.")
+        Optional[str], option("-c --striping-factor", "N", "Targets of a file; `all` on Lustre.")
     ] = None,
     unit: Annotated[
-        str | None, option("-S --striping-unit", "SIZE", "Stripe size, as in 4m.")
+        Optional[str], option("-S --striping-unit", "SIZE", "Stripe size, as in 4m.")
     ] = None,
     first: Annotated[int, option("-i --first-ost", "INDEX", "First target (Lustre).")] = -1,
     pool: Annotated[str, option("-p --pool", "NAME", "Pool.")] = "",
@@ -134,7 +134,7 @@ def attach(app: typer.Typer) -> None:
     app.add_typer(group, name="layout", short_help=SHORT_HELP)
 
 
-def _count(text: str | None) -> int:
+def _count(text: Optional[str]) -> int:
     if text is None:
         return 0
     if text == _ALL:
@@ -156,7 +156,7 @@ def _first(index: int) -> int:
     return index
 
 
-def _bytes(text: str | None) -> int:
+def _bytes(text: Optional[str]) -> int:
     if text is None:
         return 0
     size = parse_bytes(text) if len(text) <= 2 * _DIGITS_MAX else None
@@ -167,7 +167,7 @@ def _bytes(text: str | None) -> int:
     return size
 
 
-def _as_json(value: Layout | LayoutChange) -> Any:
+def _as_json(value: Union[Layout, LayoutChange]) -> Any:
     """The layout in the schema forebay.layout/1."""
     layout = value.layout if isinstance(value, LayoutChange) else value
     made: dict[str, Any] = {"made": False, "complaint": None}

@@ -1,6 +1,8 @@
 """The layout of a file over storage targets as values: schema/layout.md in Python. The formats of
 file systems are known only to the program forebay-layout."""
 
+from typing import Optional
+
 from forebay.common.model.frozen import frozen
 
 
@@ -11,7 +13,7 @@ class Component:
     the default."""
 
     begin: int
-    end: int | None
+    end: Optional[int]
     placement: str
     role: str
     stripe_count: int
@@ -36,7 +38,7 @@ class Layout:
     bytes: int
     file_system: str
     origin: str
-    targets: int | None
+    targets: Optional[int]
     stripe_bytes: int
     components: tuple[Component, ...] = ()
 
@@ -73,4 +75,4 @@ class LayoutChange:
 
     layout: Layout
     made: bool
-    complaint: str | None
+    complaint: Optional[str]

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Optional
 
 import typer
 
@@ -65,13 +65,13 @@ _STILL_SET = (
 )
 
 SocketOption = Annotated[
-    Path | None, option("--socket", "PATH", "Where the daemon listens.", parser=named_path)
+    Optional[Path], option("--socket", "PATH", "Where the daemon listens.", parser=named_path)
 ]
 
 
 def start(
     paths: Annotated[
-        list[Path] | None,
+        Optional[list[Path]],
         typer.Argument(
             metavar="PATH...",
             help="Folders (or files) that go through the pool.",
@@ -81,7 +81,7 @@ def start(
     socket: SocketOption = None,
     settings: SettingsFile = None,
     assignments: Annotated[
-        list[str] | None, option("--set", "KEY=VALUE", "One setting, as pool_window=1GiB.")
+        Optional[list[str]], option("--set", "KEY=VALUE", "One setting, as pool_window=1GiB.")
     ] = None,
     form: FormatOption = Format.TEXT,
 ) -> None:
@@ -236,7 +236,7 @@ def stop(
         raise typer.Exit(end.exit_status)
 
 
-def _stopped(socket: Path | None, *, unset: bool) -> PoolEnd | None:
+def _stopped(socket: Optional[Path], *, unset: bool) -> Optional[PoolEnd]:
     """How the daemon ended: now, or before, if a signal told it to. None if there is none and that
     is no error, since the shell only has to forget it."""
     session = None
@@ -262,7 +262,7 @@ def rescue_(
             metavar="FILE...", help="Rescue files, or folders with such files.", parser=named_path
         ),
     ],
-    into: Annotated[Path | None, option("--into", "FILE", "Write to this file instead.")] = None,
+    into: Annotated[Optional[Path], option("--into", "FILE", "Write to this file instead.")] = None,
     force: Annotated[
         bool, option("--force", None, "Also where the file has changed, or is another one.")
     ] = False,
@@ -293,7 +293,7 @@ def _print_applied(one: Applied, *, dry_run: bool) -> None:
         print(f"forebay: {kept if one.target else printable(one.problem)}", file=sys.stderr)
 
 
-def _places(socket: Path | None) -> Sequence[Path]:
+def _places(socket: Optional[Path]) -> Sequence[Path]:
     """The sockets to ask: the given one, else the usual one, else those of all running daemons."""
     world = real_world(anywhere=True)
     if socket is not None:
@@ -306,7 +306,7 @@ def _places(socket: Path | None) -> Sequence[Path]:
     return (usual,)
 
 
-def _session(socket: Path | None) -> tuple[Path, PoolSession]:
+def _session(socket: Optional[Path]) -> tuple[Path, PoolSession]:
     world = real_world(anywhere=socket is None or socket.is_absolute())
     place = socket_of(socket, world)
     return place, reached(place, world)

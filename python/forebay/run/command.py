@@ -2,7 +2,7 @@
 mistakes does not come here (`forebay.run.command_line`)."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Optional
 
 import typer
 
@@ -104,6 +104,10 @@ and writes go to the file system from then on. The pool is drained at the end al
 the same; who interrupts this, too, twice, has the rest put into a rescue file.
 """
 
+PairsOption = Annotated[
+    Optional[str], option("--pairs", "N", "With --compare: so many pairs of runs (1).")
+]
+
 CONTEXT = {"ignore_unknown_options": False, "allow_interspersed_args": False}
 
 
@@ -113,21 +117,23 @@ def run(
         typer.Argument(metavar="COMMAND...", help="The program as ever, with its launcher if any."),
     ],
     settings: Annotated[
-        Path | None, option("--settings", "FILE", "TOML file of settings; see `forebay settings`.")
+        Optional[Path],
+        option("--settings", "FILE", "TOML file of settings; see `forebay settings`."),
     ] = None,
     assignments: Annotated[
-        list[str] | None,
+        Optional[list[str]],
         option("--set", "KEY=VALUE", "One setting; wins over file and environment."),
     ] = None,
     record: Annotated[
-        Path | None, option("--record", "FILE", "Append the record (JSON Lines) here and keep it.")
+        Optional[Path],
+        option("--record", "FILE", "Append the record (JSON Lines) here and keep it."),
     ] = None,
     summary: Annotated[
-        Path | None,
+        Optional[Path],
         option("--summary", "FILE", "Where the summary goes instead of standard error."),
     ] = None,
     pool: Annotated[
-        list[Path] | None,
+        Optional[list[Path]],
         option(
             "--pool",
             "PATH",
@@ -146,11 +152,9 @@ def run(
         bool,
         typer.Option("--compare", help="Run it without and with Forebay; compare files and times."),
     ] = False,
-    pairs: Annotated[
-        str | None, option("--pairs", "N", "With --compare: so many pairs of runs (1).")
-    ] = None,
+    pairs: PairsOption = None,
     output: Annotated[
-        Path | None,
+        Optional[Path],
         option(
             "--output-dir",
             "DIR",

@@ -291,7 +291,7 @@ def first_offset(one: Path, other: Path) -> int | None:
         for start in itertools.count(0, _CHUNK):
             left, right = _chunk(a), _chunk(b)
             if left != right:
-                pairs = enumerate(zip(left, right, strict=False))
+                pairs = enumerate(zip(left, right))
                 shorter = min(len(left), len(right))
                 return start + next((at for at, (x, y) in pairs if x != y), shorter)
             if not left:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from enum import StrEnum
 from statistics import median
 
 from forebay.common.model.estimate import Ratio, paired_ratio
 from forebay.common.model.frozen import frozen
 from forebay.common.model.interleaving import interleaved
+from forebay.common.model.newer_python import StrEnum
 
 DIFFERENT = 76
 """The exit status if the files differ."""

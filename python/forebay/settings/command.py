@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Optional
 
 import typer
 from rich.console import Console
@@ -48,7 +48,7 @@ Exit status:
 
 def settings(
     names: Annotated[
-        list[str] | None,
+        Optional[list[str]],
         typer.Argument(metavar="[NAME]...", help="These only; as FOREBAY_… or MPI_Info key, too."),
     ] = None,
     file: SettingsFile = None,

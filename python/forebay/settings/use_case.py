@@ -1,5 +1,7 @@
 """Use case: all settings with their present values, and where these come from."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Optional
 
 import typer
 from rich.console import Console
@@ -98,10 +98,10 @@ def help_text(keys: SimulatorKeys) -> str:
 def simulate_command(
     platform: Annotated[str, typer.Argument(metavar="PLATFORM", help="A file or a name.")],
     settings: Annotated[
-        list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="What to change.")
+        Optional[list[str]], typer.Argument(metavar="[KEY=VALUE]...", help="What to change.")
     ] = None,
     variant: Annotated[
-        list[str] | None, option("--variant", "NAME", f"One of {', '.join(VARIANTS)}; any k.")
+        Optional[list[str]], option("--variant", "NAME", f"One of {', '.join(VARIANTS)}; any k.")
     ] = None,
     pool: Annotated[
         bool, typer.Option("--pool", help="A program's output, without and with the pool.")

@@ -1,6 +1,8 @@
 """Finds forebay_sim and the platforms (in the package, an installed tree, or a checkout), runs it,
 and reads the table of its keys."""
 
+from __future__ import annotations
+
 import math
 import os
 import shlex

@@ -1,7 +1,7 @@
 """`forebay advise`: parses the command line, asks for advice, prints and writes it."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Optional
 
 import typer
 
@@ -11,6 +11,7 @@ from forebay.common.files.records import RecordFiles
 from forebay.common.files.safe_files import write_named
 from forebay.common.model.errors import UsageError
 from forebay.common.model.frozen import frozen
+from forebay.common.model.newer_python import zip_of
 from forebay.common.model.output_format import Format
 from forebay.common.model.printable import printable_lines
 from forebay.common.options import FormatOption, option
@@ -65,7 +66,8 @@ Exit status:
   125  PyDarshan, or what --html draws with, is missing
 """
 
-OptionalPath = Path | None
+OptionalPath = Optional[Path]
+_Text = Optional[str]
 
 
 def advise_command(
@@ -74,12 +76,12 @@ def advise_command(
     ] = None,
     darshan: Annotated[OptionalPath, option("--darshan", "LOG", "A log of the program.")] = None,
     record: Annotated[OptionalPath, option("--record", "FILE", "A run's record.")] = None,
-    command: Annotated[str | None, option("--command", "LINE", "IOR's or HPIO's.")] = None,
-    ranks: Annotated[int | None, option("--ranks", "N", "The program's ranks.", min=1)] = None,
-    nodes: Annotated[int | None, option("--nodes", "N", "That they are on.", min=1)] = None,
-    bytes_: Annotated[str | None, option("--bytes", "SIZE", "Bytes of all files together.")] = None,
+    command: Annotated[_Text, option("--command", "LINE", "IOR's or HPIO's.")] = None,
+    ranks: Annotated[Optional[int], option("--ranks", "N", "The program's ranks.", min=1)] = None,
+    nodes: Annotated[Optional[int], option("--nodes", "N", "That they are on.", min=1)] = None,
+    bytes_: Annotated[_Text, option("--bytes", "SIZE", "Bytes of all files together.")] = None,
     files: Annotated[int, option("--files", "N", "Files; 1: all ranks share it.", min=1)] = 1,
-    transfer: Annotated[str | None, option("--transfer", "SIZE", "Bytes of one call.")] = None,
+    transfer: Annotated[_Text, option("--transfer", "SIZE", "Bytes of one call.")] = None,
     read: Annotated[bool, option("--read", None, "It reads; else it writes.")] = False,
     same_bytes: Annotated[
         bool, option("--same-bytes", None, "Every rank reads all of the file.")
@@ -87,14 +89,14 @@ def advise_command(
     collective: Annotated[
         bool, option("--collective", None, "Its calls are collective MPI-IO.")
     ] = False,
-    stripes: Annotated[int | None, option("--stripes", "N", "Stripes now.", min=1)] = None,
+    stripes: Annotated[Optional[int], option("--stripes", "N", "Stripes now.", min=1)] = None,
     rules: Annotated[
-        list[Path] | None, option("--rules", "FILE", "The site's own rules, TOML.")
+        Optional[list[Path]], option("--rules", "FILE", "The site's own rules, TOML.")
     ] = None,
     may_change: Annotated[
-        list[str] | None, option("--may-change", "WHAT", "`program`: its authors would help.")
+        Optional[list[str]], option("--may-change", "WHAT", "`program`: its authors would help.")
     ] = None,
-    directory: Annotated[str | None, option("--output-dir", "DIR", "Where its files go.")] = None,
+    directory: Annotated[_Text, option("--output-dir", "DIR", "Where its files go.")] = None,
     output: Annotated[OptionalPath, option("-o --output", "FILE", "For apply and verify.")] = None,
     html: Annotated[OptionalPath, option("--html", "FILE", "A page.")] = None,
     ready_in: Annotated[
@@ -141,9 +143,9 @@ def advise_command(
 class _Outputs:
     """The output files that the user asked for; None if not."""
 
-    advice: Path | None
-    ready: Path | None
-    html: Path | None
+    advice: Optional[Path]
+    ready: Optional[Path]
+    html: Optional[Path]
 
 
 def _check_sources(*sources: object) -> None:
@@ -174,7 +176,7 @@ def _give(advice: tuple[Advice, ...], form: Format, outputs: _Outputs) -> None:
     if form is Format.JSON:
         print(json_pretty(advice_document(advice)))
     else:
-        text = "\n\n".join(as_text(one, its) for one, its in zip(advice, made, strict=True))
+        text = "\n\n".join(as_text(one, its) for one, its in zip_of(advice, made, strict=True))
         print(printable_lines(text))
     if outputs.html is not None:
         AdvicePages().write(advice, made, outputs.html)

@@ -139,7 +139,7 @@ def _doubts(request: AdviseRequest, machine: Machine) -> tuple[str, ...]:
     portrait, directory = request.portrait, request.directory
     if portrait is None:
         return ()
-    today = datetime.datetime.now(datetime.UTC).date()
+    today = datetime.datetime.now(datetime.timezone.utc).date()
     here = Here(forebay=__version__, date=today)
     if directory is not None:
         with contextlib.suppress(UsageError):  # the directory may exist on compute nodes only

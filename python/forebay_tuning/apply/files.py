@@ -1,5 +1,7 @@
 """The directories of a program's output, and small temporary files for its ranks."""
 
+from __future__ import annotations
+
 import shutil
 import tempfile
 from pathlib import Path

@@ -7,12 +7,12 @@ import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from forebay.bench.model.command_line import Tool
 from forebay.bench.model.program_words import FlagLetters
 from forebay.common.model.errors import UsageError
 from forebay.common.model.frozen import frozen
+from forebay.common.model.newer_python import pairwise
 from forebay.common.model.units import MIB, counted, parse_bytes
 from forebay_tuning.model.point import Direction, Point
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from forebay.common.model.frozen import frozen
+from forebay.common.model.newer_python import zip_of
 from forebay.common.model.units import counted
 from forebay_tuning.model.point import Direction
 
@@ -108,7 +109,7 @@ def findings_of_rates(found: MetadataRates) -> tuple[str, ...]:
     told = [
         f"{counted(one.processes, 'process', 'processes')} {_spelled(one)} created, "
         f"{_spelled(other)} opened"
-        for one, other in zip(found.creates, found.opens, strict=True)
+        for one, other in zip_of(found.creates, found.opens, strict=True)
     ]
     return (f"files a second: by {'; by '.join(told)}.",)
 

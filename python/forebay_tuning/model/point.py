@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from enum import StrEnum
+from dataclasses import fields, replace
 
-from forebay.common.model.frozen import frozen
+from forebay.common.model.frozen import frozen, frozen_ordered
+from forebay.common.model.newer_python import StrEnum, zip_of
 from forebay.common.model.units import MIB
 
 KIB = 1024
@@ -24,7 +24,7 @@ class Direction(StrEnum):
     READ = "read"
 
 
-@dataclass(frozen=True, kw_only=True, order=True)
+@frozen_ordered
 class Point:
     """`processes` do I/O, at most `per_node` on each node. Each moves `process_bytes` in calls of
     `transfer_bytes`, to one file (`shared`) or a file each, with `stripe_count` stripes."""
@@ -82,7 +82,7 @@ class Space:
         for coordinates in _product([self.levels[name] for name in COORDINATES]):
             for shared in self.sharing:
                 point = Point(
-                    **dict(zip(COORDINATES, coordinates, strict=True)),
+                    **dict(zip_of(COORDINATES, coordinates, strict=True)),
                     shared=shared,
                 )
                 if self.allows(point):

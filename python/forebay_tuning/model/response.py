@@ -12,6 +12,7 @@ from operator import mul
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from forebay.common.model.frozen import frozen
+from forebay.common.model.newer_python import zip_of
 from forebay_tuning.model.metadata import FileRate, files_a_second
 from forebay_tuning.model.modelled import SOFTNESS, balance, lock_share
 from forebay_tuning.model.point import Direction, Point, Space, scaled
@@ -113,7 +114,7 @@ class Physical:
         """The rate that each part could carry if all others were unlimited."""
         seconds = self._seconds(asked_of(point, targets))
         names = ("processes", "nodes", "targets", "system")
-        return {name: 1 / one for name, one in zip(names, seconds, strict=True)}
+        return {name: 1 / one for name, one in zip_of(names, seconds, strict=True)}
 
     def slopes(self, asked: Asked[Real]) -> tuple[Real, ...]:
         """The derivatives of the rate's logarithm by the logarithms of the numbers, in the order of
@@ -181,12 +182,12 @@ class Surface:
     def is_identified(self, name: str) -> bool:
         """Whether the probes determine this physical number, and not only its prior: the 95 %
         interval is within a factor of three in both directions."""
-        by_name = dict(zip(NAMES, self.uncertain, strict=False))
+        by_name = dict(zip(NAMES, self.uncertain))
         return 2 * by_name.get(name, 0.0) <= math.log(3)
 
     def interval(self, name: str) -> tuple[float, float]:
         """The 95 % interval of a physical number."""
-        off = dict(zip(NAMES, self.uncertain, strict=False)).get(name, 0.0)
+        off = dict(zip(NAMES, self.uncertain)).get(name, 0.0)
         value: float = getattr(self.physical, name)
         return value * math.exp(-2 * off), value * math.exp(2 * off)
 
@@ -262,7 +263,7 @@ def _fit_power(
     """Weighted least squares of relative errors; both coefficients are at least zero."""
     rows = [
         (1 / one, processes**power / one, w)
-        for (processes, one), w in zip(known, weights, strict=True)
+        for (processes, one), w in zip_of(known, weights, strict=True)
     ]
     aa = math.fsum(w * a * a for a, _, w in rows)
     ab = math.fsum(w * a * b for a, b, w in rows)

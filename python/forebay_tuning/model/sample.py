@@ -3,9 +3,8 @@ types are separate, so that reading a portrait does not need numpy."""
 
 from __future__ import annotations
 
-from enum import StrEnum
-
 from forebay.common.model.frozen import frozen
+from forebay.common.model.newer_python import StrEnum
 from forebay_tuning.model.point import Direction, Point
 from forebay_tuning.model.response import Response
 

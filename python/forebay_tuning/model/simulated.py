@@ -47,15 +47,13 @@ def _with(platform: Platform, name: str, value: str) -> Platform:
     """The platform with one key applied. Malformed numbers are left for the simulator to refuse."""
     if not value.isascii() or not value.isdigit() or int(value) < 1:
         return platform
-    match name:
-        case "nodes":
-            return replace(platform, nodes=int(value))
-        case "ranks_per_node":
-            return replace(platform, ranks_per_node=int(value))
-        case "targets":
-            return replace(platform, targets=int(value))
-        case _:
-            return platform
+    if name == "nodes":
+        return replace(platform, nodes=int(value))
+    if name == "ranks_per_node":
+        return replace(platform, ranks_per_node=int(value))
+    if name == "targets":
+        return replace(platform, targets=int(value))
+    return platform
 
 
 def as_simulated(point: Point, *, requests: int = REQUESTS_MOST) -> Point:

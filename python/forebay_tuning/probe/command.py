@@ -2,13 +2,13 @@
 
 import importlib
 import sys
-from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Optional
 
 import typer
 
 from forebay.common.model.errors import SetupError, UsageError
+from forebay.common.model.newer_python import StrEnum
 from forebay.common.model.output_format import Format
 from forebay.common.model.printable import printable_lines
 from forebay.common.options import FormatOption, option
@@ -84,7 +84,7 @@ _SECONDS = {"quick": 300, "standard": 600, "deep": 1200}
 _BYTES = {"quick": "200g", "standard": "500g", "deep": "1t"}
 
 
-class Level(Enum):
+class Level(StrEnum):
     """The values of --level."""
 
     QUICK = "quick"
@@ -94,23 +94,23 @@ class Level(Enum):
 
 def probe(
     words: Annotated[
-        list[str] | None,
+        Optional[list[str]],
         typer.Argument(metavar="DIR -- LAUNCHER...", help="Where, and how ranks are started."),
     ] = None,
     level: Annotated[Level, option("--level", None, "How many probes.")] = Level.QUICK,
     output: Annotated[Path, option("-o --output", "FILE", "The portrait.")] = Path("portrait.toml"),
-    html: Annotated[Path | None, option("--html", "FILE", "A page with five pictures.")] = None,
-    seconds: Annotated[int | None, option("--seconds", "N", "That it may take.", min=1)] = None,
-    bytes_: Annotated[str | None, option("--bytes", "SIZE", "That it may write.")] = None,
+    html: Annotated[Optional[Path], option("--html", "FILE", "A page with five pictures.")] = None,
+    seconds: Annotated[Optional[int], option("--seconds", "N", "That it may take.", min=1)] = None,
+    bytes_: Annotated[Optional[str], option("--bytes", "SIZE", "That it may write.")] = None,
     files: Annotated[int, option("--files", "N", "That it may make.", min=1)] = 100_000,
     share: Annotated[
         str, option("--share", "P", "Share of free space and quota, as in 1%.")
     ] = "1%",
-    targets: Annotated[int | None, option("--targets", "N", "If not found.", min=1)] = None,
+    targets: Annotated[Optional[int], option("--targets", "N", "If not found.", min=1)] = None,
     reads: Annotated[bool, option("--reads", None, "Seek what is best for reading.")] = False,
     seed: Annotated[int, option("--seed", None, "Seed of the order of probes.", min=0)] = 1,
     simulate: Annotated[
-        str | None, option("--simulate", "PLATFORM", "A simulated machine instead of DIR.")
+        Optional[str], option("--simulate", "PLATFORM", "A simulated machine instead of DIR.")
     ] = None,
     formulas: Annotated[
         bool, option("--formulas", None, "With --simulate: do not simulate, compute.")
@@ -163,7 +163,7 @@ def probe(
     print(printable_lines(text))
 
 
-def _dry_plan(asked: Asked, request: ProbeRequest, html: Path | None) -> ProbePlan:
+def _dry_plan(asked: Asked, request: ProbeRequest, html: Optional[Path]) -> ProbePlan:
     """The plan, as far as it is known without starting or creating anything."""
     if html is not None:
         PortraitPages().check(html)
@@ -171,7 +171,7 @@ def _dry_plan(asked: Asked, request: ProbeRequest, html: Path | None) -> ProbePl
     return plan_probe(resumed(asked, request), system)
 
 
-def _portrait(asked: Asked, request: ProbeRequest, html: Path | None) -> Portrait:
+def _portrait(asked: Asked, request: ProbeRequest, html: Optional[Path]) -> Portrait:
     _require_numpy()
     if html is not None:
         PortraitPages().check(html)

@@ -1,5 +1,7 @@
 """Puts a file system, the simulator or formulas behind the port System, and a journal beside it."""
 
+from __future__ import annotations
+
 import datetime
 import secrets
 import sys
@@ -82,7 +84,7 @@ def system_of(
     asked: Asked, request: ProbeRequest, *, only_look: bool = False
 ) -> tuple[System, Journal]:
     """The system to probe, and its journal. If `only_look`, nothing is started or created."""
-    date = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    date = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
     words = asked.words
     if asked.simulate is not None:
         return _modelled(asked, asked.simulate, request, date), NoJournal()

@@ -1,7 +1,7 @@
 """`forebay report` as typer has it: its help, and what to say of mistakes."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Optional
 
 import typer
 
@@ -42,11 +42,11 @@ def report(
         Path, typer.Argument(metavar="FILE", help="A .darshan log, a record, or a folder of them.")
     ],
     after: Annotated[
-        Path | None, typer.Argument(metavar="[AFTER]", help="A later run, to compare with.")
+        Optional[Path], typer.Argument(metavar="[AFTER]", help="A later run, to compare with.")
     ] = None,
-    html: Annotated[Path | None, option("--html", "FILE", "A page with pictures.")] = None,
+    html: Annotated[Optional[Path], option("--html", "FILE", "A page with pictures.")] = None,
     portrait: Annotated[
-        Path | None, option("--portrait", "FILE", "Of the file system: what files cost there.")
+        Optional[Path], option("--portrait", "FILE", "Of the file system: what files cost there.")
     ] = None,
     form: FormatOption = Format.TEXT,
 ) -> None:

@@ -1,7 +1,7 @@
 """`forebay verify`: parses the command line, runs pairs, prints the verdict."""
 
 import sys
-from typing import Annotated
+from typing import Annotated, Optional
 
 import typer
 
@@ -69,7 +69,7 @@ Exit status:
   else that of a run that failed
 """
 Words = Annotated[
-    list[str] | None,
+    Optional[list[str]],
     typer.Argument(metavar="-- COMMAND...", help="The program with its launcher."),
 ]
 _STATUS = {
@@ -86,7 +86,7 @@ def verify(
     command: Words = None,
     directory: OutputFolder = None,
     simulate: Annotated[
-        str | None, option("--simulate", "PLATFORM", "A simulated machine; no COMMAND.")
+        Optional[str], option("--simulate", "PLATFORM", "A simulated machine; no COMMAND.")
     ] = None,
     drift: Annotated[str, option("--drift", "P", "Drift of the simulated machine.")] = "10%",
     pairs: Annotated[int, option("--pairs", "N", "At most.")] = 20,
@@ -95,10 +95,10 @@ def verify(
     ] = f"{MARGIN:.0%}",
     seed: Annotated[int, option("--seed", None, "Seed of the order.", min=0)] = 1,
     rate: Annotated[
-        str | None, option("--rate", "REGEX", "A rate in its output, instead of seconds.")
+        Optional[str], option("--rate", "REGEX", "A rate in its output, instead of seconds.")
     ] = None,
     time: Annotated[
-        str | None, option("--time", "REGEX", "A time in its output, likewise.")
+        Optional[str], option("--time", "REGEX", "A time in its output, likewise.")
     ] = None,
     run_time: Annotated[
         int, option("--run-time", "SECONDS", "A run may take so long.", min=1)

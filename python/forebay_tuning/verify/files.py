@@ -1,5 +1,7 @@
 """Times runs by the clock, or by a number in their output."""
 
+from __future__ import annotations
+
 import sys
 from collections.abc import Mapping, Sequence
 from time import monotonic

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from enum import StrEnum
 
 from forebay.bench.model.comparison import MARGIN, Design, Side, judge
 from forebay.bench.model.comparison import Verdict as Pairwise
 from forebay.common.model.errors import UsageError
 from forebay.common.model.estimate import Ratio, paired_ratio
 from forebay.common.model.frozen import frozen
+from forebay.common.model.newer_python import StrEnum, zip_of
 
 LOOKS = (6, 8, 12, 16, 20)
 LEVELS = (0.03125, 0.0079, 0.0097, 0.0097, 0.0105)
@@ -109,7 +109,7 @@ def interim_test(
 
 def _level(pairs: int) -> float:
     """The level of the look at `pairs` pairs; between two looks, that of the later one."""
-    for at, level in zip(LOOKS, LEVELS, strict=True):
+    for at, level in zip_of(LOOKS, LEVELS, strict=True):
         if pairs <= at:
             return level
     return LEVELS[-1]

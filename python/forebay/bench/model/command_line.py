@@ -6,12 +6,12 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
 
 from forebay.common.model.errors import BenchUsageError
 from forebay.common.model.frozen import frozen
 from forebay.common.model.launcher import Flavour, start
+from forebay.common.model.newer_python import StrEnum, zip_of
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*", re.ASCII | re.DOTALL)
 
@@ -170,7 +170,7 @@ def ranks_asked(launch: Launch) -> int | None:
     if not launch.words:
         return launch.ranks or 1
     asked = None
-    for word, following in zip(launch.words, (*launch.words[1:], ""), strict=True):
+    for word, following in zip_of(launch.words, (*launch.words[1:], ""), strict=True):
         found = _RANKS.fullmatch(word)
         text = "" if found is None else found["attached"] or following
         if re.fullmatch(r"\d+", text, re.ASCII):

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from enum import StrEnum
 
 from forebay.common.model.errors import BenchUsageError
 from forebay.common.model.estimate import LEVEL, Ratio, paired_ratio, signed_rank_cut
 from forebay.common.model.frozen import frozen
 from forebay.common.model.interleaving import interleaved
+from forebay.common.model.newer_python import StrEnum
 
 MARGIN = 0.05
 """Relative differences below it do not matter."""

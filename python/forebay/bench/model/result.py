@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from forebay.common.model.estimate import Spread, spread
 from forebay.common.model.frozen import frozen
+from forebay.common.model.newer_python import zip_of
 
 MIB_PER_SECOND = "MiB/s"
 OPERATIONS_PER_SECOND = "ops/s"
@@ -115,7 +116,7 @@ def matched(a: BenchResult, b: BenchResult) -> tuple[tuple[str, Measurement, Mea
     same = tuple((one.name, one, theirs[one.name]) for one in a.measurements if one.name in theirs)
     if same or len(a.measurements) != len(b.measurements):
         return same
-    beside = tuple(zip(a.measurements, b.measurements, strict=True))
+    beside = tuple(zip_of(a.measurements, b.measurements, strict=True))
     if any(one.unit != other.unit for one, other in beside):
         return ()
     return tuple((f"{one.name} → {other.name}", one, other) for one, other in beside)

@@ -10,6 +10,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 
 from forebay.bench.model.comparison import Finding
 from forebay.bench.model.result import BenchResult, Measurement
+from forebay.common.model.newer_python import zip_of
 from forebay.common.report.drawing import BLUE, FAINT, INK, PALE, style, svg_of
 
 ROWS_MAX = 120
@@ -115,14 +116,14 @@ def draw_ratios(findings: Sequence[Finding]) -> str:
         low, high = one.ratio.low, one.ratio.high
         if low is not None and high is not None:
             axes.hlines(row, low, high, color=PALE, lw=9)
-        ratios = [b / a for a, b in zip(one.a, one.b, strict=True)]
+        ratios = [b / a for a, b in zip_of(one.a, one.b, strict=True)]
         axes.scatter(ratios, [row] * len(ratios), color=BLUE, s=14, zorder=3)
         axes.vlines(one.ratio.estimate, row - 0.32, row + 0.32, color=INK, lw=2)
     axes.set_yticks(
         range(len(shown)), [f"{one.quantity}: {one.verdict.value}" for one in shown], fontsize=8
     )
     axes.set_ylim(len(shown) - 0.4, -0.6)
-    ratios = [b / a for one in shown for a, b in zip(one.a, one.b, strict=True)]
+    ratios = [b / a for one in shown for a, b in zip_of(one.a, one.b, strict=True)]
     if max(ratios) > LINEAR_RATIO_MAX * min(ratios):
         _logarithmic(axes)
     axes.set_xlabel("B ÷ A (right of 1: B is faster)")
@@ -133,7 +134,7 @@ def draw_pairs(findings: Sequence[Finding]) -> str:
     """Both rates of each pair in the order in which they ran, which shows drifts."""
     shown = findings[:PAIRS_DRAWN_MAX]
     figure = Figure(figsize=(10, 2.6 * len(shown)), layout="constrained")
-    for axes, one in zip(figure.subplots(len(shown), squeeze=False)[:, 0], shown, strict=True):
+    for axes, one in zip_of(figure.subplots(len(shown), squeeze=False)[:, 0], shown, strict=True):
         style(axes)
         pairs = range(1, len(one.a) + 1)
         axes.vlines(pairs, one.a, one.b, color=FAINT, lw=3)
@@ -178,7 +179,7 @@ def _panels(
     panels = figure.subplots(len(groups), squeeze=False)[:, 0]
     for axes in panels:
         style(axes)
-    return figure, list(zip(panels, groups, strict=True))
+    return figure, list(zip_of(panels, groups, strict=True))
 
 
 def _columns(names: Sequence[str]) -> int:

@@ -1,5 +1,7 @@
 """Runs short commands for their output. A failure is an answer, too, and never an exception."""
 
+from __future__ import annotations
+
 import os
 import subprocess
 from collections.abc import Mapping, Sequence

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache, partial
-from types import NoneType, UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from forebay.common.model.newer_python import NoneType, UnionType
 
 _T = TypeVar("_T")
 _Converter = Callable[[Any], object]

@@ -1,6 +1,8 @@
 """Reads from an ELF file what the program is linked to, without binutils, which compute nodes often
 lack. Source: System V ABI, chapters 4 and 5."""
 
+from __future__ import annotations
+
 import mmap
 import struct
 from collections.abc import Iterator

@@ -1,6 +1,8 @@
 """Finds the MPI launchers on PATH, their flavour (by the real file's name, or by the output of
 --version), and the MPI library of the same installation."""
 
+from __future__ import annotations
+
 import os
 import re
 import shutil

@@ -1,5 +1,7 @@
 """Facts about this machine: cores, kernel features, and the file system of a directory."""
 
+from __future__ import annotations
+
 import ctypes
 import errno
 import os

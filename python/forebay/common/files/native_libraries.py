@@ -1,6 +1,8 @@
 """Finds libforebay_mpi.so and its cores. The search path is FOREBAY_LIBDIR, the package itself
 (pip), lib/forebay beside it in an installed tree (cmake --install), and a checkout's builds."""
 
+from __future__ import annotations
+
 import os
 import subprocess
 import sys

@@ -1,6 +1,8 @@
 """Checks at the start of a run whether its output files will be writable at its end, maybe hours
 later; and finds files that the program has written, as far as a look at the likely places shows."""
 
+from __future__ import annotations
+
 import os
 import time
 from collections.abc import Iterator, Sequence

@@ -2,6 +2,8 @@
 user. A run holds an flock(2) on a file in its folder: the kernel releases the lock when the process
 dies, however it dies."""
 
+from __future__ import annotations
+
 import contextlib
 import fcntl
 import os

@@ -2,6 +2,8 @@
 from the terminal therefore reaches the child by itself; one that was sent to this process alone is
 forwarded."""
 
+from __future__ import annotations
+
 import errno
 import os
 import shlex

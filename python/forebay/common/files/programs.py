@@ -1,5 +1,7 @@
 """Program files on disk: where a command's name leads, how the file is linked, and to which MPI."""
 
+from __future__ import annotations
+
 import os
 import re
 import shutil

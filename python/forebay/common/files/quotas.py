@@ -1,6 +1,8 @@
 """Reads how much of a quota is left, as far as a user without root can see it: quotas of the kernel
 (ext4, XFS …), of a btrfs subvolume, of CephFS directories, and of Lustre users and groups."""
 
+from __future__ import annotations
+
 import contextlib
 import ctypes
 import fcntl
@@ -11,6 +13,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from forebay.common.model.newer_python import zip_of
 from forebay.machine_ports import QuotaLeft
 
 _SYS_QUOTACTL_FD = 443
@@ -52,7 +55,7 @@ def _kernel(directory: Path) -> Iterator[QuotaLeft]:
     libc = ctypes.CDLL(None, use_errno=True)
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        for (name, kind), who in zip(_KINDS, (os.geteuid(), os.getegid()), strict=True):
+        for (name, kind), who in zip_of(_KINDS, (os.geteuid(), os.getegid()), strict=True):
             answer = ctypes.create_string_buffer(_DQBLK.size)
             command = ctypes.c_uint(_GET_QUOTA << 8 | kind)
             if libc.syscall(_SYS_QUOTACTL_FD, descriptor, command, who, answer) == 0:

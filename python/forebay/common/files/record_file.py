@@ -1,6 +1,8 @@
 """Reads records, which are JSON Lines (schema/record.md), and appends runs to them. Unknown keys
 and kinds are ignored."""
 
+from __future__ import annotations
+
 import datetime
 import json
 import os
@@ -114,7 +116,7 @@ def append_run(path: Path, run: RunRecord) -> None:
     """Appends the line of a whole run, which has ended just now. Raises RecordError if the file
     cannot be written."""
     passed = run.seconds + (run.pool.drain_seconds if run.pool else 0.0)
-    started = datetime.datetime.now(datetime.UTC) - datetime.timedelta(seconds=passed)
+    started = datetime.datetime.now(datetime.timezone.utc) - datetime.timedelta(seconds=passed)
     stamped = replace(run, started=started.strftime("%Y-%m-%dT%H:%M:%SZ"))
     line = json.dumps({"schema": SCHEMA, "kind": "run", **asdict(stamped)})
     try:

@@ -1,6 +1,8 @@
 """Opens files by name safely in folders where other users may have put something under that name
 before (docs/internals/files.md; the native twin is src/foundation/kernel/own_files.hpp)."""
 
+from __future__ import annotations
+
 import errno
 import os
 import stat

@@ -1,12 +1,12 @@
 """Reads the tables that the native libraries and this package share (schema/*.toml). C++ code is
 generated from them at build time."""
 
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 from forebay.common.model.errors import SettingsError, SetupError
+from forebay.common.model.newer_python import tomllib
 
 _Table = TypeVar("_Table")
 _PACKAGE = Path(__file__).resolve().parents[2]

@@ -1,6 +1,5 @@
 """Reads TOML files that users name."""
 
-import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -8,6 +7,7 @@ from typing import Any, TypeVar
 from forebay.common.files.safe_files import read_to_apply
 from forebay.common.model.errors import ForebayError
 from forebay.common.model.frozen import frozen
+from forebay.common.model.newer_python import tomllib
 
 _Made = TypeVar("_Made")
 

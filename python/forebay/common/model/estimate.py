@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from forebay.common.model.frozen import frozen
+from forebay.common.model.newer_python import zip_of
 
 LEVEL = 0.95
 
@@ -116,7 +117,7 @@ def signed_rank_cut(pairs: int, *, level: float = LEVEL) -> tuple[int, float]:
 
 def paired_ratio(above: Sequence[float], below: Sequence[float], *, level: float = LEVEL) -> Ratio:
     """The ratio of two positive quantities measured in pairs, at least one pair."""
-    logs = [math.log(a / b) for a, b in zip(above, below, strict=True)]
+    logs = [math.log(a / b) for a, b in zip_of(above, below, strict=True)]
     pairs = len(logs)
     walsh = sorted((logs[i] + logs[j]) / 2 for i in range(pairs) for j in range(i, pairs))
     cut, confidence = signed_rank_cut(pairs, level=level)

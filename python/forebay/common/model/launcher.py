@@ -2,6 +2,8 @@
 program are, and which options pass our environment variables to ranks on other nodes. No other
 module knows a launcher's options. Pure: words in, words out."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -46,13 +48,12 @@ def start(
         for parameter in parameters:
             words += ["--mca", *parameter]
     for name, value in (variables or {}).items():
-        match flavour:
-            case Flavour.OPEN_MPI:
-                words += ["-x", f"{name}={value}"]
-            case Flavour.HYDRA:
-                words += ["-genv", name, value]
-            case Flavour.SLURM | Flavour.OTHER:
-                raise ValueError(f"nobody needs {name} passed on by {launcher} yet")
+        if flavour is Flavour.OPEN_MPI:
+            words += ["-x", f"{name}={value}"]
+        elif flavour is Flavour.HYDRA:
+            words += ["-genv", name, value]
+        else:
+            raise ValueError(f"nobody needs {name} passed on by {launcher} yet")
     return tuple(words)
 
 
@@ -82,15 +83,12 @@ def with_ranks(
         out[at:at] = ["-n", str(ranks)]
     if per_node is None:
         return tuple(out)
-    match flavour:
-        case Flavour.SLURM:
-            out.append(f"--ntasks-per-node={per_node}")
-        case Flavour.HYDRA:
-            out += ["-ppn", str(per_node)]
-        case Flavour.OPEN_MPI:
-            out += ["--map-by", f"ppr:{per_node}:node"]
-        case Flavour.OTHER:
-            pass
+    if flavour is Flavour.SLURM:
+        out.append(f"--ntasks-per-node={per_node}")
+    elif flavour is Flavour.HYDRA:
+        out += ["-ppn", str(per_node)]
+    elif flavour is Flavour.OPEN_MPI:
+        out += ["--map-by", f"ppr:{per_node}:node"]
     return tuple(out)
 
 
@@ -190,15 +188,13 @@ def forward(
     """`words` with the options by which this launcher passes our variables to every rank."""
     before, own = tuple(words[: launcher + 1]), words[launcher + 1 :]
     contexts = [_context(segment, flavour, is_program) for segment in _segments(own)]
-    match flavour:
-        case Flavour.OPEN_MPI:
-            return before + _joined([_for_open_mpi(one, forwarding) for one in contexts])
-        case Flavour.HYDRA:
-            return before + _for_hydra(contexts, forwarding)
-        case Flavour.SLURM:
-            return before + _joined([_for_slurm(one, forwarding) for one in contexts])
-        case Flavour.OTHER:
-            return before + tuple(own)
+    if flavour is Flavour.OPEN_MPI:
+        return before + _joined([_for_open_mpi(one, forwarding) for one in contexts])
+    if flavour is Flavour.HYDRA:
+        return before + _for_hydra(contexts, forwarding)
+    if flavour is Flavour.SLURM:
+        return before + _joined([_for_slurm(one, forwarding) for one in contexts])
+    return before + tuple(own)
 
 
 def _context(

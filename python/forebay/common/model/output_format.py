@@ -1,10 +1,10 @@
 """The forms in which commands report."""
 
-from enum import Enum
+from forebay.common.model.newer_python import StrEnum
 
 
-class Format(Enum):
-    """The values of --format."""
+class Format(StrEnum):
+    """The values of --format: texts, since an older typer compares the default with texts."""
 
     TEXT = "text"
     JSON = "json"

@@ -1,6 +1,8 @@
 """Escapes names and programs' output for display, as `ls -b` does. A name may hold any byte but "/"
 and NUL, also terminal control sequences (native twin: src/foundation/base/printable.hpp)."""
 
+from __future__ import annotations
+
 import shlex
 from collections.abc import Sequence
 from pathlib import PurePath

@@ -1,5 +1,7 @@
 """Facts about a program file before it runs: how it is linked, and to which MPI."""
 
+from __future__ import annotations
+
 import re
 from enum import Enum
 from pathlib import Path

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field, fields, replace
+from typing import Optional
 
 from forebay.common.model.frozen import frozen
 from forebay.common.model.units import MIB
@@ -57,7 +58,7 @@ class Traffic:
         return Traffic(**{**sums, "found_requests_in_flight": found})
 
     @property
-    def mib_per_second(self) -> float | None:
+    def mib_per_second(self) -> Optional[float]:
         """The bytes per second of the calls in MiB; None if no time was measured."""
         return self.bytes / MIB / self.seconds if self.seconds > 0 else None
 
@@ -68,7 +69,7 @@ class PassedThrough:
 
     call: str
     calls: int
-    bytes: int | None
+    bytes: Optional[int]
     reason: str
 
 
@@ -138,7 +139,7 @@ class PoolFileRecord:
     requests: int
     times: int
     """How many times a program opened the file while the pool did not know it."""
-    past_the_pool: str | None
+    past_the_pool: Optional[str]
     """Why some of its bytes bypassed the pool; None if none did."""
 
 
@@ -175,7 +176,7 @@ class RunRecord:
     command: str
     seconds: float
     status: int
-    pool: PoolRecord | None = None
+    pool: Optional[PoolRecord] = None
     started: str = ""
     """ISO 8601, UTC."""
 

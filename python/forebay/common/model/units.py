@@ -1,5 +1,7 @@
 """Amounts of bytes and seconds, as settings spell them and as people read them."""
 
+from __future__ import annotations
+
 import re
 
 _BYTES = re.compile(r"\+?(?=\.?\d)(\d*)\.?(\d*)[ \t]*([kmgtpe]i?)?b?", re.ASCII)

@@ -1,5 +1,7 @@
 """Sends requests to daemons of the pool, and ends them."""
 
+from __future__ import annotations
+
 import contextlib
 import os
 import signal
@@ -7,7 +9,6 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Self
 
 from forebay.common.files.processes import next_signal
 from forebay.common.files.safe_files import read_own
@@ -196,7 +197,7 @@ class _StatusPoll:
         self._connection: PoolSocket | None = None
         self._is_asked = False
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> _StatusPoll:
         return self
 
     def __exit__(self, *_: object) -> None:

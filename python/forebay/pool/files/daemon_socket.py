@@ -10,7 +10,7 @@ import struct
 import sys
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from forebay.common.files.safe_files import folder_problem
 from forebay.common.model.errors import PoolError
@@ -63,7 +63,7 @@ class PoolSocket:
             self._socket.close()
             raise _mistrusted(path, problem)
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> PoolSocket:
         return self
 
     def __exit__(
@@ -184,7 +184,7 @@ def _mistrusted(path: Path, why: str) -> PoolError:
 
 
 def _is_nobody(error: OSError) -> bool:
-    return isinstance(error, FileNotFoundError | ConnectionRefusedError)
+    return isinstance(error, (FileNotFoundError, ConnectionRefusedError))
 
 
 class DirectoryWatch:

@@ -1,6 +1,8 @@
 """The daemons of a job with several nodes: started by a job step of Slurm or by an MPI launcher,
 introduced to each other, and ended together."""
 
+from __future__ import annotations
+
 import base64
 import contextlib
 import json
@@ -164,7 +166,7 @@ class Fleet:
             messages=messages_in(log_of(self._place.socket)),
         )
 
-    def _death(self, reported: int, deaths: Sequence["_Death"]) -> str | None:
+    def _death(self, reported: int, deaths: Sequence[_Death]) -> str | None:
         """Why the daemons did not end by themselves, or None if all have reported their end."""
         if deaths:
             return ", ".join(f"on node {one.node}, {one.host}" for one in deaths)

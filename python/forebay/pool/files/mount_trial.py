@@ -1,5 +1,7 @@
 """Tries the ways to mount, over a new folder that is removed."""
 
+from __future__ import annotations
+
 import contextlib
 import os
 import subprocess

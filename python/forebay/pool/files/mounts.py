@@ -1,5 +1,7 @@
 """Starts and ends the FUSE mounts over pooled folders, a process for each folder."""
 
+from __future__ import annotations
+
 import contextlib
 import ctypes
 import os
@@ -13,6 +15,7 @@ from pathlib import Path
 from forebay.common.model.errors import PoolStartError
 from forebay.common.model.frozen import frozen
 from forebay.common.model.launcher import PRELOAD_VARIABLE
+from forebay.common.model.newer_python import zip_of
 from forebay.pool.files.daemon_start import death_of, messages_in
 from forebay.pool.model.mounting import MountChoice
 
@@ -83,7 +86,7 @@ class LocalMounts:
         return told
 
     def _complaints(self) -> Iterator[str]:
-        for path, process in zip(self._paths, self._processes, strict=True):
+        for path, process in zip_of(self._paths, self._processes, strict=True):
             code = process.poll()
             if code:
                 messages = " ".join(line.removeprefix(_PREFIX) for line in messages_in(self._log))

@@ -1,5 +1,7 @@
 """Rescue files on disk (schema/rescue.md), and the files that their bytes belong to."""
 
+from __future__ import annotations
+
 import contextlib
 import errno
 import json

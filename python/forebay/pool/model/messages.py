@@ -2,12 +2,14 @@
 in schema/pool_messages.toml, from which the C++ structs are generated, too. Both ends are on one
 machine, so numbers are in native byte order."""
 
+from __future__ import annotations
+
 import struct
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
 from typing import Any
 
 from forebay.common.model.frozen import frozen
+from forebay.common.model.newer_python import StrEnum, zip_of
 
 
 class Ask(StrEnum):
@@ -43,12 +45,12 @@ class MessageLayout:
     def pack(self, given: Mapping[str, Any]) -> bytes:
         """The message with the fields in `given`; all others are zero."""
         empty = struct.unpack(self.form, bytes(self.length))
-        values = dict(zip(self.names, empty, strict=True))
+        values = dict(zip_of(self.names, empty, strict=True))
         return struct.pack(self.form, *{**values, **given}.values())
 
     def unpack(self, data: bytes) -> Mapping[str, Any]:
         """The fields of a message, whose length must be right."""
-        return dict(zip(self.names, struct.unpack(self.form, data), strict=True))
+        return dict(zip_of(self.names, struct.unpack(self.form, data), strict=True))
 
 
 @frozen

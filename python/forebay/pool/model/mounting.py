@@ -1,5 +1,7 @@
 """How the folders of a pool are mounted over."""
 
+from __future__ import annotations
+
 from forebay.common.model.frozen import frozen
 
 

@@ -1,5 +1,7 @@
 """Where a daemon of the pool listens, and what programs are told about it."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,6 +1,7 @@
 """The pool of a node: its daemon's status, the status of each file, and how a daemon ended."""
 
 from collections.abc import Mapping
+from typing import Optional
 
 from forebay.common.model.frozen import frozen
 
@@ -95,14 +96,14 @@ class PoolFile:
         return max(0.0, self.storage_seconds - self.waited_seconds)
 
     @property
-    def hidden(self) -> float | None:
+    def hidden(self) -> Optional[float]:
         """The hidden share of the time in the file system; None if there was no such time."""
         if self.storage_seconds <= 0:
             return None
         return self.hidden_seconds / self.storage_seconds
 
     @property
-    def past_the_pool(self) -> str | None:
+    def past_the_pool(self) -> Optional[str]:
         """Why some of its bytes bypassed the pool, or None. Bytes that were written after the pool
         was told to stop do not count."""
         if self.reason == "closing":
@@ -179,7 +180,7 @@ class PoolStatus:
     """The file with the control group's limit; empty if the node's memory is the limit."""
 
     @property
-    def hangs(self) -> PoolFile | None:
+    def hangs(self) -> Optional[PoolFile]:
         """The file whose file system has not answered for longest, if for too long; else None."""
         silent = max(self.files, key=lambda file: file.silent_seconds, default=None)
         return silent if silent and silent.silent_seconds >= SILENT_SECONDS_MAX else None
@@ -208,9 +209,9 @@ class PoolEnd:
     """How a daemon ended. If it did not end by itself, `status` is None and `death` says why.
     `messages` are the last lines of its log."""
 
-    status: PoolStatus | None
+    status: Optional[PoolStatus]
     seconds: float
-    death: str | None = None
+    death: Optional[str] = None
     lost: tuple[Lost, ...] = ()
     messages: tuple[str, ...] = ()
 

@@ -2,6 +2,7 @@
 
 import struct
 from pathlib import Path
+from typing import Optional
 
 from forebay.common.model.frozen import frozen
 
@@ -61,11 +62,11 @@ class Applied:
     target: str
     bytes: int
     written: int = 0
-    problem: str | None = None
+    problem: Optional[str] = None
     is_removed: bool = False
 
 
-def obstacle(head: RescueHead, found: FoundFile | None) -> str | None:
+def obstacle(head: RescueHead, found: Optional[FoundFile]) -> Optional[str]:
     """Why the bytes should not be written to the file that was found, or None if they may be."""
     if found is None:
         return "the file is not there any more"

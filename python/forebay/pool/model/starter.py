@@ -1,6 +1,8 @@
 """Derives from a program's MPI launcher how to start daemons: which nodes its options name, and the
 words that start one task on each. Pure: the caller reads host files."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Iterator, Sequence
 

@@ -5,6 +5,8 @@ first is measured for the pool's own requests, which are large; for small ones i
 pool's own handling. Many small files are not worth a pool whatever it says: the kernel's cache
 takes them at once."""
 
+from __future__ import annotations
+
 from enum import Enum
 
 from forebay.common.model.frozen import frozen

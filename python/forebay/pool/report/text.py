@@ -1,5 +1,7 @@
 """Reports what became of the bytes in the pool, as text and as JSON."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 

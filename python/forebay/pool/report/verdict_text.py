@@ -8,41 +8,38 @@ _LEAVE_OFF = "Leave the pool off for this step"
 
 def verdict_text(verdict: Verdict, *, whose: str = "your program", its: str = "its") -> str:
     """The sentence. `whose` program it was, and how the program is called from then on."""
-    match verdict.judgement:
-        case Judgement.INCOMPLETE:
-            return f"Not all that {whose} wrote arrived: what is missing, and what to do, is below."
-        case Judgement.PAST:
-            mount = ", or mount it: --set pool_mount=auto" if verdict.mount_helps else ""
-            return (
-                f"The pool won nothing: {_past(verdict)} went past it, for the reasons below. "
-                f"{_LEAVE_OFF}{mount}."
-            )
-        case Judgement.COST:
-            return _cost_text(verdict, whose, its)
-        case Judgement.FINE:
-            return f"{_capital(_waited(verdict, whose, its))}{_without(verdict)}."
+    if verdict.judgement is Judgement.INCOMPLETE:
+        return f"Not all that {whose} wrote arrived: what is missing, and what to do, is below."
+    if verdict.judgement is Judgement.PAST:
+        mount = ", or mount it: --set pool_mount=auto" if verdict.mount_helps else ""
+        return (
+            f"The pool won nothing: {_past(verdict)} went past it, for the reasons below. "
+            f"{_LEAVE_OFF}{mount}."
+        )
+    if verdict.judgement is Judgement.COST:
+        return _cost_text(verdict, whose, its)
+    return f"{_capital(_waited(verdict, whose, its))}{_without(verdict)}."
 
 
 def _cost_text(verdict: Verdict, whose: str, its: str) -> str:
     waited, without = _waited(verdict, whose, its), _without(verdict)
-    match verdict.cause:
-        case Cause.OPENS:
-            small = "small " if verdict.are_small else ""
-            opens = counted(verdict.opens, f"{small}file")
-            said = f"The pool cost more than it won: {waited}, mostly to open {opens}{without}."
-        case Cause.SYNCS:
-            syncs = counted(verdict.syncs, "sync")
-            said = f"The pool won nothing: {waited}, mostly for {syncs}{without}."
-        case Cause.PAST:
-            past = f"{_past(verdict)} went past it"
-            said = f"The pool cost more than it won: {waited}, and {past}{without}."
-        case Cause.ROOM:
-            return (
-                f"The pool won nothing: {waited}, mostly for room in it{without}. If there is time "
-                "between writes, give the pool more: --set pool_window=2GiB, or pool_cap."
-            )
-        case None:
-            said = f"The pool cost more than it won: {waited}{without}."
+    if verdict.cause is Cause.OPENS:
+        small = "small " if verdict.are_small else ""
+        opens = counted(verdict.opens, f"{small}file")
+        said = f"The pool cost more than it won: {waited}, mostly to open {opens}{without}."
+    elif verdict.cause is Cause.SYNCS:
+        syncs = counted(verdict.syncs, "sync")
+        said = f"The pool won nothing: {waited}, mostly for {syncs}{without}."
+    elif verdict.cause is Cause.PAST:
+        past = f"{_past(verdict)} went past it"
+        said = f"The pool cost more than it won: {waited}, and {past}{without}."
+    elif verdict.cause is Cause.ROOM:
+        return (
+            f"The pool won nothing: {waited}, mostly for room in it{without}. If there is time "
+            "between writes, give the pool more: --set pool_window=2GiB, or pool_cap."
+        )
+    else:
+        said = f"The pool cost more than it won: {waited}{without}."
     return f"{said} {_LEAVE_OFF}."
 
 

@@ -1,5 +1,7 @@
 """Use cases of `forebay pool`: starts, queries, drains and stops a pool for several programs."""
 
+from __future__ import annotations
+
 import contextlib
 import shlex
 from collections.abc import Mapping

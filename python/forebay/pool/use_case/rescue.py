@@ -1,5 +1,7 @@
 """Use case: writes the bytes in rescue files to the files that they belong to."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol

@@ -1,5 +1,7 @@
 """What came of a comparison of runs without and with Forebay, as text and as JSON."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Iterator
 from statistics import median
 from typing import Any
@@ -225,20 +227,18 @@ def _difference_lines(found: RunComparison) -> Iterator[str]:
 
 
 def _difference_text(one: FileDifference) -> str:
-    match one.contrast:
-        case Contrast.MISSING:
-            return "written without Forebay only"
-        case Contrast.ADDED:
-            return "written with Forebay only"
-        case Contrast.KIND:
-            return "a file, folder or link in one run, and another one in the other"
-        case Contrast.UNREADABLE:
-            return "cannot be read, and so not compared"
-        case Contrast.BYTES:
-            sizes = f"{one.first_bytes} bytes without Forebay, {one.other_bytes} with it"
-            same = f"both have {one.first_bytes} bytes"
-            size = same if one.first_bytes == one.other_bytes else sizes
-            return f"differs from byte {one.offset} on; {size}"
+    if one.contrast is Contrast.MISSING:
+        return "written without Forebay only"
+    if one.contrast is Contrast.ADDED:
+        return "written with Forebay only"
+    if one.contrast is Contrast.KIND:
+        return "a file, folder or link in one run, and another one in the other"
+    if one.contrast is Contrast.UNREADABLE:
+        return "cannot be read, and so not compared"
+    sizes = f"{one.first_bytes} bytes without Forebay, {one.other_bytes} with it"
+    same = f"both have {one.first_bytes} bytes"
+    size = same if one.first_bytes == one.other_bytes else sizes
+    return f"differs from byte {one.offset} on; {size}"
 
 
 def _report_lines(report: RunReport, told: Collection[str]) -> Iterator[str]:

@@ -1,5 +1,7 @@
 """Explains why nothing went through the pool of a run: the certain reason, or else likely ones."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from pathlib import Path
 

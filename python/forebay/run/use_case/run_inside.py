@@ -2,6 +2,8 @@
 that exists already, or limits that leave no room for one. The message about them comes first, since
 they explain everything else that looks strange."""
 
+from __future__ import annotations
+
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path

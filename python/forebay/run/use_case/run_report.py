@@ -1,5 +1,7 @@
 """Use case: what became of a program's files, when it has ended."""
 
+from __future__ import annotations
+
 import shlex
 import signal
 from pathlib import Path

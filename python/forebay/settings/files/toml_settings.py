@@ -1,7 +1,8 @@
 """Reads the schema of settings, which comes with the package, and users' files of settings."""
 
+from __future__ import annotations
+
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 from forebay.common.files.safe_files import read_to_apply
 from forebay.common.files.schema_tables import SCHEMA_FOLDERS, decode_table, table_path
 from forebay.common.model.errors import SettingsError
+from forebay.common.model.newer_python import tomllib
 from forebay.settings.model.given import Override
 from forebay.settings.model.table import Setting, SettingKind, SettingsTable
 
@@ -78,7 +80,7 @@ def _text_of(path: Path, name: str, value: Any, line: int) -> str:
     way."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int | str):
+    if isinstance(value, (int, str)):
         return str(value)
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return ",".join(value)

@@ -1,5 +1,7 @@
 """Settings as users give them. A run without any does not read the table of all (`table`)."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

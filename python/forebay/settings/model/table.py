@@ -1,6 +1,8 @@
 """Settings: their names, kinds and ranges. The rules are those of the native library
 (src/settings); both use the table schema/settings.toml."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -76,20 +78,18 @@ class Setting:
 
     def expected(self) -> str:
         """The form of a value, for messages."""
-        match self.kind:
-            case SettingKind.BOOL:
-                return "true or false"
-            case SettingKind.INTEGER:
-                return f"a whole number from {self.minimum} to {self.maximum}"
-            case SettingKind.BYTES:
-                low, high = exact_bytes(self.minimum), exact_bytes(self.maximum)
-                return f'bytes from {low} to {high}, such as "4 MiB"'
-            case SettingKind.ENUM:
-                return "one of " + ", ".join(self.choices)
-            case SettingKind.STRING:
-                return "text"
-            case SettingKind.STRINGS:
-                return "texts, separated by commas"
+        if self.kind is SettingKind.BOOL:
+            return "true or false"
+        if self.kind is SettingKind.INTEGER:
+            return f"a whole number from {self.minimum} to {self.maximum}"
+        if self.kind is SettingKind.BYTES:
+            low, high = exact_bytes(self.minimum), exact_bytes(self.maximum)
+            return f'bytes from {low} to {high}, such as "4 MiB"'
+        if self.kind is SettingKind.ENUM:
+            return "one of " + ", ".join(self.choices)
+        if self.kind is SettingKind.STRING:
+            return "text"
+        return "texts, separated by commas"
 
     def canonical(self, text: str) -> str:
         """The canonical form of `text`, as in a record. Raises SettingsError if it is no value of
@@ -103,20 +103,18 @@ class Setting:
         return value
 
     def _parsed(self, text: str) -> str | None:
-        match self.kind:
-            case SettingKind.BOOL:
-                word = text.lower()
-                return "true" if word in _YES else "false" if word in _NO else None
-            case SettingKind.INTEGER:
-                return self._within(int(text) if _INTEGER.fullmatch(text) else None)
-            case SettingKind.BYTES:
-                return self._within(parse_bytes(text))
-            case SettingKind.ENUM:
-                return text.lower() if text.lower() in self.choices else None
-            case SettingKind.STRING:
-                return text
-            case SettingKind.STRINGS:
-                return ",".join(part.strip(" \t") for part in text.split(",") if part.strip())
+        if self.kind is SettingKind.BOOL:
+            word = text.lower()
+            return "true" if word in _YES else "false" if word in _NO else None
+        if self.kind is SettingKind.INTEGER:
+            return self._within(int(text) if _INTEGER.fullmatch(text) else None)
+        if self.kind is SettingKind.BYTES:
+            return self._within(parse_bytes(text))
+        if self.kind is SettingKind.ENUM:
+            return text.lower() if text.lower() in self.choices else None
+        if self.kind is SettingKind.STRING:
+            return text
+        return ",".join(part.strip(" \t") for part in text.split(",") if part.strip())
 
     def _within(self, number: int | None) -> str | None:
         if number is None or not self.minimum <= number <= self.maximum:

@@ -1,5 +1,7 @@
 """The simulator's results for one experiment (schema forebay.simulation/1)."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields

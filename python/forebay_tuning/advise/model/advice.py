@@ -7,9 +7,9 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field, replace
-from enum import StrEnum
 
 from forebay.common.model.frozen import frozen
+from forebay.common.model.newer_python import StrEnum
 from forebay.common.model.units import MIB, counted, exact_bytes, human_bytes
 from forebay_tuning.advise.model.bottleneck import bottleneck, why_fewer_stripes
 from forebay_tuning.advise.model.candidates import Room, candidates, fewest_stripes

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from forebay.common.model.newer_python import zip_of
 from forebay.common.model.units import counted, human_bytes, human_seconds
 from forebay.common.report.drawn_pages import DrawnPages, write_page
 from forebay.common.report.page_template import filled
@@ -35,7 +36,7 @@ def render(advice: Sequence[Advice], made: Sequence[Ready]) -> str:
             "seconds": _seconds(one),
             "svg": "" if one.gain is None or one.keeps else draw_gain(one),
         }
-        for one, its in zip(advice, made, strict=True)
+        for one, its in zip_of(advice, made, strict=True)
     ]
     return filled(_TEMPLATE, parts=parts)
 

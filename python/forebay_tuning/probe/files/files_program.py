@@ -11,6 +11,7 @@ from typing import Any
 from forebay.bench.model.command_line import Launch, Tool
 from forebay.bench.use_case.bench import BenchWorld, plan_bench, run_and_read
 from forebay.common.model.errors import ProbeError
+from forebay.common.model.newer_python import zip_of
 from forebay.ports import Captured
 from forebay_tuning.model.metadata import (
     ROUNDS,
@@ -71,7 +72,7 @@ def _rates(
         ]
         rounds = [
             (int(calls[0]["operations"]), sum(float(one["seconds"]) for one in calls))
-            for calls in zip(*parts, strict=True)
+            for calls in zip_of(*parts, strict=True)
         ]
         rates = [files / seconds for files, seconds in rounds if files and seconds > 0]
         if len(parts) != len(names) or not rates:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
 
 from forebay.common.files.decoding import decoded
 from forebay.common.files.safe_files import open_named, read_to_apply
@@ -168,7 +168,7 @@ class Begun:
 
     directory: str
     folder: str
-    probe_bytes: int | None
+    probe_bytes: Optional[int]
     results: tuple[str, ...] = ()
     """Folders in which ranks leave their results."""
 

@@ -1,6 +1,8 @@
 """The port System for a real file system: runs forebay-ior under the user's launcher. Each probe
 has its own folder with the requested layout, and removes it."""
 
+from __future__ import annotations
+
 import contextlib
 import json
 import os

@@ -1,5 +1,7 @@
 """Portraits as TOML, in the form of platforms: each number has its source, interval and date."""
 
+from __future__ import annotations
+
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -10,6 +12,7 @@ from typing import Any
 from forebay.common.files.safe_files import write_named
 from forebay.common.files.toml_file import Kind, read_kind
 from forebay.common.model.errors import ProbeError
+from forebay.common.model.newer_python import zip_of
 from forebay_tuning.model.metadata import FileRate, MetadataRates, spell_files
 from forebay_tuning.model.point import COORDINATES, Direction, Point, Space
 from forebay_tuning.model.portrait import SCHEMA, Identity, Portrait
@@ -103,7 +106,7 @@ def _direction(choice: Choice, identity: Identity) -> Iterator[str]:
         return f'{{ value = "{value}", low = "{low}", high = "{high}", {whence} }}'
 
     yield f"[{response.direction}]"
-    for name, off in zip(NAMES, surface.uncertain, strict=True):
+    for name, off in zip_of(NAMES, surface.uncertain, strict=True):
         value = getattr(surface.physical, name)
         spell = _shortly(name)
         low, high = value * math.exp(-2 * off), value * math.exp(2 * off)

@@ -22,6 +22,7 @@ from dataclasses import fields, replace
 import numpy as np
 
 from forebay.common.model.frozen import frozen
+from forebay.common.model.newer_python import zip_of
 from forebay_tuning.model.response import Asked, Physical, Seen, shifted
 from forebay_tuning.probe.model.fitting import (
     WIDTHS,
@@ -70,7 +71,7 @@ class Numbers:
         usual, widths = Numbers(), (1.0, 1.2, 1.0, 0.7)
         return math.fsum(
             0.5 * (math.log(getattr(self, one.name) / getattr(usual, one.name)) / width) ** 2
-            for one, width in zip(fields(self), widths, strict=True)
+            for one, width in zip_of(fields(self), widths, strict=True)
         )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forebay.common.model.frozen import frozen
+from forebay.common.model.newer_python import zip_of
 from forebay_tuning.model.point import Point, Space, scaled
 from forebay_tuning.model.response import (
     NAMES,
@@ -222,7 +223,7 @@ def _cost(missed: Array, weights: Array, moved: Array) -> float:
 def physical_of(logs: Array) -> Physical:
     """The physical numbers from their logarithms, in the order of NAMES."""
     values = np.exp(np.clip(logs, -_LOG_MOST, _LOG_MOST)).tolist()
-    return Physical(**dict(zip(NAMES, values, strict=True)))
+    return Physical(**dict(zip_of(NAMES, values, strict=True)))
 
 
 def logs_of(physical: Physical) -> Array:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forebay.common.model.frozen import frozen
+from forebay.common.model.newer_python import zip_of
 from forebay_tuning.model.point import COORDINATES, Point, Space
 from forebay_tuning.model.response import Asked
 from forebay_tuning.probe.model.fitting import Array, asked_of_all
@@ -50,7 +51,7 @@ class Grid:
         *levels, sharing = self.levels[place].tolist()
         values = {
             name: self.space.levels[name][level]
-            for name, level in zip(COORDINATES, levels, strict=True)
+            for name, level in zip_of(COORDINATES, levels, strict=True)
         }
         return Point(**values, shared=self.space.sharing[sharing])
 
@@ -97,9 +98,7 @@ def grid_of(space: Space) -> Grid:
     columns = [np.array(space.levels[name]) for name in COORDINATES]
     shape = (*map(len, columns), len(space.sharing))
     levels = np.indices(shape).reshape(len(shape), -1)
-    values = dict(
-        zip(COORDINATES, (one[at] for one, at in zip(columns, levels, strict=False)), strict=True)
-    )
+    values = dict(zip_of(COORDINATES, (one[at] for one, at in zip(columns, levels)), strict=True))
     nodes = -(-values["processes"] // values["per_node"])
     allowed = (
         (nodes <= space.nodes)
@@ -137,7 +136,9 @@ def _asked(space: Space, levels: Places, targets: int) -> Asked[Array]:
     table = asked_of_all(
         (
             Point(
-                **dict(zip(names, values, strict=True)), process_bytes=bytes_of_all, shared=shared
+                **dict(zip_of(names, values, strict=True)),
+                process_bytes=bytes_of_all,
+                shared=shared,
             )
             for values in product(*choices)
             for shared in space.sharing

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Generator, Sequence
-from itertools import pairwise
 from statistics import median
 
 import numpy as np
 
+from forebay.common.model.newer_python import pairwise, zip_of
 from forebay_tuning.model.point import Direction, Point, Space, spread_points
 from forebay_tuning.model.response import Response, Seen, fit_storm, shifted
 from forebay_tuning.model.robust import robust_scale
@@ -151,7 +151,7 @@ def drift_of(taken: Sequence[Sample], direction: Direction) -> list[float]:
 def _between(at: Sequence[int], values: Sequence[float], place: int) -> float:
     if place <= at[0]:
         return values[0]
-    for (left, a), (right, b) in pairwise(zip(at, values, strict=True)):
+    for (left, a), (right, b) in pairwise(zip_of(at, values, strict=True)):
         if place <= right:
             return a + (b - a) * (place - left) / (right - left)
     return values[-1]

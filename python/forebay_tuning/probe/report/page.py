@@ -3,6 +3,7 @@
 import math
 from pathlib import Path
 
+from forebay.common.model.newer_python import zip_of
 from forebay.common.model.units import human_rate
 from forebay.common.report.drawn_pages import DrawnPages, write_page
 from forebay.common.report.page_template import filled
@@ -48,7 +49,7 @@ def render(portrait: Portrait) -> str:
             _interval(name, value, off),
         )
         for direction, choice in portrait.choices.items()
-        for name, value, off in zip(
+        for name, value, off in zip_of(
             NAMES,
             (getattr(choice.response.surface.physical, one) for one in NAMES),
             choice.response.surface.uncertain,

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from forebay.common.model.errors import ProbeError, SimulationError
 from forebay.common.model.frozen import frozen
+from forebay.common.model.newer_python import zip_of
 from forebay.common.model.units import MIB
 from forebay.simulate.model.independent import IndependentSimulation
 from forebay.simulate.use_case import Simulator, simulate_independent
@@ -108,7 +109,7 @@ class SimulatedSystem:
             self._moment += 1
             found = self.simulate(point, Direction.WRITE)
             for target, (count, busy) in enumerate(
-                zip(found.target_bytes, found.target_busy, strict=True)
+                zip_of(found.target_bytes, found.target_busy, strict=True)
             ):
                 if busy > 0:
                     rates.setdefault(target, []).append(count / busy)

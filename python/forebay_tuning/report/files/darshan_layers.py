@@ -8,6 +8,7 @@ import importlib
 import math
 from typing import Any
 
+from forebay.common.model.newer_python import zip_of
 from forebay_tuning.report.files.darshan_tables import Table
 
 _SMALL = ("0_100", "100_1K", "1K_10K", "10K_100K", "100K_1M")
@@ -41,7 +42,7 @@ class Layers:
         self._table = table
         self._ranks = ranks
         keys, begins, counts = numpy.unique(rows["id"], return_index=True, return_counts=True)
-        self._spans = list(zip(keys.tolist(), begins.tolist(), counts.tolist(), strict=True))
+        self._spans = list(zip_of(keys.tolist(), begins.tolist(), counts.tolist(), strict=True))
         self._begins = begins
         self._shared = rows["rank"] < 0
         self._seconds = table.seconds(rows)
@@ -76,10 +77,10 @@ class Layers:
         }
         names = tuple(columns)
         found = {}
-        for (key, begin, count), row in zip(
-            self._spans, zip(*columns.values(), strict=True), strict=True
+        for (key, begin, count), row in zip_of(
+            self._spans, zip_of(*columns.values(), strict=True), strict=True
         ):
-            layer = {"name": self._table.module, **dict(zip(names, row, strict=True))}
+            layer = {"name": self._table.module, **dict(zip_of(names, row, strict=True))}
             found[key] = layer | self._whose(slice(begin, begin + count))
         return found
 
@@ -185,7 +186,7 @@ class Layers:
         together = self._add(f"COLL_{kind}S", f"SPLIT_{kind}S").tolist()
         alone = self._add(f"INDEP_{kind}S", f"NB_{kind}S").tolist()
         sizes = numpy.stack([self._bins(kind, size) for size in _SIZES], axis=1)
-        parts = zip(moved, together, alone, sizes.tolist(), strict=True)
+        parts = zip_of(moved, together, alone, sizes.tolist(), strict=True)
         columns = {
             "bytes": moved,
             "calls": calls,
@@ -201,8 +202,8 @@ class Layers:
         }
         names = tuple(columns)
         return [
-            dict(zip(names, row, strict=True)) if any(row) else {}
-            for row in zip(*columns.values(), strict=True)
+            dict(zip_of(names, row, strict=True)) if any(row) else {}
+            for row in zip_of(*columns.values(), strict=True)
         ]
 
     def _bins(self, kind: str, size: str) -> Any:
@@ -234,7 +235,7 @@ def _collective_bytes(moved: int, together: int, alone: int, sizes: list[int]) -
     if together == 0 or moved == 0:
         return 0
     left, small = alone, 0
-    for count, size in zip(sizes, _MIDDLES, strict=True):
+    for count, size in zip_of(sizes, _MIDDLES, strict=True):
         taken = min(left, count)
         small += taken * size
         left -= taken

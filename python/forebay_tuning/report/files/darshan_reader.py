@@ -5,6 +5,8 @@ arrays, a row for each record (darshan_tables), and summed up per file and layer
 Only the `files_max` files with most bytes are listed one by one; all others are added up per rank.
 The exit status is 3 if PyDarshan is missing."""
 
+from __future__ import annotations
+
 import datetime
 import functools
 import gc
@@ -14,6 +16,7 @@ import sys
 import types
 from typing import Any
 
+from forebay.common.model.newer_python import zip_of
 from forebay_tuning.report.files.darshan_layers import Layers, plain
 from forebay_tuning.report.files.darshan_tables import Names, Table, among
 
@@ -93,7 +96,7 @@ def _seconds(job: Any, tables: dict[str, Table]) -> float:
 
 def _time(job: Any) -> str:
     seconds = job.get("start_time_sec", job.get("start_time", 0))
-    return datetime.datetime.fromtimestamp(int(seconds), datetime.UTC).isoformat()
+    return datetime.datetime.fromtimestamp(int(seconds), datetime.timezone.utc).isoformat()
 
 
 def drop_pipes(report: Any, table: Table) -> list[str]:
@@ -216,7 +219,9 @@ def _rest(report: Any, table: Table, names: dict[int, str], ranks: int) -> list[
     if not len(left):
         return []
     counts = dict(
-        zip(*(one.tolist() for one in numpy.unique(left["rank"], return_counts=True)), strict=True)
+        zip_of(
+            *(one.tolist() for one in numpy.unique(left["rank"], return_counts=True)), strict=True
+        )
     )
     left["id"] = left["rank"].astype("u8")  # so that Layers groups by rank instead of by file
     slowest = table.column("F_SLOWEST_RANK_TIME", left).clip(0)
@@ -349,7 +354,7 @@ def _layout(ffi: Any, one: Any, names: list[str]) -> dict[int, dict[str, Any]]:
     begin = 0
     for component in range(one.num_comps):
         counters = dict(
-            zip(names, ffi.unpack(one.comps[component].counters, len(names)), strict=True)
+            zip_of(names, ffi.unpack(one.comps[component].counters, len(names)), strict=True)
         )
         count = counters["LUSTRE_COMP_STRIPE_COUNT"]
         targets = ffi.unpack(one.ost_ids + begin, count) if count > 0 else []
