@@ -130,6 +130,22 @@ Result<RegisteredFile> Pool::open(std::uint32_t client, DaemonFile file, AccessM
     return RegisteredFile{opened.slot, pool_state.files.generation_of(opened)};
 }
 
+int Pool::join(std::uint32_t client, const RegisteredFile& known, AccessMode access) {
+    PoolState& pool_state = state_->pool_state;
+    const Client* const one = pool_state.clients.find(client);
+    PooledFile* const file = pool_state.files.find(known.slot, known.generation);
+    const bool is_pooled = file != nullptr && file->open->control &&
+                           pool_state.files.state_of(*file) == FileState::pooled;
+    if (one == nullptr || !one->is_here() || !is_pooled) {
+        return ESTALE;
+    }
+    if (access != AccessMode::read && (!file->open->storage || one->seal())) {
+        return ESTALE;
+    }
+    open_file(pool_state, client, *file, access);
+    return 0;
+}
+
 void Pool::close(std::uint32_t client, std::uint32_t slot, std::uint32_t generation) {
     state_->tasks.close(client, slot, generation);
 }

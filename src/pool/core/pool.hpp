@@ -72,6 +72,9 @@ public:
     [[nodiscard]] Result<RegisteredFile> open(std::uint32_t client, DaemonFile file,
                                               AccessMode access);
     void close(std::uint32_t client, std::uint32_t slot, std::uint32_t generation);
+    // The client has opened a file that is known and pooled already, through a mount. Returns 0, or
+    // ESTALE if its writes cannot be deposits.
+    [[nodiscard]] int join(std::uint32_t client, const RegisteredFile& known, AccessMode access);
     // The slot of a file that the pool knows. nullopt: no client has the file open, and everything
     // about it is finished.
     [[nodiscard]] std::optional<RegisteredFile> known(const ports::FileIdentity& file) const;

@@ -56,6 +56,8 @@ public:
     bool maps_nothing = false;
     // The connection was inherited by programs that are not captured; see uncaptured.hpp.
     bool stands_for_uncaptured = false;
+    // The client is a mount: it brings the calls of every program.
+    bool mounts = false;
     // The slots of files that the client has opened for writing, each with its generation. Not
     // taken out when they are closed: a close does not say which of several opens it ends.
     std::unordered_map<std::uint32_t, std::uint32_t> opened_for_writing;

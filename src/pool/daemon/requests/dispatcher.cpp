@@ -44,6 +44,7 @@ std::unique_ptr<ClientRequest> Dispatcher::make_request(QuestionKind ask, Sessio
         case QuestionKind::lend:
         case QuestionKind::borrow:
         case QuestionKind::status:
+        case QuestionKind::join:
         case QuestionKind::close:
         case QuestionKind::adjust: break;
     }
@@ -120,6 +121,9 @@ void Dispatcher::drop_replies(Session& session) {
 void Dispatcher::end_session(Session& session) {
     expects(session.ended() && !session.owes_replies(), "no request refers to the session");
     context_.uncaptured.session_ended(session);
+    if (std::exchange(session.mounts, false)) {
+        context_.uncaptured.mount_gone();
+    }
     if (session.client) {
         context_.clients.dismiss(session);
     }

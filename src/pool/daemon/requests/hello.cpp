@@ -77,6 +77,9 @@ NextStep HelloRequest::admit_with_log(const protocol::ClientQuestion& question) 
     }
     session().client = client;
     session().bell = std::move(bell);
+    if ((question.flags & protocol::by_mount) != 0 && !std::exchange(session().mounts, true)) {
+        context().uncaptured.mount_connected();
+    }
     reply().client = *client;
     pass_directory(context().daemon, queued());
     if (reply().error == 0 && queued().pass(memory.segment(*client).for_writing())) {

@@ -37,11 +37,38 @@ NextStep ImmediateRequest::begin(const protocol::ClientQuestion& question,
         case QuestionKind::borrow: pass_lent_log(daemon, question, queued()); break;
         case QuestionKind::lend: lend_log(daemon, session(), question, queued()); break;
         case QuestionKind::status: pass_status(); break;
+        case QuestionKind::join: join(question); break;
         case QuestionKind::close: close(question); break;
         case QuestionKind::adjust: adjust(question); break;
         default: invariant(false, "a question that may have to wait is routed elsewhere");
     }
     return ReplyIsDue{};
+}
+
+// No descriptor comes along: forebay-mount has opened the file for the program, with the kernel's
+// checks, and all clients of a daemon are its user's.
+void ImmediateRequest::join(const protocol::ClientQuestion& question) const {
+    if (!session().client || session().maps_nothing) {
+        queued().refuse(ENOTCONN);
+        return;
+    }
+    if (context().daemon.coherence) {
+        queued().refuse(ENOTSUP);  // the home of the file has not heard of it
+        return;
+    }
+    const bool writes = (question.flags & protocol::for_writing) != 0;
+    const int error = context().daemon.pool.join(
+        *session().client, {.slot = question.slot, .generation = question.generation},
+        writes ? pool::AccessMode::both : pool::AccessMode::read);
+    if (error != 0) {
+        queued().refuse(error);
+        return;
+    }
+    if (writes) {
+        session().opened_for_writing[question.slot] = question.generation;
+    }
+    reply().slot = question.slot;
+    reply().generation = question.generation;
 }
 
 void ImmediateRequest::close(const protocol::ClientQuestion& question) const {

@@ -1,5 +1,6 @@
 // Questions that can be answered at once: those for shared memory to map (watch, log, lend,
-// borrow), for the status, and those that close a file or adjust how the pool treats it.
+// borrow), for the status, and those that join a file that is known, close one, or adjust how the
+// pool treats it.
 #pragma once
 
 #include "pool/daemon/requests/request.hpp"
@@ -14,6 +15,7 @@ public:
                                  std::vector<OwnFd> descriptors) override;
 
 private:
+    void join(const protocol::ClientQuestion& question) const;
     void close(const protocol::ClientQuestion& question) const;
     void adjust(const protocol::ClientQuestion& question) const;
     void pass_status() const;

@@ -10,8 +10,8 @@
 
 namespace forebay::daemon {
 
-void UncapturedPeriod::begin(Session& session, const protocol::ClientQuestion& question) {
-    if (programs_.all_have_ended()) {
+bool UncapturedPeriod::begin(Session& session, const protocol::ClientQuestion& question) {
+    if (mounts_ == 0 && programs_.all_have_ended()) {
         const std::string program{question.path.data()};
         daemon_.notes.add_once(NoteOnce::uncaptured,
                                "all files are written through while " + program +
@@ -31,13 +31,21 @@ void UncapturedPeriod::begin(Session& session, const protocol::ClientQuestion& q
     if (itself > 0 && (is_itself || (same_numbers && question.number > 0))) {
         programs_.watch(is_itself ? itself : question.number);
     }
+    ensures(session.stands_for_uncaptured, "the program counts as long as the connection is there");
+    if (mounts_ > 0) {
+        return false;
+    }
+    have_files_leave();
+    return true;
+}
+
+void UncapturedPeriod::have_files_leave() {
     keeps_files_out_ = true;
     daemon_.statistics.update();
-    // Nobody waits for these tickets: the request waits for all files to have left.
+    // Nobody waits for these tickets: a request that does waits for all files to have left.
     static_cast<void>(daemon_.pool.ask_each(
         daemon_.statistics.slots(),
         {.kind = pool::FileTask::Kind::leave, .reason = pool::ThroughReason::uncaptured}));
-    ensures(session.stands_for_uncaptured, "files are out as long as the connection is there");
 }
 
 void UncapturedPeriod::not_begun(const Session& session) { programs_.forget(session.process()); }
@@ -46,6 +54,17 @@ void UncapturedPeriod::session_ended(Session& session) {
     if (session.stands_for_uncaptured) {
         session.stands_for_uncaptured = false;
         programs_.disconnected();
+    }
+}
+
+void UncapturedPeriod::mount_gone() {
+    expects(mounts_ > 0, "a mount that is gone was there");
+    --mounts_;
+    if (mounts_ == 0 && !programs_.all_have_ended()) {
+        daemon_.notes.add_once(NoteOnce::uncaptured,
+                               "all files are written through, as the mount has ended while "
+                               "programs run that do not go through Forebay.");
+        have_files_leave();
     }
 }
 

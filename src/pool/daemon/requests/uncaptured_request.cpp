@@ -11,8 +11,10 @@ NextStep UncapturedRequest::begin(const protocol::ClientQuestion& question,
         context().uncaptured.not_begun(session());
         return ReplyIsDue{};
     }
-    context().uncaptured.begin(session(), question);
-    return UntilFilesLeft{};
+    if (context().uncaptured.begin(session(), question)) {
+        return UntilFilesLeft{};
+    }
+    return ReplyIsDue{};
 }
 
 }  // namespace forebay::daemon
