@@ -1,5 +1,5 @@
-// forebay-mount [--socket PATH] [--allow-other] [--private | --within PROCESS] [--timeout SECONDS]
-//               DIRECTORY
+// forebay-mount [--socket PATH] [--allow-other] [--captured] [--private | --within PROCESS]
+//               [--timeout SECONDS] DIRECTORY
 // forebay-mount --enter PROCESS FOLDER COMMAND...
 //
 // A FUSE mount over a directory. The kernel sends programs' calls on the directory to this process,
@@ -82,6 +82,8 @@ std::optional<MountCommand> command_of(std::span<char* const> words) {
             command.stopped_max = std::chrono::seconds{std::max(number_of(words[++i]), 1)};
         } else if (word == "--within" && i + 1 < words.size()) {
             command.within = number_of(words[++i]);
+        } else if (word == "--captured") {
+            options.captured = true;
         } else if (!word.starts_with("--") && options.directory.empty()) {
             options.directory = word;
         } else {
@@ -135,8 +137,8 @@ int run(std::span<char* const> words) {
     if (!command) {
         std::fputs(
             "forebay-mount: cannot use these arguments (it takes [--socket PATH] [--allow-other] "
-            "[--private | --within PROCESS] [--timeout SECONDS] and the absolute path of a "
-            "directory). Give these.\n",
+            "[--captured] [--private | --within PROCESS] [--timeout SECONDS] and the absolute path "
+            "of a directory). Give these.\n",
             stderr);
         return wrong_arguments;
     }

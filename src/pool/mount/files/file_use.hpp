@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <shared_mutex>
 #include <sys/types.h>
 
 namespace forebay::mount {
@@ -22,6 +23,10 @@ struct LockOwner {
 };
 
 struct FileUse {
+    // Held shared by a write to the file below while the daemon does not know the file, and alone
+    // by whoever makes it known for a captured program: so none is under way then. Taken before
+    // `mutex`.
+    std::shared_mutex below_gate;
     std::mutex mutex;  // protects all members that are not atomic
     std::uint32_t handles = 0;
     std::map<std::uint64_t, LockOwner> locks;
@@ -38,6 +43,11 @@ struct FileUse {
     std::atomic<bool> unprivileged = false;
     std::atomic<std::int64_t> size = 0;     // file size with deposits, while `pooled`
     std::atomic<std::int64_t> written = 0;  // bytes written since the first open
+    // Handles by which captured programs may write. While there are any, the kernel remembers no
+    // attributes of the file.
+    std::atomic<std::uint32_t> captured_writers = 0;
+    std::atomic<std::uint32_t> capture_bans = 0;  // see CaptureBan
+    std::atomic<bool> size_known = true;  // `size` counts what captured programs have written
     std::uint32_t small_syncs = 0;
     std::int64_t written_at_sync = 0;
     pool::ReadAheadPolicy guess;
@@ -56,11 +66,29 @@ struct FileUse {
     }
 };
 
+// As long as it exists, no captured program begins to write to the file. There may be some already:
+// who makes one looks at captured_writers afterwards, and begin_capture() looks at capture_bans
+// after it has counted itself, so that one of the two sees the other.
+class CaptureBan {
+public:
+    explicit CaptureBan(FileUse& use) noexcept : bans_{use.capture_bans} {
+        bans_.fetch_add(1, std::memory_order_seq_cst);
+    }
+    CaptureBan(const CaptureBan&) = delete;
+    CaptureBan& operator=(const CaptureBan&) = delete;
+    ~CaptureBan() { bans_.fetch_sub(1, std::memory_order_seq_cst); }
+
+private:
+    std::atomic<std::uint32_t>& bans_;
+};
+
 // An open file of the mount, with its descriptor of the file below.
 struct OpenHandle {
     OwnFd fd;
     int flags = 0;
-    bool deposited = false;  // it has written deposits, so a close reports errors
+    // It has written deposits, or a captured program may have by it, so a close reports errors.
+    std::atomic<bool> deposited = false;
+    bool captured = false;  // counted in captured_writers; protected by the file's mutex
     // Owners that took POSIX locks by this handle. If it is read-only, the kernel sends no FLUSH at
     // a close, so their locks are dropped at RELEASE.
     std::mutex mutex;

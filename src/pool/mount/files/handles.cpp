@@ -37,7 +37,7 @@ int opened(const FuseRequest& asked, MountedInode& inode, OpenHandle& handle, bo
     if (error == 0 && empties) {
         error = route.truncate(inode.use, handle.fd.get(), 0);
         if (error != 0) {
-            route.closed(inode.use);
+            route.closed(inode.use, handle);
         }
     }
     return error;
@@ -58,7 +58,7 @@ int open(const FuseRequest& asked, fuse_ino_t number, fuse_file_info* file) {
     }
     set_reply(*file, *handle);
     if (fuse_reply_open(asked.request, file) == -ENOENT) {  // the caller was interrupted
-        asked.server.route().closed(inode.use);
+        asked.server.route().closed(inode.use, *handle);
     } else {
         static_cast<void>(handle.release());
     }
@@ -88,7 +88,9 @@ int create(const FuseRequest& asked, fuse_ino_t parent, const char* name, mode_t
     }
     OwnFd path{::open(DescriptorName{handle->fd.get()}.text(), O_PATH | O_CLOEXEC)};
     fuse_entry_param entry{};
-    int error = path.valid() ? fill_entry(asked.server, std::move(path), entry) : errno;
+    int error = path.valid()
+                    ? fill_entry(asked.server, std::move(path), AnswerOrder::unordered, entry)
+                    : errno;
     if (error != 0) {
         return error;
     }
@@ -104,7 +106,7 @@ int create(const FuseRequest& asked, fuse_ino_t parent, const char* name, mode_t
     }
     set_reply(*file, *handle);
     if (fuse_reply_create(asked.request, &entry, file) == -ENOENT) {
-        asked.server.route().closed(inode.use);
+        asked.server.route().closed(inode.use, *handle);
         asked.server.inodes().forget(inode, 1);
     } else {
         static_cast<void>(handle.release());
@@ -121,7 +123,9 @@ void drop_locks(FileUse& use, std::uint64_t owner) {
 int flush(const FuseRequest& asked, fuse_ino_t number, fuse_file_info* file) {
     MountedInode& inode = asked.inode(number);
     drop_locks(inode.use, file->lock_owner);
-    return open_handle(file).deposited ? asked.server.route().arrives(inode.use) : 0;
+    return open_handle(file).deposited.load(std::memory_order_relaxed)
+               ? asked.server.route().arrives(inode.use)
+               : 0;
 }
 
 int release(const FuseRequest& asked, fuse_ino_t number, fuse_file_info* file) {
@@ -130,7 +134,7 @@ int release(const FuseRequest& asked, fuse_ino_t number, fuse_file_info* file) {
     for (const auto& [owner, locked] : gone->lockers) {
         drop_locks(inode.use, owner);
     }
-    asked.server.route().closed(inode.use);
+    asked.server.route().closed(inode.use, *gone);
     return 0;
 }
 

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <limits>
+#include <shared_mutex>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/xattr.h>
@@ -144,8 +145,13 @@ int PoolRoute::opened(FileUse& use, const OpenHandle& handle, ino_t inode) {
     return error;
 }
 
-void PoolRoute::closed(FileUse& use) {
+void PoolRoute::closed(FileUse& use, OpenHandle& handle) {
     const std::scoped_lock lock{use.mutex};
+    end_capture(use, handle);
+    let_go(use);
+}
+
+void PoolRoute::let_go(FileUse& use) {
     if (--use.handles > 0) {
         return;
     }
@@ -184,7 +190,10 @@ std::int64_t PoolRoute::write_below(FileUse& use, OpenHandle& handle, const Writ
 std::int64_t PoolRoute::deposit(FileUse& use, OpenHandle& handle, const WriteOrder& order) {
     WriteOrder rest = order;
     if (order.appends) {
-        rest.offset = use.size.load(relaxed);
+        rest.offset = append_size(use, handle.fd.get());
+        if (rest.offset < 0) {
+            return rest.offset;
+        }
     }
     if (rest.offset > sure_max - static_cast<std::int64_t>(rest.bytes.size())) {
         const int error = step_aside(use, pool::ThroughReason::asked);
@@ -197,7 +206,9 @@ std::int64_t PoolRoute::deposit(FileUse& use, OpenHandle& handle, const WriteOrd
     pool::WriteResult written = link_->log_writer().write(file, rest.offset, rest.bytes);
     auto taken = static_cast<std::int64_t>(written.taken);
     use.written.fetch_add(taken, relaxed);
-    handle.deposited = handle.deposited || taken > 0;
+    if (taken > 0) {
+        handle.deposited.store(true, relaxed);
+    }
     if (written.rest == pool::WriteResult::Rest::through) {
         written = link_->log_writer().settle(file);
     }
@@ -206,10 +217,12 @@ std::int64_t PoolRoute::deposit(FileUse& use, OpenHandle& handle, const WriteOrd
     }
     std::int64_t error = 0;
     if (written.rest == pool::WriteResult::Rest::through) {
-        // All is below and stays there: the pool would not learn of changes of the size there.
+        // All is below and stays there: the pool would not learn of changes of the size there. So
+        // the file must not come back into the pool, for captured programs either.
         const std::scoped_lock lock{use.mutex};
-        use.aside = true;
-        use.pooled.store(false, std::memory_order_release);
+        if (const int refused = leave(use, pool::ThroughReason::asked); refused != 0) {
+            return taken > 0 ? taken : -refused;
+        }
         const auto done = static_cast<std::size_t>(taken);
         const std::int64_t below = write_below(
             use, handle, {.offset = rest.offset + taken, .bytes = rest.bytes.subspan(done)});
@@ -222,24 +235,59 @@ std::int64_t PoolRoute::deposit(FileUse& use, OpenHandle& handle, const WriteOrd
     return taken > 0 ? taken : error;
 }
 
+// Precondition: no captured program writes to the file.
+std::int64_t PoolRoute::append_size(FileUse& use, int fd) {
+    if (!use.size_known.exchange(true, relaxed)) {
+        const PoolLink::Reading reading{*link_};
+        const std::int64_t deposited = link_->reader().deposited_size(use.file());
+        struct stat status{};
+        if (deposited < 0 || ::fstat(fd, &status) != 0) {
+            use.size_known.store(false, relaxed);
+            return -EIO;
+        }
+        use.size.store(std::max<std::int64_t>(deposited, status.st_size), relaxed);
+    }
+    return use.size.load(relaxed);
+}
+
+// An append goes where the file ends, which deposits of captured programs change at any time.
 std::int64_t PoolRoute::write(FileUse& use, OpenHandle& handle, const WriteOrder& order) {
     if ((handle.flags & O_DSYNC) != 0) {  // its bytes have to be on the storage
         if (const int error = step_aside(use, pool::ThroughReason::direct); error != 0) {
             return -error;
         }
     }
+    if (!order.appends) {
+        return write_in_order(use, handle, order);
+    }
+    const CaptureBan ban{use};
+    const int error = make_way(use, pool::ThroughReason::append);
+    return error != 0 ? -error : write_in_order(use, handle, order);
+}
+
+bool PoolRoute::begins_to_pool(FileUse& use, OpenHandle& handle, const WriteOrder& order) {
+    const auto bytes = static_cast<std::int64_t>(order.bytes.size());
+    if (use.written.load(relaxed) + bytes <= small_bytes || link_ == nullptr) {
+        return use.pooled.load(relaxed);
+    }
+    const std::scoped_lock lock{use.mutex};
+    struct stat status{};
+    if (!use.pooled.load(relaxed) && may_pool(use, handle) &&
+        ::fstat(handle.fd.get(), &status) == 0) {
+        // A file that the daemon refuses is written below, and not asked about again.
+        use.aside = introduce(use, handle.fd.get(), handle.flags, status.st_ino) != 0;
+    }
+    return use.pooled.load(relaxed);
+}
+
+std::int64_t PoolRoute::write_in_order(FileUse& use, OpenHandle& handle, const WriteOrder& order) {
     if (!use.pooled.load(std::memory_order_acquire)) {
-        const auto bytes = static_cast<std::int64_t>(order.bytes.size());
-        if (use.written.load(relaxed) + bytes <= small_bytes || link_ == nullptr) {
+        const std::shared_lock gate{use.below_gate};
+        if (!begins_to_pool(use, handle, order)) {
             return write_below(use, handle, order);
         }
-        const std::scoped_lock lock{use.mutex};
-        struct stat status{};
-        if (may_pool(use, handle) && ::fstat(handle.fd.get(), &status) == 0) {
-            // A file that the daemon refuses is written below, and not asked about again.
-            use.aside = introduce(use, handle.fd.get(), handle.flags, status.st_ino) != 0;
-        }
-    } else if (!use.writes_known.load(relaxed)) {
+    }
+    if (!use.writes_known.load(relaxed)) {
         const std::scoped_lock lock{use.mutex};
         // So far the daemon knows the file only by a read-only descriptor.
         struct stat status{};
@@ -276,7 +324,7 @@ std::int64_t PoolRoute::read(FileUse& use, const OpenHandle& handle, std::int64_
 }
 
 int PoolRoute::truncate(FileUse& use, int fd, std::int64_t bytes) {
-    std::unique_lock lock{use.mutex};
+    const std::scoped_lock lock{use.mutex};
     const bool known = slot_of(use) != nullptr;
     if (known && link_->life() == PoolLink::Life::dead) {
         return EIO;
@@ -305,8 +353,7 @@ int PoolRoute::truncate(FileUse& use, int fd, std::int64_t bytes) {
     }
     if (!was_pooled && use.handles == 0) {
         ++use.handles;
-        lock.unlock();
-        closed(use);
+        let_go(use);
     }
     return error;
 }
@@ -335,11 +382,17 @@ int PoolRoute::before_change(FileUse& use) {
     return error == ENOENT ? 0 : error;
 }
 
+std::int64_t PoolRoute::written_by_all(const FileUse& use) const noexcept {
+    const pool::FileSlot* const slot =
+        use.captured_writers.load(relaxed) == 0 ? nullptr : slot_of(use);
+    return use.written.load(relaxed) + (slot == nullptr ? 0 : slot->taken.load(relaxed));
+}
+
 int PoolRoute::sync(FileUse& use, int fd, bool data_only) {
     bool often = false;
     {
         const std::scoped_lock lock{use.mutex};
-        const std::int64_t written = use.written.load(relaxed);
+        const std::int64_t written = written_by_all(use);
         use.small_syncs = written - use.written_at_sync < small_bytes ? use.small_syncs + 1 : 0;
         use.written_at_sync = written;
         often = use.small_syncs >= small_syncs_max;
@@ -368,9 +421,12 @@ int PoolRoute::step_aside(FileUse& use, pool::ThroughReason reason) {
     if (!use.pooled.load(relaxed) || slot_of(use) == nullptr) {
         return 0;
     }
-    if (link_->life() == PoolLink::Life::dead) {
-        return EIO;
-    }
+    return link_->life() == PoolLink::Life::dead ? EIO : leave(use, reason);
+}
+
+// Precondition: the caller holds the file's mutex.
+int PoolRoute::leave(FileUse& use, pool::ThroughReason reason) {
+    use.aside = true;
     protocol::ClientQuestion question;
     question.ask = protocol::QuestionKind::leave;
     question.number = static_cast<std::int64_t>(reason);

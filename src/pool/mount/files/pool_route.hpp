@@ -34,7 +34,7 @@ public:
     // A handle was opened, or was closed (the last one ends the file's use of the pool). Returns 0
     // or an errno.
     [[nodiscard]] int opened(FileUse& use, const OpenHandle& handle, ino_t inode);
-    void closed(FileUse& use);
+    void closed(FileUse& use, OpenHandle& handle);
     // A file was looked up for the first time: the daemon may know it from before. `status` is the
     // file system's, of the O_PATH descriptor `fd`, and is asked for once more.
     void found(FileUse& use, int fd, struct stat& status);
@@ -67,6 +67,13 @@ public:
     // Adds the pool's size, times and blocks to the file system's `status` of `fd`.
     void add(const FileUse& use, int fd, struct stat& status);
 
+    // Lets captured programs deposit to the file, and read deposits, until the handle is closed:
+    // the daemon knows the file. Returns 0, or EBUSY if they have to go through the mount.
+    [[nodiscard]] int begin_capture(FileUse& use, OpenHandle& handle);
+    // step_aside(), if captured programs may write to the file: what follows cannot be ordered with
+    // their deposits. Precondition: there is a CaptureBan. Returns 0 or an errno.
+    [[nodiscard]] int make_way(FileUse& use, pool::ThroughReason reason);
+
 private:
     // The file's slot, while it is the same file; null otherwise.
     [[nodiscard]] const pool::FileSlot* slot_of(const FileUse& use) const noexcept;
@@ -82,6 +89,22 @@ private:
     [[nodiscard]] std::int64_t deposit(FileUse& use, OpenHandle& handle, const WriteOrder& order);
     // stat of an O_PATH descriptor. False: it fails.
     [[nodiscard]] static bool stat_again(int fd, struct stat& status) noexcept;
+    // A handle is gone. Precondition: the caller holds the file's mutex.
+    void let_go(FileUse& use);
+    [[nodiscard]] bool count_capture(FileUse& use, OpenHandle& handle);
+    void end_capture(FileUse& use, OpenHandle& handle) noexcept;
+    [[nodiscard]] bool is_pooled_there(const FileUse& use) const noexcept;
+    // The size at which an append goes on, or minus an errno.
+    [[nodiscard]] std::int64_t append_size(FileUse& use, int fd);
+    // Bytes that programs have written to the file.
+    [[nodiscard]] std::int64_t written_by_all(const FileUse& use) const noexcept;
+    // Whether the write goes into the pool; makes the file known to the daemon if it is due.
+    [[nodiscard]] bool begins_to_pool(FileUse& use, OpenHandle& handle, const WriteOrder& order);
+    // write(), while no captured program can change where the file ends.
+    [[nodiscard]] std::int64_t write_in_order(FileUse& use, OpenHandle& handle,
+                                              const WriteOrder& order);
+    // Has the file leave the pool until its last handle is closed. Returns 0 or an errno.
+    [[nodiscard]] int leave(FileUse& use, pool::ThroughReason reason);
     // Asks the daemon about the file. Returns 0 or an errno.
     [[nodiscard]] int ask(const FileUse& use, protocol::ClientQuestion question);
 

@@ -252,18 +252,27 @@ Result<void> MountServer::agree() {
 }
 
 void MountServer::init(fuse_conn_info& connection) {
-    constexpr unsigned wanted = FUSE_CAP_POSIX_LOCKS | FUSE_CAP_FLOCK_LOCKS |
-                                FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_DONT_MASK | FUSE_CAP_POSIX_ACL |
-                                FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO |
-                                FUSE_CAP_ASYNC_READ | FUSE_CAP_ASYNC_DIO | FUSE_CAP_PARALLEL_DIROPS;
+    constexpr unsigned wanted =
+        FUSE_CAP_POSIX_LOCKS | FUSE_CAP_FLOCK_LOCKS | FUSE_CAP_ATOMIC_O_TRUNC | FUSE_CAP_DONT_MASK |
+        FUSE_CAP_POSIX_ACL | FUSE_CAP_READDIRPLUS | FUSE_CAP_READDIRPLUS_AUTO |
+        FUSE_CAP_ASYNC_READ | FUSE_CAP_ASYNC_DIO | FUSE_CAP_PARALLEL_DIROPS | FUSE_CAP_IOCTL_DIR;
     connection.want = connection.capable & wanted;
     connection.max_write = write_bytes_max;
     connection.max_background = background_max;
     connection.congestion_threshold = background_congested;
 }
 
-double MountServer::attributes_valid(const MountedInode& /*inode*/) const noexcept {
-    return valid_seconds;
+double MountServer::names_valid() noexcept { return valid_seconds; }
+
+double MountServer::attributes_valid(const MountedInode& inode, AnswerOrder order) const noexcept {
+    const bool may_be_captured = order == AnswerOrder::unordered && captures() && inode.is_regular;
+    const bool is_captured = inode.use.captured_writers.load(std::memory_order_seq_cst) > 0;
+    return may_be_captured || is_captured ? 0.0 : valid_seconds;
+}
+
+int MountServer::evict_attributes(fuse_ino_t number) noexcept {
+    constexpr off_t attributes_only = -1;
+    return -fuse_lowlevel_notify_inval_inode(session_, number, attributes_only, 0);
 }
 
 bool MountServer::receive(fuse_buf& request) {

@@ -31,6 +31,7 @@ struct MountOptions {
     bool allow_other = false;
     // This process is in a private namespace, and has the right to mount there.
     bool in_namespace = false;
+    bool captured = false;  // programs may be captured, too
 };
 
 // "/proc/self/fd/N": a path to the file of an O_PATH descriptor, for calls that need a path.
@@ -42,6 +43,10 @@ public:
 private:
     std::array<char, 32> text_{};
 };
+
+// Whether the kernel ignores the attributes of an answer that is older than their eviction: to
+// GETATTR and LOOKUP. It does not for CREATE, LINK and SETATTR.
+enum class AnswerOrder { ordered, unordered };
 
 class MountServer {
 public:
@@ -77,8 +82,17 @@ public:
     [[nodiscard]] CustomIo& io() noexcept { return io_; }
     // Whether the server has root's privileges, and so acts as its callers.
     [[nodiscard]] bool by_root() const noexcept { return by_root_; }
-    // Seconds for which the kernel may cache attributes and names.
-    [[nodiscard]] double attributes_valid(const MountedInode& inode) const noexcept;
+    // Whether programs may be captured, too (--captured).
+    [[nodiscard]] bool captures() const noexcept { return options_.captured && link_ != nullptr; }
+    // Seconds for which the kernel may cache names.
+    [[nodiscard]] static double names_valid() noexcept;
+    // Seconds for which it may cache attributes: none while captured programs use the file. Asked
+    // before the attributes are: a writer may write, and close the file, behind that.
+    [[nodiscard]] double attributes_valid(const MountedInode& inode,
+                                          AnswerOrder order) const noexcept;
+    // Makes the kernel forget the attributes that it has cached. Not to be called under a lock that
+    // a request needs. Returns 0 or an errno.
+    [[nodiscard]] int evict_attributes(fuse_ino_t number) noexcept;
     void init(fuse_conn_info& connection);
 
 private:

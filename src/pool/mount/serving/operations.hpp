@@ -54,12 +54,17 @@ inline OpenHandle& open_handle(const fuse_file_info* file) noexcept {
 // Handler of FOREBAY_POOL_SET of a regular file; `given` is its argument.
 [[nodiscard]] int set_pool(const FuseRequest& asked, fuse_ino_t number, const fuse_file_info* file,
                            std::span<const std::byte> given);
+// Handlers of protocol::ask_whether_mounted and ask_to_capture.
+[[nodiscard]] int answer_whether_mounted(const FuseRequest& asked);
+[[nodiscard]] int answer_capture(const FuseRequest& asked, fuse_ino_t number,
+                                 const fuse_file_info* file);
 
 // Adds one lookup of the file of `fd`, and fills `entry` for the answer. Returns 0 or an errno.
-[[nodiscard]] int fill_entry(MountServer& server, OwnFd fd, fuse_entry_param& entry);
+[[nodiscard]] int fill_entry(MountServer& server, OwnFd fd, AnswerOrder order,
+                             fuse_entry_param& entry);
 // The same, by name. Returns 0 or an errno.
 [[nodiscard]] int look_up(MountServer& server, fuse_ino_t parent, const char* name,
-                          fuse_entry_param& entry);
+                          AnswerOrder order, fuse_entry_param& entry);
 // stat of the inode, with what the pool adds. Returns 0 or an errno.
 [[nodiscard]] int status_of(MountServer& server, MountedInode& inode, struct stat& status);
 

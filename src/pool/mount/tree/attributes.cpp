@@ -2,6 +2,7 @@
 // and chattr.
 #include "foundation/base/own_fd.hpp"
 #include "pool/mount/serving/operations.hpp"
+#include "pool/protocol/mounted_file.hpp"
 
 #include "forebay_pool.h"
 
@@ -10,6 +11,8 @@
 #include <cstddef>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <optional>
+#include <string_view>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -29,17 +32,18 @@ int status_of(MountServer& server, MountedInode& inode, struct stat& status) {
 
 namespace {
 
-int answer_status(const FuseRequest& asked, MountedInode& inode) {
+int answer_status(const FuseRequest& asked, MountedInode& inode, AnswerOrder order) {
     struct stat status{};
+    const double valid = asked.server.attributes_valid(inode, order);
     if (const int error = status_of(asked.server, inode, status); error != 0) {
         return error;
     }
-    fuse_reply_attr(asked.request, &status, asked.server.attributes_valid(inode));
+    fuse_reply_attr(asked.request, &status, valid);
     return replied;
 }
 
 int getattr(const FuseRequest& asked, fuse_ino_t number, fuse_file_info* /*file*/) {
-    return answer_status(asked, asked.inode(number));
+    return answer_status(asked, asked.inode(number), AnswerOrder::ordered);
 }
 
 int set_mode(const FuseRequest& asked, const MountedInode& inode, mode_t mode) {
@@ -95,6 +99,12 @@ int setattr(const FuseRequest& asked, fuse_ino_t number, struct stat* wanted, in
         // Draining later would change times and clear set-id bits.
         error = asked.server.route().before_change(inode.use);
     }
+    std::optional<CaptureBan> ban;
+    if (error == 0 && (set & FUSE_SET_ATTR_MODE) != 0 &&
+        (wanted->st_mode & (S_ISUID | S_ISGID)) != 0) {
+        ban.emplace(inode.use);  // a deposit of a captured program clears no bits
+        error = asked.server.route().make_way(inode.use, pool::ThroughReason::asked);
+    }
     if (error == 0 && (set & owner) != 0) {
         error = set_owner(inode, *wanted, set);
     }
@@ -108,13 +118,17 @@ int setattr(const FuseRequest& asked, fuse_ino_t number, struct stat* wanted, in
     if (error == 0 && (set & times) != 0) {
         error = set_times(inode, *wanted, set);
     }
-    return error != 0 ? error : answer_status(asked, inode);
+    return error != 0 ? error : answer_status(asked, inode, AnswerOrder::unordered);
 }
 
 int setxattr(const FuseRequest& asked, fuse_ino_t number, const char* name, const char* value,
              std::size_t bytes, int flags) {
     MountedInode& inode = asked.inode(number);
-    const int error = asked.server.route().before_change(inode.use);
+    const CaptureBan ban{inode.use};
+    int error = asked.server.route().before_change(inode.use);
+    if (error == 0 && std::string_view{name} == "security.capability") {
+        error = asked.server.route().make_way(inode.use, pool::ThroughReason::asked);
+    }
     const DescriptorName file{inode.path.get()};
     return error != 0 ? error : errno_of_call(::setxattr(file.text(), name, value, bytes, flags));
 }
@@ -170,6 +184,13 @@ int statfs(const FuseRequest& asked, fuse_ino_t number) {
 int ioctl(const FuseRequest& asked, fuse_ino_t number, unsigned command, void* /*argument*/,
           fuse_file_info* file, unsigned flags, const void* in, std::size_t in_bytes,
           std::size_t out_bytes) {
+    // The kernel reads the size of an answer from the command.
+    if (command == protocol::ask_whether_mounted) {
+        return answer_whether_mounted(asked);
+    }
+    if (command == protocol::ask_to_capture) {
+        return answer_capture(asked, number, file);
+    }
     if (command == FOREBAY_POOL_SET && (flags & FUSE_IOCTL_DIR) == 0) {
         return set_pool(asked, number, file, {static_cast<const std::byte*>(in), in_bytes});
     }

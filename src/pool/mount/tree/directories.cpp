@@ -64,8 +64,9 @@ std::size_t add_entry(const FuseRequest& asked, fuse_ino_t number, const dirent&
     }
     // Leaves the lookup to the kernel where the file was removed meanwhile, and where descriptors
     // are short: while the folder is listed, the kernel forgets none of its files.
-    if (!is_dots(one.d_name) && (asked.server.trimmer().is_short() ||
-                                 look_up(asked.server, number, one.d_name, entry) != 0)) {
+    if (!is_dots(one.d_name) &&
+        (asked.server.trimmer().is_short() ||
+         look_up(asked.server, number, one.d_name, AnswerOrder::ordered, entry) != 0)) {
         entry.ino = 0;
     }
     const std::size_t taken = fuse_add_direntry_plus(asked.request, room.data(), room.size(),

@@ -48,7 +48,7 @@ std::string path_of(int fd) {
 
 InodeTable::InodeTable(OwnFd root, const struct stat& found) {
     const InodeKey key = key_of(root.get(), found);
-    root_ = std::make_unique<MountedInode>(std::move(root), key);
+    root_ = std::make_unique<MountedInode>(std::move(root), key, found);
 }
 
 InodeTable::Found InodeTable::add(OwnFd fd, const struct stat& found) {
@@ -60,8 +60,7 @@ InodeTable::Found InodeTable::add(OwnFd fd, const struct stat& found) {
     auto& place = inodes_[key];
     const bool is_new = place == nullptr;
     if (is_new) {
-        place = std::make_unique<MountedInode>(std::move(fd), key);
-        place->is_directory = S_ISDIR(found.st_mode);
+        place = std::make_unique<MountedInode>(std::move(fd), key, found);
         size_.store(inodes_.size(), std::memory_order_relaxed);
     }
     ++place->lookups;

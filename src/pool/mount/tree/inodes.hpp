@@ -31,11 +31,16 @@ struct InodeKey {
 [[nodiscard]] InodeKey key_of(int fd, const struct stat& found) noexcept;
 
 struct MountedInode {
-    MountedInode(OwnFd fd, const InodeKey& found) : path{std::move(fd)}, key{found} {}
+    MountedInode(OwnFd fd, const InodeKey& identity, const struct stat& found)
+        : path{std::move(fd)},
+          key{identity},
+          is_directory{S_ISDIR(found.st_mode)},
+          is_regular{S_ISREG(found.st_mode)} {}
 
     OwnFd path;  // O_PATH descriptor of the file below
     InodeKey key;
-    bool is_directory = false;
+    bool is_directory;
+    bool is_regular;
     std::uint64_t lookups = 0;  // the kernel's references; protected by the table's mutex
     FileUse use;                // for a regular file
 };

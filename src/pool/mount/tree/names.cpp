@@ -12,7 +12,7 @@
 
 namespace forebay::mount {
 
-int fill_entry(MountServer& server, OwnFd fd, fuse_entry_param& entry) {
+int fill_entry(MountServer& server, OwnFd fd, AnswerOrder order, fuse_entry_param& entry) {
     if (::fstatat(fd.get(), "", &entry.attr, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) != 0) {
         return errno;
     }
@@ -21,14 +21,15 @@ int fill_entry(MountServer& server, OwnFd fd, fuse_entry_param& entry) {
         server.route().found(inode.use, inode.path.get(), entry.attr);
         server.trimmer().added();
     }
+    entry.attr_timeout = server.attributes_valid(inode, order);
     server.route().add(inode.use, inode.path.get(), entry.attr);
     entry.ino = InodeTable::number_of(inode);
-    entry.attr_timeout = server.attributes_valid(inode);
-    entry.entry_timeout = entry.attr_timeout;
+    entry.entry_timeout = MountServer::names_valid();
     return 0;
 }
 
-int look_up(MountServer& server, fuse_ino_t parent, const char* name, fuse_entry_param& entry) {
+int look_up(MountServer& server, fuse_ino_t parent, const char* name, AnswerOrder order,
+            fuse_entry_param& entry) {
     const int folder = server.inodes().at(parent).path.get();
     OwnFd fd{::openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC)};
     if (!fd.valid() && errno == EMFILE) {
@@ -36,14 +37,14 @@ int look_up(MountServer& server, fuse_ino_t parent, const char* name, fuse_entry
         server.trimmer().wait_for_room();
         fd = OwnFd{::openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC)};
     }
-    return fd.valid() ? fill_entry(server, std::move(fd), entry) : errno;
+    return fd.valid() ? fill_entry(server, std::move(fd), order, entry) : errno;
 }
 
 namespace {
 
-int answer_entry(const FuseRequest& asked, fuse_ino_t parent, const char* name) {
+int answer_entry(const FuseRequest& asked, fuse_ino_t parent, const char* name, AnswerOrder order) {
     fuse_entry_param entry{};
-    const int error = look_up(asked.server, parent, name, entry);
+    const int error = look_up(asked.server, parent, name, order, entry);
     if (error != 0) {
         return error;
     }
@@ -54,7 +55,7 @@ int answer_entry(const FuseRequest& asked, fuse_ino_t parent, const char* name) 
 int folder(const FuseRequest& asked, fuse_ino_t parent) { return asked.inode(parent).path.get(); }
 
 int lookup(const FuseRequest& asked, fuse_ino_t parent, const char* name) {
-    return answer_entry(asked, parent, name);
+    return answer_entry(asked, parent, name, AnswerOrder::ordered);
 }
 
 void forget_one(MountServer& server, fuse_ino_t number, std::uint64_t lookups) {
@@ -82,7 +83,7 @@ int made(const FuseRequest& asked, fuse_ino_t parent, const char* name, const Ma
         const CallerIdentity caller{*fuse_req_ctx(asked.request), asked.server.by_root()};
         error = errno_of_call(make());
     }
-    return error != 0 ? error : answer_entry(asked, parent, name);
+    return error != 0 ? error : answer_entry(asked, parent, name, AnswerOrder::unordered);
 }
 
 int mknod(const FuseRequest& asked, fuse_ino_t parent, const char* name, mode_t mode,
@@ -119,7 +120,7 @@ int link(const FuseRequest& asked, fuse_ino_t number, fuse_ino_t parent, const c
     const DescriptorName from{asked.inode(number).path.get()};
     const int done =
         ::linkat(AT_FDCWD, from.text(), folder(asked, parent), name, AT_SYMLINK_FOLLOW);
-    return done != 0 ? errno : answer_entry(asked, parent, name);
+    return done != 0 ? errno : answer_entry(asked, parent, name, AnswerOrder::unordered);
 }
 
 int readlink(const FuseRequest& asked, fuse_ino_t number) {
