@@ -16,6 +16,7 @@ from suite.pool import Pool, pool
 from suite.verdict import ensure
 
 PROGRAM = m.LIBRARIES / "forebay-mount"
+CAPTURES = "--captured"
 SECONDS_MAX = 60
 DIFFERENT = {
     # docs/internals/mount.md, "What is different".
@@ -57,12 +58,31 @@ class Mounted:
     folder: Path
     process: subprocess.Popen[str]
     pool: Pool | None = None
+    captures: bool = False
+
+    def captured(self) -> dict[str, str]:
+        """What a program needs to be captured in the mount."""
+        ensure(self.captures and self.pool is not None, "nobody is captured here")
+        return self.pool.environment() if self.pool else {}
 
     def run(
-        self, *words: str, given: str | None = None, check: bool = True
+        self,
+        *words: str,
+        given: str | None = None,
+        check: bool = True,
+        environment: Mapping[str, str] | None = None,
+        seconds_max: float = SECONDS_MAX,
     ) -> subprocess.CompletedProcess[str]:
-        """In the folder."""
-        return run_in(self.folder, *words, given=given, check=check)
+        """In the folder; captured, if it can be."""
+        told = {**(self.captured() if self.captures else {}), **(environment or {})}
+        return run_in(
+            self.folder,
+            *words,
+            given=given,
+            check=check,
+            environment=told,
+            seconds_max=seconds_max,
+        )
 
     def below(self, name: str) -> Path:
         """The file below the mount, by a descriptor of the process that serves it."""
@@ -78,7 +98,12 @@ class Mounted:
 
 
 def run_in(
-    folder: Path, *words: str, given: str | None = None, check: bool = True
+    folder: Path,
+    *words: str,
+    given: str | None = None,
+    check: bool = True,
+    environment: Mapping[str, str] | None = None,
+    seconds_max: float = SECONDS_MAX,
 ) -> subprocess.CompletedProcess[str]:
     """A program there, for a bounded time."""
     done = subprocess.run(
@@ -87,9 +112,9 @@ def run_in(
         input=given,
         capture_output=True,
         text=True,
-        timeout=SECONDS_MAX,
+        timeout=seconds_max,
         check=False,
-        env={**m.clean_environment(), "LC_ALL": "C.UTF-8"},
+        env={**m.clean_environment(), "LC_ALL": "C.UTF-8", **(environment or {})},
     )
     ensure(
         not check or done.returncode == 0,
@@ -116,7 +141,8 @@ def served(
         if not line:
             _, said = process.communicate(timeout=SECONDS_MAX)
             ensure(False, f"forebay-mount does not mount:\n{said}")
-        yield Mounted(folder=folder, process=process, pool=before)
+        captures = CAPTURES in options
+        yield Mounted(folder=folder, process=process, pool=before, captures=captures)
     finally:
         unmount(folder)
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -131,14 +157,19 @@ def served(
 
 @contextlib.contextmanager
 def mounted(
-    *, before_pool: bool, settings: Mapping[str, str] | None = None, options: Sequence[str] = ()
+    *,
+    before_pool: bool,
+    captures: bool = False,
+    settings: Mapping[str, str] | None = None,
+    options: Sequence[str] = (),
 ) -> Iterator[Mounted]:
     """A new folder below a mount; it and the mount are gone behind. Settings are the pool's, and
-    options those of forebay-mount."""
+    options those of forebay-mount. If it captures, what is run in it is captured, too."""
     with tempfile.TemporaryDirectory(prefix="mount.", dir="/tmp") as made:
         folder = Path(made, "below")
         folder.mkdir()
         with contextlib.ExitStack() as stack:
             paths = {"pool_paths": str(folder), **(settings or {})}
             before = stack.enter_context(pool(folder, paths)) if before_pool else None
-            yield stack.enter_context(served(folder, before, options))
+            all_options = [*options, *([CAPTURES] if captures else [])]
+            yield stack.enter_context(served(folder, before, all_options))

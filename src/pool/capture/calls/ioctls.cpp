@@ -6,6 +6,7 @@
 #include "pool/capture/calls/copying.hpp"
 #include "pool/capture/calls/pool_switch.hpp"
 #include "pool/capture/files/files.hpp"
+#include "pool/capture/files/mounted.hpp"
 #include "pool/capture/processes/process.hpp"
 
 #include <linux/fs.h>
@@ -147,6 +148,7 @@ int ioctl(int fd, unsigned long request, void* argument) noexcept {
         return carry_out_pool_ioctl(fd, request, argument);
     }
     if (request == FIONREAD) {
+        refresh_size_of(fd);
         return on(
             fd, [&]() noexcept { return real::ioctl(fd, request, argument); },
             [&](CapturedFile place) noexcept { return tell_left(place, argument); });

@@ -4,6 +4,7 @@
 
 #include "capture/real.hpp"
 #include "pool/capture/files/files.hpp"
+#include "pool/capture/files/mounted.hpp"
 #include "pool/capture/processes/process.hpp"
 
 #include "forebay_pool.h"
@@ -115,10 +116,12 @@ int carry_out(int fd, unsigned long request, void* argument) noexcept {
     if (here == FileRoute::lost) {
         return fail(EIO);
     }
-    const bool known = connection.reached() && connection.life() == DaemonConnection::Life::lives &&
+    const bool is_of_mount = is_mounted(place) && request == FOREBAY_POOL_SET;
+    const bool known = !is_of_mount && connection.reached() &&
+                       connection.life() == DaemonConnection::Life::lives &&
                        held->connection.load(std::memory_order_acquire) == connection.generation();
     if (!known) {
-        // Without a pool, the kernel refuses the request.
+        // Without a pool, the kernel refuses the request. A mount carries it out.
         return real::ioctl(fd, request, argument);
     }
     const int error = answer(place, request, argument);

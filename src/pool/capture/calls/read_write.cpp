@@ -9,6 +9,7 @@
 #include "pool/capture/calls/read_by_libc.hpp"
 #include "pool/capture/connection/lending.hpp"
 #include "pool/capture/files/files.hpp"
+#include "pool/capture/files/mounted.hpp"
 #include "pool/capture/files/size_limit.hpp"
 #include "pool/capture/processes/inside_call.hpp"
 #include "pool/capture/processes/process.hpp"
@@ -32,10 +33,13 @@ using Pieces = std::span<const iovec>;
 // The file in the file system, read by the kernel.
 class KernelFile final : public pool::BackingFile {
 public:
-    explicit KernelFile(int fd) noexcept : fd_{fd} {}
+    explicit KernelFile(CapturedFile place) noexcept : place_{place} {}
     [[nodiscard]] std::int64_t read(std::int64_t offset,
                                     std::span<std::byte> bytes) noexcept override {
-        const ssize_t got = kernel::pread(fd_, bytes.data(), bytes.size(), offset);
+        if (const auto got = read_below(place_, offset, bytes)) {
+            return *got;
+        }
+        const ssize_t got = kernel::pread(place_.fd, bytes.data(), bytes.size(), offset);
         return got < 0 ? -errno : got;
     }
     [[nodiscard]] bool may_fill(std::span<std::byte> bytes) noexcept override {
@@ -43,7 +47,7 @@ public:
     }
 
 private:
-    int fd_;
+    CapturedFile place_;
 };
 
 bool may_read(CapturedFile place) noexcept {
@@ -84,10 +88,13 @@ std::int64_t move_each(Pieces pieces, Move move) noexcept {
 
 // -- writing
 
-// pwrite past the pool.
-ssize_t write_past(CapturedFile place, std::span<const std::byte> bytes, std::int64_t at) noexcept {
-    return unless_parents(
+// Writes by the descriptor: the file is written through, or the mount puts the bytes in order.
+// Returns bytes, or minus an errno.
+std::int64_t write_by_kernel(CapturedFile place, std::span<const std::byte> bytes,
+                             std::int64_t at) noexcept {
+    const ssize_t moved = unless_parents(
         [&]() noexcept { return kernel::pwrite(place.fd, bytes.data(), bytes.size(), at); });
+    return moved < 0 ? -errno : moved;
 }
 
 // Writes at an offset above `sure_max`, where only the file system can tell whether a file may be
@@ -98,8 +105,21 @@ std::int64_t write_far(CapturedFile place, std::span<const std::byte> bytes,
     if (error != 0) {
         return -error;
     }
-    const ssize_t moved = write_past(place, bytes, at);
-    return moved < 0 ? -errno : moved;
+    return write_by_kernel(place, bytes, at);
+}
+
+// Writes the rest of a write by the mount, which waits until the file has left the pool, and knows
+// how the daemon has ended. Returns bytes, `taken` among them, or minus an errno.
+std::int64_t write_by_mount(CapturedFile place, std::span<const std::byte> bytes, std::int64_t at,
+                            std::int64_t taken) noexcept {
+    if (connection.life() == DaemonConnection::Life::dead) {
+        connection.report_daemon_death();
+    }
+    const std::int64_t moved = write_by_kernel(place, bytes, at);
+    if (moved < 0 && taken == 0) {
+        return moved;
+    }
+    return taken + std::max<std::int64_t>(moved, 0);
 }
 
 // Writes to the pool by `put`, and the rest directly if the file is written through by now. Returns
@@ -110,9 +130,16 @@ std::int64_t deposit(CapturedFile place, std::span<const std::byte> bytes, std::
     if (at > sure_max - static_cast<std::int64_t>(bytes.size())) {
         return write_far(place, bytes, at);
     }
+    if (is_by_kernel(place)) {
+        return write_by_kernel(place, bytes, at);
+    }
     const pool::FileId file = place.file.file();
     const pool::WriteResult written = put(file);
     const auto taken = static_cast<std::int64_t>(written.taken);
+    if (is_mounted(place) && (written.rest == pool::WriteResult::Rest::through ||
+                              written.rest == pool::WriteResult::Rest::lost)) {
+        return write_by_mount(place, bytes.subspan(written.taken), at + taken, taken);
+    }
     int error = 0;
     switch (written.rest) {
         case pool::WriteResult::Rest::none: return taken;
@@ -120,11 +147,12 @@ std::int64_t deposit(CapturedFile place, std::span<const std::byte> bytes, std::
         case pool::WriteResult::Rest::through: {
             const pool::WriteResult settled = connection.log_writer().settle(file);
             if (settled.rest == pool::WriteResult::Rest::through) {
-                const ssize_t moved = write_past(place, bytes.subspan(written.taken), at + taken);
+                const std::int64_t moved =
+                    write_by_kernel(place, bytes.subspan(written.taken), at + taken);
                 if (moved >= 0) {
                     return taken + moved;
                 }
-                error = errno;
+                error = static_cast<int>(-moved);
                 break;
             }
             if (settled.rest == pool::WriteResult::Rest::failed) {
@@ -150,6 +178,9 @@ std::int64_t made_durable(CapturedFile place, std::int64_t moved) noexcept {
         case pool::WriteResult::Rest::through: return moved;
         case pool::WriteResult::Rest::failed: return -durable.error;
         case pool::WriteResult::Rest::lost: break;
+    }
+    if (is_mounted(place) && connection.life() == DaemonConnection::Life::ended) {
+        return moved;  // the daemon has drained what it had, and the mount wrote the rest below
     }
     connection.report_daemon_death();
     return -EIO;
@@ -270,7 +301,7 @@ ssize_t write_there(CapturedFile place, Pieces pieces, off_t at) noexcept {
 std::int64_t read_at(CapturedFile place, Pieces pieces, std::int64_t at) noexcept {
     const DaemonConnection::Reading reading{connection};
     const PredictionLock guess{descriptors.guess(place.file)};
-    KernelFile backing{place.fd};
+    KernelFile backing{place};
     return move_each(pieces, [&](void* memory, std::size_t want, std::int64_t before) noexcept {
         return connection.reader().read(place.file.file(), backing, guess.get(), at + before,
                                         {static_cast<std::byte*>(memory), want});
@@ -330,19 +361,27 @@ ssize_t move(CapturedFile place, Pieces pieces, const CallTransfer& how) noexcep
     return how.has_offset ? write_there(place, pieces, how.at) : write_here(place, pieces);
 }
 
+// Bytes that a file of a mount moves tell when it pays to capture it.
+FileRoute route_transfer(CapturedFile place, Pieces pieces) noexcept {
+    return is_mounted(place) ? route_mounted(place, bytes_of(pieces)) : route(place);
+}
+
 // For read, write, pread and pwrite.
 template <class Pass>
 ssize_t on_bytes(int fd, const iovec& piece, const CallTransfer& how, const Pass& pass) noexcept {
-    return on(fd, pass, [&](CapturedFile place) noexcept -> ssize_t {
-        if (const int error = refusal_of(place, how); error != 0) {
-            return fail(error);
-        }
-        if (!KnownMemory::possible(piece.iov_base, piece.iov_len)) {
-            return fail(EFAULT);
-        }
-        const iovec whole{piece.iov_base, std::min(piece.iov_len, move_max)};
-        return move(place, {&whole, 1}, how);
-    });
+    const iovec whole{piece.iov_base, std::min(piece.iov_len, move_max)};
+    return on(
+        fd, pass,
+        [&](CapturedFile place) noexcept -> ssize_t {
+            if (const int error = refusal_of(place, how); error != 0) {
+                return fail(error);
+            }
+            if (!KnownMemory::possible(piece.iov_base, piece.iov_len)) {
+                return fail(EFAULT);
+            }
+            return move(place, {&whole, 1}, how);
+        },
+        [&](CapturedFile place) noexcept { return route_transfer(place, {&whole, 1}); });
 }
 
 // The checks of an iovec that the kernel makes before it moves any byte, in its order. Returns 0 or
@@ -372,12 +411,19 @@ int refusal_of(const iovec* pieces, int count) noexcept {
 template <class Pass>
 ssize_t on_pieces(int fd, const iovec* pieces, int count, const CallTransfer& how,
                   const Pass& pass) noexcept {
-    return on(fd, pass, [&](CapturedFile place) noexcept -> ssize_t {
-        int error = refusal_of(place, how);
-        error = error == 0 ? refusal_of(pieces, count) : error;
-        return error != 0 ? fail(error)
-                          : move(place, {pieces, static_cast<std::size_t>(count)}, how);
-    });
+    return on(
+        fd, pass,
+        [&](CapturedFile place) noexcept -> ssize_t {
+            int error = refusal_of(place, how);
+            error = error == 0 ? refusal_of(pieces, count) : error;
+            return error != 0 ? fail(error)
+                              : move(place, {pieces, static_cast<std::size_t>(count)}, how);
+        },
+        [&](CapturedFile place) noexcept {
+            const bool counts = is_mounted(place) && refusal_of(pieces, count) == 0;
+            return route_transfer(
+                place, counts ? Pieces{pieces, static_cast<std::size_t>(count)} : Pieces{});
+        });
 }
 
 // Flags that deposits cannot honour: the file leaves the pool, and libc's function is called.

@@ -4,6 +4,7 @@
 #include "foundation/kernel/calls.hpp"
 #include "pool/capture/files/draining.hpp"
 #include "pool/capture/files/files.hpp"
+#include "pool/capture/files/mounted.hpp"
 #include "pool/capture/files/path_filter.hpp"
 #include "pool/capture/files/size_limit.hpp"
 #include "pool/capture/processes/process.hpp"
@@ -64,7 +65,7 @@ auto prepared(int fd, int mode, const Pass& pass) noexcept {
 // ftruncate of a captured descriptor.
 int truncate_open(int fd, off_t bytes) noexcept {
     const HeldDescription held{fd};
-    if (!held || held->beside.load(std::memory_order_relaxed) ||
+    if (!held || held->beside.load(std::memory_order_relaxed) || is_mounted({*held, fd}) ||
         (held->flags.load(std::memory_order_relaxed) & O_ACCMODE) == O_RDONLY) {
         return real::ftruncate(fd, bytes);
     }

@@ -7,6 +7,7 @@
 #include "pool/capture/calls/locks.hpp"
 #include "pool/capture/descriptors/tables.hpp"
 #include "pool/capture/files/files.hpp"
+#include "pool/capture/files/mounted.hpp"
 #include "pool/capture/processes/process.hpp"
 
 #include <algorithm>
@@ -33,6 +34,7 @@ int report_at_close(CapturedFile place) noexcept {
         return 0;  // a parent's file, which this process has not used
     }
     if (place.file.passes.load(std::memory_order_relaxed)) {
+        refresh_size(place);  // for whoever has the file open; the mount reports the errors
         return 0;
     }
     if (connection.life() == DaemonConnection::Life::dead) {

@@ -40,6 +40,10 @@ FileDescription* DescriptorTable::make() noexcept {
         one.beside.store(false, relaxed);
         one.wrote.store(false, relaxed);
         one.read_inside.store(false, relaxed);
+        one.mounted.store(MountedUse::none, relaxed);
+        one.shared.store(false, relaxed);
+        one.moved.store(0, relaxed);
+        one.below.store(0, relaxed);
         guesses_[number].ahead.emplace();
         guesses_[number].taken.store(false, relaxed);
         return &one;

@@ -26,6 +26,17 @@ inline constexpr int standard_streams = 3;
 // FileDescription::offset: the kernel has the offset, since others share it.
 inline constexpr std::int64_t in_kernel = -1;
 
+// How this process uses a file whose descriptor is one of a mount of Forebay (files/mounted.hpp).
+// The kernel always has the offset of such a file, and all calls on it that are not captured are
+// right.
+enum class MountedUse : std::uint8_t {
+    none,       // the file is not one of a mount
+    counted,    // its calls go through the mount, and their bytes are counted
+    joining,    // a thread asks the mount and the daemon
+    joined,     // reads and writes are the pool's
+    by_kernel,  // its calls go through the mount for good
+};
+
 // An open file description of the pool (POSIX); this place of the table is free while `holders` is
 // 0.
 struct alignas(64) FileDescription {
@@ -45,6 +56,15 @@ struct alignas(64) FileDescription {
     // The first bytes written mark a file that the loader or libc reads by internal calls; see
     // read_by_libc.hpp.
     std::atomic<bool> read_inside;
+    std::atomic<MountedUse> mounted;
+    // Another process may have the description, too, and may set O_APPEND on it.
+    std::atomic<bool> shared;
+    // The process that opened the mounted file.
+    std::atomic<std::int32_t> opener;
+    // Bytes of the mounted file that have gone through the mount, and where the serving process has
+    // its descriptor of the file below.
+    std::atomic<std::int64_t> moved;
+    std::atomic<std::uint64_t> below;
 
     [[nodiscard]] pool::FileId file() const noexcept {
         const std::uint64_t both = id.load(std::memory_order_relaxed);

@@ -7,6 +7,7 @@
 #include "pool/capture/connection/user_message.hpp"
 #include "pool/capture/descriptors/tables.hpp"
 #include "pool/capture/files/introduction.hpp"
+#include "pool/capture/files/mounted.hpp"
 #include "pool/capture/files/other_names.hpp"
 #include "pool/capture/files/path_filter.hpp"
 #include "pool/capture/processes/process.hpp"
@@ -144,6 +145,7 @@ int if_captured(int fd, Act act) noexcept {
         }
         const CapturedFile place{*held, fd};
         const FileRoute here = route(place);
+        refresh_size(place);
         return here == FileRoute::lost ? EIO : act(place, here);
     });
     errno = before;
@@ -194,6 +196,9 @@ HeldDescription::HeldDescription(int fd) noexcept {
 }
 
 FileRoute route(CapturedFile place) noexcept {
+    if (is_mounted(place)) {
+        return FileRoute::passed;
+    }
     const bool passes = place.file.passes.load(std::memory_order_acquire);
     const bool introduced =
         place.file.connection.load(std::memory_order_acquire) == connection.generation() &&
@@ -265,11 +270,6 @@ CaptureResult not_taken(int fd, const DescriptorOrigin& opening) noexcept {
     return failed ? CaptureResult::failed : CaptureResult::no;
 }
 
-// Whether the table of descriptors may say what `fd` is.
-bool tracks(int fd) noexcept {
-    return fd < descriptors_max && !state.many_tables.load(std::memory_order_acquire);
-}
-
 pool::ThroughReason untracked_reason() noexcept {
     return state.many_tables.load(relaxed) ? pool::ThroughReason::tables
                                            : pool::ThroughReason::asked;
@@ -292,13 +292,23 @@ CaptureResult keep_out(int fd, const DescriptorOrigin& opening, std::string_view
 
 }  // namespace
 
+bool tracks(int fd) noexcept {
+    return fd < descriptors_max && !state.many_tables.load(std::memory_order_acquire);
+}
+
 CaptureResult take_on(int fd, const DescriptorOrigin& opening) noexcept {
     let_go_stale(fd);
     PathBuffer buffer;
     std::string_view path;
-    if ((opening.flags & O_PATH) != 0 || (opening.flags & O_TMPFILE) == O_TMPFILE ||
-        !regular_and_pooled(fd, buffer, path)) {
+    if ((opening.flags & O_PATH) != 0 || (opening.flags & O_TMPFILE) == O_TMPFILE) {
         return CaptureResult::no;
+    }
+    const bool on_mount = is_on_known_mount(fd);
+    if (!on_mount && !regular_and_pooled(fd, buffer, path)) {
+        return CaptureResult::no;
+    }
+    if (on_mount || is_on_mount(fd)) {
+        return take_on_mounted(fd, opening);
     }
     in_one_process([]() noexcept { return connection.reach(); });  // it may take a minute
     const BlockedSignals until_stored;  // a child that is forked meanwhile would have half of it
@@ -368,6 +378,7 @@ private:
 }  // namespace
 
 void put_offset_into_kernel(CapturedFile place) noexcept {
+    place.file.shared.store(true, relaxed);
     if (place.file.offset.load(std::memory_order_acquire) == in_kernel) {
         return;
     }
@@ -399,6 +410,10 @@ bool needs_to_be_told(CapturedFile place, pool::ThroughReason reason) noexcept {
 }  // namespace
 
 int leave(CapturedFile place, pool::ThroughReason reason) noexcept {
+    if (is_mounted(place)) {
+        leave_mounted(place, reason);
+        return 0;
+    }
     if (place.file.passes.load(std::memory_order_acquire) && !needs_to_be_told(place, reason)) {
         return 0;
     }

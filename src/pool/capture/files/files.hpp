@@ -62,8 +62,8 @@ enum class FileRoute {
     passed,  // the file is not pooled: libc's function does it
     lost,    // the daemon is dead: EIO
 };
-// Decides how a call on the file goes. In a forked child, the first call introduces the file anew
-// over the child's connection.
+// Decides how a call on the file goes: `passed` for a file of a mount. In a forked child, the first
+// call introduces the file anew over the child's connection.
 [[nodiscard]] FileRoute route(CapturedFile place) noexcept;
 
 // How a descriptor came about.
@@ -91,6 +91,11 @@ struct RequestedAdjustment {
 };
 // Returns 0 or an errno.
 int adjust(CapturedFile place, const RequestedAdjustment& wanted) noexcept;
+// Whether the table of descriptors may say what `fd` is.
+[[nodiscard]] bool tracks(int fd) noexcept;
+// Captures the descriptor of a file of a mount, as soon as that pays; but not one that another
+// process, or libc for a stream of its own, has opened.
+[[nodiscard]] CaptureResult take_on_mounted(int fd, const DescriptorOrigin& opening) noexcept;
 // leave(), if `fd` is captured. Returns 0 or an errno.
 int leave_if_captured(int fd, pool::ThroughReason reason) noexcept;
 // Makes all captured files of this process leave, and those that it will open.
@@ -125,6 +130,10 @@ int settle(pool::FileId file) noexcept;
 // `pass` calls libc's function. Keeps errno unless the call fails.
 template <class Pass, class Own>
 auto on(int fd, const Pass& pass, const Own& own) noexcept -> decltype(pass());
+// The same; `decide` is called in place of route().
+template <class Pass, class Own, class Decide>
+auto on(int fd, const Pass& pass, const Own& own, const Decide& decide) noexcept
+    -> decltype(pass());
 
 }  // namespace forebay::capture
 
@@ -134,13 +143,19 @@ namespace forebay::capture {
 
 template <class Pass, class Own>
 auto on(int fd, const Pass& pass, const Own& own) noexcept -> decltype(pass()) {
+    return on(fd, pass, own, [](CapturedFile place) noexcept { return route(place); });
+}
+
+template <class Pass, class Own, class Decide>
+auto on(int fd, const Pass& pass, const Own& own, const Decide& decide) noexcept
+    -> decltype(pass()) {
     if (!descriptors.captured(fd)) [[likely]] {
         return pass();
     }
     const int before = errno;
     for (;;) {
         const HeldDescription held{fd};
-        const FileRoute here = held ? route({*held, fd}) : FileRoute::passed;
+        const FileRoute here = held ? decide(CapturedFile{*held, fd}) : FileRoute::passed;
         const auto result = here == FileRoute::pooled ? own(CapturedFile{*held, fd}) : -1;
         if (held.is_parents()) {
             continue;  // a signal handler has forked this child in the middle: it calls anew

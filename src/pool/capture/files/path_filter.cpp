@@ -4,6 +4,7 @@
 
 #include "foundation/base/atomics.hpp"
 #include "foundation/kernel/calls.hpp"
+#include "pool/capture/files/mounted.hpp"
 #include "pool/capture/processes/process.hpp"
 
 #include <algorithm>
@@ -28,6 +29,7 @@ const PoolDevices& devices() noexcept {
             std::memcpy(path.data(), folder.data(), folder.size());
             path[std::min(folder.size(), path.size() - 1)] = '\0';
             all.folders[i] = kernel::stat(path.data(), &found) == 0 ? found.st_dev : 0;
+            learn_mount(path.data(), all.folders[i]);
         }
         all.known.store(true, std::memory_order_release);
         errno = before;
@@ -56,6 +58,8 @@ bool pooled_folder() noexcept {
 
 }  // namespace
 
+void look_at_pool_folders() noexcept { static_cast<void>(devices()); }
+
 std::string_view path_of(int fd, PathBuffer& buffer) noexcept {
     constexpr std::string_view folder = "/proc/self/fd/";
     std::array<char, 32> link{};
@@ -71,6 +75,9 @@ std::string_view path_of(int fd, PathBuffer& buffer) noexcept {
 // possible, because they may be mounted below a pool path.
 bool possible_on(dev_t device) noexcept {
     const dev_t root = devices().root;
+    if (is_known_mount(device)) {
+        return false;  // what the pool has of its files, the mount knows
+    }
     return device != root || any_on(root);
 }
 
@@ -84,7 +91,12 @@ bool is_pooled(int fd, dev_t device, PathBuffer& buffer, std::string_view& path)
 
 bool may_be_pooled(int folder, const char* path, dev_t device) noexcept {
     const int before = errno;
-    bool may = any_on(device) && device != devices().root;
+    const bool on_folder = any_on(device);
+    if (on_folder && is_known_mount(device)) {
+        errno = before;
+        return false;  // the mount answers for it
+    }
+    bool may = on_folder && device != devices().root;
     if (!may && path != nullptr && path[0] == '/') {
         may = state.paths.hold(path);
     } else if (!may && folder == AT_FDCWD) {

@@ -9,6 +9,8 @@ namespace forebay::capture {
 
 using PathBuffer = std::array<char, 4096>;
 
+// Finds out, once, on which file systems the pool's folders are, and which are mounts of Forebay.
+void look_at_pool_folders() noexcept;
 // The path that /proc/self/fd gives for the descriptor; empty if there is none.
 [[nodiscard]] std::string_view path_of(int fd, PathBuffer& buffer) noexcept;
 // False if no file of this file system can lie below a pool path.

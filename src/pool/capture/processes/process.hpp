@@ -28,6 +28,13 @@ struct PoolDevices {
 // Where the working directory is; looked up again after chdir.
 enum class WorkingFolder : std::uint32_t { unknown, outside, pooled };
 
+// File systems that are known to be mounts of Forebay.
+struct KnownMount {
+    std::atomic<dev_t> device{0};     // st_dev; 0: free
+    std::atomic<bool> is_own{false};  // mounted by this user, or by root
+};
+using KnownMounts = std::array<KnownMount, PoolPaths::folders_max>;
+
 struct CaptureState {
     std::atomic<bool> captures{false};  // there is a pool, and captured calls use it
     // Spin lock: a thread is moving an offset into the kernel.
@@ -43,6 +50,7 @@ struct CaptureState {
     std::atomic<WorkingFolder> folder{WorkingFolder::unknown};
     PoolPaths paths;
     PoolDevices devices{};
+    KnownMounts mounts{};
     OtherNames other_names;
     FileMappings mappings;
     KnownMemory memory;

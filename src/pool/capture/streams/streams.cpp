@@ -6,6 +6,7 @@
 #include "foundation/kernel/calls.hpp"
 #include "foundation/kernel/older_libc.hpp"
 #include "pool/capture/files/files.hpp"
+#include "pool/capture/files/mounted.hpp"
 #include "pool/capture/processes/process.hpp"
 #include "pool/capture/streams/pooled_stream.hpp"
 
@@ -111,9 +112,17 @@ void flush_and_turn(FILE* stream) noexcept {
     make_plain(stream);
 }
 
+// libc's streams are right for a file of a mount, whose calls the kernel brings there.
+bool takes_pooled_stream(int fd) noexcept {
+    if (!descriptors.captured(fd) || is_standard(fd)) {
+        return false;
+    }
+    const HeldDescription held{fd};
+    return held && !is_mounted({*held, fd});
+}
+
 FILE* over(int fd, const char* mode) noexcept {
-    return descriptors.captured(fd) && !is_standard(fd) ? stream_over(fd, mode)
-                                                        : real::fdopen(fd, mode);
+    return takes_pooled_stream(fd) ? stream_over(fd, mode) : real::fdopen(fd, mode);
 }
 
 // Closes a stream of libc's, and forgets its descriptor.
