@@ -7,6 +7,7 @@ import pytest
 
 from forebay.common.model.errors import PoolError, PoolStartError, UsageError
 from forebay.machine_ports import World
+from forebay.pool.model.mounting import MountChoice
 from forebay.pool.model.pool import PoolEnd
 from forebay.pool.use_case.manage import StartRequest, start_pool
 from forebay.pool.use_case.ports import PoolSession, Progress, Silent
@@ -52,6 +53,17 @@ def test_a_private_mount_is_required_and_needs_a_path(make_world: MakeWorld) -> 
         plan_run(RunRequest(command=("./a",), pool=(Path(),), is_private=True), world)
     with pytest.raises(UsageError, match="--pool"):
         plan_run(RunRequest(command=("./a",), is_private=True), make_world())
+
+
+def test_in_a_mount_programs_are_captured_if_that_is_asked_for(make_world: MakeWorld) -> None:
+    world = make_world()
+    asked = request("require")
+    overrides = (*asked.overrides, Override("pool_mount_captured", "true"))
+    plan = plan_run(RunRequest(command=asked.command, pool=asked.pool, overrides=overrides), world)
+    assert CAPTURE in plan.environment["LD_PRELOAD"]
+    assert "FOREBAY_POOL_PATHS" in plan.environment
+    assert plan.pool is not None
+    assert plan.pool.mounts == MountChoice(captures=True)
 
 
 def test_without_the_setting_nothing_is_mounted(make_world: MakeWorld) -> None:

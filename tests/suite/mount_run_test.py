@@ -69,6 +69,19 @@ def test_a_run_mounts_and_unmounts(below: Path) -> None:
     ensure((below / "out").read_text().split() == [str(one) for one in numbers], "not all is there")
 
 
+def test_a_run_captures_programs_in_the_mount_if_it_is_told_to(below: Path) -> None:
+    script = """
+import fcntl, os
+fd = os.open("out", os.O_RDWR | os.O_CREAT)
+os.write(fd, b"x" * (1 << 20))
+fcntl.ioctl(fd, 0x8028fb02, bytearray(40))  # FOREBAY_POOL_GET, which the capture answers
+"""
+    settings = ("--set", "pool_mount=require", "--set", "pool_mount_captured=true")
+    done = _forebay(below, "run", "--pool", ".", *settings, "--", sys.executable, "-c", script)
+    ensure(done.returncode == 0, done.stderr)
+    ensure((below / "out").read_bytes() == b"x" * (1 << 20), "not all is there")
+
+
 def test_a_run_that_is_killed_leaves_no_mount(below: Path) -> None:
     words = _words("run", "--pool", ".", "--set", "pool_mount=require", "--", "sleep", "100")
     with subprocess.Popen(

@@ -141,7 +141,14 @@ def _end(processes: Sequence[Served]) -> None:
 
 def _options(start: MountStart, first: int | None) -> tuple[str, ...]:
     """The options of forebay-mount. Mounts of one run are in one namespace, that of the `first`."""
-    usual = ("--socket", str(start.socket), "--timeout", str(start.choice.stopped_seconds))
+    usual: tuple[str, ...] = (
+        "--socket",
+        str(start.socket),
+        "--timeout",
+        str(start.choice.stopped_seconds),
+    )
+    if start.choice.captures:
+        usual = (*usual, "--captured")
     if not start.choice.is_private:
         return usual
     return (*usual, "--private") if first is None else (*usual, "--within", str(first))

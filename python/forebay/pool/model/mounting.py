@@ -13,6 +13,8 @@ class MountChoice:
     """The mount is in a namespace of its own, which only the program of a run enters."""
     stopped_seconds: int = 60
     """How long the process that serves it may be stopped before the mount is ended."""
+    captures: bool = False
+    """Whether programs are captured in the mount as well."""
 
 
 @frozen

@@ -17,6 +17,7 @@ STARTER_SETTING = "pool_starter"
 MOUNT_SETTING = "pool_mount"
 MOUNT_TIMEOUT_SETTING = "pool_mount_timeout"
 MOUNT_NEVER, MOUNT_REQUIRED = "never", "require"
+MOUNT_CAPTURED_SETTING = "pool_mount_captured"
 PATHS_MAX = 16
 """The number of paths that a captured program compares (src/pool/capture/files/paths.hpp)."""
 SOCKET_NAME_MAX = 107

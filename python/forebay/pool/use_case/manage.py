@@ -93,7 +93,7 @@ def start_pool(request: StartRequest, world: World) -> Started:
         raise PoolStartError(why)
     mount = plan_mount(paths, effective, 1, world)
     stub = str(world.libraries.find().stub)
-    libraries = stub if mount.mounts else f"{stub}:{world.pools.library()}"
+    libraries = stub if mount.mounts and not mount.captures else f"{stub}:{world.pools.library()}"
     process = world.pools.start_detached(
         PoolPlace(
             socket=socket,
@@ -112,7 +112,8 @@ def start_pool(request: StartRequest, world: World) -> Started:
     }
     warnings = tuple(missing_units(effective))
     if mount.mounts is not None:
-        del variables[PATHS_VARIABLE]
+        if not mount.captures:
+            del variables[PATHS_VARIABLE]
         _mount(paths, mount.mounts, socket, world)
         limit = world.pools.mount_limit()
         warnings += (_STANDS_BELOW, *((limit,) if limit else ()))

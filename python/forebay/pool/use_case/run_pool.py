@@ -14,6 +14,7 @@ from forebay.common.model.frozen import frozen
 from forebay.pool.model.mounting import MountChoice
 from forebay.pool.model.place import (
     DAEMON_VARIABLE,
+    MOUNT_CAPTURED_SETTING,
     MOUNT_NEVER,
     MOUNT_REQUIRED,
     MOUNT_SETTING,
@@ -56,12 +57,12 @@ class PoolPlan:
     """The program's own launcher, if it starts the daemons, too; else None."""
     mounts: MountChoice | None = None
     """How the paths are mounted over; None if they are not. Over mounts the kernel routes file
-    calls to the pool, and nothing is captured."""
+    calls to the pool, and nothing is captured unless that is the choice."""
 
     @property
     def variables(self) -> Mapping[str, str]:
         """The environment variables that the program's processes need."""
-        if self.mounts:
+        if self.mounts and not self.mounts.captures:
             return {}
         return {PATHS_VARIABLE: paths_text(self.paths), SOCKET_VARIABLE: str(self.socket)}
 
@@ -170,6 +171,11 @@ class MountPlan:
     mounts: MountChoice | None = None
     warning: str | None = None
 
+    @property
+    def captures(self) -> bool:
+        """Whether the paths are mounted over, and programs are captured nevertheless."""
+        return self.mounts is not None and self.mounts.captures
+
 
 def plan_mount(
     paths: Sequence[Path],
@@ -188,7 +194,9 @@ def plan_mount(
     if not paths or told in ("", MOUNT_NEVER):
         return MountPlan()
     choice = MountChoice(
-        is_private=is_private, stopped_seconds=int(values.get(MOUNT_TIMEOUT_SETTING, "60"))
+        is_private=is_private,
+        stopped_seconds=int(values.get(MOUNT_TIMEOUT_SETTING, "60")),
+        captures=values.get(MOUNT_CAPTURED_SETTING) == "true",
     )
     several = "the pool of several nodes cannot be mounted yet" if nodes > 1 else None
     obstacle = several or world.pools.mount_obstacle(paths, choice)

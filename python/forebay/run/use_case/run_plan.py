@@ -122,10 +122,11 @@ def plan_run(request: RunRequest, world: RunWorld) -> RunPlan:
         warnings = (inside.reason, *warnings) if inside.is_told else warnings
     mount = plan_mount(paths, effective, on.nodes, world, is_private=request.is_private)
     warnings += (mount.warning,) if mount.warning else ()
-    captured = paths and not mount.mounts
+    captured = paths and (mount.captures or not mount.mounts)
     through: dict[str, str] = {}
-    if captured and line.launcher_at is None and not all(one.is_captured for one in programs):
-        through = {_DURABILITY_VARIABLE: _THROUGH}  # it does not see deposits, so make none
+    all_see_deposits = mount.mounts or all(one.is_captured for one in programs)
+    if captured and line.launcher_at is None and not all_see_deposits:
+        through = {_DURABILITY_VARIABLE: _THROUGH}  # so none are made
         warnings += (_THROUGH_WARNING,)
     if captured and not (
         line.launcher_at is None and any(one.is_of_other_libc for one in programs)
