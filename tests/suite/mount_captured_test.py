@@ -152,7 +152,7 @@ def test_what_captured_programs_wrote_is_below_when_all_has_ended() -> None:
 # this, and otherwise the mount refuses it.
 JOINED = """
 import errno, fcntl, mmap, os, signal, struct, subprocess, sys
-POOL_GET = 0x8028fb02
+POOL_SET, POOL_GET = 0x4010fb01, 0x8028fb02
 MIB = 1 << 20
 def joined(fd):
     try:
@@ -241,6 +241,18 @@ def test_who_has_the_file_open_may_copy_what_was_written_and_closed(mount: mo.Mo
         with (mount.folder / "copy").open("wb", buffering=0) as copy:
             moved = os.copy_file_range(file.fileno(), copy.fileno(), 2 * MIB, 0)
     ensure(moved == MIB, f"{moved} bytes were copied")
+
+
+def test_a_file_that_a_program_switches_off_is_written_through_by_all() -> None:
+    script = """
+fd, other = made(), made()
+assert joined(fd) and joined(other)
+fcntl.ioctl(fd, POOL_SET, struct.pack("IIQ", 1, 0, 0))
+os.pwrite(other, b"text", 0)
+print(os.read(os.open(sys.argv[1], os.O_RDONLY), 4))
+"""
+    with mo.mounted(before_pool=True, captures=True, settings=pooled.KEPT) as mount:
+        ensure("b'text'" in _script(mount, script, str(mount.below("f"))), "it is not below")
 
 
 def test_the_program_of_another_daemon_is_not_captured() -> None:
