@@ -12,6 +12,10 @@
  * below no pool path), is told ENOTTY by the kernel, and may go on: its files are plain files then.
  * From Fortran and Python: examples/pool-switch/pool_switch.f90 and pool_switch.py.
  *
+ * Where a mount serves the file (pool_mount), FOREBAY_POOL_SET works for programs that nobody
+ * captures, too, FOREBAY_POOL_GET only for captured ones, and a file that is switched off cannot be
+ * switched on again before it is closed by all.
+ *
  * A setting is the file's, for all who have it open on this node, until nobody has; opened again,
  * it is as the settings say. */
 #ifndef FOREBAY_POOL_H
