@@ -126,6 +126,34 @@ TEST(Join, FilesLeaveForUncapturedProgramsWhenTheMountHasEnded) {
     EXPECT_TRUE(world.turn_until([&] { return all.state() == pool::FileState::pooled; }));
 }
 
+TEST(Join, FilesLeaveForUncapturedProgramsOnceOneIsWrittenPastTheMount) {
+    World world;
+    WithUncaptured all{world};
+    const std::string path = world.folder.path("elsewhere");
+    const auto opened =
+        world.ask(all.both.program, check::question_to_open(path, protocol::for_writing),
+                  check::one(check::open_file(path, O_RDWR | O_CREAT)));
+    ASSERT_EQ(error_of(opened), 0);
+    EXPECT_TRUE(world.turn_until([&] { return all.state() == pool::FileState::through; }));
+    const auto& elsewhere = world.server().directory().files[opened->reply.slot];
+    EXPECT_EQ(elsewhere.state.load(), pool::FileState::through);
+    all.uncaptured = OwnFd{};
+    EXPECT_TRUE(world.turn_until([&] { return all.state() == pool::FileState::pooled; }));
+    all.uncaptured = world.connect();
+    EXPECT_EQ(error_of(world.ask(all.uncaptured, question(QuestionKind::uncaptured))), 0);
+    EXPECT_EQ(all.state(), pool::FileState::through) << "the mount does not serve all paths";
+}
+
+TEST(Join, FilesLeaveForUncapturedProgramsWhenOneOfTwoMountsHasEnded) {
+    World world;
+    WithUncaptured all{world};
+    OwnFd other = world.connect();
+    ASSERT_TRUE(world.ask(other, hello(protocol::by_mount)));
+    ASSERT_EQ(all.state(), pool::FileState::pooled);
+    other = OwnFd{};
+    EXPECT_TRUE(world.turn_until([&] { return all.state() == pool::FileState::through; }));
+}
+
 TEST(Join, NothingLeavesBehindAMountIfTheUncapturedProgramHasEnded) {
     World world;
     WithUncaptured all{world};

@@ -116,7 +116,7 @@ void OpenFileRequest::read_from_peers(pool::DaemonFile& file) const {
     };
 }
 
-void OpenFileRequest::choose_reason(const pool::DaemonFile& file) {
+void OpenFileRequest::choose_reason(const pool::DaemonFile& file, pool::AccessMode access) {
     if ((file.rule.past || file.has_short_files) && reason_ == pool::ThroughReason::none) {
         reason_ = pool::ThroughReason::asked;
     }
@@ -131,6 +131,10 @@ void OpenFileRequest::choose_reason(const pool::DaemonFile& file) {
     // when they have ended; the other reasons are for good.
     UncapturedPeriod& uncaptured = context().uncaptured;
     uncaptured.bring_files_back(context().pending);
+    if (!session().mounts && access != pool::AccessMode::read &&
+        reason_ == pool::ThroughReason::none) {
+        uncaptured.written_past_mounts();
+    }
     if (uncaptured.keeps_files_out() && reason_ == pool::ThroughReason::none) {
         reason_ = pool::ThroughReason::uncaptured;
     }
@@ -152,7 +156,7 @@ NextStep OpenFileRequest::register_file() {
     file->rule = pool::rule_of(daemon.options.folders, file->place);
     // Ends the totals of forgotten files, since this file may get the slot of one.
     daemon.statistics.update();
-    choose_reason(*file);
+    choose_reason(*file, opening->access());
     const ports::FileIdentity identity = file->identity;
     std::shared_ptr<StorageMeter> meter = daemon.statistics.meter_of(identity);
     if (file->storage) {

@@ -45,7 +45,7 @@ private:
     // Refuses the open, and gives the token up that was granted for it.
     [[nodiscard]] NextStep refuse_opened(int error);
     // Finds the reason why the opened file may not be pooled, unless reason_ already has one.
-    void choose_reason(const pool::DaemonFile& file);
+    void choose_reason(const pool::DaemonFile& file, pool::AccessMode access);
     // Lets the file's read-ahead ask another node that has read the same bytes.
     void read_from_peers(pool::DaemonFile& file) const;
     // Closes the file for a client that maps no memory of the pool.

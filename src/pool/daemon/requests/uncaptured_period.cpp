@@ -7,11 +7,12 @@
 #include "pool/daemon/requests/pending_requests.hpp"
 
 #include <string>
+#include <utility>
 
 namespace forebay::daemon {
 
 bool UncapturedPeriod::begin(Session& session, const protocol::ClientQuestion& question) {
-    if (mounts_ == 0 && programs_.all_have_ended()) {
+    if (!mounts_see_all() && programs_.all_have_ended()) {
         const std::string program{question.path.data()};
         daemon_.notes.add_once(NoteOnce::uncaptured,
                                "all files are written through while " + program +
@@ -32,7 +33,7 @@ bool UncapturedPeriod::begin(Session& session, const protocol::ClientQuestion& q
         programs_.watch(is_itself ? itself : question.number);
     }
     ensures(session.stands_for_uncaptured, "the program counts as long as the connection is there");
-    if (mounts_ > 0) {
+    if (mounts_see_all()) {
         return false;
     }
     have_files_leave();
@@ -57,13 +58,29 @@ void UncapturedPeriod::session_ended(Session& session) {
     }
 }
 
+void UncapturedPeriod::mount_connected() noexcept {
+    are_passed_ = are_passed_ && mounts_ > 0;
+    ++mounts_;
+}
+
 void UncapturedPeriod::mount_gone() {
     expects(mounts_ > 0, "a mount that is gone was there");
     --mounts_;
-    if (mounts_ == 0 && !programs_.all_have_ended()) {
+    are_passed_ = true;
+    have_files_leave_if_they_run("a mount has ended");
+}
+
+void UncapturedPeriod::written_past_mounts() {
+    if (mounts_ > 0 && !std::exchange(are_passed_, true)) {
+        have_files_leave_if_they_run("a file is written by another path than the mount's");
+    }
+}
+
+void UncapturedPeriod::have_files_leave_if_they_run(const std::string& reason) {
+    if (!programs_.all_have_ended()) {
         daemon_.notes.add_once(NoteOnce::uncaptured,
-                               "all files are written through, as the mount has ended while "
-                               "programs run that do not go through Forebay.");
+                               "all files are written through, as " + reason +
+                                   " while programs run that do not go through Forebay.");
         have_files_leave();
     }
 }
