@@ -359,6 +359,41 @@ for call in (lambda: os.write(fd, bytes(1 << 20)), lambda: os.fsync(fd), lambda:
     mount.run(sys.executable, "-c", script, pid)
 
 
+def test_a_program_that_has_met_the_mount_is_captured_below_it_when_it_has_ended() -> None:
+    # It knew no pool behind the mount any more, and read the file below past all deposits.
+    read = """
+folder = sys.argv[1]
+made(os.path.join(folder, "small"))
+print(flush=True)
+input()
+print(os.read(os.open(os.path.join(folder, "f"), os.O_RDONLY), 4))
+"""
+    write = """
+fd = os.open(os.path.join(sys.argv[1], "f"), os.O_RDWR | os.O_CREAT)
+os.write(fd, b"text" * MIB)
+assert joined(fd)
+"""
+    with mo.mounted(before_pool=True, captures=True, settings=pooled.KEPT) as mount:
+        words = [sys.executable, "-c", JOINED + read, str(mount.folder)]
+        environment = mount.captured()
+        with subprocess.Popen(
+            words,
+            cwd="/",
+            env={**os.environ, **environment},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as first:
+            if first.stdout:
+                first.stdout.readline()
+            mount.process.kill()
+            mo.until_unmounted(mount.folder)
+            words = [sys.executable, "-c", JOINED + write, str(mount.folder)]
+            mo.run_in(Path("/"), *words, environment=environment)
+            said, _ = first.communicate("\n", timeout=mo.SECONDS_MAX)
+        ensure("b'text'" in said, f"it has read {said}")
+
+
 PROGRAMS: Mapping[str, str] = {
     "cp": "cp --reflink=never {source} a && cp a b && cp -p b c",
     "dd": "dd if={source} of=a bs=64k status=none; dd if={source} of=a bs=1000 count=777"

@@ -17,12 +17,28 @@ namespace forebay::capture {
 
 namespace {
 
+// The file system of the directory; of the one below, if the directory is on a mount of Forebay,
+// which may end at any time. That of another file system that is mounted on the directory is not
+// found, nor is it needed: see possible_on().
+dev_t device_below(PathBuffer& path, dev_t device) noexcept {
+    constexpr std::string_view parent = "/..";
+    const std::size_t end = std::strlen(path.data());
+    if (!is_known_mount(device) || end + parent.size() >= path.size()) {
+        return device;
+    }
+    std::memcpy(path.data() + end, parent.data(), parent.size());
+    path[end + parent.size()] = '\0';
+    struct stat found{};
+    return kernel::stat(path.data(), &found) == 0 ? found.st_dev : device;
+}
+
 const PoolDevices& devices() noexcept {
     PoolDevices& all = state.devices;
     if (!all.known.load(std::memory_order_acquire)) {
         const int before = errno;
         struct stat found{};
         all.root = kernel::stat("/", &found) == 0 ? found.st_dev : 0;
+        bool are_on_root = false;
         for (std::size_t i = 0; i < state.paths.count(); ++i) {
             PathBuffer path;
             const std::string_view folder = state.paths.folder(i);
@@ -30,7 +46,9 @@ const PoolDevices& devices() noexcept {
             path[std::min(folder.size(), path.size() - 1)] = '\0';
             all.folders[i] = kernel::stat(path.data(), &found) == 0 ? found.st_dev : 0;
             learn_mount(path.data(), all.folders[i]);
+            are_on_root = are_on_root || device_below(path, all.folders[i]) == all.root;
         }
+        all.are_on_root = are_on_root;
         all.known.store(true, std::memory_order_release);
         errno = before;
     }
@@ -78,7 +96,7 @@ bool possible_on(dev_t device) noexcept {
     if (is_known_mount(device)) {
         return false;  // what the pool has of its files, the mount knows
     }
-    return device != root || any_on(root);
+    return device != root || devices().are_on_root;
 }
 
 bool is_pooled(int fd, dev_t device, PathBuffer& buffer, std::string_view& path) noexcept {

@@ -22,6 +22,8 @@ namespace forebay::capture {
 struct PoolDevices {
     std::atomic<bool> known;
     dev_t root;
+    // A directory of the pool is on the root's file system, or will be when a mount over it ends.
+    bool are_on_root;
     std::array<dev_t, PoolPaths::folders_max> folders;
 };
 
