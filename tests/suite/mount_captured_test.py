@@ -234,6 +234,24 @@ assert struct.unpack("i", left)[0] == 2 * MIB - 5, left
     _script(mount, script)
 
 
+def test_a_lock_from_the_end_is_where_the_file_ends(mount: mo.Mounted) -> None:
+    script = """
+fd = made()
+os.fstat(fd)
+os.write(fd, bytes(MIB))
+assert joined(fd)
+fcntl.lockf(fd, fcntl.LOCK_EX, 5, -10, os.SEEK_END)
+child = os.fork()
+if child == 0:
+    wanted = struct.pack("hhqqi", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+    found = struct.unpack("hhqqi", fcntl.fcntl(fd, fcntl.F_GETLK, wanted))
+    print(found)
+    os._exit(0 if found[0] == fcntl.F_WRLCK and found[2] == 2 * MIB - 10 else 1)
+assert os.waitpid(child, 0)[1] == 0
+"""
+    _script(mount, script)
+
+
 def test_who_has_the_file_open_may_copy_what_was_written_and_closed(mount: mo.Mounted) -> None:
     (mount.folder / "f").write_bytes(b"")
     with (mount.folder / "f").open("rb", buffering=0) as file:

@@ -6,6 +6,7 @@
 #include "capture/real.hpp"
 #include "foundation/kernel/calls.hpp"
 #include "pool/capture/files/files.hpp"
+#include "pool/capture/files/mounted.hpp"
 #include "pool/capture/processes/inside_call.hpp"
 #include "pool/capture/processes/process.hpp"
 
@@ -71,6 +72,9 @@ int record_lock(int fd, int command, void* argument) noexcept {
         state.memory.readable(wanted, sizeof *wanted) < sizeof *wanted ||
         (wanted->l_whence != SEEK_CUR && wanted->l_whence != SEEK_END)) {
         return real::fcntl(fd, command, argument);
+    }
+    if (wanted->l_whence == SEEK_END) {
+        refresh_size_of(fd);
     }
     const std::int64_t from = origin_of(fd, wanted->l_whence);
     if (from == the_kernels) {
