@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 
 #include <algorithm>
 #include <array>
@@ -29,6 +30,7 @@ namespace {
 constexpr std::size_t below_bytes_min = std::size_t{32} << 10;
 // FileDescription::below: the serving process and its descriptor; this one cannot be opened.
 constexpr std::uint64_t not_below = 0;
+constexpr std::uint32_t fuse_magic = 0x65735546;  // statfs(2)
 
 bool may_write(const FileDescription& file) noexcept {
     return (file.flags.load(relaxed) & O_ACCMODE) != O_RDONLY;
@@ -46,10 +48,34 @@ bool ask_mount(int fd, unsigned long request, void* answer) noexcept {
 // A mount has no device, and thus the major number 0.
 bool can_be_mount(dev_t device) noexcept { return device != 0 && major(device) == 0; }
 
+// Whether the descriptor's file system may be FUSE. Others are remembered, so that they are asked
+// once: some pass an unknown ioctl on to all of their servers.
+bool may_be_fuse(int fd, dev_t device) noexcept {
+    const auto is_it = [device](const std::atomic<dev_t>& one) noexcept {
+        return one.load(relaxed) == device;
+    };
+    if (std::ranges::any_of(state.not_fuse, is_it)) {
+        return false;
+    }
+    struct statfs system{};
+    if (kernel::fstatfs(fd, &system) != 0 ||
+        static_cast<std::uint32_t>(system.f_type) == fuse_magic) {
+        return true;
+    }
+    for (std::atomic<dev_t>& one : state.not_fuse) {
+        dev_t known = 0;
+        if (one.compare_exchange_strong(known, device, relaxed) || known == device) {
+            break;
+        }
+    }
+    return false;
+}
+
 // Asks, and remembers a mount of ours.
 bool asked_whether_mounted(int fd, dev_t device) noexcept {
     std::uint64_t format = 0;
-    if (!can_be_mount(device) || !ask_mount(fd, protocol::ask_whether_mounted, &format)) {
+    if (!can_be_mount(device) || !may_be_fuse(fd, device) ||
+        !ask_mount(fd, protocol::ask_whether_mounted, &format)) {
         return false;
     }
     for (KnownMount& one : state.mounts) {

@@ -36,6 +36,7 @@ struct KnownMount {
     std::atomic<bool> is_own{false};  // mounted by this user, or by root
 };
 using KnownMounts = std::array<KnownMount, PoolPaths::folders_max>;
+using KnownDevices = std::array<std::atomic<dev_t>, PoolPaths::folders_max>;
 
 struct CaptureState {
     std::atomic<bool> captures{false};  // there is a pool, and captured calls use it
@@ -53,6 +54,7 @@ struct CaptureState {
     PoolPaths paths;
     PoolDevices devices{};
     KnownMounts mounts{};
+    KnownDevices not_fuse{};  // file systems that cannot be mounts of Forebay; 0: free
     OtherNames other_names;
     FileMappings mappings;
     KnownMemory memory;
