@@ -17,6 +17,7 @@ from suite import mpi as m
 from suite import pool as daemon
 from suite import pooled
 from suite.on import FULL
+from suite.posix_forks_test import CALLS
 from suite.verdict import ensure
 
 CASES = m.ROOT / "tests" / "posix" / "mount_captured.py"
@@ -273,6 +274,64 @@ print(os.read(os.open(sys.argv[1], os.O_RDONLY), 4))
         ensure("b'text'" in _script(mount, script, str(mount.below("f"))), "it is not below")
 
 
+def test_bytes_that_another_program_wants_synced_at_once_are_below() -> None:
+    script = """
+def elsewhere(words):
+    program = [sys.executable, "-c", "import os; " + words]
+    return subprocess.run(program, env={}, check=True, capture_output=True).stdout
+def below(count):
+    return elsewhere(f"os.write(1, os.read(os.open({sys.argv[1]!r}, os.O_RDONLY), {count}))")
+fd = made()
+assert joined(fd)
+os.pwrite(fd, b"text", 0)
+elsewhere("fd = os.open('f', os.O_WRONLY); os.pwritev(fd, [b'one'], 4, os.RWF_DSYNC)")
+assert below(8) == b"textone" + bytes(1)
+os.pwrite(fd, b"more", 8)
+assert below(12) == b"textone" + bytes(5), "it has left the pool"
+elsewhere("fd = os.open('f', os.O_WRONLY | os.O_DSYNC); os.pwrite(fd, b'two', 12)")
+assert below(16) == b"textone" + bytes(1) + b"moretwo" + bytes(1)
+os.pwrite(fd, b"last", 0)
+assert below(4) == b"last", "it has not left the pool"
+"""
+    with mo.mounted(before_pool=True, captures=True, settings=pooled.KEPT) as mount:
+        _script(mount, script, str(mount.below("f")))
+
+
+def test_a_program_that_becomes_another_one_leaves_its_bytes_and_its_offset(
+    mount: mo.Mounted,
+) -> None:
+    script = """
+fd = made()
+assert joined(fd)
+os.write(fd, b"text")
+os.set_inheritable(fd, True)
+program = f"import os; os.write({fd}, b'more'); print(os.pread({fd}, 9, {MIB}))"
+os.execv(sys.executable, [sys.executable, "-c", program])
+"""
+    said = _script(mount, script)
+    ensure(said == "b'textmore'\n", said)
+
+
+def test_a_number_that_was_closed_among_others_means_another_file(mount: mo.Mounted) -> None:
+    script = """
+import ctypes
+fd = made()
+assert joined(fd)
+assert ctypes.CDLL(None).close_range(fd, fd + 5, 0) == 0
+other = os.open("other", os.O_RDWR | os.O_CREAT)
+assert other == fd
+os.write(other, b"more")
+assert os.stat("other").st_size == 4 and os.stat("f").st_size == MIB
+copy = os.dup(made())
+assert joined(copy)
+os.dup2(other, copy)
+assert not joined(copy)
+os.write(copy, b"text")
+assert os.pread(other, 9, 0) == b"moretext"
+"""
+    _script(mount, script)
+
+
 def test_the_program_of_another_daemon_is_not_captured() -> None:
     # Both daemons know the file by the same slot and generation.
     hold = "made(sys.argv[1]); print(flush=True); input()"
@@ -410,6 +469,20 @@ assert joined(fd)
             mo.run_in(Path("/"), *words, environment=environment)
             said, _ = first.communicate("\n", timeout=mo.SECONDS_MAX)
         ensure("b'text'" in said, f"it has read {said}")
+
+
+FORKS = (*CALLS, "handlers")
+
+
+@pytest.mark.parametrize("call", FORKS)
+@pytest.mark.parametrize("children", [100, pytest.param(1000, marks=FULL)])
+def test_children_return_into_the_call_in_which_a_signal_handler_forked_them(
+    children: int, call: str, mount: mo.Mounted
+) -> None:
+    program = pooled.program("handler_forks.c", "-pthread")
+    said = mount.run(str(program), call, str(children), seconds_max=600).stdout
+    ensure(said == f"wrong: 0\nmissing: 0\nforks: {children}\n", said)
+    ensure(mount.pool is not None and mount.pool.taken() > 0, "nothing was deposited")
 
 
 PROGRAMS: Mapping[str, str] = {

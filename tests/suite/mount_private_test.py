@@ -52,6 +52,13 @@ def test_a_program_runs_through_the_pool_by_a_mount_that_nobody_else_sees(
     ensure((below / "out").owner() == (below).owner(), "it is another user's")
 
 
+def test_the_program_is_captured_in_a_private_mount_if_it_is_told_to(user: OrdinaryUser) -> None:
+    below = user.new_folder("below")
+    words = ("--set", "pool_mount_captured=true", "--", user.python, "-c", mo.CAPTURED)
+    _run(user, below, "--pool", ".", *words)
+    ensure((below / "out").read_bytes() == b"x" * (1 << 20), "not all is there")
+
+
 def test_the_program_sees_what_it_would_see_below_in_such_a_namespace(user: OrdinaryUser) -> None:
     plain, below = user.new_folder("plain"), user.new_folder("below")
     namespace = ("unshare", "--user", "--mount", "--map-current-user")

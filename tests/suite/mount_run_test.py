@@ -70,14 +70,9 @@ def test_a_run_mounts_and_unmounts(below: Path) -> None:
 
 
 def test_a_run_captures_programs_in_the_mount_if_it_is_told_to(below: Path) -> None:
-    script = """
-import fcntl, os
-fd = os.open("out", os.O_RDWR | os.O_CREAT)
-os.write(fd, b"x" * (1 << 20))
-fcntl.ioctl(fd, 0x8028fb02, bytearray(40))  # FOREBAY_POOL_GET, which the capture answers
-"""
     settings = ("--set", "pool_mount=require", "--set", "pool_mount_captured=true")
-    done = _forebay(below, "run", "--pool", ".", *settings, "--", sys.executable, "-c", script)
+    words = (sys.executable, "-c", mo.CAPTURED)
+    done = _forebay(below, "run", "--pool", ".", *settings, "--", *words)
     ensure(done.returncode == 0, done.stderr)
     ensure((below / "out").read_bytes() == b"x" * (1 << 20), "not all is there")
 

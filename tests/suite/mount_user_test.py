@@ -70,6 +70,14 @@ def test_a_user_runs_a_program_through_the_pool_by_a_mount(user: OrdinaryUser) -
     ensure((below / "out").read_text().split() == [str(one) for one in numbers], "not all is there")
 
 
+def test_a_user_has_programs_captured_in_the_mount(user: OrdinaryUser) -> None:
+    below = user.new_folder("below")
+    settings = ("--set", "pool_mount=require", "--set", "pool_mount_captured=true")
+    words = (*user.forebay, "run", "--pool", ".", *settings, "--", user.python, "-c", mo.CAPTURED)
+    user.run(*words, within=below)
+    ensure((below / "out").read_bytes() == b"x" * (1 << 20), "not all is there")
+
+
 @needs_root
 def test_another_user_is_refused_and_root_too(user: OrdinaryUser) -> None:
     below = user.new_folder("below")

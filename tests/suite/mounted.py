@@ -24,6 +24,14 @@ DIFFERENT = {
     "collapsing": "ENOTSUP",
 }
 """What tests/posix/mount_observer.py finds through the mount only, by observation."""
+CAPTURED = """
+import fcntl, os
+fd = os.open("out", os.O_RDWR | os.O_CREAT)
+os.write(fd, b"x" * (1 << 20))
+fcntl.ioctl(fd, 0x8028fb02, bytearray(40))  # FOREBAY_POOL_GET, which the capture answers
+assert os.pread(fd, 1 << 20, 0) == b"x" * (1 << 20)
+"""
+"""A program that fails unless it is captured in the mount."""
 
 
 def can_mount() -> bool:
