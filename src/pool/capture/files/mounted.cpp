@@ -301,8 +301,18 @@ void refresh_size_of(int fd) noexcept {
     }
 }
 
+namespace {
+
+bool is_joined_file(const struct stat& found, const pool::FileSlot& slot) noexcept {
+    return found.st_dev == slot.device.load(relaxed) && found.st_ino == slot.inode.load(relaxed) &&
+           S_ISREG(found.st_mode);
+}
+
+}  // namespace
+
 // The link in /proc leads to the file below, and opening it asks for this process' own rights. Its
-// number may mean another file by now, so the inode is compared.
+// number may mean another file by now, or another process (in a PID namespace), so the inode is
+// compared: before, since opening a device can do something, and behind.
 std::optional<std::int64_t> read_below(CapturedFile place, std::int64_t offset,
                                        std::span<std::byte> bytes) noexcept {
     const std::uint64_t below = place.file.below.load(relaxed);
@@ -314,11 +324,11 @@ std::optional<std::int64_t> read_below(CapturedFile place, std::int64_t offset,
     std::snprintf(name.data(), name.size(), "/proc/%u/fd/%u", static_cast<unsigned>(below >> 32U),
                   static_cast<std::uint32_t>(below));
     const int before = errno;
-    const int fd = kernel::open(name.data(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     struct stat found{};
-    const bool same = fd >= 0 && kernel::fstat(fd, &found) == 0 &&
-                      found.st_dev == slot.device.load(relaxed) &&
-                      found.st_ino == slot.inode.load(relaxed) && S_ISREG(found.st_mode);
+    const int fd = kernel::stat(name.data(), &found) == 0 && is_joined_file(found, slot)
+                       ? kernel::open(name.data(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+                       : -1;
+    const bool same = fd >= 0 && kernel::fstat(fd, &found) == 0 && is_joined_file(found, slot);
     const ssize_t got = same ? kernel::pread(fd, bytes.data(), bytes.size(), offset) : -1;
     if (fd >= 0) {
         kernel::close(fd);
