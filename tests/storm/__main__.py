@@ -22,8 +22,7 @@ from pathlib import Path
 from suite import mpi as m
 from suite.verdict import Failed
 
-from storm import power
-from storm.field import Amiss, Field, built
+from storm.field import Amiss, Field, NotHereError, built
 from storm.rounds import KINDS
 
 ROUNDS = 60
@@ -77,13 +76,13 @@ def main() -> int:
         seed = draw.randrange(1_000_000_000) if words.again is None else words.again
         try:
             amiss = _round(kind, seed, program, keep=words.keep)
-        except power.NotHereError as error:
+        except NotHereError as error:
             print(f"{kind} {seed}: left out ({error})", flush=True)
             sums["left out"] += 1
             continue
         sums["rounds"] += 1
         sums["failed"] += bool(amiss)
-        for name in ("calls", "lost", "wrong", "hangs", "silent", "told"):
+        for name in ("calls", "captured", "lost", "wrong", "hangs", "silent", "told"):
             sums[name] += getattr(amiss, name)
         if amiss:
             print(
@@ -94,6 +93,7 @@ def main() -> int:
             print("\n".join(f"    | {line}" for line in amiss.notes.splitlines()), flush=True)
     print(
         f"storm: {sums['rounds']} rounds, {sums['left out']} left out, {sums['calls']} calls, "
+        f"{sums['captured']} captured descriptors below mounts, "
         f"{sums['lost']} bytes lost, {sums['wrong']} wrong, {sums['hangs']} hangs, "
         f"{sums['silent']} silent, {sums['told']} files told, "
         f"{sums['failed']} rounds failed (seed {words.seed}, "

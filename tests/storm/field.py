@@ -15,14 +15,21 @@ from itertools import groupby
 from pathlib import Path
 
 from suite import mpi as m
+from suite.mounted import Mounted
 
 from storm.ledger import FIRST_OF_OWN, NEVER, Call, Counts, Kind, Ledger, Verdict, judged
 from storm.ledger import tell_to_end as told_to_end
 
 PATIENCE_SECONDS = 90.0
 """Work that takes longer hangs; a busy machine takes some seconds."""
+MOUNT_PATIENCE_SECONDS = 30.0
+"""The same below a mount, where the kernel waits, too."""
 LOOK_SECONDS = 0.002
 SHOWN = 6
+
+
+class NotHereError(Exception):
+    """A round cannot be done here."""
 
 
 class May(IntFlag):
@@ -48,6 +55,8 @@ class Amiss:
     told: int = 0
     """Files whose bytes are lost, or elsewhere, and that were named."""
     calls: int = 0
+    captured: int = 0
+    """Descriptors that were captured on a mount."""
     text: list[str] = field(default_factory=list)
     notes: str = ""
     """The messages of the last daemon."""
@@ -68,8 +77,11 @@ class Amiss:
 class Writer:
     """A process that writes, and its ledger."""
 
-    def __init__(self, number: int, path: Path, process: subprocess.Popen[str]) -> None:
+    def __init__(
+        self, number: int, path: Path, process: subprocess.Popen[str], *, is_plain: bool
+    ) -> None:
         self.number = number
+        self.is_plain = is_plain
         self.path = path
         self.process = process
         self.died_ns = NEVER
@@ -85,6 +97,10 @@ class Writer:
     def count(self) -> int:
         ledger = self.ledger()
         return ledger.count() if ledger else 0
+
+    def captured(self) -> int:
+        ledger = self.ledger()
+        return ledger.captured() if ledger else 0
 
     def calls(self) -> list[Call]:
         ledger = self.ledger()
@@ -126,6 +142,11 @@ class Field:
         self.draw = draw
         self.writers: list[Writer] = []
         self.amiss = Amiss()
+        self.below_mount = False
+        """Whether a mount lies over the files. Then every second writer is not captured."""
+        self.mount: Mounted | None = None
+        self.read_from = files
+        """Where the files are compared."""
         self._program = program
 
     def begin(self, environment: Mapping[str, str], may: May, count: int = 1) -> None:
@@ -133,17 +154,18 @@ class Field:
         for _ in range(count):
             number = len(self.writers)
             path = self.folder / f"ledger.{number}"
+            is_plain = self.below_mount and number % 2 == 1
             words = [self._program, self.files, path, number, self.draw.getrandbits(40), int(may)]
             with (self.folder / f"said.{number}").open("w") as said:
                 process = subprocess.Popen(
                     [str(word) for word in words],
-                    env={**m.clean_environment(), **environment},
+                    env={**m.clean_environment(), **({} if is_plain else environment)},
                     stdin=subprocess.DEVNULL,
                     stdout=said,
                     stderr=subprocess.STDOUT,
                     text=True,
                 )
-            self.writers.append(Writer(number, path, process))
+            self.writers.append(Writer(number, path, process, is_plain=is_plain))
 
     def alive(self) -> list[Writer]:
         return [writer for writer in self.writers if not writer.is_over()]
@@ -153,7 +175,8 @@ class Field:
 
     def until(self, holds: Callable[[], bool], what: Callable[[], str]) -> bool:
         """False: it hangs, which is remembered."""
-        end = time.monotonic() + PATIENCE_SECONDS
+        seconds = MOUNT_PATIENCE_SECONDS if self.below_mount else PATIENCE_SECONDS
+        end = time.monotonic() + seconds
         while not holds():
             if time.monotonic() > end:
                 self.amiss.hang(what())
@@ -177,10 +200,7 @@ class Field:
     def end(self) -> None:
         """Has all writers end; those that do not are killed."""
         self.resume()
-        for writer in self.alive():
-            if writer.ledger():
-                told_to_end(writer.path)
-        if not self.until(lambda: not self.alive(), lambda: f"end of {self._at_work()}"):
+        if not self.until(self._are_over, lambda: f"end of {self._at_work()}"):
             for writer in self.alive():
                 writer.kill()
         for writer in self.writers:
@@ -189,6 +209,14 @@ class Field:
                 said = (self.folder / f"said.{writer.number}").read_text()
                 ended = writer.process.returncode
                 self.amiss.text.append(f"writer {writer.number} ended with {ended}: {said[-300:]}")
+
+    def _are_over(self) -> bool:
+        """Tells those that are not to end, which may have begun a moment ago."""
+        alive = self.alive()
+        for writer in alive:
+            if writer.ledger():
+                told_to_end(writer.path)
+        return not alive
 
     def kill(self) -> None:
         for writer in self.writers:
@@ -209,6 +237,8 @@ class Field:
         Names that were made later than `names_until_ns` may be there or not."""
         calls = [call for writer in self.writers for call in writer.calls()]
         self.amiss.calls = len(calls)
+        if self.below_mount:
+            self.amiss.captured = sum(writer.captured() for writer in self.writers)
         for call in calls:
             if call.kind is Kind.MISREADS:
                 self.amiss.wrong += 1
@@ -236,7 +266,7 @@ class Field:
 
     def _read(self, name: str) -> bytes | None:
         try:
-            return (self.files / name).read_bytes()
+            return (self.read_from / name).read_bytes()
         except FileNotFoundError:
             return None
 
@@ -295,6 +325,7 @@ def built(folder: Path) -> Path:
     source, program = Path(__file__).with_name("writer.c"), folder / "storm-writer"
     folder.mkdir(parents=True, exist_ok=True)
     part = folder / f"storm-writer.{os.getpid()}"
-    subprocess.run(["cc", *m.C_FLAGS, "-o", part, source], check=True, env=m.clean_environment())
+    words = ["cc", *m.C_FLAGS, f"-I{m.ROOT / 'include'}", "-o", str(part), str(source)]
+    subprocess.run(words, check=True, env=m.clean_environment())
     part.replace(program)
     return program

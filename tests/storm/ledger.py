@@ -23,7 +23,7 @@ FIRST_OF_OWN = 4  # names below are shared
 PERIOD = 65521
 PIECE_MAX = 200_000
 NEAR = 64
-_HEADER = struct.Struct("=QQQ40x")
+_HEADER = struct.Struct("=QQQQ32x")
 _RECORD = struct.Struct("=QQqqqIIII8x")
 _BYTES = bytes(
     1 + ((i % PERIOD * 2654435761 & 0xFFFFFFFF) >> 13) % 255 for i in range(PERIOD + PIECE_MAX)
@@ -93,6 +93,11 @@ class Ledger:
 
     def is_done(self) -> bool:
         return bool(_HEADER.unpack_from(self._memory)[2])
+
+    def captured(self) -> int:
+        """Descriptors that were captured when they were closed."""
+        count: int = _HEADER.unpack_from(self._memory)[3]
+        return count
 
     def calls(self, died_ns: int = NEVER) -> list[Call]:
         return [_call(self._memory, number, died_ns) for number in range(self.count())]

@@ -15,11 +15,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from storm.field import NotHereError
+
 BYTES = 512 << 20
-
-
-class NotHereError(Exception):
-    """There is no way to make such a disk here."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from suite import mounted
 from suite.pool import Daemon, Pool
 
 from forebay.pool.files.daemon_document import decode_ready
 from forebay.pool.files.daemon_socket import PoolSocket
 from forebay.pool.model.messages import Ask
 from storm import power
-from storm.field import PATIENCE_SECONDS, Field, May, Writer
+from storm.field import PATIENCE_SECONDS, Field, May, NotHereError, Writer
 from storm.ledger import Call, Counts, Kind
 
 Round = Callable[[Field], None]
@@ -39,13 +40,16 @@ def _journaled(field: Field, journal: Path) -> dict[str, str]:
 
 @contextlib.contextmanager
 def _daemon(field: Field, settings: Mapping[str, str]) -> Iterator[tuple[Daemon, Pool]]:
-    """Killed behind, as all writers, unless they have ended."""
-    with Daemon.started(settings, rescue=field.folder) as daemon:
+    """Killed behind, as all writers, unless they have ended; and the mount, if there is to be one.
+    The pool's folder is the one of the files."""
+    with Daemon.started(settings, rescue=field.folder) as daemon, contextlib.ExitStack() as stack:
         pool = daemon.pool(field.files)
-        try:
-            yield daemon, pool
-        finally:
-            field.kill()
+        if field.below_mount:
+            if not mounted.can_mount():
+                raise NotHereError("no forebay-mount, or no right to /dev/fuse")
+            field.mount = stack.enter_context(mounted.served(field.files, pool, [mounted.CAPTURES]))
+        stack.callback(field.kill)
+        yield daemon, pool
 
 
 def _ends(field: Field, pool: Pool, *, told: bool = False) -> bool:
@@ -158,7 +162,10 @@ def drain(field: Field) -> None:
             for writer in field.alive():
                 writer.signal(signal.SIGSTOP)
             counts = Counts(until_ns=before_ns)
+            if field.mount is not None:
+                field.read_from = field.mount.below("")
             field.judge(_always(counts), names_until_ns=before_ns)
+            field.read_from = field.files
             field.resume()
         field.end()
         _ends(field, pool)
@@ -272,6 +279,37 @@ def power_cut(field: Field) -> None:
         field.judge(lambda _: counts, names_until_ns=before_ns)
 
 
+def below_mount(run: Round) -> Round:
+    """The same round with a mount over the files, captured writers and others."""
+
+    def mounts(field: Field) -> None:
+        field.below_mount = True
+        run(field)
+
+    return mounts
+
+
+def gone(field: Field) -> None:
+    """The process of the mount is killed: captured writers go on, and nothing is lost."""
+    with _daemon(field, _settings(field)) as (_, pool):
+        field.begin(pool.environment(), May.ALL, field.draw.randint(2, 5))
+        field.until_calls(field.draw.choice([1, 50, 300, 1000]))
+        # The daemon does not know of these. When the path is back, they would find old bytes below.
+        plain = [writer for writer in field.alive() if writer.is_plain]
+        for writer in plain:
+            writer.signal(signal.SIGSTOP)
+        assert field.mount is not None
+        field.mount.process.kill()
+        for writer in plain:
+            writer.kill()
+        field.until(lambda: not mounted.is_mounted(field.files), lambda: "the end of the mount")
+        field.until_calls(field.draw.choice([1, 50, 300]))
+        field.end()
+        _ends(field, pool)
+        field.amiss.notes = pool.said.read_text()
+    field.judge()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Sort:
     """A kind of round, and how many of ten rounds are of it."""
@@ -288,4 +326,11 @@ KINDS: Mapping[str, Sort] = {
     "dead": Sort(run=dead, share=2),
     "journal": Sort(run=journal, share=3),
     "power": Sort(run=power_cut, share=1),
+    "mount-kill": Sort(run=below_mount(kill), share=2),
+    "mount-suspend": Sort(run=below_mount(suspend), share=1),
+    "mount-stop": Sort(run=below_mount(stop), share=2),
+    "mount-drain": Sort(run=below_mount(drain), share=1),
+    "mount-dead": Sort(run=below_mount(dead), share=2),
+    "mount-journal": Sort(run=below_mount(journal), share=1),
+    "mount-gone": Sort(run=below_mount(gone), share=2),
 }

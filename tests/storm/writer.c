@@ -7,6 +7,8 @@
 // which truncates, renames and makes them anew, too. CALLS is a sum of bits, see `calls` below:
 // what it may do beside writing. tests/storm/ledger.py reads the account.
 #define _GNU_SOURCE
+#include "forebay_pool.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -14,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -51,8 +54,9 @@ struct record {
 struct ledger {
     _Atomic uint64_t count;
     _Atomic uint64_t told_to_end;
-    _Atomic uint64_t done;  // it came to its end by itself
-    uint64_t spare[5];
+    _Atomic uint64_t done;      // it came to its end by itself
+    _Atomic uint64_t captured;  // descriptors that were captured when they were closed
+    uint64_t spare[4];
     struct record records[records_max];
 };
 
@@ -111,11 +115,14 @@ static struct record* begin(const struct file* file, enum kind kind, int64_t at,
     return record;
 }
 
+// The process that serves the mount is dead; the path is back soon.
+static int is_unserved(int error) { return error == ENOTCONN || error == ECONNABORTED; }
+
 // Records the call's result; errno counts where it is negative.
 static int64_t end(struct record* record, int64_t result) {
     record->result = result < 0 ? -errno : result;
     atomic_store(&record->end_ns, now_ns());
-    failures += result < 0;
+    failures += result < 0 && !is_unserved(errno);
     return result;
 }
 
@@ -127,6 +134,10 @@ static void fill(int64_t at, int64_t bytes) {
 static void close_file(struct file* file) {
     if (file->stream == NULL && file->fd < 0) {
         return;
+    }
+    struct forebay_pool_state info;
+    if (file->fd >= 0 && ioctl(file->fd, FOREBAY_POOL_GET, &info) == 0) {
+        atomic_fetch_add(&ledger->captured, 1);
     }
     struct record* const record = begin(file, closes, 0, 0);
     end(record, file->stream != NULL ? fclose(file->stream) : close(file->fd));
@@ -142,7 +153,9 @@ static int open_file(struct file* file) {
     struct record* const record = begin(file, empty ? empties : opens, 0, 0);
     const int flags = O_RDWR | O_CREAT | O_CLOEXEC | (empty ? O_TRUNC : 0);
     file->fd = open(file->path[file->moved], flags, 0644);
-    end(record, file->fd);
+    if (end(record, file->fd) < 0 && is_unserved(errno)) {
+        usleep(1000);
+    }
     return file->fd >= 0;
 }
 
