@@ -471,6 +471,44 @@ assert joined(fd)
         ensure("b'text'" in said, f"it has read {said}")
 
 
+def test_a_program_that_is_not_captured_finds_no_old_bytes_when_the_path_is_back() -> None:
+    # Only what the mount itself had deposited was waited for.
+    script = """
+import select
+folder, mount = sys.argv[1], int(sys.argv[2])
+path = os.path.join(folder, "f")
+fd = made(path)
+assert joined(fd)
+reads = '''
+import os, sys
+input()
+while True:
+    try:
+        fd = os.open(sys.argv[1], os.O_RDONLY)
+        print(os.pread(fd, 4, int(sys.argv[2])))
+        break
+    except OSError:
+        pass
+'''
+program = subprocess.Popen(
+    [sys.executable, "-c", reads, path, str(60 * MIB)], env={}, stdin=subprocess.PIPE
+)
+for at in range(61):
+    os.pwrite(fd, b"text" * (MIB // 4), at * MIB)
+served = os.pidfd_open(mount)
+os.kill(mount, signal.SIGKILL)
+select.select([served], [], [])
+program.communicate(b"\\n")
+"""
+    with mo.mounted(before_pool=True, captures=True, settings=pooled.KEPT) as mount:
+        words = [sys.executable, "-c", JOINED + script, str(mount.folder), str(mount.process.pid)]
+        said = mo.run_in(Path("/"), *words, environment=mount.captured()).stdout
+        mo.until_unmounted(mount.folder)
+        warned = mount.process.stderr.read() if mount.process.stderr else ""
+        # A slow disk is not waited for for longer than 0.9 s.
+        ensure(said == "b'text'\n" or "older than what was written" in warned, f"it finds {said}")
+
+
 FORKS = (*CALLS, "handlers")
 
 

@@ -28,7 +28,8 @@ namespace {
 
 constexpr int tick_ms = 1000;
 // The path is to be back within a second of the server's death; until then the daemon may drain
-// what the server has left in its log, so that nobody finds old bytes in the files below.
+// what the server has left in its log, and the files that leave for programs that are not captured,
+// so that these find no old bytes in the files below.
 constexpr int drain_ms = 900;
 constexpr int drain_step_ms = 2;
 constexpr int death_ms = 1000;
@@ -64,6 +65,7 @@ private:
     void end_server() const;
     void wait_until_drained() const;
     [[nodiscard]] bool has_deposits() const noexcept;
+    [[nodiscard]] bool has_files_that_leave() const noexcept;
 
     const WatchOrder& order_;
     WatchedState& state_;
@@ -133,9 +135,18 @@ bool WatchProcess::has_deposits() const noexcept {
            });
 }
 
+// The daemon has the files of captured programs leave for those that are not captured, before it
+// lets go of the server's log.
+bool WatchProcess::has_files_that_leave() const noexcept {
+    return order_.pool != nullptr &&
+           std::ranges::any_of(order_.pool->files, [](const pool::FileSlot& slot) {
+               return slot.state.load(std::memory_order_acquire) == pool::FileState::leaving;
+           });
+}
+
 void WatchProcess::wait_until_drained() const {
     int left = drain_ms;
-    for (; left > 0 && has_deposits(); left -= drain_step_ms) {
+    for (; left > 0 && (has_deposits() || has_files_that_leave()); left -= drain_step_ms) {
         if (is_readable(daemon_.get(), drain_step_ms)) {
             return;
         }
