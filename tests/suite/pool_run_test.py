@@ -314,6 +314,7 @@ def test_the_pool_is_drained_when_a_signal_ends_the_program(folder: Path) -> Non
     words = [*KEPT, "--pool", ".", "--", *writer(folder / "out", 48, mode="stop")]
     with started(folder, *words) as process:
         process.send_signal(signal.SIGTERM)
+        process.wait(60)  # communicate() closes the input, at whose end the program ends by itself
         _, told = process.communicate(timeout=60)
     ensure(process.returncode == 128 + signal.SIGTERM, f"{process.returncode} {told}")
     ensure("through the pool: 3.00 MiB" in told, told)
@@ -327,7 +328,7 @@ def test_the_terminals_interrupt_does_not_end_the_daemon_before_it_has_drained(
     words = [*KEPT, "--pool", ".", "--", *writer(folder / "out", 48, mode="stop")]
     with started(folder, *words) as process:
         os.killpg(process.pid, signal.SIGINT)
-        process.communicate(timeout=60)
+        process.wait(60)
     ensure(process.returncode != 0, "the program was not interrupted")
     ensure((folder / "out").read_bytes() == content(48), "other bytes")
 
