@@ -145,8 +145,8 @@ class Field:
         self.below_mount = False
         """Whether a mount lies over the files. Then every second writer is not captured."""
         self.mount: Mounted | None = None
-        self.read_from = files
-        """Where the files are compared."""
+        self.read_from: Path | None = None
+        """Where the files are compared, if it is not where they are written."""
         self._program = program
 
     def begin(self, environment: Mapping[str, str], may: May, count: int = 1) -> None:
@@ -156,10 +156,12 @@ class Field:
             path = self.folder / f"ledger.{number}"
             is_plain = self.below_mount and number % 2 == 1
             words = [self._program, self.files, path, number, self.draw.getrandbits(40), int(may)]
+            if is_plain:  # a captured shell tells the daemon of it
+                words = ["sh", "-c", 'exec env -i "$@"', "sh", *words]
             with (self.folder / f"said.{number}").open("w") as said:
                 process = subprocess.Popen(
                     [str(word) for word in words],
-                    env={**m.clean_environment(), **({} if is_plain else environment)},
+                    env={**m.clean_environment(), **environment},
                     stdin=subprocess.DEVNULL,
                     stdout=said,
                     stderr=subprocess.STDOUT,
@@ -266,7 +268,7 @@ class Field:
 
     def _read(self, name: str) -> bytes | None:
         try:
-            return (self.read_from / name).read_bytes()
+            return ((self.read_from or self.files) / name).read_bytes()
         except FileNotFoundError:
             return None
 
