@@ -296,20 +296,11 @@ bool tracks(int fd) noexcept {
     return fd < descriptors_max && !state.many_tables.load(std::memory_order_acquire);
 }
 
-CaptureResult take_on(int fd, const DescriptorOrigin& opening) noexcept {
-    let_go_stale(fd);
-    PathBuffer buffer;
-    std::string_view path;
-    if ((opening.flags & O_PATH) != 0 || (opening.flags & O_TMPFILE) == O_TMPFILE) {
-        return CaptureResult::no;
-    }
-    const bool on_mount = is_on_known_mount(fd);
-    if (!on_mount && !regular_and_pooled(fd, buffer, path)) {
-        return CaptureResult::no;
-    }
-    if (on_mount || is_on_mount(fd)) {
-        return take_on_mounted(fd, opening);
-    }
+namespace {
+
+// take_on() of a regular file that is in a folder of the pool, by `path`.
+CaptureResult take_on_pooled(int fd, const DescriptorOrigin& opening,
+                             std::string_view path) noexcept {
     in_one_process([]() noexcept { return connection.reach(); });  // it may take a minute
     const BlockedSignals until_stored;  // a child that is forked meanwhile would have half of it
     const InsideCall inside;
@@ -351,6 +342,25 @@ CaptureResult take_on(int fd, const DescriptorOrigin& opening) noexcept {
         }
     }
     return CaptureResult::yes;
+}
+
+}  // namespace
+
+CaptureResult take_on(int fd, const DescriptorOrigin& opening) noexcept {
+    let_go_stale(fd);
+    PathBuffer buffer;
+    std::string_view path;
+    if ((opening.flags & O_PATH) != 0 || (opening.flags & O_TMPFILE) == O_TMPFILE) {
+        return CaptureResult::no;
+    }
+    const bool on_mount = is_on_known_mount(fd);
+    if (!on_mount && !regular_and_pooled(fd, buffer, path)) {
+        return CaptureResult::no;
+    }
+    if (on_mount || is_on_mount(fd)) {
+        return take_on_mounted(fd, opening);
+    }
+    return take_on_pooled(fd, opening, path);
 }
 
 namespace {

@@ -29,7 +29,8 @@ std::string_view field(std::string_view line, int number) noexcept {
         }
         line.remove_prefix(space + 1);
     }
-    return {line.data(), std::min(line.find(' '), line.size())};
+    line.remove_suffix(line.size() - std::min(line.find(' '), line.size()));
+    return line;
 }
 
 }  // namespace
@@ -41,8 +42,12 @@ std::optional<uid_t> owner_in(std::string_view line, dev_t device) noexcept {
     std::array<char, 32> name{};
     std::snprintf(name.data(), name.size(), "%u:%u", major(device), minor(device));
     const std::size_t rest = line.rfind(" - ");
-    if (field(line, device_field) != name.data() || rest == std::string_view::npos ||
-        !std::string_view{line.data() + rest, line.size() - rest}.starts_with(type)) {
+    if (field(line, device_field) != name.data() || rest == std::string_view::npos) {
+        return std::nullopt;
+    }
+    std::string_view behind = line;
+    behind.remove_prefix(rest);
+    if (!behind.starts_with(type)) {
         return std::nullopt;
     }
     const std::size_t at = line.find(option, rest);
@@ -67,7 +72,9 @@ bool is_own_mount(dev_t device) noexcept {
         std::string_view text{room.data(), filled};
         for (std::size_t end = text.find('\n'); end != std::string_view::npos && !owner;
              end = text.find('\n')) {
-            owner = owner_in({text.data(), end}, device);
+            std::string_view line = text;
+            line.remove_suffix(text.size() - end);
+            owner = owner_in(line, device);
             text.remove_prefix(end + 1);
         }
         filled = text.size() < room.size() ? text.size() : 0;
