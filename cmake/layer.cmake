@@ -63,7 +63,7 @@ function(forebay_layer_archive name target family sources)
     endif()
     target_include_directories(
         ${target} ${scope} ${FOREBAY_SOURCE_DIR}/src ${FOREBAY_BINARY_DIR}/generated)
-    if(name MATCHES "^(benchmarks|output)/")
+    if(name MATCHES "^benchmarks/")
         target_include_directories(${target} ${scope} ${FOREBAY_SOURCE_DIR})
     endif()
     target_link_libraries(${target} ${scope} forebay_options)
@@ -263,7 +263,7 @@ endfunction()
 
 # Sets <out> to the folder of layer `name`.
 function(forebay_layer_folder out name)
-    if(name MATCHES "^(benchmarks|output)/")
+    if(name MATCHES "^benchmarks/")
         set(${out} ${FOREBAY_SOURCE_DIR}/${name} PARENT_SCOPE)
     else()
         set(${out} ${FOREBAY_SOURCE_DIR}/src/${name} PARENT_SCOPE)
