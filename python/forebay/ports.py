@@ -16,7 +16,7 @@ from forebay.pool.use_case.ports import Pools
 
 if TYPE_CHECKING:  # a program would wait for these
     from forebay.common.model.record import Record, RunRecord
-    from forebay.settings.model.given import Override
+    from forebay.settings.model.given import Override, SiteFile
     from forebay.settings.model.table import SettingsTable
 
 
@@ -75,6 +75,16 @@ class SettingsSource(Protocol):
     def read_file(self, path: Path) -> Sequence[Override]:
         """The settings in a file, as text, with their lines. Raises SettingsError if the file
         cannot be read or is no TOML."""
+
+    def site(self, environment: Mapping[str, str]) -> SiteFile | None:
+        """The settings of those who look after this machine, or None if there are none. Raises
+        SettingsError as `read_file` does."""
+
+    def has_site(self) -> bool:
+        """Whether the machine has such a file, without reading it."""
+
+    def ignored_site(self, environment: Mapping[str, str]) -> str | None:
+        """A warning if the environment names a site's file that does not count, else None."""
 
 
 class LibraryFinder(Protocol):

@@ -23,7 +23,7 @@ from forebay.pool.model.pool import PoolEnd, PoolStatus
 from forebay.pool.use_case.ports import PoolMount, PoolSession, Progress
 from forebay.ports import Captured, Finished, Hook, LauncherFacts, MpiWheel, NativeLibraries
 from forebay.settings.files.toml_settings import read_schema, read_settings_file
-from forebay.settings.model.given import Override
+from forebay.settings.model.given import Override, SiteFile
 from forebay.settings.model.table import SettingsTable
 from forebay.simulate.files import NativeSimulator
 
@@ -76,13 +76,24 @@ def native() -> NativeSimulator:
 
 @dataclass
 class ImaginedSettings:
-    """The real schema; files are read as they are."""
+    """The real schema; files are read as they are. `own` is the machine's file."""
+
+    own: SiteFile | None = None
 
     def table(self) -> SettingsTable:
         return read_schema(ROOT / "schema" / "settings.toml")
 
     def read_file(self, path: Path) -> Sequence[Override]:
         return read_settings_file(path)
+
+    def site(self, environment: Mapping[str, str]) -> SiteFile | None:
+        return self.own
+
+    def has_site(self) -> bool:
+        return self.own is not None
+
+    def ignored_site(self, environment: Mapping[str, str]) -> str | None:
+        return None
 
 
 @dataclass

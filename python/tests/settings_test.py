@@ -9,6 +9,7 @@ from forebay.common.model.errors import SettingsError, SetupError
 from forebay.settings.files.source import SettingsFiles
 from forebay.settings.files.toml_settings import read_schema, read_settings_file
 from forebay.settings.model.given import Override
+from forebay.settings.model.resolution import resolve
 from forebay.settings.model.table import Origin, SettingsTable
 from forebay.settings.use_case import effective_settings
 
@@ -153,14 +154,16 @@ def test_a_hint_that_is_listed_is_no_typing_mistake(table: SettingsTable) -> Non
 
 
 def value_of(table: SettingsTable, **given: Any) -> tuple[str, Origin]:
-    found = next(one for one in table.effective(**given) if one.setting.hint == "romio_cb_write")
+    found = next(
+        one for one in resolve(table, **given).values if one.setting.hint == "romio_cb_write"
+    )
     return found.value, found.origin
 
 
 def test_a_file_that_sets_the_same_by_two_names_is_refused(table: SettingsTable) -> None:
     file = [Override("collective_write", "enable", 1), Override("romio_cb_write", "disable", 4)]
     with pytest.raises(SettingsError, match=r"line 4.*of line 1 by another name"):
-        table.effective(file=file)
+        resolve(table, file=file)
 
 
 def test_a_size_may_end_in_mb(table: SettingsTable) -> None:

@@ -12,23 +12,26 @@ from rich.text import Text
 from forebay.common.model.output_format import Format
 from forebay.common.model.printable import printable
 from forebay.common.model.units import exact_bytes
-from forebay.common.options import FormatOption, SettingsFile
-from forebay.common.report.output import json_pretty
+from forebay.common.options import FormatOption, SettingsFile, option
+from forebay.common.report.output import json_pretty, plain
 from forebay.settings import SHORT_HELP
 from forebay.settings.files.source import SettingsFiles
 from forebay.settings.model.table import EffectiveSetting, Origin, SettingKind
-from forebay.settings.use_case import effective_settings
+from forebay.settings.report import origin_lines
+from forebay.settings.use_case import FOLDERS_SETTING, folder_settings, resolved_settings
 
 HELP = """List all settings: value, default, range, how to set them, what they do.
 
-A value comes from the default, then a TOML file, then FOREBAY_* variables, then `run --set`, then
-the program's own MPI_Info hints (ROMIO's names where the meaning is the same); later ones win. The
-value shown is what a run from here would start with.
+A value comes from the default, then the site's file (/etc/forebay/settings.toml), then a TOML file
+of yours, then FOREBAY_* variables, then `run --set`, then the program's own MPI_Info hints (ROMIO's
+names where the meaning is the same); later ones win. The value shown is what a run from here would
+start with. A setting that the site has locked keeps the site's value.
 
 \b
 Examples:
   forebay settings
   forebay settings pool_cap pool_window       these two only
+  forebay settings --origin                   where each value comes from, and what is locked
   forebay settings --settings site.toml       check a file, and show what it changes
   forebay settings --format json
 
@@ -37,6 +40,8 @@ A settings file is a flat table of these names, or of the MPI_Info names beside 
   cb_nodes = 4
   cb_buffer_size = "16 MiB"
   exclude = ["/tmp", "/home"]
+The site's file may have a list of settings that users cannot change, too:
+  locked = ["cb_nodes"]
 
 \b
 Exit status:
@@ -52,16 +57,26 @@ def settings(
         typer.Argument(metavar="[NAME]...", help="These only; as FOREBAY_… or MPI_Info key, too."),
     ] = None,
     file: SettingsFile = None,
+    origin: Annotated[
+        bool, option("--origin", None, "Values only: where each comes from, and what is locked.")
+    ] = False,
     form: FormatOption = Format.TEXT,
 ) -> None:
     """Lists the settings."""
     source = SettingsFiles()
-    listed = effective_settings(source, file=file, environment=dict(os.environ))
+    found = resolved_settings(source, file=file, environment=dict(os.environ))
+    listed, folders = found.values, tuple(folder_settings(found.values))
     if names:
         wanted = {source.table().named(name).name for name in names}
         listed = tuple(one for one in listed if one.setting.name in wanted)
+        folders = tuple(one for one in folders if wanted & {one.name, FOLDERS_SETTING})
+    for warning in found.warnings:
+        print(f"forebay: warning: {printable(warning)}", file=sys.stderr)
     if form is Format.JSON:
-        print(json_pretty({"schema": "forebay.settings-list/1", "settings": _as_json(listed)}))
+        document = {"schema": "forebay.settings-list/1", "settings": _as_json(listed)}
+        print(json_pretty({**document, "folders": plain(folders)}))
+    elif origin:
+        print("\n".join(origin_lines(listed, folders)))
     else:
         _print(listed)
 
@@ -72,6 +87,8 @@ def _as_json(listed: Sequence[EffectiveSetting]) -> Any:
             "name": one.setting.name,
             "value": one.value,
             "origin": one.origin.value,
+            "place": one.place,
+            "lock": one.lock,
             "kind": one.setting.kind.value,
             "default": one.setting.default,
             "minimum": one.setting.minimum if _is_number(one) else None,
@@ -112,6 +129,8 @@ def _print(listed: Sequence[EffectiveSetting]) -> None:
             Text.assemble((one.setting.name, "bold"), f" = {value}{origin}   [{_range(one)}{was}]")
         )
         console.print(Text(f"    {one.setting.doc}"))
+        if one.lock:
+            console.print(Text(f"    locked by {printable(one.lock)}"))
         console.print(
             Text(f"    {one.setting.variable}; MPI_Info: {', '.join(one.setting.hints)}", "dim")
         )

@@ -25,10 +25,11 @@ from forebay.pool.model.place import (
 from forebay.pool.model.pool import PoolEnd, PoolFile, PoolStatus
 from forebay.pool.use_case.batch_job import with_job_end
 from forebay.pool.use_case.ports import PoolSession, Progress, Silent
-from forebay.pool.use_case.run_pool import checked_paths, plan_mount
+from forebay.pool.use_case.run_pool import check_locked, checked_paths, plan_mount
 from forebay.settings.model.given import SETTINGS_VARIABLE, Override
+from forebay.settings.model.resolution import site_variables
 from forebay.settings.model.table import missing_units
-from forebay.settings.use_case import effective_settings
+from forebay.settings.use_case import resolved_settings
 
 _STANDS_BELOW = (
     "programs that stand in a pooled folder already, like this shell, go past the mount. "
@@ -73,15 +74,18 @@ def start_pool(request: StartRequest, world: World) -> Started:
     settings_file = request.settings_file or environment.get(SETTINGS_VARIABLE) or None
     if settings_file is not None:
         environment[SETTINGS_VARIABLE] = str((world.folder / settings_file).absolute())
-    effective = effective_settings(
+    found = resolved_settings(
         world.settings,
         file=None if settings_file is None else world.folder / settings_file,
         environment=environment,
         options=request.overrides,
     )
+    effective = found.values
     table = world.settings.table()
     for override in request.overrides:
         environment[table.of(override).variable] = override.text
+    environment.update(site_variables(effective))
+    check_locked(request.paths, effective, world.folder)
     setting = next((one.value for one in effective if one.setting.name == PATHS_SETTING), "")
     named = [Path(text) for text in setting.split(",") if text]
     paths = checked_paths([*request.paths, *named], world.folder)
@@ -110,7 +114,7 @@ def start_pool(request: StartRequest, world: World) -> Started:
         PATHS_VARIABLE: paths_text(paths),
         PRELOAD_VARIABLE: compose_preload(libraries, environment.get(PRELOAD_VARIABLE)),
     }
-    warnings = tuple(missing_units(effective))
+    warnings = (*found.warnings, *missing_units(effective))
     if mount.mounts is not None:
         if not mount.captures:
             del variables[PATHS_VARIABLE]

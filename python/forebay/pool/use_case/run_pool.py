@@ -104,7 +104,32 @@ def pool_paths(
     setting = next((one.value for one in effective if one.setting.name == PATHS_SETTING), "")
     named = [Path(text) for text in setting.split(",") if text]
     check_words(given, world.folder)
+    check_locked(given, effective, world.folder)
     return checked_paths([*given, *named], world.folder)
+
+
+def _lock_of(effective: Sequence[EffectiveSetting], name: str) -> str:
+    """The file and line that lock the setting; empty if users may change it."""
+    return next((one.lock for one in effective if one.setting.name == name), "")
+
+
+def check_locked(
+    given: Sequence[Path], effective: Sequence[EffectiveSetting], folder: Path
+) -> None:
+    """Raises UsageError if the site has locked pool_paths and one of the user's is not below
+    them."""
+    lock = _lock_of(effective, PATHS_SETTING)
+    if not lock:
+        return
+    text = next(one.value for one in effective if one.setting.name == PATHS_SETTING)
+    allowed = resolved([Path(one) for one in text.split(",") if one], folder)
+    for path in resolved(given, folder):
+        if not any(path.is_relative_to(one) for one in allowed):
+            only = f"the pool is for {text} only" if text else "nothing goes through the pool"
+            raise UsageError(
+                f"cannot pool {path} ({lock} locks {PATHS_SETTING}: {only}). "
+                "Name a folder below these, or ask those who look after this machine."
+            )
 
 
 def check_words(given: Sequence[Path], folder: Path) -> None:
@@ -189,6 +214,11 @@ def plan_mount(
     UsageError if a mount is required and impossible."""
     values = {one.setting.name: one.value for one in effective}
     told = values.get(MOUNT_SETTING, "")
+    if is_private and told == MOUNT_NEVER and (lock := _lock_of(effective, MOUNT_SETTING)):
+        raise UsageError(
+            f"cannot mount privately ({lock} locks {MOUNT_SETTING} at {told}). "
+            "Leave --private out: programs are captured then."
+        )
     if is_private and told in ("", MOUNT_NEVER):
         told = MOUNT_REQUIRED
     if not paths or told in ("", MOUNT_NEVER):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forebay.common.model.errors import UsageError
+from forebay.common.model.errors import SettingsError, UsageError
 from forebay.common.model.frozen import frozen
 from forebay.common.model.launcher import (
     PRELOAD_VARIABLE,
@@ -33,6 +33,7 @@ from forebay.ports import LauncherFacts, RunWorld
 from forebay.run.use_case.run_inside import look_around
 from forebay.settings.model.given import (
     ENVIRONMENT_PREFIX,
+    LOCKED_VARIABLE,
     RECORD_VARIABLE,
     SETTINGS_VARIABLE,
     Override,
@@ -100,14 +101,18 @@ def plan_run(request: RunRequest, world: RunWorld) -> RunPlan:
             "Say `forebay run -- mpiexec -n 4 ./program`."
         )
     settings_file = _settings_file(request, world)
-    effective = _effective(request, settings_file, world)
+    effective, ignored = _effective(request, settings_file, world)
     kept = _record_to_keep(request, world, effective)
     if request.summary is not None:
         _check_output("summary", world.folder / request.summary, world)
     library = str(world.libraries.find().stub)
     line = _line(request.command, world)
     programs = _programs(line, world)
-    warnings = (*_warnings(programs, line.launcher), *_settings_warnings(effective, world))
+    warnings = (
+        *ignored,
+        *_warnings(programs, line.launcher),
+        *_settings_warnings(effective, world),
+    )
     is_enabled = _value(effective, "enabled") != "false"
     on = plan_nodes(effective, _launching(line, world), world)
     paths = pool_paths(request.pool, effective, world) if is_enabled else ()
@@ -137,7 +142,7 @@ def plan_run(request: RunRequest, world: RunWorld) -> RunPlan:
     # These come last, since they create folders, which a failed plan must not leave behind.
     pool = _pool_plan(paths, on, mount, world)
     record = kept or _temporary_record(world)
-    variables = {**_variables(request, world, settings_file, record), **through}
+    variables = {**_variables(request, world, settings_file, record, effective), **through}
     forwarding = Forwarding(
         library=library,
         preload=compose_preload(library, world.environment.get(PRELOAD_VARIABLE)),
@@ -195,19 +200,21 @@ def _settings_file(request: RunRequest, world: RunWorld) -> Path | None:
 
 def _effective(
     request: RunRequest, settings_file: Path | None, world: RunWorld
-) -> Sequence[EffectiveSetting]:
-    """The settings with their values, or nothing if the user gives none: all have their defaults
-    then, and the program does not wait until the table of settings is read."""
-    if not (settings_file or request.overrides or may_set(world.environment)):
-        return ()
-    from forebay.settings.use_case import effective_settings
+) -> tuple[Sequence[EffectiveSetting], Sequence[str]]:
+    """The settings with their values, and warnings. Nothing if neither user nor site gives any: all
+    have their defaults then, and the program does not wait until the table of settings is read."""
+    given = settings_file or request.overrides or may_set(world.environment)
+    if not given and not world.settings.has_site():
+        return (), ()
+    from forebay.settings.use_case import resolved_settings
 
-    return effective_settings(
+    found = resolved_settings(
         world.settings,
         file=settings_file,
         environment=world.environment,
         options=request.overrides,
     )
+    return found.values, found.warnings
 
 
 def _settings_warnings(effective: Sequence[EffectiveSetting], world: RunWorld) -> tuple[str, ...]:
@@ -239,6 +246,12 @@ def _record_to_keep(
 ) -> Path | None:
     """The path of a record that is kept, or None. Raises UsageError if it cannot be written."""
     given = request.record or _value(effective, "record") or None
+    lock = next((one.lock for one in effective if one.setting.name == "record"), "")
+    if lock and request.record is not None and str(given) != _value(effective, "record"):
+        raise SettingsError(
+            f"cannot use --record {request.record} ({lock} locks record). "
+            "Leave it out, or ask those who look after this machine."
+        )
     if given is None:
         return None
     path = (world.folder / given).absolute()
@@ -260,9 +273,13 @@ def _check_output(what: str, path: Path, world: RunWorld) -> None:
 
 
 def _variables(
-    request: RunRequest, world: RunWorld, settings_file: Path | None, record: Path
+    request: RunRequest,
+    world: RunWorld,
+    settings_file: Path | None,
+    record: Path,
+    effective: Sequence[EffectiveSetting],
 ) -> Mapping[str, str]:
-    """All variables FOREBAY_* that the ranks must have, including the user's."""
+    """All variables FOREBAY_* that the ranks must have, including the user's and the site's."""
     variables = {
         name: value
         for name, value in sorted(world.environment.items())
@@ -272,6 +289,11 @@ def _variables(
         variables[SETTINGS_VARIABLE] = str(settings_file)
     for override in request.overrides:
         variables[world.settings.table().of(override).variable] = override.text
+    variables.pop(LOCKED_VARIABLE, None)
+    if effective:
+        from forebay.settings.model.resolution import site_variables
+
+        variables.update(site_variables(effective))
     variables[RECORD_VARIABLE] = str(record)
     return variables
 

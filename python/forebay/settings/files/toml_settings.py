@@ -12,7 +12,7 @@ from forebay.common.files.safe_files import read_to_apply
 from forebay.common.files.schema_tables import SCHEMA_FOLDERS, decode_table, table_path
 from forebay.common.model.errors import SettingsError
 from forebay.common.model.newer_python import tomllib
-from forebay.settings.model.given import Override
+from forebay.settings.model.given import LOCKED_KEY, Override, SiteFile
 from forebay.settings.model.table import Setting, SettingKind, SettingsTable
 
 _WHAT = "which settings there are"
@@ -53,6 +53,24 @@ def read_settings_file(path: Path) -> Sequence[Override]:
         for name, value in content.items()
         if name not in _IGNORED_KEYS
     ]
+
+
+def read_site_file(path: Path) -> SiteFile:
+    """A site's file: as a user's, but it has a list of locked settings, too. Raises SettingsError,
+    which says whom to tell."""
+    try:
+        keys = read_settings_file(path)
+    except SettingsError as error:
+        raise SettingsError(f"{error} ({path} holds for all users of this machine.)") from error
+    names = [
+        Override(name.strip(), "", one.line)
+        for one in keys
+        if one.name == LOCKED_KEY
+        for name in one.text.split(",")
+        if name.strip()
+    ]
+    values = tuple(one for one in keys if one.name != LOCKED_KEY)
+    return SiteFile(path=path, values=values, locked=tuple(names))
 
 
 def _syntax_message(path: Path, text: str, problem: str) -> str:

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from forebay.common.model.errors import UsageError
 
 ENVIRONMENT_PREFIX = "FOREBAY_"
 SETTINGS_VARIABLE = "FOREBAY_SETTINGS"
 RECORD_VARIABLE = "FOREBAY_RECORD"
-_NO_SETTINGS = frozenset(ENVIRONMENT_PREFIX + name for name in ("LIBDIR", "PYTHON", "ROOT"))
-"""Variables with the prefix that set something else: where Forebay is, and what runs it."""
+SITE_FILE = Path("/etc/forebay/settings.toml")
+"""The settings of those who look after the machine."""
+SITE_VARIABLE = "FOREBAY_SITE_SETTINGS"
+"""The variable that names such a file where SITE_FILE is not there."""
+LOCKED_KEY = "locked"
+"""The key of a site's file that lists the settings which users cannot change."""
+LOCKED_VARIABLE = "FOREBAY_LOCKED"
+"""The variable that tells programs which settings are locked, so that hints leave them alone."""
+_NO_SETTINGS = frozenset(
+    ENVIRONMENT_PREFIX + name for name in ("LIBDIR", "LOCKED", "PYTHON", "ROOT")
+)
+"""Variables with the prefix that set something else: where Forebay is, what runs it, and what the
+site has locked."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +33,16 @@ class Override:
     name: str
     text: str
     line: int | None = None
+
+
+@dataclass(frozen=True)
+class SiteFile:
+    """The settings of a site: values that users may change unless they are in `locked`, which has
+    names of settings with their lines as `line`."""
+
+    path: Path
+    values: tuple[Override, ...]
+    locked: tuple[Override, ...] = ()
 
 
 def overrides_of(assignments: Sequence[str] | None) -> tuple[Override, ...]:

@@ -4,14 +4,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 from forebay.common.model.errors import SettingsError
 from forebay.common.model.frozen import frozen
 from forebay.common.model.units import exact_bytes, parse_bytes
-from forebay.settings.model.given import ENVIRONMENT_PREFIX, SETTINGS_VARIABLE, Override
+from forebay.settings.model.given import (
+    ENVIRONMENT_PREFIX,
+    LOCKED_VARIABLE,
+    SETTINGS_VARIABLE,
+    SITE_VARIABLE,
+    Override,
+)
 
 _YES = frozenset({"true", "1", "yes", "on", "enable"})
 _NO = frozenset({"false", "0", "no", "off", "disable"})
@@ -36,6 +42,7 @@ class Origin(Enum):
     """The source of an effective value; later ones win."""
 
     DEFAULT = "default"
+    SITE = "site"
     FILE = "file"
     ENVIRONMENT = "environment"
     OPTION = "--set"
@@ -135,6 +142,10 @@ class EffectiveSetting:
     setting: Setting
     value: str
     origin: Origin
+    place: str = ""
+    """The file and line, the variable or the option that gave the value; empty for a default."""
+    lock: str = ""
+    """The file and line that lock it; empty if users may change it."""
 
 
 def missing_units(effective: Sequence[EffectiveSetting]) -> tuple[str, ...]:
@@ -194,31 +205,6 @@ class SettingsTable:
         it has no such value."""
         return self.of(override).canonical(override.text)
 
-    def effective(
-        self,
-        *,
-        file: Sequence[Override] = (),
-        environment: Mapping[str, str] | None = None,
-        options: Sequence[Override] = (),
-    ) -> tuple[EffectiveSetting, ...]:
-        """All settings with their values after file, environment and options are applied. Raises
-        SettingsError as `check` does."""
-        given: dict[str, tuple[str, Origin]] = {}
-        for override in _once(self, file):
-            given[self.of(override).name] = (self.check(override), Origin.FILE)
-        for setting in self.settings:
-            named = [one for one in setting.variables if one in (environment or {})]
-            if named:  # the last one is the variable with the setting's own name
-                value = _of_environment(setting, named[-1], (environment or {})[named[-1]])
-                given[setting.name] = (value, Origin.ENVIRONMENT)
-        for override in options:
-            given[self.of(override).name] = (self.check(override), Origin.OPTION)
-        return tuple(
-            EffectiveSetting(setting=setting, value=value, origin=origin)
-            for setting in self.settings
-            for value, origin in [given.get(setting.name, (setting.default, Origin.DEFAULT))]
-        )
-
     def suspicious(self, variables: Sequence[str]) -> tuple[tuple[str, str], ...]:
         """Pairs of a variable and the setting's variable that was probably meant, for misspelt
         FOREBAY_* variables."""
@@ -230,26 +216,6 @@ class SettingsTable:
             import difflib  # here, since a program waits for what is imported before it
 
             close = difflib.get_close_matches(variable, known, n=1, cutoff=0.85)
-            if close and variable != SETTINGS_VARIABLE:
+            if close and variable not in (SETTINGS_VARIABLE, SITE_VARIABLE, LOCKED_VARIABLE):
                 doubtful.append((variable, close[0]))
         return tuple(doubtful)
-
-
-def _once(table: SettingsTable, file: Sequence[Override]) -> Sequence[Override]:
-    """`file` itself. Raises SettingsError if two of its keys set the same setting."""
-    first: dict[str, Override] = {}
-    for override in file:
-        before = first.setdefault(table.of(override).name, override)
-        if before is not override:
-            raise SettingsError(
-                f'cannot use "{override.name}" in line {override.line} of the settings (it is '
-                f'"{before.name}" of line {before.line} by another name). Leave one of them out.'
-            )
-    return file
-
-
-def _of_environment(setting: Setting, variable: str, text: str) -> str:
-    try:
-        return setting.canonical(text)
-    except SettingsError as error:
-        raise SettingsError(f"{variable}: {error}") from error
