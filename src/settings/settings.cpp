@@ -227,6 +227,12 @@ const char* nearest_setting(std::string_view name) {
     return std::ranges::min_element(setting_rows, {}, distance)->name;
 }
 
+bool is_locked(Setting setting) {
+    const char* locked = std::getenv("FOREBAY_LOCKED");
+    const auto names = split(locked == nullptr ? "" : locked, ',');
+    return std::ranges::find(names, row_of(setting).name) != names.end();
+}
+
 Result<void> read_settings_environment(UserSettings& settings) {
     for (std::size_t i = 0; i < setting_count; ++i) {
         const SettingRow& row = setting_rows[i];

@@ -52,11 +52,16 @@ private:
 // The name of the setting with the smallest edit distance to `name`.
 [[nodiscard]] const char* nearest_setting(std::string_view name);
 
+// Whether the site has locked the setting: `forebay run` lists those in FOREBAY_LOCKED, with
+// commas, and gives their values in the environment. A program's hints leave them alone.
+[[nodiscard]] bool is_locked(Setting setting);
+
 // Reads the TOML file `path` into `settings`; an error's message has the file and the line.
 Result<void> read_settings_file(const std::string& path, UserSettings& settings);
 // Reads FOREBAY_<NAME> from the environment, or FOREBAY_<HINT> if that is not set.
 Result<void> read_settings_environment(UserSettings& settings);
-// Defaults, then the file named by FOREBAY_SETTINGS, then the environment.
+// Defaults, then the file named by FOREBAY_SETTINGS, then the environment, in which `forebay run`
+// puts the site's values.
 Result<UserSettings> read_settings();
 
 }  // namespace forebay

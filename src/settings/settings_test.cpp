@@ -80,6 +80,14 @@ TEST(UserSettings, OfRank0BecomeTheOthersButTheirTexts) {
     EXPECT_EQ(own.text(Setting::record), "/own");
 }
 
+TEST(UserSettings, AreLockedWhereTheEnvironmentListsThem) {
+    EXPECT_FALSE(is_locked(Setting::cb_nodes));
+    const Variable locked("FOREBAY_LOCKED", "pool_cap, cb_nodes");
+    EXPECT_TRUE(is_locked(Setting::cb_nodes));
+    EXPECT_TRUE(is_locked(Setting::pool_cap));
+    EXPECT_FALSE(is_locked(Setting::cb_buffer_size));
+}
+
 TEST(UserSettings, KeepTheOldValueWhereTheNewOneIsRefused) {
     UserSettings settings;
     const std::string before = settings.text(Setting::cb_buffer_size);

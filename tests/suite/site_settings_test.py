@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from suite import mpi as m
 from suite.command import FOREBAY, forebay
+from suite.on import on
 from suite.verdict import ensure
 
 SITE_FILE = Path("/etc/forebay/settings.toml")
@@ -63,3 +65,19 @@ def test_an_option_against_a_lock_starts_nothing(folder: Path) -> None:
     ensure(done.returncode == 2, f"status {done.returncode}")
     ensure(f"{path}:3 locks pool_cap" in done.stderr, done.stderr)
     ensure(not (folder / "made").exists(), "the program was started")
+
+
+@on(m.MPICH, full=[m.OPEN_MPI])
+def test_a_hint_leaves_a_locked_setting_alone(mpi: m.Mpi, folder: Path) -> None:
+    program = m.build(mpi, "striping.c")
+    ended = m.run(
+        mpi,
+        2,
+        [program, folder, folder / "file", "3", "65536", "create"],
+        seconds_max=60,
+        environment=m.forebay(None, locked="striping_factor", verbose="true"),
+    )
+    ended.ensure_success()
+    ignored = "hint striping_factor is ignored: the site has locked this setting"
+    ensure(ignored in ended.text, ended.tail)
+    ensure("hint striping_unit is ignored" not in ended.text, ended.tail)

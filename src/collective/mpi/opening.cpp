@@ -21,6 +21,12 @@ void take_hint(MPI_Info info, const std::string& key, Setting setting, UserSetti
     if (there == 0) {
         return;
     }
+    if (is_locked(setting)) {
+        if (settings.flag(Setting::verbose)) {
+            say("hint " + key + " is ignored: the site has locked this setting");
+        }
+        return;
+    }
     const auto done = settings.set(setting, value.data());
     if (!done && settings.flag(Setting::verbose)) {
         say("hint " + key + " is ignored: " + done.error().message);
@@ -34,7 +40,9 @@ void take_collective_buffering(MPI_Info info, UserSettings& settings) {
     PMPI_Info_get(info, "collective_buffering", MPI_MAX_INFO_VAL, value.data(), &there);
     if (there != 0 && std::strcmp(value.data(), "false") == 0) {
         for (const Setting setting : {Setting::collective_write, Setting::collective_read}) {
-            static_cast<void>(settings.set(setting, "disable"));
+            if (!is_locked(setting)) {
+                static_cast<void>(settings.set(setting, "disable"));
+            }
         }
     }
 }
