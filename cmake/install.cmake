@@ -47,6 +47,9 @@ if(NOT SKBUILD)
             RENAME ${PROJECT_VERSION}.lua)
     install(FILES ${packaging}/modules/forebay.tcl DESTINATION ${modules}
             RENAME ${PROJECT_VERSION})
+    # The dashboard, and the timer that writes metrics for node_exporter (docs/site.md).
+    install(DIRECTORY ${packaging}/monitoring DESTINATION ${FOREBAY_DATA_DESTINATION}/forebay
+            USE_SOURCE_PERMISSIONS)
     if(FOREBAY_PYTHON_PACKAGES)
         install(
             CODE "execute_process(

@@ -2,16 +2,19 @@
 
 import contextlib
 import os
+import pwd
 import shlex
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, Optional
 
 import typer
 
-from forebay.common.model.errors import PoolError
+from forebay.common.files.safe_files import refused, replace_whole
+from forebay.common.model.errors import PoolError, UsageError
 from forebay.common.model.named_path import named_path
 from forebay.common.model.output_format import Format
 from forebay.common.model.printable import printable, printable_name, shell_words
@@ -20,9 +23,12 @@ from forebay.common.options import FormatOption, SettingsFile, option
 from forebay.common.report.output import json_line, json_pretty, plain
 from forebay.pool import SHORT_HELP
 from forebay.pool.files.rescue_files import RescueFiles
+from forebay.pool.files.system_log import send_messages
+from forebay.pool.model.metrics import families_of
 from forebay.pool.model.place import SOCKET_VARIABLE
 from forebay.pool.model.pool import EX_IOERR, PoolEnd, PoolStatus
 from forebay.pool.model.rescue import Applied
+from forebay.pool.model.system_message import messages_of
 from forebay.pool.report.command_help import (
     DRAIN_HELP,
     HELP,
@@ -32,6 +38,7 @@ from forebay.pool.report.command_help import (
     STOP_HELP,
 )
 from forebay.pool.report.drain_progress import DrainProgress
+from forebay.pool.report.metrics_text import Dialect, metrics_text
 from forebay.pool.report.text import (
     end_as_json,
     end_lines,
@@ -59,6 +66,21 @@ from forebay.settings.model.given import overrides_of
 from forebay.world import real_world
 
 _WATCH_SECONDS = 1.0
+
+
+class StatusFormat(Enum):
+    """The values of --format of `pool status`."""
+
+    TEXT = "text"
+    JSON = "json"
+    OPENMETRICS = "openmetrics"
+    PROMETHEUS = "prometheus"
+
+
+_DIALECTS = {
+    StatusFormat.OPENMETRICS: Dialect.OPENMETRICS,
+    StatusFormat.PROMETHEUS: Dialect.PROMETHEUS,
+}
 _STILL_SET = (
     "forebay: this shell still has the pool's variables. Take them out: "
     'eval "$(forebay pool stop --unset)"'
@@ -115,9 +137,69 @@ def _shell_lines(started: Started) -> Iterator[str]:
 def status(
     socket: SocketOption = None,
     watch: Annotated[bool, option("--watch -w", None, "Again every second, until Ctrl-C.")] = False,
-    form: FormatOption = Format.TEXT,
+    form: Annotated[
+        StatusFormat,
+        typer.Option(
+            "--format",
+            help="text for people, json for programs, openmetrics and prometheus for monitoring.",
+        ),
+    ] = StatusFormat.TEXT,
+    output: Annotated[
+        Optional[Path],
+        option("-o --output", "FILE", "Put the metrics there, all at once.", parser=named_path),
+    ] = None,
 ) -> None:
     """Shows a daemon's status; if none listens at the usual place, that of all the user's."""
+    if form in _DIALECTS:
+        _export(_DIALECTS[form], socket, output, watch=watch)
+    elif output is not None:
+        raise UsageError(
+            "cannot use --output (it is for metrics). Say --format prometheus, or redirect the "
+            "output by the shell."
+        )
+    else:
+        _show_status(socket, Format(form.value), watch=watch)
+
+
+def _export(
+    dialect: Dialect, socket: Optional[Path], output: Optional[Path], *, watch: bool
+) -> None:
+    """Prints the metrics of a daemon, or of all the user's, or writes them to a file. With no
+    daemon there is one metric, which says so: a timer goes on while nobody uses a pool."""
+    if watch:
+        raise UsageError(
+            "cannot use --watch for metrics (who collects them asks again). Leave one of both out."
+        )
+    found = metrics_text(families_of(_all_status(socket), user=_user()), dialect)
+    if output is None:
+        print(found, end="")
+        return
+    try:
+        replace_whole(output, found)
+    except OSError as error:
+        raise refused("metrics", output, error) from error
+
+
+def _all_status(socket: Optional[Path]) -> Sequence[PoolStatus]:
+    world = real_world(anywhere=socket is None or socket.is_absolute())
+    if socket is not None:
+        return [reached(socket_of(socket, world), world).status()]
+    usual = socket_of(None, world)
+    found = []
+    for place in dict.fromkeys((usual, *(one.socket for one in world.pools.running()))):
+        with contextlib.suppress(PoolError):  # it has ended, or there was none at the usual place
+            found.append(world.pools.connect(place).status())
+    return list({one.process: one for one in found}.values())
+
+
+def _user() -> str:
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return str(os.getuid())
+
+
+def _show_status(socket: Optional[Path], form: Format, *, watch: bool) -> None:
     places = _places(socket)
     if len(places) > 1 and not watch and form is Format.TEXT:
         for one in places:
@@ -219,6 +301,7 @@ def stop(
     end = _stopped(socket, unset=unset)
     if end is None:
         return
+    send_messages(messages_of(end))
     if form is Format.JSON:
         document = {"schema": "forebay.pool.stop/1", **end_as_json(end)}
         print(json_pretty(document), file=sys.stderr if unset else sys.stdout)

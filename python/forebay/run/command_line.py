@@ -125,6 +125,11 @@ def perform(options: RunOptions) -> int:
     _warn(plan.warnings)
     report = carry_out(plan, world, progress=_progress(has_pool=plan.pool is not None))
     _show(report, options, told=plan.warnings)
+    if report.pool is not None and not report.pool.end.arrived:
+        from forebay.pool.files.system_log import send_messages
+        from forebay.pool.model.system_message import messages_of
+
+        send_messages(messages_of(report.pool.end))
     return report.status
 
 

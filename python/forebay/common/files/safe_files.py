@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import tempfile
 from collections.abc import Collection
 from pathlib import Path
 from typing import BinaryIO
@@ -110,6 +111,21 @@ def write_named(path: Path, text: str) -> None:
     """Replaces the file's content by `text`. Raises OSError."""
     with open_named(path, os.O_CREAT) as file:
         file.write(text.encode("utf-8", "surrogateescape"))
+
+
+def replace_whole(path: Path, text: str) -> None:
+    """Puts a new file with this text in the place of `path`, for everybody to read. Readers see the
+    old file or the new one, never a part. A link there is replaced, not followed. Raises
+    OSError."""
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(text.encode("utf-8", "surrogateescape"))
+            os.fchmod(file.fileno(), 0o644)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink()
+        raise
 
 
 def read_to_apply(path: Path) -> bytes:

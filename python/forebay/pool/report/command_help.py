@@ -50,10 +50,20 @@ For each file:
 The daemon is found by --socket, else by FOREBAY_POOL_SOCKET, else where `pool start` puts it. If
 none is there, all daemons of yours on this machine are shown, also those of `forebay run --pool`.
 
+With --format openmetrics or prometheus it prints metrics of all your daemons on this machine, or
+of the one of --socket. The textfile collector of Prometheus' node_exporter reads the latter.
+
+\b
+Examples:
+  forebay pool status --watch
+  forebay pool status --format openmetrics
+  forebay pool status --format prometheus --output forebay.prom
+
 \b
 Exit status:
-  0  shown
+  0  shown; with metrics, also where there is no daemon
   1  no daemon listens there
+  2  wrong option, or the file of --output cannot be written
 """
 
 DRAIN_HELP = """Wait until everything that was given until now is on the file system.
