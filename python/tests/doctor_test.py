@@ -10,8 +10,8 @@ from forebay.common.files.machine import LocalMachine
 from forebay.common.model.errors import UsageError
 from forebay.common.model.launcher import Flavour
 from forebay.common.model.program import Family
-from forebay.doctor.model import Finding, Status, Topic, problems
-from forebay.doctor.use_case import DoctorRequest, diagnose
+from forebay.doctor.model.finding import Finding, Status, Topic, problems
+from forebay.doctor.use_case.diagnose import DoctorRequest, diagnose
 from forebay.machine_ports import World
 from forebay.pool.model.mounting import MountWay
 from forebay.ports import Captured, LauncherFacts

@@ -15,8 +15,8 @@ from forebay.common.model.printable import printable
 from forebay.common.options import FormatOption, option
 from forebay.common.report.output import json_pretty, plain
 from forebay.doctor import SHORT_HELP
-from forebay.doctor.model import Finding, Status, Topic, problems
-from forebay.doctor.use_case import Diagnosis, DoctorRequest, diagnose
+from forebay.doctor.model.finding import Finding, Status, Topic, problems
+from forebay.doctor.use_case.diagnose import Diagnosis, DoctorRequest, diagnose
 from forebay.world import real_world
 
 HELP = """Look at this machine, and say what works and what to do about what does not.

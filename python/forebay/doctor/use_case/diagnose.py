@@ -17,7 +17,13 @@ from forebay.common.model.launcher import (
 )
 from forebay.common.model.program import Family, Linkage
 from forebay.common.model.units import counted, human_bytes
-from forebay.doctor.model import Finding, Status, Topic
+from forebay.doctor.model.finding import (
+    Finding,
+    Topic,
+    good_finding,
+    note_finding,
+    problem_finding,
+)
 from forebay.layout.model import Layout
 from forebay.machine_ports import DirectoryFacts, MachineFacts, World
 from forebay.ports import LauncherFacts, NativeLibraries
@@ -30,7 +36,7 @@ _RELAXED = {  # lets Open MPI run the trial as root
     "PRTE_ALLOW_RUN_AS_ROOT": "1",
     "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
 }
-_PARALLEL = frozenset({"lustre", "ceph", "gpfs", "beegfs", "fuse.juicefs", "pvfs2", "wekafs"})
+PARALLEL = frozenset({"lustre", "ceph", "gpfs", "beegfs", "fuse.juicefs", "pvfs2", "wekafs"})
 _OF_THE_KERNEL = frozenset(
     "autofs binfmt_misc bpf cgroup cgroup2 configfs debugfs devpts efivarfs fusectl mqueue nsfs "
     "proc pstore securityfs selinuxfs sysfs tracefs".split()
@@ -91,32 +97,18 @@ def diagnose(request: DoctorRequest, world: World) -> Diagnosis:
     )
 
 
-def _good(topic: Topic, subject: str, detail: str) -> Finding:
-    return Finding(topic=topic, status=Status.GOOD, subject=subject, detail=detail)
-
-
-def _note(topic: Topic, subject: str, detail: str, remedy: str | None = None) -> Finding:
-    return Finding(topic=topic, status=Status.NOTE, subject=subject, detail=detail, remedy=remedy)
-
-
-def _problem(topic: Topic, subject: str, detail: str, remedy: str) -> Finding:
-    return Finding(
-        topic=topic, status=Status.PROBLEM, subject=subject, detail=detail, remedy=remedy
-    )
-
-
 def _mpis(world: World, launchers: Sequence[LauncherFacts]) -> Iterator[Finding]:
     for launcher in launchers:
         names = ", ".join(name.name for name in launcher.names)
         what = f"{launcher.flavour.value} {launcher.version or ''}".strip() + f" ({names})"
         if launcher.flavour is Flavour.OTHER:
-            yield _note(
+            yield note_finding(
                 Topic.MPI, str(launcher.path), f"{names}: unknown; gets the environment as it is"
             )
         elif launcher.library is None and launcher.flavour is not Flavour.SLURM:
-            yield _note(Topic.MPI, str(launcher.path), f"{what}; its libmpi was not found")
+            yield note_finding(Topic.MPI, str(launcher.path), f"{what}; its libmpi was not found")
         elif launcher.family is Family.UNKNOWN:
-            yield _problem(
+            yield problem_finding(
                 Topic.MPI,
                 str(launcher.path),
                 f"{what}; {launcher.library} is of a family that Forebay has no core for",
@@ -124,11 +116,11 @@ def _mpis(world: World, launchers: Sequence[LauncherFacts]) -> Iterator[Finding]
             )
         else:
             library = f"; {launcher.library}" if launcher.library else ""
-            yield _good(Topic.MPI, str(launcher.path), what + library)
+            yield good_finding(Topic.MPI, str(launcher.path), what + library)
     for wheel in world.launchers.wheels():
-        yield _good(Topic.MPI, f"Python package {wheel.name}", wheel.version)
+        yield good_finding(Topic.MPI, f"Python package {wheel.name}", wheel.version)
     if not launchers:
-        yield _problem(
+        yield problem_finding(
             Topic.MPI,
             "launchers",
             "no mpiexec, mpirun or srun on PATH",
@@ -143,22 +135,24 @@ def _libraries(
         libraries = world.libraries.find()
     except SetupError as error:
         return None, [
-            _problem(
+            problem_finding(
                 Topic.LIBRARIES,
                 "libforebay_mpi.so",
                 str(error),
                 "Build (`make build`) or install Forebay, or set FOREBAY_LIBDIR.",
             )
         ]
-    findings = [_good(Topic.LIBRARIES, str(libraries.stub), "the library that is preloaded")]
+    findings = [good_finding(Topic.LIBRARIES, str(libraries.stub), "the library that is preloaded")]
     used = {launcher.family for launcher in launchers}
     for family in _CORES:
         core = libraries.cores.get(family)
         if core is not None:
-            findings.append(_good(Topic.LIBRARIES, core.name, f"core for the {family.title}"))
+            findings.append(
+                good_finding(Topic.LIBRARIES, core.name, f"core for the {family.title}")
+            )
         elif family in used:
             findings.append(
-                _problem(
+                problem_finding(
                     Topic.LIBRARIES,
                     f"libforebay_core_{family.value}.so",
                     f"there is no core for the {family.title}, which is installed here",
@@ -166,7 +160,7 @@ def _libraries(
                 )
             )
     findings += [
-        _problem(
+        problem_finding(
             Topic.LIBRARIES,
             str(libraries.folder),
             complaint,
@@ -185,9 +179,9 @@ def _pool(world: World) -> Iterator[Finding]:
     )
     for find, name, what in parts:
         try:
-            yield _good(Topic.LIBRARIES, find().name, what)
+            yield good_finding(Topic.LIBRARIES, find().name, what)
         except SetupError as error:
-            yield _note(Topic.LIBRARIES, name, str(error), "Build or install Forebay again.")
+            yield note_finding(Topic.LIBRARIES, name, str(error), "Build or install Forebay again.")
             return
 
 
@@ -195,7 +189,7 @@ def _mounts(world: World, directories: Sequence[DirectoryFacts]) -> Iterator[Fin
     """Tries the ways to mount, in the first directory that can be written."""
     place = next((one.path for one in directories if one.is_writable), None)
     if place is None:
-        yield _note(
+        yield note_finding(
             Topic.MOUNT,
             "pool_mount",
             "not tried: you may not write in any of the directories",
@@ -204,11 +198,11 @@ def _mounts(world: World, directories: Sequence[DirectoryFacts]) -> Iterator[Fin
         return
     for way in world.pools.mount_ways(place):
         if way.obstacle is None:
-            yield _good(Topic.MOUNT, way.name, f"works (tried in {place})")
+            yield good_finding(Topic.MOUNT, way.name, f"works (tried in {place})")
         else:
             problem, ends, remedy = way.obstacle.rpartition("). ")
             detail = f"{problem})" if ends else remedy
-            yield _note(Topic.MOUNT, way.name, detail, remedy if ends else None)
+            yield note_finding(Topic.MOUNT, way.name, detail, remedy if ends else None)
 
 
 def _forwarding(
@@ -217,7 +211,7 @@ def _forwarding(
     """Starts one process by each launcher and checks the environment that it gets."""
     for launcher in launchers:
         if launcher.flavour is Flavour.SLURM and "SLURM_JOB_ID" not in world.environment:
-            yield _note(
+            yield note_finding(
                 Topic.FORWARDING,
                 str(launcher.path),
                 "not tried: outside a job srun would wait for one",
@@ -251,7 +245,7 @@ def _try_launcher(world: World, launcher: LauncherFacts, libraries: NativeLibrar
     if ended.status != 0:
         why = "it took too long" if ended.status is None else f"status {ended.status}"
         first = next((line for line in ended.errors.splitlines() if line.strip("- ")), "")
-        return _problem(
+        return problem_finding(
             Topic.FORWARDING,
             str(launcher.path),
             f"`{command}` failed ({why}): {first}".rstrip(": "),
@@ -264,14 +258,14 @@ def _try_launcher(world: World, launcher: LauncherFacts, libraries: NativeLibrar
         if value not in (seen.get(variable) or "") or variable not in seen
     ]
     if lost:
-        return _problem(
+        return problem_finding(
             Topic.FORWARDING,
             str(launcher.path),
             f"`{command}` lost {' and '.join(lost)}",
             "Set them where the program starts: "
             f"`{launcher.names[0].name} … env LD_PRELOAD={library} ./program`.",
         )
-    return _good(Topic.FORWARDING, str(launcher.path), "LD_PRELOAD and FOREBAY_* arrive")
+    return good_finding(Topic.FORWARDING, str(launcher.path), "LD_PRELOAD and FOREBAY_* arrive")
 
 
 def _program(world: World, word: str | None) -> Iterator[Finding]:
@@ -279,20 +273,24 @@ def _program(world: World, word: str | None) -> Iterator[Finding]:
         return
     path = world.programs.locate(word)
     if path is None:
-        yield _problem(
+        yield problem_finding(
             Topic.PROGRAM, word, "there is no such program", "Give the path of an executable file."
         )
         return
     facts = world.programs.inspect(path)
     if facts.obstacle:
         problem, _, remedy = facts.obstacle.rpartition("). ")
-        yield _problem(Topic.PROGRAM, str(path), f"{problem})", remedy)
+        yield problem_finding(Topic.PROGRAM, str(path), f"{problem})", remedy)
     elif facts.mpi_library and facts.family:
-        yield _good(Topic.PROGRAM, str(path), f"uses {facts.mpi_library} ({facts.family.title})")
+        yield good_finding(
+            Topic.PROGRAM, str(path), f"uses {facts.mpi_library} ({facts.family.title})"
+        )
     elif facts.linkage is Linkage.SCRIPT:
-        yield _note(Topic.PROGRAM, str(path), "a script: the MPI shows when a process loads it")
+        yield note_finding(
+            Topic.PROGRAM, str(path), "a script: the MPI shows when a process loads it"
+        )
     else:
-        yield _note(
+        yield note_finding(
             Topic.PROGRAM,
             str(path),
             "linked to no MPI: Forebay works if it loads one later, as Python does",
@@ -301,7 +299,7 @@ def _program(world: World, word: str | None) -> Iterator[Finding]:
 
 def _look_at(facts: DirectoryFacts, world: World) -> tuple[DirectoryDiagnosis, Sequence[Finding]]:
     if facts.file_system in _OF_THE_KERNEL:
-        finding = _problem(
+        finding = problem_finding(
             Topic.DIRECTORY,
             str(facts.path),
             f"{facts.file_system} ({facts.mount_point}) shows what the kernel knows and holds no "
@@ -317,11 +315,11 @@ def _look_at(facts: DirectoryFacts, world: World) -> tuple[DirectoryDiagnosis, S
 def _space(facts: DirectoryFacts) -> Finding:
     where = f"{facts.file_system} ({facts.device} on {facts.mount_point})"
     if facts.free_bytes is None:
-        return _good(Topic.DIRECTORY, str(facts.path), where)
+        return good_finding(Topic.DIRECTORY, str(facts.path), where)
     detail = f"{where}, {human_bytes(facts.free_bytes)} free"
     if facts.free_bytes > 0:
-        return _good(Topic.DIRECTORY, str(facts.path), detail)
-    return _problem(
+        return good_finding(Topic.DIRECTORY, str(facts.path), detail)
+    return problem_finding(
         Topic.DIRECTORY,
         str(facts.path),
         f"{where} is full: nothing can be written",
@@ -333,20 +331,22 @@ def _directory(facts: DirectoryFacts, layout: Layout | None) -> Iterator[Finding
     subject = str(facts.path)
     yield _space(facts)
     if layout is not None:
-        yield _note(Topic.DIRECTORY, subject, _told(layout), _layout_remedy(layout))
+        yield note_finding(Topic.DIRECTORY, subject, layout_text(layout), _layout_remedy(layout))
     if not facts.is_writable:
-        yield _problem(
+        yield problem_finding(
             Topic.DIRECTORY, subject, "you may not write here", "Choose a directory of your own."
         )
     if facts.file_system in {"nfs", "nfs4"}:
-        yield _note(
+        yield note_finding(
             Topic.DIRECTORY,
             subject,
             "NFS gives no order between nodes that write one file",
             "Keep a job's ranks on one node, or use a parallel file system.",
         )
-    elif facts.file_system not in _PARALLEL:
-        yield _note(Topic.DIRECTORY, subject, "not a parallel file system: of this machine alone")
+    elif facts.file_system not in PARALLEL:
+        yield note_finding(
+            Topic.DIRECTORY, subject, "not a parallel file system: of this machine alone"
+        )
 
 
 def _layout(path: Path, world: World) -> tuple[Layout | None, Sequence[Finding]]:
@@ -355,10 +355,10 @@ def _layout(path: Path, world: World) -> tuple[Layout | None, Sequence[Finding]]
     except SetupError:
         return None, ()  # _libraries reports that the libraries are missing
     except LayoutError as error:
-        return None, (_note(Topic.DIRECTORY, str(path), str(error)),)
+        return None, (note_finding(Topic.DIRECTORY, str(path), str(error)),)
 
 
-def _told(layout: Layout) -> str:
+def layout_text(layout: Layout) -> str:
     if not layout.is_known:
         return "counts as one target (the file system tells of no stripes)"
     targets = "all" if layout.targets is None else str(layout.targets)
@@ -376,9 +376,11 @@ def _layout_remedy(layout: Layout) -> str | None:
 def _machine(facts: MachineFacts, ranks: int | None) -> Iterator[Finding]:
     cores = counted(facts.cores, "core")
     if ranks is None:
-        yield _good(Topic.MACHINE, "cores", f"{cores} for this process (-n N checks N ranks)")
+        yield good_finding(
+            Topic.MACHINE, "cores", f"{cores} for this process (-n N checks N ranks)"
+        )
     elif ranks > facts.cores:
-        yield _problem(
+        yield problem_finding(
             Topic.MACHINE,
             "cores",
             f"{counted(ranks, 'rank')} on {cores}: ranks that wait keep others from working",
@@ -386,38 +388,38 @@ def _machine(facts: MachineFacts, ranks: int | None) -> Iterator[Finding]:
             "--mca mpi_yield_when_idle 1), and trust no timing.",
         )
     else:
-        yield _good(Topic.MACHINE, "cores", f"{counted(ranks, 'rank')} on {cores}")
+        yield good_finding(Topic.MACHINE, "cores", f"{counted(ranks, 'rank')} on {cores}")
     if facts.io_uring_obstacle:
-        yield _note(
+        yield note_finding(
             Topic.MACHINE,
             "io_uring",
             f"not usable ({facts.io_uring_obstacle}); threads with pwritev do the writing",
         )
     else:
-        yield _good(Topic.MACHINE, "io_uring", "usable")
+        yield good_finding(Topic.MACHINE, "io_uring", "usable")
     if facts.memfd_obstacle:
-        yield _problem(
+        yield problem_finding(
             Topic.MACHINE,
             "memfd_create",
             f"not usable ({facts.memfd_obstacle}): ranks of a node cannot share staging",
             "Allow it in the container's or the batch system's seccomp profile.",
         )
     else:
-        yield _good(Topic.MACHINE, "memfd_create", "usable: ranks of a node share staging")
+        yield good_finding(Topic.MACHINE, "memfd_create", "usable: ranks of a node share staging")
     yield from _shared_memory(facts)
 
 
 def _shared_memory(facts: MachineFacts) -> Iterator[Finding]:
     if facts.shm_bytes is None:
-        yield _note(Topic.MACHINE, "/dev/shm", "not there; most MPIs need it within a node")
+        yield note_finding(Topic.MACHINE, "/dev/shm", "not there; most MPIs need it within a node")
         return
     sizes = f"{human_bytes(facts.shm_free_bytes or 0)} free of {human_bytes(facts.shm_bytes)}"
     if facts.shm_bytes < 64 << 20:
-        yield _problem(
+        yield problem_finding(
             Topic.MACHINE,
             "/dev/shm",
             f"{sizes}: MPIs fail or crawl with so little (Forebay does not use it)",
             "Enlarge it (docker: --shm-size=1g).",
         )
     else:
-        yield _good(Topic.MACHINE, "/dev/shm", sizes)
+        yield good_finding(Topic.MACHINE, "/dev/shm", sizes)

@@ -26,6 +26,11 @@ class Topic(Enum):
     DIRECTORY = "Directory"
     MOUNT = "Mount over a directory (pool_mount)"
     MACHINE = "Machine"
+    KERNEL = "Kernel"
+    LIMITS = "Limits of this process"
+    SLURM = "Slurm"
+    FILE_SYSTEMS = "File systems of this node"
+    SITE = "Settings of the site"
 
 
 @frozen
@@ -42,3 +47,20 @@ class Finding:
 def problems(findings: Sequence[Finding]) -> int:
     """The number of findings that are problems."""
     return sum(finding.status is Status.PROBLEM for finding in findings)
+
+
+def good_finding(topic: Topic, subject: str, detail: str) -> Finding:
+    """A finding that all is well."""
+    return Finding(topic=topic, status=Status.GOOD, subject=subject, detail=detail)
+
+
+def note_finding(topic: Topic, subject: str, detail: str, remedy: str | None = None) -> Finding:
+    """A finding that is worth knowing."""
+    return Finding(topic=topic, status=Status.NOTE, subject=subject, detail=detail, remedy=remedy)
+
+
+def problem_finding(topic: Topic, subject: str, detail: str, remedy: str) -> Finding:
+    """A finding that something has to be repaired."""
+    return Finding(
+        topic=topic, status=Status.PROBLEM, subject=subject, detail=detail, remedy=remedy
+    )

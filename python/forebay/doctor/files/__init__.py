@@ -1,0 +1,1 @@
+"""Facts that `forebay doctor` looks up, and the files that it writes."""
