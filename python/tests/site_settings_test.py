@@ -196,6 +196,19 @@ def test_a_mount_that_the_site_forbids_is_not_made(
         plan_run(request, world)
 
 
+def test_a_site_can_switch_forebay_off_for_everybody(
+    tmp_path: Path, make_world: Callable[..., Any]
+) -> None:
+    own = read_site_file(site(tmp_path, 'enabled = false\nlocked = ["enabled"]\n'))
+    world = make_world(settings={"own": own}, environment={"FOREBAY_ENABLED": "true"})
+    plan = plan_run(RunRequest(command=("./serial",), pool=(tmp_path,)), world)
+    assert plan.pool is None
+    assert not plan.is_enabled
+    assert plan.environment["FOREBAY_ENABLED"] == "false"
+    with pytest.raises(UsageError, match=r"site.toml:2 has switched Forebay off"):
+        start_pool(StartRequest(paths=(tmp_path,)), world)
+
+
 def test_a_site_can_have_a_pool_for_every_run(
     tmp_path: Path, make_world: Callable[..., Any]
 ) -> None:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Optional
 
@@ -9,14 +10,22 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from forebay.common.model.errors import UsageError
 from forebay.common.model.named_path import named_path
 from forebay.common.model.output_format import Format
-from forebay.common.model.printable import printable
+from forebay.common.model.printable import printable, printable_name
 from forebay.common.options import FormatOption, option
 from forebay.common.report.output import json_pretty, plain
 from forebay.doctor import SHORT_HELP
+from forebay.doctor.files.bundle_file import LocalBundle, write_bundle
+from forebay.doctor.files.site_facts import LocalSite
 from forebay.doctor.model.finding import Finding, Status, Topic, problems
+from forebay.doctor.model.site import SiteFacts, networked
+from forebay.doctor.report.site_table import site_lines
+from forebay.doctor.use_case.bundle import bundle_of
 from forebay.doctor.use_case.diagnose import Diagnosis, DoctorRequest, diagnose
+from forebay.doctor.use_case.site import settings_of, site_findings, slurm_shown
+from forebay.machine_ports import World
 from forebay.world import real_world
 
 HELP = """Look at this machine, and say what works and what to do about what does not.
@@ -31,12 +40,17 @@ Examples:
   forebay doctor /scratch/me /home/me         several
   forebay doctor --program ./program -n 64    can Forebay reach it? are there cores for 64 ranks?
   forebay doctor --format json /scratch       for scripts
+  forebay doctor --site /scratch              for those who look after this machine
+  forebay doctor --site --bundle report.tar.gz
+                                              for a ticket: versions, findings, settings, the last
+                                              lines of the record, without names of users, hosts
+                                              and files
 
 \b
 Exit status:
   0  all is well (notes are no problems)
   1  at least one problem was found
-  2  wrong option, or no such directory
+  2  wrong option, no such directory, or the bundle cannot be written
 """
 
 _MARKS = {
@@ -59,19 +73,61 @@ def doctor(
     ranks: Annotated[
         Optional[int], option("-n", "N", "Ranks that will run on this node.", min=1)
     ] = None,
+    site: Annotated[
+        bool, option("--site", None, "All that an administrator should know of this node.")
+    ] = False,
+    bundle: Annotated[
+        Optional[Path],
+        option(
+            "--bundle",
+            "FILE",
+            "With --site: also a tar.gz without private names.",
+            parser=named_path,
+        ),
+    ] = None,
     form: FormatOption = Format.TEXT,
 ) -> None:
     """Diagnoses, and exits with 1 if there is a problem."""
+    if bundle is not None and not site:
+        raise UsageError(
+            "cannot make a bundle (it is what --site finds). Say --site --bundle FILE."
+        )
     request = DoctorRequest(
         directories=tuple(directories or [Path()]), program=program, ranks=ranks
     )
-    diagnosis = diagnose(request, real_world())
-    count = problems(diagnosis.findings)
-    if form is Format.JSON:
+    world = real_world()
+    diagnosis = diagnose(request, world)
+    if site:
+        diagnosis = _site(diagnosis, world, form, bundle)
+    elif form is Format.JSON:
         print(json_pretty(_as_json(diagnosis)))
     else:
         _print(diagnosis)
-    raise typer.Exit(1 if count else 0)
+    raise typer.Exit(1 if problems(diagnosis.findings) else 0)
+
+
+def _site(diagnosis: Diagnosis, world: World, form: Format, bundle: Optional[Path]) -> Diagnosis:
+    """Prints what --site finds, and writes the bundle. Returns the diagnosis with its findings."""
+    facts = LocalSite().facts()
+    more = site_findings(facts, world)
+    whole = replace(diagnosis, findings=(*diagnosis.findings, *more))
+    document = {**_as_json(whole), "site": _site_shown(facts)}
+    if form is Format.JSON:
+        print(json_pretty(document))
+    else:
+        print("\n".join(site_lines(whole.findings)))
+    if bundle is not None:
+        files = bundle_of(document, facts, settings_of(world), LocalBundle(), world)
+        write_bundle(bundle, files)
+        where = printable_name(bundle)
+        print(f"{where}: look at it before you give it to anybody", file=sys.stderr)
+    return whole
+
+
+def _site_shown(facts: SiteFacts) -> Any:
+    """The facts as JSON, without what names others: local mounts, most of Slurm's configuration."""
+    shown = {"mounts": plain(networked(facts.mounts)), "slurm": slurm_shown(facts)}
+    return {**plain(facts), **shown}
 
 
 def _as_json(diagnosis: Diagnosis) -> Any:

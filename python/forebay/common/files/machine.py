@@ -83,7 +83,7 @@ def mount_of(path: Path, listed: str) -> Mount:
     mounts with the same mount point, the last, which hides the others. Format: proc(5),
     /proc/PID/mountinfo."""
     best = Mount(Path("/"), "unknown", "unknown")
-    for mount in _mounts(listed):
+    for mount in mounts_of(listed):
         longer = len(mount.point.parts) >= len(best.point.parts)
         if longer and path.is_relative_to(mount.point):
             best = mount
@@ -95,7 +95,7 @@ def other_names(path: Path, listed: str) -> Iterator[Path]:
     device is mounted elsewhere."""
     here = mount_of(path, listed)
     inner = here.root / path.relative_to(here.point)
-    for mount in _mounts(listed):
+    for mount in mounts_of(listed):
         if mount.number != here.number or mount.point == here.point:
             continue
         if inner.is_relative_to(mount.root):
@@ -108,7 +108,8 @@ def other_names(path: Path, listed: str) -> Iterator[Path]:
             yield other
 
 
-def _mounts(listed: str) -> Iterator[Mount]:
+def mounts_of(listed: str) -> Iterator[Mount]:
+    """All mounts in the kernel's list, in its order."""
     for line in listed.splitlines():
         before, dash, after = line.partition(" - ")
         fields, source = before.split(" "), after.split(" ")

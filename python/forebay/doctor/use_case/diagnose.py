@@ -24,6 +24,7 @@ from forebay.doctor.model.finding import (
     note_finding,
     problem_finding,
 )
+from forebay.doctor.model.site import PARALLEL
 from forebay.layout.model import Layout
 from forebay.machine_ports import DirectoryFacts, MachineFacts, World
 from forebay.ports import LauncherFacts, NativeLibraries
@@ -36,7 +37,6 @@ _RELAXED = {  # lets Open MPI run the trial as root
     "PRTE_ALLOW_RUN_AS_ROOT": "1",
     "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
 }
-PARALLEL = frozenset({"lustre", "ceph", "gpfs", "beegfs", "fuse.juicefs", "pvfs2", "wekafs"})
 _OF_THE_KERNEL = frozenset(
     "autofs binfmt_misc bpf cgroup cgroup2 configfs debugfs devpts efivarfs fusectl mqueue nsfs "
     "proc pstore securityfs selinuxfs sysfs tracefs".split()

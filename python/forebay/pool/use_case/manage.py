@@ -13,6 +13,7 @@ from forebay.common.model.launcher import PRELOAD_VARIABLE, compose_preload, pre
 from forebay.machine_ports import World
 from forebay.pool.model.mounting import MountChoice
 from forebay.pool.model.place import (
+    ENABLED_SETTING,
     LIBRARY_PREFIX,
     PATHS_SETTING,
     PATHS_VARIABLE,
@@ -86,6 +87,12 @@ def start_pool(request: StartRequest, world: World) -> Started:
         environment[table.of(override).variable] = override.text
     environment.update(site_variables(effective))
     check_locked(request.paths, effective, world.folder)
+    switch = next(one for one in effective if one.setting.name == ENABLED_SETTING)
+    if switch.lock and switch.value == "false":
+        raise UsageError(
+            f"cannot start a pool ({switch.lock} has switched Forebay off on this machine). "
+            "Run the programs without it."
+        )
     setting = next((one.value for one in effective if one.setting.name == PATHS_SETTING), "")
     named = [Path(text) for text in setting.split(",") if text]
     paths = checked_paths([*request.paths, *named], world.folder)
