@@ -3,14 +3,15 @@
 
 import contextlib
 import importlib
+import re
 from collections.abc import Iterator, Sequence
 from types import ModuleType
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from forebay import __version__
-from forebay.common.model.errors import SetupError
+from forebay.common.model.errors import SetupError, UsageError
 
 _OF_TUNING = ("probe", "advise", "apply", "verify", "report")
 _OTHERS = ("job-script", "layout", "bench", "pool")
@@ -35,6 +36,39 @@ Start here:
   forebay report job.darshan               see what held a program's I/O back
   forebay settings                         list what can be set, and how
 """
+
+
+_ITS_ERROR: Any = next(
+    one for one in typer.BadParameter.__mro__ if one.__name__ == "ClickException"
+)
+"""The base of all errors about a command line. Some versions of typer have a click of their own."""
+
+
+def perform(words: Sequence[str]) -> int:
+    """Carries the words out and returns the exit status. Raises UsageError, in the form that all
+    messages have, if no command can be made of them."""
+    command = typer.main.get_command(application_for(words))
+    try:
+        status = command.main(list(words), prog_name="forebay", standalone_mode=False)
+    except _ITS_ERROR as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            error.show()
+            return UsageError.exit_code
+        raise UsageError(_told(error)) from error
+    return status if isinstance(status, int) else 0
+
+
+def _told(error: Any) -> str:
+    """The error as all messages are: *problem (why). What to do next.*"""
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "forebay"
+    why = str(error.format_message()).strip().rstrip(".")
+    why = why.replace("Value error, ", "").replace(". Did you mean", "; did you mean")
+    why = re.sub(r" \(Possible options: (.+)\)$", r"; did you mean \1?", why)
+    return (
+        f"cannot carry out `{command}` ({why[:1].lower()}{why[1:]}). "
+        f"See what there is: {command} --help"
+    )
 
 
 def _print_version(wanted: bool) -> None:

@@ -61,9 +61,9 @@ def _carry_out(words: Sequence[str]) -> None:
             sys.exit(perform(options))
     if words[:1] == ["report"]:
         _report(words[1:])
-    from forebay.application import application_for
+    from forebay.application import perform as perform_any
 
-    application_for(words)(words, prog_name="forebay")
+    sys.exit(perform_any(words))
 
 
 def _report(words: Sequence[str]) -> None:

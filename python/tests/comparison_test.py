@@ -130,7 +130,7 @@ def test_sequential_looks_stop_when_all_is_decided() -> None:
 
 
 def test_too_few_pairs_and_odd_margins_are_refused() -> None:
-    with pytest.raises(UsageError, match="decide nothing"):
+    with pytest.raises(UsageError, match="decides nothing"):
         Design.fixed(pairs=5, margin=0.05, seed=1)
     with pytest.raises(UsageError, match="margin"):
         Design.fixed(pairs=12, margin=5, seed=1)

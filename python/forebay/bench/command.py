@@ -85,6 +85,8 @@ def _bench(tool: Tool, words: list[str]) -> None:
     if report.left.complaint:
         print(f"forebay: {printable_lines(report.left.complaint)}", file=sys.stderr)
         raise typer.Exit(report.status or RecordError.exit_code)
+    if report.usage:
+        print(f"forebay: nothing was measured: {printable_lines(report.usage)}", file=sys.stderr)
     _draw(asked, report, bench)
     raise typer.Exit(report.status)
 

@@ -24,7 +24,7 @@ _TIME = re.compile(r"([0-9]{1,4}):([0-5][0-9]):([0-5][0-9])")
 _SIGNAL = re.compile(r"(USR1|USR2|TERM)@([1-9][0-9]{0,4})")
 _SIGNAL_SECONDS_MAX = 65535
 """The most that Slurm takes."""
-_ARRAY = re.compile(r"[0-9]+-[0-9]+(%[1-9][0-9]*)?")
+_ARRAY = re.compile(r"([0-9]+)-([0-9]+)(%[1-9][0-9]*)?")
 _UNSUITED = re.compile(r"[^A-Za-z0-9_.-]")
 _NAME_MAX = 64
 _PBS_NAME_MAX = 15
@@ -107,7 +107,13 @@ def end_signal_of(text: str) -> EndSignal:
 
 def array_of(text: str) -> str:
     """A range of tasks that all batch systems understand. Raises UsageError."""
-    if not _ARRAY.fullmatch(text):
+    found = _ARRAY.fullmatch(text)
+    if found and int(found[1]) > int(found[2]):
+        raise UsageError(
+            f'cannot use --array "{text}" (it ends before it begins). '
+            f"Write --array {found[2]}-{found[1]}."
+        )
+    if not found:
         raise UsageError(
             f'cannot use --array "{text}" (it is not FIRST-LAST). Write --array 1-100, or 1-100%4 '
             "where at most four tasks are to run at a time."

@@ -94,7 +94,8 @@ Exit status:
   76   with --compare: the program ended with 0 each time, but files differ that do not differ
        between two runs without Forebay, as far as that is known
   2    wrong option, a setting that is unknown or has no such value, a PATH of --pool that is not
-       there, or a record or summary that cannot be written (nothing was started)
+       there or is a folder of the system (/, /proc, /etc), or a record or summary that cannot be
+       written (nothing was started)
   125  Forebay is incomplete (its native libraries are missing), or the pool cannot be started
   126  the program cannot be executed
   127  the program was not found

@@ -48,13 +48,13 @@ def comparison_of(
     if not compare:
         if pairs is not None or output is not None:
             name = "--pairs" if pairs is not None else "--output-dir"
-            raise UsageError(f"{name} is for comparing runs. Say --compare, too.")
+            raise UsageError(f"cannot use {name} (it is for comparing runs). Say --compare, too.")
         return None
     if pairs is not None and not (
         pairs.isascii() and pairs.isdecimal() and 0 < int(pairs) <= _PAIRS_MAX
     ):
         raise UsageError(
-            f'--pairs takes a number from 1 to {_PAIRS_MAX}, and not "{pairs}". '
+            f'cannot use --pairs "{pairs}" (it is no number from 1 to {_PAIRS_MAX}). '
             "With 6 or more there is an interval: --pairs 6"
         )
     return ComparisonOptions(pairs=int(pairs or 1), output=output)

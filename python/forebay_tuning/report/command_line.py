@@ -155,5 +155,8 @@ def _existing(file: Path) -> Path:
 def _logs_in(folder: Path) -> list[Path]:
     found = sorted(one for one in folder.rglob("*.darshan*") if one.is_file())
     if not found:
-        raise EvidenceError(f"there is no .darshan in {folder}. Name a folder with logs, or a log.")
+        raise EvidenceError(
+            f"cannot report on {folder} (no file there ends in .darshan). Name a folder with logs, "
+            "or a log."
+        )
     return found

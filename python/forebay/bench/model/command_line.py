@@ -203,5 +203,8 @@ def _words(text: str) -> tuple[str, ...]:
             f"cannot read the launcher {text} ({error}). Close its quotes."
         ) from error
     if not words:
-        raise BenchUsageError("the launcher is empty. Write --launcher 'srun -n 8'.")
+        raise BenchUsageError(
+            "cannot use --launcher (it is empty: is a variable not set?). "
+            "Write --launcher 'srun -n 8'."
+        )
     return words

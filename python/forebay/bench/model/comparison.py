@@ -128,12 +128,13 @@ def may_stop(findings: Sequence[Finding], *, pairs: int, design: Design) -> bool
 def _checked(design: Design) -> Design:
     if not 0 < design.margin < 1:
         raise BenchUsageError(
-            f"no such margin ({design.margin:g}). Give a fraction between 0 and 1, as in 5%."
+            f"cannot use --margin {design.margin:g} (it is no fraction between 0 and 1). "
+            "Write it as in --margin 5%."
         )
     least = next(n for n in range(1, 64) if signed_rank_cut(n, level=design.level)[0])
     if design.pairs_max < least:
         raise BenchUsageError(
-            f"{design.pairs_max} pairs decide nothing (a {design.level:.1%} interval needs "
-            f"{least}). Give more; 12 find a difference of 30 % in 8 of 10 cases."
+            f"cannot use --pairs {design.pairs_max} (it decides nothing: a {design.level:.1%} "
+            f"interval needs {least}). Give more; 12 find a difference of 30 % in 8 of 10 cases."
         )
     return design

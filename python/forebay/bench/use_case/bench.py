@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -24,6 +25,9 @@ from forebay.ports import LauncherFacts
 
 _LAUNCHERS = ("mpiexec", "mpirun", "mpiexec.mpich", "mpirun.openmpi")
 _STANDARD_OUTPUT = Path("-")
+_DRY_RUN = "--dry-run"
+_AGAIN_SECONDS_MAX = 20.0
+_MESSAGE = re.compile(r"^(?:ERROR|forebay): (.+)$", re.MULTILINE)
 Ended = TypeVar("Ended")
 
 
@@ -72,6 +76,9 @@ class BenchPlan:
     json_is_ours: bool
     program: tuple[str, ...] = ()
     """The words that start the benchmark's executable, without its options."""
+    again: tuple[str, ...] = ()
+    """The words that have the program look at its options alone, without the launcher; empty if
+    this launcher lets the program's message be the last."""
 
 
 @frozen
@@ -87,10 +94,12 @@ class Left:
 
 @frozen
 class BenchReport:
-    """The exit status of a benchmark, and what it left."""
+    """The exit status of a benchmark, and what it left. `usage` is the program's message where it
+    could not use its options and the launcher has written its own lines below that."""
 
     status: int
     left: Left
+    usage: str = ""
 
 
 def plan_bench(
@@ -120,6 +129,7 @@ def plan_bench(
         json=json,
         json_is_ours=given is None,
         program=program,
+        again=(*program, _DRY_RUN, *words) if facts.flavour is Flavour.OPEN_MPI else (),
     )
 
 
@@ -129,7 +139,21 @@ def carry_out_bench(plan: BenchPlan, bench: BenchWorld, *, quiet: bool) -> Bench
     finished, left = run_and_read(
         plan, bench, lambda: bench.world.processes.run(words, environment=plan.environment)
     )
-    return BenchReport(status=finished.status, left=left)
+    return BenchReport(
+        status=finished.status, left=left, usage=_usage(finished.status, plan, bench)
+    )
+
+
+def _usage(status: int, plan: BenchPlan, bench: BenchWorld) -> str:
+    """The program's message about options that it cannot use. Open MPI's mpiexec writes a dozen
+    lines below it, about a process that ended with a status."""
+    if status != BenchUsageError.exit_code or not plan.again:
+        return ""
+    ended = bench.world.processes.capture(
+        plan.again, environment=plan.environment, seconds_max=_AGAIN_SECONDS_MAX
+    )
+    found = _MESSAGE.search(ended.errors)
+    return found[1] if found and ended.status == status else ""
 
 
 def run_and_read(

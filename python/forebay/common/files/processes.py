@@ -108,6 +108,11 @@ def _spawn(
 ) -> int:
     """Starts a child and returns its process id. `into` are files for its standard output and
     error; with them, standard input is empty. `mask` is the child's signal mask."""
+    if not words[0]:
+        raise LaunchError(
+            'cannot run "" (the program\'s name is empty: is a variable not set?). Name a program.',
+            exit_code=NOT_FOUND,
+        )
     actions: list[tuple[int, ...] | tuple[int, int, str, int, int]] = []
     if into is not None:
         actions.append((os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0))

@@ -154,8 +154,8 @@ def _check_first_line(file: Path) -> None:
     with _opened(file) as source:
         if source.readline(_HEAD_MAX) != f"{SCHEMA}\n".encode():
             raise RescueError(
-                f"{file} is no rescue file (it does not begin with {SCHEMA}); nothing was done "
-                "with it. Name a file of a folder forebay-rescue-…, or that folder."
+                f"{file} is no rescue file (it does not begin with {SCHEMA}). Nothing was done "
+                "with it: name a file of a folder forebay-rescue-…, or that folder."
             )
 
 

@@ -97,7 +97,10 @@ def start_pool(request: StartRequest, world: World) -> Started:
     named = [Path(text) for text in setting.split(",") if text]
     paths = checked_paths([*request.paths, *named], world.folder)
     if not paths:
-        raise UsageError("cannot start a pool (no path is to go through it). Name a folder.")
+        raise UsageError(
+            "cannot start a pool (no path is to go through it). Name a folder: "
+            "forebay pool start PATH"
+        )
     socket = socket_of(request.socket, world, started=False)
     _check_free(socket, world)
     if (why := world.pools.obstacle()) is not None:

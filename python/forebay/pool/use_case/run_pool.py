@@ -30,6 +30,7 @@ from forebay.pool.model.place import (
     paths_text,
 )
 from forebay.pool.model.starter import Launching, nodes_of, starter_by
+from forebay.pool.model.system_folders import check_place
 from forebay.pool.use_case.batch_job import END_VARIABLE, with_job_end
 from forebay.pool.use_case.ports import PoolDaemon, Progress, Silent, resolved
 from forebay.ports import Finished, Hook, RunWorld
@@ -255,7 +256,8 @@ def _past_mounts(paths: Sequence[Path], world: RunWorld) -> str | None:
 
 def checked_paths(given: Sequence[Path], folder: Path) -> tuple[Path, ...]:
     """The resolved paths. Raises UsageError if one does not exist (it is probably misspelt, and
-    nothing would go through the pool), if one has a comma, or if there are too many."""
+    nothing would go through the pool), if one has a comma or is no place for output (a folder of
+    the system, a device), or if there are too many."""
     paths = resolved(given, folder)
     for path in paths:
         if "," in str(path):
@@ -267,6 +269,12 @@ def checked_paths(given: Sequence[Path], folder: Path) -> tuple[Path, ...]:
                 f"cannot pool {path} (there is no such folder or file). Check the spelling, or "
                 f"make the folder: mkdir -p {shlex.quote(str(path))}. "
                 "Where the program makes the file, name its folder."
+            )
+        check_place(path)
+        if not path.is_dir() and not path.is_file():
+            raise UsageError(
+                f"cannot pool {path} (it is neither a folder nor a regular file). Name the folder "
+                "that the program writes its files to."
             )
     if len(paths) > PATHS_MAX:
         raise UsageError(
