@@ -73,7 +73,7 @@ RIGHT = (
     Case("forebay settings pool_cap", says=("^pool_cap = ",), never=("cb_nodes",)),
     Case(
         'eval "$(forebay pool start --settings site.toml {tmp})" && S=$FOREBAY_POOL_SOCKET; '
-        "timeout -s INT 3 forebay pool status --watch --socket $S; "
+        "timeout -s INT 3 forebay pool status --watch --interval 0.5 --socket $S; "
         "forebay pool drain --socket $S && forebay pool stop --verbose --socket $S",
         says=("daemon", "drained in"),
     ),

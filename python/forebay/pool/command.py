@@ -22,6 +22,7 @@ from forebay.common.model.units import human_bytes, human_seconds
 from forebay.common.options import FormatOption, SettingsFile, option
 from forebay.common.report.output import json_line, json_pretty, plain
 from forebay.pool import SHORT_HELP
+from forebay.pool.files.keys import terminal_keys
 from forebay.pool.files.rescue_files import RescueFiles
 from forebay.pool.files.system_log import send_messages
 from forebay.pool.model.metrics import families_of
@@ -29,6 +30,7 @@ from forebay.pool.model.place import SOCKET_VARIABLE
 from forebay.pool.model.pool import EX_IOERR, PoolEnd, PoolStatus
 from forebay.pool.model.rescue import Applied
 from forebay.pool.model.system_message import messages_of
+from forebay.pool.model.watching import FileOrder, RateHistory
 from forebay.pool.report.command_help import (
     DRAIN_HELP,
     HELP,
@@ -48,6 +50,7 @@ from forebay.pool.report.text import (
     stopped_verdict,
 )
 from forebay.pool.report.text import files_lines as files_of
+from forebay.pool.report.watch_view import Screen, interval_line, screen_lines
 from forebay.pool.use_case.manage import (
     Drained,
     Started,
@@ -65,8 +68,6 @@ from forebay.pool.use_case.rescue import RescueRequest, rescue
 from forebay.settings.model.given import overrides_of
 from forebay.world import real_world
 
-_WATCH_SECONDS = 1.0
-
 
 class StatusFormat(Enum):
     """The values of --format of `pool status`."""
@@ -81,6 +82,8 @@ _DIALECTS = {
     StatusFormat.OPENMETRICS: Dialect.OPENMETRICS,
     StatusFormat.PROMETHEUS: Dialect.PROMETHEUS,
 }
+_QUIT_KEYS = ("q", "Q", "\x1b")
+_SORT_KEYS = ("s", "S")
 _STILL_SET = (
     "forebay: this shell still has the pool's variables. Take them out: "
     'eval "$(forebay pool stop --unset)"'
@@ -136,7 +139,12 @@ def _shell_lines(started: Started) -> Iterator[str]:
 
 def status(
     socket: SocketOption = None,
-    watch: Annotated[bool, option("--watch -w", None, "Again every second, until Ctrl-C.")] = False,
+    watch: Annotated[
+        bool, option("--watch -w", None, "A screen of it; else one line an interval, until Ctrl-C.")
+    ] = False,
+    interval: Annotated[
+        float, option("--interval", "SECONDS", "Of --watch.", min=0.1, max=3600.0)
+    ] = 1.0,
     form: Annotated[
         StatusFormat,
         typer.Option(
@@ -158,7 +166,7 @@ def status(
             "output by the shell."
         )
     else:
-        _show_status(socket, Format(form.value), watch=watch)
+        _show_status(socket, Format(form.value), interval if watch else None)
 
 
 def _export(
@@ -199,45 +207,66 @@ def _user() -> str:
         return str(os.getuid())
 
 
-def _show_status(socket: Optional[Path], form: Format, *, watch: bool) -> None:
+def _show_status(socket: Optional[Path], form: Format, interval: Optional[float]) -> None:
+    """`interval`: of --watch; None without it."""
     places = _places(socket)
-    if len(places) > 1 and not watch and form is Format.TEXT:
+    if len(places) > 1 and interval is None and form is Format.TEXT:
         for one in places:
             with contextlib.suppress(PoolError):  # the daemon has ended since it was listed
                 print(_status_text(reached(one, real_world(anywhere=True)).status(), one))
         return
     place, session = _session(places[0] if len(places) == 1 else socket)
-    if not watch:
+    if interval is None:
         now = session.status()
         print(json_pretty(_status_json(now)) if form is Format.JSON else _status_text(now, place))
         return
     try:
-        if form is Format.JSON or not sys.stdout.isatty():
-            _print_again_and_again(session, place, form)
-        else:
-            _show_live(session, place)
+        _watch(session, place, form, interval)
     except KeyboardInterrupt:
         return
     except PoolError:
         print(f"the daemon at {printable_name(place)} has ended", file=sys.stderr)
 
 
-def _print_again_and_again(session: PoolSession, place: Path, form: Format) -> None:
+def _watch(session: PoolSession, place: Path, form: Format, interval: float) -> None:
+    """Shows the status again and again, until a key or Ctrl-C ends it. Raises PoolError when the
+    daemon has ended."""
+    if form is Format.TEXT and sys.stdout.isatty():
+        _show_screen(session, place, interval)
+        return
+    history = RateHistory()
     while True:
         now = session.status()
-        text = json_line(_status_json(now)) if form is Format.JSON else _status_text(now, place)
-        print(text, flush=True)
-        time.sleep(_WATCH_SECONDS)
+        history.add(now, time.monotonic())
+        is_json = form is Format.JSON
+        print(json_line(_status_json(now)) if is_json else interval_line(now, history), flush=True)
+        time.sleep(interval)
 
 
-def _show_live(session: PoolSession, place: Path) -> None:
+def _show_screen(session: PoolSession, place: Path, interval: float) -> None:
+    from rich.console import Console
     from rich.live import Live
     from rich.text import Text
 
-    with Live(auto_refresh=False) as live:
+    console = Console()
+    history, order = RateHistory(), FileOrder.LAG
+    with terminal_keys() as keys, Live(console=console, screen=True, auto_refresh=False) as live:
         while True:
-            live.update(Text(_status_text(session.status(), place)), refresh=True)
-            time.sleep(_WATCH_SECONDS)
+            now = session.status()
+            history.add(now, time.monotonic())
+            until = time.monotonic() + interval
+            while True:
+                width, height = console.size
+                is_ascii = console.options.ascii_only
+                screen = Screen(width=width, height=height, is_ascii=is_ascii)
+                lines = screen_lines(now, str(place), history, order, screen)
+                live.update(Text("\n".join(lines), no_wrap=True), refresh=True)
+                key = keys.next(max(0.0, until - time.monotonic()))
+                if key in _QUIT_KEYS:
+                    return
+                order = order.following if key in _SORT_KEYS else order
+                if time.monotonic() >= until:
+                    break
 
 
 def _status_text(now: PoolStatus, place: Path) -> str:

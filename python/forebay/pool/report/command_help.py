@@ -47,6 +47,11 @@ For each file:
   state        pooled; leaving or through: it goes past the pool; closed
 
 \b
+With --watch it is a screen on a terminal: memory as a bar, the rates of deposits and of the file
+system over time, the files by what is still to go. s sorts by something else, q quits. Where
+standard output is no terminal it is one line an interval, with --format json a document a line.
+
+\b
 The daemon is found by --socket, else by FOREBAY_POOL_SOCKET, else where `pool start` puts it. If
 none is there, all daemons of yours on this machine are shown, also those of `forebay run --pool`.
 

@@ -26,7 +26,7 @@ _LEGEND = """\
   file system  seconds with at least one request of the file at the file system
   hidden       the part of these seconds that nobody waited for (file system - waited)
   MiB/s        of these requests, while the file system had any"""
-_STATUS_COLUMNS = (
+STATUS_COLUMNS = (
     "taken",
     "to go",
     "age",
@@ -269,14 +269,15 @@ def status_lines(status: PoolStatus, place: str) -> Iterator[str]:
     chosen = ranked[:FILES_SHOWN_MAX]
     shown = [file for file in status.files if file in chosen]
     if shown:
-        rows = [_STATUS_COLUMNS, *(_status_cells(file) for file in shown)]
+        rows = [STATUS_COLUMNS, *(status_cells(file) for file in shown)]
         yield from aligned(rows, left={6, 7}, indent="  ")
     if len(shown) < len(status.files):
         hidden = len(status.files) - len(shown)
         yield f"  and {counted(hidden, 'more file')} (all of them: --format json)"
 
 
-def _status_cells(file: PoolFile) -> tuple[str, ...]:
+def status_cells(file: PoolFile) -> tuple[str, ...]:
+    """The cells of a file below STATUS_COLUMNS."""
     taken, _, waited, storage, _, rate, path = _cells(file)
     state = file.state if not file.reason else f"{file.state} ({file.reason})"
     state = f"{state}, {printable(file.error_text)}" if file.error else state
