@@ -5,12 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tuning_scenes import advice, darshan_log, darshan_logs
+from tuning_scenes import advice, darshan_log, darshan_logs, priced_portrait
 
 from forebay_tuning.advise.model.advice import Question, advise
 from forebay_tuning.advise.model.ready import ready
 from forebay_tuning.advise.model.rules import USUAL
 from forebay_tuning.advise.report.text import as_text
+from forebay_tuning.advise.use_case import extrapolated
 from forebay_tuning.model.portrait import Here, Identity, doubts
 from forebay_tuning.model.program_workloads import workloads_of
 from forebay_tuning.report.files.darshan_log import read_log
@@ -115,3 +116,24 @@ def test_files_of_a_long_log_are_put_together_by_rank() -> None:
         assert getattr(few, told) == pytest.approx(getattr(whole, told)), told
     (a,), (b,) = workloads_of(whole, nodes=64), workloads_of(few, nodes=64)
     assert (a.files, a.file_bytes, a.ranks, a.shared) == (b.files, b.file_bytes, b.ranks, b.shared)
+
+
+@pytest.mark.parametrize(
+    ("probed", "nodes", "modelled", "told"),
+    [
+        (1, 16, False, "this is extrapolated from 1 node to 16 (the portrait was measured on 1"),
+        (4, 16, False, "this is extrapolated from 4 nodes to 16"),
+        (16, 16, False, ""),
+        (1, 1, False, ""),
+        (1, 16, True, ""),
+    ],
+)
+def test_advice_for_more_nodes_than_were_probed_says_so(
+    probed: int, nodes: int, modelled: bool, told: str
+) -> None:
+    portrait = priced_portrait(None)
+    identity = replace(portrait.identity, nodes=probed, is_modelled=modelled)
+    workload = replace(advice().workload, nodes=nodes)
+    found = extrapolated(workload, replace(portrait, identity=identity))
+    assert found == () if not told else told in found[0]
+    assert extrapolated(workload, None) == ()

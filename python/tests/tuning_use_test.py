@@ -19,12 +19,12 @@ from forebay.layout.model import Layout, LayoutChange, WantedLayout
 from forebay.machine_ports import World
 from forebay_tuning.advise.model.advice import Advice
 from forebay_tuning.apply.files import RealFolders
-from forebay_tuning.apply.use_case import ApplyRequest, apply_advice, measured_in
+from forebay_tuning.apply.use_case import NOT_APPLIED, ApplyRequest, apply_advice, measured_in
 from forebay_tuning.verify.command import status_of
 from forebay_tuning.verify.files import Timer
 from forebay_tuning.verify.model import LOOKS, Verdict, interim_test, is_look, order
-from forebay_tuning.verify.report import as_json
-from forebay_tuning.verify.report import as_text as verdict_text
+from forebay_tuning.verify.report.text import as_json
+from forebay_tuning.verify.report.text import as_text as verdict_text
 from forebay_tuning.verify.use_case.verify_advice import Verified, VerifyRequest, verify_advice
 
 
@@ -92,6 +92,7 @@ def test_what_took_effect_is_read_back(make_world: Make, tmp_path: Path) -> None
         RealFolders(),
     )
     assert [one.took for one in done.effects] == [True, True, True]
+    assert done.exit_status == 0
     assert f"{tmp_path}/out/f" in done.run.command
     assert layouts.asked == [WantedLayout(stripe_count=8)]
 
@@ -120,6 +121,10 @@ def test_what_did_not_take_effect_is_told(make_world: Make, tmp_path: Path) -> N
     assert told["cb_nodes"] == (False, "2")
     assert "storage target" in {one.name: one.reason for one in done.effects}["cb_nodes"]
     assert told["striping_factor"] == (False, "1")
+    assert done.exit_status == NOT_APPLIED
+    assert replace(done, run=replace(done.run, status=3)).exit_status == 3
+    settings = tuple(one for one in done.effects if not one.name.startswith("layout"))
+    assert replace(done, effects=settings).exit_status == 0
 
 
 @pytest.mark.parametrize("found", ["4194304", "1 MiB"])
@@ -476,3 +481,22 @@ def test_the_page_holds_what_the_advice_says() -> None:
     page = render_advice([one], [ready(one, directory="/out", command="srun ./p")])
     assert "2.00 × as fast, predicted" in page
     assert "forebay layout set -c 8 /out" in page
+
+
+def test_the_page_holds_what_the_verdict_says(make_world: Make, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("jinja2")
+    from forebay_tuning.verify.report.page import render as render_verification
+
+    done = verified(make_world, tmp_path, Timed(2.0), Striped())
+    page = render_verification(done, ["./program", "<b>"])
+    first, *_ = verdict_text(done, ["./program"]).splitlines()
+    assert first in page
+    assert page.count("<svg") == 2
+    assert page.count("<tr>") == done.verification.pairs + 2
+    assert "&lt;b&gt;" in page
+    only = advice(collective=False, stripe_count=8)
+    missing = verified(make_world, tmp_path, Timed(1.0), Striped(refuses=True), only)
+    assert "Not seen to take effect" in render_verification(missing, ["./program"])
+    nothing = replace(done, verification=None, trouble="a run failed")
+    assert "a run failed" in render_verification(nothing, ["./program"])

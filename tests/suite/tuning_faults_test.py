@@ -262,7 +262,7 @@ def test_layout_that_is_refused(folder: Path) -> None:
     ior = ("-w", "-k", "-t", "64k", "-b", "1m", "-o", "{out}/f")
     with striped_file_system(folder) as mount, m.cores(m.MPICH, RANKS):
         where = ("advice.json", "--output-dir", str(mount))
-        said = prober.run(prober.forebay("apply", *where, "--", *program, *ior), status=0)
+        said = prober.run(prober.forebay("apply", *where, "--", *program, *ior), status=5)
         ensure("not seen to take effect (cannot set lustre.lov" in said, said)
         ensure("layout of f: " in said and "was asked for, it is 1 stripes" in said, said)
         ensure(names(mount) == ["f"], "the program's file is gone")

@@ -1,5 +1,5 @@
-"""The pages of `forebay probe`, `advise` and `report` as a browser shows them: nothing fails,
-nothing is fetched, nothing is wider than the window, and every picture is there."""
+"""The pages of `forebay probe`, `advise`, `verify` and `report` as a browser shows them: nothing
+fails, nothing is fetched, nothing is wider than the window, and every picture is there."""
 
 from __future__ import annotations
 
@@ -69,6 +69,15 @@ def advice(folder: Path) -> Path:
     return folder / "advice.html"
 
 
+def verification(folder: Path) -> Path:
+    portrait(folder)
+    program = ("--ranks", "64", "--nodes", "2", "--bytes", "32g", "--collective")
+    forebay(folder, "advise", "--portrait", "model.toml", *program, "-o", "advice.json")
+    words = ("--simulate", "lustre-96-ost", "--pairs", "6", "--html", "verify.html")
+    forebay(folder, "verify", "advice.json", *words)
+    return folder / "verify.html"
+
+
 def report(folder: Path) -> Path:
     darshan = pytest.importorskip("darshan")
     logs = Path(darshan.__file__).parent.rglob("sample-badost.darshan")
@@ -76,7 +85,12 @@ def report(folder: Path) -> Path:
     return folder / "report.html"
 
 
-PAGES = {"portrait": (portrait, 6), "advice": (advice, 1), "report": (report, 1)}
+PAGES = {
+    "portrait": (portrait, 6),
+    "advice": (advice, 1),
+    "report": (report, 1),
+    "verification": (verification, 2),
+}
 
 
 @FULL

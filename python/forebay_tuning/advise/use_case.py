@@ -13,6 +13,7 @@ from forebay import __version__
 from forebay.bench.model.program_words import FlagLetters
 from forebay.common.model.errors import EvidenceError, UsageError
 from forebay.common.model.frozen import frozen
+from forebay.common.model.units import counted
 from forebay.machine_ports import Machine
 from forebay_tuning.advise.model.advice import Advice, Lever, Question, advise
 from forebay_tuning.advise.model.rules import Rule
@@ -70,7 +71,26 @@ def advise_on(request: AdviseRequest, sources: Sources, machine: Machine) -> tup
         )
         for one in told.workloads
     ]
-    return tuple(_with_notes(advise(one), notes) for one in questions)
+    return tuple(
+        _with_notes(advise(one), (*extrapolated(one.workload, request.portrait), *notes))
+        for one in questions
+    )
+
+
+def extrapolated(workload: Workload, portrait: Portrait | None) -> tuple[str, ...]:
+    """What to know of a prediction for more nodes than were probed; none if it is for no more."""
+    if portrait is None or portrait.identity.is_modelled:
+        return ()
+    probed = portrait.identity.nodes
+    if workload.nodes <= probed:
+        return ()
+    launched = f"on {counted(workload.nodes, 'node')}"
+    return (
+        f"this is extrapolated from {counted(probed, 'node')} to {workload.nodes} (the portrait "
+        f"was measured on {counted(probed, 'node')}: how nodes share servers and network was not "
+        f"seen, and the interval does not know of it). Probe {launched}, or have `forebay verify` "
+        f"prove it {launched}.",
+    )
 
 
 def _with_notes(advice: Advice, notes: tuple[str, ...]) -> Advice:

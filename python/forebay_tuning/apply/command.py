@@ -36,6 +36,7 @@ that the advice was made for.
 \b
 Exit status:
   the program's own
+  5    the program ended with 0, but the advised layout did not take effect, or not in its new file
   1    the advice cannot be read
   2    wrong option, or no output directory is known
   125  Forebay is incomplete: its native libraries are missing
@@ -64,7 +65,7 @@ def apply(
     done = apply_advice(request, real_world(), RealFolders())
     text = json_line(as_json(done)) if form is Format.JSON else printable_lines(as_text(one, done))
     print(text, file=sys.stderr)
-    raise typer.Exit(done.run.status)
+    raise typer.Exit(done.exit_status)
 
 
 def attach(app: typer.Typer) -> None:

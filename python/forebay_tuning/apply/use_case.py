@@ -26,6 +26,10 @@ from forebay_tuning.advise.model.ready import chosen, hints_of, settings_of, wan
 PLACE = "{out}"
 """The placeholder for the output directory in the program's command."""
 HINTS_VARIABLE = "ROMIO_HINTS"
+NOT_APPLIED = 5
+"""The exit status if advice did not take effect, as `forebay verify` has it."""
+_LAYOUT = "layout"
+"""The effect of the directory's layout, and the first word of that of a new file's."""
 
 
 class Folders(Protocol):
@@ -70,6 +74,12 @@ class Applied:
     run: RunReport
     effects: tuple[Effect, ...]
     before: Layout | None
+
+    @property
+    def exit_status(self) -> int:
+        """The program's status; NOT_APPLIED if that is 0 and the layout did not take effect."""
+        missing = any(one.name.startswith(_LAYOUT) and not one.took for one in self.effects)
+        return self.run.status or (NOT_APPLIED if missing else 0)
 
 
 @frozen
@@ -148,16 +158,16 @@ def set_layout(advice: Advice, directory: Path, world: World) -> tuple[Layout | 
         before = world.layouts.show(directory)
         if not before.is_known:
             return None, [
-                _effect("layout", _spelled(wanted), None, "this file system has no stripes")
+                _effect(_LAYOUT, _spelled(wanted), None, "this file system has no stripes")
             ]
         change = world.layouts.set(directory, wanted)
     except LayoutError as error:
-        return None, [_effect("layout", _spelled(wanted), None, str(error))]
+        return None, [_effect(_LAYOUT, _spelled(wanted), None, str(error))]
     found = WantedLayout(
         stripe_count=(change.layout.targets or 0) if wanted.stripe_count else 0,
         stripe_bytes=change.layout.stripe_bytes if wanted.stripe_bytes else 0,
     )
-    return before, [_effect("layout", _spelled(wanted), _spelled(found), change.complaint or "")]
+    return before, [_effect(_LAYOUT, _spelled(wanted), _spelled(found), change.complaint or "")]
 
 
 def restore_layout(before: Layout | None, directory: Path, world: World) -> str:
@@ -254,14 +264,14 @@ def _of_new_file(advice: Advice, path: Path | None, world: World) -> list[Effect
     try:
         layout = world.layouts.show(path)
     except ForebayError as error:
-        return [_effect(f"layout of {path.name}", _spelled(wanted), None, str(error))]
+        return [_effect(f"{_LAYOUT} of {path.name}", _spelled(wanted), None, str(error))]
     if not layout.is_known:
         return []
     found = WantedLayout(
         stripe_count=(layout.targets or 0) if wanted.stripe_count else 0,
         stripe_bytes=layout.stripe_bytes if wanted.stripe_bytes else 0,
     )
-    return [_effect(f"layout of {path.name}", _spelled(wanted), _spelled(found), "")]
+    return [_effect(f"{_LAYOUT} of {path.name}", _spelled(wanted), _spelled(found), "")]
 
 
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")

@@ -1,6 +1,7 @@
 """`forebay verify`: parses the command line, runs pairs, prints the verdict."""
 
 import sys
+from pathlib import Path
 from typing import Annotated, Optional
 
 import typer
@@ -22,7 +23,8 @@ from forebay_tuning.probe.world import simulated_system
 from forebay_tuning.verify import SHORT_HELP
 from forebay_tuning.verify.files import Timer
 from forebay_tuning.verify.model import Verdict, Verification
-from forebay_tuning.verify.report import as_json, as_text
+from forebay_tuning.verify.report.page import VerificationPages
+from forebay_tuning.verify.report.text import as_json, as_text
 from forebay_tuning.verify.use_case.verify_advice import Verified, VerifyRequest, verify_advice
 from forebay_tuning.verify.use_case.verify_simulated import verify_simulated
 
@@ -66,6 +68,7 @@ Exit status:
   3  worse
   4  inconclusive
   5  not applied
+  125  what --html draws with is missing
   else that of a run that failed
 """
 Words = Annotated[
@@ -103,9 +106,12 @@ def verify(
     run_time: Annotated[
         int, option("--run-time", "SECONDS", "A run may take so long.", min=1)
     ] = 3600,
+    html: Annotated[Optional[Path], option("--html", "FILE", "A page with all pairs.")] = None,
     form: FormatOption = Format.TEXT,
 ) -> None:
     """Runs the pairs and exits with the verdict's status."""
+    if html is not None:
+        VerificationPages().check(html)
     if rate is not None and time is not None:
         raise UsageError("--rate and --time exclude each other (both say what counts). Use one.")
     found = read_advice(advice)
@@ -144,13 +150,19 @@ def verify(
         )
         timed = Timer(world, rate, time, run_time)
         done = verify_advice(request, world, RealFolders(), timed=timed, told=told)
+    _show(done, words, form)
+    if html is not None:
+        VerificationPages().write(done, words, html, platform=simulate)
+    raise typer.Exit(status_of(done))
+
+
+def _show(done: Verified, words: tuple[str, ...], form: Format) -> None:
     if form is Format.JSON:
         print(json_pretty(as_json(done)))
     else:
         print(printable_lines(as_text(done, words)))
     if done.trouble:
         print(f"forebay: {printable_lines(done.trouble)}", file=sys.stderr)
-    raise typer.Exit(status_of(done))
 
 
 def status_of(done: Verified) -> int:

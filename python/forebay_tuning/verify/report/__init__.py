@@ -1,0 +1,1 @@
+"""A verification as text, as an HTML page and as pictures."""
