@@ -8,9 +8,11 @@ import pytest
 from forebay.common.model.errors import SettingsError, SetupError
 from forebay.settings.files.source import SettingsFiles
 from forebay.settings.files.toml_settings import read_schema, read_settings_file
+from forebay.settings.model.filters import Product, about
 from forebay.settings.model.given import Override
 from forebay.settings.model.resolution import resolve
 from forebay.settings.model.table import Origin, SettingsTable
+from forebay.settings.model.words import words_of
 from forebay.settings.use_case import effective_settings
 
 
@@ -168,3 +170,34 @@ def test_a_file_that_sets_the_same_by_two_names_is_refused(table: SettingsTable)
 
 def test_a_size_may_end_in_mb(table: SettingsTable) -> None:
     assert table.check(Override("cb_buffer_size", "16MB")) == str(16 << 20)
+
+
+def listed(*words: str, product: Product | None = None) -> list[str]:
+    effective = effective_settings(SettingsFiles(), file=None, environment={})
+    return [one.setting.name for one in about(effective, words=words, product=product)]
+
+
+def test_settings_are_listed_by_word_and_by_product(table: SettingsTable) -> None:
+    assert len(listed()) == len(table.settings)
+    pool, mpi = listed(product=Product.POOL), listed(product=Product.MPI_IO)
+    assert "pool_cap" in pool
+    assert "pool_cap" not in mpi
+    assert "cb_nodes" in mpi
+    assert "cb_nodes" not in pool
+    assert set(pool) & set(mpi) == {"record", "verbose"}
+    assert set(pool) | set(mpi) == set(listed())
+    assert "pool_journal_size" in listed("Journal")
+    assert listed("romio_cb_write") == ["collective_write"]
+    assert listed("journal", "full") == ["pool_journal_size"]
+    assert listed("stripe", product=Product.POOL) == ["pool_consistency"]
+    with pytest.raises(SettingsError, match="no setting is about"):
+        listed("weather")
+
+
+def test_words_of_ours_are_explained(table: SettingsTable) -> None:
+    meanings = dict(words_of(table.settings))
+    assert "EARTH" in meanings
+    assert "outstanding" in meanings["k"]
+    assert set(meanings) == {word for word, _ in words_of(table.settings)}
+    assert [word for word, _ in words_of([table.named("pool_age")])] == ["drained"]
+    assert not words_of([])

@@ -71,6 +71,8 @@ RIGHT = (
     Case("forebay help pool start", says=("Start a daemon",)),
     Case("forebay version", says=("forebay ",)),
     Case("forebay settings pool_cap", says=("^pool_cap = ",), never=("cb_nodes",)),
+    Case("forebay settings --for pool --about journal", says=("^pool_journal", "^Words:")),
+    Case("forebay settings --about nothing-at-all", 2, says=("no setting is about",)),
     Case(
         'eval "$(forebay pool start --settings site.toml {tmp})" && S=$FOREBAY_POOL_SOCKET; '
         "timeout -s INT 3 forebay pool status --watch --interval 0.5 --socket $S; "
@@ -107,7 +109,8 @@ RIGHT = (
         says=("not applied",),
     ),
     Case(
-        "forebay verify advice.json --simulate lustre-96-ost --drift 5% --pairs 6",
+        "forebay verify advice.json --simulate lustre-96-ost --drift 5% --pairs 6 "
+        "--html verify.html",
         says=("improved: ",),
     ),
     Case("forebay report run.jsonl", says=("2 ranks",)),

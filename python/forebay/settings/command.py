@@ -16,7 +16,9 @@ from forebay.common.options import FormatOption, SettingsFile, option
 from forebay.common.report.output import json_pretty, plain
 from forebay.settings import SHORT_HELP
 from forebay.settings.files.source import SettingsFiles
+from forebay.settings.model.filters import Product, about
 from forebay.settings.model.table import EffectiveSetting, Origin, SettingKind
+from forebay.settings.model.words import words_of
 from forebay.settings.report import origin_lines
 from forebay.settings.use_case import FOLDERS_SETTING, folder_settings, resolved_settings
 
@@ -32,6 +34,8 @@ Examples:
   forebay settings
   forebay settings pool_cap pool_window       these two only
   forebay settings --origin                   where each value comes from, and what is locked
+  forebay settings --for pool                 those of the pool; mpi-io: those of collective calls
+  forebay settings --about journal            those that say something about journals
   forebay settings --settings site.toml       check a file, and show what it changes
   forebay settings --format json
 
@@ -47,7 +51,9 @@ The site's file may have a list of settings that users cannot change, too:
 Exit status:
   0  listed
   2  the file, a NAME or a FOREBAY_* variable is wrong: the message has line, key, nearest valid
-     key
+     key; or no setting is about the words of --about
+
+Below the list, words of it are explained that are not everybody's.
 """
 
 
@@ -60,6 +66,13 @@ def settings(
     origin: Annotated[
         bool, option("--origin", None, "Values only: where each comes from, and what is locked.")
     ] = False,
+    words: Annotated[
+        Optional[list[str]],
+        option("--about", "WORD", "That have this word in name or description."),
+    ] = None,
+    product: Annotated[
+        Optional[Product], option("--for", "<pool|mpi-io>", "For this only.")
+    ] = None,
     form: FormatOption = Format.TEXT,
 ) -> None:
     """Lists the settings."""
@@ -70,6 +83,10 @@ def settings(
         wanted = {source.table().named(name).name for name in names}
         listed = tuple(one for one in listed if one.setting.name in wanted)
         folders = tuple(one for one in folders if wanted & {one.name, FOLDERS_SETTING})
+    listed = about(listed, words=words or (), product=product)
+    if words or product:
+        kept = {one.setting.name for one in listed}
+        folders = tuple(one for one in folders if kept & {one.name, FOLDERS_SETTING})
     for warning in found.warnings:
         print(f"forebay: warning: {printable(warning)}", file=sys.stderr)
     if form is Format.JSON:
@@ -134,6 +151,13 @@ def _print(listed: Sequence[EffectiveSetting]) -> None:
         console.print(
             Text(f"    {one.setting.variable}; MPI_Info: {', '.join(one.setting.hints)}", "dim")
         )
+
+    meanings = words_of(one.setting for one in listed)
+    if meanings:
+        console.print("\nWords:")
+        widest = max(len(word) for word, _ in meanings)
+        for word, meaning in meanings:
+            console.print(Text(f"  {word:<{widest}}  {meaning}"))
 
 
 def attach(app: typer.Typer) -> None:
