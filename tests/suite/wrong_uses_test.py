@@ -101,6 +101,8 @@ pool status --socket text ## text
 pool status --wach ## --wach
 pool status --interval 0 ## --interval
 pool status out ## out
+pool status --all --socket out ## --socket
+pool status --all-nodes ## pool_starter
 pool drain --socket none ## none
 pool stop --socket none ## none
 pool stop --format xml ## xml
@@ -114,6 +116,8 @@ settings --settings none.toml ## none.toml
 settings --settings text ## text
 settings --formt json ## --formt
 settings '' ## ""
+settings --about weather ## weather
+settings --for lustre ## lustre
 FOREBAY_CB_NODES=-4 settings ## FOREBAY_CB_NODES
 layout show none ## none
 layout set -c x out ## x

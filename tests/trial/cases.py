@@ -63,7 +63,9 @@ RIGHT = (
         says=("through the pool: 0 B of 0 files", "standard input or output"),
     ),
     Case(
-        'eval "$(forebay pool start {tmp})"; forebay pool status; forebay pool drain; '
+        'eval "$(forebay pool start {tmp})"; forebay pool status; forebay pool status --all; '
+        "FOREBAY_POOL_NODES=2 FOREBAY_POOL_STARTER=env forebay pool status --all-nodes; "
+        "forebay pool drain; "
         'eval "$(forebay pool stop --unset)"; echo ${FOREBAY_POOL_SOCKET-unset}',
         says=("daemon", "drained in", "^unset$"),
     ),

@@ -65,7 +65,9 @@ from forebay.pool.use_case.manage import (
 )
 from forebay.pool.use_case.ports import PoolSession
 from forebay.pool.use_case.rescue import RescueRequest, rescue
+from forebay.pool.use_case.run_pool import plan_nodes
 from forebay.settings.model.given import overrides_of
+from forebay.settings.use_case import effective_settings
 from forebay.world import real_world
 
 
@@ -145,6 +147,12 @@ def status(
     interval: Annotated[
         float, option("--interval", "SECONDS", "Of --watch.", min=0.1, max=3600.0)
     ] = 1.0,
+    all_: Annotated[
+        bool, option("--all", None, "All your daemons on this node; in JSON one a line.")
+    ] = False,
+    all_nodes: Annotated[
+        bool, option("--all-nodes", None, "All your daemons on all nodes of the job.")
+    ] = False,
     form: Annotated[
         StatusFormat,
         typer.Option(
@@ -165,6 +173,13 @@ def status(
             "cannot use --output (it is for metrics). Say --format prometheus, or redirect the "
             "output by the shell."
         )
+    elif all_ or all_nodes:
+        if socket is not None or watch:
+            raise UsageError(
+                "cannot use --socket or --watch here (--all and --all-nodes show what there is, "
+                "once). Leave them out."
+            )
+        _show_all(Format(form.value), everywhere=all_nodes)
     else:
         _show_status(socket, Format(form.value), interval if watch else None)
 
@@ -211,9 +226,8 @@ def _show_status(socket: Optional[Path], form: Format, interval: Optional[float]
     """`interval`: of --watch; None without it."""
     places = _places(socket)
     if len(places) > 1 and interval is None and form is Format.TEXT:
-        for one in places:
-            with contextlib.suppress(PoolError):  # the daemon has ended since it was listed
-                print(_status_text(reached(one, real_world(anywhere=True)).status(), one))
+        for one, now in _statuses(places):
+            print(_status_text(now, one))
         return
     place, session = _session(places[0] if len(places) == 1 else socket)
     if interval is None:
@@ -226,6 +240,36 @@ def _show_status(socket: Optional[Path], form: Format, interval: Optional[float]
         return
     except PoolError:
         print(f"the daemon at {printable_name(place)} has ended", file=sys.stderr)
+
+
+def _statuses(places: Sequence[Path]) -> Iterator[tuple[Path, PoolStatus]]:
+    """Those that are still there."""
+    for one in places:
+        with contextlib.suppress(PoolError):  # the daemon has ended since it was listed
+            yield one, reached(one, real_world(anywhere=True)).status()
+
+
+def _show_all(form: Format, *, everywhere: bool) -> None:
+    world = real_world()
+    if everywhere:
+        from forebay.pool.files.job_status import job_statuses
+
+        effective = effective_settings(
+            world.settings, file=None, environment=dict(world.environment)
+        )
+        plan = plan_nodes(effective, None, world)
+        statuses = job_statuses(plan, world.processes, world.environment)
+        found = [(Path(one.host), one) for one in statuses]
+    else:
+        running = [one.socket for one in world.pools.running()]
+        found = list(_statuses(running))
+    for place, now in found:
+        is_json = form is Format.JSON
+        text = _status_text(now, place)
+        print(json_line(_status_json(now)) if is_json else text, flush=True)
+    if not found and form is Format.TEXT:
+        where = "any node of the job" if everywhere else "this node"
+        print(f"no daemon of yours runs on {where}")
 
 
 def _watch(session: PoolSession, place: Path, form: Format, interval: float) -> None:

@@ -54,6 +54,8 @@ standard output is no terminal it is one line an interval, with --format json a 
 \b
 The daemon is found by --socket, else by FOREBAY_POOL_SOCKET, else where `pool start` puts it. If
 none is there, all daemons of yours on this machine are shown, also those of `forebay run --pool`.
+With --all they are shown in any case. With --all-nodes they are asked for on all nodes of the job:
+by srun in a Slurm job, else by the settings pool_nodes and pool_starter.
 
 With --format openmetrics or prometheus it prints metrics of all your daemons on this machine, or
 of the one of --socket. The textfile collector of Prometheus' node_exporter reads the latter.
@@ -66,9 +68,9 @@ Examples:
 
 \b
 Exit status:
-  0  shown; with metrics, also where there is no daemon
-  1  no daemon listens there
-  2  wrong option, or the file of --output cannot be written
+  0  shown; with metrics, --all and --all-nodes also where there is no daemon
+  1  no daemon listens there, or not all nodes of the job can be asked
+  2  wrong option, the file of --output cannot be written, or it is not known which nodes there are
 """
 
 DRAIN_HELP = """Wait until everything that was given until now is on the file system.
