@@ -227,6 +227,7 @@ bool DaemonConnection::retry_mapping() noexcept {
     const int before = errno;
     protocol::ClientQuestion hello;
     hello.number = process_;
+    hello.group = static_cast<std::uint64_t>(now_ns());
     Received greeting = exchange(hello, -1);
     const bool welcome = greeting.came && greeting.reply.error == 0 && greeting.reply.number != 0;
     lacked_descriptors_ = !welcome;
@@ -294,6 +295,7 @@ const char* DaemonConnection::connect_and_greet(Received& greeting, bool last_tr
     }
     protocol::ClientQuestion hello;
     hello.number = process_;
+    hello.group = static_cast<std::uint64_t>(now_ns());
     hello.flags = last_try ? protocol::last_try : 0;
     greeting = exchange(hello, -1);
     if (!greeting.came) {

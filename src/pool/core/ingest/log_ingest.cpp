@@ -205,10 +205,12 @@ bool LogIngest::look_at_entry(Client& client, OpenEntry& open) {
         item.time_ns = open.time_ns;
     }
     if (item.time_ns >= cutoff_ns_ && !leaving) {
-        // The entry began after the cutoff, or its client says so. A time in the future is cut to
-        // now.
-        open.time_ns = std::min(item.time_ns, pool_state_.now_ns());
-        client.ingest.behind = client.ingest.behind || open.time_ns <= cutoff_ns_;
+        // The entry began after the cutoff, or its client says so. A time in the future says
+        // nothing: it is cut to now, and the entry may have been there before the cutoff.
+        const std::int64_t now = pool_state_.now_ns();
+        open.time_ns = std::min(item.time_ns, now);
+        client.ingest.behind =
+            client.ingest.behind || item.time_ns > now || open.time_ns <= cutoff_ns_;
         note_reserved(client.number(), item);
         return false;
     }

@@ -34,7 +34,8 @@ NextStep HelloRequest::begin(const protocol::ClientQuestion& question,
     if (session().client && !may_do_better) {
         return refuse(EALREADY);
     }
-    const Means means = DescriptorBudget::means_of_one_more();
+    other_clock_ = has_other_clock(question);
+    const Means means = other_clock_ ? Means::socket : DescriptorBudget::means_of_one_more();
     if (session().client && means != Means::log) {
         return refuse(EAGAIN);
     }
@@ -48,6 +49,15 @@ NextStep HelloRequest::begin(const protocol::ClientQuestion& question,
         case Means::none: break;
     }
     return reject_for_want(EMFILE, question);
+}
+
+// The times of deposits put them in order, and tell which of them came before a close. A client may
+// have another clock by libfaketime or in a time namespace.
+bool HelloRequest::has_other_clock(const protocol::ClientQuestion& question) const {
+    constexpr std::int64_t delay_ns_max = 60'000'000'000;  // of the question, on a busy machine
+    const auto told = static_cast<std::int64_t>(question.group);
+    const std::int64_t now = context().daemon.clocks.steady.now_ns();
+    return told != 0 && (told > now || told < now - delay_ns_max);
 }
 
 // Only files without deposits can give their descriptors back: the pool is drained first. A process
@@ -101,7 +111,8 @@ NextStep HelloRequest::admit_with_log(const protocol::ClientQuestion& question) 
 NextStep HelloRequest::admit_without_log(const protocol::ClientQuestion& question) {
     expects(!session().client, "a process is admitted once");
     DaemonContext& daemon = context().daemon;
-    if (daemon.give_descriptors_back() && (question.flags & protocol::last_try) == 0) {
+    if (!other_clock_ && daemon.give_descriptors_back() &&
+        (question.flags & protocol::last_try) == 0) {
         return refuse(EAGAIN);  // give_descriptors_back() has begun to free some
     }
     const Result<pool::Log> log = daemon.memory.prepare();
@@ -117,12 +128,26 @@ NextStep HelloRequest::admit_without_log(const protocol::ClientQuestion& questio
     session().maps_nothing = true;
     reply().client = *client;
     reply().number = 0;
-    daemon.notes.add_once(
-        NoteOnce::no_descriptors,
-        "process " + std::to_string(session().process()) +
-            " does without the pool, and so may others (there are no descriptors for their logs). "
-            "Files that they open leave the pool. Start the daemon with more (`ulimit -n`).");
+    tell_without_log();
     return ReplyIsDue{};
+}
+
+void HelloRequest::tell_without_log() const {
+    const std::string who = "process " + std::to_string(session().process()) +
+                            " does without the pool, and so may others (";
+    DaemonNotes& notes = context().daemon.notes;
+    if (other_clock_) {
+        notes.add_once(NoteOnce::other_clock,
+                       who +
+                           "their CLOCK_MONOTONIC is not the daemon's, by libfaketime or a time "
+                           "namespace). Files that they open leave the pool. Leave that clock as "
+                           "it is: DONT_FAKE_MONOTONIC=1.");
+        return;
+    }
+    notes.add_once(NoteOnce::no_descriptors,
+                   who +
+                       "there are no descriptors for their logs). Files that they open leave the "
+                       "pool. Start the daemon with more (`ulimit -n`).");
 }
 
 std::optional<std::uint32_t> HelloRequest::admit(const protocol::ClientQuestion& question,

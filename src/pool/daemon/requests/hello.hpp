@@ -24,6 +24,8 @@ private:
     [[nodiscard]] NextStep go_on() override;
     [[nodiscard]] NextStep admit_with_log(const protocol::ClientQuestion& question);
     [[nodiscard]] NextStep admit_without_log(const protocol::ClientQuestion& question);
+    [[nodiscard]] bool has_other_clock(const protocol::ClientQuestion& question) const;
+    void tell_without_log() const;
     // Admits the process with the log that SharedLogMemory::prepare has made. nullopt: there are
     // clients_max clients already.
     [[nodiscard]] std::optional<std::uint32_t> admit(const protocol::ClientQuestion& question,
@@ -37,8 +39,9 @@ private:
     // now on.
     [[nodiscard]] NextStep reject(int error, const std::string& why);
 
-    bool was_client_ = false;  // the session was admitted without a log, and is dismissed now
-    bool drains_ = false;      // see reject_for_want()
+    bool was_client_ = false;   // the session was admitted without a log, and is dismissed now
+    bool other_clock_ = false;  // than the daemon: nothing of it can be put in order
+    bool drains_ = false;       // see reject_for_want()
     // errno of the reply, which is sent once all files have left; 0: not rejected
     int rejected_ = 0;
 };

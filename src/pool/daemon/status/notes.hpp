@@ -11,6 +11,7 @@ namespace forebay::daemon {
 // Kinds of messages that are given only once, however often their cause recurs.
 enum class NoteOnce {
     no_descriptors,  // there is none for the log of one more process
+    other_clock,     // a process has another clock than the daemon
     uncaptured,      // an uncaptured program runs
     journal_failed,
 };

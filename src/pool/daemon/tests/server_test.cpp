@@ -259,6 +259,25 @@ TEST(DaemonServer, OnlyWhoOpenedAFileForWritingTruncatesIt) {
     EXPECT_EQ(std::filesystem::file_size(path), 77U);
 }
 
+// The times of its deposits would put them in a wrong order, and behind its own close.
+TEST(DaemonServer, AProcessWithAnotherClockGetsNoLog) {
+    constexpr std::int64_t hour_ns = 3'600'000'000'000;
+    for (const std::int64_t ahead_ns : {hour_ns, -hour_ns}) {
+        World world;
+        const OwnFd socket = world.connect();
+        protocol::ClientQuestion hello = question(QuestionKind::hello, ::getpid());
+        const std::int64_t now_ns =
+            std::chrono::nanoseconds{std::chrono::steady_clock::now().time_since_epoch()}.count();
+        hello.group = static_cast<std::uint64_t>(std::max<std::int64_t>(now_ns + ahead_ns, 1));
+        const auto admitted = world.ask(socket, hello);
+        ASSERT_TRUE(admitted && admitted->reply.error == 0);
+        EXPECT_TRUE(admitted->descriptors.empty()) << ahead_ns;
+        hello.group = static_cast<std::uint64_t>(now_ns);
+        const auto again = world.ask(world.connect(), hello);
+        EXPECT_TRUE(again && !again->descriptors.empty()) << "the daemon's clock";
+    }
+}
+
 // It was admitted without a log at first, as descriptors were scarce.
 TEST(DaemonServer, AClientThatIsAdmittedAnewHasOpenedNothingForWriting) {
     World world;

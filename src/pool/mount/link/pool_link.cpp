@@ -99,6 +99,7 @@ Result<void> PoolLink::greet() {
     protocol::ClientQuestion hello;
     hello.ask = protocol::QuestionKind::hello;
     hello.number = ::getpid();
+    hello.group = static_cast<std::uint64_t>(now_ns());
     hello.flags = protocol::last_try | protocol::by_mount;
     auto greeting = exchange(hello, -1);
     if (!greeting || greeting->reply.error != 0 || greeting->descriptors.size() < 3) {
