@@ -2,11 +2,14 @@
 #include "tier/posix/global_folder.hpp"
 
 #include "foundation/kernel/calls.hpp"
+#include "foundation/kernel/folder_calls.hpp"
 #include "storage/layout/stripes.hpp"
 #include "storage/posix/attributes.hpp"
 #include "tier/posix/tiered_file.hpp"
 
+#include <array>
 #include <cerrno>
+#include <climits>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -24,8 +27,9 @@ FileStripes stripes_of(int fd, std::int64_t bytes) {
 
 }  // namespace
 
-GlobalFolder::GlobalFolder(OwnFd folder)
+GlobalFolder::GlobalFolder(OwnFd folder, std::string path)
     : folder_{std::move(folder)},
+      path_{std::move(path)},
       sidecars_{folder_.get(), sidecar_name},
       records_{sidecars_, marker_attribute} {}
 
@@ -34,12 +38,33 @@ Result<std::unique_ptr<GlobalFolder>> GlobalFolder::open(const std::string& path
     if (!folder.valid()) {
         return failure(system_error(errno, "open the folder " + path));
     }
-    return std::unique_ptr<GlobalFolder>{new GlobalFolder{std::move(folder)}};
+    std::array<char, PATH_MAX> real{};
+    const std::string link = fmt::format("/proc/self/fd/{}", folder.get());
+    const ssize_t length = kernel::readlinkat(AT_FDCWD, link.c_str(), real.data(), real.size());
+    if (length <= 0) {
+        return failure(system_error(errno, "find the path of " + path));
+    }
+    return std::unique_ptr<GlobalFolder>{
+        new GlobalFolder{std::move(folder), {real.data(), static_cast<std::size_t>(length)}}};
 }
 
 Result<GlobalFolder::NamedFile> GlobalFolder::open_named(const std::string& path) {
+    const bool below =
+        path.size() > path_.size() + 1 && path.starts_with(path_) && path[path_.size()] == '/';
+    const char* const name = path.c_str() + (below ? path_.size() + 1 : 0);
     // A FIFO would block an open that waits.
-    OwnFd fd{kernel::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)};
+    return name_open_file(
+        OwnFd{kernel::openat(folder_.get(), name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)},
+        path);
+}
+
+Result<GlobalFolder::NamedFile> GlobalFolder::open_again(int fd, const std::string& path) {
+    return name_open_file(OwnFd{kernel::open(fmt::format("/proc/self/fd/{}", fd).c_str(),
+                                             O_RDWR | O_NONBLOCK | O_CLOEXEC)},
+                          path);
+}
+
+Result<GlobalFolder::NamedFile> GlobalFolder::name_open_file(OwnFd fd, const std::string& path) {
     struct stat found{};
     if (!fd.valid() || kernel::fstat(fd.get(), &found) != 0) {
         return failure(system_error(errno, "open " + path));

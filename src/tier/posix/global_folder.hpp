@@ -1,4 +1,5 @@
-// The port GlobalFiles over a folder of the parallel file system.
+// The port GlobalFiles over a folder of the parallel file system. Files below it are reached from
+// its descriptor: something else may be mounted over its path.
 #pragma once
 
 #include "foundation/base/own_fd.hpp"
@@ -23,12 +24,17 @@ public:
     [[nodiscard]] Result<std::unique_ptr<TieredFile>> open(const std::string& path,
                                                            const ReplicaName& name) override;
 
+    // Its path without symbolic links; paths of files begin with it.
+    [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
     // A file by its path alone, as a user names it.
     struct NamedFile {
         ReplicaName name;
         std::unique_ptr<TieredFile> file;
     };
     [[nodiscard]] Result<NamedFile> open_named(const std::string& path);
+    // A file that a descriptor of any kind is open for.
+    [[nodiscard]] Result<NamedFile> open_again(int fd, const std::string& path);
 
     // Gives an empty file a layout, before anything opens it for writing: Lustre keeps the layout
     // that a file has when its first byte is written. Reads it back; see layout::complaint().
@@ -36,9 +42,12 @@ public:
                                                                const layout::WantedLayout& wanted);
 
 private:
-    explicit GlobalFolder(OwnFd folder);
+    GlobalFolder(OwnFd folder, std::string path);
+
+    [[nodiscard]] Result<NamedFile> name_open_file(OwnFd fd, const std::string& path);
 
     OwnFd folder_;
+    std::string path_;
     SidecarFolder sidecars_;
     RecordStore records_;
 };

@@ -32,6 +32,7 @@ bool is_not_kept(int system) noexcept {
 }  // namespace
 
 int SidecarFolder::open_folder() {
+    const std::lock_guard lock{mutex_};
     if (!folder_.valid()) {
         folder_ = OwnFd{kernel::openat(parent_, name_.c_str(),
                                        O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +17,7 @@ namespace forebay::tier {
 
 // A folder of sidecar files, made when the first is needed. A sidecar goes before the attribute: it
 // is there only where the attribute could not be set, and from then on the attribute is not used.
+// Threads may use it at once, for different files.
 class SidecarFolder {
 public:
     // `folder` is an open directory that outlives this object, in which the sidecars' folder `name`
@@ -36,6 +38,7 @@ private:
 
     int parent_;
     std::string name_;
+    std::mutex mutex_;  // protects folder_, which once it is open stays so
     OwnFd folder_;
 };
 
