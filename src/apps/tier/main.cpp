@@ -1,5 +1,5 @@
 // forebay-tier policy show DIR | policy set DIR WORD…
-// forebay-tier status FAST GLOBAL | check FAST GLOBAL
+// forebay-tier status FAST GLOBAL | check FAST GLOBAL | finish FAST GLOBAL
 // forebay-tier stat|preload|sync|evict FAST GLOBAL FILE…
 //
 // Looks after a fast place by hand, while no daemon has it. FAST is its folder, GLOBAL that of the
@@ -33,8 +33,8 @@ int fail(const Error& error) {
 int refuse() {
     std::fputs(
         "forebay-tier: cannot use these arguments (it takes `policy show DIR`, `policy set DIR "
-        "WORD…`, `status FAST GLOBAL`, `check FAST GLOBAL`, or `stat`, `preload`, `sync` or "
-        "`evict` with FAST GLOBAL FILE…). Write one of these.\n",
+        "WORD…`, `status`, `check` or `finish` with FAST GLOBAL, or `stat`, `preload`, `sync` "
+        "or `evict` with FAST GLOBAL FILE…). Write one of these.\n",
         stderr);
     return wrong_arguments;
 }
@@ -113,6 +113,21 @@ int check(TierSession& session) {
     return status == done ? printed : status;
 }
 
+// Moves whatever waits, also what was left by a process that was killed.
+int finish(TierSession& session) {
+    int status = check(session);
+    const auto paths = session.waiting();
+    if (!paths) {
+        return fail(paths.error());
+    }
+    for (const std::string& path : *paths) {
+        if (const auto moved = session.sync(path); !moved) {
+            status = fail(moved.error());
+        }
+    }
+    return status;
+}
+
 int run_files(TierSession& session, std::string_view what, Words files) {
     int status = done;
     for (const char* const file : files) {
@@ -130,7 +145,7 @@ int run(Words words) {
     if (what == "policy" && words.size() > 3) {
         return run_policy(words);
     }
-    const bool whole = what == "status" || what == "check";
+    const bool whole = what == "status" || what == "check" || what == "finish";
     const bool files = what == "stat" || what == "preload" || what == "sync" || what == "evict";
     if (!(whole && words.size() == 4) && !(files && words.size() > 4)) {
         return refuse();
@@ -140,7 +155,9 @@ int run(Words words) {
         return fail(session.error());
     }
     if (whole) {
-        return what == "status" ? print_status(**session) : check(**session);
+        return what == "status"  ? print_status(**session)
+               : what == "check" ? check(**session)
+                                 : finish(**session);
     }
     return run_files(**session, what, words.subspan(4));
 }

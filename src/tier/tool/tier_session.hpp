@@ -45,6 +45,8 @@ public:
     [[nodiscard]] Result<ListedSums> sums(const std::string& path) { return list_->sums(path); }
     // Sets all replicas right, and makes the list again.
     [[nodiscard]] Result<std::vector<RecoveredReplica>> rebuild();
+    // Paths of files that lack bytes of their replicas, as the list has them.
+    [[nodiscard]] Result<std::vector<std::string>> waiting();
 
 private:
     TierSession(std::unique_ptr<FastFolder> fast, std::unique_ptr<GlobalFolder> global,
